@@ -1,5 +1,7 @@
 if (Number.parseInt(process.versions.node, 10) < 24) {
-  throw new Error(`The tests need Node 24, and this is ${process.versions.node}. Run "npm test -- <files>": npm scripts use the Node that npm ci installs.`);
+  throw new Error(
+    `The tests need Node 24, and this is ${process.versions.node}. Run "npm test -- <files>": npm scripts use the Node that npm ci installs.`,
+  );
 }
 
 /** ESM and TypeScript as they are: the transformer only strips types. */

@@ -10,26 +10,28 @@ SwaggerUIBundle({
 });
 `;
 
-export const asset = defineAsset({
-  path: '/docs',
-  summary: 'The API reference as a page',
-  files: ['renderer.js', 'renderer.css'],
-  uses: {},
-  impact: 'customers cannot read the API reference in a browser',
-}, (files) => {
-  const [script, style] = [inScript(files['renderer.js']), files['renderer.css']];
-  const contentSecurityPolicy = [
-    "default-src 'none'",
-    // Its own texts, by what they are: no other script or style runs, and none is loaded.
-    `script-src ${sourceOf(script)} ${sourceOf(START)}`,
-    `style-src ${sourceOf(style)}`,
-    'img-src data:',
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
-  const text = `<!doctype html>
+export const asset = defineAsset(
+  {
+    path: '/docs',
+    summary: 'The API reference as a page',
+    files: ['renderer.js', 'renderer.css'],
+    uses: {},
+    impact: 'customers cannot read the API reference in a browser',
+  },
+  (files) => {
+    const [script, style] = [inScript(files['renderer.js']), files['renderer.css']];
+    const contentSecurityPolicy = [
+      "default-src 'none'",
+      // Its own texts, by what they are: no other script or style runs, and none is loaded.
+      `script-src ${sourceOf(script)} ${sourceOf(START)}`,
+      `style-src ${sourceOf(style)}`,
+      'img-src data:',
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ].join('; ');
+    const text = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -47,8 +49,9 @@ export const asset = defineAsset({
 </body>
 </html>
 `;
-  return { type: 'text/html; charset=utf-8', text, contentSecurityPolicy };
-});
+    return { type: 'text/html; charset=utf-8', text, contentSecurityPolicy };
+  },
+);
 
 /** A script as it can stand in a document: what would end it there, or begin a comment, is only ever within its texts and patterns. */
 function inScript(text: string): string {

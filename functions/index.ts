@@ -5,7 +5,10 @@
 export { endpoint as notificationsGetV1 } from './v1/notifications/get.ts';
 export { endpoint as organizationsDocumentsLocationsDataDeleteV1 } from './v1/organizations/documents/locations/data/delete.ts';
 export { endpoint as organizationsDocumentsLocationsUpdateV1 } from './v1/organizations/documents/locations/update.ts';
-export { endpoint as organizationsUsergroupsUsersDeleteV1, twin as organizationsUsergroupsUsersDelete } from './v1/organizations/usergroups/users/delete.ts';
+export {
+  endpoint as organizationsUsergroupsUsersDeleteV1,
+  twin as organizationsUsergroupsUsersDelete,
+} from './v1/organizations/usergroups/users/delete.ts';
 export { endpoint as activitiesAdd } from './v2/activities/add.ts';
 export { endpoint as activitiesDelete } from './v2/activities/delete.ts';
 export { endpoint as activitiesGet } from './v2/activities/get.ts';
@@ -29,14 +32,35 @@ export { endpoint as permissionsAdd } from './v2/auth/permissions/add.ts';
 export { endpoint as permissionsGet } from './v2/auth/permissions/get.ts';
 export { endpoint as permissionsRemove } from './v2/auth/permissions/remove.ts';
 export { endpoint as commentannotationsAdd, twin as commentannotationsAddV1 } from './v2/commentannotations/add.ts';
-export { endpoint as commentannotationsCommentsAdd, twin as commentannotationsCommentsAddV1 } from './v2/commentannotations/comments/add.ts';
-export { endpoint as commentannotationsCommentsDelete, twin as commentannotationsCommentsDeleteV1 } from './v2/commentannotations/comments/delete.ts';
-export { endpoint as commentannotationsCommentsGet, twin as commentannotationsCommentsGetV1 } from './v2/commentannotations/comments/get.ts';
-export { endpoint as commentannotationsCommentsUpdate, twin as commentannotationsCommentsUpdateV1 } from './v2/commentannotations/comments/update.ts';
-export { endpoint as commentannotationsCountGet, twin as commentannotationsCountGetV1 } from './v2/commentannotations/count/get.ts';
-export { endpoint as commentannotationsDelete, twin as commentannotationsDeleteV1 } from './v2/commentannotations/delete.ts';
+export {
+  endpoint as commentannotationsCommentsAdd,
+  twin as commentannotationsCommentsAddV1,
+} from './v2/commentannotations/comments/add.ts';
+export {
+  endpoint as commentannotationsCommentsDelete,
+  twin as commentannotationsCommentsDeleteV1,
+} from './v2/commentannotations/comments/delete.ts';
+export {
+  endpoint as commentannotationsCommentsGet,
+  twin as commentannotationsCommentsGetV1,
+} from './v2/commentannotations/comments/get.ts';
+export {
+  endpoint as commentannotationsCommentsUpdate,
+  twin as commentannotationsCommentsUpdateV1,
+} from './v2/commentannotations/comments/update.ts';
+export {
+  endpoint as commentannotationsCountGet,
+  twin as commentannotationsCountGetV1,
+} from './v2/commentannotations/count/get.ts';
+export {
+  endpoint as commentannotationsDelete,
+  twin as commentannotationsDeleteV1,
+} from './v2/commentannotations/delete.ts';
 export { endpoint as commentannotationsGet, twin as commentannotationsGetV1 } from './v2/commentannotations/get.ts';
-export { endpoint as commentannotationsUpdate, twin as commentannotationsUpdateV1 } from './v2/commentannotations/update.ts';
+export {
+  endpoint as commentannotationsUpdate,
+  twin as commentannotationsUpdateV1,
+} from './v2/commentannotations/update.ts';
 export { endpoint as crdtAdd } from './v2/crdt/add.ts';
 export { endpoint as crdtDelete } from './v2/crdt/delete.ts';
 export { endpoint as crdtGet } from './v2/crdt/get.ts';
@@ -53,27 +77,45 @@ export { endpoint as notificationsConfigSet, twin as notificationsConfigSetV1 } 
 export { endpoint as notificationsDelete, twin as notificationsDeleteV1 } from './v2/notifications/delete.ts';
 export { endpoint as notificationsGet } from './v2/notifications/get.ts';
 export { endpoint as notificationsUpdate, twin as notificationsUpdateV1 } from './v2/notifications/update.ts';
-export { endpoint as organizationsAccessDisablestateUpdate, twin as organizationsAccessDisablestateUpdateV1 } from './v2/organizations/access/disablestate/update.ts';
+export {
+  endpoint as organizationsAccessDisablestateUpdate,
+  twin as organizationsAccessDisablestateUpdateV1,
+} from './v2/organizations/access/disablestate/update.ts';
 export { endpoint as organizationsAdd, twin as organizationsAddV1 } from './v2/organizations/add.ts';
 export { endpoint as organizationsDelete, twin as organizationsDeleteV1 } from './v2/organizations/delete.ts';
-export { endpoint as documentsAccessDisablestateUpdate, twin as documentsAccessDisablestateUpdateV1 } from './v2/organizations/documents/access/disablestate/update.ts';
-export { endpoint as documentsAccessUpdate, twin as documentsAccessUpdateV1 } from './v2/organizations/documents/access/update.ts';
+export {
+  endpoint as documentsAccessDisablestateUpdate,
+  twin as documentsAccessDisablestateUpdateV1,
+} from './v2/organizations/documents/access/disablestate/update.ts';
+export {
+  endpoint as documentsAccessUpdate,
+  twin as documentsAccessUpdateV1,
+} from './v2/organizations/documents/access/update.ts';
 export { endpoint as documentsAdd, twin as documentsAddV1 } from './v2/organizations/documents/add.ts';
 export { endpoint as documentsCountGet } from './v2/organizations/documents/count/get.ts';
 export { endpoint as documentsDelete, twin as documentsDeleteV1 } from './v2/organizations/documents/delete.ts';
 export { endpoint as documentsGet, twin as documentsGetV1 } from './v2/organizations/documents/get.ts';
 export { endpoint as documentsMove, twin as documentsMoveV1 } from './v2/organizations/documents/move.ts';
 export { endpoint as documentsUpdate, twin as documentsUpdateV1 } from './v2/organizations/documents/update.ts';
-export { endpoint as foldersAccessUpdate, twin as foldersAccessUpdateV1 } from './v2/organizations/folders/access/update.ts';
+export {
+  endpoint as foldersAccessUpdate,
+  twin as foldersAccessUpdateV1,
+} from './v2/organizations/folders/access/update.ts';
 export { endpoint as foldersAdd, twin as foldersAddV1 } from './v2/organizations/folders/add.ts';
 export { endpoint as foldersDelete } from './v2/organizations/folders/delete.ts';
 export { endpoint as foldersGet, twin as foldersGetV1 } from './v2/organizations/folders/get.ts';
 export { endpoint as foldersUpdate, twin as foldersUpdateV1 } from './v2/organizations/folders/update.ts';
 export { endpoint as organizationsGet, twin as organizationsGetV1 } from './v2/organizations/get.ts';
 export { endpoint as organizationsUpdate, twin as organizationsUpdateV1 } from './v2/organizations/update.ts';
-export { endpoint as organizationsUsergroupsAdd, twin as organizationsUsergroupsAddV1 } from './v2/organizations/usergroups/add.ts';
+export {
+  endpoint as organizationsUsergroupsAdd,
+  twin as organizationsUsergroupsAddV1,
+} from './v2/organizations/usergroups/add.ts';
 export { endpoint as organizationsUsergroupsGet } from './v2/organizations/usergroups/get.ts';
-export { endpoint as organizationsUsergroupsUsersAdd, twin as organizationsUsergroupsUsersAddV1 } from './v2/organizations/usergroups/users/add.ts';
+export {
+  endpoint as organizationsUsergroupsUsersAdd,
+  twin as organizationsUsergroupsUsersAddV1,
+} from './v2/organizations/usergroups/users/add.ts';
 export { endpoint as reactionsAdd } from './v2/reactions/add.ts';
 export { endpoint as reactionsDelete } from './v2/reactions/delete.ts';
 export { endpoint as recordingsAdd } from './v2/recordings/add.ts';

@@ -10,12 +10,15 @@ const place: Capability<Placed> = {
   open: (env) => ({ url: env.PUBLIC_URL, serviceName: env.SERVICE_NAME }),
 };
 
-export const asset = defineAsset({
-  path: '/openapi.json',
-  summary: 'The OpenAPI document of the service',
-  files: ['openapi.json'],
-  uses: { place },
-  impact: 'customers cannot read the API reference or generate clients from it',
-}, (files, deps) => ({ type: 'application/json; charset=utf-8', text: placed(files['openapi.json'], deps.place) }));
+export const asset = defineAsset(
+  {
+    path: '/openapi.json',
+    summary: 'The OpenAPI document of the service',
+    files: ['openapi.json'],
+    uses: { place },
+    impact: 'customers cannot read the API reference or generate clients from it',
+  },
+  (files, deps) => ({ type: 'application/json; charset=utf-8', text: placed(files['openapi.json'], deps.place) }),
+);
 
 export const handler = toAsset(asset, import.meta.dirname);

@@ -5,13 +5,16 @@ import { sendTo } from '../../lib/workers/queues.ts';
 import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 import { defineWorker } from '../../lib/app/worker.ts';
 
-export const worker = defineWorker({
-  name: 'deliverWebhook',
-  summary: 'Makes first attempts to deliver webhooks',
-  on: { queue: 'deliver', message: DeliveryMessage },
-  uses: { delivers, own: sendTo.deliver },
-  impact: 'customers get webhooks late',
-  timeoutSeconds: 30,
-}, async (call) => deliver(deliveringWith(call, true)));
+export const worker = defineWorker(
+  {
+    name: 'deliverWebhook',
+    summary: 'Makes first attempts to deliver webhooks',
+    on: { queue: 'deliver', message: DeliveryMessage },
+    uses: { delivers, own: sendTo.deliver },
+    impact: 'customers get webhooks late',
+    timeoutSeconds: 30,
+  },
+  async (call) => deliver(deliveringWith(call, true)),
+);
 
 export const handler = toWorkerLambda(worker);

@@ -3,20 +3,27 @@ import { fanOut, fansOut } from '../../lib/events/fanOut.ts';
 import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 import { defineWorker } from '../../lib/app/worker.ts';
 
-export const worker = defineWorker({
-  name: 'fanOutEvents',
-  summary: 'Makes the deliveries of new events',
-  on: { inserts: [EventEntity.type] },
-  uses: { fansOut },
-  impact: 'customers get webhooks, mails and notifications minutes late',
-  timeoutSeconds: 60,
-}, async ({ records, deps, ...call }) => {
-  const events = records.flatMap(({ id, item }) => {
-    const event = insertedEvent(item, call.clock());
-    return event ? [{ id, event }] : [];
-  });
-  const failed = await fanOut(deps.fansOut, events.map(({ event }) => event), call);
-  return events.filter(({ event }) => failed.has(event.eventId)).map(({ id }) => id);
-});
+export const worker = defineWorker(
+  {
+    name: 'fanOutEvents',
+    summary: 'Makes the deliveries of new events',
+    on: { inserts: [EventEntity.type] },
+    uses: { fansOut },
+    impact: 'customers get webhooks, mails and notifications minutes late',
+    timeoutSeconds: 60,
+  },
+  async ({ records, deps, ...call }) => {
+    const events = records.flatMap(({ id, item }) => {
+      const event = insertedEvent(item, call.clock());
+      return event ? [{ id, event }] : [];
+    });
+    const failed = await fanOut(
+      deps.fansOut,
+      events.map(({ event }) => event),
+      call,
+    );
+    return events.filter(({ event }) => failed.has(event.eventId)).map(({ id }) => id);
+  },
+);
 
 export const handler = toWorkerLambda(worker);

@@ -3,13 +3,16 @@ import { sendMail, sendsMails } from '../../lib/mail/sendMail.ts';
 import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 import { defineWorker } from '../../lib/app/worker.ts';
 
-export const worker = defineWorker({
-  name: 'sendEmail',
-  summary: 'Sends mails about events to users, and those about deliveries to owners',
-  on: { queue: 'mail', message: MailMessage },
-  uses: { sendsMails },
-  impact: 'users and owners get no notification mails',
-  timeoutSeconds: 60,
-}, async ({ deps, ...call }) => sendMail({ ...call, deps: deps.sendsMails, random: Math.random }));
+export const worker = defineWorker(
+  {
+    name: 'sendEmail',
+    summary: 'Sends mails about events to users, and those about deliveries to owners',
+    on: { queue: 'mail', message: MailMessage },
+    uses: { sendsMails },
+    impact: 'users and owners get no notification mails',
+    timeoutSeconds: 60,
+  },
+  async ({ deps, ...call }) => sendMail({ ...call, deps: deps.sendsMails, random: Math.random }),
+);
 
 export const handler = toWorkerLambda(worker);

@@ -27,7 +27,9 @@ export interface Built {
 export function entriesOf(endpoints: readonly Routed[], workers: readonly Pick<Worker, 'name'>[] = []): Entries {
   return {
     [DEFAULT_FUNCTION]: 'functions/default.ts',
-    ...Object.fromEntries(endpoints.filter((endpoint) => !isTwin(endpoint)).map(({ path }) => [endpointId(path), sourceFile(path)])),
+    ...Object.fromEntries(
+      endpoints.filter((endpoint) => !isTwin(endpoint)).map(({ path }) => [endpointId(path), sourceFile(path)]),
+    ),
     ...Object.fromEntries(workers.map(({ name }) => [workerId(name), workerFile(name)])),
   };
 }
@@ -36,7 +38,12 @@ export function entriesOf(endpoints: readonly Routed[], workers: readonly Pick<W
  * Bundles functions, each into `<outdir>/<id>/index.mjs` (dots in the id become hyphens), in one call of esbuild, which parses what they share only once.
  * The files that assets read are put beside their bundles. What was in `outdir` before is removed.
  */
-export async function buildFunctions({ entries, assets = [], fileText = noFile, outdir }: {
+export async function buildFunctions({
+  entries,
+  assets = [],
+  fileText = noFile,
+  outdir,
+}: {
   entries: Entries;
   assets?: readonly Pick<Asset, 'path' | 'files'>[];
   /** Returns the text of a file that an asset reads, by its name. */
@@ -62,12 +69,18 @@ export async function buildFunctions({ entries, assets = [], fileText = noFile, 
     target: 'node24',
     // The ESM build of a package that has two: half the size and half the load time of the CommonJS one.
     mainFields: ['module', 'main'],
-    alias: { '@aws-sdk/credential-provider-node': './infra/build/lambdaCredentials.ts', '@aws-sdk/token-providers': './infra/build/lambdaTokens.ts', '@aws-sdk/endpoint-cache': './infra/build/lambdaEndpointCache.ts' },
+    alias: {
+      '@aws-sdk/credential-provider-node': './infra/build/lambdaCredentials.ts',
+      '@aws-sdk/token-providers': './infra/build/lambdaTokens.ts',
+      '@aws-sdk/endpoint-cache': './infra/build/lambdaEndpointCache.ts',
+    },
     legalComments: 'none',
     metafile: true,
     logLevel: 'warning',
   });
-  const beside = assets.flatMap(({ path, files }) => files.map((name) => ({ name, folder: join(target, folderName(endpointId(path))) })));
+  const beside = assets.flatMap(({ path, files }) =>
+    files.map((name) => ({ name, folder: join(target, folderName(endpointId(path))) })),
+  );
   await Promise.all(beside.map(async ({ name, folder }) => writeFile(join(folder, name), await fileText(name))));
   // Beside the functions' folders, not in them: it would change the hash of what is uploaded.
   await writeFile(join(target, METAFILE), JSON.stringify(metafile));

@@ -16,10 +16,16 @@ export function clientMethods(): string {
   const inOrder = Object.entries<Endpoint>(registry).sort(([, a], [, b]) => (a.path < b.path ? -1 : 1));
   const root: Node = { beneath: new Map() };
   for (const [name, declared] of inOrder) {
-    const node = namesOf(declared.path).reduce(({ beneath }, part) => beneath.get(part) ?? beneath.set(part, { beneath: new Map() }).get(part)!, root);
+    const node = namesOf(declared.path).reduce(
+      ({ beneath }, part) => beneath.get(part) ?? beneath.set(part, { beneath: new Map() }).get(part)!,
+      root,
+    );
     node.endpoint = { name, declared };
   }
-  const operations = inOrder.map(([, declared]) => `  { path: '${declared.path}', names: ${JSON.stringify(namesOf(declared.path)).replaceAll('"', '\'').replaceAll(',', ', ')}, repeats: ${takesIdempotencyKey(declared)} },`);
+  const operations = inOrder.map(
+    ([, declared]) =>
+      `  { path: '${declared.path}', names: ${JSON.stringify(namesOf(declared.path)).replaceAll('"', "'").replaceAll(',', ', ')}, repeats: ${takesIdempotencyKey(declared)} },`,
+  );
   return `/** What the client needs of the endpoints. \`npm run readme\` writes it. */
 import type * as registry from '../../functions/index.ts';
 import type { Method } from './types.ts';
@@ -43,7 +49,10 @@ ${operations.join('\n')}
 
 /** `['v2', 'agents', 'groups', 'addAgents']` of `/v2/agents/groups/add-agents`. */
 function namesOf(path: string): string[] {
-  return path.slice(1).split('/').map((part) => part.replace(/-(.)/g, (_match, letter: string) => letter.toUpperCase()));
+  return path
+    .slice(1)
+    .split('/')
+    .map((part) => part.replace(/-(.)/g, (_match, letter: string) => letter.toUpperCase()));
 }
 
 function typeOf({ endpoint, beneath }: Node, indent: string): string {

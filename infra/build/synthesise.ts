@@ -14,7 +14,12 @@ export const STACK = 'CollaborationBackend';
 
 /** Bundles the function of everything that is registered. */
 export function buildRegistered(outdir: string): Promise<Built> {
-  return buildFunctions({ entries: entriesOf(registeredRoutes(), registeredWorkers()), assets: registeredAssets(), fileText, outdir });
+  return buildFunctions({
+    entries: entriesOf(registeredRoutes(), registeredWorkers()),
+    assets: registeredAssets(),
+    fileText,
+    outdir,
+  });
 }
 
 /** The settings that an app's context gives; throws for wrong ones and for names that are none, naming them. */
@@ -37,8 +42,14 @@ export function addBackend(app: App, built: Built, settings: Settings): Backend 
  * Bundles the functions, unless they are given, and writes the cloud assembly into `outdir`, without the CDK CLI: the same templates and
  * assets that `cdk deploy` would upload. `settings` win over cdk.json.
  */
-export async function synthesise(options: { outdir: string; settings?: Partial<Settings>; built?: Built }): Promise<{ assemblyDir: string }> {
-  const { context } = JSON.parse(await readFile(join(projectDir, 'cdk.json'), 'utf8')) as { context: Record<string, unknown> };
+export async function synthesise(options: {
+  outdir: string;
+  settings?: Partial<Settings>;
+  built?: Built;
+}): Promise<{ assemblyDir: string }> {
+  const { context } = JSON.parse(await readFile(join(projectDir, 'cdk.json'), 'utf8')) as {
+    context: Record<string, unknown>;
+  };
   const app = new App({
     outdir: options.outdir,
     // Half of the time that this takes; `cdk synth` and the tests do validate.

@@ -18,7 +18,11 @@ replace or delete something that holds state: the table, a secret, a queue, the 
   --before  such a folder in the place of what is deployed, for instance of the version before
   --allow   the id of something whose loss you have decided on, as this command names it`;
 
-type Template = { readonly Resources: Readonly<Record<string, DeployedResource & { readonly Metadata?: Readonly<Record<string, unknown>> }>> };
+type Template = {
+  readonly Resources: Readonly<
+    Record<string, DeployedResource & { readonly Metadata?: Readonly<Record<string, unknown>> }>
+  >;
+};
 
 /** Where a stack's templates come from; CloudFormation's client in the tests is a stand-in. */
 export type Deployed = Pick<CloudFormationClient, 'send'>;
@@ -27,19 +31,34 @@ export type Deployed = Pick<CloudFormationClient, 'send'>;
 export async function run(args: string[], client?: Deployed): Promise<string> {
   const { stack, after, before, allow, help } = parsedArguments(args);
   if (help) return USAGE;
-  const deployed = before === undefined ? await deployedTemplates(client ?? await cloudFormation(), stack) : await synthesisedTemplates(before);
+  const deployed =
+    before === undefined
+      ? await deployedTemplates(client ?? (await cloudFormation()), stack)
+      : await synthesisedTemplates(before);
   if (!deployed) return `There is no stack ${stack} yet: nothing can be lost.`;
-  const { refused, deleted } = judgeUpdate(deployed, after === undefined ? await templatesOfThisSource() : await synthesisedTemplates(after), new Set(allow));
+  const { refused, deleted } = judgeUpdate(
+    deployed,
+    after === undefined ? await templatesOfThisSource() : await synthesisedTemplates(after),
+    new Set(allow),
+  );
   const told = deleted.length > 0 ? `Goes with the update:\n${lines(deleted)}\n\n` : '';
   if (refused.length === 0) return `${told}Nothing that holds state is replaced or deleted.`;
-  throw new Error(`${told}Refused:\n${lines(refused)}\n\nKeep the logical ids and properties that are deployed, or say --allow <id> for what may be lost. See "Upgrading" in infra/README.md.`);
+  throw new Error(
+    `${told}Refused:\n${lines(refused)}\n\nKeep the logical ids and properties that are deployed, or say --allow <id> for what may be lost. See "Upgrading" in infra/README.md.`,
+  );
 }
 
 function parsedArguments(args: string[]) {
   try {
     return parseArgs({
       args,
-      options: { stack: { type: 'string', default: STACK }, after: { type: 'string' }, before: { type: 'string' }, allow: { type: 'string', multiple: true, default: [] }, help: { type: 'boolean', default: false } },
+      options: {
+        stack: { type: 'string', default: STACK },
+        after: { type: 'string' },
+        before: { type: 'string' },
+        allow: { type: 'string', multiple: true, default: [] },
+        help: { type: 'boolean', default: false },
+      },
     }).values;
   } catch (error) {
     throw new Error(`${(error as Error).message}\n\n${USAGE}`);
@@ -62,14 +81,22 @@ async function templatesOfThisSource(): Promise<StackTemplates> {
 
 /** The templates in a folder that `cdk synth` wrote. */
 export async function synthesisedTemplates(dir: string): Promise<StackTemplates> {
-  const read = async (file: string) => JSON.parse(await readFile(join(dir, file), 'utf8').catch(() => { throw new Error(`There is no ${join(dir, file)}. Is ${dir} a folder that cdk synth wrote?`); })) as Template;
+  const read = async (file: string) =>
+    JSON.parse(
+      await readFile(join(dir, file), 'utf8').catch(() => {
+        throw new Error(`There is no ${join(dir, file)}. Is ${dir} a folder that cdk synth wrote?`);
+      }),
+    ) as Template;
   const load = async (file: string): Promise<StackTemplates> => {
     const { Resources: resources } = await read(file);
-    const nested = await Promise.all(nestedIn(resources).map(async (id) => {
-      const path = resources[id]?.Metadata?.['aws:asset:path'];
-      if (typeof path !== 'string') throw new Error(`${join(dir, file)} does not say where the template of the nested stack ${id} is.`);
-      return [id, await load(path)] as const;
-    }));
+    const nested = await Promise.all(
+      nestedIn(resources).map(async (id) => {
+        const path = resources[id]?.Metadata?.['aws:asset:path'];
+        if (typeof path !== 'string')
+          throw new Error(`${join(dir, file)} does not say where the template of the nested stack ${id} is.`);
+        return [id, await load(path)] as const;
+      }),
+    );
     return { resources, nested: new Map(nested) };
   };
   return load(`${STACK}.template.json`);
@@ -79,13 +106,18 @@ export async function synthesisedTemplates(dir: string): Promise<StackTemplates>
 export async function deployedTemplates(client: Deployed, stack: string): Promise<StackTemplates | undefined> {
   const { GetTemplateCommand, ListStackResourcesCommand } = await import('@aws-sdk/client-cloudformation');
   const load = async (name: string): Promise<StackTemplates> => {
-    const { TemplateBody = '' } = await client.send(new GetTemplateCommand({ StackName: name, TemplateStage: 'Original' }));
+    const { TemplateBody = '' } = await client.send(
+      new GetTemplateCommand({ StackName: name, TemplateStage: 'Original' }),
+    );
     const { Resources: resources } = JSON.parse(TemplateBody) as Template;
     const ids = nestedIn(resources);
     const physical = new Map<string, string>();
     for (let NextToken: string | undefined, more = ids.length > 0; more; more = NextToken !== undefined) {
-      const page = await client.send(new ListStackResourcesCommand({ StackName: name, ...(NextToken !== undefined && { NextToken }) }));
-      for (const { LogicalResourceId = '', PhysicalResourceId } of page.StackResourceSummaries ?? []) if (PhysicalResourceId) physical.set(LogicalResourceId, PhysicalResourceId);
+      const page = await client.send(
+        new ListStackResourcesCommand({ StackName: name, ...(NextToken !== undefined && { NextToken }) }),
+      );
+      for (const { LogicalResourceId = '', PhysicalResourceId } of page.StackResourceSummaries ?? [])
+        if (PhysicalResourceId) physical.set(LogicalResourceId, PhysicalResourceId);
       ({ NextToken } = page);
     }
     const nested = new Map<string, StackTemplates>();

@@ -5,8 +5,19 @@ export function columns(rows: readonly (readonly string[])[]): string {
     if (row.length === 0) groups.push([]);
     else groups.at(-1)!.push(row);
   }
-  return groups.map((group) => {
-    const widths = Array.from({ length: Math.max(...group.map((row) => row.length)) }, (_each, column) => Math.max(...group.map((row) => (row[column] ?? '').length)));
-    return group.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()).join('\n');
-  }).join('\n\n');
+  return groups
+    .map((group) => {
+      const widths = Array.from({ length: Math.max(...group.map((row) => row.length)) }, (_each, column) =>
+        Math.max(...group.map((row) => (row[column] ?? '').length)),
+      );
+      return group
+        .map((row) =>
+          row
+            .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+            .join('  ')
+            .trimEnd(),
+        )
+        .join('\n');
+    })
+    .join('\n\n');
 }

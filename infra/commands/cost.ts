@@ -12,7 +12,10 @@ templates; what a million calls of each endpoint cost, from the capacity that th
 
 /** The resources of every stack of the system. */
 export async function deployedResources(): Promise<StackTemplates['resources'][]> {
-  const all = ({ resources, nested }: StackTemplates): StackTemplates['resources'][] => [resources, ...[...nested.values()].flatMap(all)];
+  const all = ({ resources, nested }: StackTemplates): StackTemplates['resources'][] => [
+    resources,
+    ...[...nested.values()].flatMap(all),
+  ];
   return all(await sourceTemplates());
 }
 
@@ -29,7 +32,9 @@ function report(templates: readonly StackTemplates['resources'][]): string {
     '',
     'A million warm calls, dollars',
     [''.padEnd(width), '   total', ' gateway', '  lambda', '   table', '   queue', '    logs'].join(''),
-    ...calls.map(({ name, total, gateway, lambda, table, queue, logs }) => [name.padEnd(width), ...[total, gateway, lambda, table, queue, logs].map(dollars)].join('')),
+    ...calls.map(({ name, total, gateway, lambda, table, queue, logs }) =>
+      [name.padEnd(width), ...[total, gateway, lambda, table, queue, logs].map(dollars)].join(''),
+    ),
     '',
     'A million, dollars',
     `${dollars(deliveries.event)}  events of up to a kilobyte, whoever gets them`,

@@ -1,7 +1,12 @@
 /** The operator's command, `npm run deliveries`: what deliveries are at, and how they get on again; with the operator's own AWS credentials. */
 import { parseArgs } from 'node:util';
 import {
-  DeleteMessageBatchCommand, GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageBatchCommand, type SendMessageBatchRequestEntry, SQSClient,
+  DeleteMessageBatchCommand,
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  type SendMessageBatchRequestEntry,
+  SQSClient,
 } from '@aws-sdk/client-sqs';
 import { type Environment, environment, type QueueName } from '../../lib/app/capability.ts';
 import { DeliveryStore } from '../../lib/webhooks/deliveries.ts';
@@ -59,7 +64,10 @@ interface Site {
 
 /** Carries out the command and gives what it prints; throws an error whose message is for the operator. */
 export async function run(args: string[], source: NodeJS.ProcessEnv, now = Date.now()): Promise<string> {
-  const { positionals: [command = '', ...given], values: { stack, local, help } } = parsedArguments(args);
+  const {
+    positionals: [command = '', ...given],
+    values: { stack, local, help },
+  } = parsedArguments(args);
   if (help) return USAGE;
   const [one, two, three] = given as [string, string, string];
   const commands: Readonly<Record<string, readonly [takes: number, carryOut: (site: Site) => Promise<string>]>> = {
@@ -76,7 +84,15 @@ export async function run(args: string[], source: NodeJS.ProcessEnv, now = Date.
 
 function parsedArguments(args: string[]) {
   try {
-    return parseArgs({ args, allowPositionals: true, options: { stack: { type: 'string', default: 'CollaborationBackend' }, local: { type: 'string' }, help: { type: 'boolean', default: false } } });
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        stack: { type: 'string', default: 'CollaborationBackend' },
+        local: { type: 'string' },
+        help: { type: 'boolean', default: false },
+      },
+    });
   } catch (error) {
     throw new Error(`${(error as Error).message}\n\n${USAGE}`);
   }
@@ -104,12 +120,18 @@ async function siteOf(source: NodeJS.ProcessEnv, stack: string): Promise<Site> {
     if (known) return deadLetters ? known.replace(/Queue$/, 'DeadLetters') : known;
     return physicalId(stack, `${pascal(queue)}${deadLetters ? 'DeadLetters' : 'Queue'}`);
   };
-  return { env: environment({ ...source, TABLE_NAME }), sqs: new SQSClient({ maxAttempts: 3, useQueueUrlAsEndpoint: false }), urlOf };
+  return {
+    env: environment({ ...source, TABLE_NAME }),
+    sqs: new SQSClient({ maxAttempts: 3, useQueueUrlAsEndpoint: false }),
+    urlOf,
+  };
 }
 
 async function physicalId(stack: string, logicalId: string): Promise<string> {
   const { CloudFormationClient, DescribeStackResourceCommand } = await import('@aws-sdk/client-cloudformation');
-  const { StackResourceDetail } = await new CloudFormationClient().send(new DescribeStackResourceCommand({ StackName: stack, LogicalResourceId: logicalId }));
+  const { StackResourceDetail } = await new CloudFormationClient().send(
+    new DescribeStackResourceCommand({ StackName: stack, LogicalResourceId: logicalId }),
+  );
   if (!StackResourceDetail?.PhysicalResourceId) throw new Error(`The stack ${stack} has no ${logicalId}.`);
   return StackResourceDetail.PhysicalResourceId;
 }
@@ -130,10 +152,21 @@ async function status(site: Site, now: number): Promise<string> {
   });
   const { open, warned } = await new EndpointRuntime(table).ailing(now);
   const overdue = late.filter((by) => by >= OVERDUE);
-  const rows = await Promise.all(queueNames.map(async (queue) => [queue, ...(await countsOf(site, queue)), ...(await countsOf(site, queue, true)).slice(0, 1)]));
+  const rows = await Promise.all(
+    queueNames.map(async (queue) => [
+      queue,
+      ...(await countsOf(site, queue)),
+      ...(await countsOf(site, queue, true)).slice(0, 1),
+    ]),
+  );
   return columns([
     ['Deliveries due', `${late.length}`],
-    ['Overdue by 5 minutes', overdue.length === 0 ? '0' : `${overdue.length}, the oldest by ${Math.round(overdue.reduce((most, by) => Math.max(most, by), 0) / MINUTE)} minutes`],
+    [
+      'Overdue by 5 minutes',
+      overdue.length === 0
+        ? '0'
+        : `${overdue.length}, the oldest by ${Math.round(overdue.reduce((most, by) => Math.max(most, by), 0) / MINUTE)} minutes`,
+    ],
     ['Jobs due', `${jobs}`],
     ['Endpoints pausing', `${open}`],
     ['Endpoints near disabling', `${warned}`],
@@ -144,24 +177,43 @@ async function status(site: Site, now: number): Promise<string> {
 }
 
 /** Reads the pages of every shard, all shards at the same time. */
-async function pagesOf(shards: number, read: (shard: number, options: { limit: number; after: string | undefined }) => Promise<string | undefined>): Promise<void> {
-  await Promise.all(Array.from({ length: shards }, async (_each, shard) => {
-    let after: string | undefined;
-    do after = await read(shard, { limit: PAGE, after });
-    while (after !== undefined);
-  }));
+async function pagesOf(
+  shards: number,
+  read: (shard: number, options: { limit: number; after: string | undefined }) => Promise<string | undefined>,
+): Promise<void> {
+  await Promise.all(
+    Array.from({ length: shards }, async (_each, shard) => {
+      let after: string | undefined;
+      do after = await read(shard, { limit: PAGE, after });
+      while (after !== undefined);
+    }),
+  );
 }
 
-async function countsOf({ sqs, urlOf }: Site, queue: QueueName, deadLetters = false): Promise<[waiting: number, inWork: number, delayed: number]> {
-  const AttributeNames = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible', 'ApproximateNumberOfMessagesDelayed'] as const;
-  const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: await urlOf(queue, deadLetters), AttributeNames: [...AttributeNames] }));
+async function countsOf(
+  { sqs, urlOf }: Site,
+  queue: QueueName,
+  deadLetters = false,
+): Promise<[waiting: number, inWork: number, delayed: number]> {
+  const AttributeNames = [
+    'ApproximateNumberOfMessages',
+    'ApproximateNumberOfMessagesNotVisible',
+    'ApproximateNumberOfMessagesDelayed',
+  ] as const;
+  const { Attributes = {} } = await sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl: await urlOf(queue, deadLetters), AttributeNames: [...AttributeNames] }),
+  );
   return AttributeNames.map((name) => Number(Attributes[name] ?? 0)) as [number, number, number];
 }
 
 async function message({ env }: Site, tenant: string, messageId: string): Promise<string> {
   const table = openTable(env);
   const store = new DeliveryStore(table);
-  const [event, deliveries, { attempts }] = await Promise.all([new MessageReader(table).event(tenant, messageId), store.of(tenant, messageId), store.attempts(tenant, messageId, { limit: 1_000 })]);
+  const [event, deliveries, { attempts }] = await Promise.all([
+    new MessageReader(table).event(tenant, messageId),
+    store.of(tenant, messageId),
+    store.attempts(tenant, messageId, { limit: 1_000 }),
+  ]);
   if (!event) throw new Error(`The API key ${tenant} has no message ${messageId}. Messages are kept for 30 days.`);
   return columns([
     ['Message', messageId],
@@ -174,36 +226,65 @@ async function message({ env }: Site, tenant: string, messageId: string): Promis
     [],
     ['Attempt at', 'endpoint', 'number', 'outcome', 'answer', 'ms', 'reason'],
     // Not what the receiver said, which is the customer's business.
-    ...attempts.sort((a, b) => a.at - b.at).map((attempt) => {
-      const { at, endpointId, attempt: number, outcome, responseStatus, durationMs } = showAttempt(attempt);
-      return [at, endpointId, `${number}`, outcome, `${responseStatus ?? '-'}`, `${durationMs}`, attempt.error ?? ''];
-    }),
+    ...attempts
+      .sort((a, b) => a.at - b.at)
+      .map((attempt) => {
+        const { at, endpointId, attempt: number, outcome, responseStatus, durationMs } = showAttempt(attempt);
+        return [at, endpointId, `${number}`, outcome, `${responseStatus ?? '-'}`, `${durationMs}`, attempt.error ?? ''];
+      }),
   ]);
 }
 
-async function recover({ env, urlOf }: Site, { tenant, endpoint, since }: { tenant: string; endpoint: string; since: number }, now: number): Promise<string> {
+async function recover(
+  { env, urlOf }: Site,
+  { tenant, endpoint, since }: { tenant: string; endpoint: string; since: number },
+  now: number,
+): Promise<string> {
   const table = openTable(env);
   const request = { tenant, endpointId: await endpointIdOf(table, tenant, endpoint), since };
   const stored = await new WebhookEndpointStore(table).get(tenant, request.endpointId);
-  if (stored?.disabled) throw new Error('The endpoint is disabled: nothing would be sent. Its owner has to enable it first.');
+  if (stored?.disabled)
+    throw new Error('The endpoint is disabled: nothing would be sent. Its owner has to enable it first.');
   const queue = sendTo.jobs.open(environment({ [queueVariable.jobs]: await urlOf('jobs') }));
   const log = { info: console.error, warn: console.error, error: console.error };
-  const messages = await beginRecovery({ failed: new FailedDeliveries(table), jobs: new JobStore(table), queue }, request, now, log);
-  return messages === 0 ? 'Nothing to the endpoint failed since then.' : `${messages} messages are sent again, at up to 50 per second.`;
+  const messages = await beginRecovery(
+    { failed: new FailedDeliveries(table), jobs: new JobStore(table), queue },
+    request,
+    now,
+    log,
+  );
+  return messages === 0
+    ? 'Nothing to the endpoint failed since then.'
+    : `${messages} messages are sent again, at up to 50 per second.`;
 }
 
 /** Moves message after message, each deleted once it is sent: whoever stops this half-way can start it again. */
 async function redrive({ sqs, urlOf }: Site, queue: QueueName): Promise<string> {
   const [to, from] = await Promise.all([urlOf(queue), urlOf(queue, true)]);
   for (let moved = 0; ;) {
-    const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl: from, MaxNumberOfMessages: BATCH, WaitTimeSeconds: 1, VisibilityTimeout: 60, MessageSystemAttributeNames: ['MessageGroupId'] }));
+    const { Messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({
+        QueueUrl: from,
+        MaxNumberOfMessages: BATCH,
+        WaitTimeSeconds: 1,
+        VisibilityTimeout: 60,
+        MessageSystemAttributeNames: ['MessageGroupId'],
+      }),
+    );
     if (Messages.length === 0) return `${moved} messages moved back to ${queue}.`;
-    const Entries = Messages.map(({ Body, Attributes }, index): SendMessageBatchRequestEntry => ({ Id: String(index), MessageBody: Body, ...(Attributes?.MessageGroupId && { MessageGroupId: Attributes.MessageGroupId }) }));
+    const Entries = Messages.map(({ Body, Attributes }, index): SendMessageBatchRequestEntry => ({
+      Id: String(index),
+      MessageBody: Body,
+      ...(Attributes?.MessageGroupId && { MessageGroupId: Attributes.MessageGroupId }),
+    }));
     const { Successful = [], Failed = [] } = await sqs.send(new SendMessageBatchCommand({ QueueUrl: to, Entries }));
     const sent = Successful.map(({ Id }) => ({ Id, ReceiptHandle: Messages[Number(Id)]?.ReceiptHandle }));
     if (sent.length > 0) await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: from, Entries: sent }));
     moved += sent.length;
-    if (Failed.length > 0) throw new Error(`${moved} messages moved back to ${queue}; then SQS did not take ${Failed.length} (${Failed[0]?.Code}). Start it again in a minute.`);
+    if (Failed.length > 0)
+      throw new Error(
+        `${moved} messages moved back to ${queue}; then SQS did not take ${Failed.length} (${Failed[0]?.Code}). Start it again in a minute.`,
+      );
   }
 }
 

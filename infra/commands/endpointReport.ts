@@ -40,16 +40,27 @@ export async function endpointIdOf(table: Table, tenant: string, name: string): 
 export async function endpointReport(table: Table, tenant: string, name: string, now: number): Promise<string> {
   const endpointId = await endpointIdOf(table, tenant, name);
   const [[key, advanced, basic, endpoint], [target, known], { deliveries }] = await Promise.all([
-    table.getEach(wanted(ApiKeyEntity, { apiKey: tenant }), wanted(AdvancedWebhookConfigEntity, { tenant }), wanted(BasicWebhookConfigEntity, { tenant }), wanted(WebhookEndpointEntity, { tenant, endpointId })),
+    table.getEach(
+      wanted(ApiKeyEntity, { apiKey: tenant }),
+      wanted(AdvancedWebhookConfigEntity, { tenant }),
+      wanted(BasicWebhookConfigEntity, { tenant }),
+      wanted(WebhookEndpointEntity, { tenant, endpointId }),
+    ),
     // As the worker reads it: what is off has no target.
     table.getEach(wantedTarget({ tenant, endpointId }), wanted(EndpointHealthEntity, { tenant, endpointId })),
     new DeliveryStore(table).deliveriesOf(tenant, endpointId, 0, { limit: MESSAGES, descending: true }),
   ]);
   const isBasic = isBasicTarget(endpointId);
-  if (!endpoint && !isBasic && deliveries.length === 0) throw new Error(`The API key ${tenant} has no endpoint ${name}, and had none in the last 30 days.`);
+  if (!endpoint && !isBasic && deliveries.length === 0)
+    throw new Error(`The API key ${tenant} has no endpoint ${name}, and had none in the last 30 days.`);
 
   const attempts = await attemptsOf(table, deliveries);
-  const delivered = attempts.flat().filter(({ outcome }) => outcome === 'delivered').map(({ at, durationMs }) => at + durationMs).sort((a, b) => a - b).at(-1);
+  const delivered = attempts
+    .flat()
+    .filter(({ outcome }) => outcome === 'delivered')
+    .map(({ at, durationMs }) => at + durationMs)
+    .sort((a, b) => a - b)
+    .at(-1);
   return columns([
     ['Endpoint', endpointId],
     ...(isBasic ? basicRows(basic, endpointId) : advancedRows(endpoint, advancedState(key, advanced))),
@@ -58,7 +69,12 @@ export async function endpointReport(table: Table, tenant: string, name: string,
     ['Last delivered', lastDelivered(deliveries.length, delivered)],
     [],
     ['Last messages', 'event', 'state', 'attempts', 'next attempt', 'last outcome'],
-    ...deliveries.map((delivery, index) => [`${iso(delivery.createdAt)} ${delivery.eventId}`, delivery.event, ...stateOf(delivery), outcomeOf(attempts[index])]),
+    ...deliveries.map((delivery, index) => [
+      `${iso(delivery.createdAt)} ${delivery.eventId}`,
+      delivery.event,
+      ...stateOf(delivery),
+      outcomeOf(attempts[index]),
+    ]),
   ]);
 }
 
@@ -71,20 +87,32 @@ function lastDelivered(messages: number, at: number | undefined): string {
 async function attemptsOf(table: Table, deliveries: readonly StoredDelivery[]): Promise<Attempt[][]> {
   const store = new DeliveryStore(table);
   const found = new Map<string, Attempt[]>();
-  await inParallel(deliveries.filter(({ attempts }) => attempts > 0), PARALLEL, async ({ tenant, eventId, endpointId }) => {
-    const { attempts } = await store.attempts(tenant, eventId, { endpointId, limit: ATTEMPTS });
-    found.set(eventId, attempts.sort((a, b) => a.at - b.at));
-  });
+  await inParallel(
+    deliveries.filter(({ attempts }) => attempts > 0),
+    PARALLEL,
+    async ({ tenant, eventId, endpointId }) => {
+      const { attempts } = await store.attempts(tenant, eventId, { endpointId, limit: ATTEMPTS });
+      found.set(
+        eventId,
+        attempts.sort((a, b) => a.at - b.at),
+      );
+    },
+  );
   return deliveries.map(({ eventId }) => found.get(eventId) ?? []);
 }
 
 function outcomeOf(attempts: readonly Attempt[] = []): string {
   const last = attempts.at(-1);
-  return last ? [last.outcome, ...(last.responseStatus === undefined ? [] : [String(last.responseStatus)])].join(' ') : '-';
+  return last
+    ? [last.outcome, ...(last.responseStatus === undefined ? [] : [String(last.responseStatus)])].join(' ')
+    : '-';
 }
 
 /** Whether advanced webhooks reach the endpoints of an API key at all. */
-function advancedState(key: { withheld?: readonly string[] | undefined } | undefined, config: { isEnabled: boolean } | undefined): string {
+function advancedState(
+  key: { withheld?: readonly string[] | undefined } | undefined,
+  config: { isEnabled: boolean } | undefined,
+): string {
   if (!key) return 'off: there is no such API key';
   if (key.withheld?.includes('advancedWebhooks')) return 'off: not offered to the API key by the operator';
   if (!config) return 'off: never enabled by the customer';
@@ -116,11 +144,20 @@ function disabledState({ disabled, disabling }: WebhookEndpoint): string | undef
 function basicRows(config: BasicWebhookConfig | undefined, endpointId: BasicTargetId): Rows {
   const field = basicTargets[endpointId];
   const { triggers = {} } = config?.webhookServiceConfig ?? {};
-  const events = Object.keys(triggers).filter((event) => triggers[event]).sort();
+  const events = Object.keys(triggers)
+    .filter((event) => triggers[event])
+    .sort();
   const url = config?.webhookServiceConfig[field];
   return [
     ['Kind', `${field} of basic webhooks`],
-    ['Basic webhooks', config ? (config.useWebhookService ? 'on' : 'off: disabled by the customer') : 'off: never enabled by the customer'],
+    [
+      'Basic webhooks',
+      config
+        ? config.useWebhookService
+          ? 'on'
+          : 'off: disabled by the customer'
+        : 'off: never enabled by the customer',
+    ],
     ['URL', url ? new URL(url).origin : 'none is set'],
     ['Events', events.join(', ') || 'none: no trigger is on'],
   ];
@@ -129,9 +166,17 @@ function basicRows(config: BasicWebhookConfig | undefined, endpointId: BasicTarg
 /** What the worker knows. Of many successes it looks at a sample, so one that is in the log of attempts counts as well. */
 function healthRows({ breaker, failing }: EndpointHealth, delivered: number | undefined, now: number): Rows {
   const gate = gateOf(breaker, now);
-  const pause = typeof gate === 'object' ? `until ${iso(gate.pausedUntil)}` : gate === 'probe' ? 'no longer: the next one decides' : 'no';
+  const pause =
+    typeof gate === 'object'
+      ? `until ${iso(gate.pausedUntil)}`
+      : gate === 'probe'
+        ? 'no longer: the next one decides'
+        : 'no';
   const fails = failing && (delivered === undefined || delivered < failing.since);
-  return [['Deliveries pause', pause], ['Failing', fails ? `since ${iso(failing.since)}` : 'no']];
+  return [
+    ['Deliveries pause', pause],
+    ['Failing', fails ? `since ${iso(failing.since)}` : 'no'],
+  ];
 }
 
 /** The cells that tell what is at hand of a delivery: its state, attempts so far, and when the next one is due. */

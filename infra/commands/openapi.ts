@@ -5,7 +5,9 @@ import { projectDir } from '../build/build.ts';
 import { referenceDocument } from '../build/reference.ts';
 import { readSettings } from '../stacks/settings.ts';
 
-const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8')) as { context: Record<string, unknown> };
+const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8')) as {
+  context: Record<string, unknown>;
+};
 const { serviceName } = readSettings((name) => context[name]);
 const { PUBLIC_URL: url = 'http://127.0.0.1:3000' } = process.env;
 console.log(JSON.stringify(await referenceDocument({ url, serviceName }), null, 2));

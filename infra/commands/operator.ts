@@ -12,7 +12,9 @@ export async function stackOutputs(stack: string): Promise<Map<string, string>> 
 /** What a run on this machine tells its operator: how to reach what it has. The SDK takes it from the environment of this process. */
 export async function localEnvironment(dataDir: string): Promise<NodeJS.ProcessEnv> {
   const file = join(dataDir, 'operator.json');
-  const text = await readFile(file, 'utf8').catch(() => { throw new Error(`There is no ${file}. Is ${dataDir} the data directory of a run with npm start?`); });
+  const text = await readFile(file, 'utf8').catch(() => {
+    throw new Error(`There is no ${file}. Is ${dataDir} the data directory of a run with npm start?`);
+  });
   return Object.assign(process.env, JSON.parse(text) as NodeJS.ProcessEnv);
 }
 
@@ -28,7 +30,9 @@ export async function endWith(carryOut: () => Promise<string>): Promise<void> {
 
 /** What the SDK says to programmers, in words for the operator. */
 function explanation({ name, message }: Error): string {
-  if (message === 'Region is missing') return 'No AWS region is known: set AWS_REGION, or AWS_PROFILE to a profile with a region.';
-  if (name === 'CredentialsProviderError') return `There are no AWS credentials: set AWS_PROFILE to a profile that has some, and log in where it needs that. (${message})`;
+  if (message === 'Region is missing')
+    return 'No AWS region is known: set AWS_REGION, or AWS_PROFILE to a profile with a region.';
+  if (name === 'CredentialsProviderError')
+    return `There are no AWS credentials: set AWS_PROFILE to a profile that has some, and log in where it needs that. (${message})`;
   return message || name;
 }

@@ -44,53 +44,71 @@ interface Found {
 export function tableCommands({ resources }: StackTemplates, stack: string): string {
   const table = theOne(resources, ({ Type }) => Type === 'AWS::DynamoDB::Table').properties as TableProperties;
   return script(stack, [
-    ['The table, from the backup that DynamoDB made when it was deleted', [
-      '# Waiting gives up after eight minutes, and a restore may take longer. Ctrl-C if the line above says anything but that it exceeded its attempts.',
-      'settled() { until aws dynamodb wait table-exists --table-name "$TABLE"; do echo "$TABLE is not there yet"; done; }',
-      'BACKUP=$(aws dynamodb list-backups --backup-type SYSTEM --table-name "$TABLE" --query "sort_by(BackupSummaries, &BackupCreationDateTime)[-1].BackupArn" --output text)',
-      'aws dynamodb restore-table-from-backup --backup-arn "$BACKUP" --target-table-name "$TABLE"',
-      'settled',
-    ]],
-    ['What a restore leaves out', [
-      `aws dynamodb update-time-to-live --table-name "$TABLE" --time-to-live-specification ${json(table.TimeToLiveSpecification)}`,
-      `aws dynamodb update-continuous-backups --table-name "$TABLE" --point-in-time-recovery-specification ${json(table.PointInTimeRecoverySpecification)}`,
-      ...update(`--stream-specification ${json({ StreamEnabled: true, ...table.StreamSpecification })}`),
-      ...(table.DeletionProtectionEnabled ? update('--deletion-protection-enabled') : []),
-    ]],
-    ['The vector indexes, if it lacks them', [
-      'INDEXES=$(aws dynamodb describe-table --table-name "$TABLE" --query "Table.VectorIndexes[].IndexName" --output text)',
-      ...table.VectorIndexes.flatMap((index) => [
-        `if ! grep -qw ${index.IndexName} <<< "$INDEXES"; then`,
-        ...update(`--attribute-definitions ${json(definitionsOf(index, table))} --vector-index-updates ${json([{ Create: index }])}`).map((line) => `  ${line}`),
-        'fi',
-      ]),
-    ]],
+    [
+      'The table, from the backup that DynamoDB made when it was deleted',
+      [
+        '# Waiting gives up after eight minutes, and a restore may take longer. Ctrl-C if the line above says anything but that it exceeded its attempts.',
+        'settled() { until aws dynamodb wait table-exists --table-name "$TABLE"; do echo "$TABLE is not there yet"; done; }',
+        'BACKUP=$(aws dynamodb list-backups --backup-type SYSTEM --table-name "$TABLE" --query "sort_by(BackupSummaries, &BackupCreationDateTime)[-1].BackupArn" --output text)',
+        'aws dynamodb restore-table-from-backup --backup-arn "$BACKUP" --target-table-name "$TABLE"',
+        'settled',
+      ],
+    ],
+    [
+      'What a restore leaves out',
+      [
+        `aws dynamodb update-time-to-live --table-name "$TABLE" --time-to-live-specification ${json(table.TimeToLiveSpecification)}`,
+        `aws dynamodb update-continuous-backups --table-name "$TABLE" --point-in-time-recovery-specification ${json(table.PointInTimeRecoverySpecification)}`,
+        ...update(`--stream-specification ${json({ StreamEnabled: true, ...table.StreamSpecification })}`),
+        ...(table.DeletionProtectionEnabled ? update('--deletion-protection-enabled') : []),
+      ],
+    ],
+    [
+      'The vector indexes, if it lacks them',
+      [
+        'INDEXES=$(aws dynamodb describe-table --table-name "$TABLE" --query "Table.VectorIndexes[].IndexName" --output text)',
+        ...table.VectorIndexes.flatMap((index) => [
+          `if ! grep -qw ${index.IndexName} <<< "$INDEXES"; then`,
+          ...update(
+            `--attribute-definitions ${json(definitionsOf(index, table))} --vector-index-updates ${json([{ Create: index }])}`,
+          ).map((line) => `  ${line}`),
+          'fi',
+        ]),
+      ],
+    ],
   ]);
 }
 
 /** The commands for what follows the table's stream. What follows another one follows it no longer. */
 export function streamCommands({ resources, nested }: StackTemplates, stack: string): string {
-  const followers = [...nested].flatMap(([within, { resources: own }]) => (
-    find(own, ({ Type, Properties: { StartingPosition } = {} }) => Type === 'AWS::Lambda::EventSourceMapping' && StartingPosition !== undefined).map(({ properties }) => ({ within, properties: properties as MappingProperties }))
-  ));
+  const followers = [...nested].flatMap(([within, { resources: own }]) =>
+    find(
+      own,
+      ({ Type, Properties: { StartingPosition } = {} }) =>
+        Type === 'AWS::Lambda::EventSourceMapping' && StartingPosition !== undefined,
+    ).map(({ properties }) => ({ within, properties: properties as MappingProperties })),
+  );
   const deadLetters = theOne(resources, ({ Type }, id) => Type === 'AWS::SQS::Queue' && id.startsWith('Stream'));
   return script(stack, [
-    ['What follows the stream, which is a new one', [
-      'resource() { aws cloudformation describe-stack-resource --stack-name "$1" --logical-resource-id "$2" --query StackResourceDetail.PhysicalResourceId --output text; }',
-      'STREAM=$(aws dynamodb describe-table --table-name "$TABLE" --query Table.LatestStreamArn --output text)',
-      `QUEUE=$(aws sqs get-queue-attributes --queue-url "$(resource "$STACK" ${deadLetters.id})" --attribute-names QueueArn --query Attributes.QueueArn --output text)`,
-      ...followers.flatMap(({ within, properties }) => [
-        `FUNCTION=$(resource "$(resource "$STACK" ${within})" ${properties.FunctionName.Ref})`,
-        'MAPPINGS=$(aws lambda list-event-source-mappings --function-name "$FUNCTION" --query "EventSourceMappings[].[UUID, EventSourceArn]" --output text)',
-        'while read -r UUID SOURCE; do',
-        '  if [ -n "$UUID" ] && [ "$SOURCE" != "$STREAM" ]; then aws lambda delete-event-source-mapping --uuid "$UUID"; fi',
-        'done <<< "$MAPPINGS"',
-        'if ! grep -qF "$STREAM" <<< "$MAPPINGS"; then',
-        '  aws lambda create-event-source-mapping --function-name "$FUNCTION" --event-source-arn "$STREAM"'
-          + ` --destination-config '{"OnFailure":{"Destination":"'"$QUEUE"'"}}' --cli-input-json ${json(settingsOf(properties))}`,
-        'fi',
-      ]),
-    ]],
+    [
+      'What follows the stream, which is a new one',
+      [
+        'resource() { aws cloudformation describe-stack-resource --stack-name "$1" --logical-resource-id "$2" --query StackResourceDetail.PhysicalResourceId --output text; }',
+        'STREAM=$(aws dynamodb describe-table --table-name "$TABLE" --query Table.LatestStreamArn --output text)',
+        `QUEUE=$(aws sqs get-queue-attributes --queue-url "$(resource "$STACK" ${deadLetters.id})" --attribute-names QueueArn --query Attributes.QueueArn --output text)`,
+        ...followers.flatMap(({ within, properties }) => [
+          `FUNCTION=$(resource "$(resource "$STACK" ${within})" ${properties.FunctionName.Ref})`,
+          'MAPPINGS=$(aws lambda list-event-source-mappings --function-name "$FUNCTION" --query "EventSourceMappings[].[UUID, EventSourceArn]" --output text)',
+          'while read -r UUID SOURCE; do',
+          '  if [ -n "$UUID" ] && [ "$SOURCE" != "$STREAM" ]; then aws lambda delete-event-source-mapping --uuid "$UUID"; fi',
+          'done <<< "$MAPPINGS"',
+          'if ! grep -qF "$STREAM" <<< "$MAPPINGS"; then',
+          '  aws lambda create-event-source-mapping --function-name "$FUNCTION" --event-source-arn "$STREAM"' +
+            ` --destination-config '{"OnFailure":{"Destination":"'"$QUEUE"'"}}' --cli-input-json ${json(settingsOf(properties))}`,
+          'fi',
+        ]),
+      ],
+    ],
   ]);
 }
 
@@ -99,7 +117,9 @@ function script(stack: string, sections: readonly (readonly [title: string, line
     `STACK='${stack}'`,
     'TABLE=$(aws cloudformation describe-stacks --stack-name "$STACK" --query "Stacks[0].Outputs[?OutputKey==\'TableName\'].OutputValue" --output text)',
   ];
-  return ['set -euo pipefail', ...table, ...sections.flatMap(([title, lines]) => ['', `# ${title}.`, ...lines])].join('\n');
+  return ['set -euo pipefail', ...table, ...sections.flatMap(([title, lines]) => ['', `# ${title}.`, ...lines])].join(
+    '\n',
+  );
 }
 
 /** An update of the table, which takes one at a time. */
@@ -114,7 +134,12 @@ function definitionsOf({ SearchSchema }: VectorIndex, { AttributeDefinitions }: 
 }
 
 /** What a mapping is told beside what it is between, and where it sends what it gives up. */
-function settingsOf({ EventSourceArn: _, FunctionName: __, DestinationConfig: ___, ...settings }: MappingProperties): object {
+function settingsOf({
+  EventSourceArn: _,
+  FunctionName: __,
+  DestinationConfig: ___,
+  ...settings
+}: MappingProperties): object {
   return settings;
 }
 
@@ -123,8 +148,13 @@ function json(value: unknown): string {
   return `'${JSON.stringify(value).replaceAll("'", `'"'"'`)}'`;
 }
 
-function find(resources: StackTemplates['resources'], is: (resource: DeployedResource, id: string) => boolean): Found[] {
-  return Object.entries(resources).filter(([id, resource]) => is(resource, id)).map(([id, { Properties = {} }]) => ({ id, properties: Properties }));
+function find(
+  resources: StackTemplates['resources'],
+  is: (resource: DeployedResource, id: string) => boolean,
+): Found[] {
+  return Object.entries(resources)
+    .filter(([id, resource]) => is(resource, id))
+    .map(([id, { Properties = {} }]) => ({ id, properties: Properties }));
 }
 
 function theOne(...[resources, is]: Parameters<typeof find>): Found {
@@ -136,7 +166,14 @@ function theOne(...[resources, is]: Parameters<typeof find>): Found {
 /** Gives what the command prints; throws an error whose message is for the operator. */
 async function run(args: string[]): Promise<string> {
   const commands: Readonly<Record<string, typeof tableCommands>> = { table: tableCommands, stream: streamCommands };
-  const { values: { stack, help }, positionals: [part = '', ...more] } = parseArgs({ args, options: { stack: { type: 'string', default: STACK }, help: { type: 'boolean', default: false } }, allowPositionals: true });
+  const {
+    values: { stack, help },
+    positionals: [part = '', ...more],
+  } = parseArgs({
+    args,
+    options: { stack: { type: 'string', default: STACK }, help: { type: 'boolean', default: false } },
+    allowPositionals: true,
+  });
   if (help) return USAGE;
   if (!Object.hasOwn(commands, part) || more.length > 0) throw new Error(USAGE);
   return commands[part]!(await sourceTemplates(), stack);

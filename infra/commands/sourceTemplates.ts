@@ -14,9 +14,18 @@ import type { StackTemplates } from './templateChanges.ts';
 export async function sourceTemplates(): Promise<StackTemplates> {
   const outdir = await mkdtemp(join(tmpdir(), 'templates-'));
   try {
-    const app = new App({ outdir, builtinCloudFormationValidation: false, context: { 'aws:cdk:disable-stack-trace': true, 'aws:cdk:enable-asset-metadata': true } });
+    const app = new App({
+      outdir,
+      builtinCloudFormationValidation: false,
+      context: { 'aws:cdk:disable-stack-trace': true, 'aws:cdk:enable-asset-metadata': true },
+    });
     const settings = readSettings((name) => (name === 'alarmEmail' ? 'ops@example.com' : undefined));
-    new Backend(app, STACK, { endpoints: registeredRoutes(), workers: registeredWorkers(), code: (id) => Code.fromInline(id), settings });
+    new Backend(app, STACK, {
+      endpoints: registeredRoutes(),
+      workers: registeredWorkers(),
+      code: (id) => Code.fromInline(id),
+      settings,
+    });
     app.synth();
     return await synthesisedTemplates(outdir);
   } finally {

@@ -61,7 +61,12 @@ export interface WorkspaceCredentials {
  * Creates a workspace whose owner the operator vouches for: verified, so that its API keys never expire. `exists` when the
  * address has a workspace already.
  */
-export async function createVerifiedWorkspace(options: { email: string; name?: string | undefined; env: Environment; now: number }): Promise<WorkspaceCredentials | 'exists'> {
+export async function createVerifiedWorkspace(options: {
+  email: string;
+  name?: string | undefined;
+  env: Environment;
+  now: number;
+}): Promise<WorkspaceCredentials | 'exists'> {
   const { email, name, env, now } = options;
   const created = await createWorkspaces.open(env).create({ ownerEmail: email, name }, { verifiedAt: now }, now);
   if (created === 'exists') return 'exists';
@@ -73,32 +78,55 @@ export async function createVerifiedWorkspace(options: { email: string; name?: s
  * Says whether advanced webhooks are available to an API key (spec 4.6). While they are not, each operation of theirs fails;
  * what was configured stays as it is. It takes effect within 10 s, for as long as functions remember a key. `unknown` when there is no such key.
  */
-export async function offerAdvancedWebhooks(options: { apiKey: string; offered: boolean; env: Environment }): Promise<'done' | 'unknown'> {
+export async function offerAdvancedWebhooks(options: {
+  apiKey: string;
+  offered: boolean;
+  env: Environment;
+}): Promise<'done' | 'unknown'> {
   const table = openTable(options.env);
   return settle(async () => {
     const key = await table.get(ApiKeyEntity, options);
     if (!key) return 'unknown';
-    const outcome = await table.write([replace(ApiKeyEntity, { ...key, withheld: options.offered ? undefined : ['advancedWebhooks'] }, key._r)]);
+    const outcome = await table.write([
+      replace(ApiKeyEntity, { ...key, withheld: options.offered ? undefined : ['advancedWebhooks'] }, key._r),
+    ]);
     return outcome === 'done' ? 'done' : 'conflict';
   });
 }
 
-const CallLimit = z.string().regex(/^(default|[1-9]\d{0,4}|100000)$/, 'must be a whole number from 1 to 100000, or "default"').transform((text) => (text === 'default' ? text : Number(text)));
+const CallLimit = z
+  .string()
+  .regex(/^(default|[1-9]\d{0,4}|100000)$/, 'must be a whole number from 1 to 100000, or "default"')
+  .transform((text) => (text === 'default' ? text : Number(text)));
 const CallLimits = z.strictObject({ read: CallLimit, write: CallLimit, expensive: CallLimit }).partial();
 
 /**
  * Sets limits of an API key, in calls per second, and returns all of them; `default` is what the settings of the deployment say. Undefined when the
  * key does not exist.
  */
-export async function setLimits({ apiKey, limits, env }: { apiKey: string; limits: z.output<typeof CallLimits>; env: Environment }): Promise<Record<LimitClass, number | 'default'> | undefined> {
+export async function setLimits({
+  apiKey,
+  limits,
+  env,
+}: {
+  apiKey: string;
+  limits: z.output<typeof CallLimits>;
+  env: Environment;
+}): Promise<Record<LimitClass, number | 'default'> | undefined> {
   const table = openTable(env);
   return settle(async () => {
     const key = await table.get(ApiKeyEntity, { apiKey });
     if (!key) return undefined;
-    const all = Object.fromEntries(limitClasses.map((one) => [one, limits[one] ?? key.limits?.[one] ?? 'default'])) as Record<LimitClass, number | 'default'>;
+    const all = Object.fromEntries(
+      limitClasses.map((one) => [one, limits[one] ?? key.limits?.[one] ?? 'default']),
+    ) as Record<LimitClass, number | 'default'>;
     if (Object.keys(limits).length === 0) return all;
-    const changed = Object.fromEntries(Object.entries(all).filter(([, limit]) => limit !== 'default')) as NonNullable<typeof key.limits>;
-    const outcome = await table.write([replace(ApiKeyEntity, { ...key, limits: Object.keys(changed).length > 0 ? changed : undefined }, key._r)]);
+    const changed = Object.fromEntries(Object.entries(all).filter(([, limit]) => limit !== 'default')) as NonNullable<
+      typeof key.limits
+    >;
+    const outcome = await table.write([
+      replace(ApiKeyEntity, { ...key, limits: Object.keys(changed).length > 0 ? changed : undefined }, key._r),
+    ]);
     return outcome === 'done' ? all : 'conflict';
   });
 }
@@ -108,16 +136,28 @@ export interface FoundWorkspace {
   readonly workspaceId: string;
   readonly workspaceName: string;
   readonly owner: { readonly email: string; readonly name: string; readonly verified: string };
-  readonly apiKeys: readonly { readonly apiKey: string; readonly apiKeyName: string; readonly type: string; readonly createdAt: string; readonly expiresAt: string; readonly advancedWebhooks: 'on' | 'off' }[];
+  readonly apiKeys: readonly {
+    readonly apiKey: string;
+    readonly apiKeyName: string;
+    readonly type: string;
+    readonly createdAt: string;
+    readonly expiresAt: string;
+    readonly advancedWebhooks: 'on' | 'off';
+  }[];
 }
 
 /** The workspace that an owner's address, an id of a workspace or an API key leads to, by keys alone; undefined when there is none. */
 export async function findWorkspace(subject: string, env: Environment): Promise<FoundWorkspace | undefined> {
   const table = openTable(env);
-  const known = subject.includes('@') ? await table.get(OwnerEmailEntity, { email: emailKey(subject) }) : await table.get(ApiKeyEntity, { apiKey: subject });
+  const known = subject.includes('@')
+    ? await table.get(OwnerEmailEntity, { email: emailKey(subject) })
+    : await table.get(ApiKeyEntity, { apiKey: subject });
   const found = await new WorkspaceReader(table).get(known?.workspaceId ?? subject);
   if (!found) return undefined;
-  const { workspace: { workspaceId, workspaceName, owner, verifiedAt }, apiKeys } = found;
+  const {
+    workspace: { workspaceId, workspaceName, owner, verifiedAt },
+    apiKeys,
+  } = found;
   const keys = await table.getMany(ApiKeyEntity, apiKeys);
   return {
     workspaceId,
@@ -125,7 +165,14 @@ export async function findWorkspace(subject: string, env: Environment): Promise<
     owner: { email: owner.email, name: owner.name, verified: verifiedAt === undefined ? 'no' : iso(verifiedAt) },
     apiKeys: apiKeys.map(({ apiKey, apiKeyName, type, createdAt }, index) => {
       const { expiresAt, withheld = [] } = keys[index] ?? {};
-      return { apiKey, apiKeyName, type, createdAt: iso(createdAt), expiresAt: expiresAt === undefined ? 'never' : iso(expiresAt), advancedWebhooks: withheld.includes('advancedWebhooks') ? 'off' : 'on' };
+      return {
+        apiKey,
+        apiKeyName,
+        type,
+        createdAt: iso(createdAt),
+        expiresAt: expiresAt === undefined ? 'never' : iso(expiresAt),
+        advancedWebhooks: withheld.includes('advancedWebhooks') ? 'off' : 'on',
+      };
     }),
   };
 }
@@ -135,22 +182,39 @@ export async function run(args: string[], source: NodeJS.ProcessEnv): Promise<st
   const { positionals, values } = parsedArguments(args);
   if (values.help) return USAGE;
   const { needs, carryOut } = commandOf(positionals, values.name);
-  const env = environment(values.local === undefined ? await withStackOutputs(source, values.stack, needs) : await localEnvironment(values.local));
+  const env = environment(
+    values.local === undefined
+      ? await withStackOutputs(source, values.stack, needs)
+      : await localEnvironment(values.local),
+  );
   return JSON.stringify(await carryOut(env), null, 2);
 }
 
 function commandOf([command, ...subjects]: string[], name: string | undefined): Command {
   const [subject, state] = subjects;
   if (command === 'create' && subject !== undefined && subjects.length === 1) return creation(subject, name);
-  if (command === 'show' && subject !== undefined && subjects.length === 1 && name === undefined) return showing(subject);
-  if (command === 'advanced-webhooks' && subject !== undefined && (state === 'on' || state === 'off') && subjects.length === 2 && name === undefined) return offer(subject, state === 'on');
+  if (command === 'show' && subject !== undefined && subjects.length === 1 && name === undefined)
+    return showing(subject);
+  if (
+    command === 'advanced-webhooks' &&
+    subject !== undefined &&
+    (state === 'on' || state === 'off') &&
+    subjects.length === 2 &&
+    name === undefined
+  )
+    return offer(subject, state === 'on');
   if (command === 'limits' && subject !== undefined && name === undefined) return limiting(subject, subjects.slice(1));
   throw new Error(USAGE);
 }
 
 function limiting(apiKey: string, given: readonly string[]): Command {
-  const parsed = CallLimits.safeParse(Object.fromEntries(given.map((one) => [one.split('=')[0], one.split('=').slice(1).join('=')])));
-  if (!parsed.success) throw new Error(`The limits ${given.join(' ')} are not valid: ${parsed.error.issues.map(({ path, message }) => [...path, message].join(' ')).join('; ')}\n\n${USAGE}`);
+  const parsed = CallLimits.safeParse(
+    Object.fromEntries(given.map((one) => [one.split('=')[0], one.split('=').slice(1).join('=')])),
+  );
+  if (!parsed.success)
+    throw new Error(
+      `The limits ${given.join(' ')} are not valid: ${parsed.error.issues.map(({ path, message }) => [...path, message].join(' ')).join('; ')}\n\n${USAGE}`,
+    );
   return {
     needs: ['TABLE_NAME'],
     async carryOut(env) {
@@ -179,7 +243,10 @@ function showing(subject: string): Command {
     needs: ['TABLE_NAME'],
     async carryOut(env) {
       const found = await findWorkspace(subject, env);
-      if (!found) throw new Error(`There is no workspace of ${subject}: no owner has this address, no workspace this id, and it is no API key.`);
+      if (!found)
+        throw new Error(
+          `There is no workspace of ${subject}: no owner has this address, no workspace this id, and it is no API key.`,
+        );
       return found;
     },
   };
@@ -189,7 +256,8 @@ function offer(apiKey: string, offered: boolean): Command {
   return {
     needs: ['TABLE_NAME'],
     async carryOut(env) {
-      if ((await offerAdvancedWebhooks({ apiKey, offered, env })) === 'unknown') throw new Error(`There is no API key ${apiKey}.`);
+      if ((await offerAdvancedWebhooks({ apiKey, offered, env })) === 'unknown')
+        throw new Error(`There is no API key ${apiKey}.`);
       return { apiKey, advancedWebhooks: offered ? 'on' : 'off' };
     },
   };
@@ -197,7 +265,16 @@ function offer(apiKey: string, offered: boolean): Command {
 
 function parsedArguments(args: string[]) {
   try {
-    return parseArgs({ args, allowPositionals: true, options: { name: { type: 'string' }, stack: { type: 'string', default: 'CollaborationBackend' }, local: { type: 'string' }, help: { type: 'boolean', default: false } } });
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        name: { type: 'string' },
+        stack: { type: 'string', default: 'CollaborationBackend' },
+        local: { type: 'string' },
+        help: { type: 'boolean', default: false },
+      },
+    });
   } catch (error) {
     throw new Error(`${(error as Error).message}\n\n${USAGE}`);
   }
@@ -206,11 +283,17 @@ function parsedArguments(args: string[]) {
 function checked(schema: z.ZodType<string>, value: string, what: string): string {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new Error(`${what} ${JSON.stringify(value)} is not valid: ${parsed.error.issues.map(({ message }) => message).join('; ')}\n\n${USAGE}`);
+  throw new Error(
+    `${what} ${JSON.stringify(value)} is not valid: ${parsed.error.issues.map(({ message }) => message).join('; ')}\n\n${USAGE}`,
+  );
 }
 
 /** The environment variables; those that are not set have their values from the stack's outputs. */
-async function withStackOutputs(source: NodeJS.ProcessEnv, stack: string, needs: readonly Variable[]): Promise<NodeJS.ProcessEnv> {
+async function withStackOutputs(
+  source: NodeJS.ProcessEnv,
+  stack: string,
+  needs: readonly Variable[],
+): Promise<NodeJS.ProcessEnv> {
   const missing = needs.filter((name) => !source[name]);
   if (missing.length === 0) return source;
   const outputs = await stackOutputs(stack);

@@ -29,10 +29,16 @@ export class ApiFunction extends LambdaFunction {
       credentialsArn: invoker.roleArn,
     });
     for (const [index, routeKey] of routeKeys.entries()) {
-      const route = new CfnRoute(this, index === 0 ? 'Route' : 'TwinRoute', { apiId, routeKey, authorizationType: 'NONE', target: `integrations/${integration.ref}` });
+      const route = new CfnRoute(this, index === 0 ? 'Route' : 'TwinRoute', {
+        apiId,
+        routeKey,
+        authorizationType: 'NONE',
+        target: `integrations/${integration.ref}`,
+      });
       Validations.of(route).acknowledge({
         id: 'AwsSolutions-APIG4',
-        reason: 'The function itself verifies the credentials in the headers, and answers a refusal in the envelope of the API.',
+        reason:
+          'The function itself verifies the credentials in the headers, and answers a refusal in the envelope of the API.',
       });
     }
   }
@@ -47,7 +53,12 @@ export function createInvoker(scope: Construct, functions: readonly Function[]):
     assumedBy: new ServicePrincipal('apigateway.amazonaws.com'),
     inlinePolicies: {
       Invoke: new PolicyDocument({
-        statements: [new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: functions.map(({ functionArn }) => functionArn) })],
+        statements: [
+          new PolicyStatement({
+            actions: ['lambda:InvokeFunction'],
+            resources: functions.map(({ functionArn }) => functionArn),
+          }),
+        ],
       }),
     },
   });

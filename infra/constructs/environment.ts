@@ -16,7 +16,10 @@ export interface SharedResources {
 }
 
 /** Where the value of each environment variable comes from: an attribute of a resource, or a setting. */
-export function environmentValues({ publicUrl, table, secrets, queues }: SharedResources, settings: Settings): Record<EnvironmentName, string> {
+export function environmentValues(
+  { publicUrl, table, secrets, queues }: SharedResources,
+  settings: Settings,
+): Record<EnvironmentName, string> {
   return {
     CALL_BURST_SECONDS: String(settings.callBurstSeconds),
     CLAUDE_MODEL_ID: settings.claudeModelId ?? '',
@@ -55,7 +58,10 @@ export type ResourceArns = Readonly<Record<ResourceName, readonly string[]>>;
 export function resourceArns({ table, secrets, queues }: SharedResources, settings: Settings): ResourceArns {
   const { mailFrom, mailIdentity = domainOf(mailFrom) } = settings;
   return {
-    'mail/identity': mailFrom === undefined ? [] : [`arn:${Aws.PARTITION}:ses:${Aws.REGION}:${Aws.ACCOUNT_ID}:identity/${mailIdentity}`],
+    'mail/identity':
+      mailFrom === undefined
+        ? []
+        : [`arn:${Aws.PARTITION}:ses:${Aws.REGION}:${Aws.ACCOUNT_ID}:identity/${mailIdentity}`],
     'model/claude': modelArns(settings.claudeModelId),
     'model/embedding': settings.embeddingModel === 'lexical' ? [] : modelArns(settings.embeddingModel),
     'model/nova': modelArns(settings.novaModelId),
@@ -82,7 +88,10 @@ function modelArns(id: string | undefined): string[] {
   const [, model] = /^(?:global|[a-z]{2,4})\.(.+)$/.exec(id) ?? [];
   const bedrock = `arn:${Aws.PARTITION}:bedrock`;
   if (model === undefined) return [`${bedrock}:${Aws.REGION}::foundation-model/${id}`];
-  return [`${bedrock}:${Aws.REGION}:${Aws.ACCOUNT_ID}:inference-profile/${id}`, `${bedrock}:*::foundation-model/${model}`];
+  return [
+    `${bedrock}:${Aws.REGION}:${Aws.ACCOUNT_ID}:inference-profile/${id}`,
+    `${bedrock}:*::foundation-model/${model}`,
+  ];
 }
 
 /** What the functions of a stack are given of what is outside it. */
@@ -92,19 +101,31 @@ export interface Surroundings {
 }
 
 /** What a function with these capabilities gets: its environment, and what it may do. */
-export function accessOf(capabilities: readonly Capability<unknown>[], { environment, arns }: Surroundings): { environment: Record<string, string>; statements: Permission[] } {
+export function accessOf(
+  capabilities: readonly Capability<unknown>[],
+  { environment, arns }: Surroundings,
+): { environment: Record<string, string>; statements: Permission[] } {
   const names = [...new Set(capabilities.flatMap(({ env }) => env))].sort();
   return {
     environment: Object.fromEntries(names.map((name) => [name, environment[name]])),
     statements: mergeGrants(capabilities.flatMap(({ grants }) => grants)).flatMap(({ resource, actions }) => {
       const resources = arns[resource];
-      return resources.length === 0 ? [] : [{ actions: actions.map((action) => iamAction(resource, action)), resources }];
+      return resources.length === 0
+        ? []
+        : [{ actions: actions.map((action) => iamAction(resource, action)), resources }];
     }),
   };
 }
 
 /** The IAM names of services, by the kind of resource. */
-const services: Readonly<Record<string, string>> = { table: 'dynamodb', index: 'dynamodb', queue: 'sqs', secret: 'secretsmanager', mail: 'ses', model: 'bedrock' };
+const services: Readonly<Record<string, string>> = {
+  table: 'dynamodb',
+  index: 'dynamodb',
+  queue: 'sqs',
+  secret: 'secretsmanager',
+  mail: 'ses',
+  model: 'bedrock',
+};
 
 /** The IAM name of an action: grants leave out the service, which the resource tells. */
 function iamAction(resource: ResourceName, action: string): string {

@@ -32,9 +32,16 @@ export interface HttpApi {
 }
 
 /** The HTTP API and its one stage, which deploys every change of a route at once. */
-export function createHttpApi(scope: Construct, name: string, { logRetentionDays, domainName, certificateArn, requestsPerSecond }: Settings): HttpApi {
+export function createHttpApi(
+  scope: Construct,
+  name: string,
+  { logRetentionDays, domainName, certificateArn, requestsPerSecond }: Settings,
+): HttpApi {
   const api = new CfnApi(scope, 'Api', { name, protocolType: 'HTTP' });
-  const logs = new LogGroup(scope, 'AccessLogs', { retention: logRetentionDays as RetentionDays, removalPolicy: RemovalPolicy.DESTROY });
+  const logs = new LogGroup(scope, 'AccessLogs', {
+    retention: logRetentionDays as RetentionDays,
+    removalPolicy: RemovalPolicy.DESTROY,
+  });
   const stage = new CfnStage(scope, 'Stage', {
     apiId: api.ref,
     stageName: '$default',
@@ -52,8 +59,15 @@ export function createHttpApi(scope: Construct, name: string, { logRetentionDays
  * Throttles these routes more tightly than the stage does. The stage waits for the stacks that create the routes, because AWS refuses settings of a
  * route that does not exist.
  */
-export function throttleRoutes(stage: CfnStage, routeKeys: readonly string[], perSecond: number, createdBy: readonly IConstruct[]): void {
-  stage.routeSettings = Object.fromEntries(routeKeys.map((key) => [key, { ThrottlingRateLimit: perSecond, ThrottlingBurstLimit: perSecond * BURST }]));
+export function throttleRoutes(
+  stage: CfnStage,
+  routeKeys: readonly string[],
+  perSecond: number,
+  createdBy: readonly IConstruct[],
+): void {
+  stage.routeSettings = Object.fromEntries(
+    routeKeys.map((key) => [key, { ThrottlingRateLimit: perSecond, ThrottlingBurstLimit: perSecond * BURST }]),
+  );
   stage.node.addDependency(...createdBy);
 }
 

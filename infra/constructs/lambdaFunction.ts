@@ -31,15 +31,23 @@ export class LambdaFunction extends Construct {
 
   constructor(scope: Construct, id: string, props: LambdaFunctionProps) {
     super(scope, id);
-    this.logGroup = new LogGroup(this, 'Logs', { retention: props.logRetentionDays as RetentionDays, removalPolicy: RemovalPolicy.DESTROY });
+    this.logGroup = new LogGroup(this, 'Logs', {
+      retention: props.logRetentionDays as RetentionDays,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
     // Inline, not attached: one resource fewer per function, and nothing that another role could come to share.
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
       inlinePolicies: {
         Grants: new PolicyDocument({
           statements: [
-            new PolicyStatement({ actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [this.logGroup.logGroupArn] }),
-            ...props.statements.map(({ actions, resources }) => new PolicyStatement({ actions, resources: [...resources] })),
+            new PolicyStatement({
+              actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+              resources: [this.logGroup.logGroupArn],
+            }),
+            ...props.statements.map(
+              ({ actions, resources }) => new PolicyStatement({ actions, resources: [...resources] }),
+            ),
           ],
         }),
       },

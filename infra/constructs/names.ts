@@ -2,7 +2,10 @@ import { withinFamily } from '../../lib/app/endpoint.ts';
 
 /** `SendLoginLink` of `send-login-link`, `AuthPermissionsGet` of `auth/permissions/get`. */
 export function pascal(text: string): string {
-  return text.split(/[^a-zA-Z0-9]+/).map((part) => part.charAt(0).toUpperCase() + part.slice(1)).join('');
+  return text
+    .split(/[^a-zA-Z0-9]+/)
+    .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
+    .join('');
 }
 
 /** `PermissionsGet` of `/v2/auth/permissions/get`: the logical id of its function inside the family's stack. */

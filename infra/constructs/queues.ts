@@ -30,7 +30,10 @@ const TIMEOUT_SECONDS = 30;
 export function createQueues(scope: Construct, workers: readonly Worker[]): Queues {
   const pairs = queueNames.map((name) => {
     const consumers = workers.filter(({ on }) => 'queue' in on && on.queue === name);
-    if (consumers.length > 1) throw new Error(`${consumers.map((worker) => worker.name).join(' and ')} would take each other's messages from the queue ${name}`);
+    if (consumers.length > 1)
+      throw new Error(
+        `${consumers.map((worker) => worker.name).join(' and ')} would take each other's messages from the queue ${name}`,
+      );
     const deadLetters = createQueue(scope, `${pascal(name)}DeadLetters`);
     const queue = createQueue(scope, `${pascal(name)}Queue`, {
       visibilityTimeout: VISIBILITY_PER_TIMEOUT * (consumers[0]?.timeoutSeconds ?? TIMEOUT_SECONDS),
@@ -51,13 +54,29 @@ export function createStreamDeadLetters(scope: Construct): CfnQueue {
   return queue;
 }
 
-function createQueue(scope: Construct, id: string, props: { visibilityTimeout?: number; redrivePolicy?: object } = {}): CfnQueue {
-  const queue = new CfnQueue(scope, id, { messageRetentionPeriod: RETENTION_SECONDS, sqsManagedSseEnabled: true, ...props });
+function createQueue(
+  scope: Construct,
+  id: string,
+  props: { visibilityTimeout?: number; redrivePolicy?: object } = {},
+): CfnQueue {
+  const queue = new CfnQueue(scope, id, {
+    messageRetentionPeriod: RETENTION_SECONDS,
+    sqsManagedSseEnabled: true,
+    ...props,
+  });
   new CfnQueuePolicy(scope, `${id}Policy`, {
     queues: [queue.ref],
     policyDocument: {
       Version: '2012-10-17',
-      Statement: [{ Effect: 'Deny', Principal: '*', Action: 'sqs:*', Resource: queue.attrArn, Condition: { Bool: { 'aws:SecureTransport': 'false' } } }],
+      Statement: [
+        {
+          Effect: 'Deny',
+          Principal: '*',
+          Action: 'sqs:*',
+          Resource: queue.attrArn,
+          Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+        },
+      ],
     },
   });
   return queue;

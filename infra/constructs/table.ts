@@ -10,23 +10,38 @@ import { vectorIndexes, vectorKeys } from '../../lib/memory/vectorIndexes.ts';
  */
 export function createTable(scope: Construct): CfnTable {
   const table = new CfnTable(scope, 'Table', {
-    attributeDefinitions: ['PK', 'SK', ...indexNames.flatMap((index) => [`${index}pk`, `${index}sk`]), ...vectorKeys]
-      .map((attributeName) => ({ attributeName, attributeType: 'S' })),
-    keySchema: [{ attributeName: 'PK', keyType: 'HASH' }, { attributeName: 'SK', keyType: 'RANGE' }],
+    attributeDefinitions: [
+      'PK',
+      'SK',
+      ...indexNames.flatMap((index) => [`${index}pk`, `${index}sk`]),
+      ...vectorKeys,
+    ].map((attributeName) => ({ attributeName, attributeType: 'S' })),
+    keySchema: [
+      { attributeName: 'PK', keyType: 'HASH' },
+      { attributeName: 'SK', keyType: 'RANGE' },
+    ],
     billingMode: 'PAY_PER_REQUEST',
     globalSecondaryIndexes: indexNames.map((indexName) => ({
       indexName,
-      keySchema: [{ attributeName: `${indexName}pk`, keyType: 'HASH' }, { attributeName: `${indexName}sk`, keyType: 'RANGE' }],
+      keySchema: [
+        { attributeName: `${indexName}pk`, keyType: 'HASH' },
+        { attributeName: `${indexName}sk`, keyType: 'RANGE' },
+      ],
       projection: { projectionType: 'KEYS_ONLY' },
     })),
-    vectorIndexes: vectorIndexes.map(({ IndexName, VectorAttribute, Dimensions, DistanceFunction, SearchSchema, Projection }) => ({
-      indexName: IndexName,
-      vectorAttribute: { attributeName: VectorAttribute.AttributeName },
-      dimensions: Dimensions,
-      distanceFunction: DistanceFunction,
-      searchSchema: SearchSchema.map(({ AttributeName, SearchSchemaElementType }) => ({ attributeName: AttributeName, searchSchemaElementType: SearchSchemaElementType })),
-      projection: { projectionType: Projection.ProjectionType, nonKeyAttributes: Projection.NonKeyAttributes },
-    })),
+    vectorIndexes: vectorIndexes.map(
+      ({ IndexName, VectorAttribute, Dimensions, DistanceFunction, SearchSchema, Projection }) => ({
+        indexName: IndexName,
+        vectorAttribute: { attributeName: VectorAttribute.AttributeName },
+        dimensions: Dimensions,
+        distanceFunction: DistanceFunction,
+        searchSchema: SearchSchema.map(({ AttributeName, SearchSchemaElementType }) => ({
+          attributeName: AttributeName,
+          searchSchemaElementType: SearchSchemaElementType,
+        })),
+        projection: { projectionType: Projection.ProjectionType, nonKeyAttributes: Projection.NonKeyAttributes },
+      }),
+    ),
     pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
     timeToLiveSpecification: { attributeName: 'ttl', enabled: true },
     streamSpecification: { streamViewType: 'NEW_IMAGE' },
@@ -35,7 +50,8 @@ export function createTable(scope: Construct): CfnTable {
   table.applyRemovalPolicy(RemovalPolicy.RETAIN);
   Validations.of(table).acknowledge({
     id: 'CloudFormation-Validate::E3039',
-    reason: 'DynamoDB requires the attributes of a vector index\'s search schema among the definitions; the rule knows of key schemas alone',
+    reason:
+      "DynamoDB requires the attributes of a vector index's search schema among the definitions; the rule knows of key schemas alone",
   });
   return table;
 }

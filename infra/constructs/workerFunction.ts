@@ -37,7 +37,11 @@ const STREAM_RECORD_SECONDS = 6 * 60 * 60;
 
 /** The function of a worker, and what calls it. */
 export class WorkerFunction extends LambdaFunction {
-  constructor(scope: Construct, worker: Worker, { code, sources, logRetentionDays, ...surroundings }: WorkerFunctionProps) {
+  constructor(
+    scope: Construct,
+    worker: Worker,
+    { code, sources, logRetentionDays, ...surroundings }: WorkerFunctionProps,
+  ) {
     const { environment, statements } = accessOf(workerCapabilities(worker), surroundings);
     super(scope, pascal(worker.name), {
       description: worker.summary,
@@ -74,7 +78,9 @@ export class WorkerFunction extends LambdaFunction {
       eventSourceArn: streamArn,
       functionName: this.function.functionName,
       startingPosition: 'TRIM_HORIZON',
-      filterCriteria: { filters: [{ pattern: JSON.stringify({ eventName: ['INSERT'], dynamodb: { NewImage: { _t: { S: types } } } }) }] },
+      filterCriteria: {
+        filters: [{ pattern: JSON.stringify({ eventName: ['INSERT'], dynamodb: { NewImage: { _t: { S: types } } } }) }],
+      },
       batchSize: STREAM_BATCH,
       parallelizationFactor: STREAM_BATCHES_PER_SHARD,
       functionResponseTypes: PARTIAL_FAILURES,
@@ -85,7 +91,8 @@ export class WorkerFunction extends LambdaFunction {
     });
     Validations.of(this).acknowledge({
       id: 'AwsSolutions-IAM5[Resource::<Table.Arn>/stream/*]',
-      reason: 'A table that is restored under its name has a new stream, of which nobody knows the ARN before; these are the streams of the one table',
+      reason:
+        'A table that is restored under its name has a new stream, of which nobody knows the ARN before; these are the streams of the one table',
     });
   }
 
@@ -93,25 +100,46 @@ export class WorkerFunction extends LambdaFunction {
   #tick(): void {
     const rule = new CfnRule(this, 'Schedule', {
       scheduleExpression: 'rate(1 minute)',
-      targets: [{ id: 'Worker', arn: this.function.functionArn, retryPolicy: { maximumRetryAttempts: 0, maximumEventAgeInSeconds: 60 } }],
+      targets: [
+        {
+          id: 'Worker',
+          arn: this.function.functionArn,
+          retryPolicy: { maximumRetryAttempts: 0, maximumEventAgeInSeconds: 60 },
+        },
+      ],
     });
     new CfnPermission(this, 'ScheduleMayCall', {
-      action: 'lambda:InvokeFunction', functionName: this.function.functionArn, principal: 'events.amazonaws.com', sourceArn: rule.attrArn,
+      action: 'lambda:InvokeFunction',
+      functionName: this.function.functionArn,
+      principal: 'events.amazonaws.com',
+      sourceArn: rule.attrArn,
     });
-    new CfnEventInvokeConfig(this, 'Once', { functionName: this.function.functionName, qualifier: '$LATEST', maximumRetryAttempts: 0, maximumEventAgeInSeconds: 60 });
+    new CfnEventInvokeConfig(this, 'Once', {
+      functionName: this.function.functionName,
+      qualifier: '$LATEST',
+      maximumRetryAttempts: 0,
+      maximumEventAgeInSeconds: 60,
+    });
   }
 }
 
 /** What a function needs so that Lambda can read its source for it, in the words of AWS's documentation. */
 function reading(on: Source, { queues: pairs, tableArn, streamDeadLettersArn }: WorkerSources): Permission[] {
   if ('queue' in on) {
-    const actions = ['ChangeMessageVisibility', 'DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage'].map((action) => `sqs:${action}`);
+    const actions = ['ChangeMessageVisibility', 'DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage'].map(
+      (action) => `sqs:${action}`,
+    );
     return [{ actions, resources: [pairs[on.queue].queue.attrArn] }];
   }
   if ('inserts' in on) {
-    const actions = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map((action) => `dynamodb:${action}`);
+    const actions = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map(
+      (action) => `dynamodb:${action}`,
+    );
     // Every stream that the table has had, as a table that is restored under its name has a new one.
-    return [{ actions, resources: [`${tableArn}/stream/*`] }, { actions: ['sqs:SendMessage'], resources: [streamDeadLettersArn] }];
+    return [
+      { actions, resources: [`${tableArn}/stream/*`] },
+      { actions: ['sqs:SendMessage'], resources: [streamDeadLettersArn] },
+    ];
   }
   return [];
 }

@@ -18,7 +18,9 @@ export async function openDataDir(path: string): Promise<string> {
   const { mode } = await lstat(dataDir);
   const isOfEarlierRun = existsSync(join(dataDir, LOCK_FILE));
   if (!isOfEarlierRun && (mode & OWNER_ONLY) !== 0 && (await readdir(dataDir)).length > 0) {
-    throw new StartError(`${dataDir} holds files of something else and others may read it. Set DATA_DIR to a directory for the run alone.`);
+    throw new StartError(
+      `${dataDir} holds files of something else and others may read it. Set DATA_DIR to a directory for the run alone.`,
+    );
   }
   if (isOfEarlierRun) await closeToOthers(dataDir);
   else await chmod(dataDir, 0o700);

@@ -18,7 +18,9 @@ export function lockDataDir(dataDir: string): { release(): void } {
   } catch (error) {
     lock.close();
     if ((error as { errstr?: string }).errstr !== 'database is locked') throw error;
-    throw new StartError(`Another run (process ${readFileSync(ownerFile, 'utf8')}) uses ${dataDir}. Stop it, or set DATA_DIR to another directory.`);
+    throw new StartError(
+      `Another run (process ${readFileSync(ownerFile, 'utf8')}) uses ${dataDir}. Stop it, or set DATA_DIR to another directory.`,
+    );
   }
   writeFileSync(ownerFile, String(process.pid));
   return { release: () => lock.close() };

@@ -30,12 +30,27 @@ export interface DemoOptions {
  * Creates the demo workspace at the first start. At every one, as addresses may differ, writes `credentials.json`, and for the operator's
  * commands `operator.json`: the environment in which they reach this run.
  */
-export async function ensureDemoWorkspace({ dataDir, baseUrl, serviceName, operatorEnvironment, onCreation }: DemoOptions): Promise<DemoCredentials> {
+export async function ensureDemoWorkspace({
+  dataDir,
+  baseUrl,
+  serviceName,
+  operatorEnvironment,
+  onCreation,
+}: DemoOptions): Promise<DemoCredentials> {
   const file = join(dataDir, 'credentials.json');
   const stored = existsSync(file) ? (JSON.parse(await readFile(file, 'utf8')) as Workspace) : undefined;
   if (!stored) onCreation();
-  const { ownerEmail, workspaceId, workspaceAuthToken, apiKey, authToken } = stored ?? (await createWorkspace(operatorEnvironment));
-  const credentials = { baseUrl, headerPrefix: `x-${serviceName}-`, ownerEmail, workspaceId, workspaceAuthToken, apiKey, authToken };
+  const { ownerEmail, workspaceId, workspaceAuthToken, apiKey, authToken } =
+    stored ?? (await createWorkspace(operatorEnvironment));
+  const credentials = {
+    baseUrl,
+    headerPrefix: `x-${serviceName}-`,
+    ownerEmail,
+    workspaceId,
+    workspaceAuthToken,
+    apiKey,
+    authToken,
+  };
   await writePrivately(file, credentials);
   await writePrivately(join(dataDir, 'operator.json'), operatorEnvironment);
   return credentials;
@@ -43,6 +58,10 @@ export async function ensureDemoWorkspace({ dataDir, baseUrl, serviceName, opera
 
 /** In a process of its own, because the AWS SDK takes endpoints and credentials from the environment. */
 async function createWorkspace(env: Record<string, string>): Promise<Workspace> {
-  const { stdout } = await promisify(execFile)(process.execPath, [join(import.meta.dirname, 'createDemoWorkspace.ts')], { env });
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [join(import.meta.dirname, 'createDemoWorkspace.ts')],
+    { env },
+  );
   return JSON.parse(stdout) as Workspace;
 }

@@ -58,5 +58,6 @@ async function stop(exitCode: number, message: string): Promise<never> {
 
 main().catch(async (error: unknown) => {
   // What fails because everything is being stopped is no news.
-  if (!shutdown.started) await stop(1, error instanceof StartError ? error.message : String((error as Error).stack ?? error));
+  if (!shutdown.started)
+    await stop(1, error instanceof StartError ? error.message : String((error as Error).stack ?? error));
 });

@@ -28,7 +28,8 @@ export class Parts {
 
   constructor(switches: Readonly<Record<PartName, PartSwitch>>) {
     this.#switches = switches;
-    for (const name of Object.keys(switches) as PartName[]) this.#states.set(name, { running: true, changed: Promise.resolve() });
+    for (const name of Object.keys(switches) as PartName[])
+      this.#states.set(name, { running: true, changed: Promise.resolve() });
   }
 
   list(): Part[] {

@@ -29,7 +29,8 @@ export async function endProcessesWith(args: string[], patienceMilliseconds: num
   for (let left = first; left.length > 0; left = await processesWith(...args)) {
     for (const { pid } of left) send(pid, Date.now() < impatientAt ? 'SIGTERM' : 'SIGKILL');
     await delay(POLL_MILLISECONDS);
-    if (Date.now() > impatientAt + patienceMilliseconds) throw new Error(`Process ${left[0]!.pid} cannot be ended: ${left[0]!.command}`);
+    if (Date.now() > impatientAt + patienceMilliseconds)
+      throw new Error(`Process ${left[0]!.pid} cannot be ended: ${left[0]!.command}`);
   }
   return first.length;
 }

@@ -5,9 +5,12 @@ const DEMO_ORGANIZATION = 'demo-organization';
 
 /** Sends one write and one read with credentials through gateway, function and table; a `StartError` says which failed. */
 export async function checkReadiness(credentials: DemoCredentials): Promise<void> {
-  await call(credentials, '/v2/organizations/add', { organizations: [{ organizationId: DEMO_ORGANIZATION, organizationName: 'Demo organization' }] });
+  await call(credentials, '/v2/organizations/add', {
+    organizations: [{ organizationId: DEMO_ORGANIZATION, organizationName: 'Demo organization' }],
+  });
   const { result } = await call(credentials, '/v2/organizations/get', { organizationIds: [DEMO_ORGANIZATION] });
-  if (!result?.data?.some(({ id }) => id === DEMO_ORGANIZATION)) throw new StartError(`The readiness check wrote ${DEMO_ORGANIZATION} and did not read it back.`);
+  if (!result?.data?.some(({ id }) => id === DEMO_ORGANIZATION))
+    throw new StartError(`The readiness check wrote ${DEMO_ORGANIZATION} and did not read it back.`);
 }
 
 /** The request that the start-up shows, to be pasted into a shell. */
@@ -21,13 +24,24 @@ export function firstRequest({ baseUrl, headerPrefix, apiKey, authToken }: DemoC
   ].join(' \\\n    ');
 }
 
-async function call({ baseUrl, headerPrefix, apiKey, authToken }: DemoCredentials, path: string, data: object): Promise<{ result?: { data?: { id: string }[] } }> {
+async function call(
+  { baseUrl, headerPrefix, apiKey, authToken }: DemoCredentials,
+  path: string,
+  data: object,
+): Promise<{ result?: { data?: { id: string }[] } }> {
   const response = await fetch(baseUrl + path, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', [`${headerPrefix}api-key`]: apiKey, [`${headerPrefix}auth-token`]: authToken },
+    headers: {
+      'content-type': 'application/json',
+      [`${headerPrefix}api-key`]: apiKey,
+      [`${headerPrefix}auth-token`]: authToken,
+    },
     body: JSON.stringify({ data }),
   });
   const text = await response.text();
-  if (!response.ok) throw new StartError(`The readiness check failed: ${path} answered ${response.status} ${text}\nfunctions.log in the data directory says more.`);
+  if (!response.ok)
+    throw new StartError(
+      `The readiness check failed: ${path} answered ${response.status} ${text}\nfunctions.log in the data directory says more.`,
+    );
   return JSON.parse(text) as { result?: { data?: { id: string }[] } };
 }

@@ -32,7 +32,9 @@ export function localSettings(env: Record<string, string | undefined>): LocalSet
     engine: engineOf(env.DYNAMODB_ENGINE || 'dynoxide'),
     logsToStdout: env.LOCAL_LOGS === 'stdout',
     scheduleSeconds: env.SCHEDULE_SECONDS ? secondsOf(env.SCHEDULE_SECONDS) : undefined,
-    replaced: Object.fromEntries(localVariables.flatMap((name) => (env[name] ? [[name, timingOf(name, env[name])]] : []))),
+    replaced: Object.fromEntries(
+      localVariables.flatMap((name) => (env[name] ? [[name, timingOf(name, env[name])]] : [])),
+    ),
     assemblyDir: env.ASSEMBLY_DIR ? resolve(env.ASSEMBLY_DIR) : undefined,
   };
 }
@@ -46,18 +48,24 @@ function portOf(text: string): number {
 function hostOf(text: string): string {
   const host = text.trim();
   if (/^[a-z0-9.-]{1,253}(:\d{1,5})?$/i.test(host)) return host;
-  throw new StartError(`ALLOWED_HOSTS must be host names with commas between, each with its port if the client sends one, but is ${JSON.stringify(text)}.`);
+  throw new StartError(
+    `ALLOWED_HOSTS must be host names with commas between, each with its port if the client sends one, but is ${JSON.stringify(text)}.`,
+  );
 }
 
 function serviceNameOf(text: string): string {
   if (/^[a-z][a-z0-9-]{0,29}$/.test(text)) return text;
-  throw new StartError(`SERVICE_NAME must be 1 to 30 lower-case letters, digits and hyphens and start with a letter, but is ${JSON.stringify(text)}.`);
+  throw new StartError(
+    `SERVICE_NAME must be 1 to 30 lower-case letters, digits and hyphens and start with a letter, but is ${JSON.stringify(text)}.`,
+  );
 }
 
 function secondsOf(text: string): number {
   const seconds = Number(text);
   if (seconds > 0 && seconds <= 86_400) return seconds;
-  throw new StartError(`SCHEDULE_SECONDS must be a number of seconds above 0, up to 86400, but is ${JSON.stringify(text)}.`);
+  throw new StartError(
+    `SCHEDULE_SECONDS must be a number of seconds above 0, up to 86400, but is ${JSON.stringify(text)}.`,
+  );
 }
 
 /** As the settings of a deployment, but with less than a second too. */
@@ -68,7 +76,9 @@ function timingOf(name: (typeof localVariables)[number], text: string): string {
   }
   const several = name.endsWith('_SCHEDULE');
   if ((several ? /^\d+(\.\d+)?(,\d+(\.\d+)?)*$/ : /^\d+(\.\d+)?$/).test(text)) return text;
-  throw new StartError(`${name} must be ${several ? 'seconds with commas between' : 'a number of seconds'}, but is ${JSON.stringify(text)}.`);
+  throw new StartError(
+    `${name} must be ${several ? 'seconds with commas between' : 'a number of seconds'}, but is ${JSON.stringify(text)}.`,
+  );
 }
 
 function engineOf(text: string): EngineKind {

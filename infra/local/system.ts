@@ -46,7 +46,11 @@ export interface Running {
  * Starts the system that the templates describe and resolves when it is ready: one read and one write went all the way.
  * What has to be undone is put on `shutdown` as soon as it is done, so that it can be undone half-way too.
  */
-export async function startSystem(settings: LocalSettings, shutdown: Shutdown, report: (line: string) => void): Promise<Running> {
+export async function startSystem(
+  settings: LocalSettings,
+  shutdown: Shutdown,
+  report: (line: string) => void,
+): Promise<Running> {
   const dataDir = await openDataDir(settings.dataDir);
   const lock = lockDataDir(dataDir);
   shutdown.add(() => lock.release());
@@ -60,13 +64,20 @@ export async function startSystem(settings: LocalSettings, shutdown: Shutdown, r
   const assembly = loadAssembly(assemblyDir, { api: gateway.url, aws: aws.url });
   const model = modelOf(assembly, settings.serviceName);
   const metrics = new MetricStore();
-  const measurements = new Measurements(metrics, assembly.resources.find(({ type }) => type === 'AWS::ApiGatewayV2::Api')?.ref ?? '');
+  const measurements = new Measurements(
+    metrics,
+    assembly.resources.find(({ type }) => type === 'AWS::ApiGatewayV2::Api')?.ref ?? '',
+  );
 
   const engine = await startEngine(settings.engine, dataDir);
   shutdown.add(() => engine.stop());
   const hasVectorIndexes = settings.engine === 'dynoxide';
-  if (!hasVectorIndexes) report('DynamoDB Local has no vector indexes: the table is created without them, and searches by meaning (/v2/memory/search with a query) answer UNAVAILABLE.');
-  for (const table of model.tables) await ensureTable(engine.call, hasVectorIndexes ? table : withoutVectorIndexes(table));
+  if (!hasVectorIndexes)
+    report(
+      'DynamoDB Local has no vector indexes: the table is created without them, and searches by meaning (/v2/memory/search with a query) answer UNAVAILABLE.',
+    );
+  for (const table of model.tables)
+    await ensureTable(engine.call, hasVectorIndexes ? table : withoutVectorIndexes(table));
   const database = openDatabase(dataDir);
   shutdown.add(() => database.close());
   const queues = new QueueStore(database, model.queues);
@@ -78,7 +89,15 @@ export async function startSystem(settings: LocalSettings, shutdown: Shutdown, r
   const principals = new Principals();
   const outbox = await openOutbox(dataDir);
   let sources: EventSources | undefined;
-  aws.open({ enginePort: engine.port, secrets, outbox, queues, principals, measurements, onTableWrite: () => sources?.nudge() });
+  aws.open({
+    enginePort: engine.port,
+    secrets,
+    outbox,
+    queues,
+    principals,
+    measurements,
+    onTableWrite: () => sources?.nudge(),
+  });
   // Again, before the engine and the queues that it hands calls to.
   shutdown.add(() => aws.close());
   const replaced = { SERVICE_NAME: settings.serviceName, ...settings.replaced };
@@ -94,30 +113,45 @@ export async function startSystem(settings: LocalSettings, shutdown: Shutdown, r
 
   const log = openFunctionLog(dataDir, settings.logsToStdout);
   shutdown.add(() => log.close());
-  const pool = new FunctionPool({ observer: { log, measurements }, environmentOf: (each) => functionEnvironment(each, replaced, awsEnvironment(keys.get(each)!)) });
+  const pool = new FunctionPool({
+    observer: { log, measurements },
+    environmentOf: (each) => functionEnvironment(each, replaced, awsEnvironment(keys.get(each)!)),
+  });
   shutdown.add(() => pool.close());
   const parts = partsOf(engine, aws, messages);
   gateway.open({
     routes: model.routes,
     invoke: (each, payload) => pool.invoke(each, payload),
-    local: localConsole({ picture: (minutes) => pictureOf(model.monitoring, metrics, { now: Date.now(), minutes }), parts, title: `${settings.serviceName} on this machine` }),
+    local: localConsole({
+      picture: (minutes) => pictureOf(model.monitoring, metrics, { now: Date.now(), minutes }),
+      parts,
+      title: `${settings.serviceName} on this machine`,
+    }),
     measure: (status, milliseconds) => measurements.request(status, milliseconds),
   });
   // Undone first: what is under way needs everything else.
-  shutdown.add(async () => void (await Promise.all([sources?.stop(FINISH_MILLISECONDS), gateway.close(FINISH_MILLISECONDS)])));
+  shutdown.add(
+    async () => void (await Promise.all([sources?.stop(FINISH_MILLISECONDS), gateway.close(FINISH_MILLISECONDS)])),
+  );
 
   const credentials = await ensureDemoWorkspace({
     dataDir,
     baseUrl: gateway.url,
     serviceName: settings.serviceName,
-    operatorEnvironment: { ...sharedEnvironment(model.functions, replaced), ...awsEnvironment(principals.addOperator()) },
+    operatorEnvironment: {
+      ...sharedEnvironment(model.functions, replaced),
+      ...awsEnvironment(principals.addOperator()),
+    },
     onCreation: () => report('Creating the demo workspace …'),
   });
   await checkReadiness(credentials);
   // Last, so that what an earlier run has left to do does not delay the start.
   sources = startEventSources({
     queueSources: model.queueSources,
-    schedules: model.schedules.map((schedule) => ({ ...schedule, everySeconds: settings.scheduleSeconds ?? schedule.everySeconds })),
+    schedules: model.schedules.map((schedule) => ({
+      ...schedule,
+      everySeconds: settings.scheduleSeconds ?? schedule.everySeconds,
+    })),
     streams,
     queues,
     messages,
@@ -137,7 +171,8 @@ function partsOf(engine: Engine, aws: AwsEndpoint, messages: StoppableMessages):
       start: () => engine.bringBack(),
     },
     queues: {
-      meaning: 'The queues: nothing can be sent, and workers get nothing. Calls succeed; webhooks, mails and jobs wait.',
+      meaning:
+        'The queues: nothing can be sent, and workers get nothing. Calls succeed; webhooks, mails and jobs wait.',
       stop() {
         messages.stop();
         return aws.queues.close();
@@ -148,7 +183,8 @@ function partsOf(engine: Engine, aws: AwsEndpoint, messages: StoppableMessages):
       },
     },
     mail: {
-      meaning: 'The mail provider: it refuses connections. Mails wait and are tried again; a call that asks for a login link answers UNAVAILABLE.',
+      meaning:
+        'The mail provider: it refuses connections. Mails wait and are tried again; a call that asks for a login link answers UNAVAILABLE.',
       stop: () => aws.mail.close(),
       start: () => aws.mail.open(),
     },

@@ -22,7 +22,10 @@ export const runbooks = {
 /** `high`: customers notice it now. `low`: nothing is lost, and it gets no worse until the morning. */
 export type Severity = 'high' | 'low';
 
-const urgency: Readonly<Record<Severity, string>> = { high: 'high: look now', low: 'low: look on the next working day' };
+const urgency: Readonly<Record<Severity, string>> = {
+  high: 'high: look now',
+  low: 'low: look on the next working day',
+};
 
 export interface AlarmText {
   readonly happens: string;
@@ -42,14 +45,27 @@ export function runbookLink(runbook: string, runbookBaseUrl: string | undefined)
  * Returns an alarm's description: what is broken, the severity, the runbook section, the saved query, and the impact. With several impacts, as many
  * as CloudWatch's limit allows.
  */
-export function alarmText({ happens, severity, runbook, query, impacts }: AlarmText, runbookBaseUrl: string | undefined): string {
-  const head = [happens, `Severity: ${urgency[severity]}`, `Runbook: ${runbookLink(runbook, runbookBaseUrl)}`, ...(query === undefined ? [] : [`Saved query: ${query}`])].join('\n');
+export function alarmText(
+  { happens, severity, runbook, query, impacts }: AlarmText,
+  runbookBaseUrl: string | undefined,
+): string {
+  const head = [
+    happens,
+    `Severity: ${urgency[severity]}`,
+    `Runbook: ${runbookLink(runbook, runbookBaseUrl)}`,
+    ...(query === undefined ? [] : [`Saved query: ${query}`]),
+  ].join('\n');
   const distinct = [...new Set(impacts)];
   if (distinct.length === 1) return `${head}\nImpact: ${distinct[0]}`;
   const lines = distinct.map((impact) => `- ${impact}`);
   const text = (shown: number) => {
     const left = lines.length - shown;
-    return [head, 'Impact, depending on which:', ...lines.slice(0, shown), ...(left > 0 ? [`- and ${left} more, in the declarations`] : [])].join('\n');
+    return [
+      head,
+      'Impact, depending on which:',
+      ...lines.slice(0, shown),
+      ...(left > 0 ? [`- and ${left} more, in the declarations`] : []),
+    ].join('\n');
   };
   let shown = lines.length;
   while (shown > 0 && text(shown).length > LIMIT) shown--;

@@ -31,7 +31,11 @@ export interface AlarmDeclaration {
 }
 
 /** Creates an alarm as declared; one without data rings only with `whenMissing`. */
-export function createAlarm(stack: Stack, { id, metric, threshold, periods = 1, whenMissing, text }: AlarmDeclaration, runbookBaseUrl: string | undefined): Alarm {
+export function createAlarm(
+  stack: Stack,
+  { id, metric, threshold, periods = 1, whenMissing, text }: AlarmDeclaration,
+  runbookBaseUrl: string | undefined,
+): Alarm {
   return new Alarm(stack, id, {
     metric,
     threshold,

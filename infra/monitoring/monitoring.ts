@@ -19,17 +19,27 @@ const PERIODS_OF_THROTTLING = 2;
 
 /** The alarms, whom they notify, and the dashboard: all of it derived from the registries. */
 export function createMonitoring(stack: Stack, props: MonitoringProps): void {
-  const { settings: { alarmEmail, runbookBaseUrl } } = props;
+  const {
+    settings: { alarmEmail, runbookBaseUrl },
+  } = props;
   const { stackName } = stack;
   const notify = alarmEmail === undefined ? undefined : notifier(stack, alarmEmail);
-  for (const declaration of [...apiAlarms(props, stackName), ...queueAlarms(props, stackName), ...workerAlarms(props, stackName), ...deliveryAlarms(props, stackName)]) {
+  for (const declaration of [
+    ...apiAlarms(props, stackName),
+    ...queueAlarms(props, stackName),
+    ...workerAlarms(props, stackName),
+    ...deliveryAlarms(props, stackName),
+  ]) {
     const alarm = createAlarm(stack, declaration, runbookBaseUrl);
     if (notify) alarm.addAlarmAction(notify);
   }
   createDashboard(stack, props);
 }
 
-function apiAlarms({ families, api, table, settings: { serviceName } }: MonitoringProps, stackName: string): AlarmDeclaration[] {
+function apiAlarms(
+  { families, api, table, settings: { serviceName } }: MonitoringProps,
+  stackName: string,
+): AlarmDeclaration[] {
   return [
     ...families.map(({ family, functions }): AlarmDeclaration => ({
       id: `${pascal(family)}Faults`,
@@ -74,12 +84,14 @@ function apiAlarms({ families, api, table, settings: { serviceName } }: Monitori
 function notifier(stack: Stack, email: string): SnsAction {
   const topic = new Topic(stack, 'Alarms', { enforceSSL: true });
   // A policy of its own, such as the one that enforces TLS, replaces the one by which SNS lets this account's alarms publish.
-  topic.addToResourcePolicy(new PolicyStatement({
-    principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
-    actions: ['sns:Publish'],
-    resources: [topic.topicArn],
-    conditions: { StringEquals: { 'aws:SourceAccount': stack.account } },
-  }));
+  topic.addToResourcePolicy(
+    new PolicyStatement({
+      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+      actions: ['sns:Publish'],
+      resources: [topic.topicArn],
+      conditions: { StringEquals: { 'aws:SourceAccount': stack.account } },
+    }),
+  );
   topic.addSubscription(new EmailSubscription(email));
   return new SnsAction(topic);
 }

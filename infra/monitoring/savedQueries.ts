@@ -15,32 +15,76 @@ interface Query {
 
 /** About the functions of a family. */
 export const familyQueries = {
-  faults: { name: 'faults of', text: ['filter message = "request" and status >= 500', 'stats count(*) as faults by endpoint, errorStatus, tenant', 'sort faults desc'] },
+  faults: {
+    name: 'faults of',
+    text: [
+      'filter message = "request" and status >= 500',
+      'stats count(*) as faults by endpoint, errorStatus, tenant',
+      'sort faults desc',
+    ],
+  },
   ofApiKey: {
     name: 'an API key in',
-    text: ['fields @timestamp, endpoint, status, errorStatus, durationMs, requestId', 'filter message = "request" and tenant = "<apiKey>"', 'sort @timestamp desc', 'limit 1000'],
+    text: [
+      'fields @timestamp, endpoint, status, errorStatus, durationMs, requestId',
+      'filter message = "request" and tenant = "<apiKey>"',
+      'sort @timestamp desc',
+      'limit 1000',
+    ],
   },
   refused: {
     name: 'refused calls by API key in',
-    text: ['filter message = "request" and ispresent(limitedClass)', 'stats count(*) as refused, min(@timestamp) as first, max(@timestamp) as last by tenant, limitedClass, endpoint', 'sort refused desc'],
+    text: [
+      'filter message = "request" and ispresent(limitedClass)',
+      'stats count(*) as refused, min(@timestamp) as first, max(@timestamp) as last by tenant, limitedClass, endpoint',
+      'sort refused desc',
+    ],
   },
   messagesNotSent: {
     name: 'messages not sent in',
-    text: ['fields @timestamp, endpoint, messages, error.name, error.message, requestId', 'filter message = "messages not sent, left to the sweeper"', 'sort @timestamp desc', 'limit 1000'],
+    text: [
+      'fields @timestamp, endpoint, messages, error.name, error.message, requestId',
+      'filter message = "messages not sent, left to the sweeper"',
+      'sort @timestamp desc',
+      'limit 1000',
+    ],
   },
-  ofRequest: { name: 'a request in', text: ['fields @timestamp, level, endpoint, message, status, errorStatus, tenant, durationMs, error.name, error.message', 'filter requestId = "<x-request-id>"', 'sort @timestamp asc'] },
+  ofRequest: {
+    name: 'a request in',
+    text: [
+      'fields @timestamp, level, endpoint, message, status, errorStatus, tenant, durationMs, error.name, error.message',
+      'filter requestId = "<x-request-id>"',
+      'sort @timestamp asc',
+    ],
+  },
 } as const satisfies Readonly<Record<string, Query>>;
 
 /** About the workers. */
 export const workerQueries = {
-  faults: { name: 'faults of Workers', text: ['filter message = "failure" or message = "a part of the sweep failed"', 'stats count(*) as faults by worker, error.name, error.message', 'sort faults desc'] },
+  faults: {
+    name: 'faults of Workers',
+    text: [
+      'filter message = "failure" or message = "a part of the sweep failed"',
+      'stats count(*) as faults by worker, error.name, error.message',
+      'sort faults desc',
+    ],
+  },
   ofEndpoint: {
     name: 'failed deliveries of an endpoint',
-    text: ['filter message = "attempt failed" and endpointId = "<endpointId>"', 'stats count(*) as attempts, min(@timestamp) as first, max(@timestamp) as last by outcome, responseStatus, reason', 'sort attempts desc'],
+    text: [
+      'filter message = "attempt failed" and endpointId = "<endpointId>"',
+      'stats count(*) as attempts, min(@timestamp) as first, max(@timestamp) as last by outcome, responseStatus, reason',
+      'sort attempts desc',
+    ],
   },
   ofWebhook: {
     name: 'why a webhook does not arrive',
-    text: ['fields @timestamp, worker, message, eventId, endpointId, attempt, outcome, responseStatus, reason, error.message', 'filter eventId = "<messageId>" or endpointId = "<endpointId>"', 'sort @timestamp asc', 'limit 1000'],
+    text: [
+      'fields @timestamp, worker, message, eventId, endpointId, attempt, outcome, responseStatus, reason, error.message',
+      'filter eventId = "<messageId>" or endpointId = "<endpointId>"',
+      'sort @timestamp asc',
+      'limit 1000',
+    ],
   },
   mails: {
     name: 'mails not sent',
@@ -52,18 +96,39 @@ export const workerQueries = {
   },
   messagesNotSent: {
     name: 'messages not sent in Workers',
-    text: ['fields @timestamp, worker, message, eventId, messages, error.name, error.message', 'filter message in ["messages not sent, left to the sweeper", "event not fanned out"]', 'sort @timestamp desc', 'limit 1000'],
+    text: [
+      'fields @timestamp, worker, message, eventId, messages, error.name, error.message',
+      'filter message in ["messages not sent, left to the sweeper", "event not fanned out"]',
+      'sort @timestamp desc',
+      'limit 1000',
+    ],
   },
 } as const satisfies Readonly<Record<string, Query>>;
 
 /** About every request, from the one log that the gateway writes: also of functions that could not answer. */
 export const gatewayQueries = {
-  errors: { name: 'errors by endpoint', text: ['filter status >= 400', 'stats count(*) as errors, count_distinct(requestId) as requests by route, status, integrationStatus', 'sort errors desc'] },
+  errors: {
+    name: 'errors by endpoint',
+    text: [
+      'filter status >= 400',
+      'stats count(*) as errors, count_distinct(requestId) as requests by route, status, integrationStatus',
+      'sort errors desc',
+    ],
+  },
   slowest: {
     name: 'slowest endpoints',
-    text: ['stats count(*) as requests, pct(latencyMs, 50) as p50, pct(latencyMs, 99) as p99, max(latencyMs) as slowest by route', 'sort p99 desc'],
+    text: [
+      'stats count(*) as requests, pct(latencyMs, 50) as p50, pct(latencyMs, 99) as p99, max(latencyMs) as slowest by route',
+      'sort p99 desc',
+    ],
   },
-  ofRequest: { name: 'a request by its id', text: ['fields time, sourceIp, route, path, status, latencyMs, integrationStatus, integrationError', 'filter requestId = "<x-request-id>"'] },
+  ofRequest: {
+    name: 'a request by its id',
+    text: [
+      'fields time, sourceIp, route, path, status, latencyMs, integrationStatus, integrationError',
+      'filter requestId = "<x-request-id>"',
+    ],
+  },
 } as const satisfies Readonly<Record<string, Query>>;
 
 export const queryText = ({ text }: Query) => text.join(' | ');
@@ -74,7 +139,12 @@ export function queryName(stackName: string, { name }: Query, family?: string): 
 }
 
 /** Saves queries about these log groups; the first fifty where there are more. */
-export function saveQueries(scope: Construct, queries: Readonly<Record<string, Query>>, logGroups: readonly LogGroup[], family?: string): void {
+export function saveQueries(
+  scope: Construct,
+  queries: Readonly<Record<string, Query>>,
+  logGroups: readonly LogGroup[],
+  family?: string,
+): void {
   const { stackName } = rootOf(Stack.of(scope));
   for (const [id, query] of Object.entries(queries)) {
     new CfnQueryDefinition(scope, `${pascal(id)}Query`, {

@@ -58,13 +58,41 @@ export class Backend extends Stack {
     const [twins, own] = [endpoints.filter(isTwin), endpoints.filter((endpoint) => !isTwin(endpoint))];
     this.families = [...Map.groupBy(own, ({ path }) => familyOf(path))]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([family, members]) => new FamilyStack(this, { family, endpoints: members, twins, code, apiId: api.ref, logRetentionDays, ...surroundings }));
+      .map(
+        ([family, members]) =>
+          new FamilyStack(this, {
+            family,
+            endpoints: members,
+            twins,
+            code,
+            apiId: api.ref,
+            logRetentionDays,
+            ...surroundings,
+          }),
+      );
     const publicRoutes = endpoints.filter(({ auth }) => auth === 'none').map(routeKey);
-    throttleRoutes(stage, ['$default', ...publicRoutes], settings.publicRequestsPerSecond, [unmatched, ...this.families.map(({ nestedStackResource }) => nestedStackResource as CfnStack)]);
-    const sources = { queues: shared.queues, tableArn: shared.table.attrArn, streamArn: shared.table.attrStreamArn, streamDeadLettersArn: streamDeadLetters.attrArn };
-    this.workers = workers.length === 0 ? undefined : new WorkersStack(this, { workers, code, sources, logRetentionDays, ...surroundings });
+    throttleRoutes(stage, ['$default', ...publicRoutes], settings.publicRequestsPerSecond, [
+      unmatched,
+      ...this.families.map(({ nestedStackResource }) => nestedStackResource as CfnStack),
+    ]);
+    const sources = {
+      queues: shared.queues,
+      tableArn: shared.table.attrArn,
+      streamArn: shared.table.attrStreamArn,
+      streamDeadLettersArn: streamDeadLetters.attrArn,
+    };
+    this.workers =
+      workers.length === 0
+        ? undefined
+        : new WorkersStack(this, { workers, code, sources, logRetentionDays, ...surroundings });
     createMonitoring(this, {
-      families: this.families, workers: this.workers?.functions ?? [], api, table: shared.table, queues: shared.queues, streamDeadLetters, settings,
+      families: this.families,
+      workers: this.workers?.functions ?? [],
+      api,
+      table: shared.table,
+      queues: shared.queues,
+      streamDeadLetters,
+      settings,
     });
 
     new CfnOutput(this, 'ApiUrl', { value: url });

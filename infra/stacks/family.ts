@@ -33,7 +33,11 @@ const TWINS_PER_FUNCTION = 5;
 /** The stack of one API family, chosen by the path: its functions with their log groups, roles, integrations and routes. */
 export class FamilyStack extends NestedStack {
   readonly family: string;
-  readonly functions: readonly { readonly endpoint: Routed; readonly function: Function; readonly logGroup: LogGroup }[];
+  readonly functions: readonly {
+    readonly endpoint: Routed;
+    readonly function: Function;
+    readonly logGroup: LogGroup;
+  }[];
   /** The logical id of this stack in the root's template. */
   readonly stackResource: string;
 
@@ -46,15 +50,26 @@ export class FamilyStack extends NestedStack {
     const twinsOf = ({ path }: Routed) => props.twins.filter(({ twinOf }) => twinOf === path);
     const taken = props.endpoints.length + Math.ceil(props.endpoints.flatMap(twinsOf).length / TWINS_PER_FUNCTION);
     if (taken > MAX_FUNCTIONS) {
-      throw new Error(`/${props.family} has ${props.endpoints.length} endpoints, with twins as many as ${taken}; a family's stack takes ${MAX_FUNCTIONS}. Give some of them a path of another family.`);
+      throw new Error(
+        `/${props.family} has ${props.endpoints.length} endpoints, with twins as many as ${taken}; a family's stack takes ${MAX_FUNCTIONS}. Give some of them a path of another family.`,
+      );
     }
     this.family = props.family;
 
     const functions = props.endpoints.map((endpoint) => ({ endpoint, ...this.#createFunction(endpoint, props) }));
-    const invoker = createInvoker(this, functions.map((made) => made.function));
-    for (const { endpoint, construct } of functions) construct.addRoutes(props.apiId, [routeKey(endpoint), ...twinsOf(endpoint).map(routeKey)], invoker);
+    const invoker = createInvoker(
+      this,
+      functions.map((made) => made.function),
+    );
+    for (const { endpoint, construct } of functions)
+      construct.addRoutes(props.apiId, [routeKey(endpoint), ...twinsOf(endpoint).map(routeKey)], invoker);
     this.functions = functions;
-    saveQueries(this, familyQueries, functions.map(({ construct }) => construct.logGroup), props.family);
+    saveQueries(
+      this,
+      familyQueries,
+      functions.map(({ construct }) => construct.logGroup),
+      props.family,
+    );
   }
 
   #createFunction(endpoint: Routed, props: FamilyProps) {

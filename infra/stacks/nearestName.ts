@@ -14,7 +14,9 @@ function distance(one: string, other: string): number {
   for (const [index, character] of [...one].entries()) {
     const next = [index + 1];
     for (let column = 1; column <= other.length; column++) {
-      next.push(Math.min(next[column - 1]! + 1, row[column]! + 1, row[column - 1]! + (character === other[column - 1] ? 0 : 1)));
+      next.push(
+        Math.min(next[column - 1]! + 1, row[column]! + 1, row[column - 1]! + (character === other[column - 1] ? 0 : 1)),
+      );
     }
     row = next;
   }

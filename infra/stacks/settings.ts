@@ -2,7 +2,9 @@ import * as z from 'zod';
 import { nearestName } from './nearestName.ts';
 
 /** The retention periods that CloudWatch Logs knows; any other number fails at deployment. */
-const retentionDays = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653] as const;
+const retentionDays = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
+] as const;
 
 /** `cdk synth -c name=1` hands over text: a number in quotes is meant as the number. */
 function numeric<T extends z.ZodType>(schema: T) {
@@ -10,11 +12,17 @@ function numeric<T extends z.ZodType>(schema: T) {
 }
 
 /** `-c name=` clears a setting for one run. */
-const orNothing = <T extends z.ZodType>(schema: T) => z.preprocess((value) => (value === '' || value === null ? undefined : value), schema.optional());
+const orNothing = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((value) => (value === '' || value === null ? undefined : value), schema.optional());
 
 function wholeNumber(byDefault: number, least: number, most: number) {
   // What is no whole number is one problem, and not a second one by its size.
-  return numeric(z.int({ error: 'must be a whole number', abort: true }).min(least, `must be at least ${least}`).max(most, `must be at most ${most}`)).default(byDefault);
+  return numeric(
+    z
+      .int({ error: 'must be a whole number', abort: true })
+      .min(least, `must be at least ${least}`)
+      .max(most, `must be at most ${most}`),
+  ).default(byDefault);
 }
 
 /** How many calls a limit lets through. */
@@ -22,7 +30,9 @@ const callsPerWindow = (byDefault: number) => wholeNumber(byDefault, 1, 100_000)
 
 /** None by default: a model costs money, and must be enabled in the account first. */
 function modelId() {
-  return orNothing(z.string().regex(/^[a-z0-9][a-z0-9.:-]{2,127}$/, 'must be the id of a model or an inference profile'));
+  return orNothing(
+    z.string().regex(/^[a-z0-9][a-z0-9.:-]{2,127}$/, 'must be the id of a model or an inference profile'),
+  );
 }
 
 /** Events are kept for 30 days; what failed can be sent again for 14. */
@@ -30,67 +40,119 @@ const LONGEST_SCHEDULE_SECONDS = 14 * 24 * 60 * 60;
 
 /** Pauses before the attempts, the first one included. */
 function retrySchedule(byDefault: string) {
-  return z.string('must be whole seconds with commas between')
-    .regex(/^\d{1,7}(,\d{1,7}){0,19}$/, { error: 'must be 1 to 20 whole numbers of seconds with commas between', abort: true })
-    .refine((text) => text.split(',').reduce((sum, pause) => sum + Number(pause), 0) <= LONGEST_SCHEDULE_SECONDS, 'must be at most 14 days in all')
+  return z
+    .string('must be whole seconds with commas between')
+    .regex(/^\d{1,7}(,\d{1,7}){0,19}$/, {
+      error: 'must be 1 to 20 whole numbers of seconds with commas between',
+      abort: true,
+    })
+    .refine(
+      (text) => text.split(',').reduce((sum, pause) => sum + Number(pause), 0) <= LONGEST_SCHEDULE_SECONDS,
+      'must be at most 14 days in all',
+    )
     .default(byDefault);
 }
 
 const schema = z.object({
-  serviceName: z.string().regex(/^[a-z][a-z0-9-]{0,29}$/, 'must be 1 to 30 lower-case letters, digits and hyphens, and start with a letter').default('svc')
-    .describe('The service\'s own name in the names of its request headers (`x-<serviceName>-api-key`) and in its metrics.'),
-  domainName: orNothing(z.string().regex(/^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/, 'must be a host name in lower case, such as api.example.com'))
-    .describe('The API\'s own host name, beside the one that AWS gives it, and what links in mails begin with. Needs `certificateArn`; the DNS record is yours to make, from the outputs of the stack.'),
-  certificateArn: orNothing(z.string().regex(/^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/, 'must be the ARN of a certificate of AWS Certificate Manager'))
-    .describe('The issued certificate for `domainName`, in the region of the stack.'),
-  logRetentionDays: numeric(z.literal(retentionDays, `must be one of ${retentionDays.join(', ')}`)).default(30)
+  serviceName: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,29}$/, 'must be 1 to 30 lower-case letters, digits and hyphens, and start with a letter')
+    .default('svc')
+    .describe(
+      "The service's own name in the names of its request headers (`x-<serviceName>-api-key`) and in its metrics.",
+    ),
+  domainName: orNothing(
+    z
+      .string()
+      .regex(
+        /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/,
+        'must be a host name in lower case, such as api.example.com',
+      ),
+  ).describe(
+    "The API's own host name, beside the one that AWS gives it, and what links in mails begin with. Needs `certificateArn`; the DNS record is yours to make, from the outputs of the stack.",
+  ),
+  certificateArn: orNothing(
+    z
+      .string()
+      .regex(
+        /^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/,
+        'must be the ARN of a certificate of AWS Certificate Manager',
+      ),
+  ).describe('The issued certificate for `domainName`, in the region of the stack.'),
+  logRetentionDays: numeric(z.literal(retentionDays, `must be one of ${retentionDays.join(', ')}`))
+    .default(30)
     .describe('For how many days logs are kept.'),
-  alarmEmail: orNothing(z.email('must be an e-mail address'))
-    .describe('Who gets the alarms. Without it the alarms exist and notify nobody.'),
-  runbookBaseUrl: orNothing(z.url({ protocol: /^https?$/, error: 'must be an http(s) address' }).max(300, 'must have at most 300 characters'))
-    .describe('The address of the files of this repository, such as `https://git.example.com/team/backend/blob/main`. Alarms link to their section of `infra/RUNBOOK.md` there; without it they name the path only.'),
-  unverifiedGraceDays: wholeNumber(14, 1, 3_650)
-    .describe('For how many days the API keys of an owner work whose e-mail address is not verified.'),
-  workspaceCreation: z.enum(['closed', 'open'], 'must be "closed" or "open"').default('closed')
+  alarmEmail: orNothing(z.email('must be an e-mail address')).describe(
+    'Who gets the alarms. Without it the alarms exist and notify nobody.',
+  ),
+  runbookBaseUrl: orNothing(
+    z.url({ protocol: /^https?$/, error: 'must be an http(s) address' }).max(300, 'must have at most 300 characters'),
+  ).describe(
+    'The address of the files of this repository, such as `https://git.example.com/team/backend/blob/main`. Alarms link to their section of `infra/RUNBOOK.md` there; without it they name the path only.',
+  ),
+  unverifiedGraceDays: wholeNumber(14, 1, 3_650).describe(
+    'For how many days the API keys of an owner work whose e-mail address is not verified.',
+  ),
+  workspaceCreation: z
+    .enum(['closed', 'open'], 'must be "closed" or "open"')
+    .default('closed')
     .describe('`open`: anyone may create a workspace over HTTP. `closed`: only the operator, with AWS credentials.'),
-  workspaceCreationPerMinute: callsPerWindow(60)
-    .describe('How many workspaces one source address may create in a minute while creation is open.'),
-  mailFrom: orNothing(z.email('must be an e-mail address'))
-    .describe('The address that mail comes from, of an identity that is verified in Amazon SES. Without it no mail is sent, and `/v2/workspace/email/send-login-link` says so.'),
-  mailIdentity: orNothing(z.string().regex(/^[A-Za-z0-9._%+@-]{1,320}$/, 'must be a domain or an e-mail address'))
-    .describe('The SES identity that `mailFrom` belongs to, where it is not the domain of that address: the address itself, or a parent domain.'),
-  emailStatusPerMinutePerAddress: callsPerWindow(60)
-    .describe('How often one source address may ask for the status of e-mail addresses in a minute, and as often for login links.'),
-  emailStatusPerMinutePerEmail: callsPerWindow(10)
-    .describe('How often the status of one e-mail address may be asked for in a minute.'),
-  loginLinksPerHourPerEmail: callsPerWindow(10)
-    .describe('How many login links may be asked for one e-mail address in an hour.'),
-  embeddingModel: z.enum(['amazon.titan-embed-text-v2:0', 'lexical'], 'must be "amazon.titan-embed-text-v2:0" or "lexical"').default('amazon.titan-embed-text-v2:0')
-    .describe('What turns judgments and queries into vectors: a model of Amazon Bedrock, which finds what means the same, or `lexical`, which finds the same words and asks no model.'),
-  claudeModelId: modelId()
-    .describe('The model, or inference profile, of Amazon Bedrock that reads files for `/v2/agents/extract` with `provider: "claude"`, and without a provider.'),
-  novaModelId: modelId()
-    .describe('The same with `provider: "nova"`, and without a provider where `claudeModelId` is not set.'),
-  webhookRetrySchedule: retrySchedule('0,5,300,1800,7200,18000,36000,36000')
-    .describe('The attempts to deliver a webhook: seconds before each, counted from the end of the one before it. Up to 20, within 14 days.'),
-  mailRetrySchedule: retrySchedule('0,60,300,1800,7200,21600')
-    .describe('The same for a mail.'),
-  dueMarginSeconds: wholeNumber(300, 60, 3_600)
-    .describe('For how many seconds something may be due before its message counts as lost and is sent again.'),
-  readsPerSecondPerKey: callsPerWindow(500)
-    .describe('How many reads an API key may send per second. `npm run workspace -- limits` sets another number for one key.'),
-  writesPerSecondPerKey: callsPerWindow(200)
-    .describe('The same for writes.'),
-  expensiveCallsPerSecondPerKey: callsPerWindow(50)
-    .describe('The same for calls that cost far more: `crdt/*`, `agents/extract`, `memory/search` and `users/data/*`.'),
-  callBurstSeconds: wholeNumber(10, 1, 300)
-    .describe('How many seconds\' worth of these calls may come at once.'),
-  requestsPerSecond: wholeNumber(2_000, 1, 10_000)
-    .describe('How many requests the gateway lets through per second, all callers together, and twice as many at once. AWS allows an account 10,000 by default.'),
-  publicRequestsPerSecond: wholeNumber(50, 1, 10_000)
-    .describe('The same for each route without credentials, and for all paths that do not exist together.'),
-  reconcileAfterSeconds: wholeNumber(180, 60, 3_600)
-    .describe('After how many seconds an event of which no deliveries were made is taken up again.'),
+  workspaceCreationPerMinute: callsPerWindow(60).describe(
+    'How many workspaces one source address may create in a minute while creation is open.',
+  ),
+  mailFrom: orNothing(z.email('must be an e-mail address')).describe(
+    'The address that mail comes from, of an identity that is verified in Amazon SES. Without it no mail is sent, and `/v2/workspace/email/send-login-link` says so.',
+  ),
+  mailIdentity: orNothing(
+    z.string().regex(/^[A-Za-z0-9._%+@-]{1,320}$/, 'must be a domain or an e-mail address'),
+  ).describe(
+    'The SES identity that `mailFrom` belongs to, where it is not the domain of that address: the address itself, or a parent domain.',
+  ),
+  emailStatusPerMinutePerAddress: callsPerWindow(60).describe(
+    'How often one source address may ask for the status of e-mail addresses in a minute, and as often for login links.',
+  ),
+  emailStatusPerMinutePerEmail: callsPerWindow(10).describe(
+    'How often the status of one e-mail address may be asked for in a minute.',
+  ),
+  loginLinksPerHourPerEmail: callsPerWindow(10).describe(
+    'How many login links may be asked for one e-mail address in an hour.',
+  ),
+  embeddingModel: z
+    .enum(['amazon.titan-embed-text-v2:0', 'lexical'], 'must be "amazon.titan-embed-text-v2:0" or "lexical"')
+    .default('amazon.titan-embed-text-v2:0')
+    .describe(
+      'What turns judgments and queries into vectors: a model of Amazon Bedrock, which finds what means the same, or `lexical`, which finds the same words and asks no model.',
+    ),
+  claudeModelId: modelId().describe(
+    'The model, or inference profile, of Amazon Bedrock that reads files for `/v2/agents/extract` with `provider: "claude"`, and without a provider.',
+  ),
+  novaModelId: modelId().describe(
+    'The same with `provider: "nova"`, and without a provider where `claudeModelId` is not set.',
+  ),
+  webhookRetrySchedule: retrySchedule('0,5,300,1800,7200,18000,36000,36000').describe(
+    'The attempts to deliver a webhook: seconds before each, counted from the end of the one before it. Up to 20, within 14 days.',
+  ),
+  mailRetrySchedule: retrySchedule('0,60,300,1800,7200,21600').describe('The same for a mail.'),
+  dueMarginSeconds: wholeNumber(300, 60, 3_600).describe(
+    'For how many seconds something may be due before its message counts as lost and is sent again.',
+  ),
+  readsPerSecondPerKey: callsPerWindow(500).describe(
+    'How many reads an API key may send per second. `npm run workspace -- limits` sets another number for one key.',
+  ),
+  writesPerSecondPerKey: callsPerWindow(200).describe('The same for writes.'),
+  expensiveCallsPerSecondPerKey: callsPerWindow(50).describe(
+    'The same for calls that cost far more: `crdt/*`, `agents/extract`, `memory/search` and `users/data/*`.',
+  ),
+  callBurstSeconds: wholeNumber(10, 1, 300).describe("How many seconds' worth of these calls may come at once."),
+  requestsPerSecond: wholeNumber(2_000, 1, 10_000).describe(
+    'How many requests the gateway lets through per second, all callers together, and twice as many at once. AWS allows an account 10,000 by default.',
+  ),
+  publicRequestsPerSecond: wholeNumber(50, 1, 10_000).describe(
+    'The same for each route without credentials, and for all paths that do not exist together.',
+  ),
+  reconcileAfterSeconds: wholeNumber(180, 60, 3_600).describe(
+    'After how many seconds an event of which no deliveries were made is taken up again.',
+  ),
 });
 
 /** What an operator may choose, in the `context` of cdk.json or with `-c name=value`. */
@@ -111,7 +173,11 @@ export function settingValues(name: keyof Settings): string | undefined {
 }
 
 /** Settings that would change nothing without another one: it would deploy, and answer nobody under the name, or send no mail. */
-const needs: readonly (readonly [setting: keyof Settings, other: keyof Settings])[] = [['domainName', 'certificateArn'], ['certificateArn', 'domainName'], ['mailIdentity', 'mailFrom']];
+const needs: readonly (readonly [setting: keyof Settings, other: keyof Settings])[] = [
+  ['domainName', 'certificateArn'],
+  ['certificateArn', 'domainName'],
+  ['mailIdentity', 'mailFrom'],
+];
 
 /** What the CDK CLI keeps in the context; all that its libraries do has a `:` or a `/`. */
 const ofTheCli = new Set(['cli-telemetry', 'acknowledged-issue-numbers']);
@@ -130,14 +196,21 @@ export function readSettings(get: (name: keyof Settings) => unknown, names: read
   const isSet = (name: keyof Settings) => given[name] !== undefined && given[name] !== null && given[name] !== '';
   const parsed = schema.safeParse(given);
   const problems = [
-    ...(parsed.error?.issues ?? []).map(({ path, message }) => `${String(path[0])}: ${message}, but is ${JSON.stringify(given[path[0] as keyof Settings]) ?? 'not set'}`),
+    ...(parsed.error?.issues ?? []).map(
+      ({ path, message }) =>
+        `${String(path[0])}: ${message}, but is ${JSON.stringify(given[path[0] as keyof Settings]) ?? 'not set'}`,
+    ),
     // Not by the schema, which would ask this only when all else is right: an operator is to see everything at once.
-    ...needs.filter(([setting, other]) => isSet(setting) && !isSet(other)).map(([setting, other]) => `${other}: must be set where ${setting} is, but is not set`),
+    ...needs
+      .filter(([setting, other]) => isSet(setting) && !isSet(other))
+      .map(([setting, other]) => `${other}: must be set where ${setting} is, but is not set`),
     ...names.filter(isUnknown).map((name) => {
       const meant = nearestName(name, settingNames);
       return `${name}: is no setting${meant === undefined ? '; infra/README.md lists them under "Settings"' : `, but ${meant} is`}`;
     }),
   ];
   if (parsed.success && problems.length === 0) return parsed.data;
-  throw new Error(`The settings (context in cdk.json, or -c name=value) are wrong:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+  throw new Error(
+    `The settings (context in cdk.json, or -c name=value) are wrong:\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
+  );
 }

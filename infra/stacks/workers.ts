@@ -27,9 +27,18 @@ export class WorkersStack extends NestedStack {
     // Part of every function's name: shorter and without a hash, as with the families.
     (this.nestedStackResource as CfnStack).overrideLogicalId(this.stackResource);
     if (workers.filter(({ on }) => 'inserts' in on).length > MAX_STREAM_READERS) {
-      throw new Error(`More than ${MAX_STREAM_READERS} workers read the table's stream. Let one of them do the work of two.`);
+      throw new Error(
+        `More than ${MAX_STREAM_READERS} workers read the table's stream. Let one of them do the work of two.`,
+      );
     }
-    this.functions = workers.map((worker) => ({ worker, construct: new WorkerFunction(this, worker, { ...props, code: code(workerId(worker.name)) }) }));
-    saveQueries(this, workerQueries, this.functions.map(({ construct }) => construct.logGroup));
+    this.functions = workers.map((worker) => ({
+      worker,
+      construct: new WorkerFunction(this, worker, { ...props, code: code(workerId(worker.name)) }),
+    }));
+    saveQueries(
+      this,
+      workerQueries,
+      this.functions.map(({ construct }) => construct.logGroup),
+    );
   }
 }

@@ -1,6 +1,18 @@
 import type { Capability } from '../app/capability.ts';
 import { distinctBy } from '../shared/collections.ts';
-import { Activity, type ActivityChange, type ActivityFilter, changeActivity, isOf, type NewActivity, type OwnActivity, type ShownActivity, showActivity, toActivity, toOwnActivity } from './rules.ts';
+import {
+  Activity,
+  type ActivityChange,
+  type ActivityFilter,
+  changeActivity,
+  isOf,
+  type NewActivity,
+  type OwnActivity,
+  type ShownActivity,
+  showActivity,
+  toActivity,
+  toOwnActivity,
+} from './rules.ts';
 import type { ContentNames } from '../content/rules/names.ts';
 import { invalid } from '../shared/errors.ts';
 import { derivedId } from '../shared/ids.ts';
@@ -15,9 +27,25 @@ import { writeEach } from '../table/writeEach.ts';
 import { recordSortKey, recordsOf } from '../content/involvements.ts';
 import type { ContentPlace, DocumentPlace } from '../content/documentScope.ts';
 import { findRecords, nameRecord, type RecordPosition, unnameRecord } from '../content/recordIds.ts';
-import { type DocumentSource, liveDocuments, type Stretch, type StretchOptions, stretch, theseDocuments, type WalkOptions, walk, type Walked } from '../content/listDocuments.ts';
+import {
+  type DocumentSource,
+  liveDocuments,
+  type Stretch,
+  type StretchOptions,
+  stretch,
+  theseDocuments,
+  type WalkOptions,
+  walk,
+  type Walked,
+} from '../content/listDocuments.ts';
 
-const targetParts = ({ tenant, organization }: Place, targetEntityId: string) => [tenant, 'ORGANIZATION', organization, 'TARGET', targetEntityId];
+const targetParts = ({ tenant, organization }: Place, targetEntityId: string) => [
+  tenant,
+  'ORGANIZATION',
+  organization,
+  'TARGET',
+  targetEntityId,
+];
 
 /** An activity log record (spec 4.15). What changes it is conditioned on the revision of its id, so that nobody needs to read it to replace it. */
 export const ActivityEntity = defineEntity({
@@ -32,7 +60,8 @@ export const ActivityEntity = defineEntity({
   indexes: {
     gsi1: {
       holds: 'activities of a target entity, by time',
-      pk: ({ tenant, organization, targetEntityId }) => (targetEntityId === undefined ? undefined : targetParts({ tenant, organization }, targetEntityId)),
+      pk: ({ tenant, organization, targetEntityId }) =>
+        targetEntityId === undefined ? undefined : targetParts({ tenant, organization }, targetEntityId),
       sk: ({ createdAt, id }) => recordSortKey(createdAt, id),
     },
   },
@@ -44,8 +73,16 @@ const named = (id: string) => ({ kind: 'activity', id, within: '' }) as const;
  * The operations that write an activity of the service's own, for the transaction of the change that it is about; whether it is to be
  * written says `activityEnabled`. The same change makes the same activity.
  */
-export function activityOps(place: DocumentPlace, { document: { documentId } }: Pick<ContentNames, 'document'>, activity: OwnActivity & { readonly cause: Cause }, now: number): WriteOp[] {
-  const { cause: { type, id: changed, revision }, ...own } = activity;
+export function activityOps(
+  place: DocumentPlace,
+  { document: { documentId } }: Pick<ContentNames, 'document'>,
+  activity: OwnActivity & { readonly cause: Cause },
+  now: number,
+): WriteOp[] {
+  const {
+    cause: { type, id: changed, revision },
+    ...own
+  } = activity;
   const id = derivedId('act', now, [place.organization, place.document, type, changed, revision, activity.actionType]);
   return [
     insert(ActivityEntity, { ...place, ...toOwnActivity(own, { id, documentId, createdAt: now }) }),
@@ -98,31 +135,61 @@ export class ActivityReader {
   }
 
   /** A page of the activities of some documents, document by document, in each by time. */
-  async list(documents: DocumentSource, listing: ActivityListing, page: Pick<WalkOptions<unknown>, 'from' | 'limit'>): Promise<Walked<ShownActivity>> {
+  async list(
+    documents: DocumentSource,
+    listing: ActivityListing,
+    page: Pick<WalkOptions<unknown>, 'from' | 'limit'>,
+  ): Promise<Walked<ShownActivity>> {
     const { descending, names, ...filter } = listing;
-    const wanted = Object.values(filter).some((value) => value !== undefined) ? (activity: Activity) => isOf(filter, activity) : undefined;
+    const wanted = Object.values(filter).some((value) => value !== undefined)
+      ? (activity: Activity) => isOf(filter, activity)
+      : undefined;
     return walk({
       ...page,
       documents,
-      read: ({ place }, options) => stretch(this.table, ActivityEntity, place, { ...options, descending }, (activity) => showActivity(names, activity), wanted),
+      read: ({ place }, options) =>
+        stretch(
+          this.table,
+          ActivityEntity,
+          place,
+          { ...options, descending },
+          (activity) => showActivity(names, activity),
+          wanted,
+        ),
     });
   }
 
   /** A page of the activities of a target entity in an organization, or in one of its documents, by time. Follows writes a moment later. */
-  async listOfTarget(place: Place | DocumentPlace, listing: ActivityListing & { targetEntityId: string }, page: Pick<WalkOptions<unknown>, 'from' | 'limit'>): Promise<Walked<ShownActivity>> {
+  async listOfTarget(
+    place: Place | DocumentPlace,
+    listing: ActivityListing & { targetEntityId: string },
+    page: Pick<WalkOptions<unknown>, 'from' | 'limit'>,
+  ): Promise<Walked<ShownActivity>> {
     const { descending, names, ...filter } = listing;
     const read = async (options: StretchOptions): Promise<Stretch<ShownActivity>> => {
       const { found, next } = await this.ofTarget(place, listing.targetEntityId, { ...options, descending });
       const wanted = found.filter(({ activity }) => isOf(filter, activity));
       const bytes = found.reduce((sum, { activity }) => sum + Buffer.byteLength(JSON.stringify(activity)), 0);
-      return { records: wanted.map(({ activity, position }) => ({ key: position, value: showActivity(names, activity) })), next, bytes };
+      return {
+        records: wanted.map(({ activity, position }) => ({ key: position, value: showActivity(names, activity) })),
+        next,
+        bytes,
+      };
     };
     // To the walk the target is what a document is otherwise.
-    return walk({ ...page, documents: theseDocuments([{ documentId: '', place: { ...place, document: '' } }]), read: (_target, options) => read(options) });
+    return walk({
+      ...page,
+      documents: theseDocuments([{ documentId: '', place: { ...place, document: '' } }]),
+      read: (_target, options) => read(options),
+    });
   }
 
   /** Those of the named activities that are there, by time. */
-  async named(place: Place | DocumentPlace, ids: readonly string[], { descending, names, ...filter }: ActivityListing): Promise<ShownActivity[]> {
+  async named(
+    place: Place | DocumentPlace,
+    ids: readonly string[],
+    { descending, names, ...filter }: ActivityListing,
+  ): Promise<ShownActivity[]> {
     const stored = (await this.stored(place, ids)).filter((one) => one !== undefined);
     const wanted = stored.map(({ activity }) => activity).filter((activity) => isOf(filter, activity));
     const byTime = wanted.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
@@ -138,8 +205,23 @@ export class ActivityReader {
   protected async stored(place: Place | DocumentPlace, ids: readonly string[]): Promise<(Found | undefined)[]> {
     const { tenant, organization } = place;
     const positions = await findRecords(this.table, place, ids.map(named));
-    const keys = positions.flatMap((position, index) => (position ? [{ tenant, organization, document: position.document, id: ids[index] as string, createdAt: position.createdAt }] : []));
-    const [located, activities] = await Promise.all([this.#live(place, ids, positions), this.table.getMany(ActivityEntity, keys)]);
+    const keys = positions.flatMap((position, index) =>
+      position
+        ? [
+            {
+              tenant,
+              organization,
+              document: position.document,
+              id: ids[index] as string,
+              createdAt: position.createdAt,
+            },
+          ]
+        : [],
+    );
+    const [located, activities] = await Promise.all([
+      this.#live(place, ids, positions),
+      this.table.getMany(ActivityEntity, keys),
+    ]);
     const byId = new Map(activities.map((activity, index) => [keys[index]?.id, activity]));
     return located.map((one) => {
       const activity = one && byId.get(one.id);
@@ -147,28 +229,54 @@ export class ActivityReader {
     });
   }
 
-  async #live({ tenant, organization }: Place, ids: readonly string[], positions: readonly (Stored<RecordPosition> | undefined)[]): Promise<(Located | undefined)[]> {
-    const documents = await liveDocuments(this.documents, { tenant, organization }, positions.flatMap((position) => position?.documentId ?? []));
+  async #live(
+    { tenant, organization }: Place,
+    ids: readonly string[],
+    positions: readonly (Stored<RecordPosition> | undefined)[],
+  ): Promise<(Located | undefined)[]> {
+    const documents = await liveDocuments(
+      this.documents,
+      { tenant, organization },
+      positions.flatMap((position) => position?.documentId ?? []),
+    );
     return positions.map((position, index) => {
       const document = documents.get(position?.documentId ?? '');
       if (!position || document?.internalId !== position.document) return undefined;
-      return { id: ids[index] as string, position, place: { tenant, organization, document: position.document }, disabled: document.disabled };
+      return {
+        id: ids[index] as string,
+        position,
+        place: { tenant, organization, document: position.document },
+        disabled: document.disabled,
+      };
     });
   }
 
   /** Some activities of a target entity, as the index names them: those that are there and still have that target. */
-  protected async ofTarget(place: Place | DocumentPlace, targetEntityId: string, options: StretchOptions & { descending: boolean }) {
+  protected async ofTarget(
+    place: Place | DocumentPlace,
+    targetEntityId: string,
+    options: StretchOptions & { descending: boolean },
+  ) {
     const { tenant, organization } = place;
-    const page = await this.table.queryIndex('gsi1', indexPartition('tenant', targetParts(place, targetEntityId)), { ...options, limit: Math.min(options.limit, OF_TARGET_AT_ONCE) });
+    const page = await this.table.queryIndex('gsi1', indexPartition('tenant', targetParts(place, targetEntityId)), {
+      ...options,
+      limit: Math.min(options.limit, OF_TARGET_AT_ONCE),
+    });
     const activities = await this.table.getByKeys(ActivityEntity, page.keys);
-    const documents = await liveDocuments(this.documents, place, activities.flatMap((activity) => activity?.documentId ?? []));
+    const documents = await liveDocuments(
+      this.documents,
+      place,
+      activities.flatMap((activity) => activity?.documentId ?? []),
+    );
     const found = page.keys.flatMap((key, index) => {
       const activity = activities[index];
       const document = documents.get(activity?.documentId ?? '');
       if (!activity || !document || activity.targetEntityId !== targetEntityId) return [];
       if ('document' in place && place.document !== document.internalId) return [];
       const at = { tenant, organization, document: document.internalId };
-      return ActivityEntity.partition(at) === key.PK ? [{ activity, position: page.positions[index] as string, place: at }] : [];
+      return ActivityEntity.partition(at) === key.PK
+        ? [{ activity, position: page.positions[index] as string, place: at }]
+        : [];
     });
     return { found, next: page.next };
   }
@@ -182,8 +290,15 @@ export class ActivityWriter extends ActivityReader {
    * transaction, 50 activities and 4 MB, is written at once; a call that is cut off between several of them is completed by a
    * repetition with the same ids.
    */
-  async add(at: ContentPlace, activities: readonly IdentifiedActivity[], { immutable, now }: { immutable: boolean; now: number }): Promise<void> {
-    const { place, document: { documentId } } = at;
+  async add(
+    at: ContentPlace,
+    activities: readonly IdentifiedActivity[],
+    { immutable, now }: { immutable: boolean; now: number },
+  ): Promise<void> {
+    const {
+      place,
+      document: { documentId },
+    } = at;
     const last = distinctBy(activities.toReversed(), ({ id }) => id).reverse();
     const chosen = last.filter(({ generated }) => !generated);
     const earlier = await this.#earlier(place, chosen, activities, immutable);
@@ -201,11 +316,19 @@ export class ActivityWriter extends ActivityReader {
         ],
       };
     };
-    for (const group of inTransactions(last.map((activity) => plan(activity, known.get(activity.id))), { operations: ADD_OPERATIONS })) {
+    for (const group of inTransactions(
+      last.map((activity) => plan(activity, known.get(activity.id))),
+      { operations: ADD_OPERATIONS },
+    )) {
       let plans = group;
       await settle(async () => {
         if ((await this.table.write(plans.flatMap(({ ops }) => ops))) === 'done') return 'done';
-        const found = await this.#earlier(place, plans.map(({ activity }) => activity), activities, immutable);
+        const found = await this.#earlier(
+          place,
+          plans.map(({ activity }) => activity),
+          activities,
+          immutable,
+        );
         plans = plans.map(({ activity }, index) => plan(activity, found[index]));
         return 'conflict';
       });
@@ -215,31 +338,58 @@ export class ActivityWriter extends ActivityReader {
   /** Replaces fields of activities. Ids are distinct; one that is not there fails alone. */
   async update(place: Place, changes: readonly ActivityChange[]): Promise<ItemOutcome[]> {
     const failed = { success: false, message: 'Failed to update activity.' };
-    return inSlices(changes, (slice) => writeEach<ActivityChange, Found | undefined, ItemOutcome>({
-      table: this.table,
-      items: slice,
-      read: (items) => this.stored(place, items.map(({ id }) => id)),
-      decide: (change, found) => {
-        if (!found || found.disabled) return { result: failed, ops: [] };
-        const { place: at, position } = found;
-        const activity = changeActivity(found.activity, change);
-        return {
-          result: { success: true, message: 'Activity updated.' },
-          ops: [upsert(ActivityEntity, { ...at, ...activity }), nameRecord(at, { ...named(activity.id), documentId: activity.documentId }, activity.createdAt, position)],
-        };
-      },
-      conflicted: () => failed,
-    }));
+    return inSlices(changes, (slice) =>
+      writeEach<ActivityChange, Found | undefined, ItemOutcome>({
+        table: this.table,
+        items: slice,
+        read: (items) =>
+          this.stored(
+            place,
+            items.map(({ id }) => id),
+          ),
+        decide: (change, found) => {
+          if (!found || found.disabled) return { result: failed, ops: [] };
+          const { place: at, position } = found;
+          const activity = changeActivity(found.activity, change);
+          return {
+            result: { success: true, message: 'Activity updated.' },
+            ops: [
+              upsert(ActivityEntity, { ...at, ...activity }),
+              nameRecord(at, { ...named(activity.id), documentId: activity.documentId }, activity.createdAt, position),
+            ],
+          };
+        },
+        conflicted: () => failed,
+      }),
+    );
   }
 
   /** Removes activities by their ids; with a document or target only those of it. Ids are distinct; one that does not exist fails alone. */
   async remove(place: Place | DocumentPlace, ids: readonly string[], targetEntityId?: string): Promise<Removed> {
-    if (!('document' in place) && targetEntityId === undefined) return { results: await this.#remove(place, ids.map((id) => ({ id }))), hasMore: false };
+    if (!('document' in place) && targetEntityId === undefined)
+      return {
+        results: await this.#remove(
+          place,
+          ids.map((id) => ({ id })),
+        ),
+        hasMore: false,
+      };
     const results = await inSlices(ids, async (slice) => {
       const found = await this.stored(place, slice);
-      const isSelected = (one: Found | undefined) => one !== undefined && (!('document' in place) || one.place.document === place.document) && isOf({ targetEntityId }, one.activity);
-      const removed = new Map(await this.#remove(place, found.filter(isSelected).flatMap((one) => (one ? [{ id: one.id, at: one.position }] : []))));
-      return slice.map((id): OutcomeOf => [id, removed.get(id) ?? { success: false, message: 'Failed to delete activity.' }]);
+      const isSelected = (one: Found | undefined) =>
+        one !== undefined &&
+        (!('document' in place) || one.place.document === place.document) &&
+        isOf({ targetEntityId }, one.activity);
+      const removed = new Map(
+        await this.#remove(
+          place,
+          found.filter(isSelected).flatMap((one) => (one ? [{ id: one.id, at: one.position }] : [])),
+        ),
+      );
+      return slice.map((id): OutcomeOf => [
+        id,
+        removed.get(id) ?? { success: false, message: 'Failed to delete activity.' },
+      ]);
     });
     return { results, hasMore: false };
   }
@@ -250,7 +400,12 @@ export class ActivityWriter extends ActivityReader {
     let after: string | undefined;
     do {
       const page = await this.table.query(ActivityEntity, place, { after, limit: MOST_REMOVED - results.length });
-      results.push(...await this.#remove(place, page.values.map(({ id, createdAt }) => ({ id, at: { document: place.document, createdAt } }))));
+      results.push(
+        ...(await this.#remove(
+          place,
+          page.values.map(({ id, createdAt }) => ({ id, at: { document: place.document, createdAt } })),
+        )),
+      );
       after = page.next;
     } while (after !== undefined && results.length < MOST_REMOVED);
     return { results, hasMore: after !== undefined };
@@ -261,8 +416,20 @@ export class ActivityWriter extends ActivityReader {
     const results: OutcomeOf[] = [];
     let after: string | undefined;
     do {
-      const page = await this.ofTarget(place, targetEntityId, { after, limit: MOST_REMOVED - results.length, descending: false });
-      results.push(...await this.#remove(place, page.found.map(({ activity: { id, createdAt }, place: { document } }) => ({ id, at: { document, createdAt } }))));
+      const page = await this.ofTarget(place, targetEntityId, {
+        after,
+        limit: MOST_REMOVED - results.length,
+        descending: false,
+      });
+      results.push(
+        ...(await this.#remove(
+          place,
+          page.found.map(({ activity: { id, createdAt }, place: { document } }) => ({
+            id,
+            at: { document, createdAt },
+          })),
+        )),
+      );
       after = page.next;
     } while (after !== undefined && results.length < MOST_REMOVED);
     return { results, hasMore: after !== undefined };
@@ -274,14 +441,22 @@ export class ActivityWriter extends ActivityReader {
     const outcomes = await writeEach<Removal, Located | undefined, ItemOutcome>({
       table: this.table,
       items: activities,
-      read: (items) => this.located(place, items.map(({ id }) => id)),
+      read: (items) =>
+        this.located(
+          place,
+          items.map(({ id }) => id),
+        ),
       decide: ({ id, at }, located) => {
         if (!located || located.disabled) return { result: failed, ops: [] };
         const { position } = located;
-        if (at && (at.document !== position.document || at.createdAt !== position.createdAt)) return { result: failed, ops: [] };
+        if (at && (at.document !== position.document || at.createdAt !== position.createdAt))
+          return { result: failed, ops: [] };
         return {
           result: { success: true, message: 'Activity deleted.' },
-          ops: [remove(ActivityEntity, { ...located.place, id, createdAt: position.createdAt }), unnameRecord(place, named(id), position._r)],
+          ops: [
+            remove(ActivityEntity, { ...located.place, id, createdAt: position.createdAt }),
+            unnameRecord(place, named(id), position._r),
+          ],
         };
       },
       conflicted: () => failed,
@@ -290,24 +465,47 @@ export class ActivityWriter extends ActivityReader {
   }
 
   /** Where activities to be added are already, if anywhere; INVALID_ARGUMENT when that is in another document and they may not move. */
-  async #earlier(place: DocumentPlace, activities: readonly IdentifiedActivity[], all: readonly IdentifiedActivity[], immutable: boolean): Promise<Earlier[]> {
+  async #earlier(
+    place: DocumentPlace,
+    activities: readonly IdentifiedActivity[],
+    all: readonly IdentifiedActivity[],
+    immutable: boolean,
+  ): Promise<Earlier[]> {
     if (activities.length === 0) return [];
     const { tenant, organization } = place;
-    const positions = await findRecords(this.table, { tenant, organization }, activities.map(({ id }) => named(id)));
+    const positions = await findRecords(
+      this.table,
+      { tenant, organization },
+      activities.map(({ id }) => named(id)),
+    );
     const elsewhere = positions.filter((position) => position !== undefined && position.document !== place.document);
-    const documents = await liveDocuments(this.documents, place, elsewhere.flatMap((position) => position?.documentId ?? []));
+    const documents = await liveDocuments(
+      this.documents,
+      place,
+      elsewhere.flatMap((position) => position?.documentId ?? []),
+    );
     const earlier = positions.map((position): Earlier & { readonly stays?: string } => {
       if (!position || position.document === place.document) return { position, isLive: true };
       const document = documents.get(position.documentId ?? '');
       if (document?.internalId !== position.document) return { position, isLive: false };
-      const stays = immutable ? 'activity logs are immutable' : document.disabled ? 'that document is disabled' : undefined;
+      const stays = immutable
+        ? 'activity logs are immutable'
+        : document.disabled
+          ? 'that document is disabled'
+          : undefined;
       return { position, isLive: true, ...(stays !== undefined && { stays }) };
     });
     const issues = activities.flatMap(({ id }, index) => {
       const stays = earlier[index]?.stays;
       if (stays === undefined) return [];
       const at = all.findIndex((activity) => activity.id === id);
-      return [{ path: ['activities', at, 'id'], code: 'in_another_document', message: `activities[${at}].id is that of an activity of another document, which cannot move: ${stays}` }];
+      return [
+        {
+          path: ['activities', at, 'id'],
+          code: 'in_another_document',
+          message: `activities[${at}].id is that of an activity of another document, which cannot move: ${stays}`,
+        },
+      ];
     });
     const [first, ...others] = issues;
     if (first) throw invalid(first, ...others);
@@ -337,12 +535,16 @@ export interface Removed {
 
 async function inSlices<T, R>(values: readonly T[], work: (slice: readonly T[]) => Promise<R[]>): Promise<R[]> {
   const results: R[] = [];
-  for (let i = 0; i < values.length; i += CHANGED_AT_ONCE) results.push(...await work(values.slice(i, i + CHANGED_AT_ONCE)));
+  for (let i = 0; i < values.length; i += CHANGED_AT_ONCE)
+    results.push(...(await work(values.slice(i, i + CHANGED_AT_ONCE))));
   return results;
 }
 
 export const readActivities: Capability<Pick<ActivityReader, 'list' | 'listOfTarget' | 'named'>> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query'] }, { resource: 'index/gsi1', actions: ['Query'] }],
+  grants: [
+    { resource: 'table', actions: ['BatchGetItem', 'Query'] },
+    { resource: 'index/gsi1', actions: ['Query'] },
+  ],
   env: ['TABLE_NAME'],
   open: (env) => new ActivityReader(openTable(env)),
 };
@@ -360,7 +562,10 @@ export const updateActivities: Capability<Pick<ActivityWriter, 'update'>> = {
 };
 
 export const removeActivities: Capability<Pick<ActivityWriter, 'remove' | 'removeOfDocument' | 'removeOfTarget'>> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query', 'DeleteItem'] }, { resource: 'index/gsi1', actions: ['Query'] }],
+  grants: [
+    { resource: 'table', actions: ['BatchGetItem', 'Query', 'DeleteItem'] },
+    { resource: 'index/gsi1', actions: ['Query'] },
+  ],
   env: ['TABLE_NAME'],
   open: (env) => new ActivityWriter(openTable(env)),
 };

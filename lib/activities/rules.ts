@@ -13,7 +13,11 @@ export type FeatureType = (typeof featureTypes)[number];
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What changed: a map of field names to `{ from, to }`, kept as it came. */
-const Changes = OpenObject.check(z.refine((changes) => Object.values(changes).every(isObject), { error: 'must map each field to an object of from and to' }));
+const Changes = OpenObject.check(
+  z.refine((changes) => Object.values(changes).every(isObject), {
+    error: 'must map each field to an object of from and to',
+  }),
+);
 
 /** What an activity says besides who did what; an update can replace it. */
 const details = {
@@ -27,21 +31,31 @@ const details = {
 };
 
 /** An activity as callers add it (spec 4.15). */
-export const NewActivity = z.object({
-  id: optional(Id),
-  featureType: z.enum(featureTypes),
-  actionType: Name,
-  actionUser: ContentUser,
-  targetEntityId: optional(Id),
-  targetSubEntityId: optional(Id),
-  ...details,
-  isActivityResolverUsed: optional(z.boolean()),
-}).check(z.refine(({ featureType, targetEntityId }) => featureType !== 'custom' || targetEntityId !== undefined, { path: ['targetEntityId'], error: 'is required when featureType is custom' }));
+export const NewActivity = z
+  .object({
+    id: optional(Id),
+    featureType: z.enum(featureTypes),
+    actionType: Name,
+    actionUser: ContentUser,
+    targetEntityId: optional(Id),
+    targetSubEntityId: optional(Id),
+    ...details,
+    isActivityResolverUsed: optional(z.boolean()),
+  })
+  .check(
+    z.refine(({ featureType, targetEntityId }) => featureType !== 'custom' || targetEntityId !== undefined, {
+      path: ['targetEntityId'],
+      error: 'is required when featureType is custom',
+    }),
+  );
 export type NewActivity = z.output<typeof NewActivity>;
 
 /** A change of one activity: what is sent replaces what is stored, field by field. */
-export const ActivityChange = z.object({ id: Id, ...details })
-  .check(z.refine(({ id: _, ...change }) => Object.values(change).some((value) => value !== undefined), { error: 'must have a field to change besides id' }));
+export const ActivityChange = z.object({ id: Id, ...details }).check(
+  z.refine(({ id: _, ...change }) => Object.values(change).some((value) => value !== undefined), {
+    error: 'must have a field to change besides id',
+  }),
+);
 export type ActivityChange = z.output<typeof ActivityChange>;
 
 /** An activity as it is stored; what is the caller's own is JSON text. */
@@ -84,31 +98,61 @@ const openFields = ['changes', 'entityData', 'entityTargetData', 'displayMessage
 type OpenFields = Readonly<Partial<Record<(typeof openFields)[number], unknown>>>;
 
 function asText(fields: OpenFields): Partial<Record<(typeof openFields)[number], string>> {
-  return Object.fromEntries(openFields.flatMap((name) => (fields[name] === undefined ? [] : [[name, JSON.stringify(fields[name])]])));
+  return Object.fromEntries(
+    openFields.flatMap((name) => (fields[name] === undefined ? [] : [[name, JSON.stringify(fields[name])]])),
+  );
 }
 
 /** What is stored of an activity that was sent. */
-export function toActivity(sent: Omit<NewActivity, 'id'>, fixed: Pick<Activity, 'id' | 'documentId' | 'createdAt'>): Activity {
+export function toActivity(
+  sent: Omit<NewActivity, 'id'>,
+  fixed: Pick<Activity, 'id' | 'documentId' | 'createdAt'>,
+): Activity {
   return { ...sent, ...asText(sent), ...fixed } as Activity;
 }
 
 /** An activity after a change. */
 export function changeActivity(stored: Activity, { id: _, ...change }: ActivityChange): Activity {
-  const sent = Object.fromEntries(Object.entries({ ...change, ...asText(change) }).filter(([, value]) => value !== undefined));
+  const sent = Object.fromEntries(
+    Object.entries({ ...change, ...asText(change) }).filter(([, value]) => value !== undefined),
+  );
   return { ...stored, ...sent };
 }
 
 /** Shows an activity; `apiKey` and `organizationId` are those that it lies under, as customers know them. */
-export function showActivity({ apiKey, organizationId }: { apiKey: string; organizationId: string }, activity: Activity): ShownActivity {
-  const { id, featureType, actionType, actionUser, targetEntityId, targetSubEntityId, displayMessageTemplate, actionIcon, isActivityResolverUsed, documentId, createdAt } = activity;
+export function showActivity(
+  { apiKey, organizationId }: { apiKey: string; organizationId: string },
+  activity: Activity,
+): ShownActivity {
+  const {
+    id,
+    featureType,
+    actionType,
+    actionUser,
+    targetEntityId,
+    targetSubEntityId,
+    displayMessageTemplate,
+    actionIcon,
+    isActivityResolverUsed,
+    documentId,
+    createdAt,
+  } = activity;
   return {
-    id, featureType, actionType, actionUser, targetEntityId, targetSubEntityId,
+    id,
+    featureType,
+    actionType,
+    actionUser,
+    targetEntityId,
+    targetSubEntityId,
     changes: parsed(activity.changes) as ShownActivity['changes'],
     entityData: parsed(activity.entityData),
     entityTargetData: parsed(activity.entityTargetData),
     displayMessageTemplate,
-    displayMessageTemplateData: parsed(activity.displayMessageTemplateData) as ShownActivity['displayMessageTemplateData'],
-    actionIcon, isActivityResolverUsed,
+    displayMessageTemplateData: parsed(
+      activity.displayMessageTemplateData,
+    ) as ShownActivity['displayMessageTemplateData'],
+    actionIcon,
+    isActivityResolverUsed,
     metadata: { apiKey, documentId, organizationId },
     timestamp: createdAt,
   };
@@ -128,26 +172,42 @@ export interface ActivityFilter {
 }
 
 /** Whether an activity is one of those that a listing is of. */
-export function isOf({ targetEntityId, featureTypes, actionTypes, userId }: ActivityFilter, activity: Activity): boolean {
-  return (targetEntityId === undefined || activity.targetEntityId === targetEntityId)
-    && (featureTypes?.includes(activity.featureType) ?? true)
-    && (actionTypes?.includes(activity.actionType) ?? true)
-    && (userId === undefined || activity.actionUser.userId === userId);
+export function isOf(
+  { targetEntityId, featureTypes, actionTypes, userId }: ActivityFilter,
+  activity: Activity,
+): boolean {
+  return (
+    (targetEntityId === undefined || activity.targetEntityId === targetEntityId) &&
+    (featureTypes?.includes(activity.featureType) ?? true) &&
+    (actionTypes?.includes(activity.actionType) ?? true) &&
+    (userId === undefined || activity.actionUser.userId === userId)
+  );
 }
 
 /** Whether a change of content writes an activity: the logs are enabled, and so is the trigger of its verb. */
-export function activityEnabled({ isEnabled, triggers }: ActivityConfig = initialActivityConfig, verb: keyof typeof commentVerbs): boolean {
+export function activityEnabled(
+  { isEnabled, triggers }: ActivityConfig = initialActivityConfig,
+  verb: keyof typeof commentVerbs,
+): boolean {
   return isEnabled && triggers?.comment?.[verb] === true;
 }
 
 /** FAILED_PRECONDITION while activity logs are not enabled: nothing is added then. */
 export function requireEnabled(config: ActivityConfig | undefined): void {
-  if (!config?.isEnabled) throw new ApiError('FAILED_PRECONDITION', 'Activity logs are not enabled. Enable them with /v2/workspace/activityconfig/update: activityServiceConfig.isEnabled');
+  if (!config?.isEnabled)
+    throw new ApiError(
+      'FAILED_PRECONDITION',
+      'Activity logs are not enabled. Enable them with /v2/workspace/activityconfig/update: activityServiceConfig.isEnabled',
+    );
 }
 
 /** FAILED_PRECONDITION while activity logs are immutable: none is updated or deleted then (facts A15). */
 export function requireMutable(config: ActivityConfig | undefined): void {
-  if (config?.immutable) throw new ApiError('FAILED_PRECONDITION', 'Activity logs are immutable. Change that with /v2/workspace/activityconfig/update: activityServiceConfig.immutable');
+  if (config?.immutable)
+    throw new ApiError(
+      'FAILED_PRECONDITION',
+      'Activity logs are immutable. Change that with /v2/workspace/activityconfig/update: activityServiceConfig.immutable',
+    );
 }
 
 /** What the service itself says of a change that it was asked to write an activity of. */

@@ -33,7 +33,10 @@ export class AgentGroupStore {
   /** Those of these ids that no agent of the tenant has, nor a built-in one. */
   async unknownAgents(tenant: string, agentIds: readonly string[]): Promise<string[]> {
     const custom = distinct(agentIds).filter((agentId) => !builtInAgent(agentId));
-    const found = await this.#table.getMany(AgentEntity, custom.map((agentId) => ({ tenant, agentId })));
+    const found = await this.#table.getMany(
+      AgentEntity,
+      custom.map((agentId) => ({ tenant, agentId })),
+    );
     return custom.filter((_agentId, index) => !found[index]);
   }
 
@@ -41,7 +44,8 @@ export class AgentGroupStore {
   async create(tenant: string, group: AgentGroup): Promise<'done' | 'full'> {
     return settle(async () => {
       const count = await countChange(this.#table, tenant, 'GROUPS', { by: 1, most: MOST_GROUPS });
-      const outcome = count === 'full' ? 'full' : await this.#table.write([insert(AgentGroupEntity, { tenant, ...group }), count]);
+      const outcome =
+        count === 'full' ? 'full' : await this.#table.write([insert(AgentGroupEntity, { tenant, ...group }), count]);
       // A group under an id as new as this call was created by this call, before it was repeated.
       if (outcome === 'done' || (await this.get(tenant, group.groupId))) return 'done';
       return outcome === 'full' ? 'full' : 'conflict';
@@ -49,29 +53,41 @@ export class AgentGroupStore {
   }
 
   /** Replaces a group by what `change` makes of it, and gives that; undefined when there is none. Nothing is written when `change` gives the same one. */
-  async change(tenant: string, groupId: string, change: (group: AgentGroup) => AgentGroup): Promise<AgentGroup | undefined> {
+  async change(
+    tenant: string,
+    groupId: string,
+    change: (group: AgentGroup) => AgentGroup,
+  ): Promise<AgentGroup | undefined> {
     return settle(async () => {
       const stored = await this.#table.get(AgentGroupEntity, { tenant, groupId });
       if (!stored) return undefined;
       const changed = change(stored);
       if (changed === stored) return stored;
-      return (await this.#table.write([replace(AgentGroupEntity, { tenant, ...changed }, stored._r)])) === 'done' ? changed : 'conflict';
+      return (await this.#table.write([replace(AgentGroupEntity, { tenant, ...changed }, stored._r)])) === 'done'
+        ? changed
+        : 'conflict';
     });
   }
 
   /** Deletes a group and none of its agents; `unknown` when there is none. */
   async delete(tenant: string, groupId: string): Promise<'done' | 'unknown'> {
     return settle(async () => {
-      const [stored, count] = await Promise.all([this.#table.get(AgentGroupEntity, { tenant, groupId }), countChange(this.#table, tenant, 'GROUPS', { by: -1 })]);
+      const [stored, count] = await Promise.all([
+        this.#table.get(AgentGroupEntity, { tenant, groupId }),
+        countChange(this.#table, tenant, 'GROUPS', { by: -1 }),
+      ]);
       if (!stored) return 'unknown';
-      return (await this.#table.write([remove(AgentGroupEntity, { tenant, groupId }, stored._r), count])) === 'done' ? 'done' : 'conflict';
+      return (await this.#table.write([remove(AgentGroupEntity, { tenant, groupId }, stored._r), count])) === 'done'
+        ? 'done'
+        : 'conflict';
     });
   }
 
   /** Takes an agent out of every group. */
   async forget(tenant: string, agentId: string, now: number): Promise<void> {
     for (const { groupId, agentIds } of await this.list(tenant)) {
-      if (agentIds.includes(agentId)) await this.change(tenant, groupId, (group) => withoutAgents(group, [agentId], now));
+      if (agentIds.includes(agentId))
+        await this.change(tenant, groupId, (group) => withoutAgents(group, [agentId], now));
     }
   }
 }

@@ -53,7 +53,12 @@ export class AgentReader {
       }
       after = next;
       read += bytes;
-      if (read > MOST_BYTES) throw invalid({ path: ['groupId'], code: 'answer_too_large', message: 'groupId is required: all agents together are larger than an answer can be' });
+      if (read > MOST_BYTES)
+        throw invalid({
+          path: ['groupId'],
+          code: 'answer_too_large',
+          message: 'groupId is required: all agents together are larger than an answer can be',
+        });
     } while (after !== undefined);
     return { agents, changes };
   }
@@ -71,7 +76,11 @@ export class AgentReader {
   }
 
   /** A page of an agent's versions, newest first; undefined when there is no such agent. */
-  async versions(tenant: string, agentId: string, page: { limit: number; after: string | undefined }): Promise<{ versions: AgentVersion[]; next: string | undefined } | undefined> {
+  async versions(
+    tenant: string,
+    agentId: string,
+    page: { limit: number; after: string | undefined },
+  ): Promise<{ versions: AgentVersion[]; next: string | undefined } | undefined> {
     const [agent, { values: versions, next }] = await Promise.all([
       this.#table.get(AgentEntity, { tenant, agentId }),
       this.#table.query(AgentVersionEntity, { tenant, agentId }, { ...page, descending: true }),

@@ -39,15 +39,24 @@ export class FoundAgents {
    * Notes the executions that are not noted yet, each with the job that counts it. For the transaction of the comments that came from them: whoever
    * else notes one meanwhile makes it conflict, and it finds that one noted when it reads anew. `written` is called when it is written.
    */
-  note(agents: readonly CommentAgent[], now: number): { readonly ops: readonly WriteOp[]; readonly written: () => void } {
+  note(
+    agents: readonly CommentAgent[],
+    now: number,
+  ): { readonly ops: readonly WriteOp[]; readonly written: () => void } {
     const runs = distinctBy(agents.filter(isRun), runKey).filter((one) => !this.#noted.has(runKey(one)));
     return {
       ops: [
-        ...runs.map(({ agentId, run }) => insert(AgentRunEntity, { tenant: this.#tenant, agentId, state: 'NEW', ...run })),
+        ...runs.map(({ agentId, run }) =>
+          insert(AgentRunEntity, { tenant: this.#tenant, agentId, state: 'NEW', ...run }),
+        ),
         // No message: the sweeper finds it within a minute, so that who adds comments needs no client of the queue.
-        ...distinct(runs.map(({ agentId }) => agentId)).map((agentId) => (
-          beginJob(this.#tenant, { jobId: newId('job', now), kind: 'countAgentRuns', data: { agentId }, dueAt: now }, now)
-        )),
+        ...distinct(runs.map(({ agentId }) => agentId)).map((agentId) =>
+          beginJob(
+            this.#tenant,
+            { jobId: newId('job', now), kind: 'countAgentRuns', data: { agentId }, dueAt: now },
+            now,
+          ),
+        ),
       ],
       written: () => {
         for (const one of runs) this.#noted.add(runKey(one));
@@ -62,7 +71,9 @@ export async function findAgents(table: Table, tenant: string, agents: readonly 
   const runs = distinctBy(agents.filter(isRun), runKey);
   const found = await table.getEach(
     ...custom.map((agentId) => wanted(AgentEntity, { tenant, agentId })),
-    ...runs.flatMap(({ agentId, run: { executionId } }) => runStates.map((state) => wanted(AgentRunEntity, { tenant, agentId, state, executionId }))),
+    ...runs.flatMap(({ agentId, run: { executionId } }) =>
+      runStates.map((state) => wanted(AgentRunEntity, { tenant, agentId, state, executionId })),
+    ),
   );
   const notes = found.slice(custom.length);
   const noted = runs.filter((_run, index) => runStates.some((_state, at) => notes[index * runStates.length + at]));

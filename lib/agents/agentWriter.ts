@@ -1,5 +1,15 @@
 import type { Capability } from '../app/capability.ts';
-import { type Agent, type AgentVersion, type BuiltInChange, changeIdentity, type IdentityChange, MOST_AGENTS, type WholeAgent, withRestored, withVersion } from './rules/agents.ts';
+import {
+  type Agent,
+  type AgentVersion,
+  type BuiltInChange,
+  changeIdentity,
+  type IdentityChange,
+  MOST_AGENTS,
+  type WholeAgent,
+  withRestored,
+  withVersion,
+} from './rules/agents.ts';
 import { ApiError } from '../shared/errors.ts';
 import type { Stored } from '../table/entity.ts';
 import { beginJob, type JobMessage, SETTLED_MS } from '../jobs/jobStore.ts';
@@ -30,13 +40,25 @@ export class AgentWriter {
   }
 
   /** Stores a new agent with its version 1 and the count of all agents in one transaction; `full` when there are as many as there may be. */
-  async create(tenant: string, agent: Pick<Agent, 'agentId' | 'name' | 'description' | 'enabled'>, content: Content, { callId, now }: Call): Promise<'done' | 'full'> {
+  async create(
+    tenant: string,
+    agent: Pick<Agent, 'agentId' | 'name' | 'description' | 'enabled'>,
+    content: Content,
+    { callId, now }: Call,
+  ): Promise<'done' | 'full'> {
     const first: AgentVersion = { ...content, version: 1, versionId: callId, createdAt: now };
     const created = withVersion({ ...agent, version: 1, versionId: callId, createdAt: now, updatedAt: now }, first);
     const { agentId } = agent;
     return settle(async () => {
       const count = await countChange(this.#table, tenant, 'AGENTS', { by: 1, most: MOST_AGENTS });
-      const outcome = count === 'full' ? 'full' : await this.#table.write([insert(AgentEntity, { tenant, ...created }), insert(AgentVersionEntity, { tenant, agentId, ...first }), count]);
+      const outcome =
+        count === 'full'
+          ? 'full'
+          : await this.#table.write([
+              insert(AgentEntity, { tenant, ...created }),
+              insert(AgentVersionEntity, { tenant, agentId, ...first }),
+              count,
+            ]);
       // An agent under an id as new as this call was created by this call, before it was repeated.
       if (outcome === 'done' || (await this.#table.get(AgentEntity, { tenant, agentId }))) return 'done';
       return outcome === 'full' ? 'full' : 'conflict';
@@ -48,7 +70,10 @@ export class AgentWriter {
     return settle(async () => {
       const agent = await this.#table.get(AgentEntity, { tenant, agentId });
       if (!agent) return 'unknown';
-      return this.#write([replace(AgentEntity, { tenant, ...changeIdentity(agent, change, now) }, agent._r)], 'done' as const);
+      return this.#write(
+        [replace(AgentEntity, { tenant, ...changeIdentity(agent, change, now) }, agent._r)],
+        'done' as const,
+      );
     });
   }
 
@@ -58,7 +83,10 @@ export class AgentWriter {
     await settle(async () => {
       const stored = await this.#table.get(BuiltInChangeEntity, { tenant, agentId });
       const changed = { tenant, ...stored, ...change };
-      return this.#write([stored ? replace(BuiltInChangeEntity, changed, stored._r) : insert(BuiltInChangeEntity, changed)], 'done' as const);
+      return this.#write(
+        [stored ? replace(BuiltInChangeEntity, changed, stored._r) : insert(BuiltInChangeEntity, changed)],
+        'done' as const,
+      );
     });
   }
 
@@ -66,13 +94,26 @@ export class AgentWriter {
    * Writes the version after the current one, with the content that `change` makes of the current one, and returns its number; undefined when the
    * agent does not exist. If another writer is first, `change` runs again on the new current version: the calls then act one after the other.
    */
-  async addVersion(tenant: string, agentId: string, change: (current: AgentVersion) => Promise<Content>, { callId, now }: Call): Promise<number | undefined> {
+  async addVersion(
+    tenant: string,
+    agentId: string,
+    change: (current: AgentVersion) => Promise<Content>,
+    { callId, now }: Call,
+  ): Promise<number | undefined> {
     return this.#fromCurrent<never>(tenant, agentId, { anyVersion: true }, async ({ agent, current }) => {
       if (current.versionId === callId) return { version: current.version, ops: [] };
-      const next: AgentVersion = { ...(await change(current)), version: current.version + 1, versionId: callId, createdAt: now };
+      const next: AgentVersion = {
+        ...(await change(current)),
+        version: current.version + 1,
+        versionId: callId,
+        createdAt: now,
+      };
       return {
         version: next.version,
-        ops: [replace(AgentEntity, { tenant, ...withVersion(agent, next) }, agent._r), insert(AgentVersionEntity, { tenant, agentId, ...next })],
+        ops: [
+          replace(AgentEntity, { tenant, ...withVersion(agent, next) }, agent._r),
+          insert(AgentVersionEntity, { tenant, agentId, ...next }),
+        ],
       };
     });
   }
@@ -90,7 +131,10 @@ export class AgentWriter {
       if (!before) return 'conflict';
       return {
         version: before.version,
-        ops: [replace(AgentEntity, { tenant, ...withRestored(agent, before, call) }, agent._r), remove(AgentVersionEntity, { tenant, agentId, version: current.version })],
+        ops: [
+          replace(AgentEntity, { tenant, ...withRestored(agent, before, call) }, agent._r),
+          remove(AgentVersionEntity, { tenant, agentId, version: current.version }),
+        ],
       };
     });
   }
@@ -101,9 +145,16 @@ export class AgentWriter {
    */
   async delete(tenant: string, agentId: string, { callId, now }: Call): Promise<JobMessage | undefined> {
     return settle(async () => {
-      const [agent, count] = await Promise.all([this.#table.get(AgentEntity, { tenant, agentId }), countChange(this.#table, tenant, 'AGENTS', { by: -1 })]);
+      const [agent, count] = await Promise.all([
+        this.#table.get(AgentEntity, { tenant, agentId }),
+        countChange(this.#table, tenant, 'AGENTS', { by: -1 }),
+      ]);
       if (!agent) return undefined;
-      const job = beginJob(tenant, { jobId: callId, kind: 'removeAgent', data: { agentId }, dueAt: now + TIME_TO_BEGIN }, now);
+      const job = beginJob(
+        tenant,
+        { jobId: callId, kind: 'removeAgent', data: { agentId }, dueAt: now + TIME_TO_BEGIN },
+        now,
+      );
       return this.#write([remove(AgentEntity, { tenant, agentId }, agent._r), count, job], { tenant, jobId: callId });
     });
   }
@@ -113,14 +164,20 @@ export class AgentWriter {
     tenant: string,
     agentId: string,
     { anyVersion }: { readonly anyVersion: boolean },
-    decide: (stored: WholeAgent & { readonly agent: Stored<Agent> }) => Promise<{ readonly version: number; readonly ops: readonly WriteOp[] } | O | 'conflict'>,
+    decide: (
+      stored: WholeAgent & { readonly agent: Stored<Agent> },
+    ) => Promise<{ readonly version: number; readonly ops: readonly WriteOp[] } | O | 'conflict'>,
   ): Promise<number | O | undefined> {
     let decidedOn: string | undefined;
     return settle<number | O | undefined>(async () => {
       const stored = await this.#reader.get(tenant, agentId);
       if (!stored) return undefined;
       const { versionId } = stored.agent;
-      if (!anyVersion && decidedOn !== undefined && decidedOn !== versionId) throw new ApiError('ABORTED', 'Another request changed the agent\'s version. Read it again before you change it.');
+      if (!anyVersion && decidedOn !== undefined && decidedOn !== versionId)
+        throw new ApiError(
+          'ABORTED',
+          "Another request changed the agent's version. Read it again before you change it.",
+        );
       decidedOn = versionId;
       const decided = await decide(stored);
       return typeof decided === 'string' ? decided : this.#write(decided.ops, decided.version);

@@ -21,7 +21,11 @@ type Count = ((runs: readonly AgentRun[]) => WriteOp) | undefined;
  * A step of a job that counts the executions of an agent which nobody has counted. Each is moved from those that are new to those that are counted
  * in the transaction that adds it to the agent's count: so it is counted once, whoever counts, and however often.
  */
-export async function countAgentRunsStep(table: Table, { tenant, data }: StoredJob, clock: () => number): Promise<StepResult> {
+export async function countAgentRunsStep(
+  table: Table,
+  { tenant, data }: StoredJob,
+  clock: () => number,
+): Promise<StepResult> {
   const { agentId } = CountedAgent.parse(JSON.parse(data));
   const until = clock() + STEP_MILLISECONDS;
   for (let conflicts = 0; clock() < until;) {
@@ -39,7 +43,10 @@ async function countSome(table: Table, tenant: string, agentId: string): Promise
   ]);
   // What is left of an agent that is gone is removed with its versions.
   if (found.length === 0 || !count) return 'none';
-  const before = await table.getMany(AgentRunEntity, found.map(({ executionId }) => ({ tenant, agentId, state: 'COUNTED' as const, executionId })));
+  const before = await table.getMany(
+    AgentRunEntity,
+    found.map(({ executionId }) => ({ tenant, agentId, state: 'COUNTED' as const, executionId })),
+  );
   const runs = found.filter((_run, index) => !before[index]);
   const outcome = await table.write([
     ...found.map(({ executionId, _r }) => remove(AgentRunEntity, { tenant, agentId, state: 'NEW', executionId }, _r)),

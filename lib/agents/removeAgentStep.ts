@@ -11,10 +11,17 @@ const STEP_MILLISECONDS = 2_000;
 const RemovedAgent = z.object({ agentId: z.string() });
 
 /** A step of the removal of what an agent leaves: its versions, its executions, and its id in groups. Done again it does no harm. */
-export async function removeAgentStep(table: Table, { tenant, data }: StoredJob, clock: () => number): Promise<StepResult> {
+export async function removeAgentStep(
+  table: Table,
+  { tenant, data }: StoredJob,
+  clock: () => number,
+): Promise<StepResult> {
   const { agentId } = RemovedAgent.parse(JSON.parse(data));
   const budget = { clock, until: clock() + STEP_MILLISECONDS };
-  for (const partition of [AgentVersionEntity.partition({ tenant, agentId }), AgentRunEntity.partition({ tenant, agentId })]) {
+  for (const partition of [
+    AgentVersionEntity.partition({ tenant, agentId }),
+    AgentRunEntity.partition({ tenant, agentId }),
+  ]) {
     if (!(await removePartition(table, partition, budget))) return { progress: {} };
   }
   await new AgentGroupStore(table).forget(tenant, agentId, clock());

@@ -23,7 +23,10 @@ export interface AssetDeclaration<U extends Uses, F extends string> {
 }
 
 /** Makes the content, once per process, of the texts of the files and what it may use. */
-export type Make<U extends Uses, F extends string> = (files: Readonly<Record<F, string>>, deps: Opened<U>) => AssetContent;
+export type Make<U extends Uses, F extends string> = (
+  files: Readonly<Record<F, string>>,
+  deps: Opened<U>,
+) => AssetContent;
 
 /** An asset is public and always the same between two deployments. */
 interface Standing {
@@ -36,9 +39,13 @@ export interface AssetOf<U extends Uses, F extends string> extends AssetDeclarat
 }
 
 /** An asset whose types are not needed, as the registry's readers see it. */
-export type Asset = AssetDeclaration<Record<string, Capability<unknown>>, string> & Standing & { readonly make: (files: never, deps: never) => AssetContent };
+export type Asset = AssetDeclaration<Record<string, Capability<unknown>>, string> &
+  Standing & { readonly make: (files: never, deps: never) => AssetContent };
 
 /** Declares an asset. Importing a declaration has no effect, as with endpoints. */
-export function defineAsset<U extends Uses, F extends string>(declaration: AssetDeclaration<U, F>, make: Make<U, F>): AssetOf<U, F> {
+export function defineAsset<U extends Uses, F extends string>(
+  declaration: AssetDeclaration<U, F>,
+  make: Make<U, F>,
+): AssetOf<U, F> {
   return { ...declaration, make, auth: 'none', kind: 'asset' };
 }

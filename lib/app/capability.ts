@@ -21,7 +21,15 @@ export type Grant =
   | { resource: `queue/${QueueName}`; actions: readonly QueueAction[] }
   | { resource: 'mail/identity'; actions: readonly 'SendEmail'[] };
 
-export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'BatchWriteItem' | 'ConditionCheckItem';
+export type TableAction =
+  | 'GetItem'
+  | 'BatchGetItem'
+  | 'Query'
+  | 'PutItem'
+  | 'UpdateItem'
+  | 'DeleteItem'
+  | 'BatchWriteItem'
+  | 'ConditionCheckItem';
 /** The queues; `lib/workers/queues.ts` declares each. */
 export type QueueName = 'deliver' | 'deliverSlow' | 'mail' | 'jobs' | 'embed';
 export type QueueAction = 'GetQueueAttributes' | 'SendMessage';
@@ -75,7 +83,11 @@ export interface Capability<T> {
  * that is spread into another in every bundle, whether it is used or not.
  */
 export function building<T>(on: readonly Capability<unknown>[], own: Capability<T>): Capability<T> {
-  return { ...own, grants: [...own.grants, ...on.flatMap(({ grants }) => grants)], env: [...own.env, ...on.flatMap(({ env }) => env)] };
+  return {
+    ...own,
+    grants: [...own.grants, ...on.flatMap(({ grants }) => grants)],
+    env: [...own.env, ...on.flatMap(({ env }) => env)],
+  };
 }
 
 export type Uses = Readonly<Record<string, Capability<unknown>>>;
@@ -85,7 +97,9 @@ export type Opened<U extends Uses> = { readonly [K in keyof U]: U[K] extends Cap
 
 /** Opens every capability of a record. */
 export function openAll<U extends Uses>(uses: U, env: Environment): Opened<U> {
-  const opened = Object.entries<Capability<unknown>>(uses).map(([name, capability]) => [name, capability.open(env)] as const);
+  const opened = Object.entries<Capability<unknown>>(uses).map(
+    ([name, capability]) => [name, capability.open(env)] as const,
+  );
   return Object.fromEntries(opened) as Opened<U>;
 }
 
@@ -117,5 +131,7 @@ export function mergeGrants(grants: Iterable<Grant>): { resource: ResourceName; 
     for (const action of grant.actions) actions.add(action);
     byResource.set(grant.resource, actions);
   }
-  return [...byResource].sort(([a], [b]) => (a < b ? -1 : 1)).map(([resource, actions]) => ({ resource, actions: [...actions].sort() }));
+  return [...byResource]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([resource, actions]) => ({ resource, actions: [...actions].sort() }));
 }

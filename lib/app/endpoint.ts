@@ -119,18 +119,33 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
 }
 
 /** The statuses that any endpoint may answer, without declaring them. */
-export const commonErrors = ['INVALID_ARGUMENT', 'INTERNAL', 'UNAVAILABLE', 'DEADLINE_EXCEEDED'] as const satisfies readonly ErrorStatus[];
+export const commonErrors = [
+  'INVALID_ARGUMENT',
+  'INTERNAL',
+  'UNAVAILABLE',
+  'DEADLINE_EXCEEDED',
+] as const satisfies readonly ErrorStatus[];
 
 export type Run<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel> = (
   call: Call<z.output<I>, U, A>,
 ) => Promise<z.output<O>>;
 
-export interface EndpointOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel> extends Declaration<I, O, U, A> {
+export interface EndpointOf<
+  I extends z.ZodType,
+  O extends z.ZodType,
+  U extends Uses,
+  A extends AuthLevel,
+> extends Declaration<I, O, U, A> {
   readonly run: Run<I, O, U, A>;
 }
 
 /** An endpoint that shares the function of another one: the same operation in the other version of the API. */
-export interface TwinOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel> extends EndpointOf<I, O, U, A> {
+export interface TwinOf<
+  I extends z.ZodType,
+  O extends z.ZodType,
+  U extends Uses,
+  A extends AuthLevel,
+> extends EndpointOf<I, O, U, A> {
   /** The path of the endpoint whose function answers. */
   readonly twinOf: string;
   /** What differs, as a fragment behind "The same as <path>: "; absent when nothing does. */
@@ -138,7 +153,10 @@ export interface TwinOf<I extends z.ZodType, O extends z.ZodType, U extends Uses
 }
 
 /** An endpoint whose types are not needed, as the registry's readers see it. */
-export type Endpoint = Omit<Declaration<z.ZodType, z.ZodType, Record<string, Capability<unknown>>, AuthLevel>, 'narrowBy' | 'message'> & {
+export type Endpoint = Omit<
+  Declaration<z.ZodType, z.ZodType, Record<string, Capability<unknown>>, AuthLevel>,
+  'narrowBy' | 'message'
+> & {
   readonly narrowBy?: string;
   // `never` because the registry holds endpoints of every input and output type.
   readonly message: string | ((output: never, input: never) => string) | null;

@@ -52,9 +52,10 @@ interface Standing {
 export interface PageOf<I extends z.ZodType, U extends Uses> extends PageDeclaration<I, U>, PageRun<I, U>, Standing {}
 
 /** A page whose types are not needed, as the registry's readers see it. */
-export type Page = PageDeclaration<z.ZodType, Record<string, Capability<unknown>>> & Standing & {
-  readonly [name in keyof PageRun<z.ZodType, Uses>]: (call: never) => Promise<View>;
-};
+export type Page = PageDeclaration<z.ZodType, Record<string, Capability<unknown>>> &
+  Standing & {
+    readonly [name in keyof PageRun<z.ZodType, Uses>]: (call: never) => Promise<View>;
+  };
 
 /** Whatever stands behind a route of the API. */
 export type Routed = Endpoint | Page | Asset;
@@ -67,7 +68,10 @@ export function isTwin(routed: Routed): routed is Twin {
 }
 
 /** Declares a page. Importing a declaration has no effect, as with endpoints. */
-export function definePage<I extends z.ZodType, U extends Uses>(declaration: PageDeclaration<I, U>, run: PageRun<I, U>): PageOf<I, U> {
+export function definePage<I extends z.ZodType, U extends Uses>(
+  declaration: PageDeclaration<I, U>,
+  run: PageRun<I, U>,
+): PageOf<I, U> {
   return { ...declaration, ...run, auth: 'none', kind: 'page' };
 }
 

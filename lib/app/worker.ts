@@ -65,9 +65,12 @@ export interface InsertsCall<U extends Uses> extends WorkerCall<U> {
  * inserts or the tick: a message comes again after the visibility timeout of its queue, up to five times, a batch of inserts at once,
  * a tick in the next minute. For inserts it gives the ids of the records that failed; they come again with those after them.
  */
-export type WorkerRun<S extends Source, U extends Uses> = S extends FromQueue<infer M>
-  ? (call: MessageCall<z.output<M>, U>) => Promise<void>
-  : S extends FromInserts ? (call: InsertsCall<U>) => Promise<readonly string[]> : (call: WorkerCall<U>) => Promise<void>;
+export type WorkerRun<S extends Source, U extends Uses> =
+  S extends FromQueue<infer M>
+    ? (call: MessageCall<z.output<M>, U>) => Promise<void>
+    : S extends FromInserts
+      ? (call: InsertsCall<U>) => Promise<readonly string[]>
+      : (call: WorkerCall<U>) => Promise<void>;
 
 /** One worker, declared once; function, IAM, environment, bundle, event source, alarms and dashboard derive from it. */
 export interface WorkerDeclaration<S extends Source, U extends Uses> {
@@ -93,7 +96,10 @@ export type Worker = WorkerDeclaration<Source, Record<string, Capability<unknown
 };
 
 /** Declares a worker. Importing a declaration has no effect, as with endpoints. */
-export function defineWorker<S extends Source, U extends Uses>(declaration: WorkerDeclaration<S, U>, run: WorkerRun<S, U>): WorkerOf<S, U> {
+export function defineWorker<S extends Source, U extends Uses>(
+  declaration: WorkerDeclaration<S, U>,
+  run: WorkerRun<S, U>,
+): WorkerOf<S, U> {
   return { ...declaration, run };
 }
 

@@ -35,7 +35,10 @@ export class TitanEmbedder {
     this.#tries = tries;
   }
 
-  async embed(texts: readonly string[], { deadline = Date.now() + BUDGET_MILLISECONDS }: { readonly deadline?: number | undefined } = {}): Promise<Float32Array[]> {
+  async embed(
+    texts: readonly string[],
+    { deadline = Date.now() + BUDGET_MILLISECONDS }: { readonly deadline?: number | undefined } = {},
+  ): Promise<Float32Array[]> {
     const vectors = new Array<Float32Array>(texts.length);
     // One that fails ends the others: the answer is all or nothing, and calls cost money.
     const failing = new AbortController();
@@ -78,7 +81,9 @@ export class TitanEmbedder {
       accept: 'application/json',
       body: JSON.stringify({ inputText, dimensions: DIMENSIONS, normalize: true }),
     });
-    const { body } = await this.#client.send(command, { abortSignal: AbortSignal.any([ended, AbortSignal.timeout(patience)]) });
+    const { body } = await this.#client.send(command, {
+      abortSignal: AbortSignal.any([ended, AbortSignal.timeout(patience)]),
+    });
     return vectorIn(body.transformToString());
   }
 }
@@ -105,7 +110,9 @@ function isPassing(error: unknown): boolean {
 
 /** For the caller it is all the same. The cause is for the log: its name, as an error's text can repeat what was sent. */
 function unanswered(error: unknown): ApiError {
-  return new ApiError('UNAVAILABLE', 'The embedding model does not answer. Send the request again a little later.', { cause: new Error(`The embedding model failed: ${nameOf(error)}`) });
+  return new ApiError('UNAVAILABLE', 'The embedding model does not answer. Send the request again a little later.', {
+    cause: new Error(`The embedding model failed: ${nameOf(error)}`),
+  });
 }
 
 function nameOf(error: unknown): string {

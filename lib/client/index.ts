@@ -39,8 +39,15 @@ export class ServiceError extends Error {
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
-    path: string, httpStatus: number, requestId: string | undefined,
-    { status, message, details, retryAfterSeconds }: { status: ErrorStatus; message: string; details?: unknown; retryAfterSeconds?: number | undefined },
+    path: string,
+    httpStatus: number,
+    requestId: string | undefined,
+    {
+      status,
+      message,
+      details,
+      retryAfterSeconds,
+    }: { status: ErrorStatus; message: string; details?: unknown; retryAfterSeconds?: number | undefined },
     options?: ErrorOptions,
   ) {
     super(`${path}: ${status}: ${message}`, options);
@@ -62,21 +69,37 @@ const LONGEST_RETRY_AFTER_SECONDS = 30;
  * Returns a client of a service. Methods throw ServiceError when the service refuses a call or cannot be reached, and the reason of the
  * call's own signal when that ends it. The client repeats calls whose failure may pass; a write has one idempotency key, so that it happens once.
  */
-export function createClient({ attempts = 4, timeoutMilliseconds = 35_000, serviceName = 'svc', ...options }: ClientOptions): Methods {
+export function createClient({
+  attempts = 4,
+  timeoutMilliseconds = 35_000,
+  serviceName = 'svc',
+  ...options
+}: ClientOptions): Methods {
   const send = options.fetch ?? fetch;
   const prefix = `x-${serviceName}-`;
   const headers = credentialHeaders(prefix, options);
 
-  async function call(operation: Operation, data: unknown = {}, { idempotencyKey, signal }: CallOptions = {}): Promise<unknown> {
+  async function call(
+    operation: Operation,
+    data: unknown = {},
+    { idempotencyKey, signal }: CallOptions = {},
+  ): Promise<unknown> {
     const { path, repeats } = operation;
     const key = idempotencyKey ?? (repeats ? crypto.randomUUID() : undefined);
-    const request = { method: 'POST', headers: { 'content-type': 'application/json', ...headers, ...(key !== undefined && { 'idempotency-key': key }) }, body: JSON.stringify({ data }) };
+    const request = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers, ...(key !== undefined && { 'idempotency-key': key }) },
+      body: JSON.stringify({ data }),
+    };
     const url = new URL(path, options.baseUrl);
     for (let attempt = 1; ; attempt++) {
       let asked = 0;
       try {
         const timeout = AbortSignal.timeout(timeoutMilliseconds);
-        return await resultOf(path, await send(url, { ...request, signal: signal ? AbortSignal.any([signal, timeout]) : timeout }));
+        return await resultOf(
+          path,
+          await send(url, { ...request, signal: signal ? AbortSignal.any([signal, timeout]) : timeout }),
+        );
       } catch (error) {
         if (signal?.aborted) throw error;
         const failure = error instanceof ServiceError ? error : unreachable(path, error);
@@ -84,7 +107,9 @@ export function createClient({ attempts = 4, timeoutMilliseconds = 35_000, servi
         asked = failure.retryAfterSeconds ?? 0;
         if (asked > LONGEST_RETRY_AFTER_SECONDS) throw failure;
       }
-      await pause(asked * 1_000 + Math.random() * Math.min(FIRST_PAUSE * 2 ** attempt, LONGEST_PAUSE), undefined, { signal });
+      await pause(asked * 1_000 + Math.random() * Math.min(FIRST_PAUSE * 2 ** attempt, LONGEST_PAUSE), undefined, {
+        signal,
+      });
     }
   }
 
@@ -93,7 +118,10 @@ export function createClient({ attempts = 4, timeoutMilliseconds = 35_000, servi
     const last = operation.names.at(-1) as string;
     const parent = operation.names.slice(0, -1).reduce<Tree>((tree, name) => (tree[name] ??= {}) as Tree, methods);
     // A path can go on beneath another one.
-    parent[last] = Object.assign((data?: unknown, callOptions?: CallOptions) => call(operation, data, callOptions), parent[last]);
+    parent[last] = Object.assign(
+      (data?: unknown, callOptions?: CallOptions) => call(operation, data, callOptions),
+      parent[last],
+    );
   }
   return methods as unknown as Methods;
 }
@@ -102,9 +130,19 @@ interface Tree {
   [name: string]: Tree | ((data?: unknown, options?: CallOptions) => Promise<unknown>);
 }
 
-function credentialHeaders(prefix: string, { apiKey, authToken, workspaceId, workspaceAuthToken }: Partial<ClientOptions>): Record<string, string> {
-  const given = { 'api-key': apiKey, 'auth-token': authToken, 'workspace-id': workspaceId, 'workspace-auth-token': workspaceAuthToken };
-  return Object.fromEntries(Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[prefix + name, value]])));
+function credentialHeaders(
+  prefix: string,
+  { apiKey, authToken, workspaceId, workspaceAuthToken }: Partial<ClientOptions>,
+): Record<string, string> {
+  const given = {
+    'api-key': apiKey,
+    'auth-token': authToken,
+    'workspace-id': workspaceId,
+    'workspace-auth-token': workspaceAuthToken,
+  };
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[prefix + name, value]])),
+  );
 }
 
 async function resultOf(path: string, response: Response): Promise<unknown> {
@@ -113,13 +151,22 @@ async function resultOf(path: string, response: Response): Promise<unknown> {
   if (body?.result !== undefined && response.ok) return body.result;
   // The second one is the gateway's name for the same, where it answers itself.
   const requestId = response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid') ?? undefined;
-  throw new ServiceError(path, response.status, requestId, { ...errorOf(body ?? {}, response.status), retryAfterSeconds: secondsOf(response.headers.get('retry-after')) });
+  throw new ServiceError(path, response.status, requestId, {
+    ...errorOf(body ?? {}, response.status),
+    retryAfterSeconds: secondsOf(response.headers.get('retry-after')),
+  });
 }
 
 /** The failure of an attempt that got no answer: no connection, a connection that broke, or a time-out. */
 function unreachable(path: string, cause: unknown): ServiceError {
   const { message } = Object(cause) as { readonly message?: unknown };
-  return new ServiceError(path, 0, undefined, { status: 'UNAVAILABLE', message: textOf(message) ?? String(cause) }, { cause });
+  return new ServiceError(
+    path,
+    0,
+    undefined,
+    { status: 'UNAVAILABLE', message: textOf(message) ?? String(cause) },
+    { cause },
+  );
 }
 
 /** What an answer says, as far as it says it: the gateway answers `{ "message" }` without an envelope, others in between no JSON at all. */
@@ -137,9 +184,16 @@ function parsed(text: string): Answer | undefined {
   }
 }
 
-function errorOf({ error, message }: Answer, httpStatus: number): { status: ErrorStatus; message: string; details?: unknown } {
+function errorOf(
+  { error, message }: Answer,
+  httpStatus: number,
+): { status: ErrorStatus; message: string; details?: unknown } {
   const { status = '', details } = error ?? {};
-  return { status: isErrorStatus(status) ? status : statusOf(httpStatus), message: textOf(error?.message) ?? textOf(message) ?? `HTTP ${httpStatus}`, details };
+  return {
+    status: isErrorStatus(status) ? status : statusOf(httpStatus),
+    message: textOf(error?.message) ?? textOf(message) ?? `HTTP ${httpStatus}`,
+    details,
+  };
 }
 
 /** The seconds of a `retry-after` header; undefined when there is none, or when it is a date. */
@@ -161,6 +215,10 @@ const ofThePlatform: Readonly<Record<number, ErrorStatus>> = { 401: 'PERMISSION_
 
 /** The status of an answer without one. What is 4xx is not sent again, unless there were too many requests or they took too long. */
 function statusOf(httpStatus: number): ErrorStatus {
-  const known = (Object.keys(errorCatalogue) as ErrorStatus[]).find((status) => errorCatalogue[status].http === httpStatus);
-  return ofThePlatform[httpStatus] ?? known ?? (httpStatus >= 400 && httpStatus < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL');
+  const known = (Object.keys(errorCatalogue) as ErrorStatus[]).find(
+    (status) => errorCatalogue[status].http === httpStatus,
+  );
+  return (
+    ofThePlatform[httpStatus] ?? known ?? (httpStatus >= 400 && httpStatus < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL')
+  );
 }

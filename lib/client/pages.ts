@@ -12,7 +12,11 @@ interface Page {
 }
 
 /** Every page of a listing: `for await (const { data } of pages(client.v2.users.get, { organizationId }))`. */
-export async function* pages<D extends Request, P extends Page>(method: (data: D, options?: CallOptions) => Promise<P>, data: D, options?: CallOptions): AsyncGenerator<P, void> {
+export async function* pages<D extends Request, P extends Page>(
+  method: (data: D, options?: CallOptions) => Promise<P>,
+  data: D,
+  options?: CallOptions,
+): AsyncGenerator<P, void> {
   let next: string | null | undefined = data.pageToken;
   do {
     const page = await method({ ...data, ...(next && { pageToken: next }) }, options);

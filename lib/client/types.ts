@@ -14,5 +14,7 @@ interface Typed {
 
 /** Sends a request and gives what its result holds, `data` among it. */
 export type Method<E extends Typed> = (
-  ...args: {} extends z.input<E['input']> ? [data?: z.input<E['input']>, options?: CallOptions] : [data: z.input<E['input']>, options?: CallOptions]
+  ...args: {} extends z.input<E['input']>
+    ? [data?: z.input<E['input']>, options?: CallOptions]
+    : [data: z.input<E['input']>, options?: CallOptions]
 ) => Promise<z.output<E['output']>>;

@@ -1,5 +1,11 @@
 import { activityEnabled } from '../activities/rules.ts';
-import { activitiesOf, type CommentVerb, eventsOf, type Happening, type HappeningPlace } from './rules/commentEvents.ts';
+import {
+  activitiesOf,
+  type CommentVerb,
+  eventsOf,
+  type Happening,
+  type HappeningPlace,
+} from './rules/commentEvents.ts';
 import type { Comment } from './rules/comments.ts';
 import type { Thread } from './rules/threads.ts';
 import type { ContentUser } from '../content/rules/user.ts';
@@ -36,12 +42,29 @@ export async function loggedVerbs(table: Table, tenant: string, asked: boolean):
 }
 
 /** That a thread was removed: one happening, about its comment when it had only that one. */
-export function threadRemoved({ thread, comments }: { thread: Stored<Thread>; comments: readonly Comment[] }, { actor = thread.from, notify, log }: Acting): Happening {
-  return { verb: 'deleted', actor, thread, revision: thread._r, comment: thread.commentCount === 1 ? comments[0] : undefined, comments, notify, log };
+export function threadRemoved(
+  { thread, comments }: { thread: Stored<Thread>; comments: readonly Comment[] },
+  { actor = thread.from, notify, log }: Acting,
+): Happening {
+  return {
+    verb: 'deleted',
+    actor,
+    thread,
+    revision: thread._r,
+    comment: thread.commentCount === 1 ? comments[0] : undefined,
+    comments,
+    notify,
+    log,
+  };
 }
 
 /** The events and activities of what happened, for the transaction in which it does. */
-export function happeningOps(found: ContentPlace, happenings: readonly Happening[], logged: Logged, now: number): WriteOp[] {
+export function happeningOps(
+  found: ContentPlace,
+  happenings: readonly Happening[],
+  logged: Logged,
+  now: number,
+): WriteOp[] {
   const at = happeningPlace(found, now);
   return [
     ...eventsOf(happenings, at).flatMap((event) => emit(found.place.tenant, event, now)),

@@ -11,7 +11,12 @@ export const BESIDE_HEAD = 99;
 
 /** Whether one transaction holds these operations: 100 of them, and 4 MB. */
 export function fits(ops: readonly WriteOp[]): boolean {
-  return inTransactions(ops.map((op) => ({ ops: [op] })), { operations: BESIDE_HEAD + 1 }).length <= 1;
+  return (
+    inTransactions(
+      ops.map((op) => ({ ops: [op] })),
+      { operations: BESIDE_HEAD + 1 },
+    ).length <= 1
+  );
 }
 
 /** A comment before and after a change, with what tells of it. */
@@ -26,16 +31,40 @@ export type ChangesOutcome = Stored<Thread> | 'conflict' | Refused;
 
 /** The operations that change a comment, and whose data it is part of. */
 export function changeOps(place: DocumentPlace, thread: Thread, { before, after, told }: ChangedComment): WriteOp[] {
-  return [replace(CommentEntity, { ...place, ...after }, before._r), ...edgeOps(place, { thread, comment: before }, { thread, comment: after }), ...told];
+  return [
+    replace(CommentEntity, { ...place, ...after }, before._r),
+    ...edgeOps(place, { thread, comment: before }, { thread, comment: after }),
+    ...told,
+  ];
 }
 
 /** Writes changes of comments that belong to one thread: in as few transactions as hold them, each with the head, which follows them. */
-export async function writeChanges(table: Table, place: DocumentPlace, thread: Stored<Thread>, changes: readonly ChangedComment[], now: number): Promise<ChangesOutcome> {
+export async function writeChanges(
+  table: Table,
+  place: DocumentPlace,
+  thread: Stored<Thread>,
+  changes: readonly ChangedComment[],
+  now: number,
+): Promise<ChangesOutcome> {
   let head = thread;
-  for (const group of inTransactions(changes.map((change) => ({ change, ops: changeOps(place, thread, change) })), { operations: BESIDE_HEAD })) {
-    const next = withChangedComments(head, group.map(({ change }) => change.before), group.map(({ change }) => change.after), now);
+  for (const group of inTransactions(
+    changes.map((change) => ({ change, ops: changeOps(place, thread, change) })),
+    { operations: BESIDE_HEAD },
+  )) {
+    const next = withChangedComments(
+      head,
+      group.map(({ change }) => change.before),
+      group.map(({ change }) => change.after),
+      now,
+    );
     if ('refused' in next) return next;
-    if ((await table.write([replace(ThreadEntity, { ...place, ...next }, head._r), ...group.flatMap(({ ops }) => ops)])) !== 'done') return 'conflict';
+    if (
+      (await table.write([
+        replace(ThreadEntity, { ...place, ...next }, head._r),
+        ...group.flatMap(({ ops }) => ops),
+      ])) !== 'done'
+    )
+      return 'conflict';
     head = { ...next, _r: head._r + 1 };
   }
   return head;

@@ -53,7 +53,11 @@ export class CommentPages {
   readonly #organizations: Pick<OrganizationReader, 'require'>;
   readonly #documents: Pick<DocumentReader, 'require'>;
 
-  constructor(table: Table, organizations: Pick<OrganizationReader, 'require'>, documents: Pick<DocumentReader, 'require'>) {
+  constructor(
+    table: Table,
+    organizations: Pick<OrganizationReader, 'require'>,
+    documents: Pick<DocumentReader, 'require'>,
+  ) {
     this.#table = table;
     this.#threads = new ThreadReader(table);
     this.#organizations = organizations;
@@ -70,7 +74,11 @@ export class CommentPages {
       findRecords(this.#table, place, [{ kind: 'thread', id: annotationId, within: documentId }]),
     ]);
     if (position?.document !== document.internalId) throw unknownThread();
-    return { names: { apiKey: tenant, organization, document }, place: { ...place, document: document.internalId }, key: { annotationId, createdAt: position.createdAt } };
+    return {
+      names: { apiKey: tenant, organization, document },
+      place: { ...place, document: document.internalId },
+      key: { annotationId, createdAt: position.createdAt },
+    };
   }
 
   /**
@@ -78,8 +86,16 @@ export class CommentPages {
    * are asked for at 4 MB of all comments, then with fewer or none. Ids do not change: a comment that is there through the whole
    * listing is given exactly once.
    */
-  async page<V>({ place, key }: LocatedThread, { userIds, limit, after }: CommentListing, show: (comment: ReactedComment) => V): Promise<{ values: V[]; next: string | undefined }> {
-    const read = await this.#ofThread(place, key, this.#threads.comments(place, key, { after, limit: userIds ? MOST_COMMENTS : limit }));
+  async page<V>(
+    { place, key }: LocatedThread,
+    { userIds, limit, after }: CommentListing,
+    show: (comment: ReactedComment) => V,
+  ): Promise<{ values: V[]; next: string | undefined }> {
+    const read = await this.#ofThread(
+      place,
+      key,
+      this.#threads.comments(place, key, { after, limit: userIds ? MOST_COMMENTS : limit }),
+    );
     const wanted = read.values.filter(({ from }) => userIds?.includes(from.userId) ?? true);
     const values: V[] = [];
     let bytes = 0;
@@ -113,8 +129,15 @@ export class CommentPages {
   /** Comments with their reactions, some at a time: whoever has enough reads no more of them. */
   async *#withReactions(place: DocumentPlace, comments: readonly Stored<Comment>[]): AsyncGenerator<ReactedComment> {
     for (const together of inGroups(comments)) {
-      const reactions = (await readReactionsOn(this.#table, place, together.flatMap((comment) => comment.reactions ?? []))).values();
-      for (const comment of together) yield { comment, reactions: fitting((comment.reactions ?? []).map(() => reactions.next().value)) };
+      const reactions = (
+        await readReactionsOn(
+          this.#table,
+          place,
+          together.flatMap((comment) => comment.reactions ?? []),
+        )
+      ).values();
+      for (const comment of together)
+        yield { comment, reactions: fitting((comment.reactions ?? []).map(() => reactions.next().value)) };
     }
   }
 }
@@ -136,12 +159,17 @@ function inGroups(comments: readonly Stored<Comment>[]): Stored<Comment>[][] {
 /** The reactions that are there, as far as they fit. */
 function fitting(reactions: readonly (Reaction | undefined)[]): Reaction[] {
   let bytes = 0;
-  return reactions.filter((reaction) => reaction !== undefined).filter((reaction) => (bytes += Buffer.byteLength(JSON.stringify(reaction))) <= REACTION_BYTES);
+  return reactions
+    .filter((reaction) => reaction !== undefined)
+    .filter((reaction) => (bytes += Buffer.byteLength(JSON.stringify(reaction))) <= REACTION_BYTES);
 }
 
 /** Read comments with the reactions on them. */
-export const readCommentPages: Capability<CommentPages> = /* @__PURE__ */ building([findOrganization, readDocuments, readThreads], {
-  grants: [],
-  env: [],
-  open: (env) => new CommentPages(openTable(env), findOrganization.open(env), readDocuments.open(env)),
-});
+export const readCommentPages: Capability<CommentPages> = /* @__PURE__ */ building(
+  [findOrganization, readDocuments, readThreads],
+  {
+    grants: [],
+    env: [],
+    open: (env) => new CommentPages(openTable(env), findOrganization.open(env), readDocuments.open(env)),
+  },
+);

@@ -2,7 +2,15 @@ import { building, type Capability } from '../app/capability.ts';
 import { distinct } from '../shared/collections.ts';
 import { agentsOf } from './rules/commentAgents.ts';
 import type { Happening } from './rules/commentEvents.ts';
-import { changeComment, type Comment, type CommentChange, MOST_COMMENTS, type NewComment, newComments, saysOther } from './rules/comments.ts';
+import {
+  changeComment,
+  type Comment,
+  type CommentChange,
+  MOST_COMMENTS,
+  type NewComment,
+  newComments,
+  saysOther,
+} from './rules/comments.ts';
 import { type Thread, withComments, withoutComments } from './rules/threads.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { inSlices } from '../shared/inSlices.ts';
@@ -17,7 +25,14 @@ import { type Acting, happeningOps, type Logged, loggedVerbs, threadRemoved } fr
 import type { ContentPlace } from '../content/documentScope.ts';
 import { reactionRemovalOps, readReactionsOn } from '../reactions/reactions.ts';
 import { findRecords } from '../content/recordIds.ts';
-import { beginRemoval, commentRemovalOps, endRemoval, type RemovableThread, removeThreads, type UnfinishedRemoval } from '../content/removeThreads.ts';
+import {
+  beginRemoval,
+  commentRemovalOps,
+  endRemoval,
+  type RemovableThread,
+  removeThreads,
+  type UnfinishedRemoval,
+} from '../content/removeThreads.ts';
 import { edgeOps } from './threadEdges.ts';
 import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, ThreadReader, unknownThread } from './threads.ts';
 import { usersWithAccess } from '../content/accessChecks.ts';
@@ -63,41 +78,72 @@ export class CommentWriter extends ThreadReader {
    * taken, FAILED_PRECONDITION when the thread takes no more, INVALID_ARGUMENT when they are too much for one transaction; with `verify`
    * PERMISSION_DENIED when an author has no access to the document.
    */
-  async add(found: ContentPlace, annotationId: string, sent: readonly NewComment[], { verify, now }: { verify: boolean; now: number }): Promise<number[]> {
+  async add(
+    found: ContentPlace,
+    annotationId: string,
+    sent: readonly NewComment[],
+    { verify, now }: { verify: boolean; now: number },
+  ): Promise<number[]> {
     const authors = distinct(sent.map(({ from }) => from.userId));
     const [key, logged, allowed] = await Promise.all([
       this.#require(found, annotationId),
-      loggedVerbs(this.table, found.place.tenant, sent.some(({ triggerActivities }) => triggerActivities)),
+      loggedVerbs(
+        this.table,
+        found.place.tenant,
+        sent.some(({ triggerActivities }) => triggerActivities),
+      ),
       verify ? usersWithAccess(this.table, found, authors, { now }) : new Set(authors),
     ]);
-    if (!authors.every((userId) => allowed.has(userId))) throw new ApiError('PERMISSION_DENIED', 'User does not have access to document');
+    if (!authors.every((userId) => allowed.has(userId)))
+      throw new ApiError('PERMISSION_DENIED', 'User does not have access to document');
     const sending: Sending = { found, key, sent, logged, now };
     return settle(() => this.#add(sending));
   }
 
   /** One try to add comments: in one transaction, so that whoever sees one of them, or is involved in it, sees all that was acknowledged. */
   async #add(sending: Sending): Promise<number[] | 'conflict'> {
-    const { found: { place: { tenant } }, key: { annotationId }, sent, now } = sending;
+    const {
+      found: {
+        place: { tenant },
+      },
+      key: { annotationId },
+      sent,
+      now,
+    } = sending;
     const named = agentsOf(sent, { createdAt: now, now });
     const [thread, agents] = await Promise.all([this.#taking(sending), findAgents(this.table, tenant, named)]);
     agents.require(named);
-    const comments = newComments(sent, thread.lastCommentId, { annotationId, threadCreatedAt: thread.createdAt, createdAt: now, now });
+    const comments = newComments(sent, thread.lastCommentId, {
+      annotationId,
+      threadCreatedAt: thread.createdAt,
+      createdAt: now,
+      now,
+    });
     const ops = [...additionOps(sending, thread, comments), ...agents.note(named, now).ops];
     if (!fits(ops)) throw tooMuch();
-    return (await this.table.write(ops)) === 'done' ? comments.map(({ commentId }) => commentId) : this.#whyNot(sending);
+    return (await this.table.write(ops)) === 'done'
+      ? comments.map(({ commentId }) => commentId)
+      : this.#whyNot(sending);
   }
 
   /** The head of a thread that takes these comments. NOT_FOUND when it is gone, FAILED_PRECONDITION when it takes no more. */
   async #taking({ found: { place }, key, sent }: Sending): Promise<Stored<Thread>> {
     const thread = await this.table.get(ThreadEntity, { ...place, ...key });
     if (!thread) throw unknownThread();
-    if (thread.commentCount + sent.length > MOST_COMMENTS) throw new ApiError('FAILED_PRECONDITION', `A thread takes at most ${MOST_COMMENTS} comments`);
+    if (thread.commentCount + sent.length > MOST_COMMENTS)
+      throw new ApiError('FAILED_PRECONDITION', `A thread takes at most ${MOST_COMMENTS} comments`);
     return thread;
   }
 
   /** Why comments could not be added: ALREADY_EXISTS when an id that the caller chose is taken, else somebody else changed the thread. */
   async #whyNot({ found: { place }, key, sent }: Sending): Promise<'conflict'> {
-    const taken = (await this.commentsNamed(place, key, sent.flatMap(({ commentId }) => commentId ?? []))).find((comment) => comment !== undefined);
+    const taken = (
+      await this.commentsNamed(
+        place,
+        key,
+        sent.flatMap(({ commentId }) => commentId ?? []),
+      )
+    ).find((comment) => comment !== undefined);
     if (taken) throw new ApiError('ALREADY_EXISTS', `Comment ${taken.commentId} already exists`);
     return 'conflict';
   }
@@ -106,7 +152,13 @@ export class CommentWriter extends ThreadReader {
    * Changes the selected comments of a thread. Throws NOT_FOUND when the thread or agent does not exist. A comment that is named and does not exist, or
    * is by another author, fails alone.
    */
-  async update(found: ContentPlace, annotationId: string, { commentIds, userIds }: CommentSelection, change: CommentChange, acting: Acting): Promise<CommentResult[]> {
+  async update(
+    found: ContentPlace,
+    annotationId: string,
+    { commentIds, userIds }: CommentSelection,
+    change: CommentChange,
+    acting: Acting,
+  ): Promise<CommentResult[]> {
     const doing = await this.#begin(found, annotationId, acting);
     return inSlices(commentIds ?? (await this.#idsOf(doing, userIds)), AT_A_TIME, (ids) => {
       const isSelected = authorFilter(userIds);
@@ -114,10 +166,18 @@ export class CommentWriter extends ThreadReader {
     });
   }
 
-  async #change({ found, key, acting, logged }: Doing, ids: readonly number[], isSelected: CommentFilter, change: CommentChange): Promise<CommentResult[] | 'conflict'> {
+  async #change(
+    { found, key, acting, logged }: Doing,
+    ids: readonly number[],
+    isSelected: CommentFilter,
+    change: CommentChange,
+  ): Promise<CommentResult[] | 'conflict'> {
     const { now, notify, log } = acting;
     const named = agentsOf([change], { createdAt: now, now });
-    const [[thread, comments], agents] = await Promise.all([this.#read(found, key, ids), findAgents(this.table, found.place.tenant, named)]);
+    const [[thread, comments], agents] = await Promise.all([
+      this.#read(found, key, ids),
+      findAgents(this.table, found.place.tenant, named),
+    ]);
     agents.require(named);
     const changed: ChangedComment[] = [];
     const results = ids.map((commentId, index): CommentResult => {
@@ -126,25 +186,43 @@ export class CommentWriter extends ThreadReader {
       const after = changeComment(before, change, now);
       if ('refused' in after) return { commentId, success: false, message: after.refused };
       const actor = acting.actor ?? before.from;
-      const happening: Happening = { verb: 'updated', actor, thread, revision: before._r + 1, comment: after, from: before.commentText, to: after.commentText, notify, log: log && saysOther(before, after) };
+      const happening: Happening = {
+        verb: 'updated',
+        actor,
+        thread,
+        revision: before._r + 1,
+        comment: after,
+        from: before.commentText,
+        to: after.commentText,
+        notify,
+        log: log && saysOther(before, after),
+      };
       const told = happeningOps(found, [happening], logged, now);
       // All are of the same execution: the first of them tells of it, and is written first.
       const one = { before, after, told: changed.length === 0 ? [...told, ...agents.note(named, now).ops] : told };
-      if (changeOps(found.place, thread, one).length > BESIDE_HEAD) return { commentId, success: false, message: 'Comment would involve too many other users at once.' };
+      if (changeOps(found.place, thread, one).length > BESIDE_HEAD)
+        return { commentId, success: false, message: 'Comment would involve too many other users at once.' };
       changed.push(one);
       return { commentId, success: true, message: 'Updated successfully' };
     });
     if (!thread) return results;
     const outcome = await writeChanges(this.table, found.place, thread, changed, now);
     if (outcome === 'conflict') return outcome;
-    return 'refused' in outcome ? results.map(({ commentId }) => ({ commentId, success: false, message: outcome.refused })) : results;
+    return 'refused' in outcome
+      ? results.map(({ commentId }) => ({ commentId, success: false, message: outcome.refused }))
+      : results;
   }
 
   /**
    * Deletes the selected comments of a thread with the reactions on them. A thread without comments does not exist: it is deleted with its last comment.
    * Throws NOT_FOUND when the thread does not exist. A comment that is named and does not exist, or is by another author, fails alone.
    */
-  async remove(found: ContentPlace, annotationId: string, { commentIds, userIds }: CommentSelection, acting: Acting): Promise<CommentResult[]> {
+  async remove(
+    found: ContentPlace,
+    annotationId: string,
+    { commentIds, userIds }: CommentSelection,
+    acting: Acting,
+  ): Promise<CommentResult[]> {
     const doing = await this.#begin(found, annotationId, acting);
     if (commentIds || userIds) {
       return inSlices(commentIds ?? (await this.#idsOf(doing, userIds)), AT_A_TIME, (ids) => {
@@ -160,25 +238,41 @@ export class CommentWriter extends ThreadReader {
   }
 
   /** One try to remove some comments; `gone` are those that an earlier one removed. */
-  async #remove(doing: Doing, ids: readonly number[], isSelected: CommentFilter, gone: Set<number>): Promise<CommentResult[] | 'conflict'> {
+  async #remove(
+    doing: Doing,
+    ids: readonly number[],
+    isSelected: CommentFilter,
+    gone: Set<number>,
+  ): Promise<CommentResult[] | 'conflict'> {
     const [thread, comments] = await this.#read(doing.found, doing.key, ids);
     const there = thread ? comments.filter((comment) => comment !== undefined).filter(isSelected) : [];
     const ends = new Set([...gone, ...there.map(({ commentId }) => commentId)]);
     const results = ids.map((commentId) => (ends.has(commentId) ? removed(commentId) : unknownComment(commentId)));
     if (!thread || there.length === 0) return results;
-    const outcome = await (there.length === thread.commentCount ? this.#removeThread(doing, thread) : this.#removeSome(doing, thread, there, gone));
+    const outcome = await (there.length === thread.commentCount
+      ? this.#removeThread(doing, thread)
+      : this.#removeSome(doing, thread, there, gone));
     return outcome === 'conflict' ? 'conflict' : results;
   }
 
   async #removeThread({ found, acting, logged }: Doing, thread: Stored<Thread>): Promise<'done' | 'conflict'> {
-    const told = (removable: RemovableThread) => happeningOps(found, [threadRemoved(removable, acting)], logged, acting.now);
+    const told = (removable: RemovableThread) =>
+      happeningOps(found, [threadRemoved(removable, acting)], logged, acting.now);
     const [outcome] = await removeThreads(this.table, found.place, [thread], acting.now, told);
     return outcome === 'busy' ? 'conflict' : 'done';
   }
 
   /** Removes comments of a thread that has others, in as few transactions as hold them. */
-  async #removeSome(doing: Doing, thread: Stored<Thread>, comments: readonly Stored<Comment>[], gone: Set<number>): Promise<'done' | 'conflict'> {
-    const { found: { place }, acting: { now } } = doing;
+  async #removeSome(
+    doing: Doing,
+    thread: Stored<Thread>,
+    comments: readonly Stored<Comment>[],
+    gone: Set<number>,
+  ): Promise<'done' | 'conflict'> {
+    const {
+      found: { place },
+      acting: { now },
+    } = doing;
     const units = comments.map((comment) => {
       const told = removalTold(doing, thread, comment);
       return { comment, told, ops: [...commentRemovalOps(place, thread, comment), ...told] };
@@ -192,10 +286,17 @@ export class CommentWriter extends ThreadReader {
       const next = withoutComments(current, went, left, now);
       const ops = [
         replace(ThreadEntity, { ...place, ...next }, current._r),
-        ...(left.first ? edgeOps(place, { thread: current, comment: left.first }, { thread: next, comment: left.first }) : []),
+        ...(left.first
+          ? edgeOps(place, { thread: current, comment: left.first }, { thread: next, comment: left.first })
+          : []),
         ...group.flatMap(({ comment, told }) => [...commentRemovalOps(place, current, comment), ...told]),
       ];
-      const { ops: reactionOps, unfinished } = await this.#reactionsOf(doing.found, went, BESIDE_HEAD + 1 - ops.length, now);
+      const { ops: reactionOps, unfinished } = await this.#reactionsOf(
+        doing.found,
+        went,
+        BESIDE_HEAD + 1 - ops.length,
+        now,
+      );
       if ((await this.table.write([...ops, ...reactionOps])) !== 'done') return 'conflict';
       for (const { commentId } of went) gone.add(commentId);
       if (unfinished) await endRemoval(this.table, place.tenant, unfinished);
@@ -205,7 +306,11 @@ export class CommentWriter extends ThreadReader {
   }
 
   /** The first and last comment that stay, where those that go are the first or last. */
-  async #ends({ place }: ContentPlace, thread: Thread, went: readonly Comment[]): Promise<{ first?: Comment | undefined; last?: Comment | undefined }> {
+  async #ends(
+    { place }: ContentPlace,
+    thread: Thread,
+    went: readonly Comment[],
+  ): Promise<{ first?: Comment | undefined; last?: Comment | undefined }> {
     const goes = (commentId: number) => went.some((comment) => comment.commentId === commentId);
     const end = async (commentId: number, descending: boolean) => {
       if (!goes(commentId)) return undefined;
@@ -218,19 +323,29 @@ export class CommentWriter extends ThreadReader {
 
   /** The operations that remove the reactions on comments, where there is room for them; else one that begins to, and what is left to do. */
   async #reactionsOf(
-    { place, document: { documentId } }: ContentPlace, comments: readonly Comment[], room: number, now: number,
+    { place, document: { documentId } }: ContentPlace,
+    comments: readonly Comment[],
+    room: number,
+    now: number,
   ): Promise<{ ops: WriteOp[]; unfinished?: UnfinishedRemoval }> {
     const references = comments.flatMap(({ reactions = [] }) => reactions);
     if (references.length === 0) return { ops: [] };
     const reactions = await readReactionsOn(this.table, place, references);
-    const ops = reactionRemovalOps(place, documentId, reactions.filter((reaction) => reaction !== undefined));
+    const ops = reactionRemovalOps(
+      place,
+      documentId,
+      reactions.filter((reaction) => reaction !== undefined),
+    );
     if (ops.length <= room) return { ops };
     const { op, unfinished } = beginRemoval(place, { documentId, reactions: references }, now);
     return { ops: [op], unfinished };
   }
 
   async #begin(found: ContentPlace, annotationId: string, acting: Acting): Promise<Doing> {
-    const [key, logged] = await Promise.all([this.#require(found, annotationId), loggedVerbs(this.table, found.place.tenant, acting.log)]);
+    const [key, logged] = await Promise.all([
+      this.#require(found, annotationId),
+      loggedVerbs(this.table, found.place.tenant, acting.log),
+    ]);
     return { found, key, acting, logged };
   }
 
@@ -248,9 +363,18 @@ export class CommentWriter extends ThreadReader {
   }
 
   /** The head of a thread and some of its comments. One BatchGet. */
-  async #read({ place }: ContentPlace, { annotationId, createdAt }: ThreadKey, ids: readonly number[]): Promise<[Stored<Thread> | undefined, (Stored<Comment> | undefined)[]]> {
-    const comments = ids.map((commentId) => wanted(CommentEntity, { ...place, annotationId, threadCreatedAt: createdAt, commentId }));
-    const [thread, ...found] = await this.table.getEach(wanted(ThreadEntity, { ...place, annotationId, createdAt }), ...comments);
+  async #read(
+    { place }: ContentPlace,
+    { annotationId, createdAt }: ThreadKey,
+    ids: readonly number[],
+  ): Promise<[Stored<Thread> | undefined, (Stored<Comment> | undefined)[]]> {
+    const comments = ids.map((commentId) =>
+      wanted(CommentEntity, { ...place, annotationId, threadCreatedAt: createdAt, commentId }),
+    );
+    const [thread, ...found] = await this.table.getEach(
+      wanted(ThreadEntity, { ...place, annotationId, createdAt }),
+      ...comments,
+    );
     return [thread, found];
   }
 
@@ -262,7 +386,11 @@ export class CommentWriter extends ThreadReader {
 }
 
 /** The operations that add comments, with the head, whom they involve and what tells of them. FAILED_PRECONDITION when the thread cannot have them. */
-function additionOps({ found, sent, logged, now }: Sending, thread: Stored<Thread>, comments: readonly Comment[]): WriteOp[] {
+function additionOps(
+  { found, sent, logged, now }: Sending,
+  thread: Stored<Thread>,
+  comments: readonly Comment[],
+): WriteOp[] {
   const next = withComments(thread, comments, now);
   if ('refused' in next) throw new ApiError('FAILED_PRECONDITION', next.refused);
   const told = comments.map((comment, index): Happening => {
@@ -271,14 +399,26 @@ function additionOps({ found, sent, logged, now }: Sending, thread: Stored<Threa
   });
   return [
     replace(ThreadEntity, { ...found.place, ...next }, thread._r),
-    ...comments.flatMap((comment) => [insert(CommentEntity, { ...found.place, ...comment }), ...edgeOps(found.place, undefined, { thread, comment })]),
+    ...comments.flatMap((comment) => [
+      insert(CommentEntity, { ...found.place, ...comment }),
+      ...edgeOps(found.place, undefined, { thread, comment }),
+    ]),
     ...happeningOps(found, told, logged, now),
   ];
 }
 
 /** What tells of the removal of a comment. */
-function removalTold({ found, acting: { actor, notify, log, now }, logged }: Doing, thread: Thread, comment: Stored<Comment>): WriteOp[] {
-  return happeningOps(found, [{ verb: 'deleted', actor: actor ?? comment.from, thread, revision: comment._r, comment, notify, log }], logged, now);
+function removalTold(
+  { found, acting: { actor, notify, log, now }, logged }: Doing,
+  thread: Thread,
+  comment: Stored<Comment>,
+): WriteOp[] {
+  return happeningOps(
+    found,
+    [{ verb: 'deleted', actor: actor ?? comment.from, thread, revision: comment._r, comment, notify, log }],
+    logged,
+    now,
+  );
 }
 
 type CommentFilter = (comment: Comment) => boolean;
@@ -305,13 +445,17 @@ function removed(commentId: number): CommentResult {
 }
 
 function tooMuch(): ApiError {
-  const message = 'commentData is too much for one call: send fewer comments, or fewer that mention users or trigger notifications and activities';
+  const message =
+    'commentData is too much for one call: send fewer comments, or fewer that mention users or trigger notifications and activities';
   return invalid({ path: ['commentData'], code: 'too_big', message });
 }
 
 /** Add, change and remove comments of threads. */
-export const writeComments: Capability<Pick<CommentWriter, 'add' | 'update' | 'remove'>> = /* @__PURE__ */ building([readThreads, readActivityConfig], {
-  grants: [{ resource: 'table', actions: ['PutItem', 'DeleteItem'] }],
-  env: [],
-  open: (env) => new CommentWriter(openTable(env)),
-});
+export const writeComments: Capability<Pick<CommentWriter, 'add' | 'update' | 'remove'>> = /* @__PURE__ */ building(
+  [readThreads, readActivityConfig],
+  {
+    grants: [{ resource: 'table', actions: ['PutItem', 'DeleteItem'] }],
+    env: [],
+    open: (env) => new CommentWriter(openTable(env)),
+  },
+);

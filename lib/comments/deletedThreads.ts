@@ -33,12 +33,27 @@ export const DeletedThread = z.object({ annotationId: z.string(), documentId: z.
 export type DeletedThread = z.output<typeof DeletedThread>;
 
 /** The operation that records the deletion of a thread, for the transaction of the deletion. */
-export function recordDeletion(place: DocumentPlace, { annotationId, documentId }: { readonly annotationId: string; readonly documentId: string }, now: number): WriteOp {
+export function recordDeletion(
+  place: DocumentPlace,
+  { annotationId, documentId }: { readonly annotationId: string; readonly documentId: string },
+  now: number,
+): WriteOp {
   return upsert(DeletedThreadEntity, { ...place, annotationId, documentId, deletedAt: now });
 }
 
 /** Reads on in the deleted threads of a document, oldest first, from a time (epoch ms) on. */
-export async function deletedThreads(table: Table, place: DocumentPlace, deletedAfter: number, { after, limit }: StretchOptions): Promise<Stretch<DeletedThread>> {
+export async function deletedThreads(
+  table: Table,
+  place: DocumentPlace,
+  deletedAfter: number,
+  { after, limit }: StretchOptions,
+): Promise<Stretch<DeletedThread>> {
   // An instant alone sorts before all keys that begin with it.
-  return stretch(table, DeletedThreadEntity, place, { after: after ?? joinKey([instantKey(deletedAfter)]), limit }, ({ annotationId, documentId, deletedAt }) => ({ annotationId, documentId, deletedAt }));
+  return stretch(
+    table,
+    DeletedThreadEntity,
+    place,
+    { after: after ?? joinKey([instantKey(deletedAfter)]), limit },
+    ({ annotationId, documentId, deletedAt }) => ({ annotationId, documentId, deletedAt }),
+  );
 }

@@ -37,7 +37,10 @@ export class ThreadCounter {
   readonly #organizations: Pick<OrganizationReader, 'require'>;
   readonly #documents: DocumentReader;
 
-  constructor(table: Table, finders: { organizations: Pick<OrganizationReader, 'require'>; documents: DocumentReader }) {
+  constructor(
+    table: Table,
+    finders: { organizations: Pick<OrganizationReader, 'require'>; documents: DocumentReader },
+  ) {
     this.#table = table;
     this.#threads = new ThreadReader(table);
     this.#organizations = finders.organizations;
@@ -48,7 +51,12 @@ export class ThreadCounter {
    * Returns the exact counts of threads that a user may see, one per document: 0 for a document that does not exist or that the user may not see. Ids
    * are distinct. INVALID_ARGUMENT for an unknown organization.
    */
-  async of(tenant: string, organizationId: string, documentIds: readonly string[], user: { userId: string; filters: ThreadFilters; now: number }): Promise<ThreadCount[]> {
+  async of(
+    tenant: string,
+    organizationId: string,
+    documentIds: readonly string[],
+    user: { userId: string; filters: ThreadFilters; now: number },
+  ): Promise<ThreadCount[]> {
     const organization = await this.#organizations.require(tenant, organizationId);
     const place = placeOf(tenant, organization);
     const checks = new ViewerChecks(this.#table, { place, organization, now: user.now }, user.userId);
@@ -56,18 +64,38 @@ export class ThreadCounter {
     const counts = new Map<string, ThreadCount>();
     const documents = [...live.values()];
     const allowed = await checks.see(documents.map((document) => ({ document })));
-    await inParallel(documents.filter((_document, index) => allowed[index]), PARALLEL, async (document) => {
-      counts.set(document.documentId, await this.#count({ ...place, document: document.internalId }, { organizationId, document, checks, ...user }));
-    });
+    await inParallel(
+      documents.filter((_document, index) => allowed[index]),
+      PARALLEL,
+      async (document) => {
+        counts.set(
+          document.documentId,
+          await this.#count({ ...place, document: document.internalId }, { organizationId, document, checks, ...user }),
+        );
+      },
+    );
     return documentIds.map((documentId) => counts.get(documentId) ?? { total: 0, unread: 0 });
   }
 
-  async #count(place: DocumentPlace, { organizationId, document, checks, userId, filters }: Counting): Promise<ThreadCount> {
+  async #count(
+    place: DocumentPlace,
+    { organizationId, document, checks, userId, filters }: Counting,
+  ): Promise<ThreadCount> {
     const threads: { guard: Guard; unread: boolean }[] = [];
     let after: string | undefined;
     do {
-      const { records, next } = await this.#threads.stretch(place, { descending: false, filters, limit: AT_A_TIME, after });
-      threads.push(...records.map(({ value: { thread } }) => ({ guard: { document, thread: guarded(thread, organizationId) }, unread: isUnread(thread, userId) })));
+      const { records, next } = await this.#threads.stretch(place, {
+        descending: false,
+        filters,
+        limit: AT_A_TIME,
+        after,
+      });
+      threads.push(
+        ...records.map(({ value: { thread } }) => ({
+          guard: { document, thread: guarded(thread, organizationId) },
+          unread: isUnread(thread, userId),
+        })),
+      );
       after = next;
     } while (after !== undefined);
     const visible = await checks.see(threads.map(({ guard }) => guard));
@@ -77,8 +105,15 @@ export class ThreadCounter {
 }
 
 /** Count the threads of documents for a user. */
-export const countThreads: Capability<ThreadCounter> = /* @__PURE__ */ building([findOrganization, readDocuments, readThreads], {
-  grants: [],
-  env: [],
-  open: (env) => new ThreadCounter(openTable(env), { organizations: findOrganization.open(env), documents: readDocuments.open(env) }),
-});
+export const countThreads: Capability<ThreadCounter> = /* @__PURE__ */ building(
+  [findOrganization, readDocuments, readThreads],
+  {
+    grants: [],
+    env: [],
+    open: (env) =>
+      new ThreadCounter(openTable(env), {
+        organizations: findOrganization.open(env),
+        documents: readDocuments.open(env),
+      }),
+  },
+);

@@ -16,7 +16,10 @@ export interface Placed {
 /** Everybody whose data a comment is a part of, and whether they wrote it: its author, whom it mentions, and with a thread's first comment the assignee. */
 function involvedWith(placed: Placed | undefined): ReadonlyMap<string, boolean> {
   if (!placed) return new Map();
-  const { thread: { first, assignedTo }, comment } = placed;
+  const {
+    thread: { first, assignedTo },
+    comment,
+  } = placed;
   const assigned = assignedTo && first.commentId === comment.commentId ? [[assignedTo.userId, false] as const] : [];
   return new Map([...assigned, ...involvedIn(comment).map(({ userId, made }) => [userId, made] as const)]);
 }
@@ -25,11 +28,18 @@ function involvedWith(placed: Placed | undefined): ReadonlyMap<string, boolean> 
 export function edgeOps(place: DocumentPlace, before: Placed | undefined, after: Placed | undefined): WriteOp[] {
   const [was, is] = [involvedWith(before), involvedWith(after)];
   return [
-    ...[...was.keys()].filter((userId) => !is.has(userId)).map((userId) => forget(place, { ...edge(place, before as Placed), userId })),
-    ...[...is].filter(([userId, made]) => was.get(userId) !== made).map(([userId, made]) => involve(place, { ...edge(place, after as Placed), userId, made })),
+    ...[...was.keys()]
+      .filter((userId) => !is.has(userId))
+      .map((userId) => forget(place, { ...edge(place, before as Placed), userId })),
+    ...[...is]
+      .filter(([userId, made]) => was.get(userId) !== made)
+      .map(([userId, made]) => involve(place, { ...edge(place, after as Placed), userId, made })),
   ];
 }
 
-function edge({ document }: DocumentPlace, { comment: { annotationId, threadCreatedAt, commentId, createdAt } }: Placed) {
+function edge(
+  { document }: DocumentPlace,
+  { comment: { annotationId, threadCreatedAt, commentId, createdAt } }: Placed,
+) {
   return { kind: 'comment', document, id: annotationId, createdAt: threadCreatedAt, commentId, at: createdAt } as const;
 }

@@ -4,7 +4,16 @@ import { agentsOf, type CommentAgent } from './rules/commentAgents.ts';
 import { differences, type Happening } from './rules/commentEvents.ts';
 import { type Comment, knownAgent, read, withUsers } from './rules/comments.ts';
 import { meets, type ThreadFilters } from './rules/threadFilters.ts';
-import { changeThread, type NewThread, newThread, type Refused, type Thread, type ThreadChange, type UserReplacement, withThreadUsers } from './rules/threads.ts';
+import {
+  changeThread,
+  type NewThread,
+  newThread,
+  type Refused,
+  type Thread,
+  type ThreadChange,
+  type UserReplacement,
+  withThreadUsers,
+} from './rules/threads.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { ItemOutcome } from '../shared/results.ts';
@@ -66,7 +75,8 @@ interface Draft {
 }
 
 const BUSY = 'Annotation is being changed by another request.';
-const TOO_LARGE = 'Annotation is too large for one call: send some of its comments with /v2/commentannotations/comments/add.';
+const TOO_LARGE =
+  'Annotation is too large for one call: send some of its comments with /v2/commentannotations/comments/add.';
 const PARALLEL = 4;
 /** How many comments are read at a time to replace users in them. */
 const COMMENTS_AT_ONCE = 20;
@@ -77,21 +87,42 @@ export class ThreadWriter extends ThreadReader {
    * taken, that is more than a transaction takes, that is of an agent that does not exist, or with `verify` one with an author who has no
    * access to the document, fails alone, and nothing of it is written. Ids are distinct.
    */
-  async add(found: ContentPlace, threads: readonly IdentifiedThread[], { verify, now }: { verify: boolean; now: number }): Promise<ThreadAdded[]> {
-    const { place, document: { documentId } } = found;
+  async add(
+    found: ContentPlace,
+    threads: readonly IdentifiedThread[],
+    { verify, now }: { verify: boolean; now: number },
+  ): Promise<ThreadAdded[]> {
+    const {
+      place,
+      document: { documentId },
+    } = found;
     const authors = distinct(threads.flatMap(({ sent }) => sent.commentData.map(({ from }) => from.userId)));
     const [logged, allowed] = await Promise.all([
-      loggedVerbs(this.table, place.tenant, threads.some(({ sent }) => sent.commentData.some(({ triggerActivities }) => triggerActivities))),
+      loggedVerbs(
+        this.table,
+        place.tenant,
+        threads.some(({ sent }) => sent.commentData.some(({ triggerActivities }) => triggerActivities)),
+      ),
       verify ? usersWithAccess(this.table, found, authors, { now }) : new Set(authors),
     ]);
-    const drafts = new Map(threads.map(({ annotationId, sent }) => {
-      const denied = !sent.commentData.every(({ from }) => allowed.has(from.userId));
-      return [annotationId, denied ? { refused: 'User does not have access to document' } : this.#draft(found, annotationId, sent, logged, now)] as const;
-    }));
-    const agentsIn = (items: readonly IdentifiedThread[]) => items.flatMap(({ annotationId }) => (drafts.get(annotationId) as Partial<Draft>).agents ?? []);
+    const drafts = new Map(
+      threads.map(({ annotationId, sent }) => {
+        const denied = !sent.commentData.every(({ from }) => allowed.has(from.userId));
+        return [
+          annotationId,
+          denied
+            ? { refused: 'User does not have access to document' }
+            : this.#draft(found, annotationId, sent, logged, now),
+        ] as const;
+      }),
+    );
+    const agentsIn = (items: readonly IdentifiedThread[]) =>
+      items.flatMap(({ annotationId }) => (drafts.get(annotationId) as Partial<Draft>).agents ?? []);
     let agents: FoundAgents;
     // Reserved once in a call, beside the first reads. An item that fails leaves a gap.
-    const numbered = threads.filter(({ annotationId }) => !('refused' in (drafts.get(annotationId) as Draft | Refused)));
+    const numbered = threads.filter(
+      ({ annotationId }) => !('refused' in (drafts.get(annotationId) as Draft | Refused)),
+    );
     let numbers: ReadonlyMap<string, number> | undefined;
     const reserve = async () => {
       const first = numbered.length > 0 ? await reserveThreadNumbers(this.table, place, numbered.length) : 1;
@@ -102,7 +133,12 @@ export class ThreadWriter extends ThreadReader {
       items: threads,
       read: async (items) => {
         const [positions, named, reserved] = await Promise.all([
-          this.#positions(found, items.map(({ annotationId }) => annotationId)), findAgents(this.table, place.tenant, agentsIn(items)), numbers ?? reserve(),
+          this.#positions(
+            found,
+            items.map(({ annotationId }) => annotationId),
+          ),
+          findAgents(this.table, place.tenant, agentsIn(items)),
+          numbers ?? reserve(),
         ]);
         [agents, numbers] = [named, reserved];
         return positions;
@@ -111,11 +147,17 @@ export class ThreadWriter extends ThreadReader {
         const draft = drafts.get(annotationId) as Draft | Refused;
         if ('refused' in draft) return { result: notAdded(annotationId, draft.refused), ops: [] };
         // What a document that is gone left behind does not count.
-        if (stored?.document === place.document) return { result: notAdded(annotationId, 'Annotation already exists.'), ops: [] };
+        if (stored?.document === place.document)
+          return { result: notAdded(annotationId, 'Annotation already exists.'), ops: [] };
         const missing = agents.missing(draft.agents);
         if (missing !== undefined) return { result: notAdded(annotationId, missingAgent(missing)), ops: [] };
-        const ops = [...draft.ops(numbers?.get(annotationId) as number), nameRecord(place, { kind: 'thread', id: annotationId, within: documentId }, draft.createdAt, stored)];
-        return fits([...ops, ...agents.note(draft.agents, now).ops]) ? { result: draft.result, ops } : { result: notAdded(annotationId, TOO_LARGE), ops: [] };
+        const ops = [
+          ...draft.ops(numbers?.get(annotationId) as number),
+          nameRecord(place, { kind: 'thread', id: annotationId, within: documentId }, draft.createdAt, stored),
+        ];
+        return fits([...ops, ...agents.note(draft.agents, now).ops])
+          ? { result: draft.result, ops }
+          : { result: notAdded(annotationId, TOO_LARGE), ops: [] };
       },
       together: (changing) => agents.note(agentsIn(changing.map(({ item }) => item)), now),
       conflicted: ({ annotationId }) => notAdded(annotationId, BUSY),
@@ -126,7 +168,8 @@ export class ThreadWriter extends ThreadReader {
     const made = newThread(sent, { annotationId, documentId: found.document.documentId, now });
     if ('refused' in made) return made;
     const { thread, comments } = made;
-    const asks = (what: 'triggerNotification' | 'triggerActivities') => sent.commentData.some((comment) => comment[what] === true);
+    const asks = (what: 'triggerNotification' | 'triggerActivities') =>
+      sent.commentData.some((comment) => comment[what] === true);
     const [comment] = comments;
     const [notify, log] = [asks('triggerNotification'), asks('triggerActivities')];
     const happening = { verb: 'newlyAdded', actor: thread.from, revision: 1, comment, comments, notify, log } as const;
@@ -135,23 +178,41 @@ export class ThreadWriter extends ThreadReader {
       agents: agentsOf(sent.commentData, { createdAt: thread.createdAt, now }),
       ops: (annotationNumber) => [
         insert(ThreadEntity, { ...found.place, ...thread, annotationNumber }),
-        ...comments.flatMap((one) => [insert(CommentEntity, { ...found.place, ...one }), ...edgeOps(found.place, undefined, { thread, comment: one })]),
+        ...comments.flatMap((one) => [
+          insert(CommentEntity, { ...found.place, ...one }),
+          ...edgeOps(found.place, undefined, { thread, comment: one }),
+        ]),
         ...happeningOps(found, [{ ...happening, thread: { ...thread, annotationNumber } }], logged, now),
       ],
       result: added(annotationId, comments),
     };
   }
 
-  async #positions({ place: { tenant, organization }, document: { documentId } }: ContentPlace, annotationIds: readonly string[]) {
-    return findRecords(this.table, { tenant, organization }, annotationIds.map((id) => ({ kind: 'thread', id, within: documentId })));
+  async #positions(
+    { place: { tenant, organization }, document: { documentId } }: ContentPlace,
+    annotationIds: readonly string[],
+  ) {
+    return findRecords(
+      this.table,
+      { tenant, organization },
+      annotationIds.map((id) => ({ kind: 'thread', id, within: documentId })),
+    );
   }
 
   /**
    * Changes the threads that meet the filters: `users` takes the place of others as author, assignee and among those mentioned, in the
    * comments too; then `change`. One that is named and not there fails alone. INVALID_ARGUMENT when more than 500 meet the filters.
    */
-  async update(found: ContentPlace, filters: ThreadFilters, { change, users = [], reason }: ThreadsUpdate, acting: Acting): Promise<ThreadWritten[]> {
-    const [selected, logged] = await Promise.all([this.#select(found, filters), loggedVerbs(this.table, found.place.tenant, acting.log)]);
+  async update(
+    found: ContentPlace,
+    filters: ThreadFilters,
+    { change, users = [], reason }: ThreadsUpdate,
+    acting: Acting,
+  ): Promise<ThreadWritten[]> {
+    const [selected, logged] = await Promise.all([
+      this.#select(found, filters),
+      loggedVerbs(this.table, found.place.tenant, acting.log),
+    ]);
     const threads = selected.flatMap(({ thread }) => thread ?? []);
     const refused = new Map<string, Refused>();
     if (users.length > 0) {
@@ -161,7 +222,17 @@ export class ThreadWriter extends ThreadReader {
       });
     }
     const heads = headsOf(this.table, found.place, users.length === 0);
-    const changed = change ? await this.#change(found, threads.filter(({ annotationId }) => !refused.has(annotationId)), heads, change, reason, acting, logged) : [];
+    const changed = change
+      ? await this.#change(
+          found,
+          threads.filter(({ annotationId }) => !refused.has(annotationId)),
+          heads,
+          change,
+          reason,
+          acting,
+          logged,
+        )
+      : [];
     const results = new Map(changed.map((result) => [result.annotationId, result]));
     return selected.map(({ annotationId, thread }) => {
       const failure = refused.get(annotationId);
@@ -171,44 +242,74 @@ export class ThreadWriter extends ThreadReader {
   }
 
   async #change(
-    found: ContentPlace, threads: readonly Stored<Thread>[], heads: ReturnType<typeof headsOf>, change: ThreadChange, reason: string | undefined, acting: Acting, logged: Logged,
+    found: ContentPlace,
+    threads: readonly Stored<Thread>[],
+    heads: ReturnType<typeof headsOf>,
+    change: ThreadChange,
+    reason: string | undefined,
+    acting: Acting,
+    logged: Logged,
   ): Promise<ThreadWritten[]> {
     const { place } = found;
     const { now } = acting;
-    return writeEach<Stored<Thread>, { thread: Stored<Thread> | undefined; first: Comment | undefined }, ThreadWritten>({
-      table: this.table,
-      items: threads,
-      read: async (items) => this.#withFirst(place, await heads(items), change.assignedTo !== undefined || reason !== undefined),
-      decide: ({ annotationId }, { thread, first }) => {
-        if (!thread) return { result: unknown(annotationId), ops: [] };
-        const next = changeThread(thread, change, { actorId: acting.actor?.userId, now });
-        if ('refused' in next) return { result: { annotationId, success: false, message: next.refused }, ops: [] };
-        if (JSON.stringify({ ...next, lastUpdated: change.lastUpdated ?? thread.lastUpdated }) === JSON.stringify(thread)) return { result: updated(annotationId), ops: [] };
-        const after = { thread: next, revision: thread._r + 1, actor: acting.actor ?? thread.from };
-        const told = differences(thread, next).map((difference): Happening => ({ ...acting, ...difference, ...after }));
-        const judged = reason !== undefined && acting.actor ? judgmentOps(found, thread, next, first, { actor: acting.actor, reason, now }) : undefined;
-        return {
-          result: { ...updated(annotationId), embedding: judged?.jobId },
-          ops: [
-            replace(ThreadEntity, { ...place, ...next }, thread._r),
-            ...(judged?.ops ?? []),
-            ...(first ? edgeOps(place, { thread, comment: first }, { thread: next, comment: first }) : []),
-            ...happeningOps(found, told, logged, now),
-          ],
-        };
+    return writeEach<Stored<Thread>, { thread: Stored<Thread> | undefined; first: Comment | undefined }, ThreadWritten>(
+      {
+        table: this.table,
+        items: threads,
+        read: async (items) =>
+          this.#withFirst(place, await heads(items), change.assignedTo !== undefined || reason !== undefined),
+        decide: ({ annotationId }, { thread, first }) => {
+          if (!thread) return { result: unknown(annotationId), ops: [] };
+          const next = changeThread(thread, change, { actorId: acting.actor?.userId, now });
+          if ('refused' in next) return { result: { annotationId, success: false, message: next.refused }, ops: [] };
+          if (
+            JSON.stringify({ ...next, lastUpdated: change.lastUpdated ?? thread.lastUpdated }) ===
+            JSON.stringify(thread)
+          )
+            return { result: updated(annotationId), ops: [] };
+          const after = { thread: next, revision: thread._r + 1, actor: acting.actor ?? thread.from };
+          const told = differences(thread, next).map((difference): Happening => ({
+            ...acting,
+            ...difference,
+            ...after,
+          }));
+          const judged =
+            reason !== undefined && acting.actor
+              ? judgmentOps(found, thread, next, first, { actor: acting.actor, reason, now })
+              : undefined;
+          return {
+            result: { ...updated(annotationId), embedding: judged?.jobId },
+            ops: [
+              replace(ThreadEntity, { ...place, ...next }, thread._r),
+              ...(judged?.ops ?? []),
+              ...(first ? edgeOps(place, { thread, comment: first }, { thread: next, comment: first }) : []),
+              ...happeningOps(found, told, logged, now),
+            ],
+          };
+        },
+        conflicted: ({ annotationId }) => ({ annotationId, success: false, message: BUSY }),
       },
-      conflicted: ({ annotationId }) => ({ annotationId, success: false, message: BUSY }),
-    });
+    );
   }
 
   /** Threads with their first comments, when these are asked for: the assignee is involved in them. */
   async #withFirst(place: DocumentPlace, threads: readonly (Stored<Thread> | undefined)[], asked: boolean) {
-    const comments = (await this.table.getMany(CommentEntity, asked ? threads.flatMap((thread) => (thread ? [firstOf(place, thread)] : [])) : [])).values();
+    const comments = (
+      await this.table.getMany(
+        CommentEntity,
+        asked ? threads.flatMap((thread) => (thread ? [firstOf(place, thread)] : [])) : [],
+      )
+    ).values();
     return threads.map((thread) => ({ thread, first: thread && asked ? comments.next().value : undefined }));
   }
 
   /** Puts users in the place of others in a thread: in its head and first comment, with which the assignee is involved, then in the others. */
-  async #replaceUsers(place: DocumentPlace, key: ThreadKey, users: readonly UserReplacement[], now: number): Promise<Refused | undefined> {
+  async #replaceUsers(
+    place: DocumentPlace,
+    key: ThreadKey,
+    users: readonly UserReplacement[],
+    now: number,
+  ): Promise<Refused | undefined> {
     const replacements = new Map(users.map(({ oldUser, newUser }) => [oldUser.userId, newUser]));
     const replaced = (userId: string) => replacements.get(userId);
     await settle(async () => {
@@ -218,14 +319,21 @@ export class ThreadWriter extends ThreadReader {
       const next = { ...withThreadUsers(thread, replaced), lastUpdated: now };
       if (next.from === thread.from && next.assignedTo === thread.assignedTo) return 'done';
       const edges = first ? edgeOps(place, { thread, comment: first }, { thread: next, comment: first }) : [];
-      return (await this.table.write([replace(ThreadEntity, { ...place, ...next }, thread._r), ...edges])) === 'done' ? 'done' : 'conflict';
+      return (await this.table.write([replace(ThreadEntity, { ...place, ...next }, thread._r), ...edges])) === 'done'
+        ? 'done'
+        : 'conflict';
     });
     let after: string | undefined;
     do {
       const page = await settle(async () => {
-        const [thread, { values, next }] = await Promise.all([this.table.get(ThreadEntity, { ...place, ...key }), this.comments(place, key, { limit: COMMENTS_AT_ONCE, after })]);
+        const [thread, { values, next }] = await Promise.all([
+          this.table.get(ThreadEntity, { ...place, ...key }),
+          this.comments(place, key, { limit: COMMENTS_AT_ONCE, after }),
+        ]);
         if (!thread) return { next: undefined };
-        const changed = values.map((before) => ({ before, after: withUsers(before, replaced), told: [] })).filter((one) => one.after !== one.before);
+        const changed = values
+          .map((before) => ({ before, after: withUsers(before, replaced), told: [] }))
+          .filter((one) => one.after !== one.before);
         const written = await writeChanges(this.table, place, thread, changed, now);
         return written === 'conflict' || 'refused' in written ? written : { next };
       });
@@ -240,14 +348,20 @@ export class ThreadWriter extends ThreadReader {
    * when more than 500 meet the filters.
    */
   async remove(found: ContentPlace, filters: ThreadFilters, acting: Acting): Promise<ThreadWritten[]> {
-    const [selected, logged] = await Promise.all([this.#select(found, filters), loggedVerbs(this.table, found.place.tenant, acting.log)]);
+    const [selected, logged] = await Promise.all([
+      this.#select(found, filters),
+      loggedVerbs(this.table, found.place.tenant, acting.log),
+    ]);
     const threads = selected.flatMap(({ thread }) => thread ?? []);
-    const told = (removable: RemovableThread) => happeningOps(found, [threadRemoved(removable, acting)], logged, acting.now);
+    const told = (removable: RemovableThread) =>
+      happeningOps(found, [threadRemoved(removable, acting)], logged, acting.now);
     const outcomes = (await removeThreads(this.table, found.place, threads, acting.now, told)).values();
     return selected.map(({ annotationId, thread }): ThreadWritten => {
       const outcome = thread ? outcomes.next().value : 'absent';
       if (outcome === 'absent') return unknown(annotationId);
-      return outcome === 'removed' ? { annotationId, success: true, message: 'Deleted Successfully' } : { annotationId, success: false, message: BUSY };
+      return outcome === 'removed'
+        ? { annotationId, success: true, message: 'Deleted Successfully' }
+        : { annotationId, success: false, message: BUSY };
     });
   }
 
@@ -256,12 +370,20 @@ export class ThreadWriter extends ThreadReader {
     if (filters.annotationIds) {
       const annotationIds = distinct(filters.annotationIds);
       const threads = await this.named(place, documentId, annotationIds);
-      return annotationIds.map((annotationId, index) => ({ annotationId, thread: threads[index] && meets(threads[index], filters) ? threads[index] : undefined }));
+      return annotationIds.map((annotationId, index) => ({
+        annotationId,
+        thread: threads[index] && meets(threads[index], filters) ? threads[index] : undefined,
+      }));
     }
     const selected: Selected[] = [];
     let after: string | undefined;
     do {
-      const { records, next } = await this.stretch(place, { descending: false, filters, limit: limits.list + 1, after });
+      const { records, next } = await this.stretch(place, {
+        descending: false,
+        filters,
+        limit: limits.list + 1,
+        after,
+      });
       selected.push(...records.map(({ value: { thread } }) => ({ annotationId: thread.annotationId, thread })));
       if (selected.length > limits.list) throw tooMany();
       after = next;
@@ -283,7 +405,13 @@ function firstOf(place: DocumentPlace, { annotationId, createdAt, first }: Threa
 function added(annotationId: string, comments: readonly Comment[]): ThreadAdded {
   const agent = read<Record<string, unknown>>(comments[0]?.agent);
   const commentIds = comments.map(({ commentId }) => commentId);
-  return { success: true, annotationId, commentIds, message: 'Added Successfully', findingId: agent && knownAgent(agent).reason.findingId };
+  return {
+    success: true,
+    annotationId,
+    commentIds,
+    message: 'Added Successfully',
+    findingId: agent && knownAgent(agent).reason.findingId,
+  };
 }
 
 function notAdded(annotationId: string, message: string): ThreadAdded {
@@ -299,19 +427,29 @@ function unknown(annotationId: string): ThreadWritten {
 }
 
 function tooMany(): ApiError {
-  return invalid({ path: [], code: 'too_big', message: `More than ${limits.list} annotations are selected: select fewer` });
+  return invalid({
+    path: [],
+    code: 'too_big',
+    message: `More than ${limits.list} annotations are selected: select fewer`,
+  });
 }
 
 /** Add threads: their numbers come from a counter. */
-export const addThreads: Capability<Pick<ThreadWriter, 'add'>> = /* @__PURE__ */ building([readThreads, readActivityConfig], {
-  grants: [{ resource: 'table', actions: ['PutItem', 'UpdateItem'] }],
-  env: [],
-  open: (env) => new ThreadWriter(openTable(env)),
-});
+export const addThreads: Capability<Pick<ThreadWriter, 'add'>> = /* @__PURE__ */ building(
+  [readThreads, readActivityConfig],
+  {
+    grants: [{ resource: 'table', actions: ['PutItem', 'UpdateItem'] }],
+    env: [],
+    open: (env) => new ThreadWriter(openTable(env)),
+  },
+);
 
 /** Change and remove threads. */
-export const writeThreads: Capability<Pick<ThreadWriter, 'update' | 'remove'>> = /* @__PURE__ */ building([readThreads, readActivityConfig], {
-  grants: [{ resource: 'table', actions: ['PutItem', 'DeleteItem'] }],
-  env: [],
-  open: (env) => new ThreadWriter(openTable(env)),
-});
+export const writeThreads: Capability<Pick<ThreadWriter, 'update' | 'remove'>> = /* @__PURE__ */ building(
+  [readThreads, readActivityConfig],
+  {
+    grants: [{ resource: 'table', actions: ['PutItem', 'DeleteItem'] }],
+    env: [],
+    open: (env) => new ThreadWriter(openTable(env)),
+  },
+);

@@ -32,7 +32,8 @@ export const ThreadEntity = defineEntity({
     // The only thread that moves in the index is one whose location is changed.
     gsi2: {
       holds: 'threads with a location',
-      pk: ({ tenant, documentId, locationKey }) => (locationKey === undefined ? undefined : [tenant, 'LOCATION', documentId, locationKey]),
+      pk: ({ tenant, documentId, locationKey }) =>
+        locationKey === undefined ? undefined : [tenant, 'LOCATION', documentId, locationKey],
       sk: ({ organization, createdAt, annotationId }) => [organization, 'thread', instantKey(createdAt), annotationId],
     },
   },
@@ -47,14 +48,22 @@ export const CommentEntity = defineEntity({
   purpose: 'A comment of a thread',
   schema: Comment,
   pk: (of: DocumentPlace) => recordsOf(of, 'THREADS'),
-  sk: ({ annotationId, threadCreatedAt, commentId }: Pick<Comment, 'annotationId' | 'threadCreatedAt' | 'commentId'>) =>
-    [...threadKey({ annotationId, createdAt: threadCreatedAt }), 'COMMENT', String(commentId).padStart(16, '0')],
+  sk: ({
+    annotationId,
+    threadCreatedAt,
+    commentId,
+  }: Pick<Comment, 'annotationId' | 'threadCreatedAt' | 'commentId'>) => [
+    ...threadKey({ annotationId, createdAt: threadCreatedAt }),
+    'COMMENT',
+    String(commentId).padStart(16, '0'),
+  ],
 });
 
 /** Both, as they lie in their partition. */
 const ThreadItems: Queried<Thread | Comment, DocumentPlace> = {
   partition: (place) => ThreadEntity.partition(place),
-  fromItem: (item, now) => (item._t === CommentEntity.type ? CommentEntity.fromItem(item, now) : ThreadEntity.fromItem(item, now)),
+  fromItem: (item, now) =>
+    item._t === CommentEntity.type ? CommentEntity.fromItem(item, now) : ThreadEntity.fromItem(item, now),
 };
 
 /** The first comments of a thread, and whether there are more. */
@@ -94,22 +103,43 @@ export class ThreadReader {
   }
 
   /** The heads of threads by the customer's ids, undefined where there is none. `within` is the customer's id of the document. */
-  async named(place: DocumentPlace, within: string, annotationIds: readonly string[]): Promise<(Stored<Thread> | undefined)[]> {
-    const positions = await findRecords(this.table, place, annotationIds.map((id) => ({ kind: 'thread', id, within })));
-    const found = positions.flatMap((position, index) => (position ? [{ ...place, annotationId: annotationIds[index] as string, createdAt: position.createdAt }] : []));
+  async named(
+    place: DocumentPlace,
+    within: string,
+    annotationIds: readonly string[],
+  ): Promise<(Stored<Thread> | undefined)[]> {
+    const positions = await findRecords(
+      this.table,
+      place,
+      annotationIds.map((id) => ({ kind: 'thread', id, within })),
+    );
+    const found = positions.flatMap((position, index) =>
+      position ? [{ ...place, annotationId: annotationIds[index] as string, createdAt: position.createdAt }] : [],
+    );
     const threads = (await this.table.getMany(ThreadEntity, found)).values();
     return positions.map((position) => position && threads.next().value);
   }
 
   /** A page of a thread's comments in the order of their ids. */
-  async comments(place: DocumentPlace, thread: ThreadKey, options: Pick<QueryOptions, 'limit' | 'after' | 'descending' | 'bytes'>): Promise<Page<Comment>> {
+  async comments(
+    place: DocumentPlace,
+    thread: ThreadKey,
+    options: Pick<QueryOptions, 'limit' | 'after' | 'descending' | 'bytes'>,
+  ): Promise<Page<Comment>> {
     return this.table.query(CommentEntity, place, { ...options, prefix: [...threadKey(thread), 'COMMENT'] });
   }
 
   /** The comments of a thread by their ids, undefined where there is none. */
-  async commentsNamed(place: DocumentPlace, thread: ThreadKey, commentIds: readonly number[]): Promise<(Stored<Comment> | undefined)[]> {
+  async commentsNamed(
+    place: DocumentPlace,
+    thread: ThreadKey,
+    commentIds: readonly number[],
+  ): Promise<(Stored<Comment> | undefined)[]> {
     const { annotationId, createdAt } = thread;
-    return this.table.getMany(CommentEntity, commentIds.map((commentId) => ({ ...place, annotationId, threadCreatedAt: createdAt, commentId })));
+    return this.table.getMany(
+      CommentEntity,
+      commentIds.map((commentId) => ({ ...place, annotationId, threadCreatedAt: createdAt, commentId })),
+    );
   }
 
   /** The comments of a thread, or the first ones, up to about so many bytes. */
@@ -120,11 +150,23 @@ export class ThreadReader {
 
   /** The comments of a user's data with the heads of their threads, by the edges that lead to them; undefined where either is gone. */
   async ofEdges(
-    place: Place, edges: readonly Pick<Involvement, 'document' | 'id' | 'createdAt' | 'commentId'>[],
+    place: Place,
+    edges: readonly Pick<Involvement, 'document' | 'id' | 'createdAt' | 'commentId'>[],
   ): Promise<({ thread: Stored<Thread>; comment: Stored<Comment> } | undefined)[]> {
     const { tenant, organization } = place;
-    const at = edges.map(({ document, id, createdAt, commentId = -1 }) => ({ tenant, organization, document, annotationId: id, createdAt, threadCreatedAt: createdAt, commentId }));
-    const [threads, comments] = await Promise.all([this.table.getMany(ThreadEntity, at), this.table.getMany(CommentEntity, at)]);
+    const at = edges.map(({ document, id, createdAt, commentId = -1 }) => ({
+      tenant,
+      organization,
+      document,
+      annotationId: id,
+      createdAt,
+      threadCreatedAt: createdAt,
+      commentId,
+    }));
+    const [threads, comments] = await Promise.all([
+      this.table.getMany(ThreadEntity, at),
+      this.table.getMany(CommentEntity, at),
+    ]);
     return edges.map((_edge, index) => {
       const [thread, comment] = [threads[index], comments[index]];
       return thread && comment && { thread, comment };
@@ -135,11 +177,20 @@ export class ThreadReader {
    * Reads on in the threads of a document, with their comments: about 1 MB at a time, so that what is wanted of it can be less than
    * `limit`, or nothing. Keys never change while a thread lives, so a listing neither loses nor repeats one that is changed meanwhile.
    */
-  async stretch(place: DocumentPlace, { descending, filters, limit, after }: ThreadListing): Promise<Stretch<StoredThread>> {
+  async stretch(
+    place: DocumentPlace,
+    { descending, filters, limit, after }: ThreadListing,
+  ): Promise<Stretch<StoredThread>> {
     const between = createdBetween(filters);
     if (between && between[0] > between[1]) return { records: [], next: undefined, bytes: 0 };
     const items = isSelective(filters) ? STEP_ITEMS : Math.min(4 * limit + 20, STEP_ITEMS);
-    const { values, next } = await this.table.query(ThreadItems, place, { between, after, descending, bytes: STEP_BYTES, limit: items });
+    const { values, next } = await this.table.query(ThreadItems, place, {
+      between,
+      after,
+      descending,
+      bytes: STEP_BYTES,
+      limit: items,
+    });
     const bytes = values.reduce((sum, value) => sum + Buffer.byteLength(JSON.stringify(value)), 0);
     const groups = byThread(values, descending);
     // Where the step ends within a thread, that one is read anew by the next step; unless it is all that this one met.
@@ -148,7 +199,8 @@ export class ThreadReader {
     const records: Listed<StoredThread>[] = [];
     for (const { thread, comments, more = false } of groups) {
       if (records.length === limit) return { records, next: records.at(-1)?.key, bytes };
-      if (thread && meets(thread, filters)) records.push({ key: endOf(thread, descending), value: { thread, comments, more } });
+      if (thread && meets(thread, filters))
+        records.push({ key: endOf(thread, descending), value: { thread, comments, more } });
     }
     const last = groups.at(-1);
     return { records, next: next === undefined || !last ? undefined : endOf(last.key, descending), bytes };
@@ -156,16 +208,27 @@ export class ThreadReader {
 
   /** A thread of which a step saw a part only: its head, which may not have been among that, and its first comments. */
   async #whole(place: DocumentPlace, { key }: Group): Promise<Group> {
-    const [thread, first] = await Promise.all([this.table.get(ThreadEntity, { ...place, ...key }), this.firstComments(place, key, THREAD_BYTES)]);
+    const [thread, first] = await Promise.all([
+      this.table.get(ThreadEntity, { ...place, ...key }),
+      this.firstComments(place, key, THREAD_BYTES),
+    ]);
     return { key, thread, ...first };
   }
 }
 
 /** Reads the heads of threads, but not for the first time when they are `fresh`: for lists that are read again after a conflict. */
-export function headsOf(table: Table, place: DocumentPlace, fresh = true): (threads: readonly Stored<Thread>[]) => Promise<readonly (Stored<Thread> | undefined)[]> {
+export function headsOf(
+  table: Table,
+  place: DocumentPlace,
+  fresh = true,
+): (threads: readonly Stored<Thread>[]) => Promise<readonly (Stored<Thread> | undefined)[]> {
   let known = fresh;
   return async (threads) => {
-    if (!known) return table.getMany(ThreadEntity, threads.map((thread) => ({ ...place, ...thread })));
+    if (!known)
+      return table.getMany(
+        ThreadEntity,
+        threads.map((thread) => ({ ...place, ...thread })),
+      );
     known = false;
     return threads;
   };
@@ -186,7 +249,8 @@ function byThread(items: readonly Stored<Thread | Comment>[], descending: boolea
     const { annotationId } = item;
     const createdAt = 'commentId' in item ? item.threadCreatedAt : item.createdAt;
     let group = groups.at(-1);
-    if (!group || group.key.annotationId !== annotationId || group.key.createdAt !== createdAt) groups.push((group = { key: { annotationId, createdAt }, comments: [] }));
+    if (!group || group.key.annotationId !== annotationId || group.key.createdAt !== createdAt)
+      groups.push((group = { key: { annotationId, createdAt }, comments: [] }));
     if ('commentId' in item) group.comments.push(item);
     else group.thread = item;
   }
@@ -196,7 +260,9 @@ function byThread(items: readonly Stored<Thread | Comment>[], descending: boolea
 
 /** The sort key after which the next thread comes: in the one direction behind all comments, in the other its head, which comes last. */
 function endOf(key: ThreadKey, descending: boolean): string {
-  return descending ? ThreadEntity.key({ tenant: '', organization: '', document: '', ...key }).SK : behind(threadKey(key));
+  return descending
+    ? ThreadEntity.key({ tenant: '', organization: '', document: '', ...key }).SK
+    : behind(threadKey(key));
 }
 
 /** A sort key behind all that begin with these parts, and before all others that sort higher. */
@@ -214,7 +280,10 @@ function isSelective({ createdAfter: _, createdBefore: __, ...others }: ThreadFi
 function createdBetween({ createdAfter, createdBefore }: ThreadFilters): [from: string, to: string] | undefined {
   if (createdAfter === undefined && createdBefore === undefined) return undefined;
   // What sorts before and behind every digit. An instant without what follows it sorts before all keys that begin with it.
-  return [createdAfter === undefined ? '/' : instantKey(createdAfter), createdBefore === undefined ? ':' : instantKey(createdBefore)];
+  return [
+    createdAfter === undefined ? '/' : instantKey(createdAfter),
+    createdBefore === undefined ? ':' : instantKey(createdBefore),
+  ];
 }
 
 /** What is answered about a thread that is not there. */

@@ -1,6 +1,20 @@
 import { distinct } from '../shared/collections.ts';
-import { type DocumentAccess, folderChain, type Grant, organizationPermission, type ResourceType, type UserAccess } from '../directory/rules/access.ts';
-import { type Guard, isOpenToAll, maySee, maySeeWithoutContext, requiredContext, type Viewer } from './rules/threadAccess.ts';
+import {
+  type DocumentAccess,
+  folderChain,
+  type Grant,
+  organizationPermission,
+  type ResourceType,
+  type UserAccess,
+} from '../directory/rules/access.ts';
+import {
+  type Guard,
+  isOpenToAll,
+  maySee,
+  maySeeWithoutContext,
+  requiredContext,
+  type Viewer,
+} from './rules/threadAccess.ts';
 import { guarded } from '../comments/rules/threads.ts';
 import { type Guarded, visibleToMembersOf } from './rules/visibility.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -21,17 +35,37 @@ export interface Membership {
 }
 
 /** Whether each user is a member of the organization beside it; nobody is of one that does not exist. Two dependent BatchGets, none for none. */
-export async function memberships(table: Table, tenant: string, asked: readonly Membership[], now: number): Promise<boolean[]> {
-  const organizations = await table.getMany(OrganizationEntity, asked.map(({ organizationId }) => ({ tenant, organizationId })));
-  const [users, grants] = await usersAndGrants(table, tenant, asked.flatMap(({ userId }, index) => {
-    const organization = organizations[index]?.internalId;
-    return organization === undefined ? [] : [{ organization, userId, resourceType: 'organization' as const, internalId: organization }];
-  }));
+export async function memberships(
+  table: Table,
+  tenant: string,
+  asked: readonly Membership[],
+  now: number,
+): Promise<boolean[]> {
+  const organizations = await table.getMany(
+    OrganizationEntity,
+    asked.map(({ organizationId }) => ({ tenant, organizationId })),
+  );
+  const [users, grants] = await usersAndGrants(
+    table,
+    tenant,
+    asked.flatMap(({ userId }, index) => {
+      const organization = organizations[index]?.internalId;
+      return organization === undefined
+        ? []
+        : [{ organization, userId, resourceType: 'organization' as const, internalId: organization }];
+    }),
+  );
   const found = [grants.values(), users.values()] as const;
   return organizations.map((organization) => {
     if (!organization) return false;
     const [grant, user] = [found[0].next().value, found[1].next().value];
-    const access = { known: true, organizationId: organization.internalId, grants: grant ? [grant] : [], departures: user?.departures, now: now / 1000 };
+    const access = {
+      known: true,
+      organizationId: organization.internalId,
+      grants: grant ? [grant] : [],
+      departures: user?.departures,
+      now: now / 1000,
+    };
     return organizationPermission(access).errorCode === undefined;
   });
 }
@@ -44,8 +78,22 @@ interface ThreadPosition {
 }
 
 /** Who may see some threads, by what is stored now; undefined for a thread that is deleted. `organizationId` is the customer's. One BatchGet, none for no threads. */
-export async function guardsOf(table: Table, { tenant, organization }: Place, organizationId: string, threads: readonly ThreadPosition[]): Promise<(Guarded | undefined)[]> {
-  const found = await table.getMany(ThreadEntity, threads.map(({ document, annotationId, createdAt }) => ({ tenant, organization, document, annotationId, createdAt })));
+export async function guardsOf(
+  table: Table,
+  { tenant, organization }: Place,
+  organizationId: string,
+  threads: readonly ThreadPosition[],
+): Promise<(Guarded | undefined)[]> {
+  const found = await table.getMany(
+    ThreadEntity,
+    threads.map(({ document, annotationId, createdAt }) => ({
+      tenant,
+      organization,
+      document,
+      annotationId,
+      createdAt,
+    })),
+  );
   return found.map((thread) => thread && guarded(thread, organizationId));
 }
 
@@ -63,16 +111,30 @@ const PARALLEL = 10;
  * Returns which of the users may see one record, by the rule `maySee`. Reads nothing when everybody may see the record; otherwise one BatchGet per 100 keys, two more when members of another organization see it, and the grants of each remaining
  * user when the record has an access context.
  */
-export async function usersWhoSee(table: Table, { place, organization, now }: CheckScope, guard: Guard, userIds: readonly string[]): Promise<ReadonlySet<string>> {
+export async function usersWhoSee(
+  table: Table,
+  { place, organization, now }: CheckScope,
+  guard: Guard,
+  userIds: readonly string[],
+): Promise<ReadonlySet<string>> {
   if (userIds.length === 0 || isOpenToAll(guard)) return new Set(userIds);
   const elsewhere = otherOrganization(guard.thread, organization.organizationId);
   const [accesses, isMember] = await Promise.all([
     accessOn(table, { place, organization, now }, guard.document, userIds),
-    elsewhere === undefined ? [] : memberships(table, place.tenant, userIds.map((userId) => ({ organizationId: elsewhere, userId })), now),
+    elsewhere === undefined
+      ? []
+      : memberships(
+          table,
+          place.tenant,
+          userIds.map((userId) => ({ organizationId: elsewhere, userId })),
+          now,
+        ),
   ]);
-  const viewers = userIds.map((userId, index): Viewer => (
-    { userId, access: accesses[index]!, memberOf: new Set(isMember[index] ? [elsewhere as string] : []) }
-  ));
+  const viewers = userIds.map((userId, index): Viewer => ({
+    userId,
+    access: accesses[index]!,
+    memberOf: new Set(isMember[index] ? [elsewhere as string] : []),
+  }));
   const others = viewers.filter((viewer) => maySeeWithoutContext(guard, viewer));
   if (requiredContext(guard).length === 0) return new Set(others.map(({ userId }) => userId));
   const reader = new UserReader(table);
@@ -103,22 +165,46 @@ export class ViewerChecks {
    */
   async see(guards: readonly Guard[]): Promise<boolean[]> {
     if (guards.every(isOpenToAll)) return guards.map(() => true);
-    const { place: { tenant }, organization, now } = this.#scope;
-    const elsewhere = distinct(guards.flatMap(({ thread }) => otherOrganization(thread, organization.organizationId) ?? []));
+    const {
+      place: { tenant },
+      organization,
+      now,
+    } = this.#scope;
+    const elsewhere = distinct(
+      guards.flatMap(({ thread }) => otherOrganization(thread, organization.organizationId) ?? []),
+    );
     const [access, isMember] = await Promise.all([
-      this.#access ??= this.#read(),
-      memberships(this.#table, tenant, elsewhere.map((organizationId) => ({ organizationId, userId: this.#userId })), now),
+      (this.#access ??= this.#read()),
+      memberships(
+        this.#table,
+        tenant,
+        elsewhere.map((organizationId) => ({ organizationId, userId: this.#userId })),
+        now,
+      ),
     ]);
-    const viewer: Viewer = { userId: this.#userId, access, memberOf: new Set(elsewhere.filter((_organizationId, index) => isMember[index])) };
+    const viewer: Viewer = {
+      userId: this.#userId,
+      access,
+      memberOf: new Set(elsewhere.filter((_organizationId, index) => isMember[index])),
+    };
     return guards.map((guard) => maySee(guard, viewer));
   }
 
   async #read(): Promise<UserAccess> {
     const { place, organization, now } = this.#scope;
     const reader = new UserReader(this.#table);
-    const [users, grants] = await Promise.all([reader.known(place.tenant, [this.#userId]), reader.grants(place, this.#userId)]);
+    const [users, grants] = await Promise.all([
+      reader.known(place.tenant, [this.#userId]),
+      reader.grants(place, this.#userId),
+    ]);
     const [departures] = await reader.departures(place, users);
-    return { known: users[0] !== undefined, organizationId: organization.internalId, grants, departures, now: now / 1000 };
+    return {
+      known: users[0] !== undefined,
+      organizationId: organization.internalId,
+      grants,
+      departures,
+      now: now / 1000,
+    };
   }
 }
 
@@ -132,7 +218,12 @@ function otherOrganization(thread: Guarded | undefined, organizationId: string):
  * Returns which of the users have access to a document; none when its folder is deleted. A user that the tenant does not know has no access. One
  * BatchGet per 100 keys, after one more for the folder when the document lies in one.
  */
-export async function usersWithAccess(table: Table, { place, organization, document }: ContentPlace, userIds: readonly string[], { now }: { now: number }): Promise<ReadonlySet<string>> {
+export async function usersWithAccess(
+  table: Table,
+  { place, organization, document }: ContentPlace,
+  userIds: readonly string[],
+  { now }: { now: number },
+): Promise<ReadonlySet<string>> {
   if (userIds.length === 0) return new Set();
   const [placed] = await new DocumentReader(table).placed(place, [{ ...document, _r: 0 }]);
   if (!placed) return new Set();
@@ -140,19 +231,36 @@ export async function usersWithAccess(table: Table, { place, organization, docum
 }
 
 /** The access of each user, with the grants on the organization, on a document and on the folders above it. */
-async function accessOn(table: Table, { place, organization, now }: CheckScope, document: DocumentAccess | undefined, userIds: readonly string[]): Promise<UserAccess[]> {
+async function accessOn(
+  table: Table,
+  { place, organization, now }: CheckScope,
+  document: DocumentAccess | undefined,
+  userIds: readonly string[],
+): Promise<UserAccess[]> {
   const folders = document?.folder ? folderChain(document.folder) : [];
   const resources: { resourceType: ResourceType; internalId: string }[] = [
     { resourceType: 'organization', internalId: organization.internalId },
     ...(document ? [{ resourceType: 'document' as const, internalId: document.internalId }] : []),
     ...folders.map((internalId) => ({ resourceType: 'folder' as const, internalId })),
   ];
-  const [users, grants] = await usersAndGrants(table, place.tenant, userIds.flatMap((userId) => resources.map((resource) => ({ organization: place.organization, userId, ...resource }))));
+  const [users, grants] = await usersAndGrants(
+    table,
+    place.tenant,
+    userIds.flatMap((userId) =>
+      resources.map((resource) => ({ organization: place.organization, userId, ...resource })),
+    ),
+  );
   const departures = await departuresOf(table, place, users);
   return userIds.map((_userId, index) => {
     const first = index * resources.length;
     const own = grants.slice(first, first + resources.length).filter((grant) => grant !== undefined);
-    return { known: users[first] !== undefined, organizationId: organization.internalId, grants: own, departures: departures[first], now: now / 1000 };
+    return {
+      known: users[first] !== undefined,
+      organizationId: organization.internalId,
+      grants: own,
+      departures: departures[first],
+      now: now / 1000,
+    };
   });
 }
 
@@ -170,5 +278,8 @@ async function usersAndGrants(table: Table, tenant: string, keys: readonly Grant
     ...keys.map(({ userId }) => wanted(UserEntity, { tenant, userId })),
     ...keys.map((key) => wanted(GrantEntity, { tenant, ...key })),
   );
-  return [found.slice(0, keys.length) as (Stored<User> | undefined)[], found.slice(keys.length) as (Stored<Grant> | undefined)[]] as const;
+  return [
+    found.slice(0, keys.length) as (Stored<User> | undefined)[],
+    found.slice(keys.length) as (Stored<Grant> | undefined)[],
+  ] as const;
 }

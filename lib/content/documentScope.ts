@@ -41,7 +41,10 @@ function at(tenant: string, organization: Organization, document: Document): Con
 }
 
 /** FAILED_PRECONDITION while an organization or document is disabled: it can be read and not written to. */
-export function requireWritable({ organization, document }: Pick<ContentPlace, 'organization'> & Partial<Pick<ContentPlace, 'document'>>): void {
+export function requireWritable({
+  organization,
+  document,
+}: Pick<ContentPlace, 'organization'> & Partial<Pick<ContentPlace, 'document'>>): void {
   if (organization.disabled) throw new ApiError('FAILED_PRECONDITION', 'The organization is disabled');
   if (document?.disabled) throw new ApiError('FAILED_PRECONDITION', 'The document is disabled');
 }
@@ -72,20 +75,35 @@ export const findPlaceToWrite: Capability<FindPlace> = /* @__PURE__ */ building(
   },
 });
 
-export const ensurePlace: Capability<EnsurePlace> = /* @__PURE__ */ building([writeOrganizations, writeDocuments, newDocumentAccess], {
-  grants: [],
-  env: [],
-  open: (env) => {
-    const [organizations, documents, accessOfNew] = [writeOrganizations.open(env), writeDocuments.open(env), newDocumentAccess.open(env)];
-    return async (tenant, { organizationId, documentId, createOrganization = false, createDocument = false }, now) => {
-      const [organization, accessType] = await Promise.all([
-        organizations.ensure(tenant, organizationId, createOrganization, now),
-        createDocument ? accessOfNew(tenant) : undefined,
-      ]);
-      requireWritable({ organization });
-      const found = at(tenant, organization, await documents.ensure(placeOf(tenant, organization), documentId, accessType && { accessType }, now));
-      requireWritable(found);
-      return found;
-    };
+export const ensurePlace: Capability<EnsurePlace> = /* @__PURE__ */ building(
+  [writeOrganizations, writeDocuments, newDocumentAccess],
+  {
+    grants: [],
+    env: [],
+    open: (env) => {
+      const [organizations, documents, accessOfNew] = [
+        writeOrganizations.open(env),
+        writeDocuments.open(env),
+        newDocumentAccess.open(env),
+      ];
+      return async (
+        tenant,
+        { organizationId, documentId, createOrganization = false, createDocument = false },
+        now,
+      ) => {
+        const [organization, accessType] = await Promise.all([
+          organizations.ensure(tenant, organizationId, createOrganization, now),
+          createDocument ? accessOfNew(tenant) : undefined,
+        ]);
+        requireWritable({ organization });
+        const found = at(
+          tenant,
+          organization,
+          await documents.ensure(placeOf(tenant, organization), documentId, accessType && { accessType }, now),
+        );
+        requireWritable(found);
+        return found;
+      };
+    },
   },
-});
+);

@@ -25,17 +25,40 @@ export interface InvolvedDocuments {
 const MOST_INVOLVED = 5;
 
 /** Refuses to read the documents of more users than that, or of users that are not named. */
-export const fewInvolved = z.refine<{ includeInvolvedDocuments?: boolean | undefined; includeInvolvedDocumentsCount?: boolean | undefined; userIds?: readonly string[] | undefined }>(
-  ({ includeInvolvedDocuments, includeInvolvedDocumentsCount, userIds }) => !(includeInvolvedDocuments || includeInvolvedDocumentsCount) || (userIds !== undefined && userIds.length <= MOST_INVOLVED),
-  { path: ['userIds'], error: `must name 1 to ${MOST_INVOLVED} users together with includeInvolvedDocuments or includeInvolvedDocumentsCount` },
+export const fewInvolved = z.refine<{
+  includeInvolvedDocuments?: boolean | undefined;
+  includeInvolvedDocumentsCount?: boolean | undefined;
+  userIds?: readonly string[] | undefined;
+}>(
+  ({ includeInvolvedDocuments, includeInvolvedDocumentsCount, userIds }) =>
+    !(includeInvolvedDocuments || includeInvolvedDocumentsCount) ||
+    (userIds !== undefined && userIds.length <= MOST_INVOLVED),
+  {
+    path: ['userIds'],
+    error: `must name 1 to ${MOST_INVOLVED} users together with includeInvolvedDocuments or includeInvolvedDocumentsCount`,
+  },
 );
 
 /** The fields of an answer about a user that tell of these documents. */
-export const InvolvedFields = { involvedDocuments: z.array(z.string()).optional(), involvedDocumentsCount: z.int().optional(), hasMoreInvolvedDocuments: z.boolean().optional() };
+export const InvolvedFields = {
+  involvedDocuments: z.array(z.string()).optional(),
+  involvedDocumentsCount: z.int().optional(),
+  hasMoreInvolvedDocuments: z.boolean().optional(),
+};
 
 /** What an answer about a user says of these documents. */
-export function withInvolved({ documentIds, hasMore }: InvolvedDocuments = { documentIds: [], hasMore: false }, { withIds = false, withCount = false }: { readonly withIds?: boolean | undefined; readonly withCount?: boolean | undefined }) {
-  return { ...(withIds && { involvedDocuments: [...documentIds] }), ...(withCount && { involvedDocumentsCount: documentIds.length }), hasMoreInvolvedDocuments: hasMore };
+export function withInvolved(
+  { documentIds, hasMore }: InvolvedDocuments = { documentIds: [], hasMore: false },
+  {
+    withIds = false,
+    withCount = false,
+  }: { readonly withIds?: boolean | undefined; readonly withCount?: boolean | undefined },
+) {
+  return {
+    ...(withIds && { involvedDocuments: [...documentIds] }),
+    ...(withCount && { involvedDocumentsCount: documentIds.length }),
+    hasMoreInvolvedDocuments: hasMore,
+  };
 }
 
 /** How many records of each kind are looked at for one user, the latest first. */
@@ -53,29 +76,58 @@ export class InvolvedDocumentsReader {
   async of(place: Place, userIds: readonly string[]): Promise<InvolvedDocuments[]> {
     const [read, users] = await Promise.all([
       Promise.all(userIds.map((userId) => this.#latest(place, userId))),
-      this.#table.getMany(UserEntity, userIds.map((userId) => ({ tenant: place.tenant, userId }))),
+      this.#table.getMany(
+        UserEntity,
+        userIds.map((userId) => ({ tenant: place.tenant, userId })),
+      ),
     ]);
-    const live = await liveDocuments(new DocumentReader(this.#table), place, read.flatMap(({ latest }) => latest.map(({ documentId }) => documentId)));
+    const live = await liveDocuments(
+      new DocumentReader(this.#table),
+      place,
+      read.flatMap(({ latest }) => latest.map(({ documentId }) => documentId)),
+    );
     // Departures are read after the folders that they are compared with.
     const departures = await departuresOf(this.#table, place, users);
     return read.map(({ latest, hasMore }, index) => {
       const involved = latest.filter(({ documentId, document, at }) => {
         const found = live.get(documentId);
         if (found?.internalId !== document) return false;
-        return !hasEnded(departures[index], [document, ...(found.folder ? folderChain(found.folder) : []), place.organization], at);
+        return !hasEnded(
+          departures[index],
+          [document, ...(found.folder ? folderChain(found.folder) : []), place.organization],
+          at,
+        );
       });
       return { documentIds: involved.map(({ documentId }) => documentId), hasMore };
     });
   }
 
   /** The latest record of a user in each document. */
-  async #latest(place: Place, userId: string): Promise<{ latest: { documentId: string; document: string; at: number }[]; hasMore: boolean }> {
-    const kinds = await Promise.all(involvedKinds.map(async (kind) => {
-      const { values, next } = await this.#table.query(InvolvementEntity, { ...place, userId }, { prefix: ['DATA', kind], limit: INVOLVEMENTS_READ, descending: true });
-      const latest = [...Map.groupBy(values, ({ document }) => document).values()].map(([first]) => ({ ...(first as (typeof values)[number]), userId, kind }));
-      const documentIds = await this.#documentIds(place, kind, latest);
-      return { next, found: latest.flatMap(({ document, at }, index) => (documentIds[index] === undefined ? [] : [{ document, at, documentId: documentIds[index] }])) };
-    }));
+  async #latest(
+    place: Place,
+    userId: string,
+  ): Promise<{ latest: { documentId: string; document: string; at: number }[]; hasMore: boolean }> {
+    const kinds = await Promise.all(
+      involvedKinds.map(async (kind) => {
+        const { values, next } = await this.#table.query(
+          InvolvementEntity,
+          { ...place, userId },
+          { prefix: ['DATA', kind], limit: INVOLVEMENTS_READ, descending: true },
+        );
+        const latest = [...Map.groupBy(values, ({ document }) => document).values()].map(([first]) => ({
+          ...(first as (typeof values)[number]),
+          userId,
+          kind,
+        }));
+        const documentIds = await this.#documentIds(place, kind, latest);
+        return {
+          next,
+          found: latest.flatMap(({ document, at }, index) =>
+            documentIds[index] === undefined ? [] : [{ document, at, documentId: documentIds[index] }],
+          ),
+        };
+      }),
+    );
     const byTime = kinds.flatMap(({ found }) => found).sort((a, b) => b.at - a.at);
     return {
       latest: [...Map.groupBy(byTime, ({ document }) => document).values()].flatMap(([first]) => first ?? []),
@@ -89,11 +141,18 @@ export class InvolvedDocumentsReader {
     return records.map((record) => record?.documentId);
   }
 
-  async #records(place: Place, kind: InvolvedKind, edges: readonly Involvement[]): Promise<readonly ({ readonly documentId: string } | undefined)[]> {
+  async #records(
+    place: Place,
+    kind: InvolvedKind,
+    edges: readonly Involvement[],
+  ): Promise<readonly ({ readonly documentId: string } | undefined)[]> {
     if (kind === 'reaction') return readReactions(this.#table, place, edges);
     if (kind === 'recording') return readRecordings(this.#table, place, edges);
     if (kind === 'notification') return readNotifications(this.#table, place, edges);
-    return this.#table.getMany(ThreadEntity, edges.map(({ document, id, createdAt }) => ({ ...place, document, annotationId: id, createdAt })));
+    return this.#table.getMany(
+      ThreadEntity,
+      edges.map(({ document, id, createdAt }) => ({ ...place, document, annotationId: id, createdAt })),
+    );
   }
 }
 

@@ -42,8 +42,14 @@ export const InvolvementEntity = defineEntity({
   purpose: 'That a user is involved in a comment, reaction, recording or notification',
   schema: Schema.extend({ at: z.number() }),
   pk: (of: Place & { userId: string }) => [of.tenant, 'ORGANIZATION', of.organization, 'USER', of.userId],
-  sk: (key: { kind: InvolvedKind; at: number; document: string; id: string; commentId?: number | undefined }) =>
-    ['DATA', key.kind, instantKey(key.at), key.document, key.id, ...(key.commentId === undefined ? [] : [String(key.commentId)])],
+  sk: (key: { kind: InvolvedKind; at: number; document: string; id: string; commentId?: number | undefined }) => [
+    'DATA',
+    key.kind,
+    instantKey(key.at),
+    key.document,
+    key.id,
+    ...(key.commentId === undefined ? [] : [String(key.commentId)]),
+  ],
 });
 
 /** Records that a user is involved; once more changes nothing. */

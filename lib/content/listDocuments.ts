@@ -92,15 +92,22 @@ export async function walk<V>({ documents, from, limit, read }: WalkOptions<V>):
       if (!more) return { values, next: undefined };
       const listed = await documents.list(position?.documentId);
       more = listed.more;
-      ahead = listed.documents.filter(({ documentId }) => documentId !== position?.documentId || position.after !== undefined);
+      ahead = listed.documents.filter(
+        ({ documentId }) => documentId !== position?.documentId || position.after !== undefined,
+      );
       continue;
     }
     const together = ahead.slice(0, width);
     // One more than asked for tells whether there is a next page, so that a last page never leads to an empty one.
     const share = Math.ceil((limit + 1 - values.length) / together.length);
-    const stretches = await Promise.all(together.map((document) => (
-      read(document, { after: document.documentId === position?.documentId ? position.after : undefined, limit: share })
-    )));
+    const stretches = await Promise.all(
+      together.map((document) =>
+        read(document, {
+          after: document.documentId === position?.documentId ? position.after : undefined,
+          limit: share,
+        }),
+      ),
+    );
     bytesRead += stretches.reduce((sum, one) => sum + one.bytes, 0);
     for (const [index, { records, next }] of stretches.entries()) {
       const { documentId } = together[index] as WalkedDocument;
@@ -129,7 +136,13 @@ export function everyDocument(reader: Pick<DocumentReader, 'named' | 'placed' | 
         from === undefined ? [] : liveDocuments(reader, place, [from]).then((live) => [...live.values()]),
         listAfter(from === undefined ? undefined : DocumentEntity.key({ ...place, documentId: from }).SK),
       ]);
-      return { documents: [...first, ...rest.values].map(({ documentId, internalId }) => ({ documentId, place: { ...place, document: internalId } })), more: rest.next !== undefined };
+      return {
+        documents: [...first, ...rest.values].map(({ documentId, internalId }) => ({
+          documentId,
+          place: { ...place, document: internalId },
+        })),
+        more: rest.next !== undefined,
+      };
     },
   };
 
@@ -141,7 +154,11 @@ export function everyDocument(reader: Pick<DocumentReader, 'named' | 'placed' | 
 }
 
 /** Those of the documents that are there, by the customer's ids: a record whose document is gone is gone as well. */
-export async function liveDocuments(reader: Pick<DocumentReader, 'named' | 'placed'>, place: Place, documentIds: readonly string[]): Promise<ReadonlyMap<string, PlacedDocument>> {
+export async function liveDocuments(
+  reader: Pick<DocumentReader, 'named' | 'placed'>,
+  place: Place,
+  documentIds: readonly string[],
+): Promise<ReadonlyMap<string, PlacedDocument>> {
   const documents = await reader.placed(place, await reader.named(place, distinct(documentIds)));
   return new Map(documents.flatMap((document) => (document ? [[document.documentId, document] as const] : [])));
 }
@@ -149,7 +166,9 @@ export async function liveDocuments(reader: Pick<DocumentReader, 'named' | 'plac
 /** Some documents, by id. */
 export function theseDocuments(documents: readonly WalkedDocument[]): DocumentSource {
   const sorted = documents.toSorted((a, b) => (a.documentId < b.documentId ? -1 : 1));
-  return { list: async (from = '') => ({ documents: sorted.filter(({ documentId }) => documentId >= from), more: false }) };
+  return {
+    list: async (from = '') => ({ documents: sorted.filter(({ documentId }) => documentId >= from), more: false }),
+  };
 }
 
 /** What a request lists: the records of one document, or of every one of an organization. */
@@ -161,25 +180,31 @@ export interface Listing {
 }
 
 /** Find what to list: INVALID_ARGUMENT when the organization does not exist, NOT_FOUND when a document is named that does not. */
-export const findListing: Capability<(tenant: string, named: { readonly organizationId: string; readonly documentId?: string | undefined }) => Promise<Listing>> =
-  /* @__PURE__ */ building([findOrganization, readDocuments], {
-    grants: [],
-    env: [],
-    open: (env) => {
-      const [organizations, documents] = [findOrganization.open(env), readDocuments.open(env)];
-      return async (tenant, { organizationId, documentId }) => {
-        const organization = placeOf(tenant, await organizations.require(tenant, organizationId));
-        if (documentId === undefined) return { organization, document: undefined, documents: everyDocument(documents, organization) };
-        const { internalId } = await documents.require(organization, documentId);
-        const document = { documentId, place: { ...organization, document: internalId } };
-        return { organization, document, documents: theseDocuments([document]) };
-      };
-    },
-  });
+export const findListing: Capability<
+  (
+    tenant: string,
+    named: { readonly organizationId: string; readonly documentId?: string | undefined },
+  ) => Promise<Listing>
+> = /* @__PURE__ */ building([findOrganization, readDocuments], {
+  grants: [],
+  env: [],
+  open: (env) => {
+    const [organizations, documents] = [findOrganization.open(env), readDocuments.open(env)];
+    return async (tenant, { organizationId, documentId }) => {
+      const organization = placeOf(tenant, await organizations.require(tenant, organizationId));
+      if (documentId === undefined)
+        return { organization, document: undefined, documents: everyDocument(documents, organization) };
+      const { internalId } = await documents.require(organization, documentId);
+      const document = { documentId, place: { ...organization, document: internalId } };
+      return { organization, document, documents: theseDocuments([document]) };
+    };
+  },
+});
 
 /** The cursor of a page token for a position, and back. */
 export const walkCursor = {
-  of: (position: WalkPosition | undefined): string | undefined => position && JSON.stringify([position.documentId, position.after]),
+  of: (position: WalkPosition | undefined): string | undefined =>
+    position && JSON.stringify([position.documentId, position.after]),
   position(cursor: string | undefined): WalkPosition | undefined {
     if (cursor === undefined) return undefined;
     const [documentId, after] = JSON.parse(cursor) as [string, string | null];
@@ -200,7 +225,11 @@ export async function stretch<T extends K, P extends object, K, V>(
   wanted?: (value: Stored<T>) => boolean,
 ): Promise<Stretch<V>> {
   const page = await table.query(entity, partition, { ...options, limit: wanted ? LOOKED_AT : options.limit });
-  const records = page.values.filter((value) => wanted?.(value) ?? true).map((value): Listed<V> => ({ key: entity.key({ ...partition, ...value }).SK, value: show(value) }));
+  const records = page.values
+    .filter((value) => wanted?.(value) ?? true)
+    .map((value): Listed<V> => ({ key: entity.key({ ...partition, ...value }).SK, value: show(value) }));
   const last = records[options.limit - 1];
-  return records.length > options.limit && last ? { records: records.slice(0, options.limit), next: last.key, bytes: page.bytes } : { records, next: page.next, bytes: page.bytes };
+  return records.length > options.limit && last
+    ? { records: records.slice(0, options.limit), next: last.key, bytes: page.bytes }
+    : { records, next: page.next, bytes: page.bytes };
 }

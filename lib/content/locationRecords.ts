@@ -44,23 +44,44 @@ export interface LocationRecords {
  * Reads a page of the records of a location. The index gives the keys and the table the records, so a record that has moved away is left out. Records
  * of deleted documents are left out too, because a new document can have the same id.
  */
-export async function readLocation(table: Table, location: DocumentLocation, after: string | undefined): Promise<LocationRecords> {
+export async function readLocation(
+  table: Table,
+  location: DocumentLocation,
+  after: string | undefined,
+): Promise<LocationRecords> {
   const { tenant, documentId, key, organization } = location;
-  const between = organization === undefined ? undefined : ([`${joinKey([organization])}#`, `${joinKey([organization])}#~`] as const);
-  const { keys, next } = await table.queryIndex('gsi2', indexPartition('tenant', [tenant, 'LOCATION', documentId, key]), { limit: RECORDS_AT_ONCE, after, between });
+  const between =
+    organization === undefined ? undefined : ([`${joinKey([organization])}#`, `${joinKey([organization])}#~`] as const);
+  const { keys, next } = await table.queryIndex(
+    'gsi2',
+    indexPartition('tenant', [tenant, 'LOCATION', documentId, key]),
+    { limit: RECORDS_AT_ONCE, after, between },
+  );
   const placed = keys.map((record) => ({ record, place: placeOfKey(tenant, record) }));
-  const documents = await table.getMany(DocumentEntity, placed.map(({ place }) => ({ tenant, organization: place.organization, documentId })));
+  const documents = await table.getMany(
+    DocumentEntity,
+    placed.map(({ place }) => ({ tenant, organization: place.organization, documentId })),
+  );
   const live = placed.filter(({ place }, index) => documents[index]?.internalId === place.document);
-  const read = async <T extends { locationKey?: string | undefined }, P, K>(entity: Entity<T, P, K>, kind: string): Promise<Located<T>[]> => {
+  const read = async <T extends { locationKey?: string | undefined }, P, K>(
+    entity: Entity<T, P, K>,
+    kind: string,
+  ): Promise<Located<T>[]> => {
     const own = live.filter(({ record: { PK } }) => PK.endsWith(`#${kind}`));
-    const found = await table.getByKeys(entity, own.map(({ record }) => record));
+    const found = await table.getByKeys(
+      entity,
+      own.map(({ record }) => record),
+    );
     return own.flatMap(({ place }, index) => {
       const record = found[index];
       return record?.locationKey === key ? [{ place, record }] : [];
     });
   };
   const [threads, reactions, recordings, notifications] = await Promise.all([
-    read(ThreadEntity, 'THREADS'), read(ReactionEntity, 'REACTIONS'), read(RecordingEntity, 'RECORDINGS'), read(NotificationEntity, 'NOTIFICATIONS'),
+    read(ThreadEntity, 'THREADS'),
+    read(ReactionEntity, 'REACTIONS'),
+    read(RecordingEntity, 'RECORDINGS'),
+    read(NotificationEntity, 'NOTIFICATIONS'),
   ]);
   return { threads, reactions, recordings, notifications, next };
 }

@@ -1,6 +1,12 @@
 import type { Capability } from '../app/capability.ts';
 import { type Location, locationKey } from './rules/location.ts';
-import { changeLocation, type LocationChange, type StoredLocation, storedLocation, tooLarge } from './rules/locationChange.ts';
+import {
+  changeLocation,
+  type LocationChange,
+  type StoredLocation,
+  storedLocation,
+  tooLarge,
+} from './rules/locationChange.ts';
 import { fits } from '../notifications/rules.ts';
 import { changeThread } from '../comments/rules/threads.ts';
 import { ApiError } from '../shared/errors.ts';
@@ -51,36 +57,67 @@ export class LocationUpdater {
    * that was written in the last moments can be missed, because records are found through an index.
    */
   async update(tenant: string, { documentId, organizationId, oldLocation, ...change }: LocationUpdate): Promise<void> {
-    const organization = organizationId === undefined ? undefined : (await new OrganizationReader(this.#table).require(tenant, organizationId)).internalId;
+    const organization =
+      organizationId === undefined
+        ? undefined
+        : (await new OrganizationReader(this.#table).require(tenant, organizationId)).internalId;
     const location = { tenant, documentId, key: locationKey(oldLocation), organization };
     const until = this.#clock() + UPDATES_FOR_MILLISECONDS;
     let after: string | undefined;
     do {
       const { threads, reactions, recordings, notifications, next } = await readLocation(this.#table, location, after);
-      await inParallel([
-        ...threads.map((found) => () => this.#change(ThreadEntity, found, change, (thread, _stored, sent) => {
-          const changed = changeThread(thread, { location: sent }, { now: this.#clock() });
-          if ('refused' in changed) throw tooLarge();
-          return changed;
-        })),
-        ...reactions.map((found) => () => this.#change(ReactionEntity, found, change, (reaction, stored) => ({ ...reaction, ...stored, lastUpdated: this.#clock() }))),
-        ...recordings.map((found) => () => this.#change(RecordingEntity, found, change, (recording, stored) => ({ ...recording, ...stored, lastUpdated: this.#clock() }))),
-        ...notifications.map((found) => () => this.#change(NotificationEntity, found, change, (notification, stored) => {
-          const changed = { ...notification, ...stored };
-          if (!fits(changed)) throw tooLarge();
-          return changed;
-        })),
-      ], PARALLEL, async (work) => {
-        if (this.#clock() > until) throw new ApiError('UNAVAILABLE', 'Not everything is updated yet. Send the request again.');
-        await work();
-      });
+      await inParallel(
+        [
+          ...threads.map(
+            (found) => () =>
+              this.#change(ThreadEntity, found, change, (thread, _stored, sent) => {
+                const changed = changeThread(thread, { location: sent }, { now: this.#clock() });
+                if ('refused' in changed) throw tooLarge();
+                return changed;
+              }),
+          ),
+          ...reactions.map(
+            (found) => () =>
+              this.#change(ReactionEntity, found, change, (reaction, stored) => ({
+                ...reaction,
+                ...stored,
+                lastUpdated: this.#clock(),
+              })),
+          ),
+          ...recordings.map(
+            (found) => () =>
+              this.#change(RecordingEntity, found, change, (recording, stored) => ({
+                ...recording,
+                ...stored,
+                lastUpdated: this.#clock(),
+              })),
+          ),
+          ...notifications.map(
+            (found) => () =>
+              this.#change(NotificationEntity, found, change, (notification, stored) => {
+                const changed = { ...notification, ...stored };
+                if (!fits(changed)) throw tooLarge();
+                return changed;
+              }),
+          ),
+        ],
+        PARALLEL,
+        async (work) => {
+          if (this.#clock() > until)
+            throw new ApiError('UNAVAILABLE', 'Not everything is updated yet. Send the request again.');
+          await work();
+        },
+      );
       after = next;
     } while (after !== undefined);
   }
 
   /** Writes a record with its changed location, unless the record has that location already, has moved away or is deleted. */
   async #change<K, T extends WithLocation & K>(
-    entity: Entity<T, DocumentPlace, K>, { place, record }: Located<T>, change: LocationChange, changed: (record: Stored<T>, stored: StoredLocation, location: Location) => T,
+    entity: Entity<T, DocumentPlace, K>,
+    { place, record }: Located<T>,
+    change: LocationChange,
+    changed: (record: Stored<T>, stored: StoredLocation, location: Location) => T,
   ): Promise<void> {
     let current = record;
     await settle(async () => {
@@ -88,7 +125,9 @@ export class LocationUpdater {
       const stored = storedLocation(location);
       if (stored.location === current.location) return 'done';
       // A replaced item takes its new index key. The key of the item itself holds no location, so it stays.
-      const outcome = await this.#table.write([replace(entity, { ...place, ...changed(current, stored, location) }, current._r)]);
+      const outcome = await this.#table.write([
+        replace(entity, { ...place, ...changed(current, stored, location) }, current._r),
+      ]);
       if (outcome === 'done') return 'done';
       const found = await this.#table.get(entity, { ...place, ...current });
       if (!found || found.locationKey !== record.locationKey) return 'done';
@@ -99,7 +138,10 @@ export class LocationUpdater {
 }
 
 export const updateLocations: Capability<Pick<LocationUpdater, 'update'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'PutItem'] }, { resource: 'index/gsi2', actions: ['Query'] }],
+  grants: [
+    { resource: 'table', actions: ['GetItem', 'BatchGetItem', 'PutItem'] },
+    { resource: 'index/gsi2', actions: ['Query'] },
+  ],
   env: ['TABLE_NAME'],
   open: (env) => new LocationUpdater(openTable(env)),
 };

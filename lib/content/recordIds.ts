@@ -29,7 +29,14 @@ export const RecordIdEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'Where the thread, reaction, recording, notification or activity with an id is',
   schema: Schema,
-  pk: (of: Place & { kind: RecordKind; id: string }) => [of.tenant, 'ORGANIZATION', of.organization, 'RECORD', of.kind, of.id],
+  pk: (of: Place & { kind: RecordKind; id: string }) => [
+    of.tenant,
+    'ORGANIZATION',
+    of.organization,
+    'RECORD',
+    of.kind,
+    of.id,
+  ],
   // The document under the customer's id, so that this and the document itself can be read at the same time.
   sk: (key: { within: string }) => ['IN', key.within],
 });
@@ -42,9 +49,16 @@ export interface RecordName {
 }
 
 /** Where the named records are, undefined where there are none, or not in this document when one is given. One BatchGet. */
-export async function findRecords(table: Table, place: Place | DocumentPlace, names: readonly RecordName[]): Promise<(Stored<RecordPosition> | undefined)[]> {
+export async function findRecords(
+  table: Table,
+  place: Place | DocumentPlace,
+  names: readonly RecordName[],
+): Promise<(Stored<RecordPosition> | undefined)[]> {
   const { tenant, organization } = place;
-  const found = await table.getMany(RecordIdEntity, names.map((name) => ({ tenant, organization, ...name })));
+  const found = await table.getMany(
+    RecordIdEntity,
+    names.map((name) => ({ tenant, organization, ...name })),
+  );
   return 'document' in place ? found.map((one) => (one?.document === place.document ? one : undefined)) : found;
 }
 
@@ -52,7 +66,12 @@ export async function findRecords(table: Table, place: Place | DocumentPlace, na
  * Gives a record its id: an insertion, or, over what a document that is gone left behind, a replacement. `stored` is what is under
  * the id now.
  */
-export function nameRecord(place: DocumentPlace, name: RecordName & Pick<RecordPosition, 'documentId'>, createdAt: number, stored: Stored<RecordPosition> | undefined): WriteOp {
+export function nameRecord(
+  place: DocumentPlace,
+  name: RecordName & Pick<RecordPosition, 'documentId'>,
+  createdAt: number,
+  stored: Stored<RecordPosition> | undefined,
+): WriteOp {
   const { tenant, organization, document } = place;
   const value = { tenant, organization, ...name, document, createdAt };
   // The revision says which record it is as well: one that was removed and added again is not what somebody else has read.

@@ -40,12 +40,14 @@ const Leftover = z.object({
   /** The customer's id of the document. */
   documentId: z.string(),
   /** A thread whose head is gone; its id stays taken until the last comment is gone, so that nobody gets a thread with old comments. */
-  thread: z.object({
-    annotationId: z.string(),
-    createdAt: z.number(),
-    first: z.object({ commentId: z.number(), createdAt: z.number() }),
-    assignedTo: z.object({ userId: z.string() }).optional(),
-  }).optional(),
+  thread: z
+    .object({
+      annotationId: z.string(),
+      createdAt: z.number(),
+      first: z.object({ commentId: z.number(), createdAt: z.number() }),
+      assignedTo: z.object({ userId: z.string() }).optional(),
+    })
+    .optional(),
   /** Reactions on comments that are gone. */
   reactions: z.array(ReactionReference).optional(),
   /** A collaborative editor whose head is gone. */
@@ -60,10 +62,21 @@ export interface UnfinishedRemoval {
 }
 
 /** Begins a removal that one transaction cannot hold: the operation goes into the first one, `endRemoval` does the rest. */
-export function beginRemoval(place: DocumentPlace, left: Omit<Leftover, 'organization' | 'document'>, now: number): { op: WriteOp; unfinished: UnfinishedRemoval } {
+export function beginRemoval(
+  place: DocumentPlace,
+  left: Omit<Leftover, 'organization' | 'document'>,
+  now: number,
+): { op: WriteOp; unfinished: UnfinishedRemoval } {
   const { tenant, organization, document } = place;
   const unfinished = { jobId: newId('job', now), leftover: { organization, document, ...left } };
-  return { unfinished, op: beginJob(tenant, { jobId: unfinished.jobId, kind: 'removeRecords', data: unfinished.leftover, dueAt: now + TIME_TO_END }, now) };
+  return {
+    unfinished,
+    op: beginJob(
+      tenant,
+      { jobId: unfinished.jobId, kind: 'removeRecords', data: unfinished.leftover, dueAt: now + TIME_TO_END },
+      now,
+    ),
+  };
 }
 
 /** Removes the rest, and the job that would do it otherwise. */
@@ -81,14 +94,27 @@ export async function removeRest(table: Table, tenant: string, data: unknown): P
   if (editor) await removeLeftEditor(table, place, editor);
 }
 
-async function removeHeadless(table: Table, place: DocumentPlace, documentId: string, thread: Leftover['thread'] & {}): Promise<void> {
+async function removeHeadless(
+  table: Table,
+  place: DocumentPlace,
+  documentId: string,
+  thread: Leftover['thread'] & {},
+): Promise<void> {
   const reader = new ThreadReader(table);
   for (;;) {
-    const [head, { values }] = await Promise.all([table.get(ThreadEntity, { ...place, ...thread }), reader.comments(place, thread, { limit: AT_A_TIME })]);
+    const [head, { values }] = await Promise.all([
+      table.get(ThreadEntity, { ...place, ...thread }),
+      reader.comments(place, thread, { limit: AT_A_TIME }),
+    ]);
     // Somebody else ended this removal, and the thread was added again.
     if (head) return;
     if (values.length === 0) break;
-    await removeReactions(table, place, documentId, values.flatMap((comment) => comment.reactions ?? []));
+    await removeReactions(
+      table,
+      place,
+      documentId,
+      values.flatMap((comment) => comment.reactions ?? []),
+    );
     const groups = inTransactions(values.map((comment) => ({ ops: commentRemovalOps(place, thread, comment) })));
     // One that somebody reacted to in between is read again, with the reaction.
     for (const group of groups) await table.write(group.flatMap(({ ops }) => ops));
@@ -103,20 +129,41 @@ async function removeHeadless(table: Table, place: DocumentPlace, documentId: st
  * The operation that forgets that a thread's assignee is involved in its first comment: only the head says so, and the comment may be gone without it
  * where the document is removed at the same time.
  */
-export function forgetAssignee(place: DocumentPlace, { annotationId, first }: Pick<Thread, 'annotationId' | 'first'>, { userId }: { readonly userId: string }): WriteOp {
-  return forget(place, { kind: 'comment', document: place.document, id: annotationId, commentId: first.commentId, at: first.createdAt, userId });
+export function forgetAssignee(
+  place: DocumentPlace,
+  { annotationId, first }: Pick<Thread, 'annotationId' | 'first'>,
+  { userId }: { readonly userId: string },
+): WriteOp {
+  return forget(place, {
+    kind: 'comment',
+    document: place.document,
+    id: annotationId,
+    commentId: first.commentId,
+    at: first.createdAt,
+    userId,
+  });
 }
 
-async function removeReactions(table: Table, place: DocumentPlace, documentId: string, references: readonly ReactionReference[]): Promise<void> {
-  await inParallel(references, PARALLEL, (reference) => settle(async () => {
-    const there = (await readReactionsOn(table, place, [reference])).filter((reaction) => reaction !== undefined);
-    return (await table.write(reactionRemovalOps(place, documentId, there))) === 'done' ? 'done' : 'conflict';
-  }).then(() => undefined));
+async function removeReactions(
+  table: Table,
+  place: DocumentPlace,
+  documentId: string,
+  references: readonly ReactionReference[],
+): Promise<void> {
+  await inParallel(references, PARALLEL, (reference) =>
+    settle(async () => {
+      const there = (await readReactionsOn(table, place, [reference])).filter((reaction) => reaction !== undefined);
+      return (await table.write(reactionRemovalOps(place, documentId, there))) === 'done' ? 'done' : 'conflict';
+    }).then(() => undefined),
+  );
 }
 
 /** The operations that remove a comment as it was read, and it from the data of those whom it involves. Its reactions are another matter. */
 export function commentRemovalOps(place: DocumentPlace, thread: Assigning, comment: Stored<Comment>): WriteOp[] {
-  return [remove(CommentEntity, { ...place, ...comment }, comment._r), ...edgeOps(place, { thread, comment }, undefined)];
+  return [
+    remove(CommentEntity, { ...place, ...comment }, comment._r),
+    ...edgeOps(place, { thread, comment }, undefined),
+  ];
 }
 
 /** A thread that is to be removed, with its first comments. */
@@ -134,7 +181,11 @@ export type ThreadRemoval = 'removed' | 'absent' | 'busy';
  * read; `told` makes the operations of a thread's events, for its transaction.
  */
 export async function removeThreads(
-  table: Table, place: DocumentPlace, threads: readonly Stored<Thread>[], now: number, told: (removed: RemovableThread) => readonly WriteOp[] = () => [],
+  table: Table,
+  place: DocumentPlace,
+  threads: readonly Stored<Thread>[],
+  now: number,
+  told: (removed: RemovableThread) => readonly WriteOp[] = () => [],
 ): Promise<ThreadRemoval[]> {
   return inSlices(threads, THREADS_AT_A_TIME, async (some) => {
     const heads = headsOf(table, place);
@@ -142,7 +193,8 @@ export async function removeThreads(
       table,
       items: some,
       read: async (items) => readWhole(table, place, await heads(items)),
-      decide: (_thread, whole) => (whole ? removal(place, whole, told(whole), now) : { result: { outcome: 'absent' }, ops: [] }),
+      decide: (_thread, whole) =>
+        whole ? removal(place, whole, told(whole), now) : { result: { outcome: 'absent' }, ops: [] },
       conflicted: () => ({ outcome: 'busy' }),
     });
     await inParallel(results, PARALLEL, async ({ unfinished }) => {
@@ -159,7 +211,11 @@ interface Whole extends RemovableThread {
   readonly reactionOps: readonly WriteOp[];
 }
 
-async function readWhole(table: Table, place: DocumentPlace, threads: readonly (Stored<Thread> | undefined)[]): Promise<(Whole | undefined)[]> {
+async function readWhole(
+  table: Table,
+  place: DocumentPlace,
+  threads: readonly (Stored<Thread> | undefined)[],
+): Promise<(Whole | undefined)[]> {
   const reader = new ThreadReader(table);
   const wholes: (Whole | undefined)[] = threads.map(() => undefined);
   await inParallel([...threads.entries()], PARALLEL, async ([index, thread]) => {
@@ -168,7 +224,16 @@ async function readWhole(table: Table, place: DocumentPlace, threads: readonly (
     const references = comments.flatMap((comment) => comment.reactions ?? []);
     const complete = next === undefined && references.length <= TOGETHER;
     const reactions = complete ? await readReactionsOn(table, place, references) : [];
-    wholes[index] = { thread, comments, complete, reactionOps: reactionRemovalOps(place, thread.documentId, reactions.filter((reaction) => reaction !== undefined)) };
+    wholes[index] = {
+      thread,
+      comments,
+      complete,
+      reactionOps: reactionRemovalOps(
+        place,
+        thread.documentId,
+        reactions.filter((reaction) => reaction !== undefined),
+      ),
+    };
   });
   return wholes;
 }
@@ -179,12 +244,18 @@ interface Removed {
   readonly unfinished?: UnfinishedRemoval;
 }
 
-function removal(place: DocumentPlace, { thread, comments, complete, reactionOps }: Whole, told: readonly WriteOp[], now: number): Decision<Removed> {
+function removal(
+  place: DocumentPlace,
+  { thread, comments, complete, reactionOps }: Whole,
+  told: readonly WriteOp[],
+  now: number,
+): Decision<Removed> {
   const { annotationId, createdAt, first, assignedTo, documentId } = thread;
   const name = unnameRecord(place, { kind: 'thread', id: annotationId, within: documentId });
   const head = [remove(ThreadEntity, { ...place, ...thread }, thread._r), recordDeletion(place, thread, now), ...told];
   const rest = [name, ...comments.flatMap((comment) => commentRemovalOps(place, thread, comment)), ...reactionOps];
-  if (complete && head.length + rest.length <= MOST_OPERATIONS) return { result: { outcome: 'removed' }, ops: [...head, ...rest] };
+  if (complete && head.length + rest.length <= MOST_OPERATIONS)
+    return { result: { outcome: 'removed' }, ops: [...head, ...rest] };
   const headless = { annotationId, createdAt, first, assignedTo: assignedTo && { userId: assignedTo.userId } };
   const { op, unfinished } = beginRemoval(place, { documentId, thread: headless }, now);
   return { result: { outcome: 'removed', unfinished }, ops: [...head, op] };

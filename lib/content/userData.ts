@@ -93,33 +93,75 @@ export class UserDataReader {
    * through the whole listing is given exactly once, whatever is written meanwhile. Left out is what lies in a thread or document that is
    * gone, what the user may not see and did not make, and what is from before the user was removed from it.
    */
-  async page(tenant: string, organization: Organization, userId: string, cursor: UserDataCursor, now: number): Promise<UserDataPage> {
-    const reading: Reading = { place: placeOf(tenant, organization), userId, names: { apiKey: tenant, organizationId: organization.organizationId }, now };
+  async page(
+    tenant: string,
+    organization: Organization,
+    userId: string,
+    cursor: UserDataCursor,
+    now: number,
+  ): Promise<UserDataPage> {
+    const reading: Reading = {
+      place: placeOf(tenant, organization),
+      userId,
+      names: { apiKey: tenant, organizationId: organization.organizationId },
+      now,
+    };
     const [[user], comment, reaction, recording, notification] = await Promise.all([
       this.#table.getMany(UserEntity, [{ tenant, userId }]),
       this.#read(reading, 'comment', cursor, (edges) => this.#comments(reading, edges)),
-      this.#read(reading, 'reaction', cursor, async (edges) => shownOf(await readReactions(this.#table, reading.place, edges), (one) => showReaction(reading.names, one))),
-      this.#read(reading, 'recording', cursor, async (edges) => shownOf(await readRecordings(this.#table, reading.place, edges), (one) => showRecording(reading.names, one))),
+      this.#read(reading, 'reaction', cursor, async (edges) =>
+        shownOf(await readReactions(this.#table, reading.place, edges), (one) => showReaction(reading.names, one)),
+      ),
+      this.#read(reading, 'recording', cursor, async (edges) =>
+        shownOf(await readRecordings(this.#table, reading.place, edges), (one) => showRecording(reading.names, one)),
+      ),
       this.#read(reading, 'notification', cursor, (edges) => this.#notifications(reading, edges)),
     ]);
     const all: Readonly<Record<InvolvedKind, FoundPage<unknown>>> = { comment, reaction, recording, notification };
-    const documentIds = involvedKinds.flatMap((kind) => all[kind].found.flatMap(({ shown }) => shown?.documentId ?? []));
+    const documentIds = involvedKinds.flatMap((kind) =>
+      all[kind].found.flatMap(({ shown }) => shown?.documentId ?? []),
+    );
     const documents = await liveDocuments(new DocumentReader(this.#table), reading.place, documentIds);
-    const [[departures], hidden] = await Promise.all([departuresOf(this.#table, reading.place, [user]), this.#hidden(reading, organization, involvedKinds.flatMap((kind) => all[kind].found), documents)]);
+    const [[departures], hidden] = await Promise.all([
+      departuresOf(this.#table, reading.place, [user]),
+      this.#hidden(
+        reading,
+        organization,
+        involvedKinds.flatMap((kind) => all[kind].found),
+        documents,
+      ),
+    ]);
     const isThere: IsThere = (one, documentId) => {
       const { document, at } = one;
       if (hidden.has(one)) return false;
       const found = documents.get(documentId);
       if (found?.internalId !== document) return false;
-      return !hasEnded(departures, [document, ...(found.folder ? folderChain(found.folder) : []), reading.place.organization], at);
+      return !hasEnded(
+        departures,
+        [document, ...(found.folder ? folderChain(found.folder) : []), reading.place.organization],
+        at,
+      );
     };
 
-    const needs = involvedKinds.map((kind) => all[kind].found.reduce((sum, one) => sum + (one.shown && isThere(one, one.shown.documentId) ? one.shown.bytes : 0), 0));
+    const needs = involvedKinds.map((kind) =>
+      all[kind].found.reduce(
+        (sum, one) => sum + (one.shown && isThere(one, one.shown.documentId) ? one.shown.bytes : 0),
+        0,
+      ),
+    );
     const shares = fairShares(needs, PAGE_BYTES);
     const share = (kind: InvolvedKind) => shares[involvedKinds.indexOf(kind)] ?? 0;
     const [comments, reactions] = [cut(comment, isThere, share('comment')), cut(reaction, isThere, share('reaction'))];
-    const [recordings, notifications] = [cut(recording, isThere, share('recording')), cut(notification, isThere, share('notification'))];
-    const ends: UserDataCursor = { comment: comments.end, reaction: reactions.end, recording: recordings.end, notification: notifications.end };
+    const [recordings, notifications] = [
+      cut(recording, isThere, share('recording')),
+      cut(notification, isThere, share('notification')),
+    ];
+    const ends: UserDataCursor = {
+      comment: comments.end,
+      reaction: reactions.end,
+      recording: recordings.end,
+      notification: notifications.end,
+    };
     return {
       comments: comments.values,
       reactions: reactions.values,
@@ -130,43 +172,84 @@ export class UserDataReader {
   }
 
   /** What the next edges of a kind lead to, in their order. */
-  async #read<V>({ place, userId }: Reading, kind: InvolvedKind, cursor: UserDataCursor, show: Show<V>): Promise<FoundPage<V>> {
+  async #read<V>(
+    { place, userId }: Reading,
+    kind: InvolvedKind,
+    cursor: UserDataCursor,
+    show: Show<V>,
+  ): Promise<FoundPage<V>> {
     const after = cursor[kind];
     if (after === null) return { found: [], next: undefined };
-    const page = await this.#table.query(InvolvementEntity, { ...place, userId }, { prefix: ['DATA', kind], limit: PER_KIND, after });
+    const page = await this.#table.query(
+      InvolvementEntity,
+      { ...place, userId },
+      { prefix: ['DATA', kind], limit: PER_KIND, after },
+    );
     const edges = page.values.map((edge) => ({ ...edge, userId, kind }));
     const shown = await show(edges);
-    return { found: edges.map((edge, index) => ({ key: InvolvementEntity.key({ ...place, ...edge }).SK, document: edge.document, at: edge.at, shown: shown[index] })), next: page.next };
+    return {
+      found: edges.map((edge, index) => ({
+        key: InvolvementEntity.key({ ...place, ...edge }).SK,
+        document: edge.document,
+        at: edge.at,
+        shown: shown[index],
+      })),
+      next: page.next,
+    };
   }
 
   /** Returns what the user did not make and may not see now, by the rule `maySee`. */
-  async #hidden({ place, userId, now }: Reading, organization: Organization, found: readonly Found<unknown>[], documents: ReadonlyMap<string, PlacedDocument>): Promise<ReadonlySet<unknown>> {
+  async #hidden(
+    { place, userId, now }: Reading,
+    organization: Organization,
+    found: readonly Found<unknown>[],
+    documents: ReadonlyMap<string, PlacedDocument>,
+  ): Promise<ReadonlySet<unknown>> {
     const limited = found.filter(({ shown }) => shown?.guard !== undefined);
-    const allowed = await new ViewerChecks(this.#table, { place, organization, now }, userId).see(limited.map(({ shown }) => {
-      const { ofDocument, ...guard } = shown!.guard!;
-      return { ...guard, ...(ofDocument && { document: documents.get(shown!.documentId) }) };
-    }));
+    const allowed = await new ViewerChecks(this.#table, { place, organization, now }, userId).see(
+      limited.map(({ shown }) => {
+        const { ofDocument, ...guard } = shown!.guard!;
+        return { ...guard, ...(ofDocument && { document: documents.get(shown!.documentId) }) };
+      }),
+    );
     return new Set(limited.filter((_one, index) => !allowed[index]));
   }
 
   async #comments({ place, names }: Reading, edges: readonly Involvement[]) {
     const found = await new ThreadReader(this.#table).ofEdges(place, edges);
     const placed = found.map((one) => one && { ...one, documentId: one.thread.documentId });
-    return shownOf(placed, ({ thread: { annotationId }, comment, documentId }): UserComment => (
-      { annotationId, documentId, ...showComment({ apiKey: names.apiKey, organization: names, document: { documentId } }, comment) }
-    ), ({ thread, comment }, index) => (
-      edges[index]?.made ? undefined : { thread: guarded(thread, names.organizationId), accessFields: contextItems(comment.context), ofDocument: true }
-    ));
+    return shownOf(
+      placed,
+      ({ thread: { annotationId }, comment, documentId }): UserComment => ({
+        annotationId,
+        documentId,
+        ...showComment({ apiKey: names.apiKey, organization: names, document: { documentId } }, comment),
+      }),
+      ({ thread, comment }, index) =>
+        edges[index]?.made
+          ? undefined
+          : {
+              thread: guarded(thread, names.organizationId),
+              accessFields: contextItems(comment.context),
+              ofDocument: true,
+            },
+    );
   }
 
   async #notifications({ place, names }: Reading, edges: readonly Involvement[]) {
     const found = await readNotifications(this.#table, place, edges);
-    const placed = found.flatMap((notification, index) => (notification ? [{ notification, document: (edges[index] as Involvement).document }] : []));
+    const placed = found.flatMap((notification, index) =>
+      notification ? [{ notification, document: (edges[index] as Involvement).document }] : [],
+    );
     const guards = (await notificationGuards(this.#table, place, names.organizationId, placed)).values();
-    return shownOf(found, (one) => showNotification(names, one), (_one, index) => {
-      const guard = guards.next().value as Guard;
-      return edges[index]?.made ? undefined : { ...guard, ofDocument: guard.thread !== undefined };
-    });
+    return shownOf(
+      found,
+      (one) => showNotification(names, one),
+      (_one, index) => {
+        const guard = guards.next().value as Guard;
+        return edges[index]?.made ? undefined : { ...guard, ofDocument: guard.thread !== undefined };
+      },
+    );
   }
 }
 
@@ -175,12 +258,19 @@ type IsThere = (found: Found<unknown>, documentId: string) => boolean;
 
 /** Records as they are shown, undefined where there is none to show. `guardOf` is called once per record, in their order. */
 function shownOf<R extends { readonly documentId: string }, V>(
-  records: readonly (R | undefined)[], show: (record: R) => V, guardOf: (record: R, index: number) => Shown<V>['guard'] = () => undefined,
+  records: readonly (R | undefined)[],
+  show: (record: R) => V,
+  guardOf: (record: R, index: number) => Shown<V>['guard'] = () => undefined,
 ): Found<V>['shown'][] {
   return records.map((record, index) => {
     if (!record) return undefined;
     const value = show(record);
-    return { value, documentId: record.documentId, bytes: Buffer.byteLength(JSON.stringify(value)), guard: guardOf(record, index) };
+    return {
+      value,
+      documentId: record.documentId,
+      bytes: Buffer.byteLength(JSON.stringify(value)),
+      guard: guardOf(record, index),
+    };
   });
 }
 

@@ -24,15 +24,27 @@ export class UserDataEverywhereReader {
   }
 
   /** A page holds data of one organization. It is empty and has a `next` when the next ten organizations hold none of the user's data. */
-  async page(tenant: string, userId: string, { after, within }: EverywhereCursor, now: number): Promise<Omit<UserDataPage, 'next'> & { readonly next: EverywhereCursor | undefined }> {
+  async page(
+    tenant: string,
+    userId: string,
+    { after, within }: EverywhereCursor,
+    now: number,
+  ): Promise<Omit<UserDataPage, 'next'> & { readonly next: EverywhereCursor | undefined }> {
     let position = after;
     for (let looked = 0; looked < ORGANIZATIONS_PER_PAGE; looked++) {
-      const { values: [organization], next } = await this.#organizations.list(tenant, { limit: 1, after: position });
+      const {
+        values: [organization],
+        next,
+      } = await this.#organizations.list(tenant, { limit: 1, after: position });
       if (!organization) return { ...empty, next: undefined };
       // Another organization can have taken the place of one that was deleted between two pages.
       const cursor = looked === 0 && within?.organization === organization.internalId ? within.cursor : {};
       const { next: goesOn, ...data } = await this.#data.page(tenant, organization, userId, cursor, now);
-      if (goesOn) return { ...data, next: { after: position, within: { organization: organization.internalId, cursor: goesOn } } };
+      if (goesOn)
+        return {
+          ...data,
+          next: { after: position, within: { organization: organization.internalId, cursor: goesOn } },
+        };
       const isEmpty = Object.values(data).every((rows) => rows.length === 0);
       if (!isEmpty || next === undefined) return { ...data, next: next === undefined ? undefined : { after: next } };
       position = next;
@@ -44,8 +56,11 @@ export class UserDataEverywhereReader {
 const empty = { comments: [], reactions: [], recordings: [], notifications: [] };
 
 /** Read users' data in all organizations. */
-export const readUserDataEverywhere: Capability<UserDataEverywhereReader> = /* @__PURE__ */ building([readOrganizations, readUserData], {
-  grants: [],
-  env: [],
-  open: (env) => new UserDataEverywhereReader(readOrganizations.open(env), readUserData.open(env)),
-});
+export const readUserDataEverywhere: Capability<UserDataEverywhereReader> = /* @__PURE__ */ building(
+  [readOrganizations, readUserData],
+  {
+    grants: [],
+    env: [],
+    open: (env) => new UserDataEverywhereReader(readOrganizations.open(env), readUserData.open(env)),
+  },
+);

@@ -66,7 +66,9 @@ export class KeyRing {
 
   async #fetch(abortSignal?: AbortSignal): Promise<Map<string, string>> {
     this.#readAt = Date.now();
-    const { SecretString } = await this.#client.send(new GetSecretValueCommand({ SecretId: this.#arn }), { ...(abortSignal && { abortSignal }) });
+    const { SecretString } = await this.#client.send(new GetSecretValueCommand({ SecretId: this.#arn }), {
+      ...(abortSignal && { abortSignal }),
+    });
     return new Map(Object.entries(Secret.parse(JSON.parse(SecretString ?? '{}'))));
   }
 }

@@ -18,7 +18,9 @@ export function sealBytes(key: Uint8Array, plain: Uint8Array, bound: readonly st
 /** What `sealBytes` sealed; undefined when the key, what it is bound to, or a single bit of it is another. */
 export function openBytes(key: Uint8Array, sealed: Uint8Array, bound: readonly string[]): Buffer | undefined {
   if (sealed.length < IV_BYTES + TAG_BYTES) return undefined;
-  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES }).setAAD(Buffer.from(JSON.stringify(bound)));
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, IV_BYTES), {
+    authTagLength: TAG_BYTES,
+  }).setAAD(Buffer.from(JSON.stringify(bound)));
   decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES));
   try {
     return Buffer.concat([decipher.update(sealed.subarray(IV_BYTES, sealed.length - TAG_BYTES)), decipher.final()]);

@@ -34,7 +34,11 @@ export class SecretBox {
     const dot = sealed.indexOf('.');
     const version = sealed.slice(0, dot);
     const key = await this.#ring.byVersion(version);
-    const plain = openBytes(this.#tenantKey(key, version, owner.tenant), Buffer.from(sealed.slice(dot + 1), 'base64url'), bound(owner));
+    const plain = openBytes(
+      this.#tenantKey(key, version, owner.tenant),
+      Buffer.from(sealed.slice(dot + 1), 'base64url'),
+      bound(owner),
+    );
     if (!plain) throw new Error(`A secret for ${owner.purpose} does not open for its owner`);
     return plain.toString();
   }

@@ -51,7 +51,10 @@ export class LocationRemover {
   }
 
   /** Removes these records; false when concurrent writes got in the way of some. */
-  async #removeRecords({ threads, reactions, recordings, notifications }: Omit<LocationRecords, 'next'>, until: number): Promise<boolean> {
+  async #removeRecords(
+    { threads, reactions, recordings, notifications }: Omit<LocationRecords, 'next'>,
+    until: number,
+  ): Promise<boolean> {
     let isComplete = true;
     const alone = [
       ...recordings.map(({ place, record }) => ({ ops: recordingRemovalOps(place, [record]) })),
@@ -62,16 +65,25 @@ export class LocationRemover {
       if ((await this.#table.write(group.flatMap(({ ops }) => ops))) !== 'done') isComplete = false;
     });
     // Those on one comment one after the other: each changes it.
-    await inParallel([...Map.groupBy(reactions, ({ record: { on } }) => JSON.stringify(on)).values()], PARALLEL, async (group) => {
-      for (const { place, record } of group) {
-        this.#requireTime(until);
-        await this.#removeReaction(place, record);
-      }
-    });
+    await inParallel(
+      [...Map.groupBy(reactions, ({ record: { on } }) => JSON.stringify(on)).values()],
+      PARALLEL,
+      async (group) => {
+        for (const { place, record } of group) {
+          this.#requireTime(until);
+          await this.#removeReaction(place, record);
+        }
+      },
+    );
     for (const group of Map.groupBy(threads, ({ place }) => `${place.organization} ${place.document}`).values()) {
       for (let i = 0; i < group.length; i += THREADS_AT_ONCE) {
         this.#requireTime(until);
-        const outcomes = await removeThreads(this.#table, (group[0] as Located<unknown>).place, group.slice(i, i + THREADS_AT_ONCE).map(({ record }) => record), this.#clock());
+        const outcomes = await removeThreads(
+          this.#table,
+          (group[0] as Located<unknown>).place,
+          group.slice(i, i + THREADS_AT_ONCE).map(({ record }) => record),
+          this.#clock(),
+        );
         isComplete = isComplete && !outcomes.includes('busy');
       }
     }
@@ -83,25 +95,42 @@ export class LocationRemover {
     await settle(async () => {
       const [reaction, comment] = await this.#table.getEach(
         wanted(ReactionEntity, { ...place, annotationId, createdAt }),
-        wanted(CommentEntity, { ...place, annotationId: on?.annotationId ?? '', threadCreatedAt: on?.threadCreatedAt ?? 0, commentId: on?.commentId ?? 0 }),
+        wanted(CommentEntity, {
+          ...place,
+          annotationId: on?.annotationId ?? '',
+          threadCreatedAt: on?.threadCreatedAt ?? 0,
+          commentId: on?.commentId ?? 0,
+        }),
       );
       if (!reaction) return 'done';
       const named = comment?.reactions?.some(({ id }) => id === annotationId) ? comment : undefined;
       const outcome = await this.#table.write([
         ...reactionRemovalOps(place, documentId, [reaction]),
-        ...(named ? [replace(CommentEntity, { ...place, ...named, reactions: named.reactions?.filter(({ id }) => id !== annotationId) }, named._r)] : []),
+        ...(named
+          ? [
+              replace(
+                CommentEntity,
+                { ...place, ...named, reactions: named.reactions?.filter(({ id }) => id !== annotationId) },
+                named._r,
+              ),
+            ]
+          : []),
       ]);
       return outcome === 'done' ? 'done' : 'conflict';
     });
   }
 
   #requireTime(until: number): void {
-    if (this.#clock() > until) throw new ApiError('UNAVAILABLE', 'Not everything is deleted yet. Send the request again.');
+    if (this.#clock() > until)
+      throw new ApiError('UNAVAILABLE', 'Not everything is deleted yet. Send the request again.');
   }
 }
 
 export const removeLocations: Capability<LocationRemover> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem'] }, { resource: 'index/gsi2', actions: ['Query'] }],
+  grants: [
+    { resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem'] },
+    { resource: 'index/gsi2', actions: ['Query'] },
+  ],
   env: ['TABLE_NAME'],
   open: (env) => new LocationRemover(openTable(env)),
 };

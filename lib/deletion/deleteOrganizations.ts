@@ -1,7 +1,12 @@
 import type { Capability } from '../app/capability.ts';
 import { placeOf } from '../directory/folders/folders.ts';
 import type { JobMessage } from '../jobs/jobStore.ts';
-import { type Organization, OrganizationEntity, type OrganizationResult, unknownOrganizationResult } from '../directory/organizations.ts';
+import {
+  type Organization,
+  OrganizationEntity,
+  type OrganizationResult,
+  unknownOrganizationResult,
+} from '../directory/organizations.ts';
 import { removeOrganizationJob } from './startPurge.ts';
 import type { Stored } from '../table/entity.ts';
 import { openTable, remove, type Table } from '../table/table.ts';
@@ -25,19 +30,35 @@ export class OrganizationRemover {
    * organization. Ids are distinct; one that does not exist fails alone.
    */
   async remove(tenant: string, organizationIds: readonly string[], now: number): Promise<OrganizationsRemoved> {
-    const removed = await writeEach<string, Stored<Organization> | undefined, { result: OrganizationResult; jobId?: string }>({
+    const removed = await writeEach<
+      string,
+      Stored<Organization> | undefined,
+      { result: OrganizationResult; jobId?: string }
+    >({
       table: this.#table,
       items: organizationIds,
-      read: (items) => this.#table.getMany(OrganizationEntity, items.map((organizationId) => ({ tenant, organizationId }))),
+      read: (items) =>
+        this.#table.getMany(
+          OrganizationEntity,
+          items.map((organizationId) => ({ tenant, organizationId })),
+        ),
       decide: (organizationId, stored) => {
         if (!stored) return { result: { result: unknownOrganizationResult }, ops: [] };
         const { op, jobId } = removeOrganizationJob(placeOf(tenant, stored), now);
         const result = { success: true, id: stored.internalId, message: 'Deleted Successfully' };
-        return { result: { result, jobId }, ops: [remove(OrganizationEntity, { tenant, organizationId }, stored._r), op] };
+        return {
+          result: { result, jobId },
+          ops: [remove(OrganizationEntity, { tenant, organizationId }, stored._r), op],
+        };
       },
-      conflicted: () => ({ result: { success: false, id: '', message: 'Organization is being changed by another request.' } }),
+      conflicted: () => ({
+        result: { success: false, id: '', message: 'Organization is being changed by another request.' },
+      }),
     });
-    return { results: removed.map(({ result }) => result), jobs: removed.flatMap(({ jobId }) => (jobId === undefined ? [] : [{ tenant, jobId }])) };
+    return {
+      results: removed.map(({ result }) => result),
+      jobs: removed.flatMap(({ jobId }) => (jobId === undefined ? [] : [{ tenant, jobId }])),
+    };
   }
 }
 

@@ -55,7 +55,11 @@ type Lying<T> = Stored<T> & { readonly [KEY]: Key };
 const KEY = Symbol('key');
 
 /** A part that consists of records in one partition, and what is found by them. */
-function recordsPart<T>(entities: readonly { readonly type: string }[], records: Queried<T, DocumentPlace>, derive: (place: RemovedPlace, all: readonly Stored<T>[]) => Derived): RemovalPart {
+function recordsPart<T>(
+  entities: readonly { readonly type: string }[],
+  records: Queried<T, DocumentPlace>,
+  derive: (place: RemovedPlace, all: readonly Stored<T>[]) => Derived,
+): RemovalPart {
   const keyed: Queried<T & { readonly [KEY]: Key }, DocumentPlace> = {
     partition: (place) => records.partition(place),
     fromItem(item, now) {
@@ -78,7 +82,8 @@ function recordsPart<T>(entities: readonly { readonly type: string }[], records:
 /** Removes ids as long as they lead to this document: they can be those of records of another one by now, which was created under the same id. */
 async function removeNames(table: Table, place: RemovedPlace, names: readonly RecordName[]): Promise<void> {
   const { tenant, organization } = place;
-  if (place.withOrganization) return table.removeKeys(names.map((name) => RecordIdEntity.key({ tenant, organization, ...name })));
+  if (place.withOrganization)
+    return table.removeKeys(names.map((name) => RecordIdEntity.key({ tenant, organization, ...name })));
   const found = await findRecords(table, place, names);
   await inParallel([...found.entries()], PARALLEL, async ([index, one]) => {
     // Who changed it since has made it another's.
@@ -96,24 +101,31 @@ type ThreadItem = { readonly comment: Stored<Comment> } | { readonly thread: Sto
 const ThreadItems: Queried<ThreadItem, DocumentPlace> = {
   partition: (place) => ThreadEntity.partition(place),
   fromItem(item, now) {
-    const [comment, thread] = item._t === CommentEntity.type ? [CommentEntity.fromItem(item, now), undefined] : [undefined, ThreadEntity.fromItem(item, now)];
+    const [comment, thread] =
+      item._t === CommentEntity.type
+        ? [CommentEntity.fromItem(item, now), undefined]
+        : [undefined, ThreadEntity.fromItem(item, now)];
     const one = comment ? { comment } : thread && { thread };
     return one && { ...one, _r: item._r as number };
   },
 };
 
-const threads = recordsPart([ThreadEntity, CommentEntity, InvolvementEntity, RecordIdEntity], ThreadItems, (place, items) => {
-  const annotationIds = new Set(items.map((item) => ('comment' in item ? item.comment : item.thread).annotationId));
-  return {
-    // Of threads whose head is gone as well: theirs stay until the last comment is gone.
-    names: [...annotationIds].map((id) => ({ kind: 'thread', id, within: place.documentId })),
-    keys: items.flatMap((item) => {
-      if ('comment' in item) return edgesOf(commentRemovalOps(place, { first: nobodys }, item.comment));
-      const { thread } = item;
-      return thread.assignedTo ? keysOf([forgetAssignee(place, thread, thread.assignedTo)]) : [];
-    }),
-  };
-});
+const threads = recordsPart(
+  [ThreadEntity, CommentEntity, InvolvementEntity, RecordIdEntity],
+  ThreadItems,
+  (place, items) => {
+    const annotationIds = new Set(items.map((item) => ('comment' in item ? item.comment : item.thread).annotationId));
+    return {
+      // Of threads whose head is gone as well: theirs stay until the last comment is gone.
+      names: [...annotationIds].map((id) => ({ kind: 'thread', id, within: place.documentId })),
+      keys: items.flatMap((item) => {
+        if ('comment' in item) return edgesOf(commentRemovalOps(place, { first: nobodys }, item.comment));
+        const { thread } = item;
+        return thread.assignedTo ? keysOf([forgetAssignee(place, thread, thread.assignedTo)]) : [];
+      }),
+    };
+  },
+);
 const nobodys = { commentId: -1, createdAt: 0 };
 
 const threadNumbers: RemovalPart = {
@@ -134,10 +146,14 @@ const recordings = recordsPart([RecordingEntity, InvolvementEntity, RecordIdEnti
   keys: edgesOf(recordingRemovalOps(place, all)),
 }));
 
-const notifications = recordsPart([NotificationEntity, InvolvementEntity, RecordIdEntity], NotificationEntity, (place, all) => ({
-  names: all.map(({ id }) => ({ kind: 'notification', id, within: '' })),
-  keys: edgesOf(all.flatMap((notification) => notificationRemovalOps(place, notification))),
-}));
+const notifications = recordsPart(
+  [NotificationEntity, InvolvementEntity, RecordIdEntity],
+  NotificationEntity,
+  (place, all) => ({
+    names: all.map(({ id }) => ({ kind: 'notification', id, within: '' })),
+    keys: edgesOf(all.flatMap((notification) => notificationRemovalOps(place, notification))),
+  }),
+);
 
 const activities = recordsPart([ActivityEntity, RecordIdEntity], ActivityEntity, (_place, all) => ({
   names: all.map(({ id }) => ({ kind: 'activity', id, within: '' })),
@@ -151,8 +167,20 @@ const SOME_MILLISECONDS = 1_000;
 
 const resource: RemovalPart = {
   entities: resourceEntities,
-  removeSome: (table, place, clock) => removeResource(table, place, place.document, { clock, until: clock() + SOME_MILLISECONDS }),
+  removeSome: (table, place, clock) =>
+    removeResource(table, place, place.document, { clock, until: clock() + SOME_MILLISECONDS }),
 };
 
 /** Everything that is removed with a document. What is defined with `ownedBy: 'document'` belongs to one of them. */
-export const documentParts: readonly RemovalPart[] = [threads, threadNumbers, tombstones, reactions, recordings, notifications, activities, editorPart, judgmentPart, resource];
+export const documentParts: readonly RemovalPart[] = [
+  threads,
+  threadNumbers,
+  tombstones,
+  reactions,
+  recordings,
+  notifications,
+  activities,
+  editorPart,
+  judgmentPart,
+  resource,
+];

@@ -1,6 +1,16 @@
 import * as z from 'zod';
 import {
-  commentGoes, eraseFromActivity, eraseFromComment, eraseFromNotification, eraseFromRecording, eraseFromThread, type Leaving, quotedComment, recordingGoes, threadGoes, withoutReactors,
+  commentGoes,
+  eraseFromActivity,
+  eraseFromComment,
+  eraseFromNotification,
+  eraseFromRecording,
+  eraseFromThread,
+  type Leaving,
+  quotedComment,
+  recordingGoes,
+  threadGoes,
+  withoutReactors,
 } from '../content/rules/erase.ts';
 import type { Notification } from '../notifications/rules.ts';
 import { instantKey } from '../shared/times.ts';
@@ -60,11 +70,16 @@ export type Traces = 'notifications' | 'everything';
  * binds the customer's users, not the law. ABORTED when others keep changing the same thing.
  */
 export async function eraseTraces(
-  table: Table, place: Place, leaving: Leaving, { what, from }: { what: Traces; from?: TracePosition | undefined }, clock: () => number, deadline: number,
+  table: Table,
+  place: Place,
+  leaving: Leaving,
+  { what, from }: { what: Traces; from?: TracePosition | undefined },
+  clock: () => number,
+  deadline: number,
 ): Promise<TracePosition | 'done'> {
   const erasing: Erasing = { table, place, leaving, clock };
   const parts = what === 'notifications' ? [notifications] : everyPart;
-  let [listed, open] = [from?.listed, [...from?.open ?? []]];
+  let [listed, open] = [from?.listed, [...(from?.open ?? [])]];
   for (;;) {
     if (open.length === 0) {
       const after = listed === undefined ? undefined : DocumentEntity.key({ ...place, documentId: listed }).SK;
@@ -84,21 +99,43 @@ export async function eraseTraces(
   }
 }
 
-async function goOn(erasing: Erasing, parts: readonly Part[], { document, part, after }: OpenDocument): Promise<OpenDocument | undefined> {
+async function goOn(
+  erasing: Erasing,
+  parts: readonly Part[],
+  { document, part, after }: OpenDocument,
+): Promise<OpenDocument | undefined> {
   const next = await parts[part]?.(erasing, { ...erasing.place, document }, after);
   if (next !== undefined) return { document, part, after: next };
   return part + 1 < parts.length ? { document, part: part + 1 } : undefined;
 }
 
 /** A page of a document's records up to a time. */
-function recordsUpTo<T, K>(table: Table, entity: Entity<T, DocumentPlace, K>, place: DocumentPlace, until: number, after: string | undefined): Promise<Page<T>> {
+function recordsUpTo<T, K>(
+  table: Table,
+  entity: Entity<T, DocumentPlace, K>,
+  place: DocumentPlace,
+  until: number,
+  after: string | undefined,
+): Promise<Page<T>> {
   // Behind all that begin with the time: the separator, plus one.
-  return table.query(entity, place, { between: [instantKey(0), `${keyPrefix([instantKey(until)]).slice(0, -1)}$`], limit: LOOKED_AT, after });
+  return table.query(entity, place, {
+    between: [instantKey(0), `${keyPrefix([instantKey(until)]).slice(0, -1)}$`],
+    limit: LOOKED_AT,
+    after,
+  });
 }
 
 /** Writes what the record, read anew, needs: until nobody else wrote in between. */
-async function each<T>(table: Table, records: readonly T[], opsOf: (record: T) => Promise<readonly WriteOp[]>): Promise<void> {
-  await inParallel(records, PARALLEL, (record) => settle(async () => ((await table.write(await opsOf(record))) === 'done' ? 'done' : 'conflict')).then(() => undefined));
+async function each<T>(
+  table: Table,
+  records: readonly T[],
+  opsOf: (record: T) => Promise<readonly WriteOp[]>,
+): Promise<void> {
+  await inParallel(records, PARALLEL, (record) =>
+    settle(async () => ((await table.write(await opsOf(record))) === 'done' ? 'done' : 'conflict')).then(
+      () => undefined,
+    ),
+  );
 }
 
 const notifications: Part = async ({ table, leaving }, place, after) => {
@@ -107,45 +144,69 @@ const notifications: Part = async ({ table, leaving }, place, after) => {
     const quoted = quotedComment(notification);
     return quoted ? [{ notification, quoted }] : [];
   });
-  const comments = await table.getMany(CommentEntity, quoting.map(({ quoted }) => ({ ...place, ...quoted })));
-  const quotes = new Set(quoting.flatMap(({ notification }, index) => (comments[index] && commentGoes(comments[index], leaving) ? [notification.id] : [])));
-  const leftOf = (notification: Stored<Notification>) => eraseFromNotification(notification, leaving, quotes.has(notification.id));
-  await each(table, page.values.filter((notification) => leftOf(notification) !== notification), async ({ id, createdAt }) => {
-    const notification = await table.get(NotificationEntity, { ...place, id, createdAt });
-    const left = notification && leftOf(notification);
-    if (!notification || left === notification) return [];
-    return left ? [replace(NotificationEntity, { ...place, ...left }, notification._r)] : notificationRemovalOps(place, notification);
-  });
+  const comments = await table.getMany(
+    CommentEntity,
+    quoting.map(({ quoted }) => ({ ...place, ...quoted })),
+  );
+  const quotes = new Set(
+    quoting.flatMap(({ notification }, index) =>
+      comments[index] && commentGoes(comments[index], leaving) ? [notification.id] : [],
+    ),
+  );
+  const leftOf = (notification: Stored<Notification>) =>
+    eraseFromNotification(notification, leaving, quotes.has(notification.id));
+  await each(
+    table,
+    page.values.filter((notification) => leftOf(notification) !== notification),
+    async ({ id, createdAt }) => {
+      const notification = await table.get(NotificationEntity, { ...place, id, createdAt });
+      const left = notification && leftOf(notification);
+      if (!notification || left === notification) return [];
+      return left
+        ? [replace(NotificationEntity, { ...place, ...left }, notification._r)]
+        : notificationRemovalOps(place, notification);
+    },
+  );
   return page.next;
 };
 
 const activities: Part = async ({ table, leaving }, place, after) => {
   const page = await recordsUpTo(table, ActivityEntity, place, leaving.until, after);
-  await each(table, page.values.filter((activity) => eraseFromActivity(activity, leaving) !== activity), async ({ id, createdAt }) => {
-    // Whoever changes an activity writes its id too: read before it, that shows whether anybody did.
-    const [position] = await findRecords(table, place, [{ kind: 'activity', id, within: '' }]);
-    const activity = await table.get(ActivityEntity, { ...place, id, createdAt });
-    const left = activity && eraseFromActivity(activity, leaving);
-    if (!activity || left === activity) return [];
-    const named = position?.createdAt === createdAt ? position : undefined;
-    const name = { kind: 'activity', id, within: '', documentId: activity.documentId } as const;
-    return [
-      left ? upsert(ActivityEntity, { ...place, ...left }) : remove(ActivityEntity, { ...place, id, createdAt }),
-      ...(named ? [left ? nameRecord(place, name, createdAt, named) : unnameRecord(place, name, named._r)] : []),
-    ];
-  });
+  await each(
+    table,
+    page.values.filter((activity) => eraseFromActivity(activity, leaving) !== activity),
+    async ({ id, createdAt }) => {
+      // Whoever changes an activity writes its id too: read before it, that shows whether anybody did.
+      const [position] = await findRecords(table, place, [{ kind: 'activity', id, within: '' }]);
+      const activity = await table.get(ActivityEntity, { ...place, id, createdAt });
+      const left = activity && eraseFromActivity(activity, leaving);
+      if (!activity || left === activity) return [];
+      const named = position?.createdAt === createdAt ? position : undefined;
+      const name = { kind: 'activity', id, within: '', documentId: activity.documentId } as const;
+      return [
+        left ? upsert(ActivityEntity, { ...place, ...left }) : remove(ActivityEntity, { ...place, id, createdAt }),
+        ...(named ? [left ? nameRecord(place, name, createdAt, named) : unnameRecord(place, name, named._r)] : []),
+      ];
+    },
+  );
   return page.next;
 };
 
 const recordings: Part = async ({ table, leaving }, place, after) => {
   const page = await recordsUpTo(table, RecordingEntity, place, leaving.until, after);
-  await each(table, page.values.filter((recording) => recordingGoes(recording, leaving) || eraseFromRecording(recording, leaving) !== recording), async ({ annotationId, createdAt }) => {
-    const recording = await table.get(RecordingEntity, { ...place, annotationId, createdAt });
-    if (!recording) return [];
-    if (recordingGoes(recording, leaving)) return recordingRemovalOps(place, [recording]);
-    const left = eraseFromRecording(recording, leaving);
-    return left === recording ? [] : [replace(RecordingEntity, { ...place, ...left }, recording._r)];
-  });
+  await each(
+    table,
+    page.values.filter(
+      (recording) => recordingGoes(recording, leaving) || eraseFromRecording(recording, leaving) !== recording,
+    ),
+    async ({ annotationId, createdAt }) => {
+      const recording = await table.get(RecordingEntity, { ...place, annotationId, createdAt });
+      if (!recording) return [];
+      if (recordingGoes(recording, leaving)) return recordingRemovalOps(place, [recording]);
+      const left = eraseFromRecording(recording, leaving);
+      return left === recording ? [] : [replace(RecordingEntity, { ...place, ...left }, recording._r)];
+    },
+  );
   return page.next;
 };
 
@@ -153,7 +214,9 @@ const reactions: Part = async (erasing, place, after) => {
   const { table, leaving } = erasing;
   const page = await recordsUpTo(table, ReactionEntity, place, leaving.until, after);
   // Those on one comment one after the other: each changes it.
-  for (const reaction of page.values) if (withoutReactors(reaction, leaving) !== reaction) await settle(() => changeReaction(removing(erasing, place), reaction));
+  for (const reaction of page.values)
+    if (withoutReactors(reaction, leaving) !== reaction)
+      await settle(() => changeReaction(removing(erasing, place), reaction));
   return page.next;
 };
 
@@ -165,7 +228,11 @@ const threads: Part = async (erasing, place, after) => {
 };
 
 /** Erases users from a thread and all of its comments. */
-async function eraseFromWhole(at: Removing, reader: ThreadReader, { thread, comments, more }: StoredThread): Promise<void> {
+async function eraseFromWhole(
+  at: Removing,
+  reader: ThreadReader,
+  { thread, comments, more }: StoredThread,
+): Promise<void> {
   const { table, place, leaving } = at;
   if (threadGoes(thread, leaving)) {
     await settle(async () => {
@@ -177,11 +244,15 @@ async function eraseFromWhole(at: Removing, reader: ThreadReader, { thread, comm
   let [some, rest]: [StoredThread['comments'], boolean] = [comments, more];
   while (some.length > 0) {
     for (const comment of some) {
-      if (commentGoes(comment, leaving) || eraseFromComment(comment, leaving) !== comment) await settle(() => changeComment(at, thread, comment.commentId));
+      if (commentGoes(comment, leaving) || eraseFromComment(comment, leaving) !== comment)
+        await settle(() => changeComment(at, thread, comment.commentId));
     }
     const last = some.at(-1);
     if (!rest || !last) break;
-    const page = await reader.comments(place, thread, { limit: COMMENTS_AT_A_TIME, after: CommentEntity.key({ ...place, ...last }).SK });
+    const page = await reader.comments(place, thread, {
+      limit: COMMENTS_AT_A_TIME,
+      after: CommentEntity.key({ ...place, ...last }).SK,
+    });
     [some, rest] = [page.values, page.next !== undefined];
   }
   if (eraseFromThread(thread, leaving) === thread) return;
@@ -190,7 +261,9 @@ async function eraseFromWhole(at: Removing, reader: ThreadReader, { thread, comm
     if (!current) return 'done';
     const left = eraseFromThread(current, leaving);
     if (left === current) return 'done';
-    return (await table.write([replace(ThreadEntity, { ...place, ...left }, current._r)])) === 'done' ? 'done' : 'conflict';
+    return (await table.write([replace(ThreadEntity, { ...place, ...left }, current._r)])) === 'done'
+      ? 'done'
+      : 'conflict';
   });
 }
 

@@ -71,8 +71,12 @@ class ErasureStep {
   async run(): Promise<StepResult> {
     const settledAt = this.#data.at + SETTLED_MS;
     do {
-      if (this.#progress.pass === 2 && this.#clock() < settledAt) return { progress: this.#progress, notBefore: settledAt };
-      const more = this.#progress.organization === undefined ? await this.#nextOrganization() : await this.#goOn(this.#progress.organization);
+      if (this.#progress.pass === 2 && this.#clock() < settledAt)
+        return { progress: this.#progress, notBefore: settledAt };
+      const more =
+        this.#progress.organization === undefined
+          ? await this.#nextOrganization()
+          : await this.#goOn(this.#progress.organization);
       if (!more && this.#progress.pass === 2) {
         await this.#end();
         return 'done';
@@ -89,13 +93,29 @@ class ErasureStep {
     const { organizationId, index } = this.#progress;
     if (organizations) {
       const organization = organizations[index];
-      this.#progress = { ...this.#progress, organization, index: index + 1, traces: undefined, judgments: undefined, users: 0 };
+      this.#progress = {
+        ...this.#progress,
+        organization,
+        index: index + 1,
+        traces: undefined,
+        judgments: undefined,
+        users: 0,
+      };
       return organization !== undefined;
     }
     const { tenant } = this.#job;
     const after = organizationId === undefined ? undefined : OrganizationEntity.key({ tenant, organizationId }).SK;
-    const { values: [next] } = await this.#table.query(OrganizationEntity, { tenant }, { limit: 1, after });
-    this.#progress = { ...this.#progress, organization: next?.internalId, organizationId: next?.organizationId, traces: undefined, judgments: undefined, users: 0 };
+    const {
+      values: [next],
+    } = await this.#table.query(OrganizationEntity, { tenant }, { limit: 1, after });
+    this.#progress = {
+      ...this.#progress,
+      organization: next?.internalId,
+      organizationId: next?.organizationId,
+      traces: undefined,
+      judgments: undefined,
+      users: 0,
+    };
     return next !== undefined;
   }
 
@@ -106,12 +126,26 @@ class ErasureStep {
     const { userIds, at } = this.#data;
     if (traces !== 'done') {
       const what: Traces = pass === 1 ? 'notifications' : 'everything';
-      const reached = await eraseTraces(this.#table, place, { userIds: new Set(userIds), until: at }, { what, from: traces }, this.#clock, this.#deadline);
+      const reached = await eraseTraces(
+        this.#table,
+        place,
+        { userIds: new Set(userIds), until: at },
+        { what, from: traces },
+        this.#clock,
+        this.#deadline,
+      );
       this.#progress = { ...this.#progress, traces: reached };
       return true;
     }
     if (judgments !== 'done') {
-      const reached = await eraseReviewers(this.#table, place, { userIds: new Set(userIds), until: at }, judgments?.after, this.#clock, this.#deadline);
+      const reached = await eraseReviewers(
+        this.#table,
+        place,
+        { userIds: new Set(userIds), until: at },
+        judgments?.after,
+        this.#clock,
+        this.#deadline,
+      );
       this.#progress = { ...this.#progress, judgments: reached };
       return true;
     }
@@ -129,7 +163,11 @@ class ErasureStep {
       ...this.#progress,
       organization: isLast ? undefined : organization,
       users: users + some.length,
-      ...(pass === 2 && { tasksDone: this.#progress.tasksDone + some.length, doneAt: this.#clock(), kept: [...new Set([...this.#progress.kept, ...kept])] }),
+      ...(pass === 2 && {
+        tasksDone: this.#progress.tasksDone + some.length,
+        doneAt: this.#clock(),
+        kept: [...new Set([...this.#progress.kept, ...kept])],
+      }),
     };
     return true;
   }
@@ -138,13 +176,25 @@ class ErasureStep {
   async #eraseUser(place: Place, userId: string): Promise<boolean> {
     const until = await this.#until(userId, place.organization);
     await removeBelongings(this.#table, { ...place, userId }, { until });
-    return (await removeUserContent(this.#table, place, userId, { until: this.#data.at, mode: 'erase' }, this.#clock, this.#deadline)) === 'done';
+    return (
+      (await removeUserContent(
+        this.#table,
+        place,
+        userId,
+        { until: this.#data.at, mode: 'erase' },
+        this.#clock,
+        this.#deadline,
+      )) === 'done'
+    );
   }
 
   /** Up to when a user's access ends: that of the departure, which can be a moment after the request. */
   async #until(userId: string, organization: string): Promise<number> {
     const user = await this.#table.get(UserEntity, { tenant: this.#job.tenant, userId });
-    const own = user?.departures?.filter(({ jobId, resource }) => jobId === this.#job.jobId && (resource === organization || !this.#data.organizations)) ?? [];
+    const own =
+      user?.departures?.filter(
+        ({ jobId, resource }) => jobId === this.#job.jobId && (resource === organization || !this.#data.organizations),
+      ) ?? [];
     return Math.max(this.#data.at, ...own.map(({ at }) => at));
   }
 
@@ -169,11 +219,16 @@ class ErasureStep {
     if (!user) return 'done';
     const { organizations, at } = this.#data;
     const isBack = user.lastUpdated > at || user.createdAt > at || this.#progress.kept.includes(index);
-    if (!organizations && !isBack) return (await this.#table.write([remove(UserEntity, { tenant, userId }, user._r)])) === 'done' ? 'done' : 'conflict';
+    if (!organizations && !isBack)
+      return (await this.#table.write([remove(UserEntity, { tenant, userId }, user._r)])) === 'done'
+        ? 'done'
+        : 'conflict';
     const departures = user.departures?.filter((departure) => departure.jobId !== jobId);
     if (departures === undefined || departures.length === user.departures?.length) return 'done';
     const next: Stored<User> = { ...user, departures: departures.length > 0 ? departures : undefined };
-    return (await this.#table.write([replace(UserEntity, { tenant, ...next }, user._r)])) === 'done' ? 'done' : 'conflict';
+    return (await this.#table.write([replace(UserEntity, { tenant, ...next }, user._r)])) === 'done'
+      ? 'done'
+      : 'conflict';
   }
 
   /** Says how many tasks are done. Of two who are at the job the one who is further counts; until the end at least one task is left. */
@@ -183,6 +238,8 @@ class ErasureStep {
     if (!erasure) return;
     const tasksLeft = tasksDone === Infinity ? 0 : Math.max(1, erasure.tasksCount - tasksDone);
     if (tasksLeft >= erasure.tasksLeft) return;
-    await this.#table.write([replace(ErasureEntity, { tenant, ...erasure, tasksLeft, lastTaskCompletedAt: this.#progress.doneAt }, erasure._r)]);
+    await this.#table.write([
+      replace(ErasureEntity, { tenant, ...erasure, tasksLeft, lastTaskCompletedAt: this.#progress.doneAt }, erasure._r),
+    ]);
   }
 }

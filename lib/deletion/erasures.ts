@@ -63,9 +63,20 @@ export class Erasures {
    * list is hidden at once, and everywhere also what their profiles say; the job does the rest. The same `jobId` again begins nothing new.
    * Users and organizations are distinct.
    */
-  async begin(tenant: string, jobId: string, userIds: readonly string[], organizations: readonly Organization[] | undefined, now: number): Promise<{ jobId: string; tasksCount: number }> {
-    const tasksCount = userIds.length * (organizations ? organizations.length : (await this.#organizationsCount(tenant)) + 1);
-    const data: ErasureJob = { userIds: [...userIds], organizations: organizations?.map(({ internalId }) => internalId), at: now };
+  async begin(
+    tenant: string,
+    jobId: string,
+    userIds: readonly string[],
+    organizations: readonly Organization[] | undefined,
+    now: number,
+  ): Promise<{ jobId: string; tasksCount: number }> {
+    const tasksCount =
+      userIds.length * (organizations ? organizations.length : (await this.#organizationsCount(tenant)) + 1);
+    const data: ErasureJob = {
+      userIds: [...userIds],
+      organizations: organizations?.map(({ internalId }) => internalId),
+      at: now,
+    };
     const outcome = await this.#table.write([
       insert(ErasureEntity, { tenant, jobId, tasksCount, tasksLeft: tasksCount, createdAt: now }),
       beginJob(tenant, { jobId, kind: 'eraseUsers', data, dueAt: now + BEGINS_WITHIN }, now),
@@ -81,27 +92,49 @@ export class Erasures {
   }
 
   /** Has the users leave what they are erased from. One of whom that cannot be written (too many departures, others at it) is erased no less, later. */
-  async #hide(tenant: string, userIds: readonly string[], { organizations = [everywhere], at }: ErasureJob, jobId: string): Promise<void> {
+  async #hide(
+    tenant: string,
+    userIds: readonly string[],
+    { organizations = [everywhere], at }: ErasureJob,
+    jobId: string,
+  ): Promise<void> {
     const isEverywhere = organizations[0] === everywhere;
-    await inSlices(userIds, USERS_AT_A_TIME, (some) => writeEach<string, Stored<User> | undefined, boolean>({
-      table: this.#table,
-      items: some,
-      read: (ids) => this.#table.getMany(UserEntity, ids.map((userId) => ({ tenant, userId }))),
-      decide: (userId, user) => {
-        const departures = organizations.reduce<User['departures']>((departed, organization) => departed && depart(departed, { organization, resource: organization, at, jobId }), user?.departures ?? []);
-        if (!user || (!departures && !isEverywhere)) return { result: false, ops: [] };
-        const { internalId, createdAt } = user;
-        const left = isEverywhere ? { userId, internalId, createdAt, lastUpdated: at } : user;
-        return { result: true, ops: [replace(UserEntity, { tenant, ...left, departures: departures ?? user.departures }, user._r)] };
-      },
-      conflicted: () => false,
-    }));
+    await inSlices(userIds, USERS_AT_A_TIME, (some) =>
+      writeEach<string, Stored<User> | undefined, boolean>({
+        table: this.#table,
+        items: some,
+        read: (ids) =>
+          this.#table.getMany(
+            UserEntity,
+            ids.map((userId) => ({ tenant, userId })),
+          ),
+        decide: (userId, user) => {
+          const departures = organizations.reduce<User['departures']>(
+            (departed, organization) =>
+              departed && depart(departed, { organization, resource: organization, at, jobId }),
+            user?.departures ?? [],
+          );
+          if (!user || (!departures && !isEverywhere)) return { result: false, ops: [] };
+          const { internalId, createdAt } = user;
+          const left = isEverywhere ? { userId, internalId, createdAt, lastUpdated: at } : user;
+          return {
+            result: true,
+            ops: [replace(UserEntity, { tenant, ...left, departures: departures ?? user.departures }, user._r)],
+          };
+        },
+        conflicted: () => false,
+      }),
+    );
   }
 
   async #organizationsCount(tenant: string): Promise<number> {
     let [count, after]: [number, string | undefined] = [0, undefined];
     do {
-      const page: Page<Organization> = await this.#table.query(OrganizationEntity, { tenant }, { limit: COUNTED, after });
+      const page: Page<Organization> = await this.#table.query(
+        OrganizationEntity,
+        { tenant },
+        { limit: COUNTED, after },
+      );
       [count, after] = [count + page.values.length, page.next];
     } while (after !== undefined);
     return count;

@@ -16,7 +16,11 @@ const STEP_MILLISECONDS = 2_000;
 const DOCUMENTS_AT_A_TIME = 8;
 
 /** A step of a job that `removeDocumentsJob` began. Nothing is removed before nobody reads or writes it any more. */
-export async function removeDocumentsStep(table: Table, { tenant, createdAt, data, progress }: Pick<StoredJob, 'tenant' | 'createdAt' | 'data' | 'progress'>, clock: () => number): Promise<StepResult> {
+export async function removeDocumentsStep(
+  table: Table,
+  { tenant, createdAt, data, progress }: Pick<StoredJob, 'tenant' | 'createdAt' | 'data' | 'progress'>,
+  clock: () => number,
+): Promise<StepResult> {
   const { organization, documents } = Data.parse(JSON.parse(data));
   const left = progress === undefined ? documents : Progress.parse(JSON.parse(progress)).left;
   const begin = createdAt + SETTLED_MS;
@@ -25,7 +29,11 @@ export async function removeDocumentsStep(table: Table, { tenant, createdAt, dat
   const still = new Set(left);
   await inParallel(left, DOCUMENTS_AT_A_TIME, async (document) => {
     const { internalId, documentId } = document;
-    if (clock() < budget.until && await removeContent(table, { tenant, organization, document: internalId, documentId }, budget)) still.delete(document);
+    if (
+      clock() < budget.until &&
+      (await removeContent(table, { tenant, organization, document: internalId, documentId }, budget))
+    )
+      still.delete(document);
   });
   return still.size === 0 ? 'done' : { progress: { left: [...still] } satisfies z.output<typeof Progress> };
 }

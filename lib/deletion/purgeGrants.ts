@@ -1,5 +1,9 @@
 import { inParallel } from '../shared/inParallel.ts';
-import { NotificationSettingsEntity, settingsOfDocuments, settingsPrefix } from '../notifications/notificationSettings.ts';
+import {
+  NotificationSettingsEntity,
+  settingsOfDocuments,
+  settingsPrefix,
+} from '../notifications/notificationSettings.ts';
 import { type Entity, indexPartition } from '../table/entity.ts';
 import type { Place } from '../directory/folders/folders.ts';
 import { keyPrefix } from '../table/keys.ts';
@@ -23,7 +27,11 @@ export interface Gone {
  * Removes what a user was given and set in an organization up to a time: grants, places in contact lists and, unless only some folders and
  * documents are meant, in groups; notification settings. Each goes as it was read: what took its place meanwhile stays.
  */
-export async function removeBelongings(table: Table, user: Place & { readonly userId: string }, { until, within }: Gone): Promise<void> {
+export async function removeBelongings(
+  table: Table,
+  user: Place & { readonly userId: string },
+  { until, within }: Gone,
+): Promise<void> {
   const goes = (internalId: string) => within === undefined || within.has(internalId);
   await Promise.all([
     removeGrants(),
@@ -33,35 +41,72 @@ export async function removeBelongings(table: Table, user: Place & { readonly us
   ]);
 
   async function removeGrants(): Promise<void> {
-    await eachPage((after) => table.query(GrantEntity, user, { prefix: ['GRANT'], limit: PAGE, after }), (grants) => removeEach(table, grants
-      .filter(({ internalId, grantedAt }) => grantedAt <= until && goes(internalId))
-      .map((grant) => remove(GrantEntity, { ...user, ...grant }, grant._r))));
+    await eachPage(
+      (after) => table.query(GrantEntity, user, { prefix: ['GRANT'], limit: PAGE, after }),
+      (grants) =>
+        removeEach(
+          table,
+          grants
+            .filter(({ internalId, grantedAt }) => grantedAt <= until && goes(internalId))
+            .map((grant) => remove(GrantEntity, { ...user, ...grant }, grant._r)),
+        ),
+    );
   }
 
-  async function removeListed<T extends { addedAt: number }, P, K>(kind: string, entity: Entity<T, P, K>, keyOf: (internalId: string) => P & K): Promise<void> {
+  async function removeListed<T extends { addedAt: number }, P, K>(
+    kind: string,
+    entity: Entity<T, P, K>,
+    keyOf: (internalId: string) => P & K,
+  ): Promise<void> {
     const prefix = keyPrefix([kind]);
-    await eachPage(async (after) => {
-      // No internal id has a tilde, which comes behind all that they have.
-      const { positions, next } = await table.queryIndex('gsi1', indexPartition('tenant', userIndex(user)), { limit: PAGE, after, between: [prefix, `${prefix}~`] });
-      return { values: positions.map((position) => (JSON.parse(position) as { gsi1sk: string }).gsi1sk.slice(prefix.length)), next };
-    }, async (internalIds) => {
-      const listed = internalIds.filter(goes);
-      const found = await table.getMany(entity, listed.map(keyOf));
-      await removeEach(table, found.flatMap((one, index) => (one && one.addedAt <= until ? [remove(entity, keyOf(listed[index] as string), one._r)] : [])));
-    });
+    await eachPage(
+      async (after) => {
+        // No internal id has a tilde, which comes behind all that they have.
+        const { positions, next } = await table.queryIndex('gsi1', indexPartition('tenant', userIndex(user)), {
+          limit: PAGE,
+          after,
+          between: [prefix, `${prefix}~`],
+        });
+        return {
+          values: positions.map((position) => (JSON.parse(position) as { gsi1sk: string }).gsi1sk.slice(prefix.length)),
+          next,
+        };
+      },
+      async (internalIds) => {
+        const listed = internalIds.filter(goes);
+        const found = await table.getMany(entity, listed.map(keyOf));
+        await removeEach(
+          table,
+          found.flatMap((one, index) =>
+            one && one.addedAt <= until ? [remove(entity, keyOf(listed[index] as string), one._r)] : [],
+          ),
+        );
+      },
+    );
   }
 
   async function removeSettings(): Promise<void> {
     const ofOrganization = within === undefined ? await table.get(NotificationSettingsEntity, user) : undefined;
-    if (ofOrganization && (ofOrganization.setAt ?? 0) <= until) await removeEach(table, [remove(NotificationSettingsEntity, user, ofOrganization._r)]);
-    await eachPage((after) => table.query(settingsOfDocuments, user, { prefix: settingsPrefix, limit: PAGE, after }), (settings) => removeEach(table, settings
-      .filter(({ document, setAt }) => (setAt ?? 0) <= until && goes(document))
-      .map(({ document, _r }) => remove(NotificationSettingsEntity, { ...user, document }, _r))));
+    if (ofOrganization && (ofOrganization.setAt ?? 0) <= until)
+      await removeEach(table, [remove(NotificationSettingsEntity, user, ofOrganization._r)]);
+    await eachPage(
+      (after) => table.query(settingsOfDocuments, user, { prefix: settingsPrefix, limit: PAGE, after }),
+      (settings) =>
+        removeEach(
+          table,
+          settings
+            .filter(({ document, setAt }) => (setAt ?? 0) <= until && goes(document))
+            .map(({ document, _r }) => remove(NotificationSettingsEntity, { ...user, document }, _r)),
+        ),
+    );
   }
 }
 
 /** Reads page by page, and does something with each before the next. */
-async function eachPage<V>(read: (after: string | undefined) => Promise<{ readonly values: readonly V[]; readonly next: string | undefined }>, work: (values: readonly V[]) => Promise<void>): Promise<void> {
+async function eachPage<V>(
+  read: (after: string | undefined) => Promise<{ readonly values: readonly V[]; readonly next: string | undefined }>,
+  work: (values: readonly V[]) => Promise<void>,
+): Promise<void> {
   let after: string | undefined;
   do {
     const page = await read(after);
@@ -72,5 +117,5 @@ async function eachPage<V>(read: (after: string | undefined) => Promise<{ readon
 
 /** Carries out each by itself; one whose condition does not hold is left: somebody else removed or replaced what was read. */
 async function removeEach(table: Table, removals: readonly WriteOp[]): Promise<void> {
-  await inParallel(removals, PARALLEL, async (op) => void await table.write([op]));
+  await inParallel(removals, PARALLEL, async (op) => void (await table.write([op])));
 }

@@ -32,24 +32,30 @@ export interface OrganizationPart {
 
 const documents: OrganizationPart = {
   entities: [DocumentEntity],
-  remove: (table, place, budget) => removeEach(table, budget, {
-    list: () => table.query(DocumentEntity, place, { limit: LISTED }),
-    key: (document) => DocumentEntity.key({ ...place, ...document }),
-    removeBeneath: ({ internalId, documentId }) => removeContent(table, { ...place, document: internalId, documentId, withOrganization: true }, budget),
-  }),
+  remove: (table, place, budget) =>
+    removeEach(table, budget, {
+      list: () => table.query(DocumentEntity, place, { limit: LISTED }),
+      key: (document) => DocumentEntity.key({ ...place, ...document }),
+      removeBeneath: ({ internalId, documentId }) =>
+        removeContent(table, { ...place, document: internalId, documentId, withOrganization: true }, budget),
+    }),
 };
 
 const folders: OrganizationPart = {
   entities: [FolderEntity, FolderEntryEntity],
   async remove(table, place, budget) {
-    const removeEntries = (folder: string) => removePartition(table, FolderEntryEntity.partition({ ...place, folder }), budget);
+    const removeEntries = (folder: string) =>
+      removePartition(table, FolderEntryEntity.partition({ ...place, folder }), budget);
     const [ofRoot, ofOthers] = await Promise.all([
       removeEntries(rootFolderId),
       removeEach(table, budget, {
         list: () => table.query(FolderEntity, place, { limit: LISTED }),
         key: (folder) => FolderEntity.key({ ...place, ...folder }),
         removeBeneath: async ({ internalId }) => {
-          const [entries, resource] = await Promise.all([removeEntries(internalId), removeResource(table, place, internalId, budget)]);
+          const [entries, resource] = await Promise.all([
+            removeEntries(internalId),
+            removeResource(table, place, internalId, budget),
+          ]);
           return entries && resource;
         },
       }),
@@ -60,11 +66,13 @@ const folders: OrganizationPart = {
 
 const groups: OrganizationPart = {
   entities: [GroupEntity, GroupMemberEntity],
-  remove: (table, place, budget) => removeEach(table, budget, {
-    list: () => table.query(GroupEntity, place, { limit: LISTED }),
-    key: (group) => GroupEntity.key({ ...place, ...group }),
-    removeBeneath: ({ internalId }) => removePartition(table, GroupMemberEntity.partition({ ...place, group: internalId }), budget),
-  }),
+  remove: (table, place, budget) =>
+    removeEach(table, budget, {
+      list: () => table.query(GroupEntity, place, { limit: LISTED }),
+      key: (group) => GroupEntity.key({ ...place, ...group }),
+      removeBeneath: ({ internalId }) =>
+        removePartition(table, GroupMemberEntity.partition({ ...place, group: internalId }), budget),
+    }),
 };
 
 const itself: OrganizationPart = {
@@ -75,13 +83,24 @@ const itself: OrganizationPart = {
 const folderChanges: OrganizationPart = {
   entities: [FolderChangeEntity, FolderDepartureEntity],
   async remove(table, place, budget) {
-    const [changes, departures] = await Promise.all([FolderChangeEntity, FolderDepartureEntity].map((entity) => removePartition(table, entity.partition(place), budget)));
+    const [changes, departures] = await Promise.all(
+      [FolderChangeEntity, FolderDepartureEntity].map((entity) =>
+        removePartition(table, entity.partition(place), budget),
+      ),
+    );
     return changes === true && departures === true;
   },
 };
 
 /** Everything that is removed with an organization. What is defined with `ownedBy: 'organization'` or `'folder'` belongs to one of them. */
-export const organizationParts: readonly OrganizationPart[] = [documents, folders, groups, itself, folderChanges, organizationJudgments];
+export const organizationParts: readonly OrganizationPart[] = [
+  documents,
+  folders,
+  groups,
+  itself,
+  folderChanges,
+  organizationJudgments,
+];
 
 interface Each<T> {
   /** The first of what is left. */
@@ -92,12 +111,16 @@ interface Each<T> {
 }
 
 /** Removes what is listed, each when nothing is left that is found by it; so the listing itself says how far it got. */
-async function removeEach<T>(table: Table, { clock, until }: Budget, { list, key, removeBeneath }: Each<T>): Promise<boolean> {
+async function removeEach<T>(
+  table: Table,
+  { clock, until }: Budget,
+  { list, key, removeBeneath }: Each<T>,
+): Promise<boolean> {
   do {
     const { values, next } = await list();
     const bare: Key[] = [];
     await inParallel(values, PARALLEL, async (one) => {
-      if (clock() < until && await removeBeneath(one)) bare.push(key(one));
+      if (clock() < until && (await removeBeneath(one))) bare.push(key(one));
     });
     await table.removeKeys(bare);
     if (next === undefined && bare.length === values.length) return true;
@@ -106,12 +129,18 @@ async function removeEach<T>(table: Table, { clock, until }: Budget, { list, key
 }
 
 /** A step of a job that `removeOrganizationJob` began. Nothing is removed before nobody reads or writes it any more. */
-export async function removeOrganizationStep(table: Table, { tenant, createdAt, data }: Pick<StoredJob, 'tenant' | 'createdAt' | 'data'>, clock: () => number): Promise<StepResult> {
+export async function removeOrganizationStep(
+  table: Table,
+  { tenant, createdAt, data }: Pick<StoredJob, 'tenant' | 'createdAt' | 'data'>,
+  clock: () => number,
+): Promise<StepResult> {
   const { organization } = Data.parse(JSON.parse(data));
   const begin = createdAt + SETTLED_MS;
   if (clock() < begin) return { progress: {}, notBefore: begin };
   const budget = { clock, until: clock() + STEP_MILLISECONDS };
-  const complete = await Promise.all(organizationParts.map((part) => part.remove(table, { tenant, organization }, budget)));
+  const complete = await Promise.all(
+    organizationParts.map((part) => part.remove(table, { tenant, organization }, budget)),
+  );
   // What is left says itself where to go on.
   return complete.includes(false) ? { progress: {} } : 'done';
 }

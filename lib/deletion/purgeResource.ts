@@ -12,7 +12,12 @@ export const resourceEntities = [ContactEntity, GrantEntity, NotificationSetting
  * settings for it. Grants and settings are found through an index: whoever calls has waited until it shows the last of them. With a budget it can
  * end earlier; gives whether nothing is left.
  */
-export async function removeResource(table: Table, place: Place, internalId: string, budget: Budget = { clock: () => 0, until: 1 }): Promise<boolean> {
+export async function removeResource(
+  table: Table,
+  place: Place,
+  internalId: string,
+  budget: Budget = { clock: () => 0, until: 1 },
+): Promise<boolean> {
   const complete = await Promise.all([
     removePartition(table, ContactEntity.partition({ ...place, resource: internalId }), budget),
     ...['GRANTS', 'SETTINGS'].map((list) => removeIndexed(table, 'gsi2', [place.tenant, list, internalId], budget)),

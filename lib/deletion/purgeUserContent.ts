@@ -1,6 +1,16 @@
 import type { Comment } from '../comments/rules/comments.ts';
 import {
-  commentGoes, eraseFromComment, eraseFromNotification, eraseFromThread, leaveComment, leaveNotification, leaveThread, type Leaving, recordingGoes, threadGoes, withoutReactors,
+  commentGoes,
+  eraseFromComment,
+  eraseFromNotification,
+  eraseFromThread,
+  leaveComment,
+  leaveNotification,
+  leaveThread,
+  type Leaving,
+  recordingGoes,
+  threadGoes,
+  withoutReactors,
 } from '../content/rules/erase.ts';
 import type { Reaction } from '../reactions/rules.ts';
 import { type Thread, withoutComments } from '../comments/rules/threads.ts';
@@ -11,7 +21,13 @@ import type { Place } from '../directory/folders/folders.ts';
 import { keyPrefix } from '../table/keys.ts';
 import { settle } from '../table/retryOnConflict.ts';
 import { replace, type Table, wanted, type WriteOp } from '../table/table.ts';
-import { forget, type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from '../content/involvements.ts';
+import {
+  forget,
+  type InvolvedKind,
+  involvedKinds,
+  type Involvement,
+  InvolvementEntity,
+} from '../content/involvements.ts';
 import { NotificationEntity, notificationRemovalOps } from '../notifications/notifications.ts';
 import type { DocumentPlace } from '../content/documentScope.ts';
 import { ReactionEntity, reactionRemovalOps, readReactionsOn } from '../reactions/reactions.ts';
@@ -61,23 +77,43 @@ export interface Removing {
  * ABORTED when others keep changing the same thing.
  */
 export async function removeUserContent(
-  table: Table, place: Place, userId: string, { until, mode, documents, after }: UserContentRemoval, clock: () => number, deadline: number,
+  table: Table,
+  place: Place,
+  userId: string,
+  { until, mode, documents, after }: UserContentRemoval,
+  clock: () => number,
+  deadline: number,
 ): Promise<{ after: string } | 'done'> {
   const leaving: Leaving = { userIds: new Set([userId]), until };
   // A sort key says which kind it is of: what comes before it is done.
-  const begun = after === undefined ? 0 : involvedKinds.findIndex((kind) => after.startsWith(keyPrefix(['DATA', kind])));
+  const begun =
+    after === undefined ? 0 : involvedKinds.findIndex((kind) => after.startsWith(keyPrefix(['DATA', kind])));
   for (const [index, kind] of involvedKinds.entries()) {
     if (index < begun) continue;
     let from = index === begun ? after : undefined;
     do {
       if (clock() > deadline) return { after: from ?? keyPrefix(['DATA', kind]) };
-      const page = await table.query(InvolvementEntity, { ...place, userId }, { between: upTo(kind, until), limit: EDGES_AT_A_TIME, after: from });
-      const edges = page.values.filter(({ document }) => documents?.has(document) ?? true).map((edge): Involvement => ({ ...edge, userId, kind }));
+      const page = await table.query(
+        InvolvementEntity,
+        { ...place, userId },
+        { between: upTo(kind, until), limit: EDGES_AT_A_TIME, after: from },
+      );
+      const edges = page.values
+        .filter(({ document }) => documents?.has(document) ?? true)
+        .map((edge): Involvement => ({ ...edge, userId, kind }));
       // What hangs on one comment or thread is changed one after the other.
-      const groups = Map.groupBy(edges, ({ document, id }) => JSON.stringify([document, kind === 'reaction' ? undefined : id]));
+      const groups = Map.groupBy(edges, ({ document, id }) =>
+        JSON.stringify([document, kind === 'reaction' ? undefined : id]),
+      );
       await inParallel([...groups.values()], PARALLEL, async (group) => {
         for (const edge of group) {
-          const removing: Removing = { table, place: { ...place, document: edge.document }, leaving, mode, now: clock() };
+          const removing: Removing = {
+            table,
+            place: { ...place, document: edge.document },
+            leaving,
+            mode,
+            now: clock(),
+          };
           await settle(() => removeEdge[kind](removing, edge));
         }
       });
@@ -95,20 +131,31 @@ function upTo(kind: InvolvedKind, until: number): [string, string] {
 
 /** By the kind of what an edge leads to: what goes with it. */
 const removeEdge: Readonly<Record<InvolvedKind, (removing: Removing, edge: Involvement) => Promise<Outcome>>> = {
-  comment: (removing, edge) => changeComment(removing, { annotationId: edge.id, createdAt: edge.createdAt }, edge.commentId ?? -1, [forget(removing.place, edge)]),
-  reaction: (removing, edge) => changeReaction(removing, { annotationId: edge.id, createdAt: edge.createdAt }, [forget(removing.place, edge)]),
+  comment: (removing, edge) =>
+    changeComment(removing, { annotationId: edge.id, createdAt: edge.createdAt }, edge.commentId ?? -1, [
+      forget(removing.place, edge),
+    ]),
+  reaction: (removing, edge) =>
+    changeReaction(removing, { annotationId: edge.id, createdAt: edge.createdAt }, [forget(removing.place, edge)]),
   async recording(removing, edge) {
     const { table, place, leaving } = removing;
     const recording = await table.get(RecordingEntity, { ...place, annotationId: edge.id, createdAt: edge.createdAt });
-    return outcomeOf(table, recording && recordingGoes(recording, leaving) ? recordingRemovalOps(place, [recording]) : [forget(place, edge)]);
+    return outcomeOf(
+      table,
+      recording && recordingGoes(recording, leaving) ? recordingRemovalOps(place, [recording]) : [forget(place, edge)],
+    );
   },
   async notification(removing, edge) {
     const { table, place, leaving, mode } = removing;
     const notification = await table.get(NotificationEntity, { ...place, id: edge.id, createdAt: edge.createdAt });
     if (!notification) return outcomeOf(table, [forget(place, edge)]);
-    const left = mode === 'leave' ? leaveNotification(notification, leaving) : eraseFromNotification(notification, leaving);
+    const left =
+      mode === 'leave' ? leaveNotification(notification, leaving) : eraseFromNotification(notification, leaving);
     if (!left) return outcomeOf(table, notificationRemovalOps(place, notification));
-    return outcomeOf(table, [...(left === notification ? [] : [replace(NotificationEntity, { ...place, ...left }, notification._r)]), forget(place, edge)]);
+    return outcomeOf(table, [
+      ...(left === notification ? [] : [replace(NotificationEntity, { ...place, ...left }, notification._r)]),
+      forget(place, edge),
+    ]);
   },
 };
 
@@ -120,7 +167,12 @@ async function outcomeOf(table: Table, ops: readonly WriteOp[]): Promise<Outcome
  * One try to take those who go out of a comment and the head of its thread; with a thread that one of them began all of it goes, and with
  * `erase` a comment that one of them wrote. `beside` is written in the same transaction.
  */
-export async function changeComment(removing: Removing, key: ThreadKey, commentId: number, beside: readonly WriteOp[] = []): Promise<Outcome> {
+export async function changeComment(
+  removing: Removing,
+  key: ThreadKey,
+  commentId: number,
+  beside: readonly WriteOp[] = [],
+): Promise<Outcome> {
   const { table, place, leaving, mode } = removing;
   const { annotationId, createdAt } = key;
   const [thread, comment] = await table.getEach(
@@ -131,7 +183,10 @@ export async function changeComment(removing: Removing, key: ThreadKey, commentI
   if (!thread || !comment) return outcomeOf(table, beside);
   if (threadGoes(thread, leaving)) return removeThread(removing, thread, beside);
   if (mode === 'erase' && commentGoes(comment, leaving)) return removeComment(removing, thread, comment, beside);
-  const [head, after] = mode === 'leave' ? [leaveThread(thread, leaving), leaveComment(comment, leaving)] : [eraseFromThread(thread, leaving), eraseFromComment(comment, leaving)];
+  const [head, after] =
+    mode === 'leave'
+      ? [leaveThread(thread, leaving), leaveComment(comment, leaving)]
+      : [eraseFromThread(thread, leaving), eraseFromComment(comment, leaving)];
   return outcomeOf(table, [
     ...(head === thread ? [] : [replace(ThreadEntity, { ...place, ...head }, thread._r)]),
     ...(after === comment ? [] : [replace(CommentEntity, { ...place, ...after }, comment._r)]),
@@ -140,17 +195,29 @@ export async function changeComment(removing: Removing, key: ThreadKey, commentI
 }
 
 /** One try to remove a thread with all that hangs on it, then what else is to go. */
-export async function removeThread({ table, place, now }: Removing, thread: Stored<Thread>, beside: readonly WriteOp[] = []): Promise<Outcome> {
+export async function removeThread(
+  { table, place, now }: Removing,
+  thread: Stored<Thread>,
+  beside: readonly WriteOp[] = [],
+): Promise<Outcome> {
   const [outcome] = await removeThreads(table, place, [thread], now);
   // Beside the removal it could be twice in one transaction.
   return outcome === 'removed' ? outcomeOf(table, beside) : 'conflict';
 }
 
 /** One try to remove a comment with the reactions on it; the last one goes with its thread. */
-async function removeComment(removing: Removing, thread: Stored<Thread>, comment: Stored<Comment>, beside: readonly WriteOp[]): Promise<Outcome> {
+async function removeComment(
+  removing: Removing,
+  thread: Stored<Thread>,
+  comment: Stored<Comment>,
+  beside: readonly WriteOp[],
+): Promise<Outcome> {
   const { table, place, leaving, now } = removing;
   const reader = new ThreadReader(table);
-  const other = async (descending: boolean) => (await reader.comments(place, thread, { limit: 2, descending })).values.find(({ commentId }) => commentId !== comment.commentId);
+  const other = async (descending: boolean) =>
+    (await reader.comments(place, thread, { limit: 2, descending })).values.find(
+      ({ commentId }) => commentId !== comment.commentId,
+    );
   const [isFirst, isLast] = [comment.commentId === thread.first.commentId, comment.commentId === thread.last.commentId];
   const [first, last] = await Promise.all([isFirst ? other(false) : undefined, isLast ? other(true) : undefined]);
   if ((isFirst && !first) || (isLast && !last)) return removeThread(removing, thread, beside);
@@ -165,7 +232,8 @@ async function removeComment(removing: Removing, thread: Stored<Thread>, comment
   const references = comment.reactions ?? [];
   const reactions = (await readReactionsOn(table, place, references)).filter((reaction) => reaction !== undefined);
   const reactionOps = reactionRemovalOps(place, thread.documentId, reactions);
-  if (ops.length + own.length + reactionOps.length <= MOST_OPERATIONS) return outcomeOf(table, [...ops, ...own, ...reactionOps]);
+  if (ops.length + own.length + reactionOps.length <= MOST_OPERATIONS)
+    return outcomeOf(table, [...ops, ...own, ...reactionOps]);
   const { op, unfinished } = beginRemoval(place, { documentId: thread.documentId, reactions: references }, now);
   if ((await table.write([...ops, ...own, op])) !== 'done') return 'conflict';
   await endRemoval(table, place.tenant, unfinished);
@@ -178,19 +246,33 @@ function isSameKey(one: WriteOp, other: WriteOp): boolean {
 }
 
 /** One try to take those who go out of a reaction; without the last of its users it goes, from its comment too. */
-export async function changeReaction(removing: Removing, key: { annotationId: string; createdAt: number }, beside: readonly WriteOp[] = []): Promise<Outcome> {
+export async function changeReaction(
+  removing: Removing,
+  key: { annotationId: string; createdAt: number },
+  beside: readonly WriteOp[] = [],
+): Promise<Outcome> {
   const { table, place, leaving } = removing;
   const reaction = await table.get(ReactionEntity, { ...place, ...key });
   const left = reaction && withoutReactors(reaction, leaving);
   if (!reaction || left === reaction) return outcomeOf(table, beside);
   if (left) return outcomeOf(table, [replace(ReactionEntity, { ...place, ...left }, reaction._r), ...beside]);
   const ops = reactionRemovalOps(place, reaction.documentId, [reaction]);
-  return outcomeOf(table, [...ops, ...beside.filter((op) => !ops.some((one) => isSameKey(one, op))), ...await unnamed(table, place, reaction)]);
+  return outcomeOf(table, [
+    ...ops,
+    ...beside.filter((op) => !ops.some((one) => isSameKey(one, op))),
+    ...(await unnamed(table, place, reaction)),
+  ]);
 }
 
 /** The operation that takes a reaction from the comment that it is on. */
 async function unnamed(table: Table, place: DocumentPlace, { annotationId, on }: Reaction): Promise<WriteOp[]> {
-  const comment = on && await table.get(CommentEntity, { ...place, ...on });
+  const comment = on && (await table.get(CommentEntity, { ...place, ...on }));
   if (!comment?.reactions?.some(({ id }) => id === annotationId)) return [];
-  return [replace(CommentEntity, { ...place, ...comment, reactions: comment.reactions.filter(({ id }) => id !== annotationId) }, comment._r)];
+  return [
+    replace(
+      CommentEntity,
+      { ...place, ...comment, reactions: comment.reactions.filter(({ id }) => id !== annotationId) },
+      comment._r,
+    ),
+  ];
 }

@@ -42,7 +42,12 @@ export type Leaving = z.output<typeof Leaving>;
  */
 const Progress = z.object({
   stage: z.enum(['first', 'second', 'departures']),
-  portion: z.object({ /** Beneath what, by its internal id: the folder, or something that was moved out of it. */ root: z.string(), stack: WalkStack }).optional(),
+  portion: z
+    .object({
+      /** Beneath what, by its internal id: the folder, or something that was moved out of it. */ root: z.string(),
+      stack: WalkStack,
+    })
+    .optional(),
   /** Of how many things it was known at the beginning of the round that they were moved into the folder or out of it. */
   moved: z.number().optional(),
   user: z.number(),
@@ -58,9 +63,15 @@ type Progress = z.output<typeof Progress>;
  * data, in two passes a minute apart, then the departure. What they were given later stays. Done again, beside itself or from an older state
  * it does no harm. Beneath a folder it looks at `portion` folders and documents at a time.
  */
-export async function removeUsersStep(table: Table, job: StoredJob, clock: () => number, portion = PORTION): Promise<StepResult> {
+export async function removeUsersStep(
+  table: Table,
+  job: StoredJob,
+  clock: () => number,
+  portion = PORTION,
+): Promise<StepResult> {
   const leaving = Leaving.parse(JSON.parse(job.data));
-  const progress: Progress = job.progress === undefined ? { stage: 'first', user: 0 } : Progress.parse(JSON.parse(job.progress));
+  const progress: Progress =
+    job.progress === undefined ? { stage: 'first', user: 0 } : Progress.parse(JSON.parse(job.progress));
   const place: Place = { tenant: job.tenant, organization: leaving.organization };
   const settled = job.createdAt + SETTLED_MS;
   if (progress.stage === 'second' && clock() < settled) return { progress, notBefore: settled };
@@ -71,8 +82,14 @@ export async function removeUsersStep(table: Table, job: StoredJob, clock: () =>
   const stopped = await removeSome({ table, place, job, leaving, within }, progress, clock);
   if (stopped) return { progress: { ...progress, moved, ...stopped } };
   const reviewers = { userIds: new Set(leaving.userIds), until: leaving.at, documents: within };
-  const judgments = progress.stage === 'second' ? await eraseReviewers(table, place, reviewers, progress.judgments, clock, clock() + STEP) : 'done';
-  if (judgments !== 'done') return { progress: { ...progress, moved, user: leaving.userIds.length, after: undefined, judgments: judgments.after } };
+  const judgments =
+    progress.stage === 'second'
+      ? await eraseReviewers(table, place, reviewers, progress.judgments, clock, clock() + STEP)
+      : 'done';
+  if (judgments !== 'done')
+    return {
+      progress: { ...progress, moved, user: leaving.userIds.length, after: undefined, judgments: judgments.after },
+    };
   if (next) return { progress: { stage: progress.stage, portion: next, moved, user: 0 } };
   if (progress.stage === 'first') return { progress: { stage: 'second', user: 0 }, notBefore: settled };
   // What was moved during the round may not have been met, neither where it had been nor where it is.
@@ -106,12 +123,23 @@ interface Portion {
  * The internal ids of what lay in the resource when the users left it, or of some of it and where the rest begins; none when it is the whole
  * organization. That is what lies beneath the folder, and beneath what was moved out of it, without what was moved in.
  */
-async function portionOf(table: Table, place: Place, job: StoredJob, leaving: Leaving, from: Progress['portion'], most: number): Promise<Portion> {
+async function portionOf(
+  table: Table,
+  place: Place,
+  job: StoredJob,
+  leaving: Leaving,
+  from: Progress['portion'],
+  most: number,
+): Promise<Portion> {
   const { resource } = leaving;
   if (resource.resourceType === 'organization') return { within: undefined, next: undefined, known: 0 };
-  if (resource.resourceType === 'document') return { within: new Set([resource.internalId]), next: undefined, known: 0 };
+  if (resource.resourceType === 'document')
+    return { within: new Set([resource.internalId]), next: undefined, known: 0 };
   const sides = await sidesFor(table, place, job, leaving);
-  const roots = [resource.internalId, ...[...sides].flatMap(([internalId, inside]) => (inside ? [internalId] : [])).sort()];
+  const roots = [
+    resource.internalId,
+    ...[...sides].flatMap(([internalId, inside]) => (inside ? [internalId] : [])).sort(),
+  ];
   const within = new Set<string>();
   const visitor: FolderVisitor = {
     async visit(_folder, entries) {
@@ -124,26 +152,48 @@ async function portionOf(table: Table, place: Place, job: StoredJob, leaving: Le
   for (const root of from ? roots.slice(roots.indexOf(from.root)) : roots) {
     if (root !== from?.root) within.add(root);
     // Only who visits needs the customer's id of the folder.
-    const stack = await walkFolders(table, place, root === from?.root ? from.stack : walkFrom({ internalId: root, id: '' }), visitor, budget);
+    const stack = await walkFolders(
+      table,
+      place,
+      root === from?.root ? from.stack : walkFrom({ internalId: root, id: '' }),
+      visitor,
+      budget,
+    );
     if (stack) return { within, next: { root, stack }, known: sides.size };
   }
   return { within, next: undefined, known: sides.size };
 }
 
 /** Removes what is to go of users from `progress` on, for about a second; gives where it stopped, undefined after the last user. */
-async function removeSome(removal: Removal, progress: Progress, clock: () => number): Promise<Pick<Progress, 'user' | 'after'> | undefined> {
-  const { table, place, leaving: { userIds } } = removal;
+async function removeSome(
+  removal: Removal,
+  progress: Progress,
+  clock: () => number,
+): Promise<Pick<Progress, 'user' | 'after'> | undefined> {
+  const {
+    table,
+    place,
+    leaving: { userIds },
+  } = removal;
   const deadline = clock() + STEP;
   let { user: first, after } = progress;
   while (first < userIds.length) {
     const some = userIds.slice(first, first + USERS_AT_A_TIME);
-    const users = await table.getMany(UserEntity, some.map((userId) => ({ tenant: place.tenant, userId })));
+    const users = await table.getMany(
+      UserEntity,
+      some.map((userId) => ({ tenant: place.tenant, userId })),
+    );
     const stops = new Map<number, string>();
     await inParallel([...some.entries()], PARALLEL, async ([index, userId]) => {
       const until = endOf(removal, users[index]);
       if (until === undefined) return;
       await removeBelongings(table, { ...place, userId }, { until, within: removal.within });
-      const content = { until, mode: 'leave', documents: removal.within, after: index === 0 ? after : undefined } as const;
+      const content = {
+        until,
+        mode: 'leave',
+        documents: removal.within,
+        after: index === 0 ? after : undefined,
+      } as const;
       const stop = await removeUserContent(table, place, userId, content, clock, deadline);
       if (stop !== 'done') stops.set(index, stop.after);
     });
@@ -168,16 +218,34 @@ function endOf({ job, leaving }: Removal, user: Stored<User> | undefined): numbe
 }
 
 /** Removes the departures that the job was for, and ends it. */
-async function endDepartures(table: Table, place: Place, job: StoredJob, { userIds, resource, ...ids }: Leaving, progress: Progress): Promise<StepResult> {
+async function endDepartures(
+  table: Table,
+  place: Place,
+  job: StoredJob,
+  { userIds, resource, ...ids }: Leaving,
+  progress: Progress,
+): Promise<StepResult> {
   const { tenant, jobId } = job;
-  const users = await table.getMany(UserEntity, userIds.map((userId) => ({ tenant, userId })));
-  const departed = users.flatMap((user) => (user?.departures?.some((departure) => departure.jobId === jobId) ? [user.userId] : []));
-  await inParallel(departed, PARALLEL, (userId) => settle(async () => {
-    const user = await table.get(UserEntity, { tenant, userId });
-    const left = user?.departures?.filter((departure) => departure.jobId !== jobId);
-    if (!user || left?.length === user.departures?.length) return;
-    if ((await table.write([replace(UserEntity, { tenant, ...user, departures: left?.length ? left : undefined }, user._r)])) !== 'done') return 'conflict';
-  }));
+  const users = await table.getMany(
+    UserEntity,
+    userIds.map((userId) => ({ tenant, userId })),
+  );
+  const departed = users.flatMap((user) =>
+    user?.departures?.some((departure) => departure.jobId === jobId) ? [user.userId] : [],
+  );
+  await inParallel(departed, PARALLEL, (userId) =>
+    settle(async () => {
+      const user = await table.get(UserEntity, { tenant, userId });
+      const left = user?.departures?.filter((departure) => departure.jobId !== jobId);
+      if (!user || left?.length === user.departures?.length) return;
+      if (
+        (await table.write([
+          replace(UserEntity, { tenant, ...user, departures: left?.length ? left : undefined }, user._r),
+        ])) !== 'done'
+      )
+        return 'conflict';
+    }),
+  );
   if (resource.resourceType !== 'folder') return 'done';
   await forgetFolder(table, place, jobId);
   return endCounted(table, job, 'folderDepartures', ids, { progress });

@@ -40,7 +40,12 @@ const TIME_TO_BEGIN = SETTLED_MS + 30_000;
  */
 export function removeDocumentsJob(place: Place, documents: readonly RemovedDocument[], now: number): Removal {
   const named = documents.map(({ internalId, documentId }) => ({ internalId, documentId }));
-  return begin(place.tenant, 'removeDocuments', { organization: place.organization, documents: named } satisfies DocumentsRemoval, now);
+  return begin(
+    place.tenant,
+    'removeDocuments',
+    { organization: place.organization, documents: named } satisfies DocumentsRemoval,
+    now,
+  );
 }
 
 /** The same for what lies beneath an organization. */

@@ -49,30 +49,73 @@ export class DocumentChanger extends DocumentReader {
    * Changes names and metadata. Metadata that are sent replace the stored ones or, with `merge`, the stored fields of their names. Ids are distinct; a
    * document that does not exist, is disabled, or whose metadata would be too large, fails alone.
    */
-  async update(place: Place, updates: readonly DocumentUpdate[], { merge }: { merge: boolean }, now: number): Promise<DocumentResult[]> {
-    return this.#each(place, updates, idOfUpdate, refusedDocument(idOfUpdate), (stored, { documentId, documentName = stored.documentName, metadata }) => {
-      if (stored.disabled) return { result: failedDocument(documentId, DISABLED, 'internal'), ops: [] };
-      const merged = mergeMetadata(merge || !metadata ? stored.metadata : undefined, metadata ?? {});
-      if ('refused' in merged) return { result: failedDocument(documentId, merged.refused, 'internal'), ops: [] };
-      return { result: { success: true, id: stored.internalId, message: 'Updated Successfully' }, ops: changeOps(place, stored, { documentName, ...merged }, now) };
-    });
+  async update(
+    place: Place,
+    updates: readonly DocumentUpdate[],
+    { merge }: { merge: boolean },
+    now: number,
+  ): Promise<DocumentResult[]> {
+    return this.#each(
+      place,
+      updates,
+      idOfUpdate,
+      refusedDocument(idOfUpdate),
+      (stored, { documentId, documentName = stored.documentName, metadata }) => {
+        if (stored.disabled) return { result: failedDocument(documentId, DISABLED, 'internal'), ops: [] };
+        const merged = mergeMetadata(merge || !metadata ? stored.metadata : undefined, metadata ?? {});
+        if ('refused' in merged) return { result: failedDocument(documentId, merged.refused, 'internal'), ops: [] };
+        return {
+          result: { success: true, id: stored.internalId, message: 'Updated Successfully' },
+          ops: changeOps(place, stored, { documentName, ...merged }, now),
+        };
+      },
+    );
   }
 
   /** Sets the documents' own access type. Ids are distinct; one that does not exist or is disabled fails alone. */
-  async updateAccess(place: Place, documentIds: readonly string[], accessType: AccessType, now: number): Promise<AccessUpdated[]> {
-    const refused = (_documentId: string, message: string): AccessUpdated => ({ success: false, accessType: null, message });
-    return this.#each(place, documentIds, (documentId) => documentId, refused, (stored, documentId) => {
-      if (stored.disabled) return { result: refused(documentId, DISABLED), ops: [] };
-      return { result: { success: true, accessType, message: 'Document access type updated.' }, ops: changeOps(place, stored, { accessType }, now) };
+  async updateAccess(
+    place: Place,
+    documentIds: readonly string[],
+    accessType: AccessType,
+    now: number,
+  ): Promise<AccessUpdated[]> {
+    const refused = (_documentId: string, message: string): AccessUpdated => ({
+      success: false,
+      accessType: null,
+      message,
     });
+    return this.#each(
+      place,
+      documentIds,
+      (documentId) => documentId,
+      refused,
+      (stored, documentId) => {
+        if (stored.disabled) return { result: refused(documentId, DISABLED), ops: [] };
+        return {
+          result: { success: true, accessType, message: 'Document access type updated.' },
+          ops: changeOps(place, stored, { accessType }, now),
+        };
+      },
+    );
   }
 
   /** Disables documents, or enables them. Ids are distinct; one that does not exist fails alone. */
   async disable(place: Place, documentIds: readonly string[], disabled: boolean, now: number): Promise<StateUpdated[]> {
-    const refused = (_documentId: string, message: string): StateUpdated => ({ success: false, disabled: null, message });
-    return this.#each(place, documentIds, (documentId) => documentId, refused, (stored) => (
-      { result: { success: true, disabled, message: 'Document disabled state updated.' }, ops: changeOps(place, stored, { disabled }, now) }
-    ));
+    const refused = (_documentId: string, message: string): StateUpdated => ({
+      success: false,
+      disabled: null,
+      message,
+    });
+    return this.#each(
+      place,
+      documentIds,
+      (documentId) => documentId,
+      refused,
+      (stored) => ({
+        result: { success: true, disabled, message: 'Document disabled state updated.' },
+        ops: changeOps(place, stored, { disabled }, now),
+      }),
+    );
   }
 
   /**
@@ -82,8 +125,18 @@ export class DocumentChanger extends DocumentReader {
   async move(place: Place, documentIds: readonly string[], folder: Folder | undefined, now: number): Promise<void> {
     await settle(async () => {
       const documents = await this.named(place, documentIds);
-      refuse('NOT_FOUND', ABSENT, 'does_not_exist', documents.map((document) => document === undefined));
-      refuse('FAILED_PRECONDITION', DISABLED, 'disabled', documents.map((document) => document?.disabled === true));
+      refuse(
+        'NOT_FOUND',
+        ABSENT,
+        'does_not_exist',
+        documents.map((document) => document === undefined),
+      );
+      refuse(
+        'FAILED_PRECONDITION',
+        DISABLED,
+        'disabled',
+        documents.map((document) => document?.disabled === true),
+      );
       const present = documents.filter((document) => document !== undefined);
       const ops = present.flatMap((document) => moveOps(place, document, folder, now));
       const crossed = ops.length > 0 ? await this.#crossings(place, present, folder, now) : [];
@@ -94,26 +147,55 @@ export class DocumentChanger extends DocumentReader {
   /** Removes documents: what lies in them is gone with them, and removed by jobs, one for each transaction. Ids are distinct; one that does not exist fails alone. */
   async remove(place: Place, documentIds: readonly string[], now: number): Promise<DocumentsRemoved> {
     const jobs: JobMessage[] = [];
-    const results = await this.#each(place, documentIds, (documentId) => documentId, refusedDocument((documentId) => documentId), (stored) => ({
-      result: { success: true, id: stored.internalId, message: 'Deleted Successfully' },
-      ops: [remove(DocumentEntity, { ...place, ...stored }, stored._r), ...entryRemoval(place, stored)],
-    }), (removed) => {
-      const { op, jobId } = removeDocumentsJob(place, removed.map(({ item, result }) => ({ documentId: item, internalId: result.id })), now);
-      return { ops: [op], written: () => void jobs.push({ tenant: place.tenant, jobId }) };
-    });
+    const results = await this.#each(
+      place,
+      documentIds,
+      (documentId) => documentId,
+      refusedDocument((documentId) => documentId),
+      (stored) => ({
+        result: { success: true, id: stored.internalId, message: 'Deleted Successfully' },
+        ops: [remove(DocumentEntity, { ...place, ...stored }, stored._r), ...entryRemoval(place, stored)],
+      }),
+      (removed) => {
+        const { op, jobId } = removeDocumentsJob(
+          place,
+          removed.map(({ item, result }) => ({ documentId: item, internalId: result.id })),
+          now,
+        );
+        return { ops: [op], written: () => void jobs.push({ tenant: place.tenant, jobId }) };
+      },
+    );
     return { results, jobs };
   }
 
   /** What is to be written down of a move while users are being removed from folders. */
-  async #crossings(place: Place, documents: readonly Stored<Document>[], folder: Folder | undefined, now: number): Promise<WriteOp[]> {
+  async #crossings(
+    place: Place,
+    documents: readonly Stored<Document>[],
+    folder: Folder | undefined,
+    now: number,
+  ): Promise<WriteOp[]> {
     if (!place.leavingFolders) return [];
     const placed = await this.placed(place, documents);
     const to = folder ? folderChain(folder) : [];
-    return crossings(this.table, place, placed.flatMap((document) => (document ? [{ internalId: document.internalId, from: document.folder ? folderChain(document.folder) : [], to }] : [])), now);
+    return crossings(
+      this.table,
+      place,
+      placed.flatMap((document) =>
+        document
+          ? [{ internalId: document.internalId, from: document.folder ? folderChain(document.folder) : [], to }]
+          : [],
+      ),
+      now,
+    );
   }
 
   async #each<I, R>(
-    place: Place, items: readonly I[], idOf: (item: I) => string, refused: (item: I, message: string, code: 'not-found' | 'internal') => R, rule: (stored: Stored<Document>, item: I) => Decision<R>,
+    place: Place,
+    items: readonly I[],
+    idOf: (item: I) => string,
+    refused: (item: I, message: string, code: 'not-found' | 'internal') => R,
+    rule: (stored: Stored<Document>, item: I) => Decision<R>,
     together?: Parameters<typeof writeEach<I, Stored<Document> | undefined, R>>[0]['together'],
   ): Promise<R[]> {
     return writeEach<I, Stored<Document> | undefined, R>({
@@ -133,7 +215,8 @@ function idOfUpdate({ documentId }: DocumentUpdate): string {
 
 /** How an item of a call about documents fails. */
 function refusedDocument<I>(idOf: (item: I) => string) {
-  return (item: I, message: string, code: 'not-found' | 'internal'): DocumentResult => failedDocument(idOf(item), message, code);
+  return (item: I, message: string, code: 'not-found' | 'internal'): DocumentResult =>
+    failedDocument(idOf(item), message, code);
 }
 
 /** The operation that changes a document, unless nothing differs. */
@@ -149,17 +232,28 @@ function moveOps(place: Place, document: Stored<Document>, folder: Folder | unde
   return [
     replace(DocumentEntity, { ...place, ...document, folder: lies, lastUpdated: now }, document._r),
     ...entryRemoval(place, document),
-    ...(lies ? [insert(FolderEntryEntity, { ...place, folder: lies.internalId, kind: 'document', id: documentId, internalId })] : []),
+    ...(lies
+      ? [insert(FolderEntryEntity, { ...place, folder: lies.internalId, kind: 'document', id: documentId, internalId })]
+      : []),
   ];
 }
 
 function entryRemoval(place: Place, { folder, documentId }: Document): WriteOp[] {
-  return folder ? [remove(FolderEntryEntity, { ...place, folder: folder.internalId, kind: 'document', id: documentId })] : [];
+  return folder
+    ? [remove(FolderEntryEntity, { ...place, folder: folder.internalId, kind: 'document', id: documentId })]
+    : [];
 }
 
 /** Throws for the documents of a call that something is wrong with. */
-function refuse(status: 'NOT_FOUND' | 'FAILED_PRECONDITION', message: string, code: string, wrong: readonly boolean[]): void {
-  const issues = wrong.flatMap((is, index) => (is ? [{ path: ['documentIds', index], code, message: `documentIds[${index}]: ${message}` }] : []));
+function refuse(
+  status: 'NOT_FOUND' | 'FAILED_PRECONDITION',
+  message: string,
+  code: string,
+  wrong: readonly boolean[],
+): void {
+  const issues = wrong.flatMap((is, index) =>
+    is ? [{ path: ['documentIds', index], code, message: `documentIds[${index}]: ${message}` }] : [],
+  );
   if (issues.length > 0) throw new ApiError(status, message, { details: { issues } });
 }
 

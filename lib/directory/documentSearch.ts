@@ -32,11 +32,18 @@ export class DocumentSearch {
   }
 
   /** A page of the documents that meet the filters, by id. It looks at about 2,000 documents: it can be short or empty and still have a `next`. */
-  async page(within: SearchedIn, filters: readonly MetadataFilter[], { limit, after }: { limit: number; after: string | undefined }): Promise<Page<PlacedDocument>> {
-    return searchPage(async (from) => {
-      const { values, next } = await this.#read(within, SEARCHED_AT_ONCE, from);
-      return { records: values.map((value) => ({ key: sortKey(within, value.documentId), value })), next };
-    }, { limit, after, isWanted: (document) => meets(filters, document) }) as Promise<Page<PlacedDocument>>;
+  async page(
+    within: SearchedIn,
+    filters: readonly MetadataFilter[],
+    { limit, after }: { limit: number; after: string | undefined },
+  ): Promise<Page<PlacedDocument>> {
+    return searchPage(
+      async (from) => {
+        const { values, next } = await this.#read(within, SEARCHED_AT_ONCE, from);
+        return { records: values.map((value) => ({ key: sortKey(within, value.documentId), value })), next };
+      },
+      { limit, after, isWanted: (document) => meets(filters, document) },
+    ) as Promise<Page<PlacedDocument>>;
   }
 
   /** How many documents meet the filters; undefined when there are too many documents to look at. */
@@ -54,12 +61,16 @@ export class DocumentSearch {
   }
 
   async #read({ place, folder }: SearchedIn, limit: number, after: string | undefined): Promise<Page<PlacedDocument>> {
-    return folder ? this.#documents.listInFolder(place, folder, { limit, after }) : this.#documents.list(place, { limit, after });
+    return folder
+      ? this.#documents.listInFolder(place, folder, { limit, after })
+      : this.#documents.list(place, { limit, after });
   }
 }
 
 function sortKey({ place, folder }: SearchedIn, documentId: string): string {
-  return folder ? FolderEntryEntity.key({ ...place, folder: folder.internalId, kind: 'document', id: documentId }).SK : DocumentEntity.key({ ...place, documentId }).SK;
+  return folder
+    ? FolderEntryEntity.key({ ...place, folder: folder.internalId, kind: 'document', id: documentId }).SK
+    : DocumentEntity.key({ ...place, documentId }).SK;
 }
 
 /** Search documents by their metadata. */

@@ -31,7 +31,7 @@ export const DocumentEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'organization',
-  purpose: 'A document under the customer\'s id, with its internal id and folder',
+  purpose: "A document under the customer's id, with its internal id and folder",
   schema: Schema,
   pk: (of: { tenant: string; organization: string }) => [of.tenant, 'ORGANIZATION', of.organization, 'DOCUMENTS'],
   sk: (key: { documentId: string }) => [key.documentId],
@@ -65,14 +65,19 @@ export class DocumentReader {
 
   /** The document under the customer's id. NOT_FOUND when there is none. */
   async require(place: Place, documentId: string): Promise<Stored<Document>> {
-    const document = place.changingFolders ? (await this.named(place, [documentId]))[0] : await this.table.get(DocumentEntity, { ...place, documentId });
+    const document = place.changingFolders
+      ? (await this.named(place, [documentId]))[0]
+      : await this.table.get(DocumentEntity, { ...place, documentId });
     if (!document) throw new ApiError('NOT_FOUND', ABSENT);
     return document;
   }
 
   /** The same with what is stored. One BatchGet; while folders are being changed, their folders after it. */
   async find(place: Place, documentIds: readonly string[]): Promise<Found<Document>[]> {
-    const documents = await this.table.getMany(DocumentEntity, documentIds.map((documentId) => ({ ...place, documentId })));
+    const documents = await this.table.getMany(
+      DocumentEntity,
+      documentIds.map((documentId) => ({ ...place, documentId })),
+    );
     if (!place.changingFolders) return documents.map((stored) => ({ live: stored, stored }));
     const placed = await this.placed(place, documents);
     return documents.map((stored, index) => ({ live: placed[index] && stored, stored }));
@@ -81,22 +86,47 @@ export class DocumentReader {
   /** A page of an organization's documents, by id. */
   async list(place: Place, options: { limit: number; after?: string | undefined }): Promise<Page<PlacedDocument>> {
     const page = await this.table.query(DocumentEntity, place, options);
-    return { values: (await this.placed(place, page.values)).filter((document) => document !== undefined), next: page.next };
+    return {
+      values: (await this.placed(place, page.values)).filter((document) => document !== undefined),
+      next: page.next,
+    };
   }
 
   /** A page of the documents that lie directly in a folder, by id. */
-  async listInFolder(place: Place, folder: Stored<Folder>, options: { limit: number; after?: string | undefined }): Promise<Page<PlacedDocument>> {
-    const entries = await this.table.query(FolderEntryEntity, { ...place, folder: folder.internalId }, { ...options, prefix: ['document'] });
-    const documents = await this.named(place, entries.values.map(({ id }) => id));
-    return { values: documents.flatMap((document) => (document?.folder?.internalId === folder.internalId ? [{ ...document, folder }] : [])), next: entries.next };
+  async listInFolder(
+    place: Place,
+    folder: Stored<Folder>,
+    options: { limit: number; after?: string | undefined },
+  ): Promise<Page<PlacedDocument>> {
+    const entries = await this.table.query(
+      FolderEntryEntity,
+      { ...place, folder: folder.internalId },
+      { ...options, prefix: ['document'] },
+    );
+    const documents = await this.named(
+      place,
+      entries.values.map(({ id }) => id),
+    );
+    return {
+      values: documents.flatMap((document) =>
+        document?.folder?.internalId === folder.internalId ? [{ ...document, folder }] : [],
+      ),
+      next: entries.next,
+    };
   }
 
   /**
    * The documents, each with the folder that it lies in: one more read when any lies in one. A document whose folder is
    * gone is gone too, and undefined like those that were never there.
    */
-  async placed(place: Place, documents: readonly (Stored<Document> | undefined)[]): Promise<(PlacedDocument | undefined)[]> {
-    const folders = await this.#folders.named(place, distinct(documents.flatMap((document) => document?.folder?.folderId ?? [])));
+  async placed(
+    place: Place,
+    documents: readonly (Stored<Document> | undefined)[],
+  ): Promise<(PlacedDocument | undefined)[]> {
+    const folders = await this.#folders.named(
+      place,
+      distinct(documents.flatMap((document) => document?.folder?.folderId ?? [])),
+    );
     const byInternalId = new Map(folders.flatMap((folder) => (folder ? [[folder.internalId, folder] as const] : [])));
     return documents.map((document) => {
       if (!document?.folder) return document && { ...document, folder: undefined };
@@ -111,21 +141,54 @@ export class DocumentWriter extends DocumentReader {
    * Creates documents with an access type of their own, in a folder when one is given; one that exists is left as it is and
    * fails alone. Ids are distinct.
    */
-  async add(place: Place, documents: readonly NewDocument[], { accessType, folder }: { accessType: AccessType; folder?: Folder | undefined }, now: number): Promise<DocumentResult[]> {
+  async add(
+    place: Place,
+    documents: readonly NewDocument[],
+    { accessType, folder }: { accessType: AccessType; folder?: Folder | undefined },
+    now: number,
+  ): Promise<DocumentResult[]> {
     return writeEach<NewDocument, Found<Document>, DocumentResult>({
       table: this.table,
       items: documents,
-      read: (items) => this.find(place, items.map(({ documentId }) => documentId)),
+      read: (items) =>
+        this.find(
+          place,
+          items.map(({ documentId }) => documentId),
+        ),
       decide: (item, { live, stored }) => {
-        if (live) return { result: failedDocument(item.documentId, 'Document already exists', 'already-exists'), ops: [] };
+        if (live)
+          return { result: failedDocument(item.documentId, 'Document already exists', 'already-exists'), ops: [] };
         const internalId = newId('doc', now);
         const { documentId, documentName, metadata } = item;
         const lies = folder && { folderId: folder.folderId, internalId: folder.internalId };
-        const document: Document = { documentId, internalId, documentName, metadata, accessType, folder: lies, disabled: false, createdAt: now, lastUpdated: now };
-        const entry = lies && insert(FolderEntryEntity, { ...place, folder: lies.internalId, kind: 'document', id: documentId, internalId });
+        const document: Document = {
+          documentId,
+          internalId,
+          documentName,
+          metadata,
+          accessType,
+          folder: lies,
+          disabled: false,
+          createdAt: now,
+          lastUpdated: now,
+        };
+        const entry =
+          lies &&
+          insert(FolderEntryEntity, {
+            ...place,
+            folder: lies.internalId,
+            kind: 'document',
+            id: documentId,
+            internalId,
+          });
         return {
           result: { success: true, id: internalId, message: 'Added Successfully' },
-          ops: [stored ? replace(DocumentEntity, { ...place, ...document }, stored._r) : insert(DocumentEntity, { ...place, ...document }), ...(entry ? [entry] : [])],
+          ops: [
+            stored
+              ? replace(DocumentEntity, { ...place, ...document }, stored._r)
+              : insert(DocumentEntity, { ...place, ...document }),
+            ...(entry ? [entry] : []),
+          ],
         };
       },
       conflicted: ({ documentId }) => failedDocument(documentId, BUSY, 'internal'),
@@ -133,7 +196,12 @@ export class DocumentWriter extends DocumentReader {
   }
 
   /** The document under the customer's id, created when it is missing and `create` says what with; else NOT_FOUND. */
-  async ensure(place: Place, documentId: string, create: { accessType: AccessType } | undefined, now: number): Promise<Document> {
+  async ensure(
+    place: Place,
+    documentId: string,
+    create: { accessType: AccessType } | undefined,
+    now: number,
+  ): Promise<Document> {
     if (create) await this.add(place, [{ documentId }], create, now);
     return this.require(place, documentId);
   }

@@ -31,7 +31,8 @@ export class OrganizationHead {
   async place(): Promise<Place> {
     if (this.#stale) {
       const found = await new OrganizationReader(this.#table).require(this.#tenant, this.#organization.organizationId);
-      if (found.internalId !== this.#organization.internalId) throw new ApiError('ABORTED', 'The organization was deleted and added again. Send the request again.');
+      if (found.internalId !== this.#organization.internalId)
+        throw new ApiError('ABORTED', 'The organization was deleted and added again. Send the request again.');
       this.#organization = found;
       this.#stale = false;
     }
@@ -42,7 +43,10 @@ export class OrganizationHead {
   async write(counted: Counted, more: number, ops: readonly WriteOp[]): Promise<'done' | 'conflict'> {
     const { _r, ...organization } = this.#organization;
     const next = { ...organization, [counted]: (organization[counted] ?? 0) + more };
-    const outcome = await this.#table.write([replace(OrganizationEntity, { tenant: this.#tenant, ...next }, _r), ...ops]);
+    const outcome = await this.#table.write([
+      replace(OrganizationEntity, { tenant: this.#tenant, ...next }, _r),
+      ...ops,
+    ]);
     if (outcome === 'done') this.#organization = { ...next, _r: _r + 1 };
     else this.#stale = true;
     return outcome === 'done' ? 'done' : 'conflict';
@@ -50,14 +54,22 @@ export class OrganizationHead {
 }
 
 /** Ends a job and counts it off its organization, both or neither; one that is gone counts nothing. `otherwise` when somebody else has the job. */
-export async function endCounted(table: Table, job: StoredJob, counted: Counted, { organization, organizationId }: OrganizationHead['ids'], otherwise: StepResult): Promise<StepResult> {
+export async function endCounted(
+  table: Table,
+  job: StoredJob,
+  counted: Counted,
+  { organization, organizationId }: OrganizationHead['ids'],
+  otherwise: StepResult,
+): Promise<StepResult> {
   return settle<StepResult>(async () => {
     const found = await table.get(OrganizationEntity, { tenant: job.tenant, organizationId });
     const head = found?.internalId === organization ? found : undefined;
     const left = Math.max((head?.[counted] ?? 0) - 1, 0);
     const outcome = await table.write([
       endJob(job.tenant, job.jobId, job._r),
-      ...(head ? [replace(OrganizationEntity, { tenant: job.tenant, ...head, [counted]: left || undefined }, head._r)] : []),
+      ...(head
+        ? [replace(OrganizationEntity, { tenant: job.tenant, ...head, [counted]: left || undefined }, head._r)]
+        : []),
     ]);
     if (outcome === 'done') return 'done';
     return outcome.conflicts.includes(0) ? otherwise : 'conflict';

@@ -29,7 +29,7 @@ export const OrganizationEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'tenant',
-  purpose: 'An organization under the customer\'s id, with its internal id',
+  purpose: "An organization under the customer's id, with its internal id",
   schema: Schema,
   pk: (of: { tenant: string }) => [of.tenant, 'ORGANIZATIONS'],
   sk: (key: { organizationId: string }) => [key.organizationId],
@@ -54,7 +54,11 @@ export interface OrganizationChange {
 export type OrganizationResult = Added;
 
 /** The result of one that is not there. */
-export const unknownOrganizationResult: OrganizationResult = { success: false, id: '', message: 'Organization does not exist' };
+export const unknownOrganizationResult: OrganizationResult = {
+  success: false,
+  id: '',
+  message: 'Organization does not exist',
+};
 
 export interface Added {
   readonly success: boolean;
@@ -79,7 +83,10 @@ export class OrganizationReader {
 
   /** Those of the organizations that exist, in the order of the ids. */
   async named(tenant: string, organizationIds: readonly string[]): Promise<Stored<Organization>[]> {
-    const found = await this.table.getMany(OrganizationEntity, organizationIds.map((organizationId) => ({ tenant, organizationId })));
+    const found = await this.table.getMany(
+      OrganizationEntity,
+      organizationIds.map((organizationId) => ({ tenant, organizationId })),
+    );
     return found.filter((organization) => organization !== undefined);
   }
 
@@ -95,11 +102,22 @@ export class OrganizationWriter extends OrganizationReader {
     return writeEach<NewOrganization, Stored<Organization> | undefined, Added>({
       table: this.table,
       items: organizations,
-      read: (items) => this.table.getMany(OrganizationEntity, items.map(({ organizationId }) => ({ tenant, organizationId }))),
+      read: (items) =>
+        this.table.getMany(
+          OrganizationEntity,
+          items.map(({ organizationId }) => ({ tenant, organizationId })),
+        ),
       decide: (item, stored) => {
-        if (stored) return { result: { success: false, id: stored.internalId, message: 'Organization already exists.' }, ops: [] };
+        if (stored)
+          return {
+            result: { success: false, id: stored.internalId, message: 'Organization already exists.' },
+            ops: [],
+          };
         const organization = created(item, now);
-        return { result: { success: true, id: organization.internalId, message: 'Added Successfully' }, ops: [insert(OrganizationEntity, { tenant, ...organization })] };
+        return {
+          result: { success: true, id: organization.internalId, message: 'Added Successfully' },
+          ops: [insert(OrganizationEntity, { tenant, ...organization })],
+        };
       },
       conflicted: () => ({ success: false, id: '', message: 'Organization is being changed by another request.' }),
     });
@@ -110,32 +128,65 @@ export class OrganizationWriter extends OrganizationReader {
    * would be too large, fails alone.
    */
   async update(tenant: string, changes: readonly OrganizationChange[], now: number): Promise<OrganizationResult[]> {
-    return this.#change(tenant, changes, 'Updated Successfully', now, (stored, { organizationName = stored.organizationName, open }) => {
-      const merged = mergeMetadata(stored.metadata, open);
-      return 'refused' in merged ? merged : { organizationName, metadata: merged.metadata };
-    });
+    return this.#change(
+      tenant,
+      changes,
+      'Updated Successfully',
+      now,
+      (stored, { organizationName = stored.organizationName, open }) => {
+        const merged = mergeMetadata(stored.metadata, open);
+        return 'refused' in merged ? merged : { organizationName, metadata: merged.metadata };
+      },
+    );
   }
 
   /** Disables organizations, or enables them. Ids are distinct; one that does not exist fails alone. */
-  async disable(tenant: string, organizationIds: readonly string[], disabled: boolean, now: number): Promise<OrganizationResult[]> {
-    return this.#change(tenant, organizationIds.map((organizationId) => ({ organizationId })), 'Updated disable state for organization Successfully', now, () => ({ disabled }));
+  async disable(
+    tenant: string,
+    organizationIds: readonly string[],
+    disabled: boolean,
+    now: number,
+  ): Promise<OrganizationResult[]> {
+    return this.#change(
+      tenant,
+      organizationIds.map((organizationId) => ({ organizationId })),
+      'Updated disable state for organization Successfully',
+      now,
+      () => ({ disabled }),
+    );
   }
 
   /** Writes what a rule makes of each organization, unless nothing differs. */
   async #change<C extends { readonly organizationId: string }>(
-    tenant: string, changes: readonly C[], message: string, now: number, rule: (stored: Organization, change: C) => Partial<Organization> | { readonly refused: string },
+    tenant: string,
+    changes: readonly C[],
+    message: string,
+    now: number,
+    rule: (stored: Organization, change: C) => Partial<Organization> | { readonly refused: string },
   ): Promise<OrganizationResult[]> {
     return writeEach<C, Stored<Organization> | undefined, OrganizationResult>({
       table: this.table,
       items: changes,
-      read: (items) => this.table.getMany(OrganizationEntity, items.map(({ organizationId }) => ({ tenant, organizationId }))),
+      read: (items) =>
+        this.table.getMany(
+          OrganizationEntity,
+          items.map(({ organizationId }) => ({ tenant, organizationId })),
+        ),
       decide: (change, stored) => {
         if (!stored) return { result: unknownOrganizationResult, ops: [] };
         const changed = rule(stored, change);
-        if ('refused' in changed) return { result: { success: false, id: stored.internalId, message: changed.refused }, ops: [] };
+        if ('refused' in changed)
+          return { result: { success: false, id: stored.internalId, message: changed.refused }, ops: [] };
         const result = { success: true, id: stored.internalId, message };
-        const unchanged = Object.entries(changed).every(([field, value]) => stored[field as keyof Organization] === value);
-        return { result, ops: unchanged ? [] : [replace(OrganizationEntity, { tenant, ...stored, ...changed, lastUpdated: now }, stored._r)] };
+        const unchanged = Object.entries(changed).every(
+          ([field, value]) => stored[field as keyof Organization] === value,
+        );
+        return {
+          result,
+          ops: unchanged
+            ? []
+            : [replace(OrganizationEntity, { tenant, ...stored, ...changed, lastUpdated: now }, stored._r)],
+        };
       },
       conflicted: () => ({ success: false, id: '', message: 'Organization is being changed by another request.' }),
     });
@@ -153,11 +204,23 @@ export class OrganizationWriter extends OrganizationReader {
 }
 
 function created(from: NewOrganization, now: number): Organization {
-  return { ...from, organizationName: from.organizationName, metadata: from.metadata, internalId: newId('org', now), disabled: false, createdAt: now, lastUpdated: now };
+  return {
+    ...from,
+    organizationName: from.organizationName,
+    metadata: from.metadata,
+    internalId: newId('org', now),
+    disabled: false,
+    createdAt: now,
+    lastUpdated: now,
+  };
 }
 
 function unknownOrganization(hint = ''): Error {
-  return invalid({ path: ['organizationId'], code: 'does_not_exist', message: `organizationId: the organization does not exist${hint}` });
+  return invalid({
+    path: ['organizationId'],
+    code: 'does_not_exist',
+    message: `organizationId: the organization does not exist${hint}`,
+  });
 }
 
 /** Find the organization that a request names. */

@@ -48,7 +48,13 @@ export class UserRemover {
    * given there before, and their jobs, begun before anything else, remove it. Ids are distinct. A user exists when the tenant knows it, or
    * when something of it lies in the organization; another one fails alone.
    */
-  async remove(tenant: string, organization: Stored<Organization>, resource: Resource, userIds: readonly string[], now: number): Promise<UsersLeft> {
+  async remove(
+    tenant: string,
+    organization: Stored<Organization>,
+    resource: Resource,
+    userIds: readonly string[],
+    now: number,
+  ): Promise<UsersLeft> {
     const place = placeOf(tenant, organization);
     const jobOf = new Map<string, string>();
     const isFolder = resource.resourceType === 'folder';
@@ -57,41 +63,74 @@ export class UserRemover {
         const jobId = newId('job', now);
         for (const userId of some) jobOf.set(userId, jobId);
         const data: Leaving = {
-          organization: organization.internalId, organizationId: organization.organizationId, resource: { resourceType: resource.resourceType, internalId: resource.internalId }, userIds: some, at: now,
+          organization: organization.internalId,
+          organizationId: organization.organizationId,
+          resource: { resourceType: resource.resourceType, internalId: resource.internalId },
+          userIds: some,
+          at: now,
         };
         return { jobId, op: beginJob(tenant, { jobId, kind: 'removeUsers', data, dueAt: now + TIME_TO_SEND }, now) };
       });
-      if (!isFolder) return void await Promise.all(jobs.map(({ op }) => this.#table.write([op])));
+      if (!isFolder) return void (await Promise.all(jobs.map(({ op }) => this.#table.write([op]))));
       const head = new OrganizationHead(this.#table, tenant, organization);
       await settle(async () => {
         await head.place();
-        return head.write('folderDepartures', jobs.length, jobs.flatMap(({ jobId, op }) => [op, leaveFolder(place, jobId, resource.internalId, now)]));
+        return head.write(
+          'folderDepartures',
+          jobs.length,
+          jobs.flatMap(({ jobId, op }) => [op, leaveFolder(place, jobId, resource.internalId, now)]),
+        );
       });
     });
     const results = await writeEach<string, LeavingUser, ItemOutcome>({
       table: this.#table,
       items: userIds,
       read: async (items) => (await Promise.all([this.#read(place, resource, items), begun()]))[0],
-      decide: (userId, state) => decide(place, resource, state, { organization: place.organization, resource: resource.internalId, at: now, jobId: jobOf.get(userId) as string, ...(isFolder && { folder: true }) }),
+      decide: (userId, state) =>
+        decide(place, resource, state, {
+          organization: place.organization,
+          resource: resource.internalId,
+          at: now,
+          jobId: jobOf.get(userId) as string,
+          ...(isFolder && { folder: true }),
+        }),
       conflicted: () => changing,
     });
     if (isFolder) return { results, jobs: distinct([...jobOf.values()]).map((jobId) => ({ tenant, jobId })) };
-    const wanted = new Set(userIds.flatMap((userId, index) => (results[index]?.success ? [jobOf.get(userId) as string] : [])));
-    await this.#table.writeSurely([...new Set(jobOf.values())].filter((jobId) => !wanted.has(jobId)).map((jobId) => endJob(tenant, jobId)));
+    const wanted = new Set(
+      userIds.flatMap((userId, index) => (results[index]?.success ? [jobOf.get(userId) as string] : [])),
+    );
+    await this.#table.writeSurely(
+      [...new Set(jobOf.values())].filter((jobId) => !wanted.has(jobId)).map((jobId) => endJob(tenant, jobId)),
+    );
     return { results, jobs: [...wanted].map((jobId) => ({ tenant, jobId })) };
   }
 
   async #read(place: Place, resource: Resource, userIds: readonly string[]): Promise<LeavingUser[]> {
     const [users, contacts] = await Promise.all([
-      this.#table.getMany(UserEntity, userIds.map((userId) => ({ tenant: place.tenant, userId }))),
-      this.#table.getMany(ContactEntity, userIds.map((userId) => ({ ...place, resource: resource.internalId, userId }))),
+      this.#table.getMany(
+        UserEntity,
+        userIds.map((userId) => ({ tenant: place.tenant, userId })),
+      ),
+      this.#table.getMany(
+        ContactEntity,
+        userIds.map((userId) => ({ ...place, resource: resource.internalId, userId })),
+      ),
     ]);
     const traces = new Set<string>();
-    await inParallel(userIds.filter((_userId, index) => !users[index]), PARALLEL, async (userId) => {
-      const { values } = await this.#table.query(anything, { ...place, userId }, { limit: 1 });
-      if (values.length > 0) traces.add(userId);
-    });
-    return userIds.map((userId, index) => ({ user: users[index], contact: contacts[index], traces: traces.has(userId) }));
+    await inParallel(
+      userIds.filter((_userId, index) => !users[index]),
+      PARALLEL,
+      async (userId) => {
+        const { values } = await this.#table.query(anything, { ...place, userId }, { limit: 1 });
+        if (values.length > 0) traces.add(userId);
+      },
+    );
+    return userIds.map((userId, index) => ({
+      user: users[index],
+      contact: contacts[index],
+      traces: traces.has(userId),
+    }));
   }
 }
 
@@ -109,7 +148,8 @@ function decide(place: Place, resource: Resource, { user, contact, traces }: Lea
   const departures = depart(user.departures, leaving, [contact?.addedAt]);
   if (!departures) return { result: changing, ops: [] };
   const ops: WriteOp[] = [replace(UserEntity, { tenant: place.tenant, ...user, departures }, user._r)];
-  if (contact) ops.push(remove(ContactEntity, { ...place, resource: resource.internalId, userId: user.userId }, contact._r));
+  if (contact)
+    ops.push(remove(ContactEntity, { ...place, resource: resource.internalId, userId: user.userId }, contact._r));
   return { result: removed, ops };
 }
 

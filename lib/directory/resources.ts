@@ -30,24 +30,49 @@ export class ResourceFinder {
    */
   async require(tenant: string, named: readonly NamedResource[], { writable = false } = {}): Promise<ResourceAt[]> {
     const organizationIds = named.map(organizationOf);
-    const organizations = await this.#table.getMany(OrganizationEntity, organizationIds.map((organizationId) => ({ tenant, organizationId })));
-    const [unknown, ...others] = missing(organizations, (index) => ['permissions', 'resources', index, named[index]?.type === 'organization' ? 'id' : 'organizationId']);
+    const organizations = await this.#table.getMany(
+      OrganizationEntity,
+      organizationIds.map((organizationId) => ({ tenant, organizationId })),
+    );
+    const [unknown, ...others] = missing(organizations, (index) => [
+      'permissions',
+      'resources',
+      index,
+      named[index]?.type === 'organization' ? 'id' : 'organizationId',
+    ]);
     if (unknown) throw invalid(unknown, ...others);
 
-    const places = organizations.map((organization) => placeOf(tenant, organization as NonNullable<typeof organization>));
-    if (writable) organizations.forEach((organization) => requireWritable({ organization: organization as NonNullable<typeof organization> }));
+    const places = organizations.map((organization) =>
+      placeOf(tenant, organization as NonNullable<typeof organization>),
+    );
+    if (writable)
+      organizations.forEach((organization) =>
+        requireWritable({ organization: organization as NonNullable<typeof organization> }),
+      );
     const internalIds = await this.#internalIds(named, places, writable);
     const issues = missing(internalIds, (index) => ['permissions', 'resources', index, 'id']);
-    if (issues.length > 0) throw new ApiError('NOT_FOUND', 'Folder or document does not exist', { details: { issues } });
-    return named.map(({ type }, index) => ({ place: places[index] as Place, resource: { resourceType: type, internalId: internalIds[index] as string } }));
+    if (issues.length > 0)
+      throw new ApiError('NOT_FOUND', 'Folder or document does not exist', { details: { issues } });
+    return named.map(({ type }, index) => ({
+      place: places[index] as Place,
+      resource: { resourceType: type, internalId: internalIds[index] as string },
+    }));
   }
 
-  async #internalIds(named: readonly NamedResource[], places: readonly Place[], writable: boolean): Promise<(string | undefined)[]> {
-    const of = (type: ResourceType) => named.flatMap((resource, index) => (resource.type === type ? [{ index, place: places[index] as Place, id: resource.id }] : []));
+  async #internalIds(
+    named: readonly NamedResource[],
+    places: readonly Place[],
+    writable: boolean,
+  ): Promise<(string | undefined)[]> {
+    const of = (type: ResourceType) =>
+      named.flatMap((resource, index) =>
+        resource.type === type ? [{ index, place: places[index] as Place, id: resource.id }] : [],
+      );
     const folders = of('folder');
     const documents = of('document');
     const [foundFolders, foundDocuments] = await Promise.all([this.#folders(folders), this.#documents(documents)]);
-    if (writable && foundDocuments.some((document) => document?.disabled)) throw new ApiError('FAILED_PRECONDITION', 'The document is disabled');
+    if (writable && foundDocuments.some((document) => document?.disabled))
+      throw new ApiError('FAILED_PRECONDITION', 'The document is disabled');
     const internalIds: (string | undefined)[] = places.map(({ organization }) => organization);
     folders.forEach(({ index }, at) => (internalIds[index] = foundFolders[at]?.internalId));
     documents.forEach(({ index }, at) => (internalIds[index] = foundDocuments[at]?.internalId));
@@ -56,12 +81,28 @@ export class ResourceFinder {
 
   #folders(named: readonly Located[]): Promise<(Folder | undefined)[]> {
     const reader = new FolderReader(this.#table);
-    return found(named, () => this.#table.getMany(FolderEntity, named.map(({ place, id }) => ({ ...place, folderId: id }))), (place, ids) => reader.named(place, ids));
+    return found(
+      named,
+      () =>
+        this.#table.getMany(
+          FolderEntity,
+          named.map(({ place, id }) => ({ ...place, folderId: id })),
+        ),
+      (place, ids) => reader.named(place, ids),
+    );
   }
 
   #documents(named: readonly Located[]): Promise<(Document | undefined)[]> {
     const reader = new DocumentReader(this.#table);
-    return found(named, () => this.#table.getMany(DocumentEntity, named.map(({ place, id }) => ({ ...place, documentId: id }))), (place, ids) => reader.named(place, ids));
+    return found(
+      named,
+      () =>
+        this.#table.getMany(
+          DocumentEntity,
+          named.map(({ place, id }) => ({ ...place, documentId: id })),
+        ),
+      (place, ids) => reader.named(place, ids),
+    );
   }
 }
 
@@ -72,11 +113,26 @@ interface Located {
 }
 
 /** Reads all of them together, or organization by organization while folders of one are being changed. */
-async function found<T>(named: readonly Located[], together: () => Promise<readonly T[]>, inPlace: (place: Place, ids: readonly string[]) => Promise<readonly T[]>): Promise<T[]> {
-  if (!named.some(({ place }) => place.changingFolders)) return [...await together()];
+async function found<T>(
+  named: readonly Located[],
+  together: () => Promise<readonly T[]>,
+  inPlace: (place: Place, ids: readonly string[]) => Promise<readonly T[]>,
+): Promise<T[]> {
+  if (!named.some(({ place }) => place.changingFolders)) return [...(await together())];
   const byOrganization = [...Map.groupBy(named, ({ place }) => place.organization).values()];
-  const read = await Promise.all(byOrganization.map((some) => inPlace((some[0] as Located).place, some.map(({ id }) => id))));
-  const results = new Map(byOrganization.flatMap((some, at) => some.map((one, index) => [one, (read[at] as readonly T[])[index] as T] as const)));
+  const read = await Promise.all(
+    byOrganization.map((some) =>
+      inPlace(
+        (some[0] as Located).place,
+        some.map(({ id }) => id),
+      ),
+    ),
+  );
+  const results = new Map(
+    byOrganization.flatMap((some, at) =>
+      some.map((one, index) => [one, (read[at] as readonly T[])[index] as T] as const),
+    ),
+  );
   return named.map((one) => results.get(one) as T);
 }
 
@@ -88,7 +144,13 @@ function missing(found: readonly unknown[], path: (index: number) => (string | n
   return found.flatMap((one, index) => {
     if (one !== undefined) return [];
     const [permissions, resources, at, field] = path(index);
-    return [{ path: path(index), code: 'does_not_exist', message: `${permissions}.${resources}[${at}].${field} does not exist` }];
+    return [
+      {
+        path: path(index),
+        code: 'does_not_exist',
+        message: `${permissions}.${resources}[${at}].${field} does not exist`,
+      },
+    ];
   });
 }
 

@@ -22,7 +22,10 @@ const PAGE_BYTES = 4_000_000;
  * A page of the wanted records of a list, of which `read` gives some after a sort key. A page ends early after four reads, then with fewer values,
  * perhaps none, and a `next`. The next page begins after the last record that was looked at, so that none is lost or repeated.
  */
-export async function searchPage<V>(read: (after: string | undefined) => Promise<ReadPage<V>>, { limit, after, isWanted }: SearchOptions<V>): Promise<{ values: V[]; next: string | undefined }> {
+export async function searchPage<V>(
+  read: (after: string | undefined) => Promise<ReadPage<V>>,
+  { limit, after, isWanted }: SearchOptions<V>,
+): Promise<{ values: V[]; next: string | undefined }> {
   const values: V[] = [];
   let [position, bytes] = [after, 0];
   for (let time = 0; time < READS; time++) {

@@ -30,7 +30,9 @@ export class UserCounter {
   /** How many users are in the contact list of a resource, or 1 or 0 for one user. */
   async of(place: Place, resource: Resource, userId: string | undefined): Promise<number> {
     const { users } = this.#deps;
-    return userId === undefined ? users.count(place, resource) : (await users.contactsNamed(place, resource, [userId])).length;
+    return userId === undefined
+      ? users.count(place, resource)
+      : (await users.contactsNamed(place, resource, [userId])).length;
   }
 
   /** The sum over the contact lists of all documents: a user counts once for each document. FAILED_PRECONDITION for more than 2,000 documents. */
@@ -40,9 +42,13 @@ export class UserCounter {
       const page = await this.#deps.documents.list(place, { limit: LISTED, after });
       seen += page.values.length;
       if (seen > MOST_COUNTED_DOCUMENTS) {
-        throw new ApiError('FAILED_PRECONDITION', `The organization has more than ${MOST_COUNTED_DOCUMENTS} documents. List their users with allDocuments of /v2/users/get instead.`);
+        throw new ApiError(
+          'FAILED_PRECONDITION',
+          `The organization has more than ${MOST_COUNTED_DOCUMENTS} documents. List their users with allDocuments of /v2/users/get instead.`,
+        );
       }
-      count += userId === undefined ? await this.#everybody(place, page.values) : await this.#one(place, page.values, userId);
+      count +=
+        userId === undefined ? await this.#everybody(place, page.values) : await this.#one(place, page.values, userId);
       after = page.next;
     } while (after !== undefined);
     return count;
@@ -62,13 +68,19 @@ export class UserCounter {
     const { table } = this.#deps;
     const [[user], contacts] = await Promise.all([
       table.getMany(UserEntity, [{ tenant: place.tenant, userId }]),
-      table.getMany(ContactEntity, documents.map(({ internalId }) => ({ ...place, resource: internalId, userId }))),
+      table.getMany(
+        ContactEntity,
+        documents.map(({ internalId }) => ({ ...place, resource: internalId, userId })),
+      ),
     ]);
     if (!user) return 0;
     const [departures] = await departuresOf(table, place, [user]);
     return documents.filter(({ internalId, folder }, index) => {
       const contact = contacts[index];
-      return contact !== undefined && !hasEnded(departures, [internalId, ...(folder ? folderChain(folder) : []), place.organization], contact.addedAt);
+      return (
+        contact !== undefined &&
+        !hasEnded(departures, [internalId, ...(folder ? folderChain(folder) : []), place.organization], contact.addedAt)
+      );
     }).length;
   }
 }
@@ -77,5 +89,6 @@ export class UserCounter {
 export const countUsers: Capability<UserCounter> = /* @__PURE__ */ building([readUsers, readDocuments], {
   grants: [],
   env: ['TABLE_NAME'],
-  open: (env) => new UserCounter({ table: openTable(env), users: readUsers.open(env), documents: readDocuments.open(env) }),
+  open: (env) =>
+    new UserCounter({ table: openTable(env), users: readUsers.open(env), documents: readDocuments.open(env) }),
 });

@@ -24,7 +24,7 @@ export const GroupEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'organization',
-  purpose: 'A group of an organization\'s users under the customer\'s id, with its internal id',
+  purpose: "A group of an organization's users under the customer's id, with its internal id",
   schema: GroupSchema,
   pk: (of: { tenant: string; organization: string }) => [of.tenant, 'ORGANIZATION', of.organization, 'GROUPS'],
   sk: (key: { groupId: string }) => [key.groupId],
@@ -45,10 +45,20 @@ export const GroupMemberEntity = defineEntity({
   ownedBy: 'organization',
   purpose: 'The members of a group',
   schema: MemberSchema,
-  pk: (of: { tenant: string; organization: string; group: string }) => [of.tenant, 'ORGANIZATION', of.organization, 'GROUP', of.group],
+  pk: (of: { tenant: string; organization: string; group: string }) => [
+    of.tenant,
+    'ORGANIZATION',
+    of.organization,
+    'GROUP',
+    of.group,
+  ],
   sk: (key: { userId: string }) => [key.userId],
   indexes: {
-    gsi1: { holds: 'the groups that a user is in', pk: (member) => userIndex(member), sk: ({ group }) => ['group', group] },
+    gsi1: {
+      holds: 'the groups that a user is in',
+      pk: (member) => userIndex(member),
+      sk: ({ group }) => ['group', group],
+    },
   },
 });
 
@@ -59,7 +69,13 @@ export interface GroupWithMembers {
 }
 
 /** Of a list of groups, some after a position, with the position of each. */
-type Source = (after: string | undefined, limit: number) => Promise<{ readonly groups: readonly { readonly group: Stored<Group>; readonly position: string }[]; readonly next: string | undefined }>;
+type Source = (
+  after: string | undefined,
+  limit: number,
+) => Promise<{
+  readonly groups: readonly { readonly group: Stored<Group>; readonly position: string }[];
+  readonly next: string | undefined;
+}>;
 
 /** How many groups are read at a time to be listed with their members. */
 const GROUPS_AT_ONCE = 10;
@@ -73,7 +89,10 @@ export class GroupReader {
 
   /** The groups under the customer's ids, undefined where there is none. */
   async named(place: Place, groupIds: readonly string[]): Promise<(Stored<Group> | undefined)[]> {
-    return this.table.getMany(GroupEntity, groupIds.map((groupId) => ({ ...place, groupId })));
+    return this.table.getMany(
+      GroupEntity,
+      groupIds.map((groupId) => ({ ...place, groupId })),
+    );
   }
 
   /** A page of an organization's groups, by id. */
@@ -85,7 +104,11 @@ export class GroupReader {
    * A page of the users in the group under the customer's id, by user id; nobody where there is no such group. Who left the organization since, or is
    * known no more, is left out, so that a page can have fewer users than asked for.
    */
-  async members(place: Place, groupId: string, options: { limit: number; after?: string | undefined }): Promise<Page<User>> {
+  async members(
+    place: Place,
+    groupId: string,
+    options: { limit: number; after?: string | undefined },
+  ): Promise<Page<User>> {
     const [group] = await this.named(place, [groupId]);
     if (!group) return { values: [], next: undefined };
     const { values, next } = await this.table.query(GroupMemberEntity, { ...place, group: group.internalId }, options);
@@ -106,7 +129,11 @@ export class GroupReader {
    * A page of an organization's groups, or of those under the customer's ids, each with its members; `limit` counts both. A group whose members do not fit
    * is on the next page as well, with the members that follow.
    */
-  async listWithMembers(place: Place, groupIds: readonly string[] | undefined, { limit, after }: { limit: number; after?: string | undefined }): Promise<{ groups: GroupWithMembers[]; next: string | undefined }> {
+  async listWithMembers(
+    place: Place,
+    groupIds: readonly string[] | undefined,
+    { limit, after }: { limit: number; after?: string | undefined },
+  ): Promise<{ groups: GroupWithMembers[]; next: string | undefined }> {
     const source = groupIds ? this.#among(place, groupIds) : this.#all(place);
     const shown: { group: Stored<Group>; members: readonly GroupMember[] }[] = [];
     let cursor = after === undefined ? {} : (JSON.parse(after) as GroupCursor);
@@ -121,9 +148,15 @@ export class GroupReader {
         cursor = goesOn;
         continue;
       }
-      const users = await this.#users(place, shown.flatMap(({ members }) => members));
+      const users = await this.#users(
+        place,
+        shown.flatMap(({ members }) => members),
+      );
       return {
-        groups: shown.map(({ group, members }) => ({ group, users: members.flatMap((member) => users.get(member) ?? []) })),
+        groups: shown.map(({ group, members }) => ({
+          group,
+          users: members.flatMap((member) => users.get(member) ?? []),
+        })),
         next: goesOn && JSON.stringify(goesOn),
       };
     }
@@ -140,27 +173,52 @@ export class GroupReader {
     return async (after) => {
       const first = after === undefined ? 0 : Number(after) + 1;
       const found = await this.named(place, groupIds.slice(first));
-      return { groups: found.flatMap((group, index) => (group ? [{ group, position: String(first + index) }] : [])), next: undefined };
+      return {
+        groups: found.flatMap((group, index) => (group ? [{ group, position: String(first + index) }] : [])),
+        next: undefined,
+      };
     };
   }
 
-  async #withMembers(place: Place, groups: Awaited<ReturnType<Source>>['groups'], room: number, { within }: GroupCursor): Promise<ReadGroup<Stored<Group>, GroupMember>[]> {
-    return Promise.all(groups.map(async ({ group, position }) => {
-      const { internalId } = group;
-      const after = within?.group === internalId ? within.after : undefined;
-      const { values, next } = await this.table.query(GroupMemberEntity, { ...place, group: internalId }, { limit: Math.max(room - 1, 1), after });
-      const members = values.map((member) => ({ member, position: GroupMemberEntity.key({ ...place, group: internalId, ...member }).SK }));
-      return { group, internalId, position, members, hasMore: next !== undefined };
-    }));
+  async #withMembers(
+    place: Place,
+    groups: Awaited<ReturnType<Source>>['groups'],
+    room: number,
+    { within }: GroupCursor,
+  ): Promise<ReadGroup<Stored<Group>, GroupMember>[]> {
+    return Promise.all(
+      groups.map(async ({ group, position }) => {
+        const { internalId } = group;
+        const after = within?.group === internalId ? within.after : undefined;
+        const { values, next } = await this.table.query(
+          GroupMemberEntity,
+          { ...place, group: internalId },
+          { limit: Math.max(room - 1, 1), after },
+        );
+        const members = values.map((member) => ({
+          member,
+          position: GroupMemberEntity.key({ ...place, group: internalId, ...member }).SK,
+        }));
+        return { group, internalId, position, members, hasMore: next !== undefined };
+      }),
+    );
   }
 
   /** The users that members are; not those who left the organization after they were added, nor those that are known no more. */
-  async #users<M extends GroupMember>({ tenant, organization }: Place, members: readonly M[]): Promise<Map<M, Stored<User>>> {
-    const users = await this.table.getMany(UserEntity, members.map(({ userId }) => ({ tenant, userId })));
-    return new Map(members.flatMap((member, index) => {
-      const user = users[index];
-      return user && !hasEnded(user.departures, [organization], member.addedAt) ? [[member, user] as const] : [];
-    }));
+  async #users<M extends GroupMember>(
+    { tenant, organization }: Place,
+    members: readonly M[],
+  ): Promise<Map<M, Stored<User>>> {
+    const users = await this.table.getMany(
+      UserEntity,
+      members.map(({ userId }) => ({ tenant, userId })),
+    );
+    return new Map(
+      members.flatMap((member, index) => {
+        const user = users[index];
+        return user && !hasEnded(user.departures, [organization], member.addedAt) ? [[member, user] as const] : [];
+      }),
+    );
   }
 }
 
@@ -186,16 +244,28 @@ export class GroupWriter extends GroupReader {
     return writeEach<NewGroup, Stored<Group> | undefined, Added>({
       table: this.table,
       items: groups,
-      read: (items) => this.named(place, items.map(({ groupId }) => groupId)),
+      read: (items) =>
+        this.named(
+          place,
+          items.map(({ groupId }) => groupId),
+        ),
       decide: ({ groupId, groupName }, stored) => {
-        if (stored) return { result: { success: false, id: stored.internalId, message: 'Organization user group already exists.' }, ops: [] };
+        if (stored)
+          return {
+            result: { success: false, id: stored.internalId, message: 'Organization user group already exists.' },
+            ops: [],
+          };
         const internalId = newId('grp', now);
         return {
           result: { success: true, id: internalId, message: 'Organization user group added.' },
           ops: [insert(GroupEntity, { ...place, groupId, groupName, internalId, createdAt: now })],
         };
       },
-      conflicted: () => ({ success: false, id: '', message: 'Organization user group is being changed by another request.' }),
+      conflicted: () => ({
+        success: false,
+        id: '',
+        message: 'Organization user group is being changed by another request.',
+      }),
     });
   }
 
@@ -212,8 +282,14 @@ export class GroupWriter extends GroupReader {
       items: userIds,
       read: async (items) => {
         const [users, members] = await Promise.all([
-          this.table.getMany(UserEntity, items.map((userId) => ({ tenant: place.tenant, userId }))),
-          this.table.getMany(GroupMemberEntity, items.map((userId) => ({ ...at, userId }))),
+          this.table.getMany(
+            UserEntity,
+            items.map((userId) => ({ tenant: place.tenant, userId })),
+          ),
+          this.table.getMany(
+            GroupMemberEntity,
+            items.map((userId) => ({ ...at, userId })),
+          ),
         ]);
         return items.map((_userId, index) => ({ user: users[index], member: members[index] }));
       },
@@ -223,7 +299,12 @@ export class GroupWriter extends GroupReader {
         if (member && !hasEnded(user.departures, [place.organization], member.addedAt)) return { result, ops: [] };
         const added = { ...at, userId, addedAt: givenAt(user.departures, place.organization, now) };
         // The revision tells a member who was removed and added again from the one before.
-        return { result, ops: [member ? replace(GroupMemberEntity, added, member._r) : insert(GroupMemberEntity, added, added.addedAt)] };
+        return {
+          result,
+          ops: [
+            member ? replace(GroupMemberEntity, added, member._r) : insert(GroupMemberEntity, added, added.addedAt),
+          ],
+        };
       },
       conflicted: () => ({ success: false, message: 'User is being changed by another request.' }),
     });
@@ -254,7 +335,12 @@ export class GroupMemberRemover {
   /** The group under the customer's id. INVALID_ARGUMENT when there is none: spec 4.21 knows no other failure. */
   async require(place: Place, groupId: string): Promise<Group> {
     const group = await this.#table.get(GroupEntity, { ...place, groupId });
-    if (!group) throw invalid({ path: ['organizationUserGroupId'], code: 'does_not_exist', message: 'organizationUserGroupId: the organization user group does not exist' });
+    if (!group)
+      throw invalid({
+        path: ['organizationUserGroupId'],
+        code: 'does_not_exist',
+        message: 'organizationUserGroupId: the organization user group does not exist',
+      });
     return group;
   }
 
@@ -276,11 +362,20 @@ export class GroupMemberRemover {
     let bytes = 0;
     let after: string | undefined;
     do {
-      const page = await this.#table.query(GroupMemberEntity, { ...place, group: group.internalId }, { limit: MEMBERS_AT_ONCE, after });
+      const page = await this.#table.query(
+        GroupMemberEntity,
+        { ...place, group: group.internalId },
+        { limit: MEMBERS_AT_ONCE, after },
+      );
       const userIds = page.values.map(({ userId }) => userId);
-      bytes += Buffer.byteLength(JSON.stringify(userIds)) + userIds.length * (RESULT_BYTES + Buffer.byteLength(JSON.stringify(group.groupId)));
-      if (bytes > ANSWER_BYTES || this.#clock() > until) throw new ApiError('UNAVAILABLE', 'Not all users are deleted from the group yet. Send the request again.');
-      await this.#table.removeKeys(userIds.map((userId) => GroupMemberEntity.key({ ...place, group: group.internalId, userId })));
+      bytes +=
+        Buffer.byteLength(JSON.stringify(userIds)) +
+        userIds.length * (RESULT_BYTES + Buffer.byteLength(JSON.stringify(group.groupId)));
+      if (bytes > ANSWER_BYTES || this.#clock() > until)
+        throw new ApiError('UNAVAILABLE', 'Not all users are deleted from the group yet. Send the request again.');
+      await this.#table.removeKeys(
+        userIds.map((userId) => GroupMemberEntity.key({ ...place, group: group.internalId, userId })),
+      );
       removed.push(...userIds);
       after = page.next;
     } while (after !== undefined);

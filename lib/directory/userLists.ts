@@ -56,7 +56,9 @@ export class UserLists {
   /** A page of the users of a selection. NOT_FOUND when a group does not exist. */
   async page(place: Place, { from, groupIds = [], userIds }: UserSelection, options: ListOptions): Promise<UserPage> {
     if (!userIds) return from ? this.ofResource(place, from, options) : this.ofGroups(place, groupIds, options);
-    const users = from ? await this.#deps.users.contactsNamed(place, from, userIds) : await this.namedInGroups(place, groupIds, userIds);
+    const users = from
+      ? await this.#deps.users.contactsNamed(place, from, userIds)
+      : await this.namedInGroups(place, groupIds, userIds);
     return { values: options.isWanted ? users.filter(options.isWanted) : users, next: undefined };
   }
 
@@ -64,18 +66,33 @@ export class UserLists {
   async ofResource(place: Place, resource: Resource, { limit, after, isWanted }: ListOptions): Promise<UserPage> {
     const { users } = this.#deps;
     if (!isWanted) return users.contacts(place, resource, { limit, after });
-    return searchPage((from) => users.contactRecords(place, resource, { limit: SEARCHED_AT_ONCE, after: from }), { limit, after, isWanted });
+    return searchPage((from) => users.contactRecords(place, resource, { limit: SEARCHED_AT_ONCE, after: from }), {
+      limit,
+      after,
+      isWanted,
+    });
   }
 
   /** A page of the users in any of the groups under the customer's ids, each once, by user id. NOT_FOUND when there is no such group. */
-  async ofGroups(place: Place, groupIds: readonly string[], { limit, after, isWanted }: ListOptions): Promise<UserPage> {
+  async ofGroups(
+    place: Place,
+    groupIds: readonly string[],
+    { limit, after, isWanted }: ListOptions,
+  ): Promise<UserPage> {
     const { groups } = this.#deps;
     const read = async (from: string | undefined, most: number) => {
-      const pages = await Promise.all(groupIds.map((groupId) => groups.members(place, groupId, { limit: most, after: from })));
-      const { values, next } = mergePages(pages.map((page) => ({
-        values: page.values.map((value) => ({ key: GroupMemberEntity.key({ ...place, group: '', ...value }).SK, value })).map((record) => ({ key: record.key, value: record })),
-        next: page.next,
-      })), most);
+      const pages = await Promise.all(
+        groupIds.map((groupId) => groups.members(place, groupId, { limit: most, after: from })),
+      );
+      const { values, next } = mergePages(
+        pages.map((page) => ({
+          values: page.values
+            .map((value) => ({ key: GroupMemberEntity.key({ ...place, group: '', ...value }).SK, value }))
+            .map((record) => ({ key: record.key, value: record })),
+          next: page.next,
+        })),
+        most,
+      );
       return { records: values, next };
     };
     const [found, page] = await Promise.all([
@@ -92,21 +109,39 @@ export class UserLists {
   async namedInGroups(place: Place, groupIds: readonly string[], userIds: readonly string[]): Promise<ListedUser[]> {
     const found = await this.#deps.groups.named(place, groupIds);
     if (found.includes(undefined)) throw unknownGroup();
-    return this.#deps.groups.membersNamed(place, found.flatMap((group) => group?.internalId ?? []), userIds);
+    return this.#deps.groups.membersNamed(
+      place,
+      found.flatMap((group) => group?.internalId ?? []),
+      userIds,
+    );
   }
 
   /** A page of the contact lists of all documents of an organization: by document, then by user. It can end early, then with a `next`. */
-  async ofDocuments(place: Place, { limit, after, isWanted }: ListOptions): Promise<{ values: UserOfDocument[]; next: string | undefined }> {
+  async ofDocuments(
+    place: Place,
+    { limit, after, isWanted }: ListOptions,
+  ): Promise<{ values: UserOfDocument[]; next: string | undefined }> {
     const { users, documents } = this.#deps;
     const { values, next } = await walk({
       documents: everyDocument(documents, place),
       from: walkCursor.position(after),
       limit,
       read: async (document, options) => {
-        const resource = { resourceType: 'document' as const, internalId: document.place.document, folderId: () => this.#folderOf(place, document) };
-        const read = await users.contactRecords(place, resource, isWanted ? { ...options, limit: SEARCHED_AT_ONCE } : options);
+        const resource = {
+          resourceType: 'document' as const,
+          internalId: document.place.document,
+          folderId: () => this.#folderOf(place, document),
+        };
+        const read = await users.contactRecords(
+          place,
+          resource,
+          isWanted ? { ...options, limit: SEARCHED_AT_ONCE } : options,
+        );
         const { records, ...rest } = isWanted ? onlyWanted(read, options.limit, isWanted) : read;
-        return { ...rest, records: records.map(({ key, value }) => ({ key, value: { documentId: document.documentId, user: value } })) };
+        return {
+          ...rest,
+          records: records.map(({ key, value }) => ({ key, value: { documentId: document.documentId, user: value } })),
+        };
       },
     });
     return { values, next: walkCursor.of(next) };
@@ -123,14 +158,24 @@ function unknownGroup(): ApiError {
 }
 
 /** The first `limit` wanted users of a part of a contact list. */
-function onlyWanted({ records, next, bytes }: Stretch<ListedUser>, limit: number, isWanted: (user: ListedUser) => boolean): Stretch<ListedUser> {
+function onlyWanted(
+  { records, next, bytes }: Stretch<ListedUser>,
+  limit: number,
+  isWanted: (user: ListedUser) => boolean,
+): Stretch<ListedUser> {
   const wanted = records.filter(({ value }) => isWanted(value));
   const last = wanted.length > limit ? wanted[limit - 1] : undefined;
-  return { records: wanted.slice(0, limit), next: last ? last.key : next, bytes: bytes + records.length * SEARCHED_USER_BYTES };
+  return {
+    records: wanted.slice(0, limit),
+    next: last ? last.key : next,
+    bytes: bytes + records.length * SEARCHED_USER_BYTES,
+  };
 }
 
 /** The users by document. */
-export function byDocument<U>(users: readonly { readonly documentId: string; readonly user: U }[]): Record<string, U[]> {
+export function byDocument<U>(
+  users: readonly { readonly documentId: string; readonly user: U }[],
+): Record<string, U[]> {
   const map = dict<U[]>();
   for (const { documentId, user } of users) (map[documentId] ??= []).push(user);
   return map;
@@ -139,5 +184,6 @@ export function byDocument<U>(users: readonly { readonly documentId: string; rea
 export const listUsers: Capability<UserLists> = /* @__PURE__ */ building([readUsers, readDocuments, readGroups], {
   grants: [],
   env: [],
-  open: (env) => new UserLists({ users: readUsers.open(env), documents: readDocuments.open(env), groups: readGroups.open(env) }),
+  open: (env) =>
+    new UserLists({ users: readUsers.open(env), documents: readDocuments.open(env), groups: readGroups.open(env) }),
 });

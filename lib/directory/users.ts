@@ -1,6 +1,18 @@
 import * as z from 'zod';
 import { building, type Capability } from '../app/capability.ts';
-import { type AccessRole, accessRoles, defaultAccessRole, type Departure, folderChain, givenAt, type Grant, hasEnded, isLive, type ResourceType, resourceTypes } from './rules/access.ts';
+import {
+  type AccessRole,
+  accessRoles,
+  defaultAccessRole,
+  type Departure,
+  folderChain,
+  givenAt,
+  type Grant,
+  hasEnded,
+  isLive,
+  type ResourceType,
+  resourceTypes,
+} from './rules/access.ts';
 import { mailableAddress } from '../mail/rules/address.ts';
 import { mergeProfile } from './rules/users.ts';
 import { newId } from '../shared/ids.ts';
@@ -82,10 +94,20 @@ export const GrantEntity = defineEntity({
   ownedBy: 'organization',
   purpose: 'What a user was granted in an organization: membership, folders, documents',
   schema: GrantSchema,
-  pk: (of: { tenant: string; organization: string; userId: string }) => [of.tenant, 'ORGANIZATION', of.organization, 'USER', of.userId],
+  pk: (of: { tenant: string; organization: string; userId: string }) => [
+    of.tenant,
+    'ORGANIZATION',
+    of.organization,
+    'USER',
+    of.userId,
+  ],
   sk: (key: { resourceType: ResourceType; internalId: string }) => ['GRANT', key.resourceType, key.internalId],
   indexes: {
-    gsi2: { holds: 'what was granted on an organization, folder or document, by user', pk: ({ tenant, internalId }) => [tenant, 'GRANTS', internalId], sk: ({ userId }) => [userId] },
+    gsi2: {
+      holds: 'what was granted on an organization, folder or document, by user',
+      pk: ({ tenant, internalId }) => [tenant, 'GRANTS', internalId],
+      sk: ({ userId }) => [userId],
+    },
   },
 });
 
@@ -97,15 +119,33 @@ export const ContactEntity = defineEntity({
   ownedBy: 'organization',
   purpose: 'The contact list of an organization, folder or document',
   schema: z.object({ userId: z.string(), addedAt: z.number() }),
-  pk: (of: { tenant: string; organization: string; resource: string }) => [of.tenant, 'ORGANIZATION', of.organization, 'CONTACTS', of.resource],
+  pk: (of: { tenant: string; organization: string; resource: string }) => [
+    of.tenant,
+    'ORGANIZATION',
+    of.organization,
+    'CONTACTS',
+    of.resource,
+  ],
   sk: (key: { userId: string }) => [key.userId],
   indexes: {
-    gsi1: { holds: 'the contact lists that a user is in', pk: (contact) => userIndex(contact), sk: ({ resource }) => ['contact', resource] },
+    gsi1: {
+      holds: 'the contact lists that a user is in',
+      pk: (contact) => userIndex(contact),
+      sk: ({ resource }) => ['contact', resource],
+    },
   },
 });
 
 /** The parts of the partition of gsi1 that holds where a user is listed in an organization: contact lists and groups. */
-export function userIndex({ tenant, organization, userId }: { readonly tenant: string; readonly organization: string; readonly userId: string }): string[] {
+export function userIndex({
+  tenant,
+  organization,
+  userId,
+}: {
+  readonly tenant: string;
+  readonly organization: string;
+  readonly userId: string;
+}): string[] {
   return [tenant, 'ORGANIZATION', organization, 'USER', userId];
 }
 
@@ -128,12 +168,24 @@ export interface Resource {
 }
 
 /** A document as what users have access to. */
-export function documentResource({ internalId, folder }: { readonly internalId: string; readonly folder?: { readonly folderId: string } | undefined }): Resource {
+export function documentResource({
+  internalId,
+  folder,
+}: {
+  readonly internalId: string;
+  readonly folder?: { readonly folderId: string } | undefined;
+}): Resource {
   return { resourceType: 'document', internalId, folderId: folder?.folderId };
 }
 
 /** A folder as what users have access to. */
-export function folderResource({ internalId, ancestors }: { readonly internalId: string; readonly ancestors: readonly { readonly folderId: string }[] }): Resource {
+export function folderResource({
+  internalId,
+  ancestors,
+}: {
+  readonly internalId: string;
+  readonly ancestors: readonly { readonly folderId: string }[];
+}): Resource {
   return { resourceType: 'folder', internalId, folderId: ancestors.at(-1)?.folderId };
 }
 
@@ -169,7 +221,10 @@ export class UserReader {
 
   /** Those of the users that the tenant knows, undefined where it does not. */
   async known(tenant: string, userIds: readonly string[]): Promise<KnownUser[]> {
-    return this.table.getMany(UserEntity, userIds.map((userId) => ({ tenant, userId })));
+    return this.table.getMany(
+      UserEntity,
+      userIds.map((userId) => ({ tenant, userId })),
+    );
   }
 
   /** Everything that a user was granted in an organization: one query, more where there are over a thousand grants. */
@@ -177,7 +232,11 @@ export class UserReader {
     const grants: Grant[] = [];
     let after: string | undefined;
     do {
-      const page = await this.table.query(GrantEntity, { ...place, userId }, { prefix: ['GRANT'], limit: 1_000, after });
+      const page = await this.table.query(
+        GrantEntity,
+        { ...place, userId },
+        { prefix: ['GRANT'], limit: 1_000, after },
+      );
       grants.push(...page.values);
       after = page.next;
     } while (after !== undefined);
@@ -185,22 +244,52 @@ export class UserReader {
   }
 
   /** A page of the contact list of a resource, by user id; shorter, perhaps empty, where users left whom nobody has removed yet. */
-  async contacts(place: Place, resource: Resource, options: { limit: number; after?: string | undefined }): Promise<{ values: ListedUser[]; next: string | undefined }> {
+  async contacts(
+    place: Place,
+    resource: Resource,
+    options: { limit: number; after?: string | undefined },
+  ): Promise<{ values: ListedUser[]; next: string | undefined }> {
     const { records, next } = await this.contactRecords(place, resource, options);
     return { values: records.map(({ value }) => value), next };
   }
 
   /** The same with the sort key of each, and how much was read. */
-  async contactRecords(place: Place, resource: Resource, options: { limit: number; after?: string | undefined }): Promise<Stretch<ListedUser>> {
-    const { values, next, bytes } = await this.table.query(ContactEntity, { ...place, resource: resource.internalId }, options);
-    const users = await this.staying(place, resource, values, await this.known(place.tenant, values.map(({ userId }) => userId)));
-    return { records: users.map((user) => ({ key: ContactEntity.key({ ...place, resource: resource.internalId, ...user }).SK, value: user })), next, bytes };
+  async contactRecords(
+    place: Place,
+    resource: Resource,
+    options: { limit: number; after?: string | undefined },
+  ): Promise<Stretch<ListedUser>> {
+    const { values, next, bytes } = await this.table.query(
+      ContactEntity,
+      { ...place, resource: resource.internalId },
+      options,
+    );
+    const users = await this.staying(
+      place,
+      resource,
+      values,
+      await this.known(
+        place.tenant,
+        values.map(({ userId }) => userId),
+      ),
+    );
+    return {
+      records: users.map((user) => ({
+        key: ContactEntity.key({ ...place, resource: resource.internalId, ...user }).SK,
+        value: user,
+      })),
+      next,
+      bytes,
+    };
   }
 
   /** Those of the users that are in the contact list of a resource. */
   async contactsNamed(place: Place, resource: Resource, userIds: readonly string[]): Promise<ListedUser[]> {
     const [contacts, users] = await Promise.all([
-      this.table.getMany(ContactEntity, userIds.map((userId) => ({ ...place, resource: resource.internalId, userId }))),
+      this.table.getMany(
+        ContactEntity,
+        userIds.map((userId) => ({ ...place, resource: resource.internalId, userId })),
+      ),
       this.known(place.tenant, userIds),
     ]);
     return this.staying(place, resource, contacts, users);
@@ -212,7 +301,12 @@ export class UserReader {
   }
 
   /** Those users who are in a contact list, as `contacts` says of each, and have not left since. */
-  protected async staying(place: Place, resource: Resource, contacts: readonly (Contact | undefined)[], users: readonly KnownUser[]): Promise<Stored<User>[]> {
+  protected async staying(
+    place: Place,
+    resource: Resource,
+    contacts: readonly (Contact | undefined)[],
+    users: readonly KnownUser[],
+  ): Promise<Stored<User>[]> {
     const { within, departures } = await this.leaving(place, resource, users);
     return users.filter((user, index) => {
       const contact = contacts[index];
@@ -233,8 +327,13 @@ export class UserReader {
 
   async #within(place: Place, resource: Resource, users: readonly KnownUser[]): Promise<string[]> {
     const direct = [resource.internalId, place.organization];
-    const elsewhere = users.some((user) => user?.departures?.some((departure) => departure.organization === place.organization && !direct.includes(departure.resource)));
-    const folderId = elsewhere && typeof resource.folderId === 'function' ? await resource.folderId() : resource.folderId;
+    const elsewhere = users.some((user) =>
+      user?.departures?.some(
+        (departure) => departure.organization === place.organization && !direct.includes(departure.resource),
+      ),
+    );
+    const folderId =
+      elsewhere && typeof resource.folderId === 'function' ? await resource.folderId() : resource.folderId;
     if (!elsewhere || typeof folderId !== 'string') return direct;
     const [folder] = await new FolderReader(this.table).named(place, [folderId]);
     return folder ? [resource.internalId, ...folderChain(folder), place.organization] : direct;
@@ -266,13 +365,25 @@ export class UserWriter extends UserReader {
     return writeEach<NewUser, UserState, Added>({
       table: this.table,
       items: users,
-      read: (items) => this.#state(place, resource, items.map(({ userId }) => userId)),
+      read: (items) =>
+        this.#state(
+          place,
+          resource,
+          items.map(({ userId }) => userId),
+        ),
       decide: (sent, state) => {
         const item = withMailableAddress(sent);
         if (!item) return { result: unmailable, ops: [] };
         const { user, op } = profileWrite(place.tenant, item, state.user, now);
-        const ops = [op, grantWrite(place, resource, item, state, now), contactWrite(place, resource, item.userId, state, now)];
-        return { result: { success: true, id: user.internalId, message: 'User added.' }, ops: ops.filter((one) => one !== undefined) };
+        const ops = [
+          op,
+          grantWrite(place, resource, item, state, now),
+          contactWrite(place, resource, item.userId, state, now),
+        ];
+        return {
+          result: { success: true, id: user.internalId, message: 'User added.' },
+          ops: ops.filter((one) => one !== undefined),
+        };
       },
       conflicted,
     });
@@ -286,16 +397,29 @@ export class UserWriter extends UserReader {
     return writeEach<NewUser, UserState, Added>({
       table: this.table,
       items: users,
-      read: (items) => (at && items.some(({ accessRole }) => accessRole !== undefined)
-        ? this.#state(at.place, at.resource, items.map(({ userId }) => userId), { contacts: false })
-        : this.#profiles(tenant, items.map(({ userId }) => userId))),
+      read: (items) =>
+        at && items.some(({ accessRole }) => accessRole !== undefined)
+          ? this.#state(
+              at.place,
+              at.resource,
+              items.map(({ userId }) => userId),
+              { contacts: false },
+            )
+          : this.#profiles(
+              tenant,
+              items.map(({ userId }) => userId),
+            ),
       decide: (sent, state) => {
         if (!state.user) return { result: { success: false, id: '', message: 'User does not exist.' }, ops: [] };
         const item = withMailableAddress(sent);
         if (!item) return { result: unmailable, ops: [] };
         const { op } = profileWrite(tenant, item, state.user, now);
-        const grant = at && item.accessRole !== undefined ? grantWrite(at.place, at.resource, item, state, now) : undefined;
-        return { result: { success: true, id: state.user.internalId, message: 'User updated.' }, ops: [op, grant].filter((one) => one !== undefined) };
+        const grant =
+          at && item.accessRole !== undefined ? grantWrite(at.place, at.resource, item, state, now) : undefined;
+        return {
+          result: { success: true, id: state.user.internalId, message: 'User updated.' },
+          ops: [op, grant].filter((one) => one !== undefined),
+        };
       },
       conflicted,
     });
@@ -305,10 +429,21 @@ export class UserWriter extends UserReader {
    * Grants a user several resources, over what was granted before; makes the user known as well, whom `known` gives as read just now.
    * A retry after a failure half-way writes the same.
    */
-  async grant(tenant: string, userId: string, known: KnownUser, grants: readonly GrantOn[], now: number): Promise<void> {
+  async grant(
+    tenant: string,
+    userId: string,
+    known: KnownUser,
+    grants: readonly GrantOn[],
+    now: number,
+  ): Promise<void> {
     const ops = distinctOn(grants).map(({ place, resource, accessFields, ...grant }): WriteOp => {
       const grantedAt = givenAt(known?.departures, place.organization, now);
-      return { put: GrantEntity.toItem({ ...place, ...resource, userId, ...grant, accessFields: accessFields && [...accessFields], grantedAt }, grantedAt) };
+      return {
+        put: GrantEntity.toItem(
+          { ...place, ...resource, userId, ...grant, accessFields: accessFields && [...accessFields], grantedAt },
+          grantedAt,
+        ),
+      };
     });
     await Promise.all([
       known ?? this.table.write([insert(UserEntity, { tenant, userId, ...newProfile(now) })]),
@@ -318,18 +453,38 @@ export class UserWriter extends UserReader {
 
   /** Takes back what a user was granted on the resources; what was not granted stays that way. */
   async revoke(userId: string, resources: readonly ResourceAt[]): Promise<void> {
-    await this.table.writeSurely(distinctOn(resources).map(({ place, resource }) => remove(GrantEntity, { ...place, ...resource, userId })));
+    await this.table.writeSurely(
+      distinctOn(resources).map(({ place, resource }) => remove(GrantEntity, { ...place, ...resource, userId })),
+    );
   }
 
   /** What is stored of users on a resource; without their places in its contact list when `contacts` is false. */
-  async #state(place: Place, resource: Resource, userIds: readonly string[], { contacts: withContacts = true } = {}): Promise<UserState[]> {
+  async #state(
+    place: Place,
+    resource: Resource,
+    userIds: readonly string[],
+    { contacts: withContacts = true } = {},
+  ): Promise<UserState[]> {
     const [users, grants, contacts] = await Promise.all([
       this.known(place.tenant, userIds),
-      this.table.getMany(GrantEntity, userIds.map((userId) => ({ ...place, ...resource, userId }))),
-      withContacts ? this.table.getMany(ContactEntity, userIds.map((userId) => ({ ...place, resource: resource.internalId, userId }))) : [],
+      this.table.getMany(
+        GrantEntity,
+        userIds.map((userId) => ({ ...place, ...resource, userId })),
+      ),
+      withContacts
+        ? this.table.getMany(
+            ContactEntity,
+            userIds.map((userId) => ({ ...place, resource: resource.internalId, userId })),
+          )
+        : [],
     ]);
     const { within, departures } = await this.leaving(place, resource, users);
-    return userIds.map((_userId, index) => ({ user: users[index], grant: grants[index], contact: contacts[index], hasEnded: (at) => hasEnded(departures[index], within, at) }));
+    return userIds.map((_userId, index) => ({
+      user: users[index],
+      grant: grants[index],
+      contact: contacts[index],
+      hasEnded: (at) => hasEnded(departures[index], within, at),
+    }));
   }
 
   async #profiles(tenant: string, userIds: readonly string[]): Promise<UserState[]> {
@@ -356,19 +511,33 @@ function newProfile(now: number) {
   return { internalId: newId('usr', now), createdAt: now, lastUpdated: now };
 }
 
-function profileWrite(tenant: string, { userId, profile }: NewUser, stored: KnownUser, now: number): { user: User; op: WriteOp | undefined } {
+function profileWrite(
+  tenant: string,
+  { userId, profile }: NewUser,
+  stored: KnownUser,
+  now: number,
+): { user: User; op: WriteOp | undefined } {
   if (!stored) {
     const user = { userId, ...mergeProfile({}, profile), ...newProfile(now) };
     return { user, op: insert(UserEntity, { tenant, ...user }) };
   }
   const merged = mergeProfile<Profile>(stored, profile);
   const unchanged = Object.entries(merged).every(([field, value]) => stored[field as keyof User] === value);
-  return { user: stored, op: unchanged ? undefined : replace(UserEntity, { tenant, ...stored, ...merged, lastUpdated: now }, stored._r) };
+  return {
+    user: stored,
+    op: unchanged ? undefined : replace(UserEntity, { tenant, ...stored, ...merged, lastUpdated: now }, stored._r),
+  };
 }
 
 // Grants and contacts begin at a revision of their time: who removes an older one by the revision that was read cannot meet one that took its place.
 
-function grantWrite(place: Place, resource: Resource, { userId, accessRole }: NewUser, { user, grant: stored, hasEnded: ended }: UserState, now: number): WriteOp | undefined {
+function grantWrite(
+  place: Place,
+  resource: Resource,
+  { userId, accessRole }: NewUser,
+  { user, grant: stored, hasEnded: ended }: UserState,
+  now: number,
+): WriteOp | undefined {
   const grantedAt = givenAt(user?.departures, place.organization, now);
   const fresh = { ...place, ...resource, userId, accessRole: accessRole ?? defaultAccessRole, grantedAt };
   if (!stored) return insert(GrantEntity, fresh, grantedAt);
@@ -377,7 +546,13 @@ function grantWrite(place: Place, resource: Resource, { userId, accessRole }: Ne
   return replace(GrantEntity, { ...place, ...stored, userId, accessRole, grantedAt }, stored._r);
 }
 
-function contactWrite(place: Place, resource: Resource, userId: string, { user, contact: stored, hasEnded: ended }: UserState, now: number): WriteOp | undefined {
+function contactWrite(
+  place: Place,
+  resource: Resource,
+  userId: string,
+  { user, contact: stored, hasEnded: ended }: UserState,
+  now: number,
+): WriteOp | undefined {
   const addedAt = givenAt(user?.departures, place.organization, now);
   const fresh = { ...place, resource: resource.internalId, userId, addedAt };
   if (!stored) return insert(ContactEntity, fresh, addedAt);

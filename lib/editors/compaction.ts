@@ -32,7 +32,10 @@ export async function compact(table: Table, place: DocumentPlace, editorId: stri
   const { assembly, items } = await readAll(table, place, editorId);
   const state = assembly.state();
   if (state === undefined || state === 'torn' || lengths(state.head, state.newest) === 0) return;
-  const { newest, head: { _r: revision, ...head } } = state;
+  const {
+    newest,
+    head: { _r: revision, ...head },
+  } = state;
   const bytes = pack(encodeState(openDocument(state.updates)));
   const blob = await writeBlob(table, { ...place, editorId, internalId: head.internalId }, bytes, now);
   const snapshot = { version: newest.version, blob, bytes: bytes.length, weight: newest.weight };
@@ -50,7 +53,11 @@ function needless(items: readonly Lying[], internalId: string, version: number, 
   return items.filter((item) => item.at + KEPT_MS < now && !isNeeded(item)).map(({ key }) => key);
 }
 
-async function readAll(table: Table, place: DocumentPlace, editorId: string): Promise<{ assembly: Assembly; items: Lying[] }> {
+async function readAll(
+  table: Table,
+  place: DocumentPlace,
+  editorId: string,
+): Promise<{ assembly: Assembly; items: Lying[] }> {
   const PK = EditorItems.partition(place);
   const assembly = new Assembly();
   const items: Lying[] = [];

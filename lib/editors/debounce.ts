@@ -14,7 +14,12 @@ const LOST_MS = 60 * 60_000;
 
 /** What a job is about that tells of the changes of an editor: internal ids, and those of the customer. */
 export const Telling = z.object({
-  organization: z.string(), organizationId: z.string(), document: z.string(), documentId: z.string(), internalId: z.string(), editorId: z.string(),
+  organization: z.string(),
+  organizationId: z.string(),
+  document: z.string(),
+  documentId: z.string(),
+  internalId: z.string(),
+  editorId: z.string(),
 });
 export type Telling = z.output<typeof Telling>;
 
@@ -27,8 +32,26 @@ export function isBeingTold({ tellingSince }: EditorUpdate, now: number): boolea
  * The operation that begins the job which tells of an editor's changes, for the transaction of the first of them, and the job's message. The
  * update says that it began one, and those after it that it did; the job ends by an update that says no more.
  */
-export function beginTelling({ place, organization, document }: ContentPlace, { editorId, internalId }: Editor, now: number): { op: WriteOp; message: JobMessage } {
+export function beginTelling(
+  { place, organization, document }: ContentPlace,
+  { editorId, internalId }: Editor,
+  now: number,
+): { op: WriteOp; message: JobMessage } {
   const message = { tenant: place.tenant, jobId: newId('job', now) };
-  const data: Telling = { organization: place.organization, organizationId: organization.organizationId, document: place.document, documentId: document.documentId, internalId, editorId };
-  return { message, op: beginJob(place.tenant, { jobId: message.jobId, kind: 'emitEditorUpdate', data, dueAt: now + DEBOUNCE_MS + MARGIN_MS }, now) };
+  const data: Telling = {
+    organization: place.organization,
+    organizationId: organization.organizationId,
+    document: place.document,
+    documentId: document.documentId,
+    internalId,
+    editorId,
+  };
+  return {
+    message,
+    op: beginJob(
+      place.tenant,
+      { jobId: message.jobId, kind: 'emitEditorUpdate', data, dueAt: now + DEBOUNCE_MS + MARGIN_MS },
+      now,
+    ),
+  };
 }

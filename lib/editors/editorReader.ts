@@ -34,7 +34,11 @@ export class EditorReader {
     const known = this.#known.get(keyOf(place, editorId));
     const after = known && (await this.#log(place, editorId, known.newest.version + 1));
     if (known && typeof after === 'object' && after.head.internalId === known.head.internalId) {
-      return this.remember(place, { head: after.head, newest: after.log.at(-1) ?? known.newest, updates: [...known.updates, ...after.log.flatMap((update) => bytesOf(update, after.blobs))] });
+      return this.remember(place, {
+        head: after.head,
+        newest: after.log.at(-1) ?? known.newest,
+        updates: [...known.updates, ...after.log.flatMap((update) => bytesOf(update, after.blobs))],
+      });
     }
     const state = await this.#whole(place, editorId);
     if (state) return this.remember(place, state);
@@ -51,7 +55,10 @@ export class EditorReader {
     if (typeof from !== 'object') return from;
     const [first, ...later] = from.log;
     if (!first) return 'unknown';
-    return { version: later.at(-1)?.version ?? version, updates: later.flatMap((update) => bytesOf(update, from.blobs)) };
+    return {
+      version: later.at(-1)?.version ?? version,
+      updates: later.flatMap((update) => bytesOf(update, from.blobs)),
+    };
   }
 
   /** The editors of a document, one after the other, in no order that means something. */
@@ -109,26 +116,43 @@ export class EditorReader {
   }
 
   /** The head and the log from a version on, if that is there without a gap and is not too much; undefined when there is no editor. */
-  async #log(place: DocumentPlace, editorId: string, version: number): Promise<{ head: Stored<Editor>; log: EditorUpdate[]; blobs: Blobs } | 'unknown' | undefined> {
-    const { values, next } = await this.table.query(EditorItems, place, { ...MOST_AFTER, between: sinceVersion(editorId, version) });
+  async #log(
+    place: DocumentPlace,
+    editorId: string,
+    version: number,
+  ): Promise<{ head: Stored<Editor>; log: EditorUpdate[]; blobs: Blobs } | 'unknown' | undefined> {
+    const { values, next } = await this.table.query(EditorItems, place, {
+      ...MOST_AFTER,
+      between: sinceVersion(editorId, version),
+    });
     if (next !== undefined) return 'unknown';
     const last = values.at(-1);
     if (last?.kind !== 'head') return undefined;
     const { head } = last;
-    const log = values.flatMap((item) => (item.kind === 'update' && item.update.internalId === head.internalId ? item.update : []));
+    const log = values.flatMap((item) =>
+      item.kind === 'update' && item.update.internalId === head.internalId ? item.update : [],
+    );
     if (version < head.first || log.some((update, index) => update.version !== version + index)) return 'unknown';
-    const blobs = await this.#blobs(place, editorId, log.flatMap(({ blob }) => blob ?? []));
+    const blobs = await this.#blobs(
+      place,
+      editorId,
+      log.flatMap(({ blob }) => blob ?? []),
+    );
     return blobs ? { head, log, blobs } : 'unknown';
   }
 
   /** What is in blobs; undefined when that is too much, or when parts are missing, as they have been compacted. */
   async #blobs(place: DocumentPlace, editorId: string, blobs: readonly Blob[]): Promise<Blobs | undefined> {
-    const keys = blobs.flatMap(({ id, parts }) => Array.from({ length: parts }, (_each, part) => ({ ...place, editorId, id, part })));
+    const keys = blobs.flatMap(({ id, parts }) =>
+      Array.from({ length: parts }, (_each, part) => ({ ...place, editorId, id, part })),
+    );
     if (keys.length === 0) return new Map();
     if (keys.length > MOST_PARTS_AFTER) return undefined;
     const found = (await this.table.getMany(EditorPartEntity, keys)).map((part) => part?.bytes);
     if (found.includes(undefined)) return undefined;
-    return new Map(blobs.map(({ id }) => [id, found.filter((_bytes, index) => keys[index]?.id === id) as Uint8Array[]]));
+    return new Map(
+      blobs.map(({ id }) => [id, found.filter((_bytes, index) => keys[index]?.id === id) as Uint8Array[]]),
+    );
   }
 }
 

@@ -23,7 +23,12 @@ export class Assembly {
   /** Takes the next item of the editor. */
   take(item: EditorItem): void {
     if (item.kind === 'head') this.#head = item.head;
-    if (!this.#head || (item.kind === 'update' ? item.update : item.kind === 'part' ? item : this.#head).internalId !== this.#head.internalId) return;
+    if (
+      !this.#head ||
+      (item.kind === 'update' ? item.update : item.kind === 'part' ? item : this.#head).internalId !==
+        this.#head.internalId
+    )
+      return;
     if (item.kind === 'update') {
       this.#newest ??= item.update;
       if (item.update.version >= firstNeeded(this.#head)) this.#updates.push(item.update);
@@ -44,14 +49,20 @@ export class Assembly {
   state(): EditorState | 'torn' | undefined {
     const [head, newest] = [this.#head, this.#newest];
     if (!head) return undefined;
-    const isWhole = newest && this.#updates.length === newest.version - firstNeeded(head) + 1 && this.#wanted().every(({ id, parts }) => partsIn(this.#blobs.get(id)) === parts);
+    const isWhole =
+      newest &&
+      this.#updates.length === newest.version - firstNeeded(head) + 1 &&
+      this.#wanted().every(({ id, parts }) => partsIn(this.#blobs.get(id)) === parts);
     if (!isWhole) return 'torn';
     const updates = this.#updates.toReversed().flatMap((update) => bytesOf(update, this.#blobs));
     return { head, newest, updates: head.snapshot ? [fromBlob(head.snapshot.blob, this.#blobs), ...updates] : updates };
   }
 
   #wanted(): Blob[] {
-    return [...(this.#head?.snapshot ? [this.#head.snapshot.blob] : []), ...this.#updates.flatMap(({ blob }) => blob ?? [])];
+    return [
+      ...(this.#head?.snapshot ? [this.#head.snapshot.blob] : []),
+      ...this.#updates.flatMap(({ blob }) => blob ?? []),
+    ];
   }
 }
 

@@ -35,11 +35,16 @@ export class EditorUpdates {
   async since(place: DocumentPlace, editorId: string, { stateVector, version }: Having): Promise<Lacking> {
     const later = version === undefined ? 'unknown' : await this.#editors.since(place, editorId, version);
     if (later === undefined) throw unknownEditor();
-    if (later !== 'unknown') return { update: base64(ofClient(() => merged(later.updates, stateVector))), version: later.version };
+    if (later !== 'unknown')
+      return { update: base64(ofClient(() => merged(later.updates, stateVector))), version: later.version };
     const state = await this.#editors.find(place, editorId);
     if (!state) throw unknownEditor();
     const doc = openDocument(state.updates);
-    return { update: base64(ofClient(() => updateSince(doc, stateVector))), stateVector: base64(stateVectorOf(doc)), version: state.newest.version };
+    return {
+      update: base64(ofClient(() => updateSince(doc, stateVector))),
+      stateVector: base64(stateVectorOf(doc)),
+      version: state.newest.version,
+    };
   }
 }
 
@@ -48,7 +53,12 @@ function ofClient<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof MalformedUpdate) throw invalid({ path: ['stateVector'], code: 'invalid_state_vector', message: 'stateVector must be a state vector of Yjs' });
+    if (error instanceof MalformedUpdate)
+      throw invalid({
+        path: ['stateVector'],
+        code: 'invalid_state_vector',
+        message: 'stateVector must be a state vector of Yjs',
+      });
     throw error;
   }
 }

@@ -47,7 +47,12 @@ export class EditorWriter extends EditorReader {
    * Appends the update that `decide` makes of what the editor is, if any; asked again when others were first. NOT_FOUND when there is no editor,
    * ABORTED when others keep changing it.
    */
-  protected async change(found: ContentPlace, editorId: string, changing: Changing, decide: (state: EditorState, doc: Y.Doc) => Uint8Array | undefined): Promise<Changed> {
+  protected async change(
+    found: ContentPlace,
+    editorId: string,
+    changing: Changing,
+    decide: (state: EditorState, doc: Y.Doc) => Uint8Array | undefined,
+  ): Promise<Changed> {
     for (let attempt = 0; attempt < TRIES; attempt++) {
       if (attempt > 0) await pause(Math.min(attempt - 1, LONGEST_PAUSE_AFTER));
       const state = await this.find(found.place, editorId);
@@ -61,21 +66,38 @@ export class EditorWriter extends EditorReader {
   }
 
   /** Puts an update behind those of a state, if that is still all there are. The first one since the last event begins the job of the next. */
-  async #append(found: ContentPlace, state: EditorState, update: Uint8Array, changing: Changing): Promise<Changed | 'conflict'> {
+  async #append(
+    found: ContentPlace,
+    state: EditorState,
+    update: Uint8Array,
+    changing: Changing,
+  ): Promise<Changed | 'conflict'> {
     const { place } = found;
     const { head, newest } = state;
     const { now } = changing;
     const began = isBeingTold(newest, now) ? undefined : beginTelling(found, head, now);
-    const entry = await this.entry(place, head, newest, { update, tellingSince: began ? now : newest.tellingSince }, changing);
-    const ops: WriteOp[] = [insert(EditorUpdateEntity, { ...place, editorId: head.editorId, ...entry }), ...(began ? [began.op] : [])];
+    const entry = await this.entry(
+      place,
+      head,
+      newest,
+      { update, tellingSince: began ? now : newest.tellingSince },
+      changing,
+    );
+    const ops: WriteOp[] = [
+      insert(EditorUpdateEntity, { ...place, editorId: head.editorId, ...entry }),
+      ...(began ? [began.op] : []),
+    ];
     if ((await this.table.write(ops)) !== 'done') return 'conflict';
     this.remember(place, { head, newest: entry, updates: [...state.updates, update] });
     return { version: entry.version, telling: began?.message, compact: isLongLog(head, newest, entry) };
   }
 
   protected async entry(
-    place: DocumentPlace, { editorId, internalId, first }: Editor, before: EditorUpdate | undefined,
-    { update, tellingSince }: { update: Uint8Array | undefined; tellingSince: number | undefined }, { userId, sessionId, now }: Changing,
+    place: DocumentPlace,
+    { editorId, internalId, first }: Editor,
+    before: EditorUpdate | undefined,
+    { update, tellingSince }: { update: Uint8Array | undefined; tellingSince: number | undefined },
+    { userId, sessionId, now }: Changing,
   ): Promise<EditorUpdate> {
     const packed = update && pack(update);
     const isLarge = packed !== undefined && packed.length > INLINE_BYTES;

@@ -37,8 +37,17 @@ export async function emitEditorUpdateStep(table: Table, job: StoredJob, clock: 
     const [names, state] = await Promise.all([namesOf(table, tenant, about), reader.find(place, editorId)]);
     // What is gone is nobody's business, and what others have told of is told.
     if (!names || state?.head.internalId !== about.internalId || state.newest.tellingSince === undefined) return 'done';
-    const told: EditorUpdate = { ...said(state.newest), version: state.newest.version + 1, at: clock(), weight: state.newest.weight + logWeight(undefined) };
-    const outcome = await table.write([insert(EditorUpdateEntity, { ...place, editorId, ...told }), ...eventOf(names, state, clock()), endJob(tenant, job.jobId, job._r)]);
+    const told: EditorUpdate = {
+      ...said(state.newest),
+      version: state.newest.version + 1,
+      at: clock(),
+      weight: state.newest.weight + logWeight(undefined),
+    };
+    const outcome = await table.write([
+      insert(EditorUpdateEntity, { ...place, editorId, ...told }),
+      ...eventOf(names, state, clock()),
+      endJob(tenant, job.jobId, job._r),
+    ]);
     if (outcome === 'done') return 'done';
   }
   return { progress: {}, notBefore: clock() + DEBOUNCE_MS };
@@ -51,19 +60,28 @@ function said({ internalId, changedAt, changedBy, sessionId }: EditorUpdate) {
 
 function eventOf(names: ContentNames, { head, newest, updates }: EditorState, now: number): WriteOp[] {
   const record = editorRecord(head.editorId, readValue(openDocument(updates), head.type, head.contentKey), newest);
-  return emit(names.apiKey, {
-    event: 'crdt.update_data',
-    cause: { type: 'Editor', id: head.internalId, revision: newest.version },
-    organizationId: names.organization.organizationId,
-    documentId: names.document.documentId,
-    payload: editorUpdatePayload(names, record),
-  }, now);
+  return emit(
+    names.apiKey,
+    {
+      event: 'crdt.update_data',
+      cause: { type: 'Editor', id: head.internalId, revision: newest.version },
+      organizationId: names.organization.organizationId,
+      documentId: names.document.documentId,
+      payload: editorUpdatePayload(names, record),
+    },
+    now,
+  );
 }
 
 /** Organization and document as they are named now; undefined when they are gone, even if there are others under the same ids. */
-async function namesOf(table: Table, tenant: string, { organization: organizationInternal, organizationId, document: documentInternal, documentId }: Telling): Promise<ContentNames | undefined> {
+async function namesOf(
+  table: Table,
+  tenant: string,
+  { organization: organizationInternal, organizationId, document: documentInternal, documentId }: Telling,
+): Promise<ContentNames | undefined> {
   const [organization, document] = await table.getEach(
-    wanted(OrganizationEntity, { tenant, organizationId }), wanted(DocumentEntity, { tenant, organization: organizationInternal, documentId }),
+    wanted(OrganizationEntity, { tenant, organizationId }),
+    wanted(DocumentEntity, { tenant, organization: organizationInternal, documentId }),
   );
   if (organization?.internalId !== organizationInternal || document?.internalId !== documentInternal) return undefined;
   return { apiKey: tenant, organization, document };

@@ -25,14 +25,16 @@ const Head = z.object({
   /** The version of its first update. Versions of an editor that was there before under the same id are smaller. */
   first: z.number(),
   /** Everything up to a version, as one. Absent while the log is short. */
-  snapshot: z.object({
-    version: z.number(),
-    blob: Blob,
-    /** How many bytes its parts have. */
-    bytes: z.number(),
-    /** `weight` of the update with that version. */
-    weight: z.number(),
-  }).optional(),
+  snapshot: z
+    .object({
+      version: z.number(),
+      blob: Blob,
+      /** How many bytes its parts have. */
+      bytes: z.number(),
+      /** `weight` of the update with that version. */
+      weight: z.number(),
+    })
+    .optional(),
 });
 export type Editor = z.output<typeof Head>;
 
@@ -64,7 +66,14 @@ const Part = z.object({
 });
 
 /** What one editor has begins with its id, and lies together: its blobs, its log, its head. */
-const editorsOf = (of: DocumentPlace) => [of.tenant, 'ORGANIZATION', of.organization, 'DOCUMENT', of.document, 'EDITORS'];
+const editorsOf = (of: DocumentPlace) => [
+  of.tenant,
+  'ORGANIZATION',
+  of.organization,
+  'DOCUMENT',
+  of.document,
+  'EDITORS',
+];
 const BLOB = 'BLOB';
 const LOG = 'LOG';
 /** Sorts after the rest: who reads backwards knows first what to look for. */
@@ -104,7 +113,12 @@ export const EditorPartEntity = defineEntity({
   purpose: 'A part of the state of an editor, or of a large change of it',
   schema: Part,
   pk: editorsOf,
-  sk: (key: { editorId: string; id: string; part: number }) => [key.editorId, BLOB, key.id, String(key.part).padStart(4, '0')],
+  sk: (key: { editorId: string; id: string; part: number }) => [
+    key.editorId,
+    BLOB,
+    key.id,
+    String(key.part).padStart(4, '0'),
+  ],
 });
 
 /** The sort keys of the head of an editor and of its updates from a version on. */
@@ -121,7 +135,14 @@ export function beforeEditor(of: string): string {
 export type EditorItem =
   | { readonly kind: 'head'; readonly head: Stored<Editor> }
   | { readonly kind: 'update'; readonly update: Stored<EditorUpdate> }
-  | { readonly kind: 'part'; readonly internalId: string; readonly id: string; readonly part: number; readonly bytes: Uint8Array; readonly at: number };
+  | {
+      readonly kind: 'part';
+      readonly internalId: string;
+      readonly id: string;
+      readonly part: number;
+      readonly bytes: Uint8Array;
+      readonly at: number;
+    };
 
 /** Everything in the partition of a document's editors, as it comes. The first part of the sort key, escaped, says whose it is. */
 export const EditorItems: Queried<EditorItem & { readonly of: string; readonly SK: string }, DocumentPlace> = {
@@ -136,7 +157,16 @@ export const EditorItems: Queried<EditorItem & { readonly of: string; readonly S
       }
       if (item._t === EditorPartEntity.type) {
         const found = EditorPartEntity.fromItem(item, now);
-        return found && { kind: 'part', internalId: found.internalId, id, part: Number(part), bytes: found.bytes, at: found.at };
+        return (
+          found && {
+            kind: 'part',
+            internalId: found.internalId,
+            id,
+            part: Number(part),
+            bytes: found.bytes,
+            at: found.at,
+          }
+        );
       }
       const head = EditorEntity.fromItem(item, now);
       return head && { kind: 'head', head };

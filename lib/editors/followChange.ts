@@ -13,7 +13,13 @@ import type { Changed } from './editorWriter.ts';
  * Does what follows a change that is made: sends the message of the job that tells of it, and compacts the log when it has become long. Never
  * fails: the sweeper finds the job, and whoever makes the log as long again compacts it.
  */
-export type FollowChange = (place: DocumentPlace, editorId: string, changed: Changed, now: number, log: Log) => Promise<void>;
+export type FollowChange = (
+  place: DocumentPlace,
+  editorId: string,
+  changed: Changed,
+  now: number,
+  log: Log,
+) => Promise<void>;
 
 export const followChange: Capability<FollowChange> = /* @__PURE__ */ building([sendTo.jobs], {
   grants: [{ resource: 'table', actions: ['Query', 'PutItem', 'BatchWriteItem'] }],
@@ -23,7 +29,8 @@ export const followChange: Capability<FollowChange> = /* @__PURE__ */ building([
     return async (place, editorId, { telling, compact: isDue }, now, log) => {
       await Promise.all([
         telling && sendHints(jobs, [jobMessage(telling, DEBOUNCE_MS / 1000)], log),
-        isDue && compact(table, place, editorId, now).catch((error: unknown) => log.error('log not compacted', { error })),
+        isDue &&
+          compact(table, place, editorId, now).catch((error: unknown) => log.error('log not compacted', { error })),
       ]);
     };
   },

@@ -7,7 +7,14 @@ import type { Key, Stored } from '../table/entity.ts';
 import { beginJob, SETTLED_MS } from '../jobs/jobStore.ts';
 import { openTable, remove, type Table } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
-import { beforeEditor, type Editor, EditorEntity, EditorItems, EditorPartEntity, EditorUpdateEntity } from './entities.ts';
+import {
+  beforeEditor,
+  type Editor,
+  EditorEntity,
+  EditorItems,
+  EditorPartEntity,
+  EditorUpdateEntity,
+} from './entities.ts';
 
 /** How many items are removed at a time, and how much of them is read. */
 const SOME = { limit: 500, bytes: 4_000_000 };
@@ -29,12 +36,19 @@ export const editorPart = {
 } as const;
 
 /** Removes what is left of an editor whose head is gone, and nothing of one that was added under its id since. */
-export async function removeLeftEditor(table: Table, place: DocumentPlace, { editorId, internalId }: LeftEditor): Promise<void> {
+export async function removeLeftEditor(
+  table: Table,
+  place: DocumentPlace,
+  { editorId, internalId }: LeftEditor,
+): Promise<void> {
   const PK = EditorItems.partition(place);
   let after: string | undefined;
   do {
     const page = await table.query(EditorItems, place, { ...SOME, prefix: [editorId], after });
-    const left = page.values.filter((item) => (item.kind === 'head' ? item.head : item.kind === 'update' ? item.update : item).internalId === internalId);
+    const left = page.values.filter(
+      (item) =>
+        (item.kind === 'head' ? item.head : item.kind === 'update' ? item.update : item).internalId === internalId,
+    );
     await table.removeKeys(left.map(({ SK }): Key => ({ PK, SK })));
     after = page.next;
   } while (after !== undefined);
@@ -52,11 +66,19 @@ export class EditorRemover {
    * Removes editors by their ids, which are distinct; an unknown one fails alone. They are gone at once, and can be added again; what is left
    * of them is removed by a job, which begins when nobody writes beneath them any more.
    */
-  async remove({ place, document: { documentId } }: ContentPlace, editorIds: readonly string[], now: number): Promise<ItemOutcome[]> {
+  async remove(
+    { place, document: { documentId } }: ContentPlace,
+    editorIds: readonly string[],
+    now: number,
+  ): Promise<ItemOutcome[]> {
     return writeEach<string, Stored<Editor> | undefined, ItemOutcome>({
       table: this.#table,
       items: editorIds,
-      read: (ids) => this.#table.getMany(EditorEntity, ids.map((editorId) => ({ ...place, editorId }))),
+      read: (ids) =>
+        this.#table.getMany(
+          EditorEntity,
+          ids.map((editorId) => ({ ...place, editorId })),
+        ),
       decide: (editorId, head) => {
         if (!head) return { result: { success: false, message: 'No CRDT data found for this editor ID.' }, ops: [] };
         const { organization, document } = place;
@@ -65,7 +87,11 @@ export class EditorRemover {
           result: { success: true, message: 'CRDT data deleted.' },
           ops: [
             remove(EditorEntity, { ...place, editorId }, head._r),
-            beginJob(place.tenant, { jobId: newId('job', now), kind: 'removeRecords', data, dueAt: now + SETTLED_MS }, now),
+            beginJob(
+              place.tenant,
+              { jobId: newId('job', now), kind: 'removeRecords', data, dueAt: now + SETTLED_MS },
+              now,
+            ),
           ],
         };
       },
@@ -78,7 +104,9 @@ export class EditorRemover {
     const editorIds: string[] = [];
     let after: string | undefined;
     for (;;) {
-      const { values: [item] } = await this.#table.query(EditorItems, place, { limit: 1, descending: true, after });
+      const {
+        values: [item],
+      } = await this.#table.query(EditorItems, place, { limit: 1, descending: true, after });
       if (!item) return { editorIds, more: false };
       if (item.kind === 'head') {
         if (editorIds.length === limit) return { editorIds, more: true };

@@ -24,20 +24,34 @@ const DEFAULT_CONTENT_KEY = 'content';
 /** Gives editors values. */
 export class EditorReplacer extends EditorWriter {
   /** Adds an editor with a value. ALREADY_EXISTS when there is one; INVALID_ARGUMENT for a value above the limits. */
-  async add({ place, organization, document }: ContentPlace, editorId: string, { type, contentKey = DEFAULT_CONTENT_KEY, data }: NewValue, changing: Changing): Promise<Changed> {
+  async add(
+    { place, organization, document }: ContentPlace,
+    editorId: string,
+    { type, contentKey = DEFAULT_CONTENT_KEY, data }: NewValue,
+    changing: Changing,
+  ): Promise<Changed> {
     const { now } = changing;
     const doc = openDocument([]);
     const update = replaceValue(doc, type, contentKey, data);
     requireSize(doc, update);
     // In microseconds, which nobody writes as fast as: an editor added again later never has a version that an earlier one had.
-    const head: Editor = { editorId, internalId: newId('edt', now), type, contentKey, createdAt: now, first: now * 1000 };
+    const head: Editor = {
+      editorId,
+      internalId: newId('edt', now),
+      type,
+      contentKey,
+      createdAt: now,
+      first: now * 1000,
+    };
     const began = beginTelling({ place, organization, document }, head, now);
     // Before something large is written in vain.
     if (update && update.length > INLINE_BYTES) await this.#requireAbsent(place, editorId);
     const entry = await this.entry(place, head, undefined, { update, tellingSince: now }, changing);
     const outcome = await this.table.write([
       // The revision says which editor it is as well: one that was added again is not the one that somebody removes.
-      insert(EditorEntity, { ...place, ...head }, now), insert(EditorUpdateEntity, { ...place, editorId, ...entry }), began.op,
+      insert(EditorEntity, { ...place, ...head }, now),
+      insert(EditorUpdateEntity, { ...place, editorId, ...entry }),
+      began.op,
     ]);
     if (outcome === 'done') return { version: entry.version, telling: began.message, compact: false };
     await this.#requireAbsent(place, editorId);
@@ -48,7 +62,12 @@ export class EditorReplacer extends EditorWriter {
    * Makes the value of an editor this one by the smallest change, which wins over what it replaces and keeps what comes after. NOT_FOUND when
    * there is no editor, INVALID_ARGUMENT for another type or content key than it has, or a value above the limits; ABORTED when others keep changing it.
    */
-  async replace(found: ContentPlace, editorId: string, { type, contentKey, data }: NewValue, changing: Changing): Promise<Changed> {
+  async replace(
+    found: ContentPlace,
+    editorId: string,
+    { type, contentKey, data }: NewValue,
+    changing: Changing,
+  ): Promise<Changed> {
     return this.change(found, editorId, changing, (state, doc) => {
       requireSameKind(state.head, { type, contentKey });
       const update = replaceValue(doc, type, state.head.contentKey, data);
@@ -58,15 +77,25 @@ export class EditorReplacer extends EditorWriter {
   }
 
   async #requireAbsent(place: DocumentPlace, editorId: string): Promise<void> {
-    if (await this.table.get(EditorEntity, { ...place, editorId })) throw new ApiError('ALREADY_EXISTS', 'CRDT data already exists for this editor ID.');
+    if (await this.table.get(EditorEntity, { ...place, editorId }))
+      throw new ApiError('ALREADY_EXISTS', 'CRDT data already exists for this editor ID.');
   }
 }
 
 /** INVALID_ARGUMENT when a replace would make the state of an editor too large. */
 function requireSize(doc: Y.Doc, update: Uint8Array | undefined): void {
   // What deletes makes the state smaller, though hardly ever: only then it is worth to look.
-  if (!update || encodeState(doc).length + update.length <= crdtLimits.stateBytes || encodeState(openDocument([encodeState(doc), update])).length <= crdtLimits.stateBytes) return;
-  throw invalid({ path: ['data'], code: 'too_big', message: `data would make the state of the editor larger than ${crdtLimits.stateBytes} bytes` });
+  if (
+    !update ||
+    encodeState(doc).length + update.length <= crdtLimits.stateBytes ||
+    encodeState(openDocument([encodeState(doc), update])).length <= crdtLimits.stateBytes
+  )
+    return;
+  throw invalid({
+    path: ['data'],
+    code: 'too_big',
+    message: `data would make the state of the editor larger than ${crdtLimits.stateBytes} bytes`,
+  });
 }
 
 /** Add editors, and replace what is in them. */

@@ -48,11 +48,18 @@ interface EventPlace {
 }
 
 /** Where an event happened: undefined when its organization or document is not there any more. */
-async function placeOfEvent(table: Table, { tenant, organizationId, documentId, payload }: OccurredEvent): Promise<EventPlace | undefined> {
+async function placeOfEvent(
+  table: Table,
+  { tenant, organizationId, documentId, payload }: OccurredEvent,
+): Promise<EventPlace | undefined> {
   const thread = payload.audience?.thread;
   if (organizationId === undefined) return undefined;
-  const documentOf = (organization: string) => (documentId === undefined ? undefined : table.get(DocumentEntity, { tenant, organization, documentId }));
-  const [organization, early] = await Promise.all([table.get(OrganizationEntity, { tenant, organizationId }), thread && documentOf(thread.organization)]);
+  const documentOf = (organization: string) =>
+    documentId === undefined ? undefined : table.get(DocumentEntity, { tenant, organization, documentId });
+  const [organization, early] = await Promise.all([
+    table.get(OrganizationEntity, { tenant, organizationId }),
+    thread && documentOf(thread.organization),
+  ]);
   if (!organization || (thread && thread.organization !== organization.internalId)) return undefined;
   const document = thread ? early : await documentOf(organization.internalId);
   if ((documentId !== undefined && !document) || (thread && document?.internalId !== thread.document)) return undefined;
@@ -67,14 +74,19 @@ type EventGuard = Pick<Guard, 'thread' | 'accessFields'>;
  * deleted comment, so `comment.delete` falls back on what the event recorded. One BatchGet.
  */
 async function guardNow(table: Table, event: OccurredEvent): Promise<EventGuard | undefined> {
-  const { tenant, payload: { audience } } = event;
+  const {
+    tenant,
+    payload: { audience },
+  } = event;
   const { thread, accessFields = [] } = audience ?? {};
   if (!thread) return { accessFields };
   const { organization, document, annotationId, createdAt, commentId } = thread;
   const place = { tenant, organization, document };
   const [head, comment] = await table.getEach(
     wanted(ThreadEntity, { ...place, annotationId, createdAt }),
-    ...(commentId === undefined ? [] : [wanted(CommentEntity, { ...place, annotationId, threadCreatedAt: createdAt, commentId })]),
+    ...(commentId === undefined
+      ? []
+      : [wanted(CommentEntity, { ...place, annotationId, threadCreatedAt: createdAt, commentId })]),
   );
   if (!head && event.event !== 'comment.delete') return undefined;
   return {
@@ -88,7 +100,11 @@ async function guardNow(table: Table, event: OccurredEvent): Promise<EventGuard 
  * event is sent, not when it happened. A user that the tenant does not know can be told of an event in a public document. Nobody is told
  * of an event in a document or thread that is deleted, except `comment.delete` of a thread that was deleted with its last comment.
  */
-export async function audienceRules({ table, clock }: AudienceDeps, tenant: string, event: OccurredEvent): Promise<RecipientRules> {
+export async function audienceRules(
+  { table, clock }: AudienceDeps,
+  tenant: string,
+  event: OccurredEvent,
+): Promise<RecipientRules> {
   const { audience } = event.payload;
   const userIds = audience ? candidates(audience) : [];
   if (!audience || userIds.length === 0) return nobody;
@@ -103,6 +119,12 @@ export async function audienceRules({ table, clock }: AudienceDeps, tenant: stri
     const [placed] = await new DocumentReader(table).placed(place, [document]);
     return placed ? usersWhoSee(table, scope, { ...guard, document: placed }, userIds) : new Set<string>();
   };
-  const [settings, allowed] = await Promise.all([notificationSettings(table, place, document?.internalId, userIds), seeing()]);
-  return { levelsOf: (userId) => settings.get(userId) ?? levelsFor(undefined, undefined), maySee: (userId) => allowed.has(userId) };
+  const [settings, allowed] = await Promise.all([
+    notificationSettings(table, place, document?.internalId, userIds),
+    seeing(),
+  ]);
+  return {
+    levelsOf: (userId) => settings.get(userId) ?? levelsFor(undefined, undefined),
+    maySee: (userId) => allowed.has(userId),
+  };
 }

@@ -35,7 +35,11 @@ const PARALLEL = 10;
  * Makes the deliveries of events, sends their messages, and takes the events out of the outbox, in this order: what ends half-way is found
  * there again (deliveries 2.2, 2.4). All of it can be done twice. Gives the ids of the events that failed; no other suffers for one.
  */
-export async function fanOut(deps: FanOutDeps, events: readonly Pick<StoredEvent, 'tenant' | 'eventId'>[], call: Call): Promise<ReadonlySet<string>> {
+export async function fanOut(
+  deps: FanOutDeps,
+  events: readonly Pick<StoredEvent, 'tenant' | 'eventId'>[],
+  call: Call,
+): Promise<ReadonlySet<string>> {
   const tenants = distinct(events.map(({ tenant }) => tenant));
   const [pending, subscriptions] = await Promise.all([deps.outbox.toDeliver(events), subscriptionsOf(deps, tenants)]);
   const batch = new Batch(pending, call);
@@ -45,10 +49,13 @@ export async function fanOut(deps: FanOutDeps, events: readonly Pick<StoredEvent
     const endpointIds = targetsOf(event, await subscriptions.get(event.tenant)!());
     due.set(event, await deps.deliveries.make(event, endpointIds, call.clock(), deps.timing));
   });
-  await batch.together([...due.keys()].filter((event) => due.get(event)!.length > 0), async (some) => {
-    const now = call.clock();
-    await deps.live.send(some.flatMap((event) => due.get(event)!.flatMap((delivery) => messageAbout(delivery, now))));
-  });
+  await batch.together(
+    [...due.keys()].filter((event) => due.get(event)!.length > 0),
+    async (some) => {
+      const now = call.clock();
+      await deps.live.send(some.flatMap((event) => due.get(event)!.flatMap((delivery) => messageAbout(delivery, now))));
+    },
+  );
   const consumers = deps.consumers.map((consumer) => consumer());
   await batch.each((event) => allOf(consumers.map((consume) => consume(event))));
   await batch.each(async (event) => {
@@ -76,7 +83,10 @@ class Batch {
   }
 
   /** Does some work for several events at once; when it throws, all of them have failed. */
-  async together(events: readonly EventToDeliver[], work: (events: readonly EventToDeliver[]) => Promise<void>): Promise<void> {
+  async together(
+    events: readonly EventToDeliver[],
+    work: (events: readonly EventToDeliver[]) => Promise<void>,
+  ): Promise<void> {
     try {
       await work(this.#left(events));
     } catch (error) {
@@ -93,16 +103,27 @@ class Batch {
 }
 
 /** The subscriptions of each tenant, read once; what went wrong with one is thrown to those alone who ask for it. */
-async function subscriptionsOf({ subscriptions }: FanOutDeps, tenants: readonly string[]): Promise<ReadonlyMap<string, () => Promise<Subscriptions>>> {
+async function subscriptionsOf(
+  { subscriptions }: FanOutDeps,
+  tenants: readonly string[],
+): Promise<ReadonlyMap<string, () => Promise<Subscriptions>>> {
   const read = await Promise.allSettled(tenants.map((tenant) => subscriptions.of(tenant)));
-  return new Map(tenants.map((tenant, index) => {
-    const result = read[index]!;
-    return [tenant, () => (result.status === 'fulfilled' ? Promise.resolve(result.value) : Promise.reject(result.reason as Error))];
-  }));
+  return new Map(
+    tenants.map((tenant, index) => {
+      const result = read[index]!;
+      return [
+        tenant,
+        () => (result.status === 'fulfilled' ? Promise.resolve(result.value) : Promise.reject(result.reason as Error)),
+      ];
+    }),
+  );
 }
 
 function targetsOf(event: Matched, { endpoints, basic }: Subscriptions): string[] {
-  return [...endpoints.filter((endpoint) => matches(event, endpoint)).map(({ endpointId }) => endpointId), ...matchingBasicTargets(event, basic)];
+  return [
+    ...endpoints.filter((endpoint) => matches(event, endpoint)).map(({ endpointId }) => endpointId),
+    ...matchingBasicTargets(event, basic),
+  ];
 }
 
 /** Waits for all, also when one fails; then throws what the first one threw. */
@@ -112,18 +133,21 @@ async function allOf(work: readonly Promise<void>[]): Promise<void> {
 }
 
 /** Make the deliveries of events: webhooks, and what the other consumers make. */
-export const fansOut: Capability<FanOutDeps> = /* @__PURE__ */ building([emptyOutbox, readSubscriptions, makeDeliveries, sendTo.deliver, deliveryTiming, inAppFanOut, mailFanOut], {
-  grants: [],
-  env: [],
-  open: (env) => {
-    const inApp = inAppFanOut.open(env);
-    return {
-      outbox: emptyOutbox.open(env),
-      subscriptions: readSubscriptions.open(env),
-      deliveries: makeDeliveries.open(env),
-      live: sendTo.deliver.open(env),
-      timing: deliveryTiming.open(env),
-      consumers: [() => inApp, mailFanOut.open(env)],
-    };
+export const fansOut: Capability<FanOutDeps> = /* @__PURE__ */ building(
+  [emptyOutbox, readSubscriptions, makeDeliveries, sendTo.deliver, deliveryTiming, inAppFanOut, mailFanOut],
+  {
+    grants: [],
+    env: [],
+    open: (env) => {
+      const inApp = inAppFanOut.open(env);
+      return {
+        outbox: emptyOutbox.open(env),
+        subscriptions: readSubscriptions.open(env),
+        deliveries: makeDeliveries.open(env),
+        live: sendTo.deliver.open(env),
+        timing: deliveryTiming.open(env),
+        consumers: [() => inApp, mailFanOut.open(env)],
+      };
+    },
   },
-});
+);

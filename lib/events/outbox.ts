@@ -13,7 +13,6 @@ const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 /** Pending events are spread over this many index partitions, so that no tenant's burst can throttle the table's writes. */
 export const eventShards = 16;
 
-
 const Schema = z.object({
   eventId: z.string(),
   event: z.string(),
@@ -109,14 +108,36 @@ export function emit(tenant: string, event: NewEvent, now: number): WriteOp[] {
  * The same, with the event itself; `fannedOut` for one of which all deliveries are written beside it, `eventId` for one whose id the
  * caller has chosen.
  */
-export function recordEvent(tenant: string, { payload, cause, channels, ...event }: NewEvent, now: number, { fannedOut = false, eventId: chosen }: { fannedOut?: boolean; eventId?: string | undefined } = {}): { event: z.output<typeof Schema>; ops: WriteOp[] } {
+export function recordEvent(
+  tenant: string,
+  { payload, cause, channels, ...event }: NewEvent,
+  now: number,
+  { fannedOut = false, eventId: chosen }: { fannedOut?: boolean; eventId?: string | undefined } = {},
+): { event: z.output<typeof Schema>; ops: WriteOp[] } {
   const text = JSON.stringify(payload);
-  if (isLongerThan(text, LARGEST_PAYLOAD_BYTES)) throw new ApiError('INVALID_ARGUMENT', `The payload of ${event.event} is larger than ${LARGEST_PAYLOAD_BYTES} bytes`);
+  if (isLongerThan(text, LARGEST_PAYLOAD_BYTES))
+    throw new ApiError(
+      'INVALID_ARGUMENT',
+      `The payload of ${event.event} is larger than ${LARGEST_PAYLOAD_BYTES} bytes`,
+    );
   const digest = digestOf([tenant, cause.type, cause.id, cause.revision, event.event]);
   const eventId = chosen ?? idOf(digest);
   const shard = (digest.at(-1) ?? 0) % eventShards;
-  const stored = { eventId, ...event, channels: channels && [...channels], createdAt: now, shard, ...(fannedOut && { fannedOutAt: now }) };
-  return { event: stored, ops: [insert(EventEntity, { tenant, ...stored }), insert(EventPayloadEntity, { tenant, eventId, payload: text, createdAt: now })] };
+  const stored = {
+    eventId,
+    ...event,
+    channels: channels && [...channels],
+    createdAt: now,
+    shard,
+    ...(fannedOut && { fannedOutAt: now }),
+  };
+  return {
+    event: stored,
+    ops: [
+      insert(EventEntity, { tenant, ...stored }),
+      insert(EventPayloadEntity, { tenant, eventId, payload: text, createdAt: now }),
+    ],
+  };
 }
 
 function digestOf(of: readonly (string | number)[]): Buffer {
@@ -151,10 +172,17 @@ export class EventStore {
 
   /** Those of the events that are still in the outbox, with what they say. One BatchGet per 50, in parallel. */
   async toDeliver(events: readonly { tenant: string; eventId: string }[]): Promise<EventToDeliver[]> {
-    const found = await this.#table.getEach(...events.flatMap((event) => [wanted(EventEntity, event), wanted(EventPayloadEntity, event)] as const));
+    const found = await this.#table.getEach(
+      ...events.flatMap((event) => [wanted(EventEntity, event), wanted(EventPayloadEntity, event)] as const),
+    );
     return events.flatMap(({ tenant }, index) => {
-      const [event, text] = [found[2 * index], found[2 * index + 1]] as [Stored<z.output<typeof Schema>> | undefined, { payload: string } | undefined];
-      return event && text && event.fannedOutAt === undefined ? [{ ...event, tenant, payload: JSON.parse(text.payload) as EventPayload }] : [];
+      const [event, text] = [found[2 * index], found[2 * index + 1]] as [
+        Stored<z.output<typeof Schema>> | undefined,
+        { payload: string } | undefined,
+      ];
+      return event && text && event.fannedOutAt === undefined
+        ? [{ ...event, tenant, payload: JSON.parse(text.payload) as EventPayload }]
+        : [];
     });
   }
 
@@ -164,11 +192,20 @@ export class EventStore {
   }
 
   /** Events of a shard that were written before a time (epoch ms) and are still in the outbox, oldest first. */
-  async pending(shard: number, before: number, options: { limit: number; after?: string | undefined }): Promise<{ events: StoredEvent[]; next: string | undefined }> {
+  async pending(
+    shard: number,
+    before: number,
+    options: { limit: number; after?: string | undefined },
+  ): Promise<{ events: StoredEvent[]; next: string | undefined }> {
     const between = [instantKey(0), instantKey(before)] as const;
-    const { keys, next } = await this.#table.queryIndex('gsi3', indexPartition('tenant', pendingEvents(shard)), { ...options, between });
+    const { keys, next } = await this.#table.queryIndex('gsi3', indexPartition('tenant', pendingEvents(shard)), {
+      ...options,
+      between,
+    });
     const found = await this.#table.getByKeys(EventEntity, keys);
-    const events = found.flatMap((event, index) => (event && event.fannedOutAt === undefined ? [{ ...event, tenant: tenantOf(keys[index]!) }] : []));
+    const events = found.flatMap((event, index) =>
+      event && event.fannedOutAt === undefined ? [{ ...event, tenant: tenantOf(keys[index]!) }] : [],
+    );
     return { events, next };
   }
 }
@@ -182,7 +219,10 @@ export const emptyOutbox: Capability<Pick<EventStore, 'toDeliver' | 'fannedOut'>
 
 /** Find what was left in the outbox. */
 export const findPendingEvents: Capability<Pick<EventStore, 'pending'>> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem'] }, { resource: 'index/gsi3', actions: ['Query'] }],
+  grants: [
+    { resource: 'table', actions: ['BatchGetItem'] },
+    { resource: 'index/gsi3', actions: ['Query'] },
+  ],
   env: ['TABLE_NAME'],
   open: (env) => new EventStore(openTable(env)),
 };

@@ -34,11 +34,16 @@ export class EventPublisher {
   async publish(tenant: string, { eventId, ...sent }: Publication, call: string, now: number): Promise<string> {
     const { event, organizationId, documentId, channels } = sent;
     const organization = await new OrganizationReader(this.#table).require(tenant, organizationId);
-    const document = documentId === undefined ? undefined : await new DocumentReader(this.#table).require(placeOf(tenant, organization), documentId);
+    const document =
+      documentId === undefined
+        ? undefined
+        : await new DocumentReader(this.#table).require(placeOf(tenant, organization), documentId);
     const thread = document && (await this.#thread(tenant, organization, document, sent));
     const payload = publishedPayload(sent, { apiKey: tenant, organization, document }, thread);
     const cause = { type: 'Published', id: eventId ?? call, revision: 1 };
-    const recorded = recordEvent(tenant, { event, cause, organizationId, documentId, channels, payload }, now, { eventId: eventId === undefined ? undefined : publishedId(tenant, eventId) });
+    const recorded = recordEvent(tenant, { event, cause, organizationId, documentId, channels, payload }, now, {
+      eventId: eventId === undefined ? undefined : publishedId(tenant, eventId),
+    });
     return settle(async () => {
       if ((await this.#table.write(recorded.ops)) === 'done') return recorded.event.eventId;
       const there = await this.#table.get(EventEntity, { tenant, eventId: recorded.event.eventId });
@@ -47,15 +52,29 @@ export class EventPublisher {
   }
 
   /** The thread that the event is about, when it is stored: whoever is told has to be allowed to see it. */
-  async #thread(tenant: string, organization: Organization, document: Document, { event, data }: Published): Promise<AudienceThread | undefined> {
+  async #thread(
+    tenant: string,
+    organization: Organization,
+    document: Document,
+    { event, data }: Published,
+  ): Promise<AudienceThread | undefined> {
     const annotationId = sourceOf(event) === 'comment' ? annotationIdIn(data) : undefined;
     if (annotationId === undefined) return undefined;
     const place = { ...placeOf(tenant, organization), document: document.internalId };
-    const [position] = await findRecords(this.#table, place, [{ kind: 'thread', id: annotationId, within: document.documentId }]);
-    const thread = position && (await this.#table.get(ThreadEntity, { ...place, annotationId, createdAt: position.createdAt }));
+    const [position] = await findRecords(this.#table, place, [
+      { kind: 'thread', id: annotationId, within: document.documentId },
+    ]);
+    const thread =
+      position && (await this.#table.get(ThreadEntity, { ...place, annotationId, createdAt: position.createdAt }));
     if (!thread) return undefined;
     const { createdAt } = thread;
-    return { ...guarded(thread, organization.organizationId), organization: organization.internalId, document: document.internalId, annotationId, createdAt };
+    return {
+      ...guarded(thread, organization.organizationId),
+      organization: organization.internalId,
+      document: document.internalId,
+      annotationId,
+      createdAt,
+    };
   }
 }
 

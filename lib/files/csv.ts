@@ -13,7 +13,9 @@ const MOST_OPEN_QUOTES = 20;
  */
 export function readCsv(text: string, fit: (rows: readonly Row[]) => number): Table {
   const bytes = Buffer.from(text);
-  const fits = DELIMITERS.map((delimiter) => fit(records(bytes, delimiter, SAMPLE).rows.filter((row) => !isBlank(row))));
+  const fits = DELIMITERS.map((delimiter) =>
+    fit(records(bytes, delimiter, SAMPLE).rows.filter((row) => !isBlank(row))),
+  );
   const delimiter = DELIMITERS[fits.indexOf(Math.max(...fits))]!;
   return readWith(bytes, delimiter);
 }
@@ -30,7 +32,8 @@ function readWith(bytes: Buffer, delimiter: string): Table {
     for (const row of part.rows) {
       const numbered = { ...row, number: line + row.number };
       if (!isBlank(numbered)) rows.push(numbered);
-      if (rows.length > tableLimits.rows) return { rows: rows.slice(0, -1), unread: [...unread, restOf(bytes, at, numbered.number - 1)] };
+      if (rows.length > tableLimits.rows)
+        return { rows: rows.slice(0, -1), unread: [...unread, restOf(bytes, at, numbered.number - 1)] };
     }
     [at, line] = [at + part.bytes, line + part.rows.length];
     if (!part.openQuote) continue;
@@ -76,7 +79,11 @@ function records(bytes: Buffer, delimiter: string, most: number): Records {
       relax_column_count: true,
       relax_quotes: true,
       on_record: (record: string[], info) => {
-        if (record.some((cell) => cell.startsWith('"') && cell.includes('\n')) && !isStrict(bytes.subarray(end, info.bytes), delimiter)) throw new OpenQuote();
+        if (
+          record.some((cell) => cell.startsWith('"') && cell.includes('\n')) &&
+          !isStrict(bytes.subarray(end, info.bytes), delimiter)
+        )
+          throw new OpenQuote();
         rows.push({ number: rows.length + 1, cells: boundedCells(record) });
         end = info.bytes;
         return null;
@@ -90,11 +97,18 @@ function records(bytes: Buffer, delimiter: string, most: number): Records {
 }
 
 function restOf(bytes: Buffer, at: number, line: number): Unread {
-  return { row: line + 1, text: firstLine(bytes.subarray(at)), reason: 'The file goes on after what is read of a file: this row, and all that follow it, were left out.' };
+  return {
+    row: line + 1,
+    text: firstLine(bytes.subarray(at)),
+    reason: 'The file goes on after what is read of a file: this row, and all that follow it, were left out.',
+  };
 }
 
 function firstLine(bytes: Buffer): string {
-  return bytes.subarray(0, Math.min(lengthOfLine(bytes), 4 * 1_024)).toString().trim();
+  return bytes
+    .subarray(0, Math.min(lengthOfLine(bytes), 4 * 1_024))
+    .toString()
+    .trim();
 }
 
 function lengthOfLine(bytes: Buffer): number {

@@ -26,12 +26,19 @@ export interface NamedTable extends Table {
  * nor run, and links are not followed.
  */
 export function readWorkbook(bytes: Buffer): NamedTable[] {
-  if (bytes.toString('hex', 0, 4) === OLD_FORMAT) throw new FileFault('is a spreadsheet of an old format, or protected by a password: save it as XLSX without one');
+  if (bytes.toString('hex', 0, 4) === OLD_FORMAT)
+    throw new FileFault('is a spreadsheet of an old format, or protected by a password: save it as XLSX without one');
   const zip = new Zip(bytes, UNPACKED_BYTES);
   const budget = newXmlBudget();
   const { sheets, folder, targets, dates1904 } = readIndex(zip, budget);
   const read = sheets.flatMap(({ name, id }, index) => {
-    if (index >= MOST_SHEETS) return [{ name, sheet: { rows: [], unread: [{ text: '', reason: `At most ${MOST_SHEETS} sheets of a file are read.` }] } }];
+    if (index >= MOST_SHEETS)
+      return [
+        {
+          name,
+          sheet: { rows: [], unread: [{ text: '', reason: `At most ${MOST_SHEETS} sheets of a file are read.` }] },
+        },
+      ];
     const part = zip.read(posix.join(folder, targets.get(id)?.target ?? ''));
     return part === undefined ? [] : [{ name, sheet: readSheet(part, budget) }];
   });
@@ -40,7 +47,11 @@ export function readWorkbook(bytes: Buffer): NamedTable[] {
     const found = [...targets.values()].find((target) => target.type === type);
     return found && zip.read(posix.join(folder, found.target));
   };
-  const texts = readSharedTexts(partOf('sharedStrings'), read.flatMap(({ sheet }) => sharedIn(sheet)), budget);
+  const texts = readSharedTexts(
+    partOf('sharedStrings'),
+    read.flatMap(({ sheet }) => sharedIn(sheet)),
+    budget,
+  );
   const isDate = readDateStyles(partOf('styles'), budget);
   const textOf = (cell: SheetCell | undefined) => {
     if (cell === undefined) return '';
@@ -51,7 +62,9 @@ export function readWorkbook(bytes: Buffer): NamedTable[] {
   return read.map(({ name, sheet: { rows, unread } }) => ({
     name,
     unread,
-    rows: rows.map(({ number, cells }) => ({ number, cells: boundedCells(Array.from(cells, textOf)) })).filter((row) => !isBlank(row)),
+    rows: rows
+      .map(({ number, cells }) => ({ number, cells: boundedCells(Array.from(cells, textOf)) }))
+      .filter((row) => !isBlank(row)),
   }));
 }
 
@@ -70,33 +83,53 @@ interface Index {
 
 /** What sheets there are, and in which parts. */
 function readIndex(zip: Zip, budget: XmlBudget): Index {
-  const workbook = [...relations(zip, '', '', budget).values()].find(({ type }) => type === 'officeDocument')?.target ?? 'xl/workbook.xml';
+  const workbook =
+    [...relations(zip, '', '', budget).values()].find(({ type }) => type === 'officeDocument')?.target ??
+    'xl/workbook.xml';
   const part = zip.read(workbook);
   if (part === undefined) throw new FileFault('is not an XLSX file');
   const sheets: Index['sheets'][number][] = [];
   let dates1904 = false;
-  readXml(part, {
-    open(name, attributes) {
-      if (name === 'workbookPr') dates1904 = attributes['date1904'] === '1' || attributes['date1904'] === 'true';
-      if (name !== 'sheet' || (attributes['state'] ?? 'visible') !== 'visible') return;
-      const [, id = ''] = Object.entries(attributes).find(([key]) => key.includes(':') && localName(key) === 'id') ?? [];
-      if (sheets.push({ name: attributes['name'] ?? '', id }) > MOST_NAMED_SHEETS) throw new FileFault(`has more than ${MOST_NAMED_SHEETS} sheets`);
+  readXml(
+    part,
+    {
+      open(name, attributes) {
+        if (name === 'workbookPr') dates1904 = attributes['date1904'] === '1' || attributes['date1904'] === 'true';
+        if (name !== 'sheet' || (attributes['state'] ?? 'visible') !== 'visible') return;
+        const [, id = ''] =
+          Object.entries(attributes).find(([key]) => key.includes(':') && localName(key) === 'id') ?? [];
+        if (sheets.push({ name: attributes['name'] ?? '', id }) > MOST_NAMED_SHEETS)
+          throw new FileFault(`has more than ${MOST_NAMED_SHEETS} sheets`);
+      },
     },
-  }, budget);
+    budget,
+  );
   const { dir, base } = posix.parse(workbook);
   return { sheets, folder: dir, targets: relations(zip, dir, base, budget), dates1904 };
 }
 
 /** Where the relations of a part lead. A target with a slash before it is from the root: joined to a folder it would not be. */
-function relations(zip: Zip, folder: string, file: string, budget: XmlBudget): Map<string, { type: string; target: string }> {
+function relations(
+  zip: Zip,
+  folder: string,
+  file: string,
+  budget: XmlBudget,
+): Map<string, { type: string; target: string }> {
   const found = new Map<string, { type: string; target: string }>();
   const part = zip.read(posix.join(folder, '_rels', `${file}.rels`));
   if (part === undefined) return found;
-  readXml(part, {
-    open(name, { Id = '', Type = '', Target = '', TargetMode }) {
-      if (name !== 'Relationship' || TargetMode === 'External' || Target.length > LONGEST_PATH) return;
-      found.set(Id, { type: posix.basename(Type), target: Target.startsWith('/') ? posix.relative(posix.resolve('/', folder), Target) : Target });
+  readXml(
+    part,
+    {
+      open(name, { Id = '', Type = '', Target = '', TargetMode }) {
+        if (name !== 'Relationship' || TargetMode === 'External' || Target.length > LONGEST_PATH) return;
+        found.set(Id, {
+          type: posix.basename(Type),
+          target: Target.startsWith('/') ? posix.relative(posix.resolve('/', folder), Target) : Target,
+        });
+      },
     },
-  }, budget);
+    budget,
+  );
   return found;
 }

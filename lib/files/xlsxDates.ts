@@ -14,16 +14,25 @@ export function readDateStyles(part: Buffer | undefined, budget: XmlBudget): (st
   const styles: boolean[] = [];
   let inCells = false;
   if (part === undefined) return () => false;
-  readXml(part, {
-    open(name, { numFmtId = '', formatCode = '' }) {
-      if (name === 'numFmt' && formats.size < MOST_STYLES && /[ymdhs]/i.test(formatCode.slice(0, LONGEST_FORMAT).replace(LITERAL, ''))) formats.add(Number(numFmtId));
-      if (name === 'cellXfs') inCells = true;
-      if (name === 'xf' && inCells && styles.length < MOST_STYLES) styles.push(formats.has(Number(numFmtId)));
+  readXml(
+    part,
+    {
+      open(name, { numFmtId = '', formatCode = '' }) {
+        if (
+          name === 'numFmt' &&
+          formats.size < MOST_STYLES &&
+          /[ymdhs]/i.test(formatCode.slice(0, LONGEST_FORMAT).replace(LITERAL, ''))
+        )
+          formats.add(Number(numFmtId));
+        if (name === 'cellXfs') inCells = true;
+        if (name === 'xf' && inCells && styles.length < MOST_STYLES) styles.push(formats.has(Number(numFmtId)));
+      },
+      close(name) {
+        if (name === 'cellXfs') inCells = false;
+      },
     },
-    close(name) {
-      if (name === 'cellXfs') inCells = false;
-    },
-  }, budget);
+    budget,
+  );
   return (style) => styles[style] ?? false;
 }
 

@@ -54,11 +54,18 @@ export function readXml(bytes: Buffer, reader: XmlReader, budget: XmlBudget): vo
     reader.close?.(localName(tag.name));
   });
   try {
-    const decoder = new TextDecoder(bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : 'utf-8');
+    const decoder = new TextDecoder(
+      bytes[0] === 0xff && bytes[1] === 0xfe
+        ? 'utf-16le'
+        : bytes[0] === 0xfe && bytes[1] === 0xff
+          ? 'utf-16be'
+          : 'utf-8',
+    );
     // The parser handles carriage returns one by one, at a price in memory.
     for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
       const text = decoder.decode(bytes.subarray(at, at + CHUNK_BYTES), { stream: true });
-      if ((budget.characters -= text.length) < 0) throw new FileFault('is too large: its parts have too many characters in all');
+      if ((budget.characters -= text.length) < 0)
+        throw new FileFault('is too large: its parts have too many characters in all');
       parser.write(text.replace(/\r\n?/g, '\n'));
     }
     parser.write(decoder.decode()).close();

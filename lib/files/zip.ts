@@ -85,7 +85,8 @@ function directoryOf(bytes: Buffer): Map<string, Entry> {
       checksum: bytes.readUInt32LE(at + 16),
       packed: bytes.readUInt32LE(at + 20),
     };
-    if (nameEnd - at - ENTRY_BYTES <= LONGEST_NAME) entries.set(partName(bytes.subarray(at + ENTRY_BYTES, nameEnd).toString()), entry);
+    if (nameEnd - at - ENTRY_BYTES <= LONGEST_NAME)
+      entries.set(partName(bytes.subarray(at + ENTRY_BYTES, nameEnd).toString()), entry);
     at = nameEnd + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32);
   }
   return entries;

@@ -16,10 +16,16 @@ const FRESH_SECONDS = 300;
  * The Lambda handler of an asset. The content is made at the first request and kept, compressed and not. `folder` is where its files lie: that of
  * the bundle.
  */
-export function toAsset<U extends Uses, F extends string>(asset: AssetOf<U, F>, folder: string, source: Record<string, string | undefined> = process.env): Handler {
+export function toAsset<U extends Uses, F extends string>(
+  asset: AssetOf<U, F>,
+  folder: string,
+  source: Record<string, string | undefined> = process.env,
+): Handler {
   const env = lazy(() => environment(source));
   const content = lazy(() => {
-    const files = Object.fromEntries(asset.files.map((file) => [file, readFileSync(join(folder, file), 'utf8')])) as Record<F, string>;
+    const files = Object.fromEntries(
+      asset.files.map((file) => [file, readFileSync(join(folder, file), 'utf8')]),
+    ) as Record<F, string>;
     const { type, text, contentSecurityPolicy } = asset.make(files, openAll(asset.uses, env()));
     const headers = {
       // Weak, because the compressed bytes are other ones.
@@ -27,7 +33,14 @@ export function toAsset<U extends Uses, F extends string>(asset: AssetOf<U, F>, 
       'cache-control': `public, max-age=${FRESH_SECONDS}`,
       vary: 'accept-encoding',
     };
-    return { text, headers, own: { 'content-type': type, ...(contentSecurityPolicy !== undefined && { 'content-security-policy': contentSecurityPolicy }) } };
+    return {
+      text,
+      headers,
+      own: {
+        'content-type': type,
+        ...(contentSecurityPolicy !== undefined && { 'content-security-policy': contentSecurityPolicy }),
+      },
+    };
   });
   const compressed = lazy(() => gzipSync(content().text).toString('base64'));
 
@@ -38,7 +51,12 @@ export function toAsset<U extends Uses, F extends string>(asset: AssetOf<U, F>, 
       const { text, headers, own } = content();
       if (names(asked['if-none-match'], headers.etag)) return { statusCode: 304, headers, body: '' };
       if (!takesGzip(asked['accept-encoding'])) return { statusCode: 200, headers: { ...headers, ...own }, body: text };
-      return { statusCode: 200, headers: { ...headers, ...own, 'content-encoding': 'gzip' }, body: compressed(), isBase64Encoded: true };
+      return {
+        statusCode: 200,
+        headers: { ...headers, ...own, 'content-encoding': 'gzip' },
+        body: compressed(),
+        isBase64Encoded: true,
+      };
     },
   );
 }

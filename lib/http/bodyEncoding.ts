@@ -28,7 +28,11 @@ export function decodedBody(event: APIGatewayProxyEventV2): string {
 export function notJson(event: APIGatewayProxyEventV2): ApiError {
   const encoding = otherEncoding(event);
   if (encoding !== undefined) return wrongEncoding(encoding);
-  return invalid({ path: [], code: 'invalid_json', message: 'The request body must be JSON: an object with the key data' });
+  return invalid({
+    path: [],
+    code: 'invalid_json',
+    message: 'The request body must be JSON: an object with the key data',
+  });
 }
 
 function notUtf8(event: APIGatewayProxyEventV2): ApiError {
@@ -36,17 +40,30 @@ function notUtf8(event: APIGatewayProxyEventV2): ApiError {
 }
 
 function wrongEncoding(found: string): ApiError {
-  return invalid({ path: [], code: 'invalid_encoding', message: `The request body must be JSON in UTF-8, without a byte order mark and not compressed: ${found}` });
+  return invalid({
+    path: [],
+    code: 'invalid_encoding',
+    message: `The request body must be JSON in UTF-8, without a byte order mark and not compressed: ${found}`,
+  });
 }
 
 /** What a body is instead of plain UTF-8, told by its headers and by how it begins. */
 function otherEncoding({ body = '', isBase64Encoded, headers }: APIGatewayProxyEventV2): string | undefined {
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-  const [a, b, c, d] = isBase64Encoded ? Buffer.from(body.slice(0, 8), 'base64') : Array.from({ length: 4 }, (_each, at) => body.charCodeAt(at));
+  const [a, b, c, d] = isBase64Encoded
+    ? Buffer.from(body.slice(0, 8), 'base64')
+    : Array.from({ length: 4 }, (_each, at) => body.charCodeAt(at));
   const isReplaced = (unit: number | undefined) => unit === REPLACEMENT.charCodeAt(0);
   if (a === 0x1f && (b === 0x8b || isReplaced(b))) return 'it is compressed with gzip';
   if (coding !== 'identity') return `its content-encoding is ${coding.slice(0, LONGEST_SHOWN)}`;
   if (a === 0xfeff || (a === 0xef && b === 0xbb && c === 0xbf)) return 'it begins with a byte order mark (BOM)';
-  if (a === 0 || b === 0 || (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff) || (isReplaced(a) && isReplaced(b) && (c === 0 || d === 0))) return 'it is in UTF-16';
+  if (
+    a === 0 ||
+    b === 0 ||
+    (a === 0xff && b === 0xfe) ||
+    (a === 0xfe && b === 0xff) ||
+    (isReplaced(a) && isReplaced(b) && (c === 0 || d === 0))
+  )
+    return 'it is in UTF-16';
   return undefined;
 }

@@ -59,7 +59,8 @@ class Memory<T> {
   /** Decides synchronously, so that the bound also holds for requests at the same time. */
   #mayReread(id: string, now: number): boolean {
     if ((this.#rereadAt.get(id) ?? -Infinity) + NEGATIVE_MILLISECONDS > now) return false;
-    if (this.#rereadAt.size >= REMEMBERED) for (const [other, at] of this.#rereadAt) if (at + NEGATIVE_MILLISECONDS <= now) this.#rereadAt.delete(other);
+    if (this.#rereadAt.size >= REMEMBERED)
+      for (const [other, at] of this.#rereadAt) if (at + NEGATIVE_MILLISECONDS <= now) this.#rereadAt.delete(other);
     if (this.#rereadAt.size >= REMEMBERED) return false;
     this.#rereadAt.set(id, now);
     return true;
@@ -69,7 +70,11 @@ class Memory<T> {
     const remembered = { record: this.#read(id, options), readAt: now };
     this.#records.delete(id);
     this.#records.set(id, remembered);
-    if (this.#records.size > REMEMBERED) for (const oldest of this.#records.keys()) { this.#records.delete(oldest); break; }
+    if (this.#records.size > REMEMBERED)
+      for (const oldest of this.#records.keys()) {
+        this.#records.delete(oldest);
+        break;
+      }
     try {
       return await remembered.record;
     } catch (error) {
@@ -96,20 +101,46 @@ export class Credentials {
     this.#workspaces = new Memory((workspaceId, options) => table.get(WorkspaceEntity, { workspaceId }, options));
   }
 
-  async apiKey(apiKey: string | undefined, authToken: string | undefined, options: VerifyOptions): Promise<ApiKeyCaller> {
+  async apiKey(
+    apiKey: string | undefined,
+    authToken: string | undefined,
+    options: VerifyOptions,
+  ): Promise<ApiKeyCaller> {
     if (!plausible(apiKey) || !plausible(authToken)) throw apiKeyDenied();
     const hash = tokenHash(authToken);
-    const record = await this.#apiKeys.get(apiKey, options, ({ tokenHashes, expiresAt = Infinity }) => matchesAny(hash, tokenHashes) && expiresAt > options.now);
+    const record = await this.#apiKeys.get(
+      apiKey,
+      options,
+      ({ tokenHashes, expiresAt = Infinity }) => matchesAny(hash, tokenHashes) && expiresAt > options.now,
+    );
     if (!record) throw apiKeyDenied();
-    return { level: 'apiKey', tenant: record.apiKey, workspaceId: record.workspaceId, tokenHash: hash, withheld: record.withheld ?? [], limits: record.limits ?? {}, pageKey: record.pageKey };
+    return {
+      level: 'apiKey',
+      tenant: record.apiKey,
+      workspaceId: record.workspaceId,
+      tokenHash: hash,
+      withheld: record.withheld ?? [],
+      limits: record.limits ?? {},
+      pageKey: record.pageKey,
+    };
   }
 
-  async workspace(workspaceId: string | undefined, authToken: string | undefined, options: VerifyOptions): Promise<WorkspaceCaller> {
+  async workspace(
+    workspaceId: string | undefined,
+    authToken: string | undefined,
+    options: VerifyOptions,
+  ): Promise<WorkspaceCaller> {
     if (!plausible(workspaceId) || !plausible(authToken)) throw workspaceDenied();
     const hash = tokenHash(authToken);
     const record = await this.#workspaces.get(workspaceId, options, ({ tokenHashes }) => matchesAny(hash, tokenHashes));
     if (!record) throw workspaceDenied();
-    return { level: 'workspace', workspaceId: record.workspaceId, ownerEmail: record.owner.email, authToken, pageKey: record.pageKey };
+    return {
+      level: 'workspace',
+      workspaceId: record.workspaceId,
+      ownerEmail: record.owner.email,
+      authToken,
+      pageKey: record.pageKey,
+    };
   }
 }
 
@@ -134,7 +165,13 @@ export const credentials: Capability<Credentials> = {
 };
 
 /** Throws PERMISSION_DENIED unless the credentials in a body are those of the headers. Compares both always, so that the time does not show which one is wrong. */
-export function requireOwnCredentials({ tenant, tokenHash: ownHash }: ApiKeyCaller, { apiKey, authToken }: { readonly apiKey: string; readonly authToken: string }): void {
-  const [isOwnKey, isOwnToken] = [matchesAny(tokenHash(apiKey), [tokenHash(tenant)]), matchesAny(tokenHash(authToken), [ownHash])];
+export function requireOwnCredentials(
+  { tenant, tokenHash: ownHash }: ApiKeyCaller,
+  { apiKey, authToken }: { readonly apiKey: string; readonly authToken: string },
+): void {
+  const [isOwnKey, isOwnToken] = [
+    matchesAny(tokenHash(apiKey), [tokenHash(tenant)]),
+    matchesAny(tokenHash(authToken), [ownHash]),
+  ];
   if (!isOwnKey || !isOwnToken) throw apiKeyDenied();
 }

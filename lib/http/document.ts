@@ -23,16 +23,21 @@ button:hover, .button:hover { filter: brightness(1.08); }
 `;
 
 /** Everything is in the document: it loads nothing, runs nothing, and its form goes to this service only. */
-const securityPolicy = lazy(() => [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; '));
+const securityPolicy = lazy(() =>
+  [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+);
 
 /** The answer that shows a view to a browser. */
-export function documentAnswer({ status, title, body }: View, headers: Record<string, string> = {}): APIGatewayProxyStructuredResultV2 {
+export function documentAnswer(
+  { status, title, body }: View,
+  headers: Record<string, string> = {},
+): APIGatewayProxyStructuredResultV2 {
   const document = html`<!doctype html>
 <html lang="en">
 <head>

@@ -20,21 +20,32 @@ const MESSAGE_CHARACTERS = 2_000;
 export function bodyText(event: APIGatewayProxyEventV2): string {
   const { body = '', isBase64Encoded } = event;
   const tooLong = isBase64Encoded ? Math.floor((body.length * 3) / 4) > BODY_BYTES : isLongerThan(body, BODY_BYTES);
-  if (tooLong) throw invalid({ path: [], code: 'too_big', message: `The request body must not be larger than ${BODY_BYTES} bytes` });
+  if (tooLong)
+    throw invalid({
+      path: [],
+      code: 'too_big',
+      message: `The request body must not be larger than ${BODY_BYTES} bytes`,
+    });
   return decodedBody(event);
 }
 
 /** The `data` of a request whose body has this text. INVALID_ARGUMENT when the text is no JSON object with an object `data`, or nested deeper than 128 levels. */
 export function parseEnvelope(text: string, body: 'required' | 'optional', event: APIGatewayProxyEventV2): unknown {
   if (text.trim() === '' && body === 'optional') return {};
-  if (isNestedDeeper(text, BODY_LEVELS)) throw invalid({ path: [], code: 'too_deep', message: `The request body must not be nested deeper than ${BODY_LEVELS} levels` });
+  if (isNestedDeeper(text, BODY_LEVELS))
+    throw invalid({
+      path: [],
+      code: 'too_deep',
+      message: `The request body must not be nested deeper than ${BODY_LEVELS} levels`,
+    });
   let envelope: unknown;
   try {
     envelope = JSON.parse(text);
   } catch {
     throw notJson(event);
   }
-  if (!isObject(envelope)) throw invalid({ path: [], code: 'invalid_type', message: 'The request body must be an object with the key data' });
+  if (!isObject(envelope))
+    throw invalid({ path: [], code: 'invalid_type', message: 'The request body must be an object with the key data' });
   const data = Object.hasOwn(envelope, 'data') ? envelope.data : undefined;
   if (data === undefined && body === 'optional') return {};
   if (data === undefined) throw invalid({ path: ['data'], code: 'invalid_type', message: 'data is required' });
@@ -52,14 +63,16 @@ export function success(message: string | null, output: object): string {
  * Undefined when Lambda takes neither.
  */
 export function carried(body: string): { readonly body: string; readonly isBase64Encoded?: true } | undefined {
-  if (body.length * BYTES_PER_UNIT <= LAMBDA_BYTES || !isLongerThan(JSON.stringify(body), LAMBDA_BYTES)) return { body };
+  if (body.length * BYTES_PER_UNIT <= LAMBDA_BYTES || !isLongerThan(JSON.stringify(body), LAMBDA_BYTES))
+    return { body };
   const base64 = Buffer.from(body).toString('base64');
   return base64.length <= LAMBDA_BYTES ? { body: base64, isBase64Encoded: true } : undefined;
 }
 
 /** The answer to a request that failed. */
 export function failure({ status, message, details, retryAfterSeconds }: ApiError): APIGatewayProxyStructuredResultV2 {
-  const shown = message.length > MESSAGE_CHARACTERS ? `${message.slice(0, MESSAGE_CHARACTERS).toWellFormed()}...` : message;
+  const shown =
+    message.length > MESSAGE_CHARACTERS ? `${message.slice(0, MESSAGE_CHARACTERS).toWellFormed()}...` : message;
   const whole = JSON.stringify({ error: { status, message: shown, ...(details && { details }) } });
   return {
     statusCode: errorCatalogue[status].http,

@@ -103,7 +103,11 @@ export class Idempotency {
     } else {
       const sealed = sealBytes(deriveKey(call.authToken, ['idempotency']), gzipSync(answer.body), bound);
       const kept = sealed.length <= LARGEST_ANSWER ? { sealed } : {};
-      await this.#table.putIf(IdempotencyEntity, { ...base, httpStatus: answer.httpStatus, ...kept }, { claim: base.claim });
+      await this.#table.putIf(
+        IdempotencyEntity,
+        { ...base, httpStatus: answer.httpStatus, ...kept },
+        { claim: base.claim },
+      );
     }
     return { ...answer, replayed: false };
   }
@@ -113,7 +117,8 @@ export class Idempotency {
     const earlier = await this.#table.putIf(IdempotencyEntity, record, 'absent');
     if (earlier === 'done') return { expiresAt: record.expiresAt };
     const expired = earlier.expiresAt * 1000 <= now;
-    const abandoned = earlier.leaseUntil !== undefined && earlier.leaseUntil <= now && earlier.requestHash === record.requestHash;
+    const abandoned =
+      earlier.leaseUntil !== undefined && earlier.leaseUntil <= now && earlier.requestHash === record.requestHash;
     if (!expired && !abandoned) return { earlier };
     const { expiresAt } = expired ? record : earlier;
     const taken = await this.#table.putIf(IdempotencyEntity, { ...record, expiresAt }, { claim: earlier.claim });
@@ -122,9 +127,14 @@ export class Idempotency {
 
   #stored(earlier: IdempotencyRecord, base: Claim, call: IdempotentCall, bound: string[]): Answer {
     if (earlier.requestHash !== base.requestHash) throw keyError('was used with another request body');
-    if (earlier.httpStatus === undefined) throw new ApiError('ABORTED', 'A request with this Idempotency-Key is still running; send it again in a moment');
+    if (earlier.httpStatus === undefined)
+      throw new ApiError('ABORTED', 'A request with this Idempotency-Key is still running; send it again in a moment');
     if (earlier.tokenHash !== base.tokenHash) throw keyError('was used with another auth token');
-    if (!earlier.sealed) throw new ApiError('ABORTED', 'The request under this Idempotency-Key was carried out, but its answer was too large to keep');
+    if (!earlier.sealed)
+      throw new ApiError(
+        'ABORTED',
+        'The request under this Idempotency-Key was carried out, but its answer was too large to keep',
+      );
     const opened = openBytes(deriveKey(call.authToken, ['idempotency']), earlier.sealed, bound);
     if (!opened) throw new Error('A stored answer does not open with the token that sealed it');
     return { httpStatus: earlier.httpStatus, body: gunzipSync(opened).toString() };
@@ -137,7 +147,11 @@ export class Idempotency {
 }
 
 function keyError(what: string): ApiError {
-  return invalid({ path: ['Idempotency-Key'], code: 'idempotency_key_reused', message: `This Idempotency-Key ${what}` });
+  return invalid({
+    path: ['Idempotency-Key'],
+    code: 'idempotency_key_reused',
+    message: `This Idempotency-Key ${what}`,
+  });
 }
 
 function sha256(text: string): string {

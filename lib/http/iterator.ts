@@ -7,9 +7,18 @@ import { openPageToken, sealPageToken } from './pageToken.ts';
  * iterator names, `at` makes the iterator of a position (null where there is none). `of` names the endpoint and what
  * chooses its items.
  */
-export function iterators(caller: ApiKeyCaller, of: readonly string[], request: { iterator?: string | undefined }, now: number) {
+export function iterators(
+  caller: ApiKeyCaller,
+  of: readonly string[],
+  request: { iterator?: string | undefined },
+  now: number,
+) {
   return {
-    from: request.iterator === undefined ? undefined : (JSON.parse(openPageToken(caller.pageKey, of, request.iterator, now, 'iterator')) as Position),
-    at: (position: Position | undefined): string | null => (position ? sealPageToken(caller.pageKey, of, JSON.stringify(position), now) : null),
+    from:
+      request.iterator === undefined
+        ? undefined
+        : (JSON.parse(openPageToken(caller.pageKey, of, request.iterator, now, 'iterator')) as Position),
+    at: (position: Position | undefined): string | null =>
+      position ? sealPageToken(caller.pageKey, of, JSON.stringify(position), now) : null,
   };
 }

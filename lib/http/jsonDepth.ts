@@ -7,7 +7,8 @@ export function isNestedDeeper(text: string, levels: number): boolean {
 
 function hasMoreBrackets(text: string, count: number): boolean {
   let left = count;
-  for (const bracket of ['{', '[']) for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) if (--left < 0) return true;
+  for (const bracket of ['{', '['])
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) if (--left < 0) return true;
   return false;
 }
 

@@ -46,7 +46,11 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
   const repeats = lazy(() => idempotency.open(env()));
   const deps = lazy(() => openAll(endpoint.uses, env()));
 
-  const run = async (event: APIGatewayProxyEventV2, state: State, repeatableId: Call<never, U, A>['repeatableId'] = newIdOf(state)): Promise<Answer> => {
+  const run = async (
+    event: APIGatewayProxyEventV2,
+    state: State,
+    repeatableId: Call<never, U, A>['repeatableId'] = newIdOf(state),
+  ): Promise<Answer> => {
     const called = calledEndpoint(event);
     const call: Call<z.output<I>, U, A> = {
       input: state.input as z.output<I>,
@@ -70,7 +74,13 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
   return stack(
     { endpoint: endpointId(endpoint.path), path: endpoint.path, serviceName, ...(twin && { isForTwin }) },
     [
-      authenticate({ level: endpoint.auth, fresh: endpoint.freshCredentials ?? false, serviceName, credentials: verifier, denied: endpoint.knownMessages?.denied }),
+      authenticate({
+        level: endpoint.auth,
+        fresh: endpoint.freshCredentials ?? false,
+        serviceName,
+        credentials: verifier,
+        denied: endpoint.knownMessages?.denied,
+      }),
       ...(isRateLimited(endpoint) ? [limitCalls({ limitClass: endpoint.limitClass ?? endpoint.kind, buckets })] : []),
       parseBody(endpoint.body ?? 'required'),
       validateInput((event) => calledEndpoint(event).input, endpoint.knownMessages),
@@ -81,8 +91,18 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
       // A key counts for the path that was called: the two answer differently.
       const { path } = calledEndpoint(event);
       const answer = await repeats().once(
-        { owner: ownerOf(state.caller), authToken: tokenOf(event, serviceName(), state.caller), path, key, body: state.body, now: state.startedAt },
-        (since) => run(event, state, (prefix, number) => derivedId(prefix, since, [ownerOf(state.caller), path, key, number])).catch((error: unknown) => failed(error, state)),
+        {
+          owner: ownerOf(state.caller),
+          authToken: tokenOf(event, serviceName(), state.caller),
+          path,
+          key,
+          body: state.body,
+          now: state.startedAt,
+        },
+        (since) =>
+          run(event, state, (prefix, number) =>
+            derivedId(prefix, since, [ownerOf(state.caller), path, key, number]),
+          ).catch((error: unknown) => failed(error, state)),
       );
       return toResult(answer, answer.replayed ? { 'idempotency-replayed': 'true' } : {});
     },
@@ -108,14 +128,22 @@ function toResult(answer: Answer, headers: Record<string, string> = {}): APIGate
 
 function tooLarge(narrowBy: string | undefined, limit: string): ApiError {
   const hint = narrowBy ? `: ask for fewer ${narrowBy}` : '';
-  return invalid({ path: narrowBy ? [narrowBy] : [], code: 'answer_too_large', message: `The answer would be larger than ${limit}${hint}` });
+  return invalid({
+    path: narrowBy ? [narrowBy] : [],
+    code: 'answer_too_large',
+    message: `The answer would be larger than ${limit}${hint}`,
+  });
 }
 
 function idempotencyKey(event: APIGatewayProxyEventV2): string | undefined {
   const key = event.headers['idempotency-key'];
   if (key === undefined) return undefined;
   if (/^[\x21-\x7e]{1,255}$/.test(key)) return key;
-  throw invalid({ path: ['Idempotency-Key'], code: 'invalid_format', message: 'Idempotency-Key must be 1 to 255 visible ASCII characters' });
+  throw invalid({
+    path: ['Idempotency-Key'],
+    code: 'invalid_format',
+    message: 'Idempotency-Key must be 1 to 255 visible ASCII characters',
+  });
 }
 
 function ownerOf(caller: Caller): string {

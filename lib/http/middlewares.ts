@@ -3,7 +3,15 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context
 import type * as z from 'zod';
 import type { RateBuckets } from '../workspaces/rateBuckets.ts';
 import type { LimitClass } from '../workspaces/rules/rateLimit.ts';
-import { type AuthLevel, type Caller, endpointId, familyOf, type KnownMessages, type Log, otherVersion } from '../app/endpoint.ts';
+import {
+  type AuthLevel,
+  type Caller,
+  endpointId,
+  familyOf,
+  type KnownMessages,
+  type Log,
+  otherVersion,
+} from '../app/endpoint.ts';
 import { ApiError, type ErrorStatus, errorCatalogue } from '../shared/errors.ts';
 import { logWith } from '../observability/log.ts';
 import type { Credentials } from './credentials.ts';
@@ -26,7 +34,13 @@ export interface State extends Record<string, unknown> {
   cause?: unknown;
 }
 
-export type Middleware = MiddlewareObj<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Error, Context, State>;
+export type Middleware = MiddlewareObj<
+  APIGatewayProxyEventV2,
+  APIGatewayProxyStructuredResultV2,
+  Error,
+  Context,
+  State
+>;
 
 let coldStart = true;
 
@@ -61,13 +75,19 @@ export function observe(options: FunctionName): Middleware {
     coldStart = false;
     if (status < 500) return internal.log.info('request', keys);
     internal.log.error('request', keys);
-    return import('../observability/faults.ts').then(({ countFault }) => countFault(options.serviceName(), familyOf(options.path), options.endpoint));
+    return import('../observability/faults.ts').then(({ countFault }) =>
+      countFault(options.serviceName(), familyOf(options.path), options.endpoint),
+    );
   };
   return {
     before: ({ event, context, internal }) => {
       internal.startedAt = Date.now();
       internal.requestId = event.requestContext.requestId;
-      internal.log = logWith(options.serviceName(), { requestId: internal.requestId, lambdaRequestId: context.awsRequestId, endpoint: options.endpoint });
+      internal.log = logWith(options.serviceName(), {
+        requestId: internal.requestId,
+        lambdaRequestId: context.awsRequestId,
+        endpoint: options.endpoint,
+      });
     },
     after: done,
     onError: done,
@@ -117,11 +137,16 @@ export function authenticate(options: Authentication): Middleware {
       const verify = { now: internal.startedAt, fresh: options.fresh };
       const caller = async (): Promise<Caller> => {
         if (options.level === 'none') return { level: 'none' };
-        if (options.level === 'apiKey') return options.credentials().apiKey(header('api-key'), header('auth-token'), verify);
-        return options.credentials().workspace(header('workspace-id'), header('workspace-auth-token') || header('auth-token'), verify);
+        if (options.level === 'apiKey')
+          return options.credentials().apiKey(header('api-key'), header('auth-token'), verify);
+        return options
+          .credentials()
+          .workspace(header('workspace-id'), header('workspace-auth-token') || header('auth-token'), verify);
       };
       internal.caller = await caller().catch((error: unknown) => {
-        throw options.denied !== undefined && error instanceof ApiError && error.status === 'PERMISSION_DENIED' ? new ApiError(error.status, options.denied) : error;
+        throw options.denied !== undefined && error instanceof ApiError && error.status === 'PERMISSION_DENIED'
+          ? new ApiError(error.status, options.denied)
+          : error;
       });
     },
   };
@@ -130,13 +155,16 @@ export function authenticate(options: Authentication): Middleware {
 /** Counts the call towards the limit of its API key; RESOURCE_EXHAUSTED with `retry-after` when that is used up. */
 export function limitCalls(options: { limitClass: LimitClass; buckets: () => RateBuckets }): Middleware {
   // A settlement that fails is no reason to refuse a call. It is tried again with a later one.
-  const finish: NonNullable<Middleware['after']> = ({ internal }) => internal.settlement?.catch((error: unknown) => internal.log.warn('rate limit not settled', { error }));
+  const finish: NonNullable<Middleware['after']> = ({ internal }) =>
+    internal.settlement?.catch((error: unknown) => internal.log.warn('rate limit not settled', { error }));
   return {
     before: ({ internal }) => {
       const { caller, startedAt: now } = internal;
       if (caller.level !== 'apiKey') return;
       const { limitClass } = options;
-      const taken = options.buckets().take({ tenant: caller.tenant, limitClass, perSecond: caller.limits[limitClass], now });
+      const taken = options
+        .buckets()
+        .take({ tenant: caller.tenant, limitClass, perSecond: caller.limits[limitClass], now });
       if (!('retryAfter' in taken)) {
         internal.settlement = taken.settlement;
         // Handled after the call; until then a failure must not count as unhandled.
@@ -145,14 +173,22 @@ export function limitCalls(options: { limitClass: LimitClass; buckets: () => Rat
       }
       internal.limitedClass = limitClass;
       const retryAfterSeconds = Math.ceil(taken.retryAfter / 1000);
-      throw new ApiError('RESOURCE_EXHAUSTED', `The API key sends too many ${limitedCalls[limitClass]}. Send the request again after ${retryAfterSeconds} s.`, { retryAfterSeconds });
+      throw new ApiError(
+        'RESOURCE_EXHAUSTED',
+        `The API key sends too many ${limitedCalls[limitClass]}. Send the request again after ${retryAfterSeconds} s.`,
+        { retryAfterSeconds },
+      );
     },
     after: finish,
     onError: finish,
   };
 }
 
-const limitedCalls: Readonly<Record<LimitClass, string>> = { read: 'reads', write: 'writes', expensive: 'expensive calls' };
+const limitedCalls: Readonly<Record<LimitClass, string>> = {
+  read: 'reads',
+  write: 'writes',
+  expensive: 'expensive calls',
+};
 
 /** Size limit, JSON and the envelope of spec 1. */
 export function parseBody(body: 'required' | 'optional'): Middleware {
@@ -165,7 +201,10 @@ export function parseBody(body: 'required' | 'optional'): Middleware {
 }
 
 /** The endpoint's schema. */
-export function validateInput(schemaOf: (event: APIGatewayProxyEventV2) => z.ZodType, known?: KnownMessages): Middleware {
+export function validateInput(
+  schemaOf: (event: APIGatewayProxyEventV2) => z.ZodType,
+  known?: KnownMessages,
+): Middleware {
   return {
     before: ({ event, internal }) => {
       internal.input = validate(schemaOf(event), internal.data, known);
@@ -174,12 +213,29 @@ export function validateInput(schemaOf: (event: APIGatewayProxyEventV2) => z.Zod
 }
 
 const THROTTLED = new Set([
-  'ProvisionedThroughputExceededException', 'ThrottlingException', 'RequestLimitExceeded', 'TooManyRequestsException', 'ThrottlingError',
-  'InternalServerError', 'ServiceUnavailable', 'TransactionInProgressException', 'TimeoutError', 'RequestTimeout',
+  'ProvisionedThroughputExceededException',
+  'ThrottlingException',
+  'RequestLimitExceeded',
+  'TooManyRequestsException',
+  'ThrottlingError',
+  'InternalServerError',
+  'ServiceUnavailable',
+  'TransactionInProgressException',
+  'TimeoutError',
+  'RequestTimeout',
   'RequestThrottled',
 ]);
 /** What a connection fails with when the other side cannot be found, is not there, or goes away. */
-const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN']);
+const UNREACHABLE = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
 const CAUSES_FOLLOWED = 5;
 
 /** What the caller is told of an error: itself when it is an `ApiError`, UNAVAILABLE when AWS could not cope, else INTERNAL. */
@@ -187,7 +243,10 @@ export function toApiError(error: unknown, requestId: string): ApiError {
   let cause = error;
   for (let i = 0; i < CAUSES_FOLLOWED && cause instanceof Error; i++) {
     if (cause instanceof ApiError) return cause;
-    if (THROTTLED.has(cause.name) || UNREACHABLE.has(codeOf(cause)) || isServerError(cause)) return new ApiError('UNAVAILABLE', 'The service is not available for a moment. Send the request again.', { cause: error });
+    if (THROTTLED.has(cause.name) || UNREACHABLE.has(codeOf(cause)) || isServerError(cause))
+      return new ApiError('UNAVAILABLE', 'The service is not available for a moment. Send the request again.', {
+        cause: error,
+      });
     cause = cause.cause;
   }
   return new ApiError('INTERNAL', `Internal error. Quote the request id ${requestId}.`, { cause: error });

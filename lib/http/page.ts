@@ -15,7 +15,10 @@ import { validate } from './validate.ts';
 const FORM_CHARACTERS = 64 * 1024;
 
 /** The Lambda handler of a page. Every answer is a document, also to another method and to a failure. */
-export function toPage<I extends z.ZodType, U extends Uses>(page: PageOf<I, U>, source: Record<string, string | undefined> = process.env): Handler {
+export function toPage<I extends z.ZodType, U extends Uses>(
+  page: PageOf<I, U>,
+  source: Record<string, string | undefined> = process.env,
+): Handler {
   const env = lazy(() => environment(source));
   const deps = lazy(() => openAll(page.uses, env()));
   return stack(
@@ -25,7 +28,12 @@ export function toPage<I extends z.ZodType, U extends Uses>(page: PageOf<I, U>, 
       const { method } = event.requestContext.http;
       if (!['GET', 'HEAD', 'POST'].includes(method)) return notAllowed();
       const fields = method === 'POST' && !page.oneClick ? formFields(event) : (event.queryStringParameters ?? {});
-      const call: PageCall<z.output<I>, U> = { input: validate(page.input, fields) as z.output<I>, deps: deps(), now: state.startedAt, log: state.log };
+      const call: PageCall<z.output<I>, U> = {
+        input: validate(page.input, fields) as z.output<I>,
+        deps: deps(),
+        now: state.startedAt,
+        log: state.log,
+      };
       const answer = documentAnswer(await (method === 'POST' ? page.submit(call) : page.show(call)));
       return method === 'HEAD' ? { ...answer, body: '' } : answer;
     },
@@ -35,10 +43,18 @@ export function toPage<I extends z.ZodType, U extends Uses>(page: PageOf<I, U>, 
 
 /** The fields of a form as browsers send it, `application/x-www-form-urlencoded`. */
 function formFields(event: APIGatewayProxyEventV2): Record<string, string> {
-  if ((event.body ?? '').length > FORM_CHARACTERS) throw invalid({ path: [], code: 'too_big', message: 'The form is too large' });
+  if ((event.body ?? '').length > FORM_CHARACTERS)
+    throw invalid({ path: [], code: 'too_big', message: 'The form is too large' });
   return Object.fromEntries(new URLSearchParams(bodyText(event)));
 }
 
 function notAllowed() {
-  return documentAnswer({ status: 405, title: 'This did not work', body: html`<p>This page can be opened, and its button can be pressed; nothing else.</p>` }, { allow: 'GET, HEAD, POST' });
+  return documentAnswer(
+    {
+      status: 405,
+      title: 'This did not work',
+      body: html`<p>This page can be opened, and its button can be pressed; nothing else.</p>`,
+    },
+    { allow: 'GET, HEAD, POST' },
+  );
 }

@@ -39,5 +39,9 @@ export function stack(
   );
   handler.use([observe(name), securityHeaders(), ...middlewares, stateForHandler, mapErrors(failed)] as never);
   const handle = handler as unknown as Handler;
-  return (event, context) => withRetryContext({ until: Date.now() + (context.getRemainingTimeInMillis?.() ?? Infinity) - RETRIES_END_MILLISECONDS }, () => handle(event, context));
+  return (event, context) =>
+    withRetryContext(
+      { until: Date.now() + (context.getRemainingTimeInMillis?.() ?? Infinity) - RETRIES_END_MILLISECONDS },
+      () => handle(event, context),
+    );
 }

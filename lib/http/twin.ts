@@ -24,7 +24,8 @@ interface CommonDifference<I extends z.ZodType> {
  * endpoint's function, and has nothing of its own but what is said here.
  */
 export function defineTwin<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
-  endpoint: EndpointOf<I, O, U, A>, { differs, message = endpoint.message as string, ignored = [], required = [] }: CommonDifference<I> = {},
+  endpoint: EndpointOf<I, O, U, A>,
+  { differs, message = endpoint.message as string, ignored = [], required = [] }: CommonDifference<I> = {},
 ): TwinOf<z.ZodType<z.output<I>, z.input<I>>, O, U, A> {
   const isSameInput = ignored.length + required.length === 0;
   return {
@@ -32,7 +33,9 @@ export function defineTwin<I extends z.ZodType, O extends z.ZodType, U extends U
     path: otherVersion(endpoint.path),
     twinOf: endpoint.path,
     message,
-    input: isSameInput ? (endpoint.input as unknown as z.ZodType<z.output<I>, z.input<I>>) : withFieldChanges(endpoint.input, { ignored, required }),
+    input: isSameInput
+      ? (endpoint.input as unknown as z.ZodType<z.output<I>, z.input<I>>)
+      : withFieldChanges(endpoint.input, { ignored, required }),
     ...(differs !== undefined && { differs }),
   };
 }
@@ -62,9 +65,29 @@ const pagingFields = ['order', 'pageSize', 'pageToken'];
  * Declares the twin of a listing that answers everything at once. It reads at most five pages; INVALID_ARGUMENT naming the
  * parameter that narrows the answer when there is more, or when the answer would exceed the limit of every answer.
  */
-export function defineUnpagedTwin<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel, R extends z.ZodType>(
-  endpoint: EndpointOf<I, O, U, A>, { differs = 'without pages', ignored = [], narrowBy, row, toRow = (same) => same, join = (rows, page) => [...rows, ...page], ...difference }: UnpagedDifference<I, R>,
-): TwinOf<z.ZodType<z.output<I>, Omit<z.input<I>, 'order' | 'pageSize' | 'pageToken'>>, z.ZodObject<{ data: z.ZodArray<R> }>, U, A> {
+export function defineUnpagedTwin<
+  I extends z.ZodType,
+  O extends z.ZodType,
+  U extends Uses,
+  A extends AuthLevel,
+  R extends z.ZodType,
+>(
+  endpoint: EndpointOf<I, O, U, A>,
+  {
+    differs = 'without pages',
+    ignored = [],
+    narrowBy,
+    row,
+    toRow = (same) => same,
+    join = (rows, page) => [...rows, ...page],
+    ...difference
+  }: UnpagedDifference<I, R>,
+): TwinOf<
+  z.ZodType<z.output<I>, Omit<z.input<I>, 'order' | 'pageSize' | 'pageToken'>>,
+  z.ZodObject<{ data: z.ZodArray<R> }>,
+  U,
+  A
+> {
   const unpaged = [...ignored, ...pagingFields];
   const twin = defineTwin(endpoint, { ...difference, differs, ignored: unpaged as unknown as typeof ignored });
   const { data, result } = endpoint.example as { data: object; result: { data: readonly never[] } };
@@ -72,13 +95,16 @@ export function defineUnpagedTwin<I extends z.ZodType, O extends z.ZodType, U ex
     ...twin,
     narrowBy,
     output: z.object({ data: z.array(row) }),
-    example: { data: Object.fromEntries(Object.entries(data).filter(([key]) => !unpaged.includes(key))), result: { data: result.data.map(toRow) } },
+    example: {
+      data: Object.fromEntries(Object.entries(data).filter(([key]) => !unpaged.includes(key))),
+      result: { data: result.data.map(toRow) },
+    },
     run: async (call: Call<z.output<I>, U, A>) => {
       let rows: readonly never[] = [];
       let pageToken: string | null | undefined;
       for (let page = 0; page < MOST_PAGES; page++) {
         const input = { ...(call.input as object), ...(pageToken && { pageToken }) } as z.output<I>;
-        const answer = await endpoint.run({ ...call, input }) as unknown as Page;
+        const answer = (await endpoint.run({ ...call, input })) as unknown as Page;
         rows = join(rows, answer.data as readonly never[]) as readonly never[];
         pageToken = answer.nextPageToken ?? answer.pageToken;
         if (!pageToken) return { data: rows.map(toRow) };
@@ -90,5 +116,9 @@ export function defineUnpagedTwin<I extends z.ZodType, O extends z.ZodType, U ex
 }
 
 function tooMuch(narrowBy: string, path: string): ApiError {
-  return invalid({ path: [narrowBy], code: 'answer_too_large', message: `There is too much for one answer: narrow it by ${narrowBy}, or read it in pages from ${path}` });
+  return invalid({
+    path: [narrowBy],
+    code: 'answer_too_large',
+    message: `There is too much for one answer: narrow it by ${narrowBy}, or read it in pages from ${path}`,
+  });
 }

@@ -9,14 +9,24 @@ export function validate(schema: z.ZodType, data: unknown, known: KnownMessages 
   const parsed = schema.safeParse(data, { reportInput: true });
   if (parsed.success) return parsed.data;
   const found = parsed.error.issues.slice(0, ISSUES_SHOWN) as z.core.$ZodIssue[];
-  const [first, ...others] = found.flatMap((issue) => describe(issue, []).map((described) => ({ ...described, message: knownMessage(issue, known) ?? described.message })));
-  const general = first && known.type !== undefined && found[0] && hasWrongType(found[0]) ? [{ path: [], code: 'invalid_type', message: known.type }] : [];
+  const [first, ...others] = found.flatMap((issue) =>
+    describe(issue, []).map((described) => ({
+      ...described,
+      message: knownMessage(issue, known) ?? described.message,
+    })),
+  );
+  const general =
+    first && known.type !== undefined && found[0] && hasWrongType(found[0])
+      ? [{ path: [], code: 'invalid_type', message: known.type }]
+      : [];
   const issues = [...general, ...(first ? [first] : []), ...others];
   throw new ApiError('INVALID_ARGUMENT', issues[0]?.message ?? 'Invalid request', { details: { issues } });
 }
 
 function hasWrongType(issue: z.core.$ZodIssue): boolean {
-  return issue.code === 'invalid_type' || (issue.code === 'invalid_value' && typeof issue.input !== typeof issue.values[0]);
+  return (
+    issue.code === 'invalid_type' || (issue.code === 'invalid_value' && typeof issue.input !== typeof issue.values[0])
+  );
 }
 
 function knownMessage({ path, code, input }: z.core.$ZodIssue, known: KnownMessages): string | undefined {
@@ -45,23 +55,46 @@ function nearestAlternative({ errors }: Alternatives): z.core.$ZodIssue[] | unde
 /** `folders[3].folderId` of `['folders', 3, 'folderId']`: how messages name a field. */
 export function fieldName(path: readonly (string | number)[]): string {
   if (path.length === 0) return 'data';
-  return path.reduce<string>((name, part) => (typeof part === 'number' ? `${name}[${part}]` : name ? `${name}.${part}` : part), '');
+  return path.reduce<string>(
+    (name, part) => (typeof part === 'number' ? `${name}[${part}]` : name ? `${name}.${part}` : part),
+    '',
+  );
 }
 
 const nouns: Record<string, string> = {
-  string: 'a string', number: 'a number', int: 'an integer', boolean: 'a boolean', array: 'an array', object: 'an object', record: 'an object', date: 'a date',
+  string: 'a string',
+  number: 'a number',
+  int: 'an integer',
+  boolean: 'a boolean',
+  array: 'an array',
+  object: 'an object',
+  record: 'an object',
+  date: 'a date',
 };
 
 function message(issue: z.core.$ZodIssue, field: string): string {
   switch (issue.code) {
     case 'invalid_type':
       if (issue.expected === 'never') return predicate(field, issue.message) ?? `${field} must be left out`;
-      return issue.input === undefined ? `${field} is required` : `${field} must be ${nouns[issue.expected] ?? issue.expected}`;
+      return issue.input === undefined
+        ? `${field} is required`
+        : `${field} must be ${nouns[issue.expected] ?? issue.expected}`;
     case 'invalid_value':
-      return predicate(field, issue.message) ?? (issue.input === undefined ? `${field} is required` : `${field} must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`);
+      return (
+        predicate(field, issue.message) ??
+        (issue.input === undefined
+          ? `${field} is required`
+          : `${field} must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`)
+      );
     case 'too_small':
-      if (issue.origin === 'string') return issue.minimum === 1 ? `${field} must not be empty` : `${field} must have at least ${issue.minimum} characters`;
-      if (issue.origin === 'array') return issue.minimum === 1 ? `${field} must not be empty` : `${field} must have at least ${issue.minimum} items`;
+      if (issue.origin === 'string')
+        return issue.minimum === 1
+          ? `${field} must not be empty`
+          : `${field} must have at least ${issue.minimum} characters`;
+      if (issue.origin === 'array')
+        return issue.minimum === 1
+          ? `${field} must not be empty`
+          : `${field} must have at least ${issue.minimum} items`;
       return `${field} must be ${issue.inclusive === false ? 'greater than' : 'at least'} ${issue.minimum}`;
     case 'too_big':
       if (issue.origin === 'string') return `${field} must have at most ${issue.maximum} characters`;
@@ -72,7 +105,10 @@ function message(issue: z.core.$ZodIssue, field: string): string {
     case 'not_multiple_of':
       return `${field} must be a multiple of ${issue.divisor}`;
     case 'invalid_format':
-      return predicate(field, issue.message) ?? `${field} must be ${formats[issue.format] ?? `of the format ${issue.format}`}`;
+      return (
+        predicate(field, issue.message) ??
+        `${field} must be ${formats[issue.format] ?? `of the format ${issue.format}`}`
+      );
     case 'invalid_union':
       if (issue.input === undefined) return `${field} is required`;
       return predicate(field, issue.message) ?? `${field} must be ${allowedBy(issue as Alternatives)}`;
@@ -82,7 +118,13 @@ function message(issue: z.core.$ZodIssue, field: string): string {
 }
 
 const formats: Record<string, string> = {
-  datetime: 'an ISO 8601 date and time', date: 'an ISO 8601 date', time: 'an ISO 8601 time', email: 'an e-mail address', url: 'a valid URL', base64: 'base64', uuid: 'a UUID',
+  datetime: 'an ISO 8601 date and time',
+  date: 'an ISO 8601 date',
+  time: 'an ISO 8601 time',
+  email: 'an e-mail address',
+  url: 'a valid URL',
+  base64: 'base64',
+  uuid: 'a UUID',
 };
 
 /** A schema's own message, which follows the name of the field; undefined for the library's. */
@@ -96,6 +138,14 @@ type Alternatives = z.core.$ZodIssueInvalidUnion & { readonly options?: readonly
 /** What the alternatives of a union allow: `a string or an integer`. */
 function allowedBy({ errors, options }: Alternatives): string {
   if (options) return options.map((value) => JSON.stringify(value)).join(' or ');
-  const texts = errors.flatMap(([first]) => (first ? [message(first, '').replace(/^ must be /, '').trim()] : []));
+  const texts = errors.flatMap(([first]) =>
+    first
+      ? [
+          message(first, '')
+            .replace(/^ must be /, '')
+            .trim(),
+        ]
+      : [],
+  );
   return [...new Set(texts)].join(' or ') || 'one of the documented alternatives';
 }

@@ -62,7 +62,11 @@ export const JobEntity = defineEntity({
   pk: (of: { tenant: string; jobId: string }) => [of.tenant, 'JOB', of.jobId],
   sk: (_key: unknown) => ['JOB'],
   indexes: {
-    gsi3: { holds: 'jobs, by shard and the time they are due', pk: ({ shard }) => dueJobs(shard), sk: ({ tenant, dueAt, jobId }) => [instantKey(dueAt), tenant, jobId] },
+    gsi3: {
+      holds: 'jobs, by shard and the time they are due',
+      pk: ({ shard }) => dueJobs(shard),
+      sk: ({ tenant, dueAt, jobId }) => [instantKey(dueAt), tenant, jobId],
+    },
   },
   // After the time it is due, which is put off as long as anybody looks after it: no job is lost because it failed for long.
   expiresAt: ({ dueAt }) => Math.floor(dueAt / 1000) + LIFETIME_SECONDS,
@@ -76,10 +80,26 @@ function dueJobs(shard: number): string[] {
 export const jobShards = SHARDS;
 
 /** The operation that begins a job, for the transaction of the change that calls for it. `dueAt` is when the sweeper runs it unless somebody has finished it before. */
-export function beginJob(tenant: string, job: { jobId: string; kind: JobKind; data: object; dueAt: number }, now: number): WriteOp {
+export function beginJob(
+  tenant: string,
+  job: { jobId: string; kind: JobKind; data: object; dueAt: number },
+  now: number,
+): WriteOp {
   const shard = [...job.jobId].reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0) % SHARDS;
   // The revision says which job it is as well: one that ended and was begun again is not what somebody else has in hands.
-  return insert(JobEntity, { tenant, jobId: job.jobId, kind: job.kind, data: JSON.stringify(job.data), dueAt: job.dueAt, shard, createdAt: now }, now);
+  return insert(
+    JobEntity,
+    {
+      tenant,
+      jobId: job.jobId,
+      kind: job.kind,
+      data: JSON.stringify(job.data),
+      dueAt: job.dueAt,
+      shard,
+      createdAt: now,
+    },
+    now,
+  );
 }
 
 /** The operation that ends a job, at the revision that was read when one is given. */
@@ -108,7 +128,11 @@ export type JobMessage = z.output<typeof JobMessage>;
 
 /** The queue message about a job. Its group is the tenant: SQS takes the groups in turn, so that many or slow jobs of one tenant do not delay those of others. */
 export function jobMessage({ tenant, jobId }: JobMessage, delaySeconds?: number): QueueMessage {
-  return { body: { tenant, jobId } satisfies JobMessage, groupId: tenant, ...(delaySeconds !== undefined && { delaySeconds }) };
+  return {
+    body: { tenant, jobId } satisfies JobMessage,
+    groupId: tenant,
+    ...(delaySeconds !== undefined && { delaySeconds }),
+  };
 }
 
 /** Jobs as those see them who begin them, and who do the work. */
@@ -174,10 +198,20 @@ export class JobSweeper {
   }
 
   /** Jobs of a shard that were due at a time (epoch ms), the longest overdue first. */
-  async due(shard: number, at: number, options: { limit: number; after?: string | undefined }): Promise<{ jobs: StoredJob[]; next: string | undefined }> {
-    const { keys, next } = await this.#table.queryIndex('gsi3', indexPartition('tenant', dueJobs(shard)), { ...options, between: [instantKey(0), instantKey(at)] });
+  async due(
+    shard: number,
+    at: number,
+    options: { limit: number; after?: string | undefined },
+  ): Promise<{ jobs: StoredJob[]; next: string | undefined }> {
+    const { keys, next } = await this.#table.queryIndex('gsi3', indexPartition('tenant', dueJobs(shard)), {
+      ...options,
+      between: [instantKey(0), instantKey(at)],
+    });
     const found = await this.#table.getByKeys(JobEntity, keys);
-    return { jobs: found.flatMap((job, index) => (job && job.dueAt <= at ? [{ ...job, tenant: tenantOf(keys[index]!) }] : [])), next };
+    return {
+      jobs: found.flatMap((job, index) => (job && job.dueAt <= at ? [{ ...job, tenant: tenantOf(keys[index]!) }] : [])),
+      next,
+    };
   }
 
   /** Makes a job due at another time; false when somebody else changed it, or ended it. */
@@ -187,7 +221,10 @@ export class JobSweeper {
 }
 
 export const sweepJobs: Capability<JobSweeper> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }, { resource: 'index/gsi3', actions: ['Query'] }],
+  grants: [
+    { resource: 'table', actions: ['BatchGetItem', 'PutItem'] },
+    { resource: 'index/gsi3', actions: ['Query'] },
+  ],
   env: ['TABLE_NAME'],
   open: (env) => new JobSweeper(openTable(env)),
 };

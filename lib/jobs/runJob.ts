@@ -1,4 +1,13 @@
-import { type JobKind, type JobKindOn, jobMessage, type JobMessage, type JobQueue, type JobStore, type StepResult, type StoredJob } from './jobStore.ts';
+import {
+  type JobKind,
+  type JobKindOn,
+  jobMessage,
+  type JobMessage,
+  type JobQueue,
+  type JobStore,
+  type StepResult,
+  type StoredJob,
+} from './jobStore.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import { LONGEST_DELAY_SECONDS } from '../shared/sqsLimits.ts';
 import type { MessageCall } from '../app/worker.ts';
@@ -31,10 +40,23 @@ const LONGEST_PAUSE = 6 * 60 * 60_000;
  * run ends half-way the sweeper finds the job once its lease is over, and the next one goes on from the last step. Where every run ends that
  * way it waits longer each time, up to six hours, and the job stays until it is done; what a step throws is thrown on, for the message.
  */
-export async function runJob<Q extends JobQueue = 'jobs'>({ jobs, steps, queue }: RunJobDeps<Q>, { message, clock, deadline, log }: Pick<MessageCall<JobMessage, Record<never, never>>, 'message' | 'clock' | 'deadline' | 'log'>): Promise<void> {
+export async function runJob<Q extends JobQueue = 'jobs'>(
+  { jobs, steps, queue }: RunJobDeps<Q>,
+  {
+    message,
+    clock,
+    deadline,
+    log,
+  }: Pick<MessageCall<JobMessage, Record<never, never>>, 'message' | 'clock' | 'deadline' | 'log'>,
+): Promise<void> {
   const hold = (tries: number) => {
     const now = clock();
-    return { leaseUntil: now + LEASE, notBefore: undefined, tries, dueAt: now + Math.min(LEASE * 2 ** (tries - 1), LONGEST_PAUSE) };
+    return {
+      leaseUntil: now + LEASE,
+      notBefore: undefined,
+      tries,
+      dueAt: now + Math.min(LEASE * 2 ** (tries - 1), LONGEST_PAUSE),
+    };
   };
   const startedAt = clock();
   const job = await jobs.get(message);
@@ -48,13 +70,31 @@ export async function runJob<Q extends JobQueue = 'jobs'>({ jobs, steps, queue }
     const { progress, notBefore } = result;
     const now = clock();
     if (notBefore !== undefined && notBefore > now) {
-      if ((await jobs.change(mine, { progress, leaseUntil: undefined, notBefore, tries: undefined, dueAt: notBefore })) === 'lost') break;
+      if (
+        (await jobs.change(mine, {
+          progress,
+          leaseUntil: undefined,
+          notBefore,
+          tries: undefined,
+          dueAt: notBefore,
+        })) === 'lost'
+      )
+        break;
       // The sweeper would find it as well, up to a minute later.
       const delaySeconds = Math.ceil((notBefore - now) / 1000);
       return delaySeconds <= LONGEST_DELAY_SECONDS ? queue.send([jobMessage(message, delaySeconds)]) : undefined;
     }
     if (now > Math.min(deadline - SPARE, startedAt + TURN)) {
-      if ((await jobs.change(mine, { progress, leaseUntil: undefined, notBefore: undefined, tries: undefined, dueAt: now + MARGIN })) === 'lost') break;
+      if (
+        (await jobs.change(mine, {
+          progress,
+          leaseUntil: undefined,
+          notBefore: undefined,
+          tries: undefined,
+          dueAt: now + MARGIN,
+        })) === 'lost'
+      )
+        break;
       return queue.send([jobMessage(message)]);
     }
     mine = await jobs.change(mine, { progress, ...hold(1) });

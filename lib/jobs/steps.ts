@@ -25,7 +25,10 @@ export const runsJobs: Capability<RunJobDeps> = /* @__PURE__ */ building([doJobs
   env: ['TABLE_NAME'],
   open: (env) => {
     const [table, recovery] = [openTable(env), recovers.open(env)];
-    const on = (step: (table: Table, job: StoredJob, clock: () => number) => Promise<StepResult>): Step => (job, clock) => step(table, job, clock);
+    const on =
+      (step: (table: Table, job: StoredJob, clock: () => number) => Promise<StepResult>): Step =>
+      (job, clock) =>
+        step(table, job, clock);
     return {
       jobs: doJobs.open(env),
       queue: sendTo.jobs.open(env),

@@ -27,7 +27,11 @@ import { audienceRules, type OccurredEvent } from '../events/audience.ts';
 
 /** A mail as it is to be sent now, and through whom; or why it is not to be sent. */
 export type Composed =
-  | { readonly mail: OutgoingMail; readonly through: MailSender; /** Of the tenant's configuration. */ readonly revision?: number }
+  | {
+      readonly mail: OutgoingMail;
+      readonly through: MailSender;
+      /** Of the tenant's configuration. */ readonly revision?: number;
+    }
   | { readonly skip: string; /** Of a configuration that can send nothing. */ readonly revision?: number };
 
 export interface MailContentsDeps {
@@ -55,19 +59,30 @@ export class MailContents {
     return about.kind === 'event' ? this.#ofEvent(tenant, mailId, about) : this.#toOwner(tenant, mailId, about);
   }
 
-  async #ofEvent(tenant: string, mailId: string, { eventId, userId }: Extract<MailSubject, { kind: 'event' }>): Promise<Composed> {
+  async #ofEvent(
+    tenant: string,
+    mailId: string,
+    { eventId, userId }: Extract<MailSubject, { kind: 'event' }>,
+  ): Promise<Composed> {
     const { table, clock } = this.#deps;
     const [stored, text, config, pause, user] = await table.getEach(
-      wanted(EventEntity, { tenant, eventId }), wanted(EventPayloadEntity, { tenant, eventId }),
-      wanted(EmailConfigEntity, { tenant }), wanted(MailPauseEntity, { tenant }), wanted(UserEntity, { tenant, userId }),
+      wanted(EventEntity, { tenant, eventId }),
+      wanted(EventPayloadEntity, { tenant, eventId }),
+      wanted(EmailConfigEntity, { tenant }),
+      wanted(MailPauseEntity, { tenant }),
+      wanted(UserEntity, { tenant, userId }),
     );
     if (!stored || !text) return { skip: 'the event is gone' };
     const { event: type, organizationId } = stored;
-    if (!config || !isMailed(type) || !mailsEvent(config, type)) return { skip: 'events of this type are not mailed any more' };
+    if (!config || !isMailed(type) || !mailsEvent(config, type))
+      return { skip: 'events of this type are not mailed any more' };
     if (isPaused(pause, config, clock())) return { skip: 'e-mail pauses: the provider refuses the key or the sender' };
     const payload = JSON.parse(text.payload) as EventPayload;
     if (organizationId === undefined) return { skip: 'not for this user any more' };
-    const [isRecipient, profiles] = await Promise.all([this.#isRecipient({ ...stored, tenant, payload }, userId), readActors(table, tenant, payload)]);
+    const [isRecipient, profiles] = await Promise.all([
+      this.#isRecipient({ ...stored, tenant, payload }, userId),
+      readActors(table, tenant, payload),
+    ]);
     if (!isRecipient) return { skip: 'not for this user any more' };
     const said = saidIn(withActors(payload, profiles).data);
     const person = personIn(said, userId);
@@ -89,7 +104,9 @@ export class MailContents {
         mailId,
         toName,
         sender: { name: company, address: fromEmail || undefined },
-        ...(id !== '' && { template: { id, data: templateData(type, content, { recipientName: toName, company, unsubscribeLink }) } }),
+        ...(id !== '' && {
+          template: { id, data: templateData(type, content, { recipientName: toName, company, unsubscribeLink }) },
+        }),
       },
     };
   }
@@ -100,15 +117,24 @@ export class MailContents {
     if (!audience) return false;
     const only = (userIds: readonly string[]) => userIds.filter((one) => one === userId);
     const alone: Audience = { ...audience, addressed: only(audience.addressed), following: only(audience.following) };
-    const rules = await audienceRules(this.#deps, event.tenant, { ...event, payload: { ...event.payload, audience: alone } });
+    const rules = await audienceRules(this.#deps, event.tenant, {
+      ...event,
+      payload: { ...event.payload, audience: alone },
+    });
     return recipientsOf(alone, 'email', rules).includes(userId);
   }
 
-  async #senderOf(tenant: string, config: Stored<EmailConfig>): Promise<{ readonly sender: MailSender } | Extract<Composed, { skip: string }>> {
+  async #senderOf(
+    tenant: string,
+    config: Stored<EmailConfig>,
+  ): Promise<{ readonly sender: MailSender } | Extract<Composed, { skip: string }>> {
     const { ses, box, sendGrid } = this.#deps;
     if (providerOf(config) === 'ses') return ses ? { sender: ses } : UNCONFIGURED;
-    const { emailServiceConfig: { apiKey, fromEmail, fromCompany } } = await openEmailConfig(box, tenant, config);
-    if (apiKey === '' || fromEmail === '') return { skip: 'SendGrid needs an apiKey and a fromEmail', revision: config._r };
+    const {
+      emailServiceConfig: { apiKey, fromEmail, fromCompany },
+    } = await openEmailConfig(box, tenant, config);
+    if (apiKey === '' || fromEmail === '')
+      return { skip: 'SendGrid needs an apiKey and a fromEmail', revision: config._r };
     return { sender: sendGrid({ apiKey, from: { email: fromEmail, name: oneLine(fromCompany, 60) } }) };
   }
 
@@ -117,27 +143,54 @@ export class MailContents {
     if (!ses) return UNCONFIGURED;
     const key = await table.get(ApiKeyEntity, { apiKey: tenant });
     if (!key) return { skip: 'the API key is gone' };
-    const [workspace, listed] = await table.getEach(wanted(WorkspaceEntity, key), wanted(WorkspaceApiKeyEntity, { workspaceId: key.workspaceId, apiKey: tenant }));
+    const [workspace, listed] = await table.getEach(
+      wanted(WorkspaceEntity, key),
+      wanted(WorkspaceApiKeyEntity, { workspaceId: key.workspaceId, apiKey: tenant }),
+    );
     if (!workspace) return { skip: 'the workspace is gone' };
-    return { through: ses, mail: { ...ownerMail(about, { to: workspace.owner.email, apiKeyName: oneLine(listed?.apiKeyName) ?? tenant }), mailId, sender: {} } };
+    return {
+      through: ses,
+      mail: {
+        ...ownerMail(about, { to: workspace.owner.email, apiKeyName: oneLine(listed?.apiKeyName) ?? tenant }),
+        mailId,
+        sender: {},
+      },
+    };
   }
 }
 
 /** The stored profiles of the actor and authors that an event names without a name or e-mail address. One BatchGet, none when the event has them all. */
 async function readActors(table: Table, tenant: string, payload: EventPayload): Promise<ReadonlyMap<string, User>> {
-  return profilesOf(await table.getMany(UserEntity, incompleteActors(payload).map((userId) => ({ tenant, userId }))));
+  return profilesOf(
+    await table.getMany(
+      UserEntity,
+      incompleteActors(payload).map((userId) => ({ tenant, userId })),
+    ),
+  );
 }
 
 /** The customer's template for a mail at the provider: that for those mentioned, else that for comments; empty when there is none. */
-function templateOf({ emailServiceConfig: { commentTemplateId, tagTemplateId } }: EmailConfig, { mentioned }: EventMailContent): string {
+function templateOf(
+  { emailServiceConfig: { commentTemplateId, tagTemplateId } }: EmailConfig,
+  { mentioned }: EventMailContent,
+): string {
   return (mentioned && tagTemplateId) || commentTemplateId;
 }
 
 /** Make the mails that are to be sent. Whoever uses it may read the master key. */
-export const mailContents: Capability<MailContents> = /* @__PURE__ */ building([secretBox, unsubscribeLinks, sesSender], {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new MailContents({
-    table: openTable(env), box: secretBox.open(env), links: unsubscribeLinks.open(env), ses: sesSender.open(env), sendGrid: (account) => new SendGridSender(account), clock: Date.now,
-  }),
-});
+export const mailContents: Capability<MailContents> = /* @__PURE__ */ building(
+  [secretBox, unsubscribeLinks, sesSender],
+  {
+    grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }],
+    env: ['TABLE_NAME'],
+    open: (env) =>
+      new MailContents({
+        table: openTable(env),
+        box: secretBox.open(env),
+        links: unsubscribeLinks.open(env),
+        ses: sesSender.open(env),
+        sendGrid: (account) => new SendGridSender(account),
+        clock: Date.now,
+      }),
+  },
+);

@@ -35,26 +35,49 @@ export type MailFanOutDeps = MakeDeps & AudienceDeps;
 export function fanOutMails(deps: MailFanOutDeps): () => Consumer {
   const { table, clock } = deps;
   const configOf = async (tenant: string): Promise<EmailConfig | undefined> => {
-    const [config, pause] = await table.getEach(wanted(EmailConfigEntity, { tenant }), wanted(MailPauseEntity, { tenant }));
+    const [config, pause] = await table.getEach(
+      wanted(EmailConfigEntity, { tenant }),
+      wanted(MailPauseEntity, { tenant }),
+    );
     return config && !isPaused(pause, config, clock()) ? config : undefined;
   };
   return () => {
     const configs = new Map<string, Promise<EmailConfig | undefined>>();
     return async (event) => {
-      const { tenant, eventId, payload: { audience, data } } = event;
+      const {
+        tenant,
+        eventId,
+        payload: { audience, data },
+      } = event;
       if (!audience) return;
       if (!configs.has(tenant)) configs.set(tenant, configOf(tenant));
       if (!mailsEvent(await configs.get(tenant), event.event)) return;
       const userIds = recipientsOf(audience, 'email', await audienceRules(deps, tenant, event));
-      const users = await table.getMany(UserEntity, userIds.map((userId) => ({ tenant, userId })));
+      const users = await table.getMany(
+        UserEntity,
+        userIds.map((userId) => ({ tenant, userId })),
+      );
       const said = saidIn(data);
-      const reachable = userIds.filter((userId, index) => mailAddressOf(users[index], personIn(said, userId)) !== undefined);
-      await make(deps, tenant, reachable.map((userId) => ({ mailId: mailIdOf([tenant, eventId, userId]), about: { kind: 'event', eventId, event: event.event, userId } })));
+      const reachable = userIds.filter(
+        (userId, index) => mailAddressOf(users[index], personIn(said, userId)) !== undefined,
+      );
+      await make(
+        deps,
+        tenant,
+        reachable.map((userId) => ({
+          mailId: mailIdOf([tenant, eventId, userId]),
+          about: { kind: 'event', eventId, event: event.event, userId },
+        })),
+      );
     };
   };
 }
 
-async function make({ mails, queue, timing, clock }: MakeDeps, tenant: string, what: readonly { mailId: string; about: MailSubject }[]): Promise<void> {
+async function make(
+  { mails, queue, timing, clock }: MakeDeps,
+  tenant: string,
+  what: readonly { mailId: string; about: MailSubject }[],
+): Promise<void> {
   const made = await mails.make(tenant, what, clock(), timing);
   const now = clock();
   await queue.send(made.flatMap((mail) => messageAboutMail(mail, now)));
@@ -78,25 +101,43 @@ export type TellOwner = (tenant: string, trouble: EndpointTrouble) => Promise<vo
 export type OwnerNotice = Exclude<MailSubject, { kind: 'event' }>;
 
 /** Tells the owner of a workspace something; once for the same `occasion`, however often it is called within 30 days. */
-export type NotifyOwner = (tenant: string, notice: OwnerNotice, occasion: readonly (string | number)[]) => Promise<void>;
+export type NotifyOwner = (
+  tenant: string,
+  notice: OwnerNotice,
+  occasion: readonly (string | number)[],
+) => Promise<void>;
 
 /** Has the owner mailed, whether events are mailed or not. */
 export function ownerNotice(deps: MakeDeps): NotifyOwner {
-  return (tenant, about, occasion) => make(deps, tenant, [{ mailId: mailIdOf([tenant, about.kind, ...occasion]), about }]);
+  return (tenant, about, occasion) =>
+    make(deps, tenant, [{ mailId: mailIdOf([tenant, about.kind, ...occasion]), about }]);
 }
 
 /** Make the mails of events. */
 export const mailFanOut: Capability<() => Consumer> = /* @__PURE__ */ building([makeMails, sendTo.mail, mailTiming], {
   grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }],
   env: ['TABLE_NAME'],
-  open: (env) => fanOutMails({ table: openTable(env), clock: Date.now, mails: makeMails.open(env), queue: sendTo.mail.open(env), timing: mailTiming.open(env) }),
+  open: (env) =>
+    fanOutMails({
+      table: openTable(env),
+      clock: Date.now,
+      mails: makeMails.open(env),
+      queue: sendTo.mail.open(env),
+      timing: mailTiming.open(env),
+    }),
 });
 
 /** Have the owners of workspaces mailed. */
 export const notifyOwners: Capability<NotifyOwner> = /* @__PURE__ */ building([makeMails, sendTo.mail, mailTiming], {
   grants: [],
   env: [],
-  open: (env) => ownerNotice({ clock: Date.now, mails: makeMails.open(env), queue: sendTo.mail.open(env), timing: mailTiming.open(env) }),
+  open: (env) =>
+    ownerNotice({
+      clock: Date.now,
+      mails: makeMails.open(env),
+      queue: sendTo.mail.open(env),
+      timing: mailTiming.open(env),
+    }),
 });
 
 /** Tell owners of endpoints that fail: once for each stage of a failure. */
@@ -105,6 +146,11 @@ export const tellOwners: Capability<TellOwner> = /* @__PURE__ */ building([notif
   env: [],
   open: (env) => {
     const notify = notifyOwners.open(env);
-    return (tenant, { endpointId, url, stage, failingSince }) => notify(tenant, { kind: 'endpointTrouble', endpointId, url, stage, failingSince }, [endpointId, stage, failingSince]);
+    return (tenant, { endpointId, url, stage, failingSince }) =>
+      notify(tenant, { kind: 'endpointTrouble', endpointId, url, stage, failingSince }, [
+        endpointId,
+        stage,
+        failingSince,
+      ]);
   },
 });

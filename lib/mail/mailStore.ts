@@ -3,7 +3,15 @@ import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { instantKey } from '../shared/times.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
-import { isReady, isSending, MailRecord, type MailSubject, newMail, type ReadyMail, type SendingMail } from './rules/mail.ts';
+import {
+  isReady,
+  isSending,
+  MailRecord,
+  type MailSubject,
+  newMail,
+  type ReadyMail,
+  type SendingMail,
+} from './rules/mail.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { defineEntity, indexPartition } from '../table/entity.ts';
 import { eventShards } from '../events/outbox.ts';
@@ -23,7 +31,8 @@ export const MailEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'expiry',
-  purpose: 'A mail to one person about an event or for the owner: its state, attempts so far, and when it is due; without address and text',
+  purpose:
+    'A mail to one person about an event or for the owner: its state, attempts so far, and when it is due; without address and text',
   schema: MailRecord,
   pk: (of: { tenant: string; mailId: string }) => [of.tenant, 'MAIL', of.mailId],
   sk: (_key: unknown) => ['MAIL'],
@@ -82,7 +91,12 @@ export class MailStore {
   }
 
   /** Writes mails that are to be sent; those that are there stay as they are. Gives what was to be written. */
-  async make(tenant: string, mails: readonly { readonly mailId: string; readonly about: MailSubject }[], now: number, timing: Timing): Promise<(ReadyMail & MailKey)[]> {
+  async make(
+    tenant: string,
+    mails: readonly { readonly mailId: string; readonly about: MailSubject }[],
+    now: number,
+    timing: Timing,
+  ): Promise<(ReadyMail & MailKey)[]> {
     const made = mails.map((mail) => ({ ...newMail({ ...mail, shard: shardOf(mail) }, now, timing), tenant }));
     await inParallel(made, PARALLEL, async (mail) => void (await this.#table.write([insert(MailEntity, mail)])));
     return made;
@@ -100,11 +114,22 @@ export class MailStore {
   }
 
   /** Mails of a shard that the sweeper was to look after by a time (epoch ms), the longest overdue first. */
-  async due(shard: number, at: number, options: { limit: number; after?: string | undefined }): Promise<{ mails: Kept<ReadyMail | SendingMail>[]; next: string | undefined }> {
+  async due(
+    shard: number,
+    at: number,
+    options: { limit: number; after?: string | undefined },
+  ): Promise<{ mails: Kept<ReadyMail | SendingMail>[]; next: string | undefined }> {
     const between = [instantKey(0), instantKey(at)] as const;
-    const { keys, next } = await this.#table.queryIndex('gsi3', indexPartition('tenant', dueMails(shard)), { ...options, between });
+    const { keys, next } = await this.#table.queryIndex('gsi3', indexPartition('tenant', dueMails(shard)), {
+      ...options,
+      between,
+    });
     const found = await this.#table.getByKeys(MailEntity, keys);
-    const mails = found.flatMap((mail, index) => (mail && (isReady(mail) || isSending(mail)) && (mail.dueAt ?? 0) <= at ? [{ ...mail, tenant: tenantOf(keys[index]!) }] : []));
+    const mails = found.flatMap((mail, index) =>
+      mail && (isReady(mail) || isSending(mail)) && (mail.dueAt ?? 0) <= at
+        ? [{ ...mail, tenant: tenantOf(keys[index]!) }]
+        : [],
+    );
     return { mails, next };
   }
 
@@ -119,7 +144,11 @@ function shardOf({ mailId }: { mailId: string }): number {
 }
 
 /** Whether e-mail pauses for a configuration. */
-export function isPaused(pause: { readonly revision: number; readonly until: number } | undefined, config: { readonly _r: number }, now: number): boolean {
+export function isPaused(
+  pause: { readonly revision: number; readonly until: number } | undefined,
+  config: { readonly _r: number },
+  now: number,
+): boolean {
   return pause !== undefined && pause.revision === config._r && pause.until > now;
 }
 
@@ -139,7 +168,10 @@ export const keepMails: Capability<Pick<MailStore, 'get' | 'make' | 'replace' | 
 
 /** Find mails that are due, and put them off. */
 export const findDueMails: Capability<Pick<MailStore, 'due' | 'replace'>> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }, { resource: 'index/gsi3', actions: ['Query'] }],
+  grants: [
+    { resource: 'table', actions: ['BatchGetItem', 'PutItem'] },
+    { resource: 'index/gsi3', actions: ['Query'] },
+  ],
   env: ['TABLE_NAME'],
   open: (env) => new MailStore(openTable(env)),
 };

@@ -25,18 +25,25 @@ const PARALLEL = 8;
 export function sweepMails({ mails, queue, timing }: MailSweepDeps): Sweep {
   return async (call) => {
     const startedAt = call.clock();
-    await ofShards(mailShards, call, async (shard, options) => {
-      const { mails: values, next } = await mails.due(shard, startedAt, options);
-      return { values, next };
-    }, async (values) => {
-      const now = call.clock();
-      const ours: Kept<ReadyMail | SendingMail>[] = [];
-      await inParallel(values, PARALLEL, async (mail) => {
-        const stored = await mails.replace(mail, swept(mail, now, timing));
-        if (stored !== 'lost') ours.push(stored);
-      });
-      await queue.send(ours.flatMap((mail) => messageAboutMail({ ...mail, nextAt: isReady(mail) ? mail.nextAt : now }, now)));
-    });
+    await ofShards(
+      mailShards,
+      call,
+      async (shard, options) => {
+        const { mails: values, next } = await mails.due(shard, startedAt, options);
+        return { values, next };
+      },
+      async (values) => {
+        const now = call.clock();
+        const ours: Kept<ReadyMail | SendingMail>[] = [];
+        await inParallel(values, PARALLEL, async (mail) => {
+          const stored = await mails.replace(mail, swept(mail, now, timing));
+          if (stored !== 'lost') ours.push(stored);
+        });
+        await queue.send(
+          ours.flatMap((mail) => messageAboutMail({ ...mail, nextAt: isReady(mail) ? mail.nextAt : now }, now)),
+        );
+      },
+    );
   };
 }
 
@@ -44,5 +51,6 @@ export function sweepMails({ mails, queue, timing }: MailSweepDeps): Sweep {
 export const mailSweep: Capability<Sweep> = /* @__PURE__ */ building([findDueMails, sendTo.mail, mailTiming], {
   grants: [],
   env: [],
-  open: (env) => sweepMails({ mails: findDueMails.open(env), queue: sendTo.mail.open(env), timing: mailTiming.open(env) }),
+  open: (env) =>
+    sweepMails({ mails: findDueMails.open(env), queue: sendTo.mail.open(env), timing: mailTiming.open(env) }),
 });

@@ -1,7 +1,17 @@
 import { building, type Capability } from '../app/capability.ts';
 import { keepMails, type Kept, type MailStore } from './mailStore.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
-import { abandoned, afterSending, claimed, ended, isReady, isSending, type MailRecord, type ReadyMail, type SendingMail } from './rules/mail.ts';
+import {
+  abandoned,
+  afterSending,
+  claimed,
+  ended,
+  isReady,
+  isSending,
+  type MailRecord,
+  type ReadyMail,
+  type SendingMail,
+} from './rules/mail.ts';
 import { sendTo } from '../workers/queues.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import type { MessageCall } from '../app/worker.ts';
@@ -19,7 +29,10 @@ export interface SendMailDeps {
 }
 
 /** A message about a mail, and everything to act on it. */
-export interface SendingCall extends Pick<MessageCall<MailMessage, Record<never, never>>, 'message' | 'clock' | 'newId' | 'log' | 'measures'> {
+export interface SendingCall extends Pick<
+  MessageCall<MailMessage, Record<never, never>>,
+  'message' | 'clock' | 'newId' | 'log' | 'measures'
+> {
   readonly deps: SendMailDeps;
   /** A number from 0 to 1. */
   readonly random: () => number;
@@ -45,22 +58,39 @@ export async function sendMail(call: SendingCall): Promise<void> {
 
   const composed = await deps.contents.compose(message.tenant, mail.mailId, mail.about);
   if ('skip' in composed) {
-    log.info('mail skipped', { tenant: message.tenant, mailId: mail.mailId, kind: mail.about.kind, reason: composed.skip });
+    log.info('mail skipped', {
+      tenant: message.tenant,
+      mailId: mail.mailId,
+      kind: mail.about.kind,
+      reason: composed.skip,
+    });
     await settle(call, mail, ended(mail, 'SKIPPED', composed.skip));
     return composed.revision === undefined ? undefined : pause(call, composed.revision, composed.skip);
   }
   const mine = await claim(call, mail);
   if (!mine) return;
   const result = await composed.through.send(composed.mail);
-  if (result.outcome !== 'sent') log.warn('mail not sent', { tenant: message.tenant, mailId: mail.mailId, kind: mail.about.kind, attempt: mine.attempts, outcome: result.outcome, reason: result.reason });
+  if (result.outcome !== 'sent')
+    log.warn('mail not sent', {
+      tenant: message.tenant,
+      mailId: mail.mailId,
+      kind: mail.about.kind,
+      attempt: mine.attempts,
+      outcome: result.outcome,
+      reason: result.reason,
+    });
   const next = afterSending(mine, result, clock(), random(), deps.timing);
   if (result.outcome === 'failed' && isReady(next)) measures.count('MailAttemptsFailed');
   await settle(call, mine, next);
-  if (result.outcome === 'denied' && composed.revision !== undefined) await pause(call, composed.revision, result.reason);
+  if (result.outcome === 'denied' && composed.revision !== undefined)
+    await pause(call, composed.revision, result.reason);
 }
 
 /** Takes a mail into our hands; undefined when somebody else did. */
-async function claim({ deps, message, clock, newId }: SendingCall, mail: Kept<ReadyMail>): Promise<Kept<SendingMail> | undefined> {
+async function claim(
+  { deps, message, clock, newId }: SendingCall,
+  mail: Kept<ReadyMail>,
+): Promise<Kept<SendingMail> | undefined> {
   const mark = newId('clm');
   const stored = await deps.mails.replace(mail, claimed(mail, mark, clock()));
   if (stored !== 'lost') return stored;
@@ -70,27 +100,52 @@ async function claim({ deps, message, clock, newId }: SendingCall, mail: Kept<Re
 }
 
 /** Writes what became of a mail, and sends the message about its next attempt where that is near. */
-async function settle({ deps, message: { tenant }, clock, log, measures }: SendingCall, mail: Kept, next: MailRecord): Promise<void> {
+async function settle(
+  { deps, message: { tenant }, clock, log, measures }: SendingCall,
+  mail: Kept,
+  next: MailRecord,
+): Promise<void> {
   const stored = await deps.mails.replace(mail, next);
-  if (stored === 'lost') return log.warn('mail was changed by another worker', { tenant, mailId: mail.mailId, status: next.status });
+  if (stored === 'lost')
+    return log.warn('mail was changed by another worker', { tenant, mailId: mail.mailId, status: next.status });
   if (stored.status === 'SENT') measures.count('MailsSent');
   if (stored.status === 'FAILED') measures.count('MailsFailed');
   if (stored.status === 'UNKNOWN') measures.count('MailsUnknown');
   // What is counted has its line, also where no attempt tells of it: of a mail whose time or whose worker's was over.
-  if (stored.status === 'FAILED' || stored.status === 'UNKNOWN') log.warn('mail given up', { tenant, mailId: mail.mailId, kind: mail.about.kind, status: stored.status, reason: stored.reason });
+  if (stored.status === 'FAILED' || stored.status === 'UNKNOWN')
+    log.warn('mail given up', {
+      tenant,
+      mailId: mail.mailId,
+      kind: mail.about.kind,
+      status: stored.status,
+      reason: stored.reason,
+    });
   if (isReady(stored)) await deps.queue.send(messageAboutMail(stored, clock()));
 }
 
 /** Nothing more goes to a provider that refuses the customer's key or sender, or lacks one; the owner is told once for this configuration. */
-async function pause({ deps, message: { tenant }, clock, log }: SendingCall, revision: number, reason: string): Promise<void> {
+async function pause(
+  { deps, message: { tenant }, clock, log }: SendingCall,
+  revision: number,
+  reason: string,
+): Promise<void> {
   log.warn('e-mail pauses', { tenant, reason });
   await deps.mails.pause(tenant, revision, clock());
   await deps.notifyOwner(tenant, { kind: 'providerTrouble', reason }, [revision]);
 }
 
 /** Send mails. */
-export const sendsMails: Capability<SendMailDeps> = /* @__PURE__ */ building([keepMails, mailContents, sendTo.mail, mailTiming, notifyOwners], {
-  grants: [],
-  env: [],
-  open: (env) => ({ mails: keepMails.open(env), contents: mailContents.open(env), queue: sendTo.mail.open(env), timing: mailTiming.open(env), notifyOwner: notifyOwners.open(env) }),
-});
+export const sendsMails: Capability<SendMailDeps> = /* @__PURE__ */ building(
+  [keepMails, mailContents, sendTo.mail, mailTiming, notifyOwners],
+  {
+    grants: [],
+    env: [],
+    open: (env) => ({
+      mails: keepMails.open(env),
+      contents: mailContents.open(env),
+      queue: sendTo.mail.open(env),
+      timing: mailTiming.open(env),
+      notifyOwner: notifyOwners.open(env),
+    }),
+  },
+);

@@ -30,7 +30,11 @@ export class UnsubscribeLinks {
 
   async linkFor({ tenant, organizationId, userId }: Subscriber): Promise<string> {
     const { version, key } = await this.#ring.current();
-    const sealed = sealBytes(deriveKey(key, BOUND), Buffer.from(JSON.stringify([tenant, organizationId, userId])), BOUND);
+    const sealed = sealBytes(
+      deriveKey(key, BOUND),
+      Buffer.from(JSON.stringify([tenant, organizationId, userId])),
+      BOUND,
+    );
     return `${this.#publicUrl}${UNSUBSCRIBE_PATH}?token=${version}.${sealed.toString('base64url')}`;
   }
 
@@ -38,7 +42,8 @@ export class UnsubscribeLinks {
   async subscriberOf(token: string): Promise<Subscriber | undefined> {
     const [, version, sealed] = /^([\w-]{1,32})\.([\w-]{1,8192})$/.exec(token) ?? [];
     const key = version === undefined ? undefined : await this.#ring.find(version);
-    const plain = key === undefined ? undefined : openBytes(deriveKey(key, BOUND), Buffer.from(sealed ?? '', 'base64url'), BOUND);
+    const plain =
+      key === undefined ? undefined : openBytes(deriveKey(key, BOUND), Buffer.from(sealed ?? '', 'base64url'), BOUND);
     if (!plain) return undefined;
     const [tenant, organizationId, userId] = Token.parse(JSON.parse(plain.toString()));
     return { tenant, organizationId, userId };
@@ -48,7 +53,9 @@ export class UnsubscribeLinks {
 /** The headers by which mail programs offer to unsubscribe (RFC 2369, RFC 8058). With ids of hundreds of characters they are too long, and the link in the mail has to do. */
 export function unsubscribeHeaders(link: string): Record<string, string> {
   const value = `<${link}>`;
-  return value.length > LONGEST_HEADER ? {} : { 'List-Unsubscribe': value, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
+  return value.length > LONGEST_HEADER
+    ? {}
+    : { 'List-Unsubscribe': value, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
 }
 
 /** Make and read unsubscribe links. Whoever uses it may read the master key. */

@@ -54,10 +54,20 @@ export class JudgmentWriter {
    * in the end: it is there before the judgments are, and goes when nothing is missing, so that no judgment is left without by a crash. The sweeper
    * finds it a minute later: a model that does not answer is best left alone as long.
    */
-  async add(tenant: string, place: JudgmentPlace, judgments: readonly IdentifiedJudgment[], { jobId, now, log }: AddingJudgments): Promise<JudgmentAdded[]> {
-    const faults = new Map(judgments.flatMap(({ recordId, sent }) => (faultOf(sent, now) === undefined ? [] : [[recordId, faultOf(sent, now) as string]])));
+  async add(
+    tenant: string,
+    place: JudgmentPlace,
+    judgments: readonly IdentifiedJudgment[],
+    { jobId, now, log }: AddingJudgments,
+  ): Promise<JudgmentAdded[]> {
+    const faults = new Map(
+      judgments.flatMap(({ recordId, sent }) =>
+        faultOf(sent, now) === undefined ? [] : [[recordId, faultOf(sent, now) as string]],
+      ),
+    );
     const sound = judgments.filter(({ recordId }) => !faults.has(recordId));
-    const written = sound.length === 0 ? new Map<string, Written>() : await this.#addSound(tenant, place, sound, { jobId, now, log });
+    const written =
+      sound.length === 0 ? new Map<string, Written>() : await this.#addSound(tenant, place, sound, { jobId, now, log });
     return judgments.map(({ recordId }): JudgmentAdded => {
       const fault = faults.get(recordId);
       const { message = fault ?? '' } = written.get(recordId) ?? {};
@@ -65,16 +75,41 @@ export class JudgmentWriter {
     });
   }
 
-  async #addSound(tenant: string, place: JudgmentPlace, judgments: readonly IdentifiedJudgment[], { jobId, now, log }: AddingJudgments): Promise<Map<string, Written>> {
-    const refs = judgments.map(({ recordId }) => ({ organization: place.organization, document: place.document, recordId }));
+  async #addSound(
+    tenant: string,
+    place: JudgmentPlace,
+    judgments: readonly IdentifiedJudgment[],
+    { jobId, now, log }: AddingJudgments,
+  ): Promise<Map<string, Written>> {
+    const refs = judgments.map(({ recordId }) => ({
+      organization: place.organization,
+      document: place.document,
+      recordId,
+    }));
     const [state, before] = await Promise.all([
       this.#embeddings.state(tenant),
       this.#embeddings.byRefs(tenant, refs),
       this.#table.write([beginEmbedding(tenant, { jobId, judgments: refs }, now)]),
     ]);
     const [vectors, written] = await Promise.all([
-      makeVectors(this.#embedders, state, judgments.map(({ recordId, sent: { decision, reasoning, content } }) => ({ recordId, decision, reasoning, content }))),
-      this.#write(tenant, judgments.map(({ recordId, sent }, index) => ({ draft: toJudgment(sent, recordId, place, now), isDated: sent.createdAt !== undefined, stored: before[index] }))),
+      makeVectors(
+        this.#embedders,
+        state,
+        judgments.map(({ recordId, sent: { decision, reasoning, content } }) => ({
+          recordId,
+          decision,
+          reasoning,
+          content,
+        })),
+      ),
+      this.#write(
+        tenant,
+        judgments.map(({ recordId, sent }, index) => ({
+          draft: toJudgment(sent, recordId, place, now),
+          isDated: sent.createdAt !== undefined,
+          stored: before[index],
+        })),
+      ),
       state ? undefined : this.#embeddings.beginState(tenant, this.#embedders.current.model),
     ]);
     for (const { model, embedded } of vectors.made) {
@@ -87,14 +122,22 @@ export class JudgmentWriter {
     if (isComplete) await this.#table.write([endJob(tenant, jobId)]);
     else {
       log.warn('judgments are embedded later', { error: vectors.failure, model: vectors.unasked });
-      for (const one of written.values()) one.message += ' It is found by its meaning once the embedding model has answered.';
+      for (const one of written.values())
+        one.message += ' It is found by its meaning once the embedding model has answered.';
     }
     if (needsChange(state, this.#embedders.current.model)) await changeModel(this.#table, tenant, now, log);
     return written;
   }
 
   /** Writes judgments one by one, which costs half of what a transaction does; ABORTED when others keep writing the same one. */
-  async #write(tenant: string, judgments: readonly { readonly draft: Judgment; readonly isDated: boolean; readonly stored: Stored<Judgment> | undefined }[]): Promise<Map<string, Written>> {
+  async #write(
+    tenant: string,
+    judgments: readonly {
+      readonly draft: Judgment;
+      readonly isDated: boolean;
+      readonly stored: Stored<Judgment> | undefined;
+    }[],
+  ): Promise<Map<string, Written>> {
     const written = new Map<string, Written>();
     await inParallel(judgments, PARALLEL, async ({ draft, isDated, stored: first }) => {
       let known = { stored: first, isFresh: true };
@@ -104,9 +147,15 @@ export class JudgmentWriter {
         // What was decided before and is sent again without a time was decided then.
         const judgment = stored && !isDated ? { ...draft, createdAt: stored.createdAt } : draft;
         if (stored && isSame(judgment, stored)) return { judgment: stored, message: 'Judgment updated.' };
-        const outcome = await this.#table.write([stored ? replace(JudgmentEntity, { tenant, ...judgment }, stored._r) : insert(JudgmentEntity, { tenant, ...judgment })]);
+        const outcome = await this.#table.write([
+          stored
+            ? replace(JudgmentEntity, { tenant, ...judgment }, stored._r)
+            : insert(JudgmentEntity, { tenant, ...judgment }),
+        ]);
         if (outcome !== 'done') return 'conflict';
-        return stored ? { judgment: { ...judgment, _r: stored._r + 1 }, message: 'Judgment updated.' } : { judgment: { ...judgment, _r: 1 }, message: 'Judgment added.' };
+        return stored
+          ? { judgment: { ...judgment, _r: stored._r + 1 }, message: 'Judgment updated.' }
+          : { judgment: { ...judgment, _r: 1 }, message: 'Judgment added.' };
       });
       written.set(draft.recordId, one);
     });
@@ -125,7 +174,9 @@ function isSame(judgment: Judgment, { _r: _, ...stored }: Stored<Judgment>): boo
 
 /** Begins the job that changes a tenant's model to that of the setting, unless it is there; the sweeper finds it. Never fails: the next request tries again. */
 export async function changeModel(table: Table, tenant: string, now: number, log: Log): Promise<void> {
-  await table.write([beginModelChange(tenant, now)]).catch((error: unknown) => log.error('change of model not begun', { error }));
+  await table
+    .write([beginModelChange(tenant, now)])
+    .catch((error: unknown) => log.error('change of model not begun', { error }));
 }
 
 /** Add judgments. */
@@ -136,21 +187,27 @@ export const addJudgments: Capability<Pick<JudgmentWriter, 'add'>> = /* @__PURE_
 });
 
 /** Finds where judgments are to lie: an organization, or a document of it. INVALID_ARGUMENT, NOT_FOUND and FAILED_PRECONDITION as for other content. */
-export type FindJudgmentPlace = (tenant: string, named: { readonly organizationId: string; readonly documentId?: string | undefined }) => Promise<JudgmentPlace>;
+export type FindJudgmentPlace = (
+  tenant: string,
+  named: { readonly organizationId: string; readonly documentId?: string | undefined },
+) => Promise<JudgmentPlace>;
 
-export const findJudgmentPlace: Capability<FindJudgmentPlace> = /* @__PURE__ */ building([findPlaceToWrite, findOrganization], {
-  grants: [],
-  env: [],
-  open: (env) => {
-    const [findPlace, organizations] = [findPlaceToWrite.open(env), findOrganization.open(env)];
-    return async (tenant, { organizationId, documentId }) => {
-      if (documentId !== undefined) {
-        const { place } = await findPlace(tenant, { organizationId, documentId });
-        return { organization: place.organization, organizationId, document: place.document, documentId };
-      }
-      const organization = await organizations.require(tenant, organizationId);
-      requireWritable({ organization });
-      return { organization: organization.internalId, organizationId };
-    };
+export const findJudgmentPlace: Capability<FindJudgmentPlace> = /* @__PURE__ */ building(
+  [findPlaceToWrite, findOrganization],
+  {
+    grants: [],
+    env: [],
+    open: (env) => {
+      const [findPlace, organizations] = [findPlaceToWrite.open(env), findOrganization.open(env)];
+      return async (tenant, { organizationId, documentId }) => {
+        if (documentId !== undefined) {
+          const { place } = await findPlace(tenant, { organizationId, documentId });
+          return { organization: place.organization, organizationId, document: place.document, documentId };
+        }
+        const organization = await organizations.require(tenant, organizationId);
+        requireWritable({ organization });
+        return { organization: organization.internalId, organizationId };
+      };
+    },
   },
-});
+);

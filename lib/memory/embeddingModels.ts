@@ -32,7 +32,11 @@ export function arrived({ model, next, stale = [] }: EmbeddingState): EmbeddingS
 
 /** The state once a stale model's vectors are gone. */
 export function without({ model, next, stale = [] }: EmbeddingState, removed: string): EmbeddingState {
-  return stateOf(model, next, stale.filter((one) => one !== removed));
+  return stateOf(
+    model,
+    next,
+    stale.filter((one) => one !== removed),
+  );
 }
 
 function stateOf(model: string, next: string | undefined, stale: readonly string[]): EmbeddingState {

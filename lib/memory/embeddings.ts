@@ -5,7 +5,16 @@ import type { Judgment } from './rules/judgments.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { Stored } from '../table/entity.ts';
 import { insert, advance, openTable, replace, type Table, type WriteOp } from '../table/table.ts';
-import { type EmbeddingState, EmbeddingStateEntity, JudgmentEntity, type JudgmentRef, type JudgmentVector, JudgmentVectorEntity, listingOf, vectorsOf } from './entities.ts';
+import {
+  type EmbeddingState,
+  EmbeddingStateEntity,
+  JudgmentEntity,
+  type JudgmentRef,
+  type JudgmentVector,
+  JudgmentVectorEntity,
+  listingOf,
+  vectorsOf,
+} from './entities.ts';
 
 /** A judgment with its vectors, as it was when they were made. */
 export interface EmbeddedJudgment {
@@ -49,13 +58,23 @@ export class EmbeddingStore {
 
   /** The judgments as they are, undefined for those that are gone. */
   async byRefs(tenant: string, refs: readonly JudgmentRef[]): Promise<(Stored<Judgment> | undefined)[]> {
-    return this.#table.getMany(JudgmentEntity, refs.map((ref) => ({ tenant, ...ref })));
+    return this.#table.getMany(
+      JudgmentEntity,
+      refs.map((ref) => ({ tenant, ...ref })),
+    );
   }
 
   /** A page of all judgments of a tenant, the latest first, but of those only that have no vectors of a model as they are now. */
-  async pending(tenant: string, model: string, options: { limit: number; after?: string | undefined }): Promise<JudgmentsPage> {
+  async pending(
+    tenant: string,
+    model: string,
+    options: { limit: number; after?: string | undefined },
+  ): Promise<JudgmentsPage> {
     const { judgments, next } = await this.#page(tenant, options);
-    const vectors = await this.#table.getMany(JudgmentVectorEntity, judgments.map((judgment) => ({ tenant, model, ...judgment })));
+    const vectors = await this.#table.getMany(
+      JudgmentVectorEntity,
+      judgments.map((judgment) => ({ tenant, model, ...judgment })),
+    );
     return { judgments: judgments.filter(({ _r }, index) => (vectors[index]?._r ?? 0) < _r), next };
   }
 
@@ -64,14 +83,26 @@ export class EmbeddingStore {
    * gets none: whoever removed it may have been there before.
    */
   async putVectors(tenant: string, model: string, embedded: readonly EmbeddedJudgment[]): Promise<void> {
-    await inParallel(embedded, PARALLEL, async (one) => void await this.#table.write([vectorsOp(tenant, model, one)]));
+    await inParallel(
+      embedded,
+      PARALLEL,
+      async (one) => void (await this.#table.write([vectorsOp(tenant, model, one)])),
+    );
     const judgments = embedded.map(({ judgment }) => judgment);
     const there = await this.byRefs(tenant, judgments);
-    await this.#table.removeKeys(judgments.filter((_judgment, index) => !there[index]).map((judgment) => JudgmentVectorEntity.key({ tenant, model, ...judgment })));
+    await this.#table.removeKeys(
+      judgments
+        .filter((_judgment, index) => !there[index])
+        .map((judgment) => JudgmentVectorEntity.key({ tenant, model, ...judgment })),
+    );
   }
 
   /** Removes the vectors that a model made, of some of the tenant's judgments; gives where to go on, undefined at the end. */
-  async removeVectors(tenant: string, model: string, options: { limit: number; after?: string | undefined }): Promise<{ next: string | undefined }> {
+  async removeVectors(
+    tenant: string,
+    model: string,
+    options: { limit: number; after?: string | undefined },
+  ): Promise<{ next: string | undefined }> {
     const { judgments, next } = await this.#page(tenant, options);
     await this.#table.removeKeys(judgments.map((judgment) => JudgmentVectorEntity.key({ tenant, model, ...judgment })));
     return { next };

@@ -17,7 +17,10 @@ export interface JudgmentRef {
 
 const within = ({ document = '' }: Pick<JudgmentRef, 'document'>) => document;
 /** By time, then what filters look at: who lists by an index reads no judgment that is not wanted. */
-const listed = (judgment: Judgment) => [instantKey(judgment.createdAt), ...filtered.map((field) => filteredValues(judgment)[field])];
+const listed = (judgment: Judgment) => [
+  instantKey(judgment.createdAt),
+  ...filtered.map((field) => filteredValues(judgment)[field]),
+];
 
 /** A decision of a reviewer. Without its vectors, which are read by searches alone. */
 export const JudgmentEntity = defineEntity({
@@ -33,7 +36,8 @@ export const JudgmentEntity = defineEntity({
   indexes: {
     gsi1: {
       holds: 'judgments of a thread by time',
-      pk: ({ tenant, organization, annotationId }) => (annotationId === undefined ? undefined : [tenant, 'JUDGMENTS', organization, annotationId]),
+      pk: ({ tenant, organization, annotationId }) =>
+        annotationId === undefined ? undefined : [tenant, 'JUDGMENTS', organization, annotationId],
       sk: listed,
     },
     gsi2: {
@@ -42,7 +46,11 @@ export const JudgmentEntity = defineEntity({
       sk: listed,
     },
     gsi3: { holds: 'judgments of a tenant by time', pk: ({ tenant }) => [tenant, 'JUDGMENTS'], sk: listed },
-    gsi4: { holds: 'judgments of an organization by time', pk: ({ tenant, organization }) => [tenant, 'JUDGMENTS', organization], sk: listed },
+    gsi4: {
+      holds: 'judgments of an organization by time',
+      pk: ({ tenant, organization }) => [tenant, 'JUDGMENTS', organization],
+      sk: listed,
+    },
   },
 });
 
@@ -53,9 +61,19 @@ export interface JudgmentListing {
 }
 
 /** Where the judgments of a scope are listed: of a document, an organization, or the whole tenant. */
-export function listingOf({ tenant, organization, document }: { readonly tenant: string; readonly organization?: string | undefined; readonly document?: string | undefined }): JudgmentListing {
-  if (document !== undefined) return { index: 'gsi2', partition: indexPartition('tenant', [tenant, 'JUDGMENTS', document]) };
-  if (organization !== undefined) return { index: 'gsi4', partition: indexPartition('tenant', [tenant, 'JUDGMENTS', organization]) };
+export function listingOf({
+  tenant,
+  organization,
+  document,
+}: {
+  readonly tenant: string;
+  readonly organization?: string | undefined;
+  readonly document?: string | undefined;
+}): JudgmentListing {
+  if (document !== undefined)
+    return { index: 'gsi2', partition: indexPartition('tenant', [tenant, 'JUDGMENTS', document]) };
+  if (organization !== undefined)
+    return { index: 'gsi4', partition: indexPartition('tenant', [tenant, 'JUDGMENTS', organization]) };
   return { index: 'gsi3', partition: indexPartition('tenant', [tenant, 'JUDGMENTS']) };
 }
 
@@ -71,11 +89,15 @@ export function listedBetween({ from, to }: TimeRange): [from: string, to: strin
 }
 
 /** When a listed judgment was made, and whether it meets filters, by the key under which it is listed. */
-export function readListed(sortKey: string): { readonly at: number; meets(filters: Partial<Record<Filtered, string | undefined>>): boolean } {
+export function readListed(sortKey: string): {
+  readonly at: number;
+  meets(filters: Partial<Record<Filtered, string | undefined>>): boolean;
+} {
   const [at = '', ...values] = sortKey.split('#');
   return {
     at: Date.parse(at),
-    meets: (filters) => filtered.every((field, index) => filters[field] === undefined || encodePart(filters[field]) === values[index]),
+    meets: (filters) =>
+      filtered.every((field, index) => filters[field] === undefined || encodePart(filters[field]) === values[index]),
   };
 }
 
@@ -146,7 +168,7 @@ export const EmbeddingStateEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'tenant',
-  purpose: 'By which embedding model a tenant\'s judgments are searched',
+  purpose: "By which embedding model a tenant's judgments are searched",
   schema: State,
   pk: (of: { tenant: string }) => [of.tenant, 'MEMORY'],
   sk: (_key: unknown) => ['EMBEDDING'],

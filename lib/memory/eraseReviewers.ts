@@ -21,18 +21,31 @@ interface LeavingReviewers {
  * Takes from the judgments of an organization who the people are that leave or are erased, but for their ids: what was decided stays. Stops at `deadline`
  * (epoch ms) with where to go on. Done again it does no harm. ABORTED when others keep changing the same judgment.
  */
-export async function eraseReviewers(table: Table, place: Place, leaving: LeavingReviewers, from: string | undefined, clock: () => number, deadline: number): Promise<{ readonly after: string } | 'done'> {
+export async function eraseReviewers(
+  table: Table,
+  place: Place,
+  leaving: LeavingReviewers,
+  from: string | undefined,
+  clock: () => number,
+  deadline: number,
+): Promise<{ readonly after: string } | 'done'> {
   const { documents } = leaving;
-  const isConcerned = (judgment: Judgment) => (documents === undefined || (judgment.document !== undefined && documents.has(judgment.document))) && eraseFromJudgment(judgment, leaving) !== judgment;
+  const isConcerned = (judgment: Judgment) =>
+    (documents === undefined || (judgment.document !== undefined && documents.has(judgment.document))) &&
+    eraseFromJudgment(judgment, leaving) !== judgment;
   let after = from;
   do {
     const page = await table.query(JudgmentEntity, place, { limit: LOOKED_AT, after });
-    await inParallel(page.values.filter(isConcerned), PARALLEL, (judgment) => settle(async () => {
-      const stored = await table.get(JudgmentEntity, { ...place, ...judgment });
-      const erased = stored && eraseFromJudgment(stored, leaving);
-      if (!stored || !erased || erased === stored) return 'done';
-      return (await table.write([replace(JudgmentEntity, { ...place, ...erased }, stored._r)])) === 'done' ? 'done' : 'conflict';
-    }).then(() => undefined));
+    await inParallel(page.values.filter(isConcerned), PARALLEL, (judgment) =>
+      settle(async () => {
+        const stored = await table.get(JudgmentEntity, { ...place, ...judgment });
+        const erased = stored && eraseFromJudgment(stored, leaving);
+        if (!stored || !erased || erased === stored) return 'done';
+        return (await table.write([replace(JudgmentEntity, { ...place, ...erased }, stored._r)])) === 'done'
+          ? 'done'
+          : 'conflict';
+      }).then(() => undefined),
+    );
     after = page.next;
   } while (after !== undefined && clock() <= deadline);
   return after === undefined ? 'done' : { after };

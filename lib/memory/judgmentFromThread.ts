@@ -22,7 +22,11 @@ export interface Reason {
  * asked in between. Undefined when the change decides nothing.
  */
 export function judgmentOps(
-  { place, organization: { organizationId }, document: { documentId } }: ContentPlace, before: Stored<Thread>, after: Thread, first: Comment | undefined, { actor, reason, now }: Reason,
+  { place, organization: { organizationId }, document: { documentId } }: ContentPlace,
+  before: Stored<Thread>,
+  after: Thread,
+  first: Comment | undefined,
+  { actor, reason, now }: Reason,
 ): { readonly ops: WriteOp[]; readonly jobId: string } | undefined {
   const decision = decisionOf(before, after);
   if (decision === undefined) return undefined;
@@ -33,7 +37,23 @@ export function judgmentOps(
   const [recordId, jobId] = [derivedId('jdg', now, of), derivedId('job', now, of)];
   const { userId, name, email } = actor;
   const judgment: Judgment = {
-    recordId, organization, organizationId, document, documentId, decision, reasoning: reason, content: first?.commentText, actionUser: { userId, name, email }, annotationId, createdAt: now,
+    recordId,
+    organization,
+    organizationId,
+    document,
+    documentId,
+    decision,
+    reasoning: reason,
+    content: first?.commentText,
+    actionUser: { userId, name, email },
+    annotationId,
+    createdAt: now,
   };
-  return { jobId, ops: [insert(JudgmentEntity, { tenant, ...judgment }), beginEmbedding(tenant, { jobId, judgments: [judgment] }, now)] };
+  return {
+    jobId,
+    ops: [
+      insert(JudgmentEntity, { tenant, ...judgment }),
+      beginEmbedding(tenant, { jobId, judgments: [judgment] }, now),
+    ],
+  };
 }

@@ -17,7 +17,10 @@ export const readJudgments: Capability<JudgmentReader> = {
 };
 
 /** Finds where to look: INVALID_ARGUMENT when a named organization does not exist, NOT_FOUND when a document does not. */
-export type FindScope = (tenant: string, named: { readonly organizationId?: string | undefined; readonly documentId?: string | undefined }) => Promise<JudgmentScope>;
+export type FindScope = (
+  tenant: string,
+  named: { readonly organizationId?: string | undefined; readonly documentId?: string | undefined },
+) => Promise<JudgmentScope>;
 
 export const findScope: Capability<FindScope> = /* @__PURE__ */ building([findListing], {
   grants: [],

@@ -54,37 +54,77 @@ export class JudgmentReader {
 
   /** The judgments that are wanted in a scope, the latest first. */
   async latest(scope: JudgmentScope, wanted: Wanted, limit: number): Promise<Stored<Judgment>[]> {
-    return this.#some(scope, this.list(listingOf({ tenant: scope.tenant, organization: scope.organization?.organization, document: scope.document }), wanted, true), limit);
+    return this.#some(
+      scope,
+      this.list(
+        listingOf({ tenant: scope.tenant, organization: scope.organization?.organization, document: scope.document }),
+        wanted,
+        true,
+      ),
+      limit,
+    );
   }
 
   /** The same with how many there are. */
-  async latestAndTotal(scope: JudgmentScope, filters: JudgmentFilters, limit: number): Promise<{ judgments: Stored<Judgment>[]; total: number }> {
+  async latestAndTotal(
+    scope: JudgmentScope,
+    filters: JudgmentFilters,
+    limit: number,
+  ): Promise<{ judgments: Stored<Judgment>[]; total: number }> {
     const isFiltered = Object.values(filters).some((value) => value !== undefined);
-    const [judgments, total] = await Promise.all([this.latest(scope, { filters }, limit), isFiltered ? this.#countListed(scope, { filters }) : this.count(scope)]);
+    const [judgments, total] = await Promise.all([
+      this.latest(scope, { filters }, limit),
+      isFiltered ? this.#countListed(scope, { filters }) : this.count(scope),
+    ]);
     return { judgments, total };
   }
 
   /** The judgments of a thread that are wanted, the oldest first, and how many there are. */
-  async ofThread(scope: JudgmentScope, listing: JudgmentListing, wanted: Wanted, limit: number): Promise<{ judgments: Stored<Judgment>[]; total: number }> {
+  async ofThread(
+    scope: JudgmentScope,
+    listing: JudgmentListing,
+    wanted: Wanted,
+    limit: number,
+  ): Promise<{ judgments: Stored<Judgment>[]; total: number }> {
     const listed: Listed[] = [];
     for await (const page of this.list(listing, wanted, false)) listed.push(...page);
-    const all = await this.alive(scope, await this.table.getByKeys(JudgmentEntity, listed.map(({ key }) => key)));
-    const found = all.filter((judgment) => judgment !== undefined && (scope.document === undefined || judgment.document === scope.document)) as Stored<Judgment>[];
+    const all = await this.alive(
+      scope,
+      await this.table.getByKeys(
+        JudgmentEntity,
+        listed.map(({ key }) => key),
+      ),
+    );
+    const found = all.filter(
+      (judgment) => judgment !== undefined && (scope.document === undefined || judgment.document === scope.document),
+    ) as Stored<Judgment>[];
     return { judgments: found.slice(0, limit), total: found.length };
   }
 
   async #countListed({ tenant, organization, document }: JudgmentScope, wanted: Wanted): Promise<number> {
     let count = 0;
-    for await (const page of this.list(listingOf({ tenant, organization: organization?.organization, document }), wanted, true)) count += page.length;
+    for await (const page of this.list(
+      listingOf({ tenant, organization: organization?.organization, document }),
+      wanted,
+      true,
+    ))
+      count += page.length;
     return count;
   }
 
   /** The first of those that are listed and there. */
-  async #some(scope: JudgmentScope, pages: AsyncIterable<readonly Listed[]>, limit: number): Promise<Stored<Judgment>[]> {
+  async #some(
+    scope: JudgmentScope,
+    pages: AsyncIterable<readonly Listed[]>,
+    limit: number,
+  ): Promise<Stored<Judgment>[]> {
     const found: Stored<Judgment>[] = [];
     for await (const page of pages) {
       for (let at = 0; at < page.length && found.length < limit; at += READ) {
-        const judgments = await this.table.getByKeys(JudgmentEntity, page.slice(at, at + Math.max(READ, limit - found.length)).map(({ key }) => key));
+        const judgments = await this.table.getByKeys(
+          JudgmentEntity,
+          page.slice(at, at + Math.max(READ, limit - found.length)).map(({ key }) => key),
+        );
         found.push(...(await this.alive(scope, judgments)).filter((judgment) => judgment !== undefined));
       }
       if (found.length >= limit) break;
@@ -93,12 +133,23 @@ export class JudgmentReader {
   }
 
   /** Those of a listing that are wanted, page by page, without reading any of them. */
-  protected async* list({ index, partition }: JudgmentListing, { filters = {}, range = ALWAYS }: Wanted, descending: boolean): AsyncGenerator<Listed[]> {
+  protected async *list(
+    { index, partition }: JudgmentListing,
+    { filters = {}, range = ALWAYS }: Wanted,
+    descending: boolean,
+  ): AsyncGenerator<Listed[]> {
     let after: string | undefined;
     do {
-      const { keys, positions, next } = await this.table.queryIndex(index, partition, { limit: LISTED, after, descending, between: listedBetween(range) });
+      const { keys, positions, next } = await this.table.queryIndex(index, partition, {
+        limit: LISTED,
+        after,
+        descending,
+        between: listedBetween(range),
+      });
       yield keys.flatMap((key, at) => {
-        const listed = readListed((JSON.parse(positions[at] as string) as Record<string, string>)[`${index}sk`] as string);
+        const listed = readListed(
+          (JSON.parse(positions[at] as string) as Record<string, string>)[`${index}sk`] as string,
+        );
         return listed.meets(filters) ? [{ key, at: listed.at }] : [];
       });
       after = next;
@@ -106,24 +157,42 @@ export class JudgmentReader {
   }
 
   /** The judgments in their order, undefined for those whose organization or document is gone, with which they are gone as well. */
-  protected async alive(scope: JudgmentScope, judgments: readonly (Stored<Judgment> | undefined)[]): Promise<(Stored<Judgment> | undefined)[]> {
+  protected async alive(
+    scope: JudgmentScope,
+    judgments: readonly (Stored<Judgment> | undefined)[],
+  ): Promise<(Stored<Judgment> | undefined)[]> {
     // Nothing in a document that is there is gone.
     if (scope.document !== undefined) return [...judgments];
     const there = judgments.filter((judgment) => judgment !== undefined);
-    const places = scope.organization ? [scope.organization] : await this.#places(scope.tenant, distinct(there.map(({ organizationId }) => organizationId)));
-    const documents = new Map(await Promise.all(places.map(async (place) => {
-      const documentIds = there.flatMap(({ organization, documentId }) => (organization === place.organization && documentId !== undefined ? [documentId] : []));
-      const live = documentIds.length > 0 ? await liveDocuments(this.#documents, place, documentIds) : new Map<string, { readonly internalId: string }>();
-      return [place.organization, live] as const;
-    })));
+    const places = scope.organization
+      ? [scope.organization]
+      : await this.#places(scope.tenant, distinct(there.map(({ organizationId }) => organizationId)));
+    const documents = new Map(
+      await Promise.all(
+        places.map(async (place) => {
+          const documentIds = there.flatMap(({ organization, documentId }) =>
+            organization === place.organization && documentId !== undefined ? [documentId] : [],
+          );
+          const live =
+            documentIds.length > 0
+              ? await liveDocuments(this.#documents, place, documentIds)
+              : new Map<string, { readonly internalId: string }>();
+          return [place.organization, live] as const;
+        }),
+      ),
+    );
     return judgments.map((judgment) => {
       const live = judgment && documents.get(judgment.organization);
       if (!live) return undefined;
-      return judgment.documentId === undefined || live.get(judgment.documentId)?.internalId === judgment.document ? judgment : undefined;
+      return judgment.documentId === undefined || live.get(judgment.documentId)?.internalId === judgment.document
+        ? judgment
+        : undefined;
     });
   }
 
   async #places(tenant: string, organizationIds: readonly string[]): Promise<Place[]> {
-    return (await this.#organizations.named(tenant, organizationIds)).map((organization) => placeOf(tenant, organization));
+    return (await this.#organizations.named(tenant, organizationIds)).map((organization) =>
+      placeOf(tenant, organization),
+    );
   }
 }

@@ -79,7 +79,10 @@ export class JudgmentSearcher extends JudgmentReader {
       cut = cut.filter(({ reach }) => reach >= farthest);
       open = [];
       for (const { step } of unsure) {
-        const finer = step.limit < MOST_HITS ? [{ ...step, limit: MOST_HITS }] : (await this.#parts(scope, step.stretch)).map((stretch): Step => ({ stretch, limit: MOST_HITS }));
+        const finer =
+          step.limit < MOST_HITS
+            ? [{ ...step, limit: MOST_HITS }]
+            : (await this.#parts(scope, step.stretch)).map((stretch): Step => ({ stretch, limit: MOST_HITS }));
         if (finer.length > 0 && searches + open.length + finer.length <= MOST_SEARCHES) open.push(...finer);
         else await this.#rank(search, model, vector, step.stretch, best);
       }
@@ -88,22 +91,36 @@ export class JudgmentSearcher extends JudgmentReader {
   }
 
   /** The same by an embedding that costs nothing, without any vectors: while there are none of a model that can be asked. */
-  async nearestTexts({ scope, index, filters, range, limit }: JudgmentSearch, vector: Float32Array, embed: (text: string) => Float32Array): Promise<FoundJudgment[]> {
+  async nearestTexts(
+    { scope, index, filters, range, limit }: JudgmentSearch,
+    vector: Float32Array,
+    embed: (text: string) => Float32Array,
+  ): Promise<FoundJudgment[]> {
     const textOf = index === 'review' ? reviewText : contentText;
     const best = new Best(limit, (candidates) => this.#read(scope, candidates));
     for await (const page of this.list(listing(scope), { filters, range }, true)) {
-      const judgments = await this.table.getByKeys(JudgmentEntity, page.map(({ key }) => key));
-      best.add(page.flatMap(({ key, at }, position) => {
-        const judgment = judgments[position];
-        const text = judgment && textOf(judgment);
-        return text === undefined ? [] : [{ key, at, distance: distance(vector, embed(text)) }];
-      }));
+      const judgments = await this.table.getByKeys(
+        JudgmentEntity,
+        page.map(({ key }) => key),
+      );
+      best.add(
+        page.flatMap(({ key, at }, position) => {
+          const judgment = judgments[position];
+          const text = judgment && textOf(judgment);
+          return text === undefined ? [] : [{ key, at, distance: distance(vector, embed(text)) }];
+        }),
+      );
     }
     return best.found();
   }
 
   /** What one search of the index gives. */
-  async #hits({ scope, index, filters }: JudgmentSearch, model: string, vector: Float32Array, { stretch, limit }: Step): Promise<Candidate[]> {
+  async #hits(
+    { scope, index, filters }: JudgmentSearch,
+    model: string,
+    vector: Float32Array,
+    { stretch, limit }: Step,
+  ): Promise<Candidate[]> {
     const conditions: Partial<Record<VectorFilter, string | undefined>> = {
       vOrganization: scope.organization?.organization,
       vDocument: scope.document,
@@ -115,39 +132,64 @@ export class JudgmentSearcher extends JudgmentReader {
       vMonth: stretch.unit === 'month' ? stretch.name : undefined,
       vDay: stretch.unit === 'day' ? stretch.name : undefined,
     };
-    const asked = Object.entries(conditions).filter((condition): condition is [string, string] => condition[1] !== undefined);
+    const asked = Object.entries(conditions).filter(
+      (condition): condition is [string, string] => condition[1] !== undefined,
+    );
     const where = { [vectorPartition]: vectorsOf(scope.tenant, model), ...Object.fromEntries(asked) };
     const hits = await searchVectors(this.table, index, { vector: Array.from(vector), where, limit });
-    return hits.map(({ key, attributes, distance: far }) => ({ key: judgmentKeyOf(key), at: attributes[vectorTime] as number, distance: far }));
+    return hits.map(({ key, attributes, distance: far }) => ({
+      key: judgmentKeyOf(key),
+      at: attributes[vectorTime] as number,
+      distance: far,
+    }));
   }
 
   /** The parts of a stretch; of all the time only those in which a scope has anything. */
   async #parts(scope: JudgmentScope, stretch: Stretch): Promise<Stretch[]> {
     if (stretch.unit !== 'all') return partsOf(stretch);
-    const ends = await Promise.all([false, true].map(async (descending) => {
-      const { value } = await this.list(listing(scope), { range: stretch }, descending).next();
-      return (value as Candidate[] | undefined)?.[0]?.at;
-    }));
+    const ends = await Promise.all(
+      [false, true].map(async (descending) => {
+        const { value } = await this.list(listing(scope), { range: stretch }, descending).next();
+        return (value as Candidate[] | undefined)?.[0]?.at;
+      }),
+    );
     const [from, to] = ends;
     return from === undefined || to === undefined ? [] : partsOf({ ...stretch, from, to });
   }
 
   /** Ranks the judgments of a stretch by their vectors. */
-  async #rank({ scope, index, filters }: JudgmentSearch, model: string, vector: Float32Array, stretch: Stretch, best: Best): Promise<void> {
+  async #rank(
+    { scope, index, filters }: JudgmentSearch,
+    model: string,
+    vector: Float32Array,
+    stretch: Stretch,
+    best: Best,
+  ): Promise<void> {
     for await (const page of this.list(listing(scope), { filters, range: stretch }, true)) {
       for (let at = 0; at < page.length; at += AT_A_TIME) {
         const some = page.slice(at, at + AT_A_TIME);
-        const vectors = await this.table.getByKeys(JudgmentVectorEntity, some.map(({ key }) => vectorKeyOf(key, model)));
-        best.add(some.flatMap((one, position): Candidate[] => {
-          const stored = vectors[position]?.[vectorAttributes[index]];
-          return stored ? [{ ...one, distance: distance(vector, stored) }] : [];
-        }));
+        const vectors = await this.table.getByKeys(
+          JudgmentVectorEntity,
+          some.map(({ key }) => vectorKeyOf(key, model)),
+        );
+        best.add(
+          some.flatMap((one, position): Candidate[] => {
+            const stored = vectors[position]?.[vectorAttributes[index]];
+            return stored ? [{ ...one, distance: distance(vector, stored) }] : [];
+          }),
+        );
       }
     }
   }
 
   async #read(scope: JudgmentScope, candidates: readonly Candidate[]): Promise<(Stored<Judgment> | undefined)[]> {
-    return this.alive(scope, await this.table.getByKeys(JudgmentEntity, candidates.map(({ key }) => key)));
+    return this.alive(
+      scope,
+      await this.table.getByKeys(
+        JudgmentEntity,
+        candidates.map(({ key }) => key),
+      ),
+    );
   }
 }
 
@@ -185,10 +227,12 @@ class Best {
       const unknown = some.filter(({ key }) => !this.#known.has(identity(key)));
       const judgments = unknown.length > 0 ? await this.#read(unknown) : [];
       for (const [position, { key }] of unknown.entries()) this.#known.set(identity(key), judgments[position]);
-      found.push(...some.flatMap(({ key, distance: far }) => {
-        const judgment = this.#known.get(identity(key));
-        return judgment ? [{ judgment, distance: far }] : [];
-      }));
+      found.push(
+        ...some.flatMap(({ key, distance: far }) => {
+          const judgment = this.#known.get(identity(key));
+          return judgment ? [{ judgment, distance: far }] : [];
+        }),
+      );
       at += some.length;
     }
     return found;

@@ -23,24 +23,39 @@ export interface MadeVectors<J> {
 }
 
 /** The vectors of judgments by one model, asked for all of their texts at once. */
-export async function embedJudgments<J extends Texts>(embedder: Embedder, judgments: readonly J[], deadline?: number): Promise<Embedded<J>[]> {
+export async function embedJudgments<J extends Texts>(
+  embedder: Embedder,
+  judgments: readonly J[],
+  deadline?: number,
+): Promise<Embedded<J>[]> {
   const contents = judgments.map(contentText);
   const given = contents.filter((text) => text !== undefined);
   const vectors = await embedder.embed([...judgments.map(reviewText), ...given], { deadline });
   const [reviews, rest] = [vectors.slice(0, judgments.length), vectors.slice(judgments.length).values()];
-  return judgments.map((judgment, index) => ({ judgment, review: reviews[index]!, content: contents[index] === undefined ? undefined : rest.next().value }));
+  return judgments.map((judgment, index) => ({
+    judgment,
+    review: reviews[index]!,
+    content: contents[index] === undefined ? undefined : rest.next().value,
+  }));
 }
 
 /**
  * The vectors of judgments by every model that searches of their tenant go by, now or soon. Never fails: it says what is missing. A model
  * of searches that cannot be asked any more is no loss: searches do without it.
  */
-export async function makeVectors<J extends Texts>({ current, of }: Embedders, state: EmbeddingState | undefined, judgments: readonly J[], deadline?: number): Promise<MadeVectors<J>> {
+export async function makeVectors<J extends Texts>(
+  { current, of }: Embedders,
+  state: EmbeddingState | undefined,
+  judgments: readonly J[],
+  deadline?: number,
+): Promise<MadeVectors<J>> {
   const models = wantedModels(state, current.model);
-  const outcomes = await Promise.allSettled(models.flatMap((model) => {
-    const embedder = of(model);
-    return embedder ? [embedJudgments(embedder, judgments, deadline).then((embedded) => ({ model, embedded }))] : [];
-  }));
+  const outcomes = await Promise.allSettled(
+    models.flatMap((model) => {
+      const embedder = of(model);
+      return embedder ? [embedJudgments(embedder, judgments, deadline).then((embedded) => ({ model, embedded }))] : [];
+    }),
+  );
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   const unasked = state?.next !== undefined && !of(state.next) ? state.next : undefined;
   return {

@@ -14,7 +14,11 @@ export const hintEmbedding: Capability<HintEmbedding> = /* @__PURE__ */ building
     const queue = sendTo.embed.open(env);
     return async (tenant, jobIds, log) => {
       if (jobIds.length === 0) return;
-      await sendHints(queue, jobIds.map((jobId) => embedMessage(tenant, jobId)), log);
+      await sendHints(
+        queue,
+        jobIds.map((jobId) => embedMessage(tenant, jobId)),
+        log,
+      );
     };
   },
 });

@@ -18,8 +18,14 @@ export const PendingJudgments = z.object({
  * The operation that begins the job which makes the vectors of judgments, up to 100 of them; for the transaction that writes them, or before.
  * The job's id is its own, so that it cannot meet one that is about to end. Done twice it does no harm.
  */
-export function beginEmbedding(tenant: string, { jobId, judgments }: { readonly jobId: string; readonly judgments: readonly JudgmentRef[] }, now: number): WriteOp {
-  const data = { judgments: judgments.map(({ organization, document, recordId }) => ({ organization, document, recordId })) } satisfies z.output<typeof PendingJudgments>;
+export function beginEmbedding(
+  tenant: string,
+  { jobId, judgments }: { readonly jobId: string; readonly judgments: readonly JudgmentRef[] },
+  now: number,
+): WriteOp {
+  const data = {
+    judgments: judgments.map(({ organization, document, recordId }) => ({ organization, document, recordId })),
+  } satisfies z.output<typeof PendingJudgments>;
   return beginJob(tenant, { jobId, kind: 'embedJudgments', data, dueAt: now + TIME_TO_BEGIN }, now);
 }
 

@@ -21,7 +21,11 @@ export const judgmentPart = {
   entities,
   /** Removes some of them; gives whether nothing is left. Nobody can reach the document any more. */
   async removeSome(table: Table, place: DocumentPlace, _clock: () => number): Promise<boolean> {
-    const pages = await Promise.all(entities.map((entity) => table.query(anythingIn(entity), place, { ...SOME, prefix: documentPrefix(place.document) })));
+    const pages = await Promise.all(
+      entities.map((entity) =>
+        table.query(anythingIn(entity), place, { ...SOME, prefix: documentPrefix(place.document) }),
+      ),
+    );
     await table.removeKeys(pages.flatMap(({ values }) => values.map(({ PK, SK }) => ({ PK, SK }))));
     return pages.every(({ next }) => next === undefined);
   },
@@ -31,7 +35,9 @@ export const judgmentPart = {
 export const organizationJudgments = {
   entities,
   async remove(table: Table, place: Place, budget: Budget): Promise<boolean> {
-    const complete = await Promise.all(entities.map((entity) => removePartition(table, entity.partition(place), budget)));
+    const complete = await Promise.all(
+      entities.map((entity) => removePartition(table, entity.partition(place), budget)),
+    );
     return !complete.includes(false);
   },
 } as const;

@@ -25,7 +25,11 @@ export class Memory extends JudgmentSearcher {
    * judgments are compared themselves, by the embedding that asks nobody, until the setting's model has taken its place. UNAVAILABLE when
    * the model does not answer.
    */
-  async understand(tenant: string, text: string, { now, log }: { readonly now: number; readonly log: Log }): Promise<Understood> {
+  async understand(
+    tenant: string,
+    text: string,
+    { now, log }: { readonly now: number; readonly log: Log },
+  ): Promise<Understood> {
     const state = await this.table.get(EmbeddingStateEntity, { tenant }, { eventual: true });
     const { current } = this.#embedders;
     if (needsChange(state, current.model)) await changeModel(this.table, tenant, now, log);

@@ -10,14 +10,27 @@ export const DIMENSIONS = 512;
 export const vectorPartition = 'vectorsOf';
 
 /** What a search can ask to be equal, which is all that it can ask; DynamoDB takes 18 of them. A time is asked for by its year, month or day. */
-export const vectorFilters = ['vOrganization', 'vDocument', 'vDecision', 'vJudgeType', 'vContentType', 'vReviewerId', 'vYear', 'vMonth', 'vDay'] as const;
+export const vectorFilters = [
+  'vOrganization',
+  'vDocument',
+  'vDecision',
+  'vJudgeType',
+  'vContentType',
+  'vReviewerId',
+  'vYear',
+  'vMonth',
+  'vDay',
+] as const;
 export type VectorFilter = (typeof vectorFilters)[number];
 
 /** When the judgment was made, which a search gives along. */
 export const vectorTime = 'vAt';
 
 /** The attribute with the vector of each index. */
-export const vectorAttributes: Readonly<Record<VectorIndexName, 'reviewVector' | 'contentVector'>> = { review: 'reviewVector', content: 'contentVector' };
+export const vectorAttributes: Readonly<Record<VectorIndexName, 'reviewVector' | 'contentVector'>> = {
+  review: 'reviewVector',
+  content: 'contentVector',
+};
 
 /** What the table's attributes have to say of the vector indexes: all are texts. */
 export const vectorKeys: readonly string[] = [vectorPartition, ...vectorFilters];

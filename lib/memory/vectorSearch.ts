@@ -25,21 +25,35 @@ export interface VectorHit {
  * them takes nobody's place. The index follows the table a moment later, and is approximate where it is large. UNAVAILABLE on a table engine without
  * vector search, as DynamoDB Local.
  */
-export async function searchVectors(table: Table, index: VectorIndexName, { vector, where, limit }: VectorQuery): Promise<VectorHit[]> {
+export async function searchVectors(
+  table: Table,
+  index: VectorIndexName,
+  { vector, where, limit }: VectorQuery,
+): Promise<VectorHit[]> {
   const names = Object.keys(where);
   const { client, name } = table.asked;
-  const { SearchResults = [] } = await client.send(new SearchVectorsCommand({
-    TableName: name,
-    IndexName: index,
-    SearchVector: [...vector],
-    TopK: limit,
-    SearchConditionExpression: names.map((_name, at) => `#n${at} = :v${at}`).join(' AND '),
-    ExpressionAttributeNames: Object.fromEntries(names.map((attribute, at) => [`#n${at}`, attribute])),
-    ExpressionAttributeValues: Object.fromEntries(names.map((attribute, at) => [`:v${at}`, where[attribute]])),
-  })).catch((error: Error) => {
-    throw error.name === 'UnknownOperationException' ? new ApiError('UNAVAILABLE', 'Vector search is not available on this table engine.', { cause: error }) : error;
-  });
-  return SearchResults.map(({ Item = {}, Score = 0 }) => ({ key: { PK: Item.PK as string, SK: Item.SK as string }, attributes: Item, distance: Score }));
+  const { SearchResults = [] } = await client
+    .send(
+      new SearchVectorsCommand({
+        TableName: name,
+        IndexName: index,
+        SearchVector: [...vector],
+        TopK: limit,
+        SearchConditionExpression: names.map((_name, at) => `#n${at} = :v${at}`).join(' AND '),
+        ExpressionAttributeNames: Object.fromEntries(names.map((attribute, at) => [`#n${at}`, attribute])),
+        ExpressionAttributeValues: Object.fromEntries(names.map((attribute, at) => [`:v${at}`, where[attribute]])),
+      }),
+    )
+    .catch((error: Error) => {
+      throw error.name === 'UnknownOperationException'
+        ? new ApiError('UNAVAILABLE', 'Vector search is not available on this table engine.', { cause: error })
+        : error;
+    });
+  return SearchResults.map(({ Item = {}, Score = 0 }) => ({
+    key: { PK: Item.PK as string, SK: Item.SK as string },
+    attributes: Item,
+    distance: Score,
+  }));
 }
 
 /** How many items one partition of an index holds, as far as the index has followed the table. Costs as much as reading their keys: one call per 1 MB. */
@@ -48,15 +62,17 @@ export async function countIndex(table: Table, index: IndexName, partition: stri
   let count = 0;
   let after: Record<string, unknown> | undefined;
   do {
-    const answer = await client.send(new QueryCommand({
-      TableName: name,
-      IndexName: index,
-      KeyConditionExpression: '#pk = :pk',
-      ExpressionAttributeNames: { '#pk': `${index}pk` },
-      ExpressionAttributeValues: { ':pk': partition },
-      Select: 'COUNT',
-      ...(after && { ExclusiveStartKey: after }),
-    }));
+    const answer = await client.send(
+      new QueryCommand({
+        TableName: name,
+        IndexName: index,
+        KeyConditionExpression: '#pk = :pk',
+        ExpressionAttributeNames: { '#pk': `${index}pk` },
+        ExpressionAttributeValues: { ':pk': partition },
+        Select: 'COUNT',
+        ...(after && { ExclusiveStartKey: after }),
+      }),
+    );
     count += answer.Count ?? 0;
     after = answer.LastEvaluatedKey;
   } while (after);

@@ -22,7 +22,9 @@ const TEXT_BYTES = 4 * 1024;
 
 type Verb = keyof typeof commentVerbs;
 
-const verbOf: ReadonlyMap<string, Verb> = /* @__PURE__ */ new Map(Object.entries(commentVerbs).map(([verb, type]) => [type, verb as Verb]));
+const verbOf: ReadonlyMap<string, Verb> = /* @__PURE__ */ new Map(
+  Object.entries(commentVerbs).map(([verb, type]) => [type, verb as Verb]),
+);
 
 /** What each kind of event says in one line. */
 const headlines: Readonly<Record<Verb, string>> = {
@@ -65,40 +67,71 @@ const CommentData = z.object({
 /** Whether an event makes in-app notifications: the service is on, and so is the trigger of its verb. */
 export function makesNotifications(config: NotificationConfig | undefined, event: string): boolean {
   const verb = verbOf.get(event);
-  return verb !== undefined && config?.useNotificationService === true && config.notificationServiceConfig.triggers?.comment?.[verb] === true;
+  return (
+    verb !== undefined &&
+    config?.useNotificationService === true &&
+    config.notificationServiceConfig.triggers?.comment?.[verb] === true
+  );
 }
 
 /**
  * The notifications of a comment event, one per 50 recipients; none of an event without the thread that it is about. The same event
  * makes the same notifications, however often it is delivered.
  */
-export function inAppNotifications({ eventId, event, documentId, createdAt, payload }: OccurredEvent, recipients: readonly ContentUser[]): Notification[] {
+export function inAppNotifications(
+  { eventId, event, documentId, createdAt, payload }: OccurredEvent,
+  recipients: readonly ContentUser[],
+): Notification[] {
   const verb = verbOf.get(event);
   const { success, data } = CommentData.safeParse(payload.data);
   const thread = payload.audience?.thread;
   if (!verb || !success || !thread || documentId === undefined) return [];
-  const { actionUser, commentAnnotation: { annotationId, type, location, context, comments }, targetComment = comments?.[0] } = data;
+  const {
+    actionUser,
+    commentAnnotation: { annotationId, type, location, context, comments },
+    targetComment = comments?.[0],
+  } = data;
   const { createdAt: threadCreatedAt, authorId, visibility, accessFields } = thread;
-  const about = { annotationId: thread.annotationId, createdAt: threadCreatedAt, authorId, visibility, accessFields: accessFields && [...accessFields] };
+  const about = {
+    annotationId: thread.annotationId,
+    createdAt: threadCreatedAt,
+    authorId,
+    visibility,
+    accessFields: accessFields && [...accessFields],
+  };
   // What somebody deleted is not to be read once more.
   const text = verb === 'deleted' ? '' : clipped(targetComment?.commentText ?? '');
-  const groups = Array.from({ length: Math.ceil(recipients.length / MOST_INVOLVED) }, (_each, index) => recipients.slice(index * MOST_INVOLVED, (index + 1) * MOST_INVOLVED));
-  return groups.map((notifyUsers, index) => newNotification({
-    notificationSource: 'comment',
-    notificationSourceData: { annotationId, ...(type && { type }), ...(targetComment && { commentId: targetComment.commentId, commentText: text }), ...(location && { location }) },
-    actionUser,
-    notifyUsers,
-    notifyAll: false,
-    displayHeadlineMessageTemplate: headlines[verb],
-    displayHeadlineMessageTemplateData: { actionUser },
-    displayBodyMessage: text,
-    context: contextOf([context, ...(targetComment ? [targetComment.context] : [])]),
-    location,
-  }, { id: derivedId('ntf', createdAt, [eventId, index]), documentId, now: createdAt, thread: about }));
+  const groups = Array.from({ length: Math.ceil(recipients.length / MOST_INVOLVED) }, (_each, index) =>
+    recipients.slice(index * MOST_INVOLVED, (index + 1) * MOST_INVOLVED),
+  );
+  return groups.map((notifyUsers, index) =>
+    newNotification(
+      {
+        notificationSource: 'comment',
+        notificationSourceData: {
+          annotationId,
+          ...(type && { type }),
+          ...(targetComment && { commentId: targetComment.commentId, commentText: text }),
+          ...(location && { location }),
+        },
+        actionUser,
+        notifyUsers,
+        notifyAll: false,
+        displayHeadlineMessageTemplate: headlines[verb],
+        displayHeadlineMessageTemplateData: { actionUser },
+        displayBodyMessage: text,
+        context: contextOf([context, ...(targetComment ? [targetComment.context] : [])]),
+        location,
+      },
+      { id: derivedId('ntf', createdAt, [eventId, index]), documentId, now: createdAt, thread: about },
+    ),
+  );
 }
 
 /** The context of a notification: all that the thread and the comment require. A field that both have gets the values of both. */
-function contextOf(contexts: readonly z.output<typeof Context>[]): { access: z.output<typeof AccessContext> } | undefined {
+function contextOf(
+  contexts: readonly z.output<typeof Context>[],
+): { access: z.output<typeof AccessContext> } | undefined {
   const [first, ...others] = contexts.map((context) => context?.access).filter((access) => access !== undefined);
   if (!first) return undefined;
   const access = new Map(Object.entries(first));
@@ -123,24 +156,45 @@ export interface InAppDeps extends AudienceDeps {
  * Makes the in-app notifications of an event (spec 2), for those whom settings, visibility and access leave. Once more for the same
  * event changes nothing.
  */
-export function fanOutInApp({ table, clock, configs, notifications }: InAppDeps): (event: OccurredEvent) => Promise<void> {
+export function fanOutInApp({
+  table,
+  clock,
+  configs,
+  notifications,
+}: InAppDeps): (event: OccurredEvent) => Promise<void> {
   return async (event) => {
-    const { tenant, payload: { audience } } = event;
+    const {
+      tenant,
+      payload: { audience },
+    } = event;
     if (!audience?.thread || !verbOf.has(event.event)) return;
     if (!makesNotifications(await configs.get(tenant), event.event)) return;
     const userIds = recipientsOf(audience, 'inbox', await audienceRules({ table, clock }, tenant, event));
     if (userIds.length === 0) return;
-    const users = await table.getMany(UserEntity, [...userIds, ...incompleteActors(event.payload)].map((userId) => ({ tenant, userId })));
+    const users = await table.getMany(
+      UserEntity,
+      [...userIds, ...incompleteActors(event.payload)].map((userId) => ({ tenant, userId })),
+    );
     const recipients = userIds.map((userId, index) => ({ userId, email: users[index]?.email }));
     const completed = { ...event, payload: withActors(event.payload, profilesOf(users)) };
     const { organization, document } = audience.thread;
-    for (const notification of inAppNotifications(completed, recipients)) await notifications.add({ tenant, organization, document }, notification);
+    for (const notification of inAppNotifications(completed, recipients))
+      await notifications.add({ tenant, organization, document }, notification);
   };
 }
 
 /** Make the in-app notifications of events. */
-export const inAppFanOut: Capability<(event: OccurredEvent) => Promise<void>> = /* @__PURE__ */ building([addNotifications, readNotificationConfig], {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => fanOutInApp({ table: openTable(env), clock: Date.now, configs: readNotificationConfig.open(env), notifications: addNotifications.open(env) }),
-});
+export const inAppFanOut: Capability<(event: OccurredEvent) => Promise<void>> = /* @__PURE__ */ building(
+  [addNotifications, readNotificationConfig],
+  {
+    grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }],
+    env: ['TABLE_NAME'],
+    open: (env) =>
+      fanOutInApp({
+        table: openTable(env),
+        clock: Date.now,
+        configs: readNotificationConfig.open(env),
+        notifications: addNotifications.open(env),
+      }),
+  },
+);

@@ -79,25 +79,46 @@ export class NotificationLists {
    * document. It ends early at about 4 MB or after a bounded number of queries, then with fewer values, perhaps none, and a `next`. NOT_FOUND
    * when the document does not exist.
    */
-  async page(tenant: string, organization: Organization, filter: NotificationFilter, options: NotificationPageOptions): Promise<NotificationPage> {
+  async page(
+    tenant: string,
+    organization: Organization,
+    filter: NotificationFilter,
+    options: NotificationPageOptions,
+  ): Promise<NotificationPage> {
     const place = placeOf(tenant, organization);
     const { notificationIds, userId } = filter;
-    const document = filter.documentId === undefined ? undefined : await this.#documents.require(place, filter.documentId);
+    const document =
+      filter.documentId === undefined ? undefined : await this.#documents.require(place, filter.documentId);
     const isThere = inLocation(filter);
-    const show = (notification: Notification) => showNotification({ apiKey: tenant, organizationId: organization.organizationId }, notification);
-    if (notificationIds === undefined && userId === undefined) return this.#walked(place, document, isThere, options, show);
+    const show = (notification: Notification) =>
+      showNotification({ apiKey: tenant, organizationId: organization.organizationId }, notification);
+    if (notificationIds === undefined && userId === undefined)
+      return this.#walked(place, document, isThere, options, show);
 
-    const rounds = notificationIds ? this.#named(place, notificationIds, options) : this.#edges(place, [userId as string, EVERYBODY], document?.internalId, options);
-    const viewing = userId === undefined ? undefined : { organization, place, userId, checks: new ViewerChecks(this.#table, { place, organization, now: options.now }, userId) };
+    const rounds = notificationIds
+      ? this.#named(place, notificationIds, options)
+      : this.#edges(place, [userId as string, EVERYBODY], document?.internalId, options);
+    const viewing =
+      userId === undefined
+        ? undefined
+        : {
+            organization,
+            place,
+            userId,
+            checks: new ViewerChecks(this.#table, { place, organization, now: options.now }, userId),
+          };
     const values: ShownNotification[] = [];
     let [position, bytes] = [options.after, 0];
     for await (const { candidates, upTo } of rounds) {
-      const asked = candidates.filter((one) => (isThere?.(one.notification) ?? true) && (!document || one.document === document.internalId));
+      const asked = candidates.filter(
+        (one) => (isThere?.(one.notification) ?? true) && (!document || one.document === document.internalId),
+      );
       const seen = viewing ? await this.#visible(viewing, asked) : asked;
       for (const { key, notification } of seen) {
         const shown = show(notification);
         bytes += Buffer.byteLength(JSON.stringify(shown));
-        if (values.length === options.limit || (values.length > 0 && bytes > PAGE_BYTES)) return { values, next: position };
+        if (values.length === options.limit || (values.length > 0 && bytes > PAGE_BYTES))
+          return { values, next: position };
         values.push(shown);
         position = key;
       }
@@ -110,19 +131,27 @@ export class NotificationLists {
    * The most recent notifications that a filter asks for, newest first: at most 1,000 and about 4 MB, but all that are asked for by id.
    * INVALID_ARGUMENT when there are too many to look through.
    */
-  async recent(tenant: string, organization: Organization, filter: NotificationFilter, now: number): Promise<ShownNotification[]> {
+  async recent(
+    tenant: string,
+    organization: Organization,
+    filter: NotificationFilter,
+    now: number,
+  ): Promise<ShownNotification[]> {
     // Document by document, the latest are known at the end only.
-    const endsEarly = filter.notificationIds === undefined && (filter.documentId !== undefined || filter.userId !== undefined);
+    const endsEarly =
+      filter.notificationIds === undefined && (filter.documentId !== undefined || filter.userId !== undefined);
     const found: ShownNotification[] = [];
     let [after, bytes]: [string | undefined, number] = [undefined, 0];
     for (let i = 0; i < MOST_PAGES; i++) {
       const { values, next } = await this.page(tenant, organization, filter, { limit: limits.pageSize, after, now });
       found.push(...values);
       bytes += values.reduce((sum, value) => sum + Buffer.byteLength(JSON.stringify(value)), 0);
-      if (next === undefined || (endsEarly && (found.length >= limits.pageSize || bytes >= PAGE_BYTES))) return filter.notificationIds ? found : latest(found);
+      if (next === undefined || (endsEarly && (found.length >= limits.pageSize || bytes >= PAGE_BYTES)))
+        return filter.notificationIds ? found : latest(found);
       after = next;
     }
-    const message = 'documentId must be narrowed: there are too many notifications to look through. /v2/notifications/get gives them in pages';
+    const message =
+      'documentId must be narrowed: there are too many notifications to look through. /v2/notifications/get gives them in pages';
     throw invalid({ path: ['documentId'], code: 'too_many', message });
   }
 
@@ -130,17 +159,35 @@ export class NotificationLists {
    * The ids of the notifications that a filter without `notificationIds` asks for, some at a time; of a user those that name the user. They
    * may be removed meanwhile. `document` is that of the filter, as it was found.
    */
-  async *ids(place: Place, document: Document | undefined, { userId, ...filter }: NotificationFilter): AsyncGenerator<string[]> {
+  async *ids(
+    place: Place,
+    document: Document | undefined,
+    { userId, ...filter }: NotificationFilter,
+  ): AsyncGenerator<string[]> {
     const isThere = inLocation(filter);
     if (userId !== undefined) {
-      const rounds = this.#edges(place, [userId], document?.internalId, { limit: EDGES_AT_ONCE, ascending: true }, Infinity);
-      const isTheirs = ({ notification }: Candidate) => names(notification, userId) && (isThere?.(notification) ?? true);
-      for await (const { candidates } of rounds) yield candidates.filter(isTheirs).map(({ notification }) => notification.id);
+      const rounds = this.#edges(
+        place,
+        [userId],
+        document?.internalId,
+        { limit: EDGES_AT_ONCE, ascending: true },
+        Infinity,
+      );
+      const isTheirs = ({ notification }: Candidate) =>
+        names(notification, userId) && (isThere?.(notification) ?? true);
+      for await (const { candidates } of rounds)
+        yield candidates.filter(isTheirs).map(({ notification }) => notification.id);
       return;
     }
     let after: string | undefined;
     do {
-      const { values, next } = await this.#walked(place, document, isThere, { after, limit: READ_AT_ONCE, ascending: true }, ({ id }) => id);
+      const { values, next } = await this.#walked(
+        place,
+        document,
+        isThere,
+        { after, limit: READ_AT_ONCE, ascending: true },
+        ({ id }) => id,
+      );
       yield values;
       after = next;
     } while (after !== undefined);
@@ -148,13 +195,20 @@ export class NotificationLists {
 
   /** A page of the notifications of a document, or of all of them document by document. */
   async #walked<V>(
-    place: Place, document: Document | undefined, isWanted: IsWanted | undefined, { after, limit, ascending = false }: Slice, show: (notification: Notification) => V,
+    place: Place,
+    document: Document | undefined,
+    isWanted: IsWanted | undefined,
+    { after, limit, ascending = false }: Slice,
+    show: (notification: Notification) => V,
   ): Promise<{ values: V[]; next: string | undefined }> {
     const { values, next } = await walk({
-      documents: document ? theseDocuments([{ documentId: document.documentId, place: { ...place, document: document.internalId } }]) : everyDocument(this.#documents, place),
+      documents: document
+        ? theseDocuments([{ documentId: document.documentId, place: { ...place, document: document.internalId } }])
+        : everyDocument(this.#documents, place),
       from: walkCursor.position(after),
       limit,
-      read: (one, options) => stretch(this.#table, NotificationEntity, one.place, { ...options, descending: !ascending }, show, isWanted),
+      read: (one, options) =>
+        stretch(this.#table, NotificationEntity, one.place, { ...options, descending: !ascending }, show, isWanted),
     });
     return { values, next: walkCursor.of(next) };
   }
@@ -165,11 +219,20 @@ export class NotificationLists {
     const order = byKey(ascending);
     const keyOf = ({ createdAt, id }: Notification) => joinKey(recordSortKey(createdAt, id));
     const candidates = found.flatMap((one): Candidate[] => (one ? [{ ...one, key: keyOf(one.notification) }] : []));
-    yield { candidates: candidates.filter((one) => after === undefined || order({ key: after }, one) < 0).sort(order), upTo: undefined };
+    yield {
+      candidates: candidates.filter((one) => after === undefined || order({ key: after }, one) < 0).sort(order),
+      upTo: undefined,
+    };
   }
 
   /** The notifications to which the edges of some users lead, in one order; those of one document when it is given. */
-  async *#edges(place: Place, userIds: readonly string[], document: string | undefined, { after, limit, ascending = false }: Slice, most = MOST_QUERIES): AsyncGenerator<Round> {
+  async *#edges(
+    place: Place,
+    userIds: readonly string[],
+    document: string | undefined,
+    { after, limit, ascending = false }: Slice,
+    most = MOST_QUERIES,
+  ): AsyncGenerator<Round> {
     let from = after;
     for (let query = 0; query < most; query++) {
       // Where the first ones do not fill the page, most are not wanted.
@@ -179,7 +242,9 @@ export class NotificationLists {
         const slice = edges.slice(i, i + READ_AT_ONCE);
         const asked = document === undefined ? slice : slice.filter((edge) => edge.document === document);
         const read = await readNotifications(this.#table, place, asked);
-        const candidates = asked.flatMap((edge, index) => (read[index] ? [{ key: edge.key, document: edge.document, notification: read[index] }] : []));
+        const candidates = asked.flatMap((edge, index) =>
+          read[index] ? [{ key: edge.key, document: edge.document, notification: read[index] }] : [],
+        );
         yield { candidates, upTo: i + READ_AT_ONCE < edges.length ? slice.at(-1)?.key : next };
       }
       if (next === undefined) return;
@@ -188,12 +253,25 @@ export class NotificationLists {
   }
 
   /** The edges of some users to notifications in one order, those to the same one once. */
-  async #merged(place: Place, userIds: readonly string[], options: { after: string | undefined; limit: number; descending: boolean }) {
-    const pages = await Promise.all(userIds.map((userId) => this.#table.query(InvolvementEntity, { ...place, userId }, { ...options, prefix: ['DATA', 'notification'] })));
+  async #merged(
+    place: Place,
+    userIds: readonly string[],
+    options: { after: string | undefined; limit: number; descending: boolean },
+  ) {
+    const pages = await Promise.all(
+      userIds.map((userId) =>
+        this.#table.query(InvolvementEntity, { ...place, userId }, { ...options, prefix: ['DATA', 'notification'] }),
+      ),
+    );
     const order = byKey(!options.descending);
     // Behind the end of a page that goes on nothing is known.
     const [next] = pages.flatMap((page) => (page.next === undefined ? [] : [{ key: page.next }])).sort(order);
-    const edges = pages.flatMap(({ values }) => values.map((edge) => ({ ...edge, key: InvolvementEntity.key({ ...place, ...edge, userId: '', kind: 'notification' }).SK })));
+    const edges = pages.flatMap(({ values }) =>
+      values.map((edge) => ({
+        ...edge,
+        key: InvolvementEntity.key({ ...place, ...edge, userId: '', kind: 'notification' }).SK,
+      })),
+    );
     const known = distinctBy(edges, ({ key }) => key).filter((edge) => next === undefined || order(edge, next) <= 0);
     return { edges: known.sort(order), next: next?.key };
   }
@@ -202,17 +280,30 @@ export class NotificationLists {
    * Returns the notifications that a user sees: those that name the user, or are for everybody with access to the document; and that the user may see,
    * by the rule `maySee`. A deleted document has none.
    */
-  async #visible({ organization, place, userId, checks }: Viewing, candidates: readonly Candidate[]): Promise<Candidate[]> {
-    const documents = await liveDocuments(this.#documents, place, candidates.map(({ notification }) => notification.documentId));
-    const there = candidates.filter(({ document, notification }) => documents.get(notification.documentId)?.internalId === document && (names(notification, userId) || notification.notifyAll));
+  async #visible(
+    { organization, place, userId, checks }: Viewing,
+    candidates: readonly Candidate[],
+  ): Promise<Candidate[]> {
+    const documents = await liveDocuments(
+      this.#documents,
+      place,
+      candidates.map(({ notification }) => notification.documentId),
+    );
+    const there = candidates.filter(
+      ({ document, notification }) =>
+        documents.get(notification.documentId)?.internalId === document &&
+        (names(notification, userId) || notification.notifyAll),
+    );
     const guards = await notificationGuards(this.#table, place, organization.organizationId, there);
-    const allowed = await checks.see(guards.map((guard, index) => {
-      const { notification } = there[index]!;
-      const isNamed = names(notification, userId);
-      // A notification without a thread is for the users that it names, whatever access they have to its document.
-      const document = guard.thread || !isNamed ? documents.get(notification.documentId) : undefined;
-      return { ...guard, document, knownUsersOnly: !isNamed };
-    }));
+    const allowed = await checks.see(
+      guards.map((guard, index) => {
+        const { notification } = there[index]!;
+        const isNamed = names(notification, userId);
+        // A notification without a thread is for the users that it names, whatever access they have to its document.
+        const document = guard.thread || !isNamed ? documents.get(notification.documentId) : undefined;
+        return { ...guard, document, knownUsersOnly: !isNamed };
+      }),
+    );
     return there.filter((_candidate, index) => allowed[index]);
   }
 }
@@ -229,10 +320,20 @@ interface Viewing {
  * Returns what limits the readers of notifications, the document aside: their own access context, and the threads that they are about as these are
  * now. For a deleted thread, what held when the notification was made.
  */
-export async function notificationGuards(table: Table, place: Place, organizationId: string, placed: readonly PlacedNotification[]): Promise<Guard[]> {
-  const about = placed.flatMap(({ document, notification: { thread } }) => (thread ? [{ ...thread, document, organizationId }] : []));
+export async function notificationGuards(
+  table: Table,
+  place: Place,
+  organizationId: string,
+  placed: readonly PlacedNotification[],
+): Promise<Guard[]> {
+  const about = placed.flatMap(({ document, notification: { thread } }) =>
+    thread ? [{ ...thread, document, organizationId }] : [],
+  );
   const current = (await guardsOf(table, place, organizationId, about)).values();
-  return placed.map(({ notification: { thread, accessFields } }) => ({ accessFields, ...(thread && { thread: current.next().value ?? { ...thread, organizationId } }) }));
+  return placed.map(({ notification: { thread, accessFields } }) => ({
+    accessFields,
+    ...(thread && { thread: current.next().value ?? { ...thread, organizationId } }),
+  }));
 }
 
 /** The latest first, as many as one answer takes. */
@@ -249,7 +350,8 @@ function inLocation({ locationId }: NotificationFilter): IsWanted | undefined {
 }
 
 function byKey(ascending: boolean) {
-  return (a: { readonly key: string }, b: { readonly key: string }) => (a.key === b.key ? 0 : (a.key < b.key) === ascending ? -1 : 1);
+  return (a: { readonly key: string }, b: { readonly key: string }) =>
+    a.key === b.key ? 0 : a.key < b.key === ascending ? -1 : 1;
 }
 
 export const readNotificationLists: Capability<NotificationLists> = {

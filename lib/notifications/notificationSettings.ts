@@ -1,7 +1,14 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { givenAt, hasEnded } from '../directory/rules/access.ts';
-import { levelsFor, type NotificationChannel, type NotificationLevel, notificationChannels, type NotificationLevels, notificationLevels } from '../events/rules/recipients.ts';
+import {
+  levelsFor,
+  type NotificationChannel,
+  type NotificationLevel,
+  notificationChannels,
+  type NotificationLevels,
+  notificationLevels,
+} from '../events/rules/recipients.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import type { Place } from '../directory/folders/folders.ts';
 import { keyPrefix } from '../table/keys.ts';
@@ -18,14 +25,23 @@ export const NotificationSettingsEntity = defineEntity({
   scope: 'tenant',
   ownedBy: 'user',
   purpose: 'What a user wants to be told of by inbox, e-mail and Slack, in the organization or in one document',
-  schema: z.object({ inbox: Level, email: Level, slack: Level, /** Epoch ms, of the last change. */ setAt: z.number().optional() }),
+  schema: z.object({
+    inbox: Level,
+    email: Level,
+    slack: Level,
+    /** Epoch ms, of the last change. */ setAt: z.number().optional(),
+  }),
   pk: (of: Place & { userId: string }) => [of.tenant, 'ORGANIZATION', of.organization, 'USER', of.userId],
   // Without a document they are those for the organization.
   sk: (key: { document?: string | undefined }) => ['SETTINGS', ...(key.document === undefined ? [] : [key.document])],
   indexes: {
     gsi2: {
       holds: 'notification settings for an organization or document, by user',
-      pk: ({ tenant, organization, document }: Place & { document?: string | undefined }) => [tenant, 'SETTINGS', document ?? organization],
+      pk: ({ tenant, organization, document }: Place & { document?: string | undefined }) => [
+        tenant,
+        'SETTINGS',
+        document ?? organization,
+      ],
       sk: ({ userId }) => [userId],
     },
   },
@@ -35,7 +51,10 @@ export const NotificationSettingsEntity = defineEntity({
 export const settingsPrefix = ['SETTINGS'];
 
 /** Settings for documents, each with its document's internal id: to query with `settingsPrefix`. */
-export const settingsOfDocuments: Queried<NotificationLevels & { readonly document: string; readonly setAt?: number | undefined }, Place & { readonly userId: string }> = {
+export const settingsOfDocuments: Queried<
+  NotificationLevels & { readonly document: string; readonly setAt?: number | undefined },
+  Place & { readonly userId: string }
+> = {
   partition: NotificationSettingsEntity.partition,
   fromItem(item, now) {
     const settings = NotificationSettingsEntity.fromItem(item, now);
@@ -65,8 +84,14 @@ export class NotificationSettingsReader {
 
   /** A user's settings in each of the scopes. One BatchGet. */
   async of(place: Place, userId: string, scopes: readonly SettingsScope[]): Promise<ScopedSettings[]> {
-    const [organization, ...found] = await this.table.getMany(NotificationSettingsEntity, [{}, ...scopes].map((scope) => ({ ...place, userId, ...scope })));
-    return found.map((set) => ({ set: { ...organization, ...defined(set ?? {}) }, inForce: levelsFor(organization, set) }));
+    const [organization, ...found] = await this.table.getMany(
+      NotificationSettingsEntity,
+      [{}, ...scopes].map((scope) => ({ ...place, userId, ...scope })),
+    );
+    return found.map((set) => ({
+      set: { ...organization, ...defined(set ?? {}) },
+      inForce: levelsFor(organization, set),
+    }));
   }
 }
 
@@ -80,41 +105,84 @@ export class NotificationSettingsWriter extends NotificationSettingsReader {
    * Sets levels of users in every one of the scopes, channel by channel: what is not sent stays, unless the user left meanwhile. A user that
    * the tenant does not know fails alone. Users and scopes are distinct; gives one result per user.
    */
-  async set(place: Place, userIds: readonly string[], scopes: readonly SettingsScope[], sent: NotificationLevels, now: number): Promise<SettingsWritten[]> {
-    const known = await this.table.getMany(UserEntity, userIds.map((userId) => ({ tenant: place.tenant, userId })));
-    const items = userIds.flatMap((userId, index) => (known[index] ? scopes.map(({ document }) => ({ userId, document, departures: known[index]?.departures })) : []));
-    const written = await writeEach<(typeof items)[number], Stored<NotificationLevels & { setAt?: number | undefined }> | undefined, boolean>({
+  async set(
+    place: Place,
+    userIds: readonly string[],
+    scopes: readonly SettingsScope[],
+    sent: NotificationLevels,
+    now: number,
+  ): Promise<SettingsWritten[]> {
+    const known = await this.table.getMany(
+      UserEntity,
+      userIds.map((userId) => ({ tenant: place.tenant, userId })),
+    );
+    const items = userIds.flatMap((userId, index) =>
+      known[index] ? scopes.map(({ document }) => ({ userId, document, departures: known[index]?.departures })) : [],
+    );
+    const written = await writeEach<
+      (typeof items)[number],
+      Stored<NotificationLevels & { setAt?: number | undefined }> | undefined,
+      boolean
+    >({
       table: this.table,
       items,
-      read: (some) => this.table.getMany(NotificationSettingsEntity, some.map((item) => ({ ...place, ...item }))),
+      read: (some) =>
+        this.table.getMany(
+          NotificationSettingsEntity,
+          some.map((item) => ({ ...place, ...item })),
+        ),
       decide: ({ departures, ...item }, stored) => {
         const setAt = givenAt(departures, place.organization, now);
-        const left = stored && hasEnded(departures, [item.document ?? place.organization, place.organization], stored.setAt);
+        const left =
+          stored && hasEnded(departures, [item.document ?? place.organization, place.organization], stored.setAt);
         const merged = { ...(left ? {} : stored), ...defined(sent) };
-        if (stored && !left && notificationChannels.every((channel) => stored[channel] === merged[channel])) return { result: true, ops: [] };
+        if (stored && !left && notificationChannels.every((channel) => stored[channel] === merged[channel]))
+          return { result: true, ops: [] };
         const value = { ...place, ...item, ...merged, setAt };
-        return { result: true, ops: [stored ? replace(NotificationSettingsEntity, value, stored._r) : insert(NotificationSettingsEntity, value, setAt)] };
+        return {
+          result: true,
+          ops: [
+            stored
+              ? replace(NotificationSettingsEntity, value, stored._r)
+              : insert(NotificationSettingsEntity, value, setAt),
+          ],
+        };
       },
       conflicted: () => false,
     });
     const failed = new Set(items.flatMap(({ userId }, index) => (written[index] ? [] : [userId])));
     return userIds.map((userId, index) => {
       if (!known[index]) return { success: false, message: 'User does not exist.' };
-      return failed.has(userId) ? { success: false, message: 'User config is being changed by another request.' } : { success: true, message: 'User config set successfully.' };
+      return failed.has(userId)
+        ? { success: false, message: 'User config is being changed by another request.' }
+        : { success: true, message: 'User config set successfully.' };
     });
   }
 }
 
 function defined(levels: NotificationLevels): NotificationLevels {
-  return Object.fromEntries(notificationChannels.flatMap((channel) => (levels[channel] === undefined ? [] : [[channel, levels[channel]]])));
+  return Object.fromEntries(
+    notificationChannels.flatMap((channel) => (levels[channel] === undefined ? [] : [[channel, levels[channel]]])),
+  );
 }
 
 /**
  * What is in force for each user in a document, by its internal id; without one, in the organization. For deliveries, which ask for
  * everybody whom an event may concern: one BatchGet per 50 users, in parallel.
  */
-export async function notificationSettings(table: Table, place: Place, document: string | undefined, userIds: readonly string[]): Promise<ReadonlyMap<string, LevelsInForce>> {
-  const found = await table.getMany(NotificationSettingsEntity, userIds.flatMap((userId) => [{ ...place, userId }, { ...place, userId, document }]));
+export async function notificationSettings(
+  table: Table,
+  place: Place,
+  document: string | undefined,
+  userIds: readonly string[],
+): Promise<ReadonlyMap<string, LevelsInForce>> {
+  const found = await table.getMany(
+    NotificationSettingsEntity,
+    userIds.flatMap((userId) => [
+      { ...place, userId },
+      { ...place, userId, document },
+    ]),
+  );
   return new Map(userIds.map((userId, index) => [userId, levelsFor(found[2 * index], found[2 * index + 1])]));
 }
 

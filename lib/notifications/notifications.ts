@@ -2,7 +2,15 @@ import type { Capability } from '../app/capability.ts';
 import { distinct } from '../shared/collections.ts';
 import { instantKey } from '../shared/times.ts';
 import { contextItems } from '../comments/rules/comments.ts';
-import { annotationOf, changeNotification, fits, names, Notification, type NotificationChange, type ThreadReference } from './rules.ts';
+import {
+  annotationOf,
+  changeNotification,
+  fits,
+  names,
+  Notification,
+  type NotificationChange,
+  type ThreadReference,
+} from './rules.ts';
 import { completeUser, type ContentUser, isIncomplete } from '../content/rules/user.ts';
 import { inSlices } from '../shared/inSlices.ts';
 import type { ItemOutcome } from '../shared/results.ts';
@@ -34,7 +42,8 @@ export const NotificationEntity = defineEntity({
   indexes: {
     gsi2: {
       holds: 'notifications with a location',
-      pk: ({ tenant, documentId, locationKey }) => (locationKey === undefined ? undefined : [tenant, 'LOCATION', documentId, locationKey]),
+      pk: ({ tenant, documentId, locationKey }) =>
+        locationKey === undefined ? undefined : [tenant, 'LOCATION', documentId, locationKey],
       sk: ({ organization, createdAt, id }) => [organization, 'notification', instantKey(createdAt), id],
     },
   },
@@ -57,18 +66,37 @@ interface Selection {
 }
 
 /** Whether a filter selects a notification: by its document, as it was found, its location, and a user whom it names. */
-export function selects(document: Pick<Document, 'internalId'> | undefined, { locationId, userId }: Selection, placed: PlacedNotification): boolean {
+export function selects(
+  document: Pick<Document, 'internalId'> | undefined,
+  { locationId, userId }: Selection,
+  placed: PlacedNotification,
+): boolean {
   const { notification } = placed;
   if (document && document.internalId !== placed.document) return false;
-  return (locationId === undefined || notification.locationKey === locationId) && (userId === undefined || names(notification, userId));
+  return (
+    (locationId === undefined || notification.locationKey === locationId) &&
+    (userId === undefined || names(notification, userId))
+  );
 }
 
 const nameOf = (id: string): RecordName => ({ kind: 'notification', id, within: '' });
 
 /** The edges of a notification: whom it is for, and who caused it. */
 function edges(document: string, { id, createdAt, notifyUsers, notifyAll, actionUser }: Notification): Involvement[] {
-  const userIds = new Set([...notifyUsers.map(({ userId }) => userId), actionUser.userId, ...(notifyAll ? [EVERYBODY] : [])]);
-  return [...userIds].map((userId) => ({ userId, kind: 'notification', at: createdAt, document, id, createdAt, made: userId === actionUser.userId }));
+  const userIds = new Set([
+    ...notifyUsers.map(({ userId }) => userId),
+    actionUser.userId,
+    ...(notifyAll ? [EVERYBODY] : []),
+  ]);
+  return [...userIds].map((userId) => ({
+    userId,
+    kind: 'notification',
+    at: createdAt,
+    document,
+    id,
+    createdAt,
+    made: userId === actionUser.userId,
+  }));
 }
 
 /** The operations that remove a notification as it was read, with its id and edges. */
@@ -82,23 +110,43 @@ export function notificationRemovalOps(place: DocumentPlace, notification: Store
 
 /** The notifications that edges lead to, undefined where there is none any more. One BatchGet per 100. */
 export async function readNotifications(
-  table: Table, { tenant, organization }: Place, found: readonly Pick<Involvement, 'document' | 'id' | 'createdAt'>[],
+  table: Table,
+  { tenant, organization }: Place,
+  found: readonly Pick<Involvement, 'document' | 'id' | 'createdAt'>[],
 ): Promise<(Stored<Notification> | undefined)[]> {
-  return table.getMany(NotificationEntity, found.map(({ document, id, createdAt }) => ({ tenant, organization, document, id, createdAt })));
+  return table.getMany(
+    NotificationEntity,
+    found.map(({ document, id, createdAt }) => ({ tenant, organization, document, id, createdAt })),
+  );
 }
 
 /** The notifications with these ids, undefined where there is none. Two dependent BatchGets. */
-export async function namedNotifications(table: Table, place: Place, ids: readonly string[]): Promise<(NamedNotification | undefined)[]> {
+export async function namedNotifications(
+  table: Table,
+  place: Place,
+  ids: readonly string[],
+): Promise<(NamedNotification | undefined)[]> {
   const positions = await findRecords(table, place, ids.map(nameOf));
   const known = positions.flatMap((position, index) => (position ? [{ ...position, id: ids[index] as string }] : []));
   const [read, documents] = await Promise.all([
     readNotifications(table, place, known),
-    liveDocuments(new DocumentReader(table), place, known.flatMap(({ documentId }) => documentId ?? [])),
+    liveDocuments(
+      new DocumentReader(table),
+      place,
+      known.flatMap(({ documentId }) => documentId ?? []),
+    ),
   ]);
-  const placed = new Map(known.map(({ id, document: internalId, documentId }, index) => {
-    const [notification, document] = [read[index], documents.get(documentId ?? '')];
-    return [id, notification && document?.internalId === internalId ? { document: internalId, home: document, notification } : undefined] as const;
-  }));
+  const placed = new Map(
+    known.map(({ id, document: internalId, documentId }, index) => {
+      const [notification, document] = [read[index], documents.get(documentId ?? '')];
+      return [
+        id,
+        notification && document?.internalId === internalId
+          ? { document: internalId, home: document, notification }
+          : undefined,
+      ] as const;
+    }),
+  );
   return ids.map((id) => placed.get(id));
 }
 
@@ -116,16 +164,24 @@ export class NotificationWriter {
   }
 
   /** The thread that a notification of a document is about, where its data name one. */
-  async threadOf(place: DocumentPlace, documentId: string, about: Parameters<typeof annotationOf>[0]): Promise<ThreadReference | undefined> {
+  async threadOf(
+    place: DocumentPlace,
+    documentId: string,
+    about: Parameters<typeof annotationOf>[0],
+  ): Promise<ThreadReference | undefined> {
     const annotationId = annotationOf(about);
     if (annotationId === undefined) return undefined;
-    const [thread] = await threadReferences(this.#table, place, [{ document: place.document, documentId, annotationId }]);
+    const [thread] = await threadReferences(this.#table, place, [
+      { document: place.document, documentId, annotationId },
+    ]);
     return thread;
   }
 
   /** The user who caused a notification, completed from the stored profile. One read when the name or the e-mail address is missing. */
   async completed(tenant: string, user: ContentUser): Promise<ContentUser> {
-    return isIncomplete(user) ? completeUser(user, await this.#table.get(UserEntity, { tenant, userId: user.userId })) : user;
+    return isIncomplete(user)
+      ? completeUser(user, await this.#table.get(UserEntity, { tenant, userId: user.userId }))
+      : user;
   }
 
   /** Which of the users have access to a document. */
@@ -157,74 +213,124 @@ export class NotificationWriter {
    * alone. `verifiedAt` (epoch ms) leaves out readers who have no access to its document then. Ids are distinct.
    */
   async update(
-    tenant: string, organization: Organization, changes: readonly NotificationChange[], { isMeant, verifiedAt }: { isMeant: IsMeant; verifiedAt?: number | undefined },
+    tenant: string,
+    organization: Organization,
+    changes: readonly NotificationChange[],
+    { isMeant, verifiedAt }: { isMeant: IsMeant; verifiedAt?: number | undefined },
   ): Promise<ItemOutcome[]> {
     const place = placeOf(tenant, organization);
     const failed = { success: false, message: 'Failed to update notification.' };
-    return inSlices(changes, CHANGED_AT_ONCE, (slice) => writeEach<NotificationChange, Changing | undefined, ItemOutcome>({
-      table: this.#table,
-      items: slice,
-      read: (items) => this.#changing(organization, place, items, verifiedAt),
-      decide: (_change, state) => {
-        const changed = state && changeNotification(state.notification, state.change, state.thread);
-        if (!state || !changed || state.home.disabled || !isMeant(state) || !fits(changed)) return { result: failed, ops: [] };
-        const at = { ...place, document: state.document };
-        const [before, after] = [edges(state.document, state.notification), edges(state.document, changed)];
-        const gone = before.filter(({ userId }) => !after.some((edge) => edge.userId === userId));
-        const other = after.filter(({ userId, made }) => !before.some((edge) => edge.userId === userId && edge.made === made));
-        return {
-          result: { success: true, message: 'Notification updated.' },
-          ops: [
-            replace(NotificationEntity, { ...at, ...changed }, state.notification._r),
-            ...gone.map((edge) => forget(at, edge)),
-            ...other.map((edge) => involve(at, edge)),
-          ],
-        };
-      },
-      conflicted: () => failed,
-    }));
+    return inSlices(changes, CHANGED_AT_ONCE, (slice) =>
+      writeEach<NotificationChange, Changing | undefined, ItemOutcome>({
+        table: this.#table,
+        items: slice,
+        read: (items) => this.#changing(organization, place, items, verifiedAt),
+        decide: (_change, state) => {
+          const changed = state && changeNotification(state.notification, state.change, state.thread);
+          if (!state || !changed || state.home.disabled || !isMeant(state) || !fits(changed))
+            return { result: failed, ops: [] };
+          const at = { ...place, document: state.document };
+          const [before, after] = [edges(state.document, state.notification), edges(state.document, changed)];
+          const gone = before.filter(({ userId }) => !after.some((edge) => edge.userId === userId));
+          const other = after.filter(
+            ({ userId, made }) => !before.some((edge) => edge.userId === userId && edge.made === made),
+          );
+          return {
+            result: { success: true, message: 'Notification updated.' },
+            ops: [
+              replace(NotificationEntity, { ...at, ...changed }, state.notification._r),
+              ...gone.map((edge) => forget(at, edge)),
+              ...other.map((edge) => involve(at, edge)),
+            ],
+          };
+        },
+        conflicted: () => failed,
+      }),
+    );
   }
 
   /** Removes notifications; one that is not there, that `isMeant` refuses or whose document is disabled fails alone. Ids are distinct. */
   async remove(place: Place, ids: readonly string[], isMeant: IsMeant): Promise<ItemOutcome[]> {
     const failed = { success: false, message: 'Failed to delete notification.' };
-    return inSlices(ids, CHANGED_AT_ONCE, (slice) => writeEach<string, NamedNotification | undefined, ItemOutcome>({
-      table: this.#table,
-      items: slice,
-      read: (items) => namedNotifications(this.#table, place, items),
-      decide: (_id, named) => (named && !named.home.disabled && isMeant(named)
-        ? { result: { success: true, message: 'Notification deleted.' }, ops: notificationRemovalOps({ ...place, document: named.document }, named.notification) }
-        : { result: failed, ops: [] }),
-      conflicted: () => failed,
-    }));
+    return inSlices(ids, CHANGED_AT_ONCE, (slice) =>
+      writeEach<string, NamedNotification | undefined, ItemOutcome>({
+        table: this.#table,
+        items: slice,
+        read: (items) => namedNotifications(this.#table, place, items),
+        decide: (_id, named) =>
+          named && !named.home.disabled && isMeant(named)
+            ? {
+                result: { success: true, message: 'Notification deleted.' },
+                ops: notificationRemovalOps({ ...place, document: named.document }, named.notification),
+              }
+            : { result: failed, ops: [] },
+        conflicted: () => failed,
+      }),
+    );
   }
 
   /** What is to be changed, with what it is about afterwards. */
-  async #changing(organization: Organization, place: Place, changes: readonly NotificationChange[], verifiedAt: number | undefined): Promise<(Changing | undefined)[]> {
-    const found = await namedNotifications(this.#table, place, changes.map(({ id }) => id));
-    const there = found.flatMap((named, index) => (named ? [{ ...named, change: changes[index] as NotificationChange }] : []));
-    const about = there.map(({ document, notification: { documentId, notificationSource }, change: { notificationSourceData } }) => (
-      { document, documentId, annotationId: annotationOf({ notificationSource, notificationSourceData }) }
-    ));
+  async #changing(
+    organization: Organization,
+    place: Place,
+    changes: readonly NotificationChange[],
+    verifiedAt: number | undefined,
+  ): Promise<(Changing | undefined)[]> {
+    const found = await namedNotifications(
+      this.#table,
+      place,
+      changes.map(({ id }) => id),
+    );
+    const there = found.flatMap((named, index) =>
+      named ? [{ ...named, change: changes[index] as NotificationChange }] : [],
+    );
+    const about = there.map(
+      ({ document, notification: { documentId, notificationSource }, change: { notificationSourceData } }) => ({
+        document,
+        documentId,
+        annotationId: annotationOf({ notificationSource, notificationSourceData }),
+      }),
+    );
     const [threads, mayRead] = await Promise.all([
       threadReferences(this.#table, place, about),
       verifiedAt === undefined ? undefined : this.#mayRead(organization, place, there, verifiedAt),
     ]);
-    const changing = new Map(there.map(({ change, ...named }, index) => {
-      const readByUserIds = change.readByUserIds?.filter((userId) => mayRead?.(named.document, userId) ?? true);
-      return [change.id, { ...named, change: { ...change, readByUserIds }, thread: change.notificationSourceData ? threads[index] : named.notification.thread }] as const;
-    }));
+    const changing = new Map(
+      there.map(({ change, ...named }, index) => {
+        const readByUserIds = change.readByUserIds?.filter((userId) => mayRead?.(named.document, userId) ?? true);
+        return [
+          change.id,
+          {
+            ...named,
+            change: { ...change, readByUserIds },
+            thread: change.notificationSourceData ? threads[index] : named.notification.thread,
+          },
+        ] as const;
+      }),
+    );
     return changes.map(({ id }) => changing.get(id));
   }
 
   /** Who of the new readers has access to which document. */
-  async #mayRead(organization: Organization, place: Place, there: readonly (NamedNotification & { readonly change: NotificationChange })[], now: number) {
+  async #mayRead(
+    organization: Organization,
+    place: Place,
+    there: readonly (NamedNotification & { readonly change: NotificationChange })[],
+    now: number,
+  ) {
     const allowed = new Map<string, ReadonlySet<string>>();
-    await Promise.all([...Map.groupBy(there, ({ document }) => document)].map(async ([document, named]) => {
-      const userIds = distinct(named.flatMap(({ change }) => change.readByUserIds ?? []));
-      const { home } = named[0] as NamedNotification;
-      allowed.set(document, await usersWithAccess(this.#table, { organization, document: home, place: { ...place, document } }, userIds, { now }));
-    }));
+    await Promise.all(
+      [...Map.groupBy(there, ({ document }) => document)].map(async ([document, named]) => {
+        const userIds = distinct(named.flatMap(({ change }) => change.readByUserIds ?? []));
+        const { home } = named[0] as NamedNotification;
+        allowed.set(
+          document,
+          await usersWithAccess(this.#table, { organization, document: home, place: { ...place, document } }, userIds, {
+            now,
+          }),
+        );
+      }),
+    );
     return (document: string, userId: string) => allowed.get(document)?.has(userId) === true;
   }
 }
@@ -239,19 +345,38 @@ interface Changing extends NamedNotification {
 
 /** The threads that notifications are about, as they are now; undefined where there is none. Two dependent BatchGets, none for none. */
 async function threadReferences(
-  table: Table, { tenant, organization }: Place, about: readonly { document: string; documentId: string; annotationId: string | undefined }[],
+  table: Table,
+  { tenant, organization }: Place,
+  about: readonly { document: string; documentId: string; annotationId: string | undefined }[],
 ): Promise<(ThreadReference | undefined)[]> {
-  const asked = about.flatMap(({ annotationId, ...rest }, index) => (annotationId === undefined ? [] : [{ ...rest, annotationId, index }]));
-  const positions = await findRecords(table, { tenant, organization }, asked.map(({ annotationId, documentId }) => ({ kind: 'thread', id: annotationId, within: documentId })));
+  const asked = about.flatMap(({ annotationId, ...rest }, index) =>
+    annotationId === undefined ? [] : [{ ...rest, annotationId, index }],
+  );
+  const positions = await findRecords(
+    table,
+    { tenant, organization },
+    asked.map(({ annotationId, documentId }) => ({ kind: 'thread', id: annotationId, within: documentId })),
+  );
   const there = asked.flatMap((one, index) => {
     const position = positions[index];
     return position?.document === one.document ? [{ ...one, tenant, organization, createdAt: position.createdAt }] : [];
   });
   const threads = await table.getMany(ThreadEntity, there);
-  const references = new Map(there.map(({ index, annotationId, createdAt }, at) => {
-    const thread = threads[at];
-    return [index, thread && { annotationId, createdAt, authorId: thread.from.userId, visibility: thread.visibility, accessFields: contextItems(thread.context) }] as const;
-  }));
+  const references = new Map(
+    there.map(({ index, annotationId, createdAt }, at) => {
+      const thread = threads[at];
+      return [
+        index,
+        thread && {
+          annotationId,
+          createdAt,
+          authorId: thread.from.userId,
+          visibility: thread.visibility,
+          accessFields: contextItems(thread.context),
+        },
+      ] as const;
+    }),
+  );
   return about.map((_one, index) => references.get(index));
 }
 

@@ -33,7 +33,12 @@ export class NotificationRemover {
    * Removes the notifications that a filter selects, of a user those that name the user; named ones all at once, others up to about 2,000,
    * or as many as 15 s allow. `document` is that of the filter, as it was found.
    */
-  async remove(tenant: string, organization: Organization, document: Document | undefined, filter: NotificationFilter): Promise<NotificationsRemoved> {
+  async remove(
+    tenant: string,
+    organization: Organization,
+    document: Document | undefined,
+    filter: NotificationFilter,
+  ): Promise<NotificationsRemoved> {
     const place = placeOf(tenant, organization);
     const until = this.#clock() + LOOKS_FOR_MILLISECONDS;
     const results: [string, ItemOutcome][] = [];
@@ -41,7 +46,8 @@ export class NotificationRemover {
     for await (const ids of notificationIds ? [distinct(notificationIds)] : this.#lists.ids(place, document, filter)) {
       const removed = await this.#writer.remove(place, ids, (placed) => selects(document, filter, placed));
       results.push(...ids.map((id, index): [string, ItemOutcome] => [id, removed[index] as ItemOutcome]));
-      if (!notificationIds && (results.length >= MOST_REMOVED || this.#clock() > until)) return { results, hasMore: true };
+      if (!notificationIds && (results.length >= MOST_REMOVED || this.#clock() > until))
+        return { results, hasMore: true };
     }
     return { results, hasMore: false };
   }

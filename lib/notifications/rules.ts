@@ -13,7 +13,11 @@ const LARGEST_BYTES = 256 * 1024;
 const LARGEST_STORED_BYTES = 360 * 1024;
 
 /** A notification's id: letters, digits, `_` and `-` (facts B18). */
-export const NotificationId = z.string().min(1).max(limits.idCharacters).regex(/^[A-Za-z0-9_-]*$/, { error: 'must consist of letters, digits, _ and -' });
+export const NotificationId = z
+  .string()
+  .min(1)
+  .max(limits.idCharacters)
+  .regex(/^[A-Za-z0-9_-]*$/, { error: 'must consist of letters, digits, _ and -' });
 
 /** What an update can change, and an addition says as well. */
 const shown = {
@@ -48,7 +52,13 @@ export type NewNotification = z.output<typeof NewNotification>;
 export const hasTemplates = z.check<NewNotification>(({ value, issues }) => {
   if (value.isNotificationResolverUsed === true) return;
   for (const field of ['displayHeadlineMessageTemplate', 'displayBodyMessage'] as const) {
-    if (value[field] === undefined) issues.push({ code: 'custom', input: value, path: [field], message: 'is required unless isNotificationResolverUsed is true' });
+    if (value[field] === undefined)
+      issues.push({
+        code: 'custom',
+        input: value,
+        path: [field],
+        message: 'is required unless isNotificationResolverUsed is true',
+      });
   }
 });
 
@@ -58,7 +68,9 @@ export const hasRecipients = z.refine<NewNotification>(
   { path: ['notifyUsers'], error: 'must not be empty when notifyAll is false' },
 );
 
-export const isSmall = z.refine<NewNotification>((sent) => !isLongerThan(JSON.stringify(sent), LARGEST_BYTES), { error: `must be at most ${LARGEST_BYTES} bytes as JSON` });
+export const isSmall = z.refine<NewNotification>((sent) => !isLongerThan(JSON.stringify(sent), LARGEST_BYTES), {
+  error: `must be at most ${LARGEST_BYTES} bytes as JSON`,
+});
 
 /** A change of one notification. */
 export const NotificationChange = z.object({
@@ -124,14 +136,20 @@ function emailHash(email: string | undefined): string | undefined {
 }
 
 const text = (value: object | undefined) => value && JSON.stringify(value);
-const parsed = (json: string | undefined) => (json === undefined ? undefined : (JSON.parse(json) as Record<string, unknown>));
+const parsed = (json: string | undefined) =>
+  json === undefined ? undefined : (JSON.parse(json) as Record<string, unknown>);
 
 /** What callers send of it as open objects, as JSON text; what they do not send is left out. */
-function openTexts(sent: { readonly [F in 'notificationSourceData' | 'displayHeadlineMessageTemplateData' | 'displayBodyMessageTemplateData']?: object | undefined }) {
+function openTexts(sent: {
+  readonly [F in 'notificationSourceData' | 'displayHeadlineMessageTemplateData' | 'displayBodyMessageTemplateData']?:
+    object | undefined;
+}) {
   const { notificationSourceData, displayHeadlineMessageTemplateData, displayBodyMessageTemplateData } = sent;
   return {
     ...(notificationSourceData && { notificationSourceData: text(notificationSourceData) }),
-    ...(displayHeadlineMessageTemplateData && { displayHeadlineMessageTemplateData: text(displayHeadlineMessageTemplateData) }),
+    ...(displayHeadlineMessageTemplateData && {
+      displayHeadlineMessageTemplateData: text(displayHeadlineMessageTemplateData),
+    }),
     ...(displayBodyMessageTemplateData && { displayBodyMessageTemplateData: text(displayBodyMessageTemplateData) }),
   };
 }
@@ -148,7 +166,14 @@ export interface Made {
 /** A notification as it is stored of what was sent; it is for everybody unless that says otherwise. */
 export function newNotification(sent: NewNotification, { id, documentId, now, thread }: Made): Notification {
   const { notificationSource = 'custom', notifyAll = true, notifyUsers, context, location, metadata } = sent;
-  const { actionUser, displayHeadlineMessageTemplate, displayBodyMessage, displayBodyMessageTemplate, isNotificationResolverUsed, isCrossOrganizationEnabled } = sent;
+  const {
+    actionUser,
+    displayHeadlineMessageTemplate,
+    displayBodyMessage,
+    displayBodyMessageTemplate,
+    isNotificationResolverUsed,
+    isCrossOrganizationEnabled,
+  } = sent;
   return {
     id,
     notificationSource,
@@ -158,7 +183,10 @@ export function newNotification(sent: NewNotification, { id, documentId, now, th
     displayBodyMessageTemplate,
     ...openTexts(sent),
     notifyAll,
-    notifyUsers: distinctBy(notifyUsers, ({ userId }) => userId).map(({ userId, email }) => ({ userId, emailHash: emailHash(email) })),
+    notifyUsers: distinctBy(notifyUsers, ({ userId }) => userId).map(({ userId, email }) => ({
+      userId,
+      emailHash: emailHash(email),
+    })),
     context: text(context),
     accessFields: context && accessFields(context.access),
     location: text(location),
@@ -176,7 +204,11 @@ export function newNotification(sent: NewNotification, { id, documentId, now, th
  * A notification after an update: fields that are not sent stay, those who have read it are added to those that had. `thread` is the
  * one that it is about then.
  */
-export function changeNotification(stored: Notification, change: NotificationChange, thread: ThreadReference | undefined): Notification {
+export function changeNotification(
+  stored: Notification,
+  change: NotificationChange,
+  thread: ThreadReference | undefined,
+): Notification {
   const readers = distinct([...(stored.readByUserIds ?? []), ...(change.readByUserIds ?? [])]);
   return {
     ...stored,
@@ -243,9 +275,28 @@ export const ShownNotification = z.object({
 export type ShownNotification = z.output<typeof ShownNotification>;
 
 /** Shows a notification; `apiKey` and `organizationId` are those that it lies under, as customers know them. Placeholders stay as they are. */
-export function showNotification({ apiKey, organizationId }: { apiKey: string; organizationId: string }, notification: Notification): ShownNotification {
-  const { id, notificationSource, actionUser, displayHeadlineMessageTemplate, displayBodyMessage, displayBodyMessageTemplate, notifyUsers, notifyAll } = notification;
-  const { isNotificationResolverUsed, isCrossOrganizationEnabled, readByUserIds, persistReadForUsers, documentId, createdAt } = notification;
+export function showNotification(
+  { apiKey, organizationId }: { apiKey: string; organizationId: string },
+  notification: Notification,
+): ShownNotification {
+  const {
+    id,
+    notificationSource,
+    actionUser,
+    displayHeadlineMessageTemplate,
+    displayBodyMessage,
+    displayBodyMessageTemplate,
+    notifyUsers,
+    notifyAll,
+  } = notification;
+  const {
+    isNotificationResolverUsed,
+    isCrossOrganizationEnabled,
+    readByUserIds,
+    persistReadForUsers,
+    documentId,
+    createdAt,
+  } = notification;
   const context = parsed(notification.context) as { access: Record<string, unknown> } | undefined;
   return {
     id,

@@ -1,7 +1,12 @@
 import type { Capability } from '../app/capability.ts';
 import type { Subscriber } from '../mail/rules/subscriber.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { NotificationSettingsEntity, settingsOfDocuments, settingsPrefix, type SettingsScope } from './notificationSettings.ts';
+import {
+  NotificationSettingsEntity,
+  settingsOfDocuments,
+  settingsPrefix,
+  type SettingsScope,
+} from './notificationSettings.ts';
 import { type Place, placeOf } from '../directory/folders/folders.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
 import { settle } from '../table/retryOnConflict.ts';
@@ -38,7 +43,11 @@ export class Unsubscriber {
     let after: string | undefined;
     do {
       const page = await this.#table.query(settingsOfDocuments, user, { prefix: settingsPrefix, limit: PAGE, after });
-      await inParallel(page.values.filter(({ email }) => email !== undefined), PARALLEL, ({ document }) => this.#silence(user, { document }, now));
+      await inParallel(
+        page.values.filter(({ email }) => email !== undefined),
+        PARALLEL,
+        ({ document }) => this.#silence(user, { document }, now),
+      );
       after = page.next;
     } while (after !== undefined);
   }
@@ -48,7 +57,9 @@ export class Unsubscriber {
       const stored = await this.#table.get(NotificationSettingsEntity, { ...user, ...scope });
       if (stored?.email === 'NONE') return 'done';
       const value = { ...stored, ...user, ...scope, email: 'NONE' as const, setAt: now };
-      const outcome = await this.#table.write([stored ? replace(NotificationSettingsEntity, value, stored._r) : insert(NotificationSettingsEntity, value)]);
+      const outcome = await this.#table.write([
+        stored ? replace(NotificationSettingsEntity, value, stored._r) : insert(NotificationSettingsEntity, value),
+      ]);
       return outcome === 'done' ? 'done' : 'conflict';
     });
   }

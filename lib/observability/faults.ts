@@ -2,7 +2,10 @@ import { MetricUnit, Metrics } from '@aws-lambda-powertools/metrics';
 
 /** The namespace and the metric that the alarms of families and workers watch. */
 export const faultsMetric = {
-  namespace: 'CollaborationBackend', name: 'Faults', dimensions: ['service', 'family', 'endpoint'], workerDimensions: ['service', 'worker'],
+  namespace: 'CollaborationBackend',
+  name: 'Faults',
+  dimensions: ['service', 'family', 'endpoint'],
+  workerDimensions: ['service', 'worker'],
 } as const;
 
 /** Counts an answer of 500 and above. Written only when it happens, so that a healthy endpoint costs no custom metric. */

@@ -14,7 +14,11 @@ interface Reference {
 }
 
 interface Content {
-  readonly 'application/json': { readonly schema: JsonSchema; readonly example?: unknown; readonly examples?: Readonly<Record<string, { readonly value: unknown }>> };
+  readonly 'application/json': {
+    readonly schema: JsonSchema;
+    readonly example?: unknown;
+    readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+  };
 }
 
 /** One answer of an operation, or one that several share. */
@@ -74,7 +78,10 @@ const credentialHeaders: Record<AuthLevel, Readonly<Record<string, string>>> = {
 };
 
 /** The OpenAPI 3.1 document of these endpoints: what their declarations and the error catalogue say, and nothing else. */
-export function openApiDocument(endpoints: readonly Endpoint[], service: Placed & { version: string }): OpenApiDocument {
+export function openApiDocument(
+  endpoints: readonly Endpoint[],
+  service: Placed & { version: string },
+): OpenApiDocument {
   const inOrder = endpoints.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   return {
     openapi: '3.1.0',
@@ -108,13 +115,24 @@ function operation(endpoint: Endpoint): Operation {
     operationId: endpointId(endpoint.path),
     tags: [familyOf(endpoint.path)],
     summary: endpoint.summary,
-    ...(endpoint.twinOf !== undefined && { description: twinText(endpoint.twinOf, endpoint.differs), 'x-twin-of': endpointId(endpoint.twinOf) }),
-    security: endpoint.auth === 'none' ? [] : [Object.fromEntries(Object.keys(credentialHeaders[endpoint.auth]).map((scheme) => [scheme, []]))],
+    ...(endpoint.twinOf !== undefined && {
+      description: twinText(endpoint.twinOf, endpoint.differs),
+      'x-twin-of': endpointId(endpoint.twinOf),
+    }),
+    security:
+      endpoint.auth === 'none'
+        ? []
+        : [Object.fromEntries(Object.keys(credentialHeaders[endpoint.auth]).map((scheme) => [scheme, []]))],
     ...(takesIdempotencyKey(endpoint) && { parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }] }),
     requestBody: requestBody(endpoint),
     responses: {
       200: successResponse(endpoint),
-      ...Object.fromEntries(errorGroups(endpoint).map(([code, statuses]) => [code, { $ref: `#/components/responses/${groupName(statuses)}` }])),
+      ...Object.fromEntries(
+        errorGroups(endpoint).map(([code, statuses]) => [
+          code,
+          { $ref: `#/components/responses/${groupName(statuses)}` },
+        ]),
+      ),
     },
   };
 }
@@ -126,25 +144,46 @@ export function twinText(twinOf: string, differs: string | undefined): string {
 
 function requestBody({ input, body = 'required', example }: Endpoint): Operation['requestBody'] {
   const required = body === 'required';
-  const schema: JsonSchema = { type: 'object', properties: { data: jsonSchemaOf(input) }, ...(required && { required: ['data'] }) };
+  const schema: JsonSchema = {
+    type: 'object',
+    properties: { data: jsonSchemaOf(input) },
+    ...(required && { required: ['data'] }),
+  };
   return { required, content: { 'application/json': { schema, example: { data: example.data } } } };
 }
 
 function successResponse(endpoint: Endpoint): DocumentedResponse {
   const output = jsonSchemaOf(endpoint.output);
-  const message = typeof endpoint.message === 'function' ? endpoint.message(endpoint.example.result as never, endpoint.example.data as never) : endpoint.message;
-  const result: JsonSchema = message === null ? output : {
-    ...output,
-    properties: { status: { type: 'string', const: 'success' }, message: { type: 'string' }, ...output.properties },
-    required: ['status', 'message', ...(output.required ?? [])],
-  };
+  const message =
+    typeof endpoint.message === 'function'
+      ? endpoint.message(endpoint.example.result as never, endpoint.example.data as never)
+      : endpoint.message;
+  const result: JsonSchema =
+    message === null
+      ? output
+      : {
+          ...output,
+          properties: {
+            status: { type: 'string', const: 'success' },
+            message: { type: 'string' },
+            ...output.properties,
+          },
+          required: ['status', 'message', ...(output.required ?? [])],
+        };
   return {
     description: 'Success',
-    headers: { ...requestId, ...(takesIdempotencyKey(endpoint) && { 'idempotency-replayed': { $ref: '#/components/headers/IdempotencyReplayed' } }) },
+    headers: {
+      ...requestId,
+      ...(takesIdempotencyKey(endpoint) && {
+        'idempotency-replayed': { $ref: '#/components/headers/IdempotencyReplayed' },
+      }),
+    },
     content: {
       'application/json': {
         schema: { type: 'object', properties: { result }, required: ['result'] },
-        example: { result: { ...(message !== null && { status: 'success', message }), ...(endpoint.example.result as object) } },
+        example: {
+          result: { ...(message !== null && { status: 'success', message }), ...(endpoint.example.result as object) },
+        },
       },
     },
   };
@@ -161,18 +200,40 @@ function groupName(statuses: readonly ErrorStatus[]): string {
 
 /** One response for each group of statuses that some endpoint has. */
 function errorResponses(endpoints: readonly Endpoint[]): Record<string, DocumentedResponse> {
-  const groups = endpoints.flatMap(errorGroups).map(([, statuses]) => [groupName(statuses), {
-    description: statuses.map((status) => `${status}: ${errorCatalogue[status].meaning}`).join('\n'),
-    headers: { ...requestId, ...(statuses.includes('RESOURCE_EXHAUSTED') && { 'retry-after': { $ref: '#/components/headers/RetryAfter' } }) },
-    content: { 'application/json': { schema: errorSchema(statuses), examples: Object.fromEntries(statuses.map((status) => [status, { value: { error: { status, ...errorExamples[status] } } }])) } },
-  }] as const);
+  const groups = endpoints.flatMap(errorGroups).map(
+    ([, statuses]) =>
+      [
+        groupName(statuses),
+        {
+          description: statuses.map((status) => `${status}: ${errorCatalogue[status].meaning}`).join('\n'),
+          headers: {
+            ...requestId,
+            ...(statuses.includes('RESOURCE_EXHAUSTED') && {
+              'retry-after': { $ref: '#/components/headers/RetryAfter' },
+            }),
+          },
+          content: {
+            'application/json': {
+              schema: errorSchema(statuses),
+              examples: Object.fromEntries(
+                statuses.map((status) => [status, { value: { error: { status, ...errorExamples[status] } } }]),
+              ),
+            },
+          },
+        },
+      ] as const,
+  );
   return Object.fromEntries(groups.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function errorSchema(statuses: readonly ErrorStatus[]): JsonSchema {
   const error: JsonSchema = {
     type: 'object',
-    properties: { status: { type: 'string', enum: [...statuses] }, message: { type: 'string' }, details: { $ref: '#/components/schemas/ErrorDetails' } },
+    properties: {
+      status: { type: 'string', enum: [...statuses] },
+      message: { type: 'string' },
+      details: { $ref: '#/components/schemas/ErrorDetails' },
+    },
     required: ['status', 'message'],
   };
   return { type: 'object', properties: { error }, required: ['error'] };
@@ -189,7 +250,11 @@ const ErrorDetails: JsonSchema = {
       items: {
         type: 'object',
         properties: {
-          path: { description: 'Leads to the field from `data`.', type: 'array', items: { type: ['string', 'integer'] } },
+          path: {
+            description: 'Leads to the field from `data`.',
+            type: 'array',
+            items: { type: ['string', 'integer'] },
+          },
           code: { type: 'string' },
           message: { type: 'string' },
         },
@@ -202,14 +267,22 @@ const ErrorDetails: JsonSchema = {
 const IdempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: 'Makes a repeated call safe: for 24 hours the same key with the same body gets the answer of the first call.',
+  description:
+    'Makes a repeated call safe: for 24 hours the same key with the same body gets the answer of the first call.',
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
 };
 
 const answerHeaders = {
-  RequestId: { description: 'Names this request in the service\'s logs.', schema: { type: 'string' } },
-  RetryAfter: { description: 'After how many seconds the request can succeed. There when the API key has sent too many calls, and not when another limit is used up.', schema: { type: 'integer', minimum: 1 } },
-  IdempotencyReplayed: { description: 'There when the answer is that of an earlier call under the same Idempotency-Key.', schema: { type: 'string', const: 'true' } },
+  RequestId: { description: "Names this request in the service's logs.", schema: { type: 'string' } },
+  RetryAfter: {
+    description:
+      'After how many seconds the request can succeed. There when the API key has sent too many calls, and not when another limit is used up.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  IdempotencyReplayed: {
+    description: 'There when the answer is that of an earlier call under the same Idempotency-Key.',
+    schema: { type: 'string', const: 'true' },
+  },
 };
 
 const requestId = { 'x-request-id': { $ref: '#/components/headers/RequestId' } };
@@ -217,5 +290,15 @@ const requestId = { 'x-request-id': { $ref: '#/components/headers/RequestId' } }
 function securitySchemes(serviceName: string): Record<string, object> {
   const schemes = Object.values(credentialHeaders).flatMap((headers) => Object.entries(headers));
   const description = 'Without this header the token is read from the header of authToken.';
-  return Object.fromEntries(schemes.map(([scheme, header]) => [scheme, { type: 'apiKey', in: 'header', name: `x-${serviceName}-${header}`, ...(scheme === 'workspaceAuthToken' && { description }) }]));
+  return Object.fromEntries(
+    schemes.map(([scheme, header]) => [
+      scheme,
+      {
+        type: 'apiKey',
+        in: 'header',
+        name: `x-${serviceName}-${header}`,
+        ...(scheme === 'workspaceAuthToken' && { description }),
+      },
+    ]),
+  );
 }

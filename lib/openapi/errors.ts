@@ -7,7 +7,10 @@ interface ErrorExample {
 
 /** An answer of each status as some endpoint gives it. */
 export const errorExamples: Readonly<Record<ErrorStatus, ErrorExample>> = {
-  INVALID_ARGUMENT: { message: 'organizationId is required', details: { issues: [{ path: ['organizationId'], code: 'invalid_type', message: 'organizationId is required' }] } },
+  INVALID_ARGUMENT: {
+    message: 'organizationId is required',
+    details: { issues: [{ path: ['organizationId'], code: 'invalid_type', message: 'organizationId is required' }] },
+  },
   FAILED_PRECONDITION: { message: 'The organization is disabled' },
   PERMISSION_DENIED: { message: 'Invalid API key.' },
   NOT_FOUND: { message: 'Organization does not exist' },

@@ -38,14 +38,17 @@ function withAnything(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withAnything);
   if (typeof node !== 'object' || node === null) return node;
   const { anyOf } = node as JsonSchema;
-  if (anyOf?.some((one) => typeof one === 'object' && Object.keys(one).every((key) => key === 'description'))) return anything;
+  if (anyOf?.some((one) => typeof one === 'object' && Object.keys(one).every((key) => key === 'description')))
+    return anything;
   return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, withAnything(value)]));
 }
 
 /** Adds which fields must be given. They stand in `allOf`, beside the properties: generators take `anyOf` at the top for a choice of types. */
 function addRules(schema: z.core.$ZodType, json: JsonSchema): void {
   if (!(schema instanceof z.ZodObject)) return;
-  const rules = fieldRulesOf(schema).map(({ rule, names }) => ({ [rule]: names.filter((name) => name in schema.shape).map((name) => ({ required: [name] })) }));
+  const rules = fieldRulesOf(schema).map(({ rule, names }) => ({
+    [rule]: names.filter((name) => name in schema.shape).map((name) => ({ required: [name] })),
+  }));
   if (rules.length > 0) json.allOf = rules;
 }
 
@@ -58,16 +61,23 @@ function beyondZod(schema: z.core.$ZodType, made: JsonSchema): JsonSchema | unde
   const known = knownKeysOf(schema as z.ZodType);
   if (known) return { ...jsonSchemaOf(known), additionalProperties: true };
   // `list` checks the length before the items, which are unknown until then.
-  const isList = schema instanceof z.ZodPipe && schema.in instanceof z.ZodArray && schema.in.element instanceof z.ZodUnknown;
+  const isList =
+    schema instanceof z.ZodPipe && schema.in instanceof z.ZodArray && schema.in.element instanceof z.ZodUnknown;
   return isList ? jsonSchemaOf(schema.out) : undefined;
 }
 
 /** The schema of an object without the ignored fields, and with the required ones, which then cannot be null. */
 function withChanges({ properties = {}, required = [], ...schema }: JsonSchema, changes: FieldChanges): JsonSchema {
   const { ignored = [], required: more = [] } = changes;
-  const kept = Object.entries(properties).filter(([key]) => !ignored.includes(key)).map(([key, one]) => [key, more.includes(key) ? withoutNull(one as JsonSchema) : one] as const);
+  const kept = Object.entries(properties)
+    .filter(([key]) => !ignored.includes(key))
+    .map(([key, one]) => [key, more.includes(key) ? withoutNull(one as JsonSchema) : one] as const);
   const needed = [...new Set([...required, ...more])];
-  return { ...schema, properties: Object.fromEntries(kept), ...(needed.length > 0 && { required: needed }) } as JsonSchema;
+  return {
+    ...schema,
+    properties: Object.fromEntries(kept),
+    ...(needed.length > 0 && { required: needed }),
+  } as JsonSchema;
 }
 
 function withoutNull(schema: JsonSchema): JsonSchema {

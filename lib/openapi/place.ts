@@ -11,7 +11,9 @@ export const unplaced: Placed = { url: 'https://url.invalid', serviceName: 'serv
 
 /** The text of the document, made for `unplaced`, with what is known of the deployment. */
 export function placed(text: string, place: Placed): string {
-  return text.replaceAll(unplaced.url, () => inJson(place.url)).replaceAll(unplaced.serviceName, () => inJson(place.serviceName));
+  return text
+    .replaceAll(unplaced.url, () => inJson(place.url))
+    .replaceAll(unplaced.serviceName, () => inJson(place.serviceName));
 }
 
 /** A text as it stands within one of JSON. */

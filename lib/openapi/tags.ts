@@ -19,7 +19,8 @@ const descriptions: Readonly<Record<string, string>> = {
   reactions: 'Reactions to comments.',
   recordings: 'Recordings of sound, video and screen.',
   users: 'Users: adding, reading and removing them, and everything that is known of one.',
-  workspace: 'The workspace itself: API keys and tokens, domains, configuration, webhooks and the verification of its owner.',
+  workspace:
+    'The workspace itself: API keys and tokens, domains, configuration, webhooks and the verification of its owner.',
 };
 
 /** The tags of the families of these paths, in the order of their names. */

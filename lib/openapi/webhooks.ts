@@ -22,7 +22,15 @@ export interface WebhookOperation {
   readonly summary: string;
   readonly security: readonly never[];
   readonly parameters: readonly Reference[];
-  readonly requestBody: { readonly required: true; readonly content: { readonly 'application/json': { readonly schema: JsonSchema; readonly examples: Readonly<Record<string, NamedExample>> } } };
+  readonly requestBody: {
+    readonly required: true;
+    readonly content: {
+      readonly 'application/json': {
+        readonly schema: JsonSchema;
+        readonly examples: Readonly<Record<string, NamedExample>>;
+      };
+    };
+  };
   readonly responses: Readonly<Record<string, { readonly description: string }>>;
 }
 
@@ -38,24 +46,52 @@ const promises = [
 ].join(' ');
 
 export const webhookTags: readonly Tag[] = [
-  { name: ADVANCED, description: `What the endpoints get that /v2/workspace/advancedwebhook/endpoints/create makes. ${promises} The key is what follows \`whsec_\` in the endpoint's secret, decoded from base64.` },
+  {
+    name: ADVANCED,
+    description: `What the endpoints get that /v2/workspace/advancedwebhook/endpoints/create makes. ${promises} The key is what follows \`whsec_\` in the endpoint's secret, decoded from base64.`,
+  },
   {
     name: BASIC,
-    description: `What the two URLs of /v2/workspace/webhookconfig/update get: the raw one the event as it is stored, the processed one with names, filled-in templates and \`recipients\`. ${promises}`
-      + ' The key is the configured `authToken`, which also comes as it is in `Authorization: Basic <authToken>`; without a token nothing is signed.',
+    description:
+      `What the two URLs of /v2/workspace/webhookconfig/update get: the raw one the event as it is stored, the processed one with names, filled-in templates and \`recipients\`. ${promises}` +
+      ' The key is the configured `authToken`, which also comes as it is in `Authorization: Basic <authToken>`; without a token nothing is signed.',
   },
 ];
 
 export const webhookParameters = {
-  WebhookId: { name: 'webhook-id', in: 'header', required: true, description: 'The message id: the same for every attempt and every repetition.', schema: { type: 'string' }, example: 'msg_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
-  WebhookTimestamp: { name: 'webhook-timestamp', in: 'header', required: true, description: 'When this attempt was made, Unix time in seconds.', schema: { type: 'string', pattern: '^[0-9]+$' }, example: '1768469400' },
+  WebhookId: {
+    name: 'webhook-id',
+    in: 'header',
+    required: true,
+    description: 'The message id: the same for every attempt and every repetition.',
+    schema: { type: 'string' },
+    example: 'msg_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+  },
+  WebhookTimestamp: {
+    name: 'webhook-timestamp',
+    in: 'header',
+    required: true,
+    description: 'When this attempt was made, Unix time in seconds.',
+    schema: { type: 'string', pattern: '^[0-9]+$' },
+    example: '1768469400',
+  },
   WebhookSignature: {
-    name: 'webhook-signature', in: 'header', required: true, description: 'One signature per secret that is valid, divided by spaces: `v1,` and the HMAC-SHA256 in base64. One that matches is enough.',
-    schema: { type: 'string' }, example: 'v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0=',
+    name: 'webhook-signature',
+    in: 'header',
+    required: true,
+    description:
+      'One signature per secret that is valid, divided by spaces: `v1,` and the HMAC-SHA256 in base64. One that matches is enough.',
+    schema: { type: 'string' },
+    example: 'v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0=',
   },
   BasicWebhookSignature: {
-    name: 'webhook-signature', in: 'header', required: false, description: '`v1,` and the HMAC-SHA256 in base64, with the bytes of the `authToken` as its key; not there without a token.',
-    schema: { type: 'string' }, example: 'v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0=',
+    name: 'webhook-signature',
+    in: 'header',
+    required: false,
+    description:
+      '`v1,` and the HMAC-SHA256 in base64, with the bytes of the `authToken` as its key; not there without a token.',
+    schema: { type: 'string' },
+    example: 'v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0=',
   },
 } as const;
 
@@ -68,9 +104,12 @@ const wrapped: Readonly<Record<string, JsonSchema>> = {
   },
   EncryptedWebhook: {
     type: 'object',
-    description: 'The body while `encryptData` is on: what is described beside it, as JSON text under AES-256-CBC, and the key under RSA-OAEP with SHA-256.',
+    description:
+      'The body while `encryptData` is on: what is described beside it, as JSON text under AES-256-CBC, and the key under RSA-OAEP with SHA-256.',
     properties: {
-      encryptedData: { type: 'string', contentEncoding: 'base64' }, encryptedKey: { type: 'string', contentEncoding: 'base64' }, iv: { type: 'string', contentEncoding: 'base64' },
+      encryptedData: { type: 'string', contentEncoding: 'base64' },
+      encryptedKey: { type: 'string', contentEncoding: 'base64' },
+      iv: { type: 'string', contentEncoding: 'base64' },
     },
     required: ['encryptedData', 'encryptedKey', 'iv'],
   },
@@ -78,7 +117,10 @@ const wrapped: Readonly<Record<string, JsonSchema>> = {
 
 /** The schemas that the webhooks refer to. */
 export function webhookSchemas(): Record<string, JsonSchema> {
-  return { ...wrapped, ...Object.fromEntries([...sharedSchemas].map(([schema, name]) => [name, jsonSchemaOf(schema, sharedSchemas)])) };
+  return {
+    ...wrapped,
+    ...Object.fromEntries([...sharedSchemas].map(([schema, name]) => [name, jsonSchemaOf(schema, sharedSchemas)])),
+  };
 }
 
 /** A webhook for every event: under its type the advanced one, and the basic one, where there is any, behind `basic.`. */
@@ -91,32 +133,62 @@ export function webhooks(): Webhooks {
 function advancedWebhook(event: EventType): WebhookOperation {
   return operation(`webhooks.${event}`, ADVANCED, event, advancedSchema(event), 'WebhookSignature', {
     plain: { summary: 'As it is', value: JSON.parse(advancedPayload(sample(event), { config: {} })) },
-    protected: { summary: 'With enableDataProtection', value: JSON.parse(advancedPayload(sample(event), { config: { enableDataProtection: true } })) },
+    protected: {
+      summary: 'With enableDataProtection',
+      value: JSON.parse(advancedPayload(sample(event), { config: { enableDataProtection: true } })),
+    },
   });
 }
 
 function basicWebhook(event: EventType): WebhookOperation {
-  const enrichment = { organizationName: 'Acme', documentName: 'Notes on the engine', recipients: [{ userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' }] };
+  const enrichment = {
+    organizationName: 'Acme',
+    documentName: 'Notes on the engine',
+    recipients: [{ userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' }],
+  };
   return operation(`basicWebhooks.${event}`, BASIC, event, basicSchema(event), 'BasicWebhookSignature', {
     raw: { summary: 'At rawNotificationUrl', value: JSON.parse(basicPayload(sample(event), { config: {} })) },
-    processed: { summary: 'At processedNotificationUrl', value: JSON.parse(basicPayload(sample(event), { config: {}, enrichment })) },
+    processed: {
+      summary: 'At processedNotificationUrl',
+      value: JSON.parse(basicPayload(sample(event), { config: {}, enrichment })),
+    },
   });
 }
 
-function operation(operationId: string, tag: string, event: EventType, schema: z.ZodType, signature: keyof typeof webhookParameters, examples: Readonly<Record<string, NamedExample>>): WebhookOperation {
+function operation(
+  operationId: string,
+  tag: string,
+  event: EventType,
+  schema: z.ZodType,
+  signature: keyof typeof webhookParameters,
+  examples: Readonly<Record<string, NamedExample>>,
+): WebhookOperation {
   const refs = ['EncodedWebhook', 'EncryptedWebhook'].map((name) => ({ $ref: `#/components/schemas/${name}` }));
   return {
     operationId,
     tags: [tag],
     summary: `Tells of ${event}`,
     security: [],
-    parameters: ['WebhookId', 'WebhookTimestamp', signature].map((name) => ({ $ref: `#/components/parameters/${name}` })),
-    requestBody: { required: true, content: { 'application/json': { schema: { anyOf: [jsonSchemaOf(schema, sharedSchemas), ...refs] }, examples } } },
-    responses: { '2XX': { description: 'It has come; its body is not read.' }, default: { description: 'A failed attempt.' } },
+    parameters: ['WebhookId', 'WebhookTimestamp', signature].map((name) => ({
+      $ref: `#/components/parameters/${name}`,
+    })),
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: { anyOf: [jsonSchemaOf(schema, sharedSchemas), ...refs] }, examples } },
+    },
+    responses: {
+      '2XX': { description: 'It has come; its body is not read.' },
+      default: { description: 'A failed attempt.' },
+    },
   };
 }
 
 /** What /v2/workspace/advancedwebhook/endpoints/test sends. */
 function sample(event: EventType): DeliverableEvent {
-  return { eventId: 'msg_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', event, createdAt: Date.UTC(2026, 0, 15, 9, 30), payload: sampleEvent(event, 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ').payload };
+  return {
+    eventId: 'msg_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+    event,
+    createdAt: Date.UTC(2026, 0, 15, 9, 30),
+    payload: sampleEvent(event, 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ').payload,
+  };
 }

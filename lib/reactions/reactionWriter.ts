@@ -2,7 +2,15 @@ import type { Capability } from '../app/capability.ts';
 import { distinct } from '../shared/collections.ts';
 import type { Happening } from '../comments/rules/commentEvents.ts';
 import type { Comment } from '../comments/rules/comments.ts';
-import { type CommentName, type Reacting, type Reaction, react, type ReactionReference, showReaction, withReference } from './rules.ts';
+import {
+  type CommentName,
+  type Reacting,
+  type Reaction,
+  react,
+  type ReactionReference,
+  showReaction,
+  withReference,
+} from './rules.ts';
 import type { Thread } from '../comments/rules/threads.ts';
 import type { ContentUser } from '../content/rules/user.ts';
 import type { Stored } from '../table/entity.ts';
@@ -60,10 +68,19 @@ export class ReactionWriter {
    */
   async add(at: ContentPlace, reactions: readonly Reacting[], now: number): Promise<ReactionResult[]> {
     const single = reactions.flatMap((reacting) => reacting.users.map((user): Step => ({ ...reacting, some: [user] })));
-    const waves = inWaves(single, ({ annotationId, on }) => (on ? ['thread', on.annotationId] : ['reaction', annotationId]), () => OPS_PER_USER);
+    const waves = inWaves(
+      single,
+      ({ annotationId, on }) => (on ? ['thread', on.annotationId] : ['reaction', annotationId]),
+      () => OPS_PER_USER,
+    );
     const results = new Map<string, ReactionResult>();
     for (const wave of waves) {
-      await this.#write(wave.map(joined), results, (asked) => this.#read(at, asked), (asked, states) => addition(at, asked, states, now));
+      await this.#write(
+        wave.map(joined),
+        results,
+        (asked) => this.#read(at, asked),
+        (asked, states) => addition(at, asked, states, now),
+      );
     }
     return reactions.map(({ annotationId }) => results.get(annotationId) as ReactionResult);
   }
@@ -72,7 +89,12 @@ export class ReactionWriter {
    * Removes reactions, and tells of those on comments (`comment.reaction_delete`): `actor` did it, or else who reacted first. One that is
    * not there fails alone. Ids are distinct.
    */
-  async remove(at: ContentPlace, annotationIds: readonly string[], actor: ContentUser | undefined, now: number): Promise<ReactionResult[]> {
+  async remove(
+    at: ContentPlace,
+    annotationIds: readonly string[],
+    actor: ContentUser | undefined,
+    now: number,
+  ): Promise<ReactionResult[]> {
     const asked = annotationIds.map((annotationId) => ({ annotationId }));
     const states = await this.#read(at, asked);
     // What was read to find out what the reactions are on does for the first try of the first wave.
@@ -86,7 +108,11 @@ export class ReactionWriter {
       const on = known.get(one)?.reaction?.on;
       return on ? ['thread', on.annotationId] : ['reaction', one.annotationId];
     };
-    const waves = inWaves(asked, threadOf, (one) => OPS_PER_REMOVAL + (known.get(one)?.reaction?.fromUsers.length ?? 0));
+    const waves = inWaves(
+      asked,
+      threadOf,
+      (one) => OPS_PER_REMOVAL + (known.get(one)?.reaction?.fromUsers.length ?? 0),
+    );
     const results = new Map<string, ReactionResult>();
     for (const wave of waves) {
       await this.#write(wave, results, read, (some, found) => removal(at, some, found, actor, now));
@@ -110,54 +136,106 @@ export class ReactionWriter {
         return some.map((group) => group.map(() => states.next().value as State));
       },
       decide,
-      conflicted: (group) => group.map(({ annotationId }) => failed(annotationId, 'Reaction is being changed by another request.')),
+      conflicted: (group) =>
+        group.map(({ annotationId }) => failed(annotationId, 'Reaction is being changed by another request.')),
     });
-    for (const result of written.flat()) if (results.get(result.annotationId)?.success !== false) results.set(result.annotationId, result);
+    for (const result of written.flat())
+      if (results.get(result.annotationId)?.success !== false) results.set(result.annotationId, result);
   }
 
   async #read({ place, document }: ContentPlace, asked: readonly NamedReaction[]): Promise<State[]> {
     const threadIds = distinct(asked.flatMap(({ on }) => on?.annotationId ?? []));
     const names = await findRecords(this.#table, { tenant: place.tenant, organization: place.organization }, [
-      ...asked.map(({ annotationId }) => ({ kind: 'reaction', id: annotationId, within: document.documentId }) as const),
+      ...asked.map(
+        ({ annotationId }) => ({ kind: 'reaction', id: annotationId, within: document.documentId }) as const,
+      ),
       ...threadIds.map((id) => ({ kind: 'thread', id, within: document.documentId }) as const),
     ]);
     // A document that is gone may have left ids behind: in this one they lead to nothing.
     const threads = new Map(threadIds.map((id, index) => [id, names[asked.length + index]]));
-    const reactions = await whereGiven(asked.map(({ annotationId }, index) => {
-      const name = names[index];
-      return name && { ...place, annotationId, createdAt: name.createdAt };
-    }), (keys) => this.#table.getMany(ReactionEntity, keys));
-    const targets = await whereGiven(asked.map(({ on }, index) => {
-      const stored = reactions[index];
-      const threadCreatedAt = stored ? stored.on?.threadCreatedAt : threads.get(on?.annotationId ?? '')?.createdAt;
-      const comment = stored ? stored.on : on;
-      return comment && threadCreatedAt !== undefined ? { document: place.document, id: comment.annotationId, createdAt: threadCreatedAt, commentId: comment.commentId } : undefined;
-    }), (edges) => this.#threads.ofEdges(place, edges));
+    const reactions = await whereGiven(
+      asked.map(({ annotationId }, index) => {
+        const name = names[index];
+        return name && { ...place, annotationId, createdAt: name.createdAt };
+      }),
+      (keys) => this.#table.getMany(ReactionEntity, keys),
+    );
+    const targets = await whereGiven(
+      asked.map(({ on }, index) => {
+        const stored = reactions[index];
+        const threadCreatedAt = stored ? stored.on?.threadCreatedAt : threads.get(on?.annotationId ?? '')?.createdAt;
+        const comment = stored ? stored.on : on;
+        return comment && threadCreatedAt !== undefined
+          ? {
+              document: place.document,
+              id: comment.annotationId,
+              createdAt: threadCreatedAt,
+              commentId: comment.commentId,
+            }
+          : undefined;
+      }),
+      (edges) => this.#threads.ofEdges(place, edges),
+    );
     return asked.map((_one, index) => ({ name: names[index], reaction: reactions[index], target: targets[index] }));
   }
 }
 
 /** What happens when users react: to comments of one thread, or once to no comment. */
-function addition(at: ContentPlace, steps: readonly Step[], states: readonly State[], now: number): Decision<ReactionResult[]> {
-  const { place, document: { documentId } } = at;
+function addition(
+  at: ContentPlace,
+  steps: readonly Step[],
+  states: readonly State[],
+  now: number,
+): Decision<ReactionResult[]> {
+  const {
+    place,
+    document: { documentId },
+  } = at;
   const comments = new ChangedComments();
   const ops: WriteOp[] = [];
   const result = steps.map((reacting, index): ReactionResult => {
     const { name, reaction: stored, target } = states[index] as State;
     const { annotationId } = reacting;
     if ((stored ?? reacting).on && !target) return failed(annotationId, 'Comment does not exist.');
-    const on = target && { annotationId: target.comment.annotationId, commentId: target.comment.commentId, threadCreatedAt: target.thread.createdAt };
-    const outcome = react(stored, reacting, reacting.some, { documentId, on, threadLocation: target?.thread.location }, now);
+    const on = target && {
+      annotationId: target.comment.annotationId,
+      commentId: target.comment.commentId,
+      threadCreatedAt: target.thread.createdAt,
+    };
+    const outcome = react(
+      stored,
+      reacting,
+      reacting.some,
+      { documentId, on, threadLocation: target?.thread.location },
+      now,
+    );
     if ('refused' in outcome) return failed(annotationId, outcome.refused);
     const { reaction, added } = outcome;
-    if (target && !comments.change(target.comment, (references) => withReference(references, reaction))) return failed(annotationId, 'Comment has too many reactions.');
-    if (added.length > 0) ops.push(stored ? replace(ReactionEntity, { ...place, ...reaction }, stored._r) : insert(ReactionEntity, { ...place, ...reaction }));
-    if (!stored) ops.push(nameRecord(place, { kind: 'reaction', id: annotationId, within: documentId }, reaction.createdAt, name));
+    if (target && !comments.change(target.comment, (references) => withReference(references, reaction)))
+      return failed(annotationId, 'Comment has too many reactions.');
+    if (added.length > 0)
+      ops.push(
+        stored
+          ? replace(ReactionEntity, { ...place, ...reaction }, stored._r)
+          : insert(ReactionEntity, { ...place, ...reaction }),
+      );
+    if (!stored)
+      ops.push(nameRecord(place, { kind: 'reaction', id: annotationId, within: documentId }, reaction.createdAt, name));
     for (const user of added) {
       ops.push(involve(place, { ...edge(place, reaction), userId: user.userId, at: now, made: true }));
       // Of the others they were told before.
       const own = { ...reaction, fromUsers: reaction.fromUsers.filter(({ from }) => from.userId === user.userId) };
-      if (target) ops.push(...tell(at, 'reactionAdded', user, own, { thread: comments.touch(target.thread, now), comment: comments.now(target.comment) }, now));
+      if (target)
+        ops.push(
+          ...tell(
+            at,
+            'reactionAdded',
+            user,
+            own,
+            { thread: comments.touch(target.thread, now), comment: comments.now(target.comment) },
+            now,
+          ),
+        );
     }
     return { success: true, annotationId, message: 'Reaction added.' };
   });
@@ -165,8 +243,17 @@ function addition(at: ContentPlace, steps: readonly Step[], states: readonly Sta
 }
 
 /** What happens when reactions are taken back. */
-function removal(at: ContentPlace, asked: readonly NamedReaction[], states: readonly State[], by: ContentUser | undefined, now: number): Decision<ReactionResult[]> {
-  const { place, document: { documentId } } = at;
+function removal(
+  at: ContentPlace,
+  asked: readonly NamedReaction[],
+  states: readonly State[],
+  by: ContentUser | undefined,
+  now: number,
+): Decision<ReactionResult[]> {
+  const {
+    place,
+    document: { documentId },
+  } = at;
   const comments = new ChangedComments();
   const ops: WriteOp[] = [];
   const result = asked.map(({ annotationId }, index): ReactionResult => {
@@ -176,7 +263,8 @@ function removal(at: ContentPlace, asked: readonly NamedReaction[], states: read
     const actor = by ?? reaction.fromUsers[0]?.from;
     if (target) comments.change(target.comment, (references) => references.filter(({ id }) => id !== annotationId));
     const thread = target && comments.touch(target.thread, now);
-    if (target && thread && actor) ops.push(...tell(at, 'reactionDeleted', actor, reaction, { thread, comment: comments.now(target.comment) }, now));
+    if (target && thread && actor)
+      ops.push(...tell(at, 'reactionDeleted', actor, reaction, { thread, comment: comments.now(target.comment) }, now));
     return { success: true, annotationId, message: 'Reaction deleted.' };
   });
   return { result, ops: [...ops, ...comments.ops(at)] };
@@ -199,7 +287,10 @@ class ChangedComments {
   }
 
   /** Has a comment name other reactions; false when `change` says that it cannot. */
-  change(comment: Stored<Comment>, change: (references: readonly ReactionReference[]) => readonly ReactionReference[] | undefined): boolean {
+  change(
+    comment: Stored<Comment>,
+    change: (references: readonly ReactionReference[]) => readonly ReactionReference[] | undefined,
+  ): boolean {
     const before = this.now(comment).reactions ?? [];
     const after = change(before);
     if (after && after !== before) this.#changed.set(keyOf(comment), { ...comment, reactions: [...after] });
@@ -207,8 +298,12 @@ class ChangedComments {
   }
 
   ops({ place }: ContentPlace): WriteOp[] {
-    const comments = [...this.#changed.values()].map((comment) => replace(CommentEntity, { ...place, ...comment }, comment._r));
-    return this.#thread ? [replace(ThreadEntity, { ...place, ...this.#thread }, this.#thread._r), ...comments] : comments;
+    const comments = [...this.#changed.values()].map((comment) =>
+      replace(CommentEntity, { ...place, ...comment }, comment._r),
+    );
+    return this.#thread
+      ? [replace(ThreadEntity, { ...place, ...this.#thread }, this.#thread._r), ...comments]
+      : comments;
   }
 }
 
@@ -217,11 +312,23 @@ function keyOf({ annotationId, commentId }: Comment): string {
 }
 
 /** The operations that tell of a reaction to a comment; of each user's, and of its end, once. */
-function tell(at: ContentPlace, verb: 'reactionAdded' | 'reactionDeleted', actor: ContentUser, reaction: Reaction, on: Pick<Happening, 'thread' | 'comment'>, now: number): WriteOp[] {
+function tell(
+  at: ContentPlace,
+  verb: 'reactionAdded' | 'reactionDeleted',
+  actor: ContentUser,
+  reaction: Reaction,
+  on: Pick<Happening, 'thread' | 'comment'>,
+  now: number,
+): WriteOp[] {
   const { place, organization } = at;
   const shown = showReaction({ apiKey: place.tenant, organizationId: organization.organizationId }, reaction);
   const revision = JSON.stringify([reaction.annotationId, actor.userId]);
-  return happeningOps(at, [{ verb, actor, ...on, revision, reaction: shown, notify: true, log: false }], () => false, now);
+  return happeningOps(
+    at,
+    [{ verb, actor, ...on, revision, reaction: shown, notify: true, log: false }],
+    () => false,
+    now,
+  );
 }
 
 function failed(annotationId: string, message: string): ReactionResult {
@@ -230,7 +337,10 @@ function failed(annotationId: string, message: string): ReactionResult {
 
 /** Steps that are taken together, each reaction once. */
 function joined(steps: readonly Step[]): Step[] {
-  return [...Map.groupBy(steps, ({ annotationId }) => annotationId).values()].map((same) => ({ ...(same[0] as Step), some: same.flatMap(({ some }) => some) }));
+  return [...Map.groupBy(steps, ({ annotationId }) => annotationId).values()].map((same) => ({
+    ...(same[0] as Step),
+    some: same.flatMap(({ some }) => some),
+  }));
 }
 
 /**
@@ -256,7 +366,10 @@ function inWaves<T>(items: readonly T[], key: (item: T) => unknown, weight: (ite
 }
 
 /** Reads what some of the keys lead to; where there is no key there is nothing. */
-async function whereGiven<K, V>(keys: readonly (K | undefined)[], read: (keys: K[]) => Promise<(V | undefined)[]>): Promise<(V | undefined)[]> {
+async function whereGiven<K, V>(
+  keys: readonly (K | undefined)[],
+  read: (keys: K[]) => Promise<(V | undefined)[]>,
+): Promise<(V | undefined)[]> {
   const found = (await read(keys.filter((key) => key !== undefined))).values();
   return keys.map((key) => (key === undefined ? undefined : found.next().value));
 }

@@ -20,35 +20,69 @@ export const ReactionEntity = defineEntity({
   indexes: {
     gsi2: {
       holds: 'reactions with a location of their own',
-      pk: ({ tenant, documentId, locationKey }) => (locationKey === undefined ? undefined : [tenant, 'LOCATION', documentId, locationKey]),
-      sk: ({ organization, createdAt, annotationId }) => [organization, 'reaction', instantKey(createdAt), annotationId],
+      pk: ({ tenant, documentId, locationKey }) =>
+        locationKey === undefined ? undefined : [tenant, 'LOCATION', documentId, locationKey],
+      sk: ({ organization, createdAt, annotationId }) => [
+        organization,
+        'reaction',
+        instantKey(createdAt),
+        annotationId,
+      ],
     },
   },
 });
 
 /** The reactions of a user's data, by the edges that lead to them, undefined where there is none any more. One BatchGet per 100. */
-export async function readReactions(table: Table, { tenant, organization }: Place, edges: readonly Pick<Involvement, 'document' | 'id' | 'createdAt'>[]): Promise<(Stored<Reaction> | undefined)[]> {
-  return table.getMany(ReactionEntity, edges.map(({ document, id, createdAt }) => ({ tenant, organization, document, annotationId: id, createdAt })));
+export async function readReactions(
+  table: Table,
+  { tenant, organization }: Place,
+  edges: readonly Pick<Involvement, 'document' | 'id' | 'createdAt'>[],
+): Promise<(Stored<Reaction> | undefined)[]> {
+  return table.getMany(
+    ReactionEntity,
+    edges.map(({ document, id, createdAt }) => ({ tenant, organization, document, annotationId: id, createdAt })),
+  );
 }
 
 /** The reactions that a comment names, undefined where there is none any more. One BatchGet per 100. */
-export async function readReactionsOn(table: Table, place: DocumentPlace, references: readonly ReactionReference[]): Promise<(Stored<Reaction> | undefined)[]> {
-  return readReactions(table, place, references.map((reference) => ({ document: place.document, ...reference })));
+export async function readReactionsOn(
+  table: Table,
+  place: DocumentPlace,
+  references: readonly ReactionReference[],
+): Promise<(Stored<Reaction> | undefined)[]> {
+  return readReactions(
+    table,
+    place,
+    references.map((reference) => ({ document: place.document, ...reference })),
+  );
 }
 
 /**
  * The operations that remove reactions as they were read, with their ids and the edges of those who reacted: 3 to 52 for each. The
  * comment that one is on is the caller's business. `within` is the customer's id of the document.
  */
-export function reactionRemovalOps(place: DocumentPlace, within: string, reactions: readonly Stored<Reaction>[]): WriteOp[] {
+export function reactionRemovalOps(
+  place: DocumentPlace,
+  within: string,
+  reactions: readonly Stored<Reaction>[],
+): WriteOp[] {
   return reactions.flatMap((reaction) => [
-    remove(ReactionEntity, { ...place, annotationId: reaction.annotationId, createdAt: reaction.createdAt }, reaction._r),
+    remove(
+      ReactionEntity,
+      { ...place, annotationId: reaction.annotationId, createdAt: reaction.createdAt },
+      reaction._r,
+    ),
     unnameRecord(place, { kind: 'reaction', id: reaction.annotationId, within }),
-    ...reaction.fromUsers.map(({ from, lastUpdated }) => forget(place, { ...edge(place, reaction), userId: from.userId, at: lastUpdated })),
+    ...reaction.fromUsers.map(({ from, lastUpdated }) =>
+      forget(place, { ...edge(place, reaction), userId: from.userId, at: lastUpdated }),
+    ),
   ]);
 }
 
 /** The edge between a reaction and one of its users, but for the user and the time. */
-export function edge({ document }: DocumentPlace, { annotationId, createdAt }: Pick<Reaction, 'annotationId' | 'createdAt'>) {
+export function edge(
+  { document }: DocumentPlace,
+  { annotationId, createdAt }: Pick<Reaction, 'annotationId' | 'createdAt'>,
+) {
   return { kind: 'reaction', document, id: annotationId, createdAt } as const;
 }

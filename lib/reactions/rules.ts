@@ -68,7 +68,10 @@ export function groupEntries(entries: readonly ReactionEntry[]): Reacting[] {
     return {
       annotationId,
       icon,
-      users: distinctBy(same.map(({ from }) => from), ({ userId }) => userId),
+      users: distinctBy(
+        same.map(({ from }) => from),
+        ({ userId }) => userId,
+      ),
       on,
       location: same.find((entry) => entry.location)?.location,
       agreed: same.every((entry) => entry.icon === icon && (!entry.on || isSameComment(entry.on, on))),
@@ -89,13 +92,20 @@ export interface ReactionPlace {
 }
 
 /** A reaction after users reacted, and who of them was not among its users before; or why it cannot be. */
-export type Reacted = { readonly refused: string } | { readonly reaction: Reaction; readonly added: readonly ContentUser[] };
+export type Reacted =
+  { readonly refused: string } | { readonly reaction: Reaction; readonly added: readonly ContentUser[] };
 
 /**
  * Some of the users of a call react: a new reaction, or the stored one with those added who are not among its users yet. Another icon or
  * comment than the stored ones is refused; so are all users of the call when they would be more than 50 in the end, or too much to store.
  */
-export function react(stored: Reaction | undefined, { annotationId, icon, users, on, location, agreed }: Reacting, some: readonly ContentUser[], place: ReactionPlace, now: number): Reacted {
+export function react(
+  stored: Reaction | undefined,
+  { annotationId, icon, users, on, location, agreed }: Reacting,
+  some: readonly ContentUser[],
+  place: ReactionPlace,
+  now: number,
+): Reacted {
   if (!agreed) return { refused: 'Reaction is given with several icons or comments.' };
   if (stored && stored.icon !== icon) return { refused: 'Reaction has another icon.' };
   if (stored && on && !isSameComment(on, stored.on)) return { refused: 'Reaction is on something else.' };
@@ -108,12 +118,29 @@ export function react(stored: Reaction | undefined, { annotationId, icon, users,
   const added = some.filter(isNew);
   const fromUsers = withUsers(added);
   if (stored) return { added, reaction: added.length === 0 ? stored : { ...stored, fromUsers, lastUpdated: now } };
-  const lies = location ? { location: JSON.stringify(location), locationKey: locationKey(location) } : { location: place.threadLocation };
-  return { added, reaction: { annotationId, icon, fromUsers, on: place.on, ...lies, documentId: place.documentId, createdAt: now, lastUpdated: now } };
+  const lies = location
+    ? { location: JSON.stringify(location), locationKey: locationKey(location) }
+    : { location: place.threadLocation };
+  return {
+    added,
+    reaction: {
+      annotationId,
+      icon,
+      fromUsers,
+      on: place.on,
+      ...lies,
+      documentId: place.documentId,
+      createdAt: now,
+      lastUpdated: now,
+    },
+  };
 }
 
 /** What a comment names once a reaction is on it; undefined when it takes no more. */
-export function withReference(references: readonly ReactionReference[], { annotationId: id, createdAt }: Reaction): readonly ReactionReference[] | undefined {
+export function withReference(
+  references: readonly ReactionReference[],
+  { annotationId: id, createdAt }: Reaction,
+): readonly ReactionReference[] | undefined {
   if (references.some((reference) => reference.id === id)) return references;
   const grown = [...references, { id, createdAt }];
   return grown.length > MOST_REACTIONS || isLongerThan(JSON.stringify(grown), MOST_REFERENCE_BYTES) ? undefined : grown;
@@ -137,7 +164,10 @@ export const ShownReaction = z.object({
 export type ShownReaction = z.output<typeof ShownReaction>;
 
 /** Shows a reaction (facts B17); `apiKey` and `organizationId` are those that it lies under, as customers know them. */
-export function showReaction({ apiKey, organizationId }: { apiKey: string; organizationId: string }, reaction: Reaction): ShownReaction {
+export function showReaction(
+  { apiKey, organizationId }: { apiKey: string; organizationId: string },
+  reaction: Reaction,
+): ShownReaction {
   const { annotationId, icon, on, fromUsers, documentId, createdAt, lastUpdated } = reaction;
   const location = reaction.location === undefined ? undefined : (JSON.parse(reaction.location) as Location);
   return {

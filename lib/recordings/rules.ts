@@ -29,20 +29,28 @@ const KnownAttachment = z.object({
 type KnownAttachment = z.output<typeof KnownAttachment>;
 
 /** A recording as callers add it. */
-export const NewRecording = z.object({
-  annotationId: optional(Id),
-  recordingType: z.enum(recordingTypes),
-  mode: optional(z.enum(recordingModes)),
-  from: ContentUser,
-  displayName: optional(Name),
-  /** How long it is: `duration` in milliseconds, `display` as it is shown. */
-  recordedTime: optional(keptObject(z.object({ duration: optional(z.number().min(0)), display: optional(Name) }))),
-  attachments: optional(list(keptObject(KnownAttachment), MOST_ATTACHMENTS, 0)),
-  /** What was said: a text, or an object as in facts B7. */
-  transcription: optional(z.union([Text, OpenObject], { error: 'must be a text of at most 32 KB or an object of at most 64 KB' })),
-  location: optional(Location),
-  metadata: optional(OpenObject),
-}).check(z.refine((recording) => !isLongerThan(JSON.stringify(recording), LARGEST_BYTES), { error: `must be at most ${LARGEST_BYTES} bytes as JSON` }));
+export const NewRecording = z
+  .object({
+    annotationId: optional(Id),
+    recordingType: z.enum(recordingTypes),
+    mode: optional(z.enum(recordingModes)),
+    from: ContentUser,
+    displayName: optional(Name),
+    /** How long it is: `duration` in milliseconds, `display` as it is shown. */
+    recordedTime: optional(keptObject(z.object({ duration: optional(z.number().min(0)), display: optional(Name) }))),
+    attachments: optional(list(keptObject(KnownAttachment), MOST_ATTACHMENTS, 0)),
+    /** What was said: a text, or an object as in facts B7. */
+    transcription: optional(
+      z.union([Text, OpenObject], { error: 'must be a text of at most 32 KB or an object of at most 64 KB' }),
+    ),
+    location: optional(Location),
+    metadata: optional(OpenObject),
+  })
+  .check(
+    z.refine((recording) => !isLongerThan(JSON.stringify(recording), LARGEST_BYTES), {
+      error: `must be at most ${LARGEST_BYTES} bytes as JSON`,
+    }),
+  );
 export type NewRecording = z.output<typeof NewRecording>;
 
 /** A recording as it is stored (facts B17); what is the caller's own is JSON text. */
@@ -68,7 +76,11 @@ export const Recording = z.object({
 export type Recording = z.output<typeof Recording>;
 
 /** What is stored of a recording that was sent. */
-export function toRecording({ annotationId, ...sent }: NewRecording & { readonly annotationId: string }, documentId: string, now: number): Recording {
+export function toRecording(
+  { annotationId, ...sent }: NewRecording & { readonly annotationId: string },
+  documentId: string,
+  now: number,
+): Recording {
   return {
     annotationId,
     recordingType: sent.recordingType,
@@ -113,16 +125,41 @@ export const ShownRecording = z.object({
 export type ShownRecording = z.output<typeof ShownRecording>;
 
 /** Shows a recording; `apiKey` and `organizationId` are those that it lies under, as customers know them. */
-export function showRecording({ apiKey, organizationId }: { apiKey: string; organizationId: string }, recording: Recording): ShownRecording {
-  const { annotationId, recordingType, mode, from, displayName, locationKey: locationId, documentId, latestVersion, createdAt, lastUpdated } = recording;
+export function showRecording(
+  { apiKey, organizationId }: { apiKey: string; organizationId: string },
+  recording: Recording,
+): ShownRecording {
+  const {
+    annotationId,
+    recordingType,
+    mode,
+    from,
+    displayName,
+    locationKey: locationId,
+    documentId,
+    latestVersion,
+    createdAt,
+    lastUpdated,
+  } = recording;
   return {
-    annotationId, type: 'recorder', recordingType, mode, from, displayName,
+    annotationId,
+    type: 'recorder',
+    recordingType,
+    mode,
+    from,
+    displayName,
     recordedTime: value<ShownRecording['recordedTime']>(recording.recordedTime),
     attachments: value<ShownRecording['attachments']>(recording.attachments) ?? [],
     transcription: value<ShownRecording['transcription']>(recording.transcription),
     location: value<ShownRecording['location']>(recording.location),
-    locationId, latestVersion, createdAt, lastUpdated,
-    metadata: recordMetadata({ apiKey, organization: { organizationId }, document: { documentId } }, recording.metadata),
+    locationId,
+    latestVersion,
+    createdAt,
+    lastUpdated,
+    metadata: recordMetadata(
+      { apiKey, organization: { organizationId }, document: { documentId } },
+      recording.metadata,
+    ),
   };
 }
 
@@ -147,11 +184,30 @@ export function recorderPayload(names: ContentNames, recording: Recording): Even
   };
   if (!isLongerThan(JSON.stringify(whole), LARGEST_PAYLOAD_BYTES)) return whole;
   const user = { userId: from.userId };
-  return { ...whole, data: { actionUser: user, metadata: eventIds(names), recorderId, from: user, assets: [], assetsAllVersions: [], truncated: true } };
+  return {
+    ...whole,
+    data: {
+      actionUser: user,
+      metadata: eventIds(names),
+      recorderId,
+      from: user,
+      assets: [],
+      assetsAllVersions: [],
+      truncated: true,
+    },
+  };
 }
 
 function assetOf({ url, mimeType, name, size, thumbnail }: KnownAttachment) {
-  return { version: LATEST_VERSION, url, mimeType, fileName: name, fileSizeInBytes: size, fileFormat: fileFormatOf(mimeType, name), thumbnailUrl: thumbnail };
+  return {
+    version: LATEST_VERSION,
+    url,
+    mimeType,
+    fileName: name,
+    fileSizeInBytes: size,
+    fileFormat: fileFormatOf(mimeType, name),
+    thumbnailUrl: thumbnail,
+  };
 }
 
 /** The formats that assets have (facts B7), by the type of the file, else by the end of its name. */

@@ -3,16 +3,40 @@
  * request again, and what it means. The table of functions/README.md and the OpenAPI responses are generated from it.
  */
 export const errorCatalogue = {
-  INVALID_ARGUMENT: { http: 400, retryable: false, meaning: 'The request is malformed; the message names the field, `details.issues` lists every problem.' },
-  FAILED_PRECONDITION: { http: 400, retryable: false, meaning: 'The request is well formed, but the state of the workspace does not allow it.' },
-  PERMISSION_DENIED: { http: 403, retryable: false, meaning: 'The credentials are missing, wrong, expired or belong to someone else.' },
+  INVALID_ARGUMENT: {
+    http: 400,
+    retryable: false,
+    meaning: 'The request is malformed; the message names the field, `details.issues` lists every problem.',
+  },
+  FAILED_PRECONDITION: {
+    http: 400,
+    retryable: false,
+    meaning: 'The request is well formed, but the state of the workspace does not allow it.',
+  },
+  PERMISSION_DENIED: {
+    http: 403,
+    retryable: false,
+    meaning: 'The credentials are missing, wrong, expired or belong to someone else.',
+  },
   NOT_FOUND: { http: 404, retryable: false, meaning: 'What the request names does not exist for this caller.' },
   ALREADY_EXISTS: { http: 409, retryable: false, meaning: 'What the request would create exists already.' },
   ABORTED: { http: 409, retryable: true, meaning: 'Another request got in the way; send it again.' },
-  RESOURCE_EXHAUSTED: { http: 429, retryable: true, meaning: 'A limit on calls or on the number of things is used up.' },
+  RESOURCE_EXHAUSTED: {
+    http: 429,
+    retryable: true,
+    meaning: 'A limit on calls or on the number of things is used up.',
+  },
   INTERNAL: { http: 500, retryable: true, meaning: 'A fault of the service; quote the request id.' },
-  UNAVAILABLE: { http: 503, retryable: true, meaning: 'The service is not available for a moment; send the request again.' },
-  DEADLINE_EXCEEDED: { http: 504, retryable: true, meaning: 'The request took too long; its effect may or may not have happened.' },
+  UNAVAILABLE: {
+    http: 503,
+    retryable: true,
+    meaning: 'The service is not available for a moment; send the request again.',
+  },
+  DEADLINE_EXCEEDED: {
+    http: 504,
+    retryable: true,
+    meaning: 'The request took too long; its effect may or may not have happened.',
+  },
 } as const satisfies Record<string, { http: number; retryable: boolean; meaning: string }>;
 
 export type ErrorStatus = keyof typeof errorCatalogue;
@@ -31,7 +55,11 @@ export class ApiError extends Error {
   /** After how many seconds the request can succeed, for the `retry-after` header. */
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(status: ErrorStatus, message: string, options: { details?: object; cause?: unknown; retryAfterSeconds?: number } = {}) {
+  constructor(
+    status: ErrorStatus,
+    message: string,
+    options: { details?: object; cause?: unknown; retryAfterSeconds?: number } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ApiError';
     this.status = status;

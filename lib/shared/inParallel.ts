@@ -1,7 +1,13 @@
 /** Does some work for each value, for at most `width` of them at a time. */
-export async function inParallel<T>(values: readonly T[], width: number, work: (value: T) => Promise<void>): Promise<void> {
+export async function inParallel<T>(
+  values: readonly T[],
+  width: number,
+  work: (value: T) => Promise<void>,
+): Promise<void> {
   const rest = values.values();
-  await Promise.all(Array.from({ length: width }, async () => {
-    for (const value of rest) await work(value);
-  }));
+  await Promise.all(
+    Array.from({ length: width }, async () => {
+      for (const value of rest) await work(value);
+    }),
+  );
 }

@@ -1,6 +1,10 @@
 /** The results of some work that takes at most `size` values at a time, in the order of the values. */
-export async function inSlices<T, R>(values: readonly T[], size: number, work: (slice: readonly T[]) => Promise<readonly R[]>): Promise<R[]> {
+export async function inSlices<T, R>(
+  values: readonly T[],
+  size: number,
+  work: (slice: readonly T[]) => Promise<readonly R[]>,
+): Promise<R[]> {
   const results: R[] = [];
-  for (let i = 0; i < values.length; i += size) results.push(...await work(values.slice(i, i + size)));
+  for (let i = 0; i < values.length; i += size) results.push(...(await work(values.slice(i, i + size))));
   return results;
 }

@@ -12,7 +12,11 @@ export const DocumentResult = ItemResult.extend({ code: z.enum(documentErrorCode
 export type DocumentResult = z.output<typeof DocumentResult>;
 
 /** The result of a document that could not be added, changed or deleted. */
-export function failedDocument(documentId: string, message: string, code: (typeof documentErrorCodes)[number]): DocumentResult {
+export function failedDocument(
+  documentId: string,
+  message: string,
+  code: (typeof documentErrorCodes)[number],
+): DocumentResult {
   return { success: false, id: documentId, message, code };
 }
 
@@ -27,7 +31,12 @@ export const ItemOutcome = z.object({ success: z.boolean(), message: z.string() 
 export type ItemOutcome = z.output<typeof ItemOutcome>;
 
 /** A call's answer about the users of a group, by user id. */
-export const GroupResults = z.object({ data: z.record(z.string(), z.object({ success: z.boolean(), organizationUserGroupId: z.string(), message: z.string() })) });
+export const GroupResults = z.object({
+  data: z.record(
+    z.string(),
+    z.object({ success: z.boolean(), organizationUserGroupId: z.string(), message: z.string() }),
+  ),
+});
 
 /** Results beside their ids, joined to the answer's map. */
 export function byId<R>(ids: readonly string[], results: readonly R[]): Record<string, R> {

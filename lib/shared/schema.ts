@@ -32,10 +32,15 @@ function bytesAtMost(limit: number) {
 const wellFormed = z.refine<string>((text) => text.isWellFormed(), { error: 'must be well-formed Unicode' });
 
 /** An identifier that the customer chose: 1 to 512 characters, any Unicode but control characters. */
-export const Id = z.string().min(1).max(limits.idCharacters).check(
-  wellFormed,
-  z.refine((text) => !CONTROL_CHARACTER.test(text), { error: 'must not contain control characters' }),
-).meta({ pattern: '^[^\\u0000-\\u001F\\u007F-\\u009F]+$' });
+export const Id = z
+  .string()
+  .min(1)
+  .max(limits.idCharacters)
+  .check(
+    wellFormed,
+    z.refine((text) => !CONTROL_CHARACTER.test(text), { error: 'must not contain control characters' }),
+  )
+  .meta({ pattern: '^[^\\u0000-\\u001F\\u007F-\\u009F]+$' });
 
 /** A time in an answer, ISO 8601 in UTC with milliseconds. */
 export const IsoTime = z.string().meta({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$' });
@@ -53,7 +58,10 @@ export function optional<S extends z.ZodType>(schema: S) {
 
 /** A list of 1 to `most` items. Its length is checked before its items, so that a huge list costs nothing. */
 export function list<S extends z.ZodType>(item: S, most: number, least = 1) {
-  return z.array(z.unknown()).min(least).max(most).pipe(z.array(item).min(least).max(most)) as unknown as z.ZodType<z.output<S>[], z.input<S>[]>;
+  return z.array(z.unknown()).min(least).max(most).pipe(z.array(item).min(least).max(most)) as unknown as z.ZodType<
+    z.output<S>[],
+    z.input<S>[]
+  >;
 }
 
 /**
@@ -66,15 +74,23 @@ export function closedObject<S extends z.ZodRawShape>(shape: S) {
 
 function jsonLimits(bytes: number) {
   return [
-    z.refine<unknown>((value) => depthAtMost(value, limits.objectDepth), { error: `must be nested at most ${limits.objectDepth} levels deep` }),
-    z.refine<unknown>((value) => !isLongerThan(JSON.stringify(value), bytes), { error: `must be at most ${bytes} bytes as JSON` }),
+    z.refine<unknown>((value) => depthAtMost(value, limits.objectDepth), {
+      error: `must be nested at most ${limits.objectDepth} levels deep`,
+    }),
+    z.refine<unknown>((value) => !isLongerThan(JSON.stringify(value), bytes), {
+      error: `must be at most ${bytes} bytes as JSON`,
+    }),
   ] as const;
 }
 
 /** A JSON object of the caller's: at most so many bytes and 32 levels. It is kept as it came, `__proto__` keys included. */
 export function openObject(bytes: number) {
-  return z.custom<Record<string, unknown>>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), { error: 'must be an object' })
-    .check(...jsonLimits(bytes)).meta({ type: 'object' });
+  return z
+    .custom<Record<string, unknown>>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), {
+      error: 'must be an object',
+    })
+    .check(...jsonLimits(bytes))
+    .meta({ type: 'object' });
 }
 
 /** A JSON object of the caller's: at most 64 KB and 32 levels. It is kept as it came, `__proto__` keys included. */
@@ -121,7 +137,8 @@ export function withOpenKeys<S extends z.ZodRawShape>(shape: S, bytes: number = 
 export function keptObject<S extends z.ZodObject>(known: S): z.ZodType<Readonly<Record<string, unknown>>> {
   const schema = OpenObject.check(({ value, issues }) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
-    for (const issue of known.safeParse(value, { reportInput: true }).error?.issues ?? []) issues.push({ ...issue, input: issue.input } as never);
+    for (const issue of known.safeParse(value, { reportInput: true }).error?.issues ?? [])
+      issues.push({ ...issue, input: issue.input } as never);
   });
   knownKeys.set(schema, known);
   return schema;
@@ -160,16 +177,28 @@ export function fieldChangesOf(schema: z.core.$ZodType) {
 }
 
 /** A schema that reads an object like `base`, but ignores some of its fields and requires others. */
-export function withFieldChanges<S extends z.ZodType>(base: S, changes: FieldChanges): z.ZodType<z.output<S>, z.input<S>> {
+export function withFieldChanges<S extends z.ZodType>(
+  base: S,
+  changes: FieldChanges,
+): z.ZodType<z.output<S>, z.input<S>> {
   const { ignored = [], required = [] } = changes;
-  const schema = z.unknown().transform((raw, context) => {
-    if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return raw;
-    const kept = dict(Object.entries(raw).filter(([key]) => !ignored.includes(key)));
-    for (const key of required) {
-      if ((kept[key] ?? undefined) === undefined) context.issues.push({ code: 'invalid_type', expected: 'nonoptional', input: undefined, path: [key] } as never);
-    }
-    return kept;
-  }).pipe(base as z.ZodType);
+  const schema = z
+    .unknown()
+    .transform((raw, context) => {
+      if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return raw;
+      const kept = dict(Object.entries(raw).filter(([key]) => !ignored.includes(key)));
+      for (const key of required) {
+        if ((kept[key] ?? undefined) === undefined)
+          context.issues.push({
+            code: 'invalid_type',
+            expected: 'nonoptional',
+            input: undefined,
+            path: [key],
+          } as never);
+      }
+      return kept;
+    })
+    .pipe(base as z.ZodType);
   changedFields.set(schema, { base, changes });
   return schema as unknown as z.ZodType<z.output<S>, z.input<S>>;
 }
@@ -184,16 +213,31 @@ export function depthAtMost(value: unknown, levels: number): boolean {
   return true;
 }
 
-const FilterValue = JsonValue.check(z.refine((value) => !isLongerThan(JSON.stringify(value) ?? '', limits.filterValueBytes), { error: `must be at most ${limits.filterValueBytes} bytes as JSON` }))
-  .meta({ description: 'Any JSON value' });
+const FilterValue = JsonValue.check(
+  z.refine((value) => !isLongerThan(JSON.stringify(value) ?? '', limits.filterValueBytes), {
+    error: `must be at most ${limits.filterValueBytes} bytes as JSON`,
+  }),
+).meta({ description: 'Any JSON value' });
 
 /** Conditions on metadata that a document must all meet. */
-export const MetadataFilters = list(z.object({ key: Name, operator: z.enum(filterOperators), value: FilterValue }).check(
-  z.refine(({ operator, value }) => !listOperators.includes(operator) || (Array.isArray(value) && value.length >= 1 && value.length <= limits.readIds),
-    { path: ['value'], error: `must be a list of 1 to ${limits.readIds} values with the operators ${listOperators.join(', ')}` }),
-  z.refine(({ operator, value }) => !orderOperators.includes(operator) || isOrdered(value),
-    { path: ['value'], error: `must be a string, a number or a boolean with the operators ${orderOperators.join(', ')}` }),
-), limits.filters);
+export const MetadataFilters = list(
+  z.object({ key: Name, operator: z.enum(filterOperators), value: FilterValue }).check(
+    z.refine(
+      ({ operator, value }) =>
+        !listOperators.includes(operator) ||
+        (Array.isArray(value) && value.length >= 1 && value.length <= limits.readIds),
+      {
+        path: ['value'],
+        error: `must be a list of 1 to ${limits.readIds} values with the operators ${listOperators.join(', ')}`,
+      },
+    ),
+    z.refine(({ operator, value }) => !orderOperators.includes(operator) || isOrdered(value), {
+      path: ['value'],
+      error: `must be a string, a number or a boolean with the operators ${orderOperators.join(', ')}`,
+    }),
+  ),
+  limits.filters,
+);
 
 /** A field of the interface that can have no effect in this service: anything but `null` is refused. */
 export function withoutEffect(error: string) {
@@ -201,7 +245,9 @@ export function withoutEffect(error: string) {
 }
 
 /** The context of added and removed users, which clients may send for webhooks and resolvers. */
-export const userContext = withoutEffect('must be left out: no webhook and no resolver of this service tells of added or removed users');
+export const userContext = withoutEffect(
+  'must be left out: no webhook and no resolver of this service tells of added or removed users',
+);
 
 /** What callers say of a user besides the id. */
 export const UserProfile = z.object({
@@ -224,14 +270,20 @@ export const documentOrFolder = z.refine<{ documentId?: string | undefined; fold
 /** Refuses one parameter beside any of the others; `false` counts as left out. */
 export function notTogether(one: string, ...others: readonly string[]) {
   const given = (input: Record<string, unknown>, name: string) => input[name] !== undefined && input[name] !== false;
-  return z.refine<Record<string, unknown>>((input) => !given(input, one) || !others.some((other) => given(input, other)),
-    { path: [one], error: `must not be given together with ${others.join(', ')}` });
+  return z.refine<Record<string, unknown>>(
+    (input) => !given(input, one) || !others.some((other) => given(input, other)),
+    { path: [one], error: `must not be given together with ${others.join(', ')}` },
+  );
 }
 
 /** Access context: per field one value or several, at most 200 in all. */
 export const AccessContext = OpenObject.check(
-  z.refine((access) => Object.values(access).every((values) => [values].flat().every(isContextValue)), { error: 'must map each field to a string, a number or a list of them' }),
-  z.refine((access) => Object.values(access).flat().length <= limits.contextItems, { error: `must have at most ${limits.contextItems} values in all` }),
+  z.refine((access) => Object.values(access).every((values) => [values].flat().every(isContextValue)), {
+    error: 'must map each field to a string, a number or a list of them',
+  }),
+  z.refine((access) => Object.values(access).flat().length <= limits.contextItems, {
+    error: `must have at most ${limits.contextItems} values in all`,
+  }),
 ) as unknown as z.ZodType<Record<string, string | number | (string | number)[]>>;
 
 function isContextValue(value: unknown): boolean {

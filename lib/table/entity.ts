@@ -20,7 +20,9 @@ export function indexPartition(scope: Scope, parts: Parts): string {
   return joinKey([scopePart[scope], ...parts]);
 }
 
-type IndexKeys<T> = Partial<Record<IndexName, { pk: (value: T) => Parts | undefined; sk: (value: T) => Parts; readonly holds: string }>>;
+type IndexKeys<T> = Partial<
+  Record<IndexName, { pk: (value: T) => Parts | undefined; sk: (value: T) => Parts; readonly holds: string }>
+>;
 
 export interface EntityDefinition<S extends z.ZodObject, P, K> {
   readonly type: string;
@@ -45,7 +47,13 @@ export interface Key {
 }
 
 /** An item as it is stored: keys, `_t` type, `_v` schema version, `_r` revision for optimistic locking, and the attributes. */
-export type Item = Key & { readonly _t: string; readonly _v: number; readonly _r: number; readonly ttl?: number; readonly [attribute: string]: unknown };
+export type Item = Key & {
+  readonly _t: string;
+  readonly _v: number;
+  readonly _r: number;
+  readonly ttl?: number;
+  readonly [attribute: string]: unknown;
+};
 
 /** A value as it was read, with the revision that a conditional write names. */
 export type Stored<T> = T & { readonly _r: number };
@@ -75,7 +83,9 @@ export function entities(): readonly Entity<never, never, never>[] {
  * Defines an entity of the table. `P` and `K` are the values that its partition and sort key are made of; they may be
  * attributes of the value or come beside it (the tenant does, so that it is not stored twice).
  */
-export function defineEntity<S extends z.ZodObject, P, K>(definition: EntityDefinition<S, P, K>): Entity<z.output<S>, P, K> {
+export function defineEntity<S extends z.ZodObject, P, K>(
+  definition: EntityDefinition<S, P, K>,
+): Entity<z.output<S>, P, K> {
   type T = z.output<S>;
   const scope = scopePart[definition.scope];
   const partition = (of: P) => joinKey([scope, ...definition.pk(of)]);
@@ -92,7 +102,12 @@ export function defineEntity<S extends z.ZodObject, P, K>(definition: EntityDefi
     key,
     partition,
     toItem(value, revision = 1) {
-      const item: Record<string, unknown> = { ...key(value), _t: definition.type, _v: definition.version, _r: revision };
+      const item: Record<string, unknown> = {
+        ...key(value),
+        _t: definition.type,
+        _v: definition.version,
+        _r: revision,
+      };
       for (const name of attributes) {
         const attribute = (value as Record<string, unknown>)[name];
         if (attribute !== undefined) item[name] = attribute;
@@ -108,7 +123,8 @@ export function defineEntity<S extends z.ZodObject, P, K>(definition: EntityDefi
       return item as Item;
     },
     fromItem(item, now) {
-      if (item._t !== definition.type) throw new Error(`Expected an item of type ${definition.type}, got ${String(item._t)}`);
+      if (item._t !== definition.type)
+        throw new Error(`Expected an item of type ${definition.type}, got ${String(item._t)}`);
       if (typeof item.ttl === 'number' && item.ttl * 1000 <= now) return undefined;
       const value = definition.schema.parse(item) as T;
       return Object.assign(value as object, { _r: item._r }) as Stored<T>;

@@ -25,5 +25,7 @@ export function keyPrefix(parts: readonly string[]): string {
 
 /** The tenant in whose partition a key lies. Its ids are ours, and never so long that only a hash of them is left. */
 export function tenantOf({ PK }: { readonly PK: string }): string {
-  return (PK.split(SEPARATOR)[1] ?? '').replace(/%([0-9a-f]{2})/g, (_escaped, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+  return (PK.split(SEPARATOR)[1] ?? '').replace(/%([0-9a-f]{2})/g, (_escaped, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
 }

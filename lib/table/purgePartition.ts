@@ -26,12 +26,23 @@ export async function removePartition(table: Table, partition: string, budget: B
 }
 
 /** The same with the items that a partition of an index leads to: of those that were written longer ago than the index takes to show them. */
-export async function removeIndexed(table: Table, index: IndexName, parts: readonly string[], budget: Budget): Promise<boolean> {
-  return removePages(table, budget, (after) => table.queryIndex(index, indexPartition('tenant', parts), { limit: AT_A_TIME, after }));
+export async function removeIndexed(
+  table: Table,
+  index: IndexName,
+  parts: readonly string[],
+  budget: Budget,
+): Promise<boolean> {
+  return removePages(table, budget, (after) =>
+    table.queryIndex(index, indexPartition('tenant', parts), { limit: AT_A_TIME, after }),
+  );
 }
 
 /** Page by page behind what is removed: an index shows that a moment longer, and would give it again. */
-async function removePages(table: Table, { clock, until }: Budget, page: (after: string | undefined) => Promise<{ readonly keys: readonly Key[]; readonly next: string | undefined }>): Promise<boolean> {
+async function removePages(
+  table: Table,
+  { clock, until }: Budget,
+  page: (after: string | undefined) => Promise<{ readonly keys: readonly Key[]; readonly next: string | undefined }>,
+): Promise<boolean> {
   let after: string | undefined;
   do {
     const { keys, next } = await page(after);

@@ -1,8 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
-import { ConditionalCheckFailedException, DynamoDBClient, type TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import {
-  BatchGetCommand, BatchWriteCommand, DeleteCommand, DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand,
-  type BatchWriteCommandInput, type TransactWriteCommandInput,
+  ConditionalCheckFailedException,
+  DynamoDBClient,
+  type TransactionCanceledException,
+} from '@aws-sdk/client-dynamodb';
+import {
+  BatchGetCommand,
+  BatchWriteCommand,
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+  type BatchWriteCommandInput,
+  type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Environment, IndexName } from '../app/capability.ts';
@@ -41,12 +54,17 @@ export function upsert<T, P, K>(entity: Entity<T, P, K>, value: T & P & K): Writ
 
 /** Writes a value of a revision that is given, unless a later one is there. */
 export function advance<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revision: number): WriteOp {
-  return { put: entity.toItem(value, revision), condition: { expression: 'attribute_not_exists(PK) OR #r <= :r', values: { ':r': revision } } };
+  return {
+    put: entity.toItem(value, revision),
+    condition: { expression: 'attribute_not_exists(PK) OR #r <= :r', values: { ':r': revision } },
+  };
 }
 
 /** Removes what a key names, at the revision that was read when one is given. */
 export function remove<T, P, K>(entity: Entity<T, P, K>, key: P & K, revision?: number): WriteOp {
-  return revision === undefined ? { remove: entity.key(key) } : { remove: entity.key(key), condition: atRevision(revision) };
+  return revision === undefined
+    ? { remove: entity.key(key) }
+    : { remove: entity.key(key), condition: atRevision(revision) };
 }
 
 /** The outcome of a write: `done`, or the positions of the operations whose condition did not hold (nothing was written). */
@@ -139,14 +157,23 @@ export class Table {
   }
 
   /** One value, read consistently unless `eventual`; 1 or 0.5 RRU per 4 KB. */
-  async get<T, P, K>(entity: Entity<T, P, K>, key: P & K, options: { eventual?: boolean } = {}): Promise<Stored<T> | undefined> {
-    const { Item } = await this.#client.send(new GetCommand({ TableName: this.#name, Key: entity.key(key), ConsistentRead: !options.eventual }));
+  async get<T, P, K>(
+    entity: Entity<T, P, K>,
+    key: P & K,
+    options: { eventual?: boolean } = {},
+  ): Promise<Stored<T> | undefined> {
+    const { Item } = await this.#client.send(
+      new GetCommand({ TableName: this.#name, Key: entity.key(key), ConsistentRead: !options.eventual }),
+    );
     return Item && entity.fromItem(Item, this.#now());
   }
 
   /** The values of many keys, in the order of the keys, undefined where there is none. One call per 100 distinct keys, in parallel. */
   async getMany<T, P, K>(entity: Entity<T, P, K>, keys: readonly (P & K)[]): Promise<(Stored<T> | undefined)[]> {
-    return this.getByKeys(entity, keys.map((key) => entity.key(key)));
+    return this.getByKeys(
+      entity,
+      keys.map((key) => entity.key(key)),
+    );
   }
 
   /** The same for keys as an index gives them. */
@@ -159,7 +186,9 @@ export class Table {
   }
 
   /** Values of different entities, in the order of what is wanted, undefined where there is none. One call. */
-  async getEach<L extends readonly Wanted<unknown>[]>(...all: L): Promise<{ [I in keyof L]: L[I] extends Wanted<infer T> ? Stored<T> | undefined : never }> {
+  async getEach<L extends readonly Wanted<unknown>[]>(
+    ...all: L
+  ): Promise<{ [I in keyof L]: L[I] extends Wanted<infer T> ? Stored<T> | undefined : never }> {
     const items = await this.#batchGet(all.map(({ key }) => key));
     const values = all.map(({ key, fromItem }) => {
       const item = items.get(identity(key));
@@ -173,16 +202,22 @@ export class Table {
     const found = new Map<string, Record<string, unknown>>();
     const chunks: Key[][] = [];
     for (let i = 0; i < distinct.length; i += BATCH_GET_KEYS) chunks.push(distinct.slice(i, i + BATCH_GET_KEYS));
-    await Promise.all(chunks.map(async (chunk) => {
-      let pending: Record<string, unknown>[] = chunk as unknown as Record<string, unknown>[];
-      for (let attempt = 0; pending.length > 0; attempt++) {
-        if (attempt === BATCH_GET_TRIES) throw Object.assign(new Error('BatchGetItem left keys unprocessed'), { name: 'ThrottlingException' });
-        if (attempt > 0) await new Promise((resolve) => setTimeout(resolve, 2 ** attempt * 10 * (0.5 + Math.random())));
-        const answer = await this.#client.send(new BatchGetCommand({ RequestItems: { [this.#name]: { Keys: pending, ConsistentRead: true } } }));
-        for (const item of answer.Responses?.[this.#name] ?? []) found.set(identity(item as unknown as Key), item);
-        pending = answer.UnprocessedKeys?.[this.#name]?.Keys ?? [];
-      }
-    }));
+    await Promise.all(
+      chunks.map(async (chunk) => {
+        let pending: Record<string, unknown>[] = chunk as unknown as Record<string, unknown>[];
+        for (let attempt = 0; pending.length > 0; attempt++) {
+          if (attempt === BATCH_GET_TRIES)
+            throw Object.assign(new Error('BatchGetItem left keys unprocessed'), { name: 'ThrottlingException' });
+          if (attempt > 0)
+            await new Promise((resolve) => setTimeout(resolve, 2 ** attempt * 10 * (0.5 + Math.random())));
+          const answer = await this.#client.send(
+            new BatchGetCommand({ RequestItems: { [this.#name]: { Keys: pending, ConsistentRead: true } } }),
+          );
+          for (const item of answer.Responses?.[this.#name] ?? []) found.set(identity(item as unknown as Key), item);
+          pending = answer.UnprocessedKeys?.[this.#name]?.Keys ?? [];
+        }
+      }),
+    );
     return found;
   }
 
@@ -190,7 +225,11 @@ export class Table {
    * The values of one partition in the order of their sort keys, up to `limit` or about 4 MB, whichever comes first; `bytes` is
    * how much was read.
    */
-  async query<T, P>(entity: Queried<T, P>, partition: P, options: QueryOptions): Promise<Page<T> & { readonly bytes: number }> {
+  async query<T, P>(
+    entity: Queried<T, P>,
+    partition: P,
+    options: QueryOptions,
+  ): Promise<Page<T> & { readonly bytes: number }> {
     const PK = entity.partition(partition);
     const { expression, values: bounds } = sortKeys(options);
     const values: Stored<T>[] = [];
@@ -198,18 +237,21 @@ export class Table {
     let after = options.after;
     let last: string | undefined;
     for (;;) {
-      const answer = await this.#client.send(new QueryCommand({
-        TableName: this.#name,
-        KeyConditionExpression: `PK = :pk${expression}`,
-        ExpressionAttributeValues: { ':pk': PK, ...bounds },
-        ConsistentRead: !options.eventual,
-        ScanIndexForward: !options.descending,
-        // One more than asked for tells whether there is a next page, so that a last page never leads to an empty one.
-        Limit: options.limit - values.length + 1,
-        ...(after !== undefined && { ExclusiveStartKey: { PK, SK: after } }),
-      }));
+      const answer = await this.#client.send(
+        new QueryCommand({
+          TableName: this.#name,
+          KeyConditionExpression: `PK = :pk${expression}`,
+          ExpressionAttributeValues: { ':pk': PK, ...bounds },
+          ConsistentRead: !options.eventual,
+          ScanIndexForward: !options.descending,
+          // One more than asked for tells whether there is a next page, so that a last page never leads to an empty one.
+          Limit: options.limit - values.length + 1,
+          ...(after !== undefined && { ExclusiveStartKey: { PK, SK: after } }),
+        }),
+      );
       for (const item of answer.Items ?? []) {
-        if (values.length === options.limit || bytes >= (options.bytes ?? PAGE_BYTES)) return { values, next: last, bytes };
+        if (values.length === options.limit || bytes >= (options.bytes ?? PAGE_BYTES))
+          return { values, next: last, bytes };
         last = item.SK as string;
         bytes += sizeOf(item);
         const value = entity.fromItem(item, this.#now());
@@ -221,20 +263,30 @@ export class Table {
   }
 
   /** How many items a partition has, or those whose sort keys start with these parts; those whose time to live is over included. Costs as much as reading them: one call per 1 MB. */
-  async count<T, P>(entity: Queried<T, P>, partition: P, prefix: readonly string[] = [], { without }: { /** Only items without this attribute; the others are read as well. */ without?: string } = {}): Promise<number> {
+  async count<T, P>(
+    entity: Queried<T, P>,
+    partition: P,
+    prefix: readonly string[] = [],
+    { without }: { /** Only items without this attribute; the others are read as well. */ without?: string } = {},
+  ): Promise<number> {
     const { expression, values: bounds } = sortKeys({ prefix, limit: 0 });
     let count = 0;
     let after: Record<string, unknown> | undefined;
     do {
-      const answer = await this.#client.send(new QueryCommand({
-        TableName: this.#name,
-        KeyConditionExpression: `PK = :pk${expression}`,
-        ExpressionAttributeValues: { ':pk': entity.partition(partition), ...bounds },
-        ...(without !== undefined && { FilterExpression: 'attribute_not_exists(#without)', ExpressionAttributeNames: { '#without': without } }),
-        Select: 'COUNT',
-        ConsistentRead: true,
-        ...(after && { ExclusiveStartKey: after }),
-      }));
+      const answer = await this.#client.send(
+        new QueryCommand({
+          TableName: this.#name,
+          KeyConditionExpression: `PK = :pk${expression}`,
+          ExpressionAttributeValues: { ':pk': entity.partition(partition), ...bounds },
+          ...(without !== undefined && {
+            FilterExpression: 'attribute_not_exists(#without)',
+            ExpressionAttributeNames: { '#without': without },
+          }),
+          Select: 'COUNT',
+          ConsistentRead: true,
+          ...(after && { ExclusiveStartKey: after }),
+        }),
+      );
       count += answer.Count ?? 0;
       after = answer.LastEvaluatedKey;
     } while (after);
@@ -245,22 +297,28 @@ export class Table {
    * The keys that one partition of an index holds (`indexPartition` makes its name), in the order of the index, up to `limit`.
    * Indexes follow the table a moment later: what was written just now can be missing, what was removed just now can still be there.
    */
-  async queryIndex(index: IndexName, partition: string, { limit, after, descending = false, between }: Pick<QueryOptions, 'limit' | 'after' | 'descending' | 'between'>): Promise<KeyPage> {
+  async queryIndex(
+    index: IndexName,
+    partition: string,
+    { limit, after, descending = false, between }: Pick<QueryOptions, 'limit' | 'after' | 'descending' | 'between'>,
+  ): Promise<KeyPage> {
     const [pk, sk] = [`${index}pk`, `${index}sk`];
     const [keys, positions]: [Key[], string[]] = [[], []];
     let from = after === undefined ? undefined : { [pk]: partition, ...(JSON.parse(after) as Record<string, string>) };
     do {
-      const answer = await this.#client.send(new QueryCommand({
-        TableName: this.#name,
-        IndexName: index,
-        KeyConditionExpression: between ? '#pk = :pk AND #sk BETWEEN :from AND :to' : '#pk = :pk',
-        ExpressionAttributeNames: { '#pk': pk, ...(between && { '#sk': sk }) },
-        ExpressionAttributeValues: { ':pk': partition, ...(between && { ':from': between[0], ':to': between[1] }) },
-        ScanIndexForward: !descending,
-        // One more than asked for, as in `query`.
-        Limit: limit - keys.length + 1,
-        ...(from && { ExclusiveStartKey: from }),
-      }));
+      const answer = await this.#client.send(
+        new QueryCommand({
+          TableName: this.#name,
+          IndexName: index,
+          KeyConditionExpression: between ? '#pk = :pk AND #sk BETWEEN :from AND :to' : '#pk = :pk',
+          ExpressionAttributeNames: { '#pk': pk, ...(between && { '#sk': sk }) },
+          ExpressionAttributeValues: { ':pk': partition, ...(between && { ':from': between[0], ':to': between[1] }) },
+          ScanIndexForward: !descending,
+          // One more than asked for, as in `query`.
+          Limit: limit - keys.length + 1,
+          ...(from && { ExclusiveStartKey: from }),
+        }),
+      );
       for (const item of answer.Items ?? []) {
         if (keys.length === limit) return { keys, positions, next: positions.at(-1) };
         keys.push({ PK: item.PK as string, SK: item.SK as string });
@@ -279,9 +337,21 @@ export class Table {
     const [first] = ops;
     if (!first) return 'done';
     try {
-      if (ops.length > 1) await this.#client.send(new TransactWriteCommand({ TransactItems: ops.map((op) => this.#transactItem(op)) }));
-      else if ('put' in first) await this.#client.send(new PutCommand({ TableName: this.#name, Item: first.put, ...conditionInput(first.condition), ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }));
-      else await this.#client.send(new DeleteCommand({ TableName: this.#name, Key: { ...first.remove }, ...conditionInput(first.condition) }));
+      if (ops.length > 1)
+        await this.#client.send(new TransactWriteCommand({ TransactItems: ops.map((op) => this.#transactItem(op)) }));
+      else if ('put' in first)
+        await this.#client.send(
+          new PutCommand({
+            TableName: this.#name,
+            Item: first.put,
+            ...conditionInput(first.condition),
+            ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+          }),
+        );
+      else
+        await this.#client.send(
+          new DeleteCommand({ TableName: this.#name, Key: { ...first.remove }, ...conditionInput(first.condition) }),
+        );
       return 'done';
     } catch (error) {
       return isOwnRepetition(first, error) ? 'done' : { conflicts: conflictsOf(error) };
@@ -306,10 +376,13 @@ export class Table {
     const removals = keys.map((key): Removal => ({ key, ...Promise.withResolvers<void>() }));
     this.#removals.push(...removals);
     // A call that is not full waits for others to join it while some are under way.
-    const wanted = () => (this.#removals.length < BATCH_WRITE_KEYS ? PARTIAL_BATCH_WRITES_AT_A_TIME : BATCH_WRITES_AT_A_TIME);
+    const wanted = () =>
+      this.#removals.length < BATCH_WRITE_KEYS ? PARTIAL_BATCH_WRITES_AT_A_TIME : BATCH_WRITES_AT_A_TIME;
     while (this.#removals.length > 0 && this.#removers < wanted()) void this.#workOnRemovals();
     // All are waited for: nothing may go on in the background once the caller knows of an error.
-    const failed = (await Promise.allSettled(removals.map(({ promise }) => promise))).find(({ status }) => status === 'rejected');
+    const failed = (await Promise.allSettled(removals.map(({ promise }) => promise))).find(
+      ({ status }) => status === 'rejected',
+    );
     if (failed) throw (failed as PromiseRejectedResult).reason;
   }
 
@@ -329,10 +402,16 @@ export class Table {
   }
 
   async #removeBatch(keys: readonly Key[]): Promise<void> {
-    let pending: NonNullable<BatchWriteCommandInput['RequestItems']>[string] = keys.map(({ PK, SK }) => ({ DeleteRequest: { Key: { PK, SK } } }));
+    let pending: NonNullable<BatchWriteCommandInput['RequestItems']>[string] = keys.map(({ PK, SK }) => ({
+      DeleteRequest: { Key: { PK, SK } },
+    }));
     for (let attempt = 0; pending.length > 0; attempt++) {
-      if (attempt === BATCH_WRITE_TRIES) throw Object.assign(new Error('BatchWriteItem left keys unprocessed'), { name: 'ThrottlingException' });
-      if (attempt > 0) await new Promise((resolve) => setTimeout(resolve, Math.min(2 ** attempt * 10, BATCH_WRITE_LONGEST_PAUSE) * (0.5 + Math.random())));
+      if (attempt === BATCH_WRITE_TRIES)
+        throw Object.assign(new Error('BatchWriteItem left keys unprocessed'), { name: 'ThrottlingException' });
+      if (attempt > 0)
+        await new Promise((resolve) =>
+          setTimeout(resolve, Math.min(2 ** attempt * 10, BATCH_WRITE_LONGEST_PAUSE) * (0.5 + Math.random())),
+        );
       const answer = await this.#client.send(new BatchWriteCommand({ RequestItems: { [this.#name]: pending } }));
       pending = answer.UnprocessedItems?.[this.#name] ?? [];
     }
@@ -347,15 +426,21 @@ export class Table {
    * Puts a value where there is none, or over the one whose `claim` is given; otherwise gives what is there. What has
    * expired counts as there: the caller sees it and can take its place by its claim.
    */
-  async putIf<T extends { claim: string }, P, K>(entity: Entity<T, P, K>, value: T & P & K, when: 'absent' | { claim: string }): Promise<'done' | Stored<T>> {
+  async putIf<T extends { claim: string }, P, K>(
+    entity: Entity<T, P, K>,
+    value: T & P & K,
+    when: 'absent' | { claim: string },
+  ): Promise<'done' | Stored<T>> {
     try {
-      await this.#client.send(new PutCommand({
-        TableName: this.#name,
-        Item: { ...entity.toItem(value) },
-        ConditionExpression: when === 'absent' ? 'attribute_not_exists(PK)' : 'claim = :claim',
-        ...(when !== 'absent' && { ExpressionAttributeValues: { ':claim': when.claim } }),
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      }));
+      await this.#client.send(
+        new PutCommand({
+          TableName: this.#name,
+          Item: { ...entity.toItem(value) },
+          ConditionExpression: when === 'absent' ? 'attribute_not_exists(PK)' : 'claim = :claim',
+          ...(when !== 'absent' && { ExpressionAttributeValues: { ':claim': when.claim } }),
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        }),
+      );
       return 'done';
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
@@ -371,16 +456,38 @@ export class Table {
    * Adds to a counter while it stays below `limit`, atomically; gives whether it did. The counter's item is made at the
    * first call and expires at `expiresAt` (epoch seconds).
    */
-  async countUp<P, K>(entity: Entity<{ count: number; expiresAt: number }, P, K>, key: P & K, limit: number, expiresAt: number): Promise<boolean> {
+  async countUp<P, K>(
+    entity: Entity<{ count: number; expiresAt: number }, P, K>,
+    key: P & K,
+    limit: number,
+    expiresAt: number,
+  ): Promise<boolean> {
     try {
-      await this.#client.send(new UpdateCommand({
-        TableName: this.#name,
-        Key: { ...entity.key(key) },
-        UpdateExpression: 'SET #count = if_not_exists(#count, :zero) + :one, #expiresAt = :expiresAt, #ttl = :expiresAt, #t = :t, #v = :v, #r = :one',
-        ConditionExpression: 'attribute_not_exists(#count) OR #count < :limit',
-        ExpressionAttributeNames: { '#count': 'count', '#expiresAt': 'expiresAt', '#ttl': 'ttl', '#t': '_t', '#v': '_v', '#r': '_r' },
-        ExpressionAttributeValues: { ':zero': 0, ':one': 1, ':limit': limit, ':expiresAt': expiresAt, ':t': entity.type, ':v': entity.version },
-      }));
+      await this.#client.send(
+        new UpdateCommand({
+          TableName: this.#name,
+          Key: { ...entity.key(key) },
+          UpdateExpression:
+            'SET #count = if_not_exists(#count, :zero) + :one, #expiresAt = :expiresAt, #ttl = :expiresAt, #t = :t, #v = :v, #r = :one',
+          ConditionExpression: 'attribute_not_exists(#count) OR #count < :limit',
+          ExpressionAttributeNames: {
+            '#count': 'count',
+            '#expiresAt': 'expiresAt',
+            '#ttl': 'ttl',
+            '#t': '_t',
+            '#v': '_v',
+            '#r': '_r',
+          },
+          ExpressionAttributeValues: {
+            ':zero': 0,
+            ':one': 1,
+            ':limit': limit,
+            ':expiresAt': expiresAt,
+            ':t': entity.type,
+            ':v': entity.version,
+          },
+        }),
+      );
       return true;
     } catch (error) {
       if (errorName(error) === 'ConditionalCheckFailedException') return false;
@@ -390,14 +497,16 @@ export class Table {
 
   /** Adds to a counter that has no limit and does not expire, in one atomic write, and returns its new value. The first call creates the item. */
   async increment<P, K>(entity: Entity<{ last: number }, P, K>, key: P & K, by: number): Promise<number> {
-    const { Attributes } = await this.#client.send(new UpdateCommand({
-      TableName: this.#name,
-      Key: { ...entity.key(key) },
-      UpdateExpression: 'SET #t = :t, #v = :v, #r = :one ADD #last :by',
-      ExpressionAttributeNames: { '#last': 'last', '#t': '_t', '#v': '_v', '#r': '_r' },
-      ExpressionAttributeValues: { ':by': by, ':t': entity.type, ':v': entity.version, ':one': 1 },
-      ReturnValues: 'UPDATED_NEW',
-    }));
+    const { Attributes } = await this.#client.send(
+      new UpdateCommand({
+        TableName: this.#name,
+        Key: { ...entity.key(key) },
+        UpdateExpression: 'SET #t = :t, #v = :v, #r = :one ADD #last :by',
+        ExpressionAttributeNames: { '#last': 'last', '#t': '_t', '#v': '_v', '#r': '_r' },
+        ExpressionAttributeValues: { ':by': by, ':t': entity.type, ':v': entity.version, ':one': 1 },
+        ReturnValues: 'UPDATED_NEW',
+      }),
+    );
     return Attributes?.last as number;
   }
 
@@ -405,21 +514,44 @@ export class Table {
    * Moves a number on by `by`, atomically, and gives what it was before: what is stored, or `from` where nothing is or less than `least`.
    * The item is made at the first call and expires at `expiresAt` (epoch seconds). One call while the number is moved often, two otherwise.
    */
-  async moveOn<P, K>(entity: Entity<{ at: number; expiresAt: number }, P, K>, key: P & K, { by, least, from, expiresAt }: { by: number; least: number; from: number; expiresAt: number }): Promise<number> {
+  async moveOn<P, K>(
+    entity: Entity<{ at: number; expiresAt: number }, P, K>,
+    key: P & K,
+    { by, least, from, expiresAt }: { by: number; least: number; from: number; expiresAt: number },
+  ): Promise<number> {
     const update = async (at: string, condition: string, values: Record<string, number>) => {
-      const { Attributes } = await this.#client.send(new UpdateCommand({
-        TableName: this.#name,
-        Key: { ...entity.key(key) },
-        UpdateExpression: `SET #at = ${at}, #expiresAt = :expiresAt, #ttl = :expiresAt, #t = :t, #v = :v, #r = :one`,
-        ConditionExpression: condition,
-        ExpressionAttributeNames: { '#at': 'at', '#expiresAt': 'expiresAt', '#ttl': 'ttl', '#t': '_t', '#v': '_v', '#r': '_r' },
-        ExpressionAttributeValues: { ...values, ':least': least, ':expiresAt': expiresAt, ':t': entity.type, ':v': entity.version, ':one': 1 },
-        ReturnValues: 'UPDATED_NEW',
-      }));
+      const { Attributes } = await this.#client.send(
+        new UpdateCommand({
+          TableName: this.#name,
+          Key: { ...entity.key(key) },
+          UpdateExpression: `SET #at = ${at}, #expiresAt = :expiresAt, #ttl = :expiresAt, #t = :t, #v = :v, #r = :one`,
+          ConditionExpression: condition,
+          ExpressionAttributeNames: {
+            '#at': 'at',
+            '#expiresAt': 'expiresAt',
+            '#ttl': 'ttl',
+            '#t': '_t',
+            '#v': '_v',
+            '#r': '_r',
+          },
+          ExpressionAttributeValues: {
+            ...values,
+            ':least': least,
+            ':expiresAt': expiresAt,
+            ':t': entity.type,
+            ':v': entity.version,
+            ':one': 1,
+          },
+          ReturnValues: 'UPDATED_NEW',
+        }),
+      );
       return (Attributes?.at as number) - by;
     };
     for (let attempt = 0; attempt < MOVE_TRIES; attempt++) {
-      for (const [at, condition, values] of [['#at + :by', '#at >= :least', { ':by': by }], [':to', 'attribute_not_exists(#at) OR #at < :least', { ':to': from + by }]] as const) {
+      for (const [at, condition, values] of [
+        ['#at + :by', '#at >= :least', { ':by': by }],
+        [':to', 'attribute_not_exists(#at) OR #at < :least', { ':to': from + by }],
+      ] as const) {
         try {
           return await update(at, condition, values);
         } catch (error) {
@@ -447,7 +579,10 @@ export function openTable(env: Environment): Table {
 }
 
 /** Groups writes that belong together, so that each group goes into one transaction: at most `most` of them, or `operations` in all. */
-export function inTransactions<T extends { readonly ops: readonly WriteOp[] }>(writes: readonly T[], { most = Infinity, operations = OPS_PER_TRANSACTION } = {}): T[][] {
+export function inTransactions<T extends { readonly ops: readonly WriteOp[] }>(
+  writes: readonly T[],
+  { most = Infinity, operations = OPS_PER_TRANSACTION } = {},
+): T[][] {
   const groups: T[][] = [];
   let room = { writes: 0, operations: 0, bytes: 0 };
   for (const write of writes) {
@@ -465,7 +600,10 @@ export function inTransactions<T extends { readonly ops: readonly WriteOp[] }>(w
 
 /** The size of an item as JSON; of bytes, which JSON would spell out, how many there are. */
 function sizeOf(item: Record<string, unknown>): number {
-  const binary = Object.values(item).reduce<number>((sum, value) => sum + (value instanceof Uint8Array ? value.length : 0), 0);
+  const binary = Object.values(item).reduce<number>(
+    (sum, value) => sum + (value instanceof Uint8Array ? value.length : 0),
+    0,
+  );
   const asJson = (_name: string, value: unknown) => (value instanceof Uint8Array ? null : value);
   return binary + Buffer.byteLength(binary > 0 ? JSON.stringify(item, asJson) : JSON.stringify(item));
 }
@@ -476,8 +614,10 @@ function identity(key: Key): string {
 
 /** The part of a key condition that is about sort keys. */
 function sortKeys({ prefix = [], between }: QueryOptions): { expression: string; values: Record<string, string> } {
-  if (between) return { expression: ' AND SK BETWEEN :from AND :to', values: { ':from': between[0], ':to': between[1] } };
-  if (prefix.length > 0) return { expression: ' AND begins_with(SK, :prefix)', values: { ':prefix': keyPrefix(prefix) } };
+  if (between)
+    return { expression: ' AND SK BETWEEN :from AND :to', values: { ':from': between[0], ':to': between[1] } };
+  if (prefix.length > 0)
+    return { expression: ' AND begins_with(SK, :prefix)', values: { ':prefix': keyPrefix(prefix) } };
   return { expression: '', values: {} };
 }
 
@@ -505,11 +645,16 @@ function isOwnRepetition(op: WriteOp, error: unknown): boolean {
 
 /** Which operations met a condition that did not hold or another transaction; anything else that went wrong is thrown on. */
 function conflictsOf(error: unknown): number[] {
-  if (errorName(error) === 'ConditionalCheckFailedException' || errorName(error) === 'TransactionConflictException') return [0];
+  if (errorName(error) === 'ConditionalCheckFailedException' || errorName(error) === 'TransactionConflictException')
+    return [0];
   if (errorName(error) !== 'TransactionCanceledException') throw error;
   const reasons = (error as TransactionCanceledException).CancellationReasons ?? [];
-  const conflicts = reasons.flatMap(({ Code }, index) => (Code === 'ConditionalCheckFailed' || Code === 'TransactionConflict' ? [index] : []));
+  const conflicts = reasons.flatMap(({ Code }, index) =>
+    Code === 'ConditionalCheckFailed' || Code === 'TransactionConflict' ? [index] : [],
+  );
   if (conflicts.length > 0) return conflicts;
   const throttled = reasons.some(({ Code }) => Code === 'ThrottlingError' || Code === 'ProvisionedThroughputExceeded');
-  throw throttled ? Object.assign(new Error('The transaction was throttled', { cause: error }), { name: 'ThrottlingException' }) : error;
+  throw throttled
+    ? Object.assign(new Error('The transaction was throttled', { cause: error }), { name: 'ThrottlingException' })
+    : error;
 }

@@ -22,7 +22,10 @@ export interface EachOptions<I, S, R> {
    * Operations that belong to a transaction as a whole, for those of its items that it changes. Called again for a transaction that is tried
    * again; where only one of these was in conflict, with its items together.
    */
-  readonly together?: (changing: readonly { readonly item: I; readonly result: R }[]) => { readonly ops: readonly WriteOp[]; /** Called when they are written. */ readonly written: () => void };
+  readonly together?: (changing: readonly { readonly item: I; readonly result: R }[]) => {
+    readonly ops: readonly WriteOp[];
+    /** Called when they are written. */ readonly written: () => void;
+  };
 }
 
 /** Tries without a pause: most conflicts are over at once. */
@@ -48,7 +51,10 @@ export async function writeEach<I, S, R>(options: EachOptions<I, S, R>): Promise
     const items = [...together, ...alone];
     const states = await options.read(items);
     const planned = items.map((item, index): Planned<I, R> => ({ item, ...options.decide(item, states[index] as S) }));
-    const batches = [...inTransactions(planned.slice(0, together.length)), ...inTransactions(planned.slice(together.length), { most: 1 })];
+    const batches = [
+      ...inTransactions(planned.slice(0, together.length)),
+      ...inTransactions(planned.slice(together.length), { most: 1 }),
+    ];
     const innocent: I[] = [];
     const guilty: I[] = [];
     await inParallel(batches, PARALLEL, async (plans) => {

@@ -33,12 +33,14 @@ export const DeliveryEntity = defineEntity({
   sk: (key: { endpointId: string }) => ['DELIVERY', key.endpointId],
   indexes: {
     gsi3: {
-      holds: 'deliveries that are pending, by shard and the time when the sweeper looks after them; those that failed, by endpoint and the time of their event',
+      holds:
+        'deliveries that are pending, by shard and the time when the sweeper looks after them; those that failed, by endpoint and the time of their event',
       pk({ tenant, endpointId, status, shard, dueAt }) {
         if (dueAt !== undefined) return dueDeliveries(shard);
         return hasFailed(status) ? failedDeliveriesTo(tenant, endpointId) : undefined;
       },
-      sk: ({ dueAt, createdAt, eventId, endpointId }) => (dueAt === undefined ? [instantKey(createdAt), eventId] : [instantKey(dueAt), eventId, endpointId]),
+      sk: ({ dueAt, createdAt, eventId, endpointId }) =>
+        dueAt === undefined ? [instantKey(createdAt), eventId] : [instantKey(dueAt), eventId, endpointId],
     },
     gsi4: {
       holds: 'deliveries to an endpoint, by the time of their event',
@@ -78,7 +80,12 @@ export const AttemptEntity = defineEntity({
   purpose: 'One attempt of a delivery and what the receiver answered',
   schema: AttemptSchema,
   pk: eventPartition,
-  sk: (key: { endpointId: string; attempt: number; claim: string }) => ['ATTEMPT', key.endpointId, String(key.attempt).padStart(6, '0'), key.claim],
+  sk: (key: { endpointId: string; attempt: number; claim: string }) => [
+    'ATTEMPT',
+    key.endpointId,
+    String(key.attempt).padStart(6, '0'),
+    key.claim,
+  ],
   expiresAt: ({ at }) => Math.floor(at / 1000) + LIFETIME_SECONDS,
 });
 
@@ -104,7 +111,12 @@ function shardOf({ shard }: { shard: number }, endpointId: string): number {
   return ([...endpointId].reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0) + shard) % eventShards;
 }
 
-function made(event: Pick<StoredEvent, 'eventId' | 'event' | 'createdAt' | 'shard'>, endpointId: string, now: number, timing: Timing): Pending {
+function made(
+  event: Pick<StoredEvent, 'eventId' | 'event' | 'createdAt' | 'shard'>,
+  endpointId: string,
+  now: number,
+  timing: Timing,
+): Pending {
   const { eventId, event: type, createdAt } = event;
   return newDelivery({ eventId, endpointId, event: type, createdAt, shard: shardOf(event, endpointId) }, now, timing);
 }
@@ -123,13 +135,25 @@ export class DeliveryStore {
   async make(event: StoredEvent, endpointIds: readonly string[], now: number, timing: Timing): Promise<DueDelivery[]> {
     const { tenant } = event;
     const deliveries = endpointIds.map((endpointId) => ({ ...made(event, endpointId, now, timing), tenant }));
-    await inParallel(deliveries, PARALLEL, async (delivery) => void (await this.#table.write([insert(DeliveryEntity, delivery)])));
+    await inParallel(
+      deliveries,
+      PARALLEL,
+      async (delivery) => void (await this.#table.write([insert(DeliveryEntity, delivery)])),
+    );
     return deliveries;
   }
 
   /** What decides whether there is something to do: a delivery, where it goes and what is known of that, as they are now. One BatchGet. */
-  async look(key: DeliveryKey): Promise<{ delivery: StoredDelivery | undefined; target: Stored<Target> | undefined; health: Stored<EndpointHealth> | undefined }> {
-    const [stored, target, health] = await this.#table.getEach(wanted(DeliveryEntity, key), wantedTarget(key), wanted(EndpointHealthEntity, key));
+  async look(key: DeliveryKey): Promise<{
+    delivery: StoredDelivery | undefined;
+    target: Stored<Target> | undefined;
+    health: Stored<EndpointHealth> | undefined;
+  }> {
+    const [stored, target, health] = await this.#table.getEach(
+      wanted(DeliveryEntity, key),
+      wantedTarget(key),
+      wanted(EndpointHealthEntity, key),
+    );
     return { delivery: stored && { ...stored, tenant: key.tenant }, target, health };
   }
 
@@ -142,7 +166,11 @@ export class DeliveryStore {
    * Writes what became of a delivery over the revision that was read, with whatever belongs to the change; gives it as it is stored then,
    * or `lost` when somebody else wrote.
    */
-  async replace<D extends Delivery>({ tenant, _r }: Revision, next: D, more: readonly WriteOp[] = []): Promise<(D & Revision) | 'lost'> {
+  async replace<D extends Delivery>(
+    { tenant, _r }: Revision,
+    next: D,
+    more: readonly WriteOp[] = [],
+  ): Promise<(D & Revision) | 'lost'> {
     const outcome = await this.#table.write([replace(DeliveryEntity, { ...next, tenant }, _r), ...more]);
     return outcome === 'done' ? { ...next, tenant, _r: _r + 1 } : 'lost';
   }
@@ -153,32 +181,62 @@ export class DeliveryStore {
   }
 
   /** Deliveries of a shard that were due at a time (epoch ms), the longest overdue first. */
-  async due(shard: number, at: number, options: { limit: number; after?: string | undefined }): Promise<{ deliveries: (Pending & Revision)[]; next: string | undefined }> {
+  async due(
+    shard: number,
+    at: number,
+    options: { limit: number; after?: string | undefined },
+  ): Promise<{ deliveries: (Pending & Revision)[]; next: string | undefined }> {
     const between = [instantKey(0), instantKey(at)] as const;
-    const { keys, next } = await this.#table.queryIndex('gsi3', indexPartition('tenant', dueDeliveries(shard)), { ...options, between });
+    const { keys, next } = await this.#table.queryIndex('gsi3', indexPartition('tenant', dueDeliveries(shard)), {
+      ...options,
+      between,
+    });
     const found = await this.#table.getByKeys(DeliveryEntity, keys);
-    const deliveries = found.flatMap((delivery, index) => (delivery && isDueAt(delivery, at) ? [{ ...delivery, tenant: tenantOf(keys[index]!), _r: delivery._r }] : []));
+    const deliveries = found.flatMap((delivery, index) =>
+      delivery && isDueAt(delivery, at) ? [{ ...delivery, tenant: tenantOf(keys[index]!), _r: delivery._r }] : [],
+    );
     return { deliveries, next };
   }
 
   /** The deliveries of an event. */
   async of(tenant: string, eventId: string): Promise<Stored<Delivery>[]> {
-    const { values } = await this.#table.query(DeliveryEntity, { tenant, eventId }, { prefix: ['DELIVERY'], limit: MOST_OF_ONE_EVENT });
+    const { values } = await this.#table.query(
+      DeliveryEntity,
+      { tenant, eventId },
+      { prefix: ['DELIVERY'], limit: MOST_OF_ONE_EVENT },
+    );
     return values;
   }
 
   /** The attempts of an event's deliveries, or of the one to an endpoint, by endpoint and number. */
-  async attempts(tenant: string, eventId: string, options: { endpointId?: string | undefined; limit: number; after?: string | undefined }): Promise<{ attempts: Stored<Attempt>[]; next: string | undefined }> {
+  async attempts(
+    tenant: string,
+    eventId: string,
+    options: { endpointId?: string | undefined; limit: number; after?: string | undefined },
+  ): Promise<{ attempts: Stored<Attempt>[]; next: string | undefined }> {
     const { endpointId, limit, after } = options;
     // Bodies as JSON are many times as large as they are.
-    const page = await this.#table.query(AttemptEntity, { tenant, eventId }, { prefix: ['ATTEMPT', ...(endpointId === undefined ? [] : [endpointId])], limit, after, bytes: Infinity });
+    const page = await this.#table.query(
+      AttemptEntity,
+      { tenant, eventId },
+      { prefix: ['ATTEMPT', ...(endpointId === undefined ? [] : [endpointId])], limit, after, bytes: Infinity },
+    );
     return { attempts: page.values, next: page.next };
   }
 
   /** Deliveries to an endpoint of events since a time (epoch ms), oldest first or newest first. Indexes show what is new a moment later. */
-  async deliveriesOf(tenant: string, endpointId: string, since: number, options: { limit: number; after?: string | undefined; descending?: boolean }): Promise<{ deliveries: StoredDelivery[]; next: string | undefined }> {
+  async deliveriesOf(
+    tenant: string,
+    endpointId: string,
+    since: number,
+    options: { limit: number; after?: string | undefined; descending?: boolean },
+  ): Promise<{ deliveries: StoredDelivery[]; next: string | undefined }> {
     const between = [instantKey(since), LAST] as const;
-    const { keys, next } = await this.#table.queryIndex('gsi4', indexPartition('tenant', deliveriesTo(tenant, endpointId)), { ...options, between });
+    const { keys, next } = await this.#table.queryIndex(
+      'gsi4',
+      indexPartition('tenant', deliveriesTo(tenant, endpointId)),
+      { ...options, between },
+    );
     const found = await this.#table.getByKeys(DeliveryEntity, keys);
     return { deliveries: found.flatMap((delivery) => (delivery ? [{ ...delivery, tenant }] : [])), next };
   }
@@ -187,12 +245,21 @@ export class DeliveryStore {
    * Has an event attempted once more at an endpoint, at once and out of schedule, whatever became of it before; one that never was for
    * that endpoint is delivered like a new one. Gives the delivery that a message is to be sent about; undefined when there is no such event.
    */
-  async resend({ tenant, eventId, endpointId }: DeliveryKey, now: number, timing: Timing): Promise<DueDelivery | undefined> {
+  async resend(
+    { tenant, eventId, endpointId }: DeliveryKey,
+    now: number,
+    timing: Timing,
+  ): Promise<DueDelivery | undefined> {
     return settle(async () => {
-      const [event, stored] = await Promise.all([this.#table.get(EventEntity, { tenant, eventId }), this.get({ tenant, eventId, endpointId })]);
+      const [event, stored] = await Promise.all([
+        this.#table.get(EventEntity, { tenant, eventId }),
+        this.get({ tenant, eventId, endpointId }),
+      ]);
       if (!event) return undefined;
       const delivery = { ...(stored ? resent(stored, now, timing) : made(event, endpointId, now, timing)), tenant };
-      const outcome = await this.#table.write([stored ? replace(DeliveryEntity, delivery, stored._r) : insert(DeliveryEntity, delivery)]);
+      const outcome = await this.#table.write([
+        stored ? replace(DeliveryEntity, delivery, stored._r) : insert(DeliveryEntity, delivery),
+      ]);
       return outcome === 'done' ? delivery : 'conflict';
     });
   }
@@ -221,7 +288,13 @@ function isDueAt(delivery: Stored<Delivery>, at: number): delivery is Stored<Del
  * The operations that write an event for one endpoint alone, with its delivery, and the delivery that a message is to be sent about:
  * for what is tried out.
  */
-export function emitTo(tenant: string, endpointId: string, event: NewEvent, now: number, timing: Timing): { delivery: DueDelivery; ops: WriteOp[] } {
+export function emitTo(
+  tenant: string,
+  endpointId: string,
+  event: NewEvent,
+  now: number,
+  timing: Timing,
+): { delivery: DueDelivery; ops: WriteOp[] } {
   const recorded = recordEvent(tenant, event, now, { fannedOut: true });
   const delivery = { ...made(recorded.event, endpointId, now, timing), tenant };
   return { delivery, ops: [...recorded.ops, insert(DeliveryEntity, delivery)] };
@@ -243,14 +316,20 @@ export const attemptDeliveries: Capability<Pick<DeliveryStore, 'look' | 'get' | 
 
 /** Find deliveries that are due, and put them off. */
 export const sweepDeliveries: Capability<Pick<DeliveryStore, 'due' | 'replace'>> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }, { resource: 'index/gsi3', actions: ['Query'] }],
+  grants: [
+    { resource: 'table', actions: ['BatchGetItem', 'PutItem'] },
+    { resource: 'index/gsi3', actions: ['Query'] },
+  ],
   env: ['TABLE_NAME'],
   open: (env) => new DeliveryStore(openTable(env)),
 };
 
 /** Read deliveries and their attempts. */
 export const readDeliveries: Capability<Pick<DeliveryStore, 'get' | 'of' | 'attempts' | 'deliveriesOf'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }, { resource: 'index/gsi4', actions: ['Query'] }],
+  grants: [
+    { resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] },
+    { resource: 'index/gsi4', actions: ['Query'] },
+  ],
   env: ['TABLE_NAME'],
   open: (env) => new DeliveryStore(openTable(env)),
 };

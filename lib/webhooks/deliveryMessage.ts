@@ -17,7 +17,11 @@ export const DeliveryMessage = z.object({
 export type DeliveryMessage = z.output<typeof DeliveryMessage>;
 
 /** The message about a delivery's next attempt, delayed until `at`; none when that is further away than SQS can delay. */
-export function messageAbout(delivery: DueDelivery, now: number, { at = delivery.nextAt, slot = delivery.slot }: { at?: number; slot?: number | undefined } = {}): QueueMessage[] {
+export function messageAbout(
+  delivery: DueDelivery,
+  now: number,
+  { at = delivery.nextAt, slot = delivery.slot }: { at?: number; slot?: number | undefined } = {},
+): QueueMessage[] {
   const { tenant, eventId, endpointId } = delivery;
   const { delaySeconds } = plan(at, now, 0);
   if (delaySeconds === undefined) return [];

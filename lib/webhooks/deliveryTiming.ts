@@ -5,5 +5,8 @@ import { parseSchedule, type Timing } from './rules/schedule.ts';
 export const deliveryTiming: Capability<Timing> = {
   grants: [],
   env: ['WEBHOOK_RETRY_SCHEDULE', 'DUE_MARGIN_SECONDS'],
-  open: (env) => ({ schedule: parseSchedule(env.WEBHOOK_RETRY_SCHEDULE), marginMs: Number(env.DUE_MARGIN_SECONDS) * 1000 }),
+  open: (env) => ({
+    schedule: parseSchedule(env.WEBHOOK_RETRY_SCHEDULE),
+    marginMs: Number(env.DUE_MARGIN_SECONDS) * 1000,
+  }),
 };

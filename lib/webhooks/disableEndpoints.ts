@@ -18,12 +18,34 @@ export class EndpointDisabler {
    * Disables an endpoint, and in the same transaction tells of it by an event (deliveries 2.9). `lost` when somebody changed the endpoint:
    * what it failed at was another one.
    */
-  async disable(tenant: string, endpoint: Stored<WebhookEndpoint>, firstFailureAt: number, now: number): Promise<'done' | 'lost'> {
+  async disable(
+    tenant: string,
+    endpoint: Stored<WebhookEndpoint>,
+    firstFailureAt: number,
+    now: number,
+  ): Promise<'done' | 'lost'> {
     const { endpointId, _r } = endpoint;
-    const data = { metadata: { apiKey: tenant }, endpointId, firstFailureAt: iso(firstFailureAt), disabledAt: iso(now) };
+    const data = {
+      metadata: { apiKey: tenant },
+      endpointId,
+      firstFailureAt: iso(firstFailureAt),
+      disabledAt: iso(now),
+    };
     const outcome = await this.#table.write([
-      replace(WebhookEndpointEntity, { ...endpoint, tenant, disabled: true, disabling: { at: now, by: 'failures' }, updatedAt: now }, _r),
-      ...emit(tenant, { event: 'endpoint.disabled', cause: { type: 'WebhookEndpoint', id: endpointId, revision: _r + 1 }, payload: { source: 'operational', data } }, now),
+      replace(
+        WebhookEndpointEntity,
+        { ...endpoint, tenant, disabled: true, disabling: { at: now, by: 'failures' }, updatedAt: now },
+        _r,
+      ),
+      ...emit(
+        tenant,
+        {
+          event: 'endpoint.disabled',
+          cause: { type: 'WebhookEndpoint', id: endpointId, revision: _r + 1 },
+          payload: { source: 'operational', data },
+        },
+        now,
+      ),
     ]);
     return outcome === 'done' ? 'done' : 'lost';
   }

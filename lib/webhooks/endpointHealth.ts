@@ -33,7 +33,11 @@ export const EndpointHealthEntity = defineEntity({
     gsi3: {
       holds: 'endpoints whose breaker is open or whose owner was warned',
       pk: ({ breaker, failing }) => (breaker.open || failing?.warned ? AILING : undefined),
-      sk: ({ breaker, failing, endpointId }) => [failing?.warned ? 'WARNED' : 'OPEN', instantKey(breaker.open?.until ?? 0), endpointId],
+      sk: ({ breaker, failing, endpointId }) => [
+        failing?.warned ? 'WARNED' : 'OPEN',
+        instantKey(breaker.open?.until ?? 0),
+        endpointId,
+      ],
     },
   },
   expiresAt: ({ writtenAt }) => Math.floor(writtenAt / 1000) + LIFETIME_SECONDS,
@@ -83,9 +87,15 @@ export class EndpointRuntime {
   }
 
   /** Writes what is known of an endpoint over what was read, or where nothing was; `lost` when somebody else wrote. */
-  async learn(key: EndpointKey, health: EndpointHealth, read: { readonly _r: number } | undefined): Promise<'done' | 'lost'> {
+  async learn(
+    key: EndpointKey,
+    health: EndpointHealth,
+    read: { readonly _r: number } | undefined,
+  ): Promise<'done' | 'lost'> {
     const value = { ...health, ...key };
-    const outcome = await this.#table.write([read ? replace(EndpointHealthEntity, value, read._r) : insert(EndpointHealthEntity, value)]);
+    const outcome = await this.#table.write([
+      read ? replace(EndpointHealthEntity, value, read._r) : insert(EndpointHealthEntity, value),
+    ]);
     return outcome === 'done' ? 'done' : 'lost';
   }
 
@@ -105,18 +115,29 @@ export class EndpointRuntime {
     if (!ahead) return this.#reserveFor(name, key, { count: 1, step, now: clock() });
     const next: Group = {
       count: 1,
-      first: ahead.catch(() => undefined).then(() => {
-        this.#waiting.delete(name);
-        return this.#reserveFor(name, key, { count: next.count, step, now: clock() });
-      }),
+      first: ahead
+        .catch(() => undefined)
+        .then(() => {
+          this.#waiting.delete(name);
+          return this.#reserveFor(name, key, { count: next.count, step, now: clock() });
+        }),
     };
     this.#waiting.set(name, next);
     return next.first;
   }
 
-  #reserveFor(name: string, key: EndpointKey, { count, step, now }: { count: number; step: number; now: number }): Promise<number> {
+  #reserveFor(
+    name: string,
+    key: EndpointKey,
+    { count, step, now }: { count: number; step: number; now: number },
+  ): Promise<number> {
     const expiresAt = Math.ceil(now / 1000) + LIFETIME_SECONDS;
-    const made = this.#table.moveOn(EndpointSlotsEntity, key, { by: count * step, least: now - TOLERANCE, from: now, expiresAt });
+    const made = this.#table.moveOn(EndpointSlotsEntity, key, {
+      by: count * step,
+      least: now - TOLERANCE,
+      from: now,
+      expiresAt,
+    });
     this.#underWay.set(name, made);
     return made.finally(() => {
       if (this.#underWay.get(name) === made) this.#underWay.delete(name);
@@ -129,15 +150,24 @@ export class EndpointRuntime {
    */
   async ailing(now: number): Promise<Ailing> {
     // From the end: of too many, those whose owner was warned are counted first.
-    const { keys } = await this.#table.queryIndex('gsi3', indexPartition('tenant', AILING), { between: [`OPEN#${instantKey(now)}`, 'WARNED~'], limit: MOST_AILING, descending: true });
+    const { keys } = await this.#table.queryIndex('gsi3', indexPartition('tenant', AILING), {
+      between: [`OPEN#${instantKey(now)}`, 'WARNED~'],
+      limit: MOST_AILING,
+      descending: true,
+    });
     const endpoints = keys.map(endpointOf);
     const [learnt, targets, advanced] = await Promise.all([
       this.#table.getByKeys(EndpointHealthEntity, keys),
       this.#table.getEach(...endpoints.map(wantedTarget)),
       this.#table.getMany(AdvancedWebhookConfigEntity, endpoints),
     ]);
-    const known = targets.flatMap((target, index) => (target && (target.kind === 'basic' || advanced[index]?.isEnabled) ? [healthAt(learnt[index], target._r)] : []));
-    return { open: known.filter(({ breaker }) => typeof gateOf(breaker, now) === 'object').length, warned: known.filter(({ failing }) => failing?.warned).length };
+    const known = targets.flatMap((target, index) =>
+      target && (target.kind === 'basic' || advanced[index]?.isEnabled) ? [healthAt(learnt[index], target._r)] : [],
+    );
+    return {
+      open: known.filter(({ breaker }) => typeof gateOf(breaker, now) === 'object').length,
+      warned: known.filter(({ failing }) => failing?.warned).length,
+    };
   }
 }
 
@@ -156,7 +186,10 @@ export const endpointRuntime: Capability<Pick<EndpointRuntime, 'health' | 'learn
 
 /** Count the endpoints that are in trouble. */
 export const countAiling: Capability<Pick<EndpointRuntime, 'ailing'>> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem'] }, { resource: 'index/gsi3', actions: ['Query'] }],
+  grants: [
+    { resource: 'table', actions: ['BatchGetItem'] },
+    { resource: 'index/gsi3', actions: ['Query'] },
+  ],
   env: ['TABLE_NAME'],
   open: (env) => new EndpointRuntime(openTable(env)),
 };

@@ -82,7 +82,9 @@ export class WebhookEndpointStore {
       if (counted && counted.count >= MOST_ENDPOINTS) return 'full';
       const outcome = await this.#table.write([
         insert(WebhookEndpointEntity, { tenant, ...endpoint }),
-        counted ? replace(WebhookEndpointCountEntity, { tenant, count: counted.count + 1 }, counted._r) : insert(WebhookEndpointCountEntity, { tenant, count: 1 }),
+        counted
+          ? replace(WebhookEndpointCountEntity, { tenant, count: counted.count + 1 }, counted._r)
+          : insert(WebhookEndpointCountEntity, { tenant, count: 1 }),
         ...(uid === undefined ? [] : [insert(WebhookEndpointUidEntity, { tenant, uid, endpointId })]),
       ]);
       return outcome === 'done' ? 'done' : 'conflict';
@@ -93,7 +95,11 @@ export class WebhookEndpointStore {
    * Replaces an endpoint by what `change` makes of it, and gives that; undefined when there is none. `change` is run again
    * when somebody else wrote in between; what it throws is thrown on and nothing is written.
    */
-  async update(tenant: string, endpointId: string, change: (stored: WebhookEndpoint) => WebhookEndpoint): Promise<WebhookEndpoint | undefined> {
+  async update(
+    tenant: string,
+    endpointId: string,
+    change: (stored: WebhookEndpoint) => WebhookEndpoint,
+  ): Promise<WebhookEndpoint | undefined> {
     return settle(async () => {
       const stored = await this.#table.get(WebhookEndpointEntity, { tenant, endpointId });
       if (!stored) return undefined;
@@ -130,7 +136,11 @@ export class WebhookEndpointStore {
     // Where all endpoints after the position are gone, those before it end with the one at the position itself.
     const start = endpoints[0] ? keyOf(tenant, endpoints[0]) : `${key}~`;
     const more = key !== undefined && (await this.#any(tenant, { after: start, descending: true }));
-    return { endpoints, previous: more ? { direction: 'before', key: start } : undefined, next: next === undefined ? undefined : { direction: 'after', key: next } };
+    return {
+      endpoints,
+      previous: more ? { direction: 'before', key: start } : undefined,
+      next: next === undefined ? undefined : { direction: 'after', key: next },
+    };
   }
 
   async #before(tenant: string, key: string, limit: number): Promise<EndpointPage> {
@@ -140,14 +150,21 @@ export class WebhookEndpointStore {
     if (!last) return this.#after(tenant, undefined, limit);
     const end = keyOf(tenant, last);
     const more = await this.#any(tenant, { after: end });
-    return { endpoints: values.reverse(), previous: next === undefined ? undefined : { direction: 'before', key: next }, next: more ? { direction: 'after', key: end } : undefined };
+    return {
+      endpoints: values.reverse(),
+      previous: next === undefined ? undefined : { direction: 'before', key: next },
+      next: more ? { direction: 'after', key: end } : undefined,
+    };
   }
 
   async #any(tenant: string, where: { after: string; descending?: boolean }): Promise<boolean> {
     return (await this.#read(tenant, { limit: 1, ...where })).values.length > 0;
   }
 
-  async #read(tenant: string, options: { limit: number; after?: string | undefined; descending?: boolean }): Promise<Page<WebhookEndpoint>> {
+  async #read(
+    tenant: string,
+    options: { limit: number; after?: string | undefined; descending?: boolean },
+  ): Promise<Page<WebhookEndpoint>> {
     return this.#table.query(WebhookEndpointEntity, { tenant }, { prefix: ['ENDPOINT'], ...options });
   }
 }

@@ -27,17 +27,28 @@ export class FailedDeliveries {
   }
 
   /** Those of a page of up to `limit`, oldest event first, that are still failed. */
-  async list(range: FailedRange, options: { limit: number; after?: string | undefined }): Promise<{ deliveries: StoredDelivery[]; next: string | undefined }> {
+  async list(
+    range: FailedRange,
+    options: { limit: number; after?: string | undefined },
+  ): Promise<{ deliveries: StoredDelivery[]; next: string | undefined }> {
     const { tenant } = range;
     const { keys, next } = await this.#keys(range, options);
     const found = await this.#table.getByKeys(DeliveryEntity, keys);
-    return { deliveries: found.flatMap((delivery) => (delivery && hasFailed(delivery.status) ? [{ ...delivery, tenant }] : [])), next };
+    return {
+      deliveries: found.flatMap((delivery) =>
+        delivery && hasFailed(delivery.status) ? [{ ...delivery, tenant }] : [],
+      ),
+      next,
+    };
   }
 
   #keys({ tenant, endpointId, since, until }: FailedRange, options: { limit: number; after?: string | undefined }) {
     // The last instant is followed by the ids of its events.
     const between = [instantKey(since), `${instantKey(until)}~`] as const;
-    return this.#table.queryIndex('gsi3', indexPartition('tenant', failedDeliveriesTo(tenant, endpointId)), { ...options, between });
+    return this.#table.queryIndex('gsi3', indexPartition('tenant', failedDeliveriesTo(tenant, endpointId)), {
+      ...options,
+      between,
+    });
   }
 }
 
@@ -50,7 +61,10 @@ export const countFailedDeliveries: Capability<Pick<FailedDeliveries, 'count'>> 
 
 /** Find deliveries that have failed. */
 export const findFailedDeliveries: Capability<Pick<FailedDeliveries, 'list'>> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem'] }, { resource: 'index/gsi3', actions: ['Query'] }],
+  grants: [
+    { resource: 'table', actions: ['BatchGetItem'] },
+    { resource: 'index/gsi3', actions: ['Query'] },
+  ],
   env: ['TABLE_NAME'],
   open: (env) => new FailedDeliveries(openTable(env)),
 };

@@ -81,7 +81,8 @@ export class MessageReader {
         if (!message) continue;
         messages.push(message);
         bytes += Buffer.byteLength(JSON.stringify(message));
-        if (messages.length === limit || bytes >= PAGE_BYTES) return { messages, next: index < found.length - 1 ? at : undefined };
+        if (messages.length === limit || bytes >= PAGE_BYTES)
+          return { messages, next: index < found.length - 1 ? at : undefined };
       }
       if (found.length <= atATime) return { messages, next: undefined };
     }
@@ -94,7 +95,11 @@ export class MessageReader {
   }
 
   /** The next places to look at: of events, or of an endpoint's deliveries. */
-  async #places(tenant: string, { endpointId, status }: MessageFilter, page: { before: string | undefined; now: number; limit: number }): Promise<Place[]> {
+  async #places(
+    tenant: string,
+    { endpointId, status }: MessageFilter,
+    page: { before: string | undefined; now: number; limit: number },
+  ): Promise<Place[]> {
     const since = page.now - KEPT;
     if (endpointId === undefined) return this.#recent(tenant, since, page);
     return status === 'failed'
@@ -104,25 +109,49 @@ export class MessageReader {
 
   /** Places of events, those of all shards in one row. */
   async #recent(tenant: string, since: number, page: { before: string | undefined; limit: number }): Promise<Place[]> {
-    const shards = await Promise.all(Array.from({ length: eventShards }, (_each, shard) => this.#newest('gsi4', eventsOf(tenant, shard), since, page)));
-    return shards.flat().sort((a, b) => (a.at > b.at ? -1 : 1)).slice(0, page.limit);
+    const shards = await Promise.all(
+      Array.from({ length: eventShards }, (_each, shard) => this.#newest('gsi4', eventsOf(tenant, shard), since, page)),
+    );
+    return shards
+      .flat()
+      .sort((a, b) => (a.at > b.at ? -1 : 1))
+      .slice(0, page.limit);
   }
 
-  async #newest(index: IndexName, parts: readonly string[], since: number, { before = LAST, limit }: { before: string | undefined; limit: number }): Promise<Place[]> {
+  async #newest(
+    index: IndexName,
+    parts: readonly string[],
+    since: number,
+    { before = LAST, limit }: { before: string | undefined; limit: number },
+  ): Promise<Place[]> {
     const from = instantKey(since);
     if (before <= from) return [];
-    const { keys, positions } = await this.#table.queryIndex(index, indexPartition('tenant', parts), { between: [from, before], descending: true, limit: limit + 1 });
-    const places = keys.map((key, i) => ({ key, at: (JSON.parse(positions[i]!) as Record<string, string>)[`${index}sk`]! }));
+    const { keys, positions } = await this.#table.queryIndex(index, indexPartition('tenant', parts), {
+      between: [from, before],
+      descending: true,
+      limit: limit + 1,
+    });
+    const places = keys.map((key, i) => ({
+      key,
+      at: (JSON.parse(positions[i]!) as Record<string, string>)[`${index}sk`]!,
+    }));
     // Both ends of the range belong to it, and the upper one was on the page before.
     return places.filter(({ at }) => at !== before).slice(0, limit);
   }
 
   /** The messages at these places; undefined where there is none that the filter wants. */
-  async #read(tenant: string, { endpointId, status }: MessageFilter, places: readonly Place[]): Promise<(Message | undefined)[]> {
+  async #read(
+    tenant: string,
+    { endpointId, status }: MessageFilter,
+    places: readonly Place[],
+  ): Promise<(Message | undefined)[]> {
     const wanted = (delivery: Delivery) => status === undefined || shownStatus(delivery.status) === status;
     if (endpointId !== undefined) return this.#ofDeliveries(tenant, places, wanted);
     const messages: (Message | undefined)[] = places.map(() => undefined);
-    const events = await this.#table.getByKeys(EventEntity, places.map(({ key }) => key));
+    const events = await this.#table.getByKeys(
+      EventEntity,
+      places.map(({ key }) => key),
+    );
     await inParallel([...events.entries()], PARALLEL, async ([index, event]) => {
       if (!event) return;
       const deliveries = (await this.#deliveries.of(tenant, event.eventId)).filter(wanted);
@@ -131,11 +160,21 @@ export class MessageReader {
     return messages;
   }
 
-  async #ofDeliveries(tenant: string, places: readonly Place[], wanted: (delivery: Delivery) => boolean): Promise<(Message | undefined)[]> {
-    const found = await this.#table.getByKeys(DeliveryEntity, places.map(({ key }) => key));
+  async #ofDeliveries(
+    tenant: string,
+    places: readonly Place[],
+    wanted: (delivery: Delivery) => boolean,
+  ): Promise<(Message | undefined)[]> {
+    const found = await this.#table.getByKeys(
+      DeliveryEntity,
+      places.map(({ key }) => key),
+    );
     const deliveries = found.map((delivery) => (delivery && wanted(delivery) ? delivery : undefined));
     const ofWanted = deliveries.filter((delivery) => delivery !== undefined);
-    const read = await this.#table.getMany(EventEntity, ofWanted.map(({ eventId }) => ({ tenant, eventId })));
+    const read = await this.#table.getMany(
+      EventEntity,
+      ofWanted.map(({ eventId }) => ({ tenant, eventId })),
+    );
     const events = new Map(read.flatMap((event) => (event ? [[event.eventId, event] as const] : [])));
     return deliveries.map((delivery) => {
       const event = delivery && events.get(delivery.eventId);
@@ -146,7 +185,11 @@ export class MessageReader {
 
 /** List messages, and look one up. */
 export const readMessages: Capability<Pick<MessageReader, 'list' | 'event'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }, { resource: 'index/gsi3', actions: ['Query'] }, { resource: 'index/gsi4', actions: ['Query'] }],
+  grants: [
+    { resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] },
+    { resource: 'index/gsi3', actions: ['Query'] },
+    { resource: 'index/gsi4', actions: ['Query'] },
+  ],
   env: ['TABLE_NAME'],
   open: (env) => new MessageReader(openTable(env)),
 };

@@ -50,8 +50,16 @@ export interface RecoveryRequest {
  * Begins the recovery of the messages to an endpoint since a time that have failed up to now, and gives how many they are. The same one
  * once more, while it is under way, is that one. INVALID_ARGUMENT when there are more than `most`.
  */
-export async function beginRecovery(deps: BeginRecoveryDeps, { tenant, endpointId, since }: RecoveryRequest, now: number, log: Log, most = MOST): Promise<number> {
-  const jobId = `job_recover_${createHash('sha256').update(JSON.stringify([endpointId, since])).digest('base64url')}`;
+export async function beginRecovery(
+  deps: BeginRecoveryDeps,
+  { tenant, endpointId, since }: RecoveryRequest,
+  now: number,
+  log: Log,
+  most = MOST,
+): Promise<number> {
+  const jobId = `job_recover_${createHash('sha256')
+    .update(JSON.stringify([endpointId, since]))
+    .digest('base64url')}`;
   return settle(async () => {
     const running = await deps.jobs.get({ tenant, jobId });
     if (running) return Recovery.parse(JSON.parse(running.data)).messages;
@@ -59,14 +67,22 @@ export async function beginRecovery(deps: BeginRecoveryDeps, { tenant, endpointI
     if (messages > most) throw tooMany(most);
     if (messages === 0) return 0;
     const data: z.output<typeof Recovery> = { endpointId, since, until: now, messages };
-    if ((await deps.jobs.begin(tenant, { jobId, kind: 'recoverDeliveries', data, dueAt: now + TIME_TO_BEGIN }, now)) === 'exists') return 'conflict';
+    if (
+      (await deps.jobs.begin(tenant, { jobId, kind: 'recoverDeliveries', data, dueAt: now + TIME_TO_BEGIN }, now)) ===
+      'exists'
+    )
+      return 'conflict';
     await sendHints(deps.queue, [jobMessage({ tenant, jobId })], log);
     return messages;
   });
 }
 
 function tooMany(most: number): Error {
-  return invalid({ path: ['since'], code: 'too_many_messages', message: `since: more than ${most} messages failed since then; take a later time` });
+  return invalid({
+    path: ['since'],
+    code: 'too_many_messages',
+    message: `since: more than ${most} messages failed since then; take a later time`,
+  });
 }
 
 export interface RecoverDeps {
@@ -82,10 +98,17 @@ export interface RecoverDeps {
  * done again: what is pending is left alone, and looked after by the sweeper. Attempts are spread over time, as many as 10,000 must not meet an
  * endpoint at once.
  */
-export async function recoverStep(deps: RecoverDeps, { tenant, data, progress }: Pick<StoredJob, 'tenant' | 'data' | 'progress'>, clock: () => number): Promise<object | 'done'> {
+export async function recoverStep(
+  deps: RecoverDeps,
+  { tenant, data, progress }: Pick<StoredJob, 'tenant' | 'data' | 'progress'>,
+  clock: () => number,
+): Promise<object | 'done'> {
   const { endpointId, since, until } = Recovery.parse(JSON.parse(data));
   const so = progress === undefined ? { startedAt: clock(), recovered: 0 } : Progress.parse(JSON.parse(progress));
-  const { deliveries, next } = await deps.failed.list({ tenant, endpointId, since, until }, { limit: PAGE, after: so.after });
+  const { deliveries, next } = await deps.failed.list(
+    { tenant, endpointId, since, until },
+    { limit: PAGE, after: so.after },
+  );
   const due: DueDelivery[] = [];
   await inParallel([...deliveries.entries()], PARALLEL, async ([index, delivery]) => {
     const turn = so.startedAt + Math.floor((so.recovered + index) / PER_SECOND) * 1000;
@@ -95,20 +118,39 @@ export async function recoverStep(deps: RecoverDeps, { tenant, data, progress }:
   const now = clock();
   await deps.slow.send(due.flatMap((delivery) => messageAbout(delivery, now)));
   if (next === undefined) return 'done';
-  const reached: z.output<typeof Progress> = { startedAt: so.startedAt, recovered: so.recovered + due.length, after: next };
+  const reached: z.output<typeof Progress> = {
+    startedAt: so.startedAt,
+    recovered: so.recovered + due.length,
+    after: next,
+  };
   return reached;
 }
 
 /** Begin recoveries. */
-export const beginsRecoveries: Capability<BeginRecoveryDeps> = /* @__PURE__ */ building([countFailedDeliveries, beginJobs, sendTo.jobs], {
-  grants: [],
-  env: [],
-  open: (env) => ({ failed: countFailedDeliveries.open(env), jobs: beginJobs.open(env), queue: sendTo.jobs.open(env) }),
-});
+export const beginsRecoveries: Capability<BeginRecoveryDeps> = /* @__PURE__ */ building(
+  [countFailedDeliveries, beginJobs, sendTo.jobs],
+  {
+    grants: [],
+    env: [],
+    open: (env) => ({
+      failed: countFailedDeliveries.open(env),
+      jobs: beginJobs.open(env),
+      queue: sendTo.jobs.open(env),
+    }),
+  },
+);
 
 /** Recover deliveries. */
-export const recovers: Capability<RecoverDeps> = /* @__PURE__ */ building([findFailedDeliveries, repeatDeliveries, sendTo.deliverSlow, deliveryTiming], {
-  grants: [],
-  env: [],
-  open: (env) => ({ failed: findFailedDeliveries.open(env), deliveries: repeatDeliveries.open(env), slow: sendTo.deliverSlow.open(env), timing: deliveryTiming.open(env) }),
-});
+export const recovers: Capability<RecoverDeps> = /* @__PURE__ */ building(
+  [findFailedDeliveries, repeatDeliveries, sendTo.deliverSlow, deliveryTiming],
+  {
+    grants: [],
+    env: [],
+    open: (env) => ({
+      failed: findFailedDeliveries.open(env),
+      deliveries: repeatDeliveries.open(env),
+      slow: sendTo.deliverSlow.open(env),
+      timing: deliveryTiming.open(env),
+    }),
+  },
+);

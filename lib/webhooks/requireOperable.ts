@@ -18,12 +18,18 @@ export function operableIn(table: Table): RequireOperable {
   return async (caller, endpointId) => {
     const { tenant } = caller;
     const [config, basic, endpoint] = await table.getEach(
-      wanted(AdvancedWebhookConfigEntity, { tenant }), wanted(BasicWebhookConfigEntity, { tenant }), wanted(WebhookEndpointEntity, { tenant, endpointId }),
+      wanted(AdvancedWebhookConfigEntity, { tenant }),
+      wanted(BasicWebhookConfigEntity, { tenant }),
+      wanted(WebhookEndpointEntity, { tenant, endpointId }),
     );
     requireEnabled(caller, config);
     if (isBasicTarget(endpointId) && basic && basicUrl(basic, endpointId)) return;
     if (!endpoint) throw unknownEndpoint();
-    if (endpoint.disabled) throw new ApiError('FAILED_PRECONDITION', 'The endpoint is disabled. Enable it with POST /v2/workspace/advancedwebhook/endpoints/update with { "disabled": false }.');
+    if (endpoint.disabled)
+      throw new ApiError(
+        'FAILED_PRECONDITION',
+        'The endpoint is disabled. Enable it with POST /v2/workspace/advancedwebhook/endpoints/update with { "disabled": false }.',
+      );
   };
 }
 

@@ -4,15 +4,29 @@ import type { SigningSecret } from './rules/secrets.ts';
 
 const SECRET_BYTES = 32;
 
-const signingSecretOf = (tenant: string, endpointId: string): SecretOwner => ({ tenant, purpose: 'webhookSecret', id: endpointId });
+const signingSecretOf = (tenant: string, endpointId: string): SecretOwner => ({
+  tenant,
+  purpose: 'webhookSecret',
+  id: endpointId,
+});
 
 /** A new signing secret of an endpoint: its text, `whsec_` and the base64 of 32 random bytes, and what is stored of it. */
-export async function makeSigningSecret(box: SecretBox, tenant: string, endpointId: string, now: number): Promise<{ text: string; stored: SigningSecret }> {
+export async function makeSigningSecret(
+  box: SecretBox,
+  tenant: string,
+  endpointId: string,
+  now: number,
+): Promise<{ text: string; stored: SigningSecret }> {
   const text = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
   return { text, stored: { sealed: await box.seal(text, signingSecretOf(tenant, endpointId)), createdAt: now } };
 }
 
 /** The text of a stored signing secret. */
-export async function openSigningSecret(box: SecretBox, tenant: string, endpointId: string, { sealed }: SigningSecret): Promise<string> {
+export async function openSigningSecret(
+  box: SecretBox,
+  tenant: string,
+  endpointId: string,
+  { sealed }: SigningSecret,
+): Promise<string> {
   return box.open(sealed, signingSecretOf(tenant, endpointId));
 }

@@ -23,7 +23,11 @@ export class SubscriptionReader {
   /** The subscriptions of a tenant as they are now: one BatchGet, and beside it a Query, of which a page holds about 4 MB. */
   async of(tenant: string): Promise<Subscriptions> {
     const [[key, advanced, basic], endpoints] = await Promise.all([
-      this.#table.getEach(wanted(ApiKeyEntity, { apiKey: tenant }), wanted(AdvancedWebhookConfigEntity, { tenant }), wanted(BasicWebhookConfigEntity, { tenant })),
+      this.#table.getEach(
+        wanted(ApiKeyEntity, { apiKey: tenant }),
+        wanted(AdvancedWebhookConfigEntity, { tenant }),
+        wanted(BasicWebhookConfigEntity, { tenant }),
+      ),
       this.#endpoints(tenant),
     ]);
     const offered = key !== undefined && !key.withheld?.includes('advancedWebhooks');
@@ -34,7 +38,11 @@ export class SubscriptionReader {
     const endpoints: WebhookEndpoint[] = [];
     let after: string | undefined;
     do {
-      const { values, next } = await this.#table.query(WebhookEndpointEntity, { tenant }, { prefix: ['ENDPOINT'], limit: MOST_ENDPOINTS, after });
+      const { values, next } = await this.#table.query(
+        WebhookEndpointEntity,
+        { tenant },
+        { prefix: ['ENDPOINT'], limit: MOST_ENDPOINTS, after },
+      );
       endpoints.push(...values);
       after = next;
     } while (after !== undefined);

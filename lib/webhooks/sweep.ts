@@ -2,7 +2,15 @@ import { building, type Capability } from '../app/capability.ts';
 import { type DeliveryStore, type Revision, sweepDeliveries } from './deliveries.ts';
 import { countAiling, type EndpointRuntime } from './endpointHealth.ts';
 import { type EventStore, eventShards, findPendingEvents } from '../events/outbox.ts';
-import { jobMessage, type JobQueue, type JobSweeper, jobShards, queueOfJob, type StoredJob, sweepJobs } from '../jobs/jobStore.ts';
+import {
+  jobMessage,
+  type JobQueue,
+  type JobSweeper,
+  jobShards,
+  queueOfJob,
+  type StoredJob,
+  sweepJobs,
+} from '../jobs/jobStore.ts';
 import { isClaimed, type Pending, swept } from './rules/delivery.ts';
 import type { Timing } from './rules/schedule.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -50,22 +58,42 @@ const JOB_MILLISECONDS = 5 * 60_000;
  * another one fails; then the first failure is thrown.
  */
 export async function sweep(deps: SweepDeps, call: SweepCall, others: readonly Sweep[] = []): Promise<void> {
-  const parts: readonly Sweep[] = [(each) => sweepDeliveriesDue(deps, each), (each) => reconcile(deps, each), (each) => sweepJobsDue(deps, each), (each) => gauge(deps, each), ...others];
-  const failures = (await Promise.allSettled(parts.map((part) => part(call)))).flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
+  const parts: readonly Sweep[] = [
+    (each) => sweepDeliveriesDue(deps, each),
+    (each) => reconcile(deps, each),
+    (each) => sweepJobsDue(deps, each),
+    (each) => gauge(deps, each),
+    ...others,
+  ];
+  const failures = (await Promise.allSettled(parts.map((part) => part(call)))).flatMap((result) =>
+    result.status === 'rejected' ? [result.reason as unknown] : [],
+  );
   for (const error of failures) call.log.error('a part of the sweep failed', { error });
   if (failures.length > 0) throw failures[0];
 }
 
 /** Reads page after page of every shard and works on it, all shards at the same time, as long as there is time. */
-export async function ofShards<T>(shards: number, { clock, deadline }: SweepCall, read: (shard: number, options: { limit: number; after: string | undefined }) => Promise<{ values: readonly T[]; next: string | undefined }>, work: (values: readonly T[]) => Promise<void>): Promise<void> {
-  await inParallel(Array.from({ length: shards }, (_each, shard) => shard), shards, async (shard) => {
-    let after: string | undefined;
-    do {
-      const { values, next } = await read(shard, { limit: PAGE, after });
-      await work(values);
-      after = next;
-    } while (after !== undefined && clock() < deadline - SPARE);
-  });
+export async function ofShards<T>(
+  shards: number,
+  { clock, deadline }: SweepCall,
+  read: (
+    shard: number,
+    options: { limit: number; after: string | undefined },
+  ) => Promise<{ values: readonly T[]; next: string | undefined }>,
+  work: (values: readonly T[]) => Promise<void>,
+): Promise<void> {
+  await inParallel(
+    Array.from({ length: shards }, (_each, shard) => shard),
+    shards,
+    async (shard) => {
+      let after: string | undefined;
+      do {
+        const { values, next } = await read(shard, { limit: PAGE, after });
+        await work(values);
+        after = next;
+      } while (after !== undefined && clock() < deadline - SPARE);
+    },
+  );
 }
 
 /**
@@ -78,22 +106,28 @@ async function sweepDeliveriesDue(deps: SweepDeps, call: SweepCall): Promise<voi
   const startedAt = call.clock();
   const behind = await isBehind(deps, call);
   let [due, overdue, oldest] = [0, 0, 0];
-  await ofShards(eventShards, call, async (shard, options) => {
-    const { deliveries: values, next } = await deliveries.due(shard, startedAt, options);
-    return { values, next };
-  }, async (values) => {
-    const late = values.map(({ nextAt }) => startedAt - nextAt).filter((by) => by >= timing.marginMs);
-    due += values.length;
-    overdue += late.length;
-    oldest = Math.max(oldest, ...late);
-    const now = call.clock();
-    const ours: (Pending & Revision)[] = [];
-    await inParallel(values, PARALLEL, async (delivery) => {
-      const stored = await deliveries.replace(delivery, swept(delivery, now, timing));
-      if (stored !== 'lost' && !isClaimed(delivery, now) && !(behind && waitsForTheFirst(delivery))) ours.push(stored);
-    });
-    await slow.send(ours.flatMap((delivery) => messageAbout(delivery, now)));
-  });
+  await ofShards(
+    eventShards,
+    call,
+    async (shard, options) => {
+      const { deliveries: values, next } = await deliveries.due(shard, startedAt, options);
+      return { values, next };
+    },
+    async (values) => {
+      const late = values.map(({ nextAt }) => startedAt - nextAt).filter((by) => by >= timing.marginMs);
+      due += values.length;
+      overdue += late.length;
+      oldest = Math.max(oldest, ...late);
+      const now = call.clock();
+      const ours: (Pending & Revision)[] = [];
+      await inParallel(values, PARALLEL, async (delivery) => {
+        const stored = await deliveries.replace(delivery, swept(delivery, now, timing));
+        if (stored !== 'lost' && !isClaimed(delivery, now) && !(behind && waitsForTheFirst(delivery)))
+          ours.push(stored);
+      });
+      await slow.send(ours.flatMap((delivery) => messageAbout(delivery, now)));
+    },
+  );
   call.measures.record('DeliveriesDue', due);
   call.measures.record('DeliveriesOverdue', overdue);
   call.measures.record('OldestOverdue', Math.round(oldest / 1000));
@@ -117,29 +151,43 @@ function waitsForTheFirst({ attempts, otherwise }: Pending): boolean {
 async function reconcile(deps: SweepDeps, call: SweepCall): Promise<void> {
   const before = call.clock() - deps.reconcileAfterMs;
   let failed = 0;
-  await ofShards(eventShards, call, async (shard, options) => {
-    const { events: values, next } = await deps.events.pending(shard, before, options);
-    return { values, next };
-  }, async (values) => {
-    const { size } = await fanOut(deps.fanOut, values, call);
-    failed += size;
-  });
+  await ofShards(
+    eventShards,
+    call,
+    async (shard, options) => {
+      const { events: values, next } = await deps.events.pending(shard, before, options);
+      return { values, next };
+    },
+    async (values) => {
+      const { size } = await fanOut(deps.fanOut, values, call);
+      failed += size;
+    },
+  );
   if (failed > 0) throw new Error(`${failed} events were not fanned out`);
 }
 
 /** Sends the messages of jobs that are due. */
 async function sweepJobsDue({ jobs, jobQueues }: SweepDeps, call: SweepCall): Promise<void> {
-  await ofShards(jobShards, call, async (shard, options) => {
-    const { jobs: values, next } = await jobs.due(shard, call.clock(), options);
-    return { values, next };
-  }, async (values) => {
-    const ours: StoredJob[] = [];
-    await inParallel(values, PARALLEL, async (job) => {
-      if (await jobs.putOff(job, call.clock() + JOB_MILLISECONDS)) ours.push(job);
-    });
-    const queues = Object.entries(jobQueues) as [JobQueue, QueueSender][];
-    await Promise.all(queues.map(([name, queue]) => queue.send(ours.filter(({ kind }) => queueOfJob[kind] === name).map((job) => jobMessage(job)))));
-  });
+  await ofShards(
+    jobShards,
+    call,
+    async (shard, options) => {
+      const { jobs: values, next } = await jobs.due(shard, call.clock(), options);
+      return { values, next };
+    },
+    async (values) => {
+      const ours: StoredJob[] = [];
+      await inParallel(values, PARALLEL, async (job) => {
+        if (await jobs.putOff(job, call.clock() + JOB_MILLISECONDS)) ours.push(job);
+      });
+      const queues = Object.entries(jobQueues) as [JobQueue, QueueSender][];
+      await Promise.all(
+        queues.map(([name, queue]) =>
+          queue.send(ours.filter(({ kind }) => queueOfJob[kind] === name).map((job) => jobMessage(job))),
+        ),
+      );
+    },
+  );
 }
 
 async function gauge({ runtime }: SweepDeps, { clock, measures }: SweepCall): Promise<void> {
@@ -150,7 +198,18 @@ async function gauge({ runtime }: SweepDeps, { clock, measures }: SweepCall): Pr
 
 /** Sweep. */
 export const sweeps: Capability<SweepDeps> = /* @__PURE__ */ building(
-  [sweepDeliveries, findPendingEvents, sweepJobs, countAiling, fansOut, sendTo.deliverSlow, sendTo.jobs, sendTo.embed, liveBacklog, deliveryTiming],
+  [
+    sweepDeliveries,
+    findPendingEvents,
+    sweepJobs,
+    countAiling,
+    fansOut,
+    sendTo.deliverSlow,
+    sendTo.jobs,
+    sendTo.embed,
+    liveBacklog,
+    deliveryTiming,
+  ],
   {
     grants: [],
     env: ['RECONCILE_AFTER_SECONDS'],

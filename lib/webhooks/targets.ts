@@ -14,8 +14,18 @@ export interface EndpointKey {
 
 /** Where a delivery goes, as it is stored now: an advanced endpoint, or a URL of basic webhooks. One that is off or gone is none. */
 export type Target =
-  | { readonly kind: 'advanced'; readonly url: string; readonly rateLimit: number | undefined; readonly endpoint: WebhookEndpoint & { readonly _r: number } }
-  | { readonly kind: 'basic'; readonly url: string; readonly rateLimit: undefined; readonly config: BasicWebhookConfig };
+  | {
+      readonly kind: 'advanced';
+      readonly url: string;
+      readonly rateLimit: number | undefined;
+      readonly endpoint: WebhookEndpoint & { readonly _r: number };
+    }
+  | {
+      readonly kind: 'basic';
+      readonly url: string;
+      readonly rateLimit: undefined;
+      readonly config: BasicWebhookConfig;
+    };
 
 /** The target of an endpoint's id. Its revision is that of the endpoint, or of the basic webhook config. */
 export function wantedTarget({ tenant, endpointId }: EndpointKey): Wanted<Target> {

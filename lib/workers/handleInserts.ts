@@ -9,7 +9,11 @@ import { type Performed, withinTime } from './withinTime.ts';
  * Runs a worker for a batch of stream records and answers which failed. Lambda goes on from the first of these, so that those
  * after it come again too; when `run` throws, so does this, and Lambda splits the batch.
  */
-export async function handleInserts<U extends Uses>(run: WorkerRun<FromInserts, U>, { Records }: DynamoDBStreamEvent, call: WorkerCall<U>): Promise<Performed> {
+export async function handleInserts<U extends Uses>(
+  run: WorkerRun<FromInserts, U>,
+  { Records }: DynamoDBStreamEvent,
+  call: WorkerCall<U>,
+): Promise<Performed> {
   const failed = await withinTime(run({ ...call, records: Records.map(toInserted) }), call.deadline);
   for (const recordId of failed) call.log.error('failure', { recordId });
   return {

@@ -10,13 +10,21 @@ import { type Performed, withinTime } from './withinTime.ts';
  * Runs a worker for each message of a batch, all at once, and answers which failed: these come again, the others are acknowledged.
  * A message that cannot be read fails as well, so that it ends in the dead-letter queue, where somebody can look at it.
  */
-export async function handleMessages<U extends Uses>(schema: z.ZodType, run: WorkerRun<FromQueue, U>, event: SQSEvent, call: WorkerCall<U>): Promise<Performed> {
+export async function handleMessages<U extends Uses>(
+  schema: z.ZodType,
+  run: WorkerRun<FromQueue, U>,
+  event: SQSEvent,
+  call: WorkerCall<U>,
+): Promise<Performed> {
   let [failed, permanent] = [0, 0];
   const handle = async (record: SQSRecord) => {
     const receiveCount = Number(record.attributes.ApproximateReceiveCount);
     try {
       const message = read(schema, record.body);
-      await withinTime(run({ ...call, message, receiveCount, sentAt: Number(record.attributes.SentTimestamp) }), call.deadline);
+      await withinTime(
+        run({ ...call, message, receiveCount, sentAt: Number(record.attributes.SentTimestamp) }),
+        call.deadline,
+      );
     } catch (error) {
       const forGood = error instanceof PermanentError;
       call.log.error('failure', { messageId: record.messageId, receiveCount, permanent: forGood, error });
@@ -27,7 +35,9 @@ export async function handleMessages<U extends Uses>(schema: z.ZodType, run: Wor
     }
   };
   // A processor for each invocation: it keeps the state of a batch.
-  const answer = await processPartialResponse(event, handle, new BatchProcessor(EventType.SQS), { throwOnFullBatchFailure: false });
+  const answer = await processPartialResponse(event, handle, new BatchProcessor(EventType.SQS), {
+    throwOnFullBatchFailure: false,
+  });
   return { answer, counts: { messages: event.Records.length, failed, permanent }, faults: failed + permanent };
 }
 
@@ -36,7 +46,9 @@ function read(schema: z.ZodType, body: string): unknown {
   const parsed = schema.safeParse(parseJson(body));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new Error(`The message does not match its schema: ${fieldName(issue?.path as (string | number)[])} (${issue?.code})`);
+  throw new Error(
+    `The message does not match its schema: ${fieldName(issue?.path as (string | number)[])} (${issue?.code})`,
+  );
 }
 
 function parseJson(body: string): unknown {

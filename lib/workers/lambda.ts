@@ -11,7 +11,10 @@ import { handleMessages } from './handleMessages.ts';
 import { type Performed, withinTime } from './withinTime.ts';
 
 /** What Lambda calls: a batch of messages, a batch of stream records, or the tick of a schedule comes in; failures of single ones go out. */
-export type WorkerHandler = (event: unknown, context: Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>) => Promise<unknown>;
+export type WorkerHandler = (
+  event: unknown,
+  context: Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>,
+) => Promise<unknown>;
 
 /** So long before the function's end a run is given up, so that its failure is still told. */
 const EARLY_TIMEOUT_MILLISECONDS = 500;
@@ -22,7 +25,10 @@ let coldStart = true;
  * The Lambda handler of a worker. Each invocation writes one line with what came of it, one more for each failure, the metrics that
  * were measured and, if something failed, the fault metric. `source` is where its environment comes from.
  */
-export function toWorkerLambda<S extends Source, U extends Uses>(worker: WorkerOf<S, U>, source: Record<string, string | undefined> = process.env): WorkerHandler {
+export function toWorkerLambda<S extends Source, U extends Uses>(
+  worker: WorkerOf<S, U>,
+  source: Record<string, string | undefined> = process.env,
+): WorkerHandler {
   const env = lazy(() => environment(source));
   const deps = lazy(() => openAll(worker.uses, env()));
   const perform = performer(worker);
@@ -41,7 +47,14 @@ export function toWorkerLambda<S extends Source, U extends Uses>(worker: WorkerO
     const deadline = startedAt + context.getRemainingTimeInMillis() - EARLY_TIMEOUT_MILLISECONDS;
     let performed: Performed;
     try {
-      performed = await perform(event, { deps: deps(), clock: Date.now, newId: (prefix) => newId(prefix, Date.now()), deadline, log, measures });
+      performed = await perform(event, {
+        deps: deps(),
+        clock: Date.now,
+        newId: (prefix) => newId(prefix, Date.now()),
+        deadline,
+        log,
+        measures,
+      });
     } catch (error) {
       log.error('failure', { error });
       end({ failed: 1 }, 1);
@@ -54,11 +67,15 @@ export function toWorkerLambda<S extends Source, U extends Uses>(worker: WorkerO
 }
 
 /** How a worker is run for an event, which depends on what it is on. */
-function performer<S extends Source, U extends Uses>(worker: WorkerOf<S, U>): (event: unknown, call: WorkerCall<U>) => Promise<Performed> {
+function performer<S extends Source, U extends Uses>(
+  worker: WorkerOf<S, U>,
+): (event: unknown, call: WorkerCall<U>) => Promise<Performed> {
   const on: Source = worker.on;
   const run: unknown = worker.run;
-  if ('queue' in on) return (event, call) => handleMessages(on.message, run as WorkerRun<FromQueue, U>, event as SQSEvent, call);
-  if ('inserts' in on) return (event, call) => handleInserts(run as WorkerRun<FromInserts, U>, event as DynamoDBStreamEvent, call);
+  if ('queue' in on)
+    return (event, call) => handleMessages(on.message, run as WorkerRun<FromQueue, U>, event as SQSEvent, call);
+  if ('inserts' in on)
+    return (event, call) => handleInserts(run as WorkerRun<FromInserts, U>, event as DynamoDBStreamEvent, call);
   return async (_event, call) => {
     await withinTime((run as WorkerRun<FromTimer, U>)(call), call.deadline);
     return { answer: undefined, counts: {}, faults: 0 };

@@ -78,5 +78,9 @@ export const sendTo = {
 
 function sending(name: QueueName): Capability<QueueSender> {
   const variable = queueVariable[name];
-  return { grants: [{ resource: `queue/${name}`, actions: ['SendMessage'] }], env: [variable], open: (env) => openSender(env[variable]) };
+  return {
+    grants: [{ resource: `queue/${name}`, actions: ['SendMessage'] }],
+    env: [variable],
+    open: (env) => openSender(env[variable]),
+  };
 }

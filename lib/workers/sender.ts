@@ -1,4 +1,9 @@
-import { type BatchResultErrorEntry, SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
+import {
+  type BatchResultErrorEntry,
+  SendMessageBatchCommand,
+  type SendMessageBatchRequestEntry,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
 import { inParallel } from '../shared/inParallel.ts';
 import { openSqs } from './sqsClient.ts';
 import { LONGEST_DELAY_SECONDS } from '../shared/sqsLimits.ts';
@@ -46,7 +51,9 @@ export class SqsSender implements QueueSender {
     const batches = batchesOf(messages.map(toEntry));
     const errors: unknown[] = [];
     // All are waited for: nothing may go on in the background once the caller knows of an error.
-    await inParallel(batches, PARALLEL, (batch) => this.#sendBatch(batch).catch((error: unknown) => void errors.push(error)));
+    await inParallel(batches, PARALLEL, (batch) =>
+      this.#sendBatch(batch).catch((error: unknown) => void errors.push(error)),
+    );
     if (errors.length > 0) throw errors[0];
   }
 
@@ -83,16 +90,31 @@ function toEntry({ body, groupId, delaySeconds }: QueueMessage, index: number): 
   const bytes = Buffer.byteLength(MessageBody);
   if (bytes > BATCH_BYTES) throw new RangeError(`A message has ${bytes} bytes; SQS takes ${BATCH_BYTES}`);
   // Before anything is sent, and by name: SQS would refuse the one entry and take the others.
-  if (delaySeconds !== undefined && !(Number.isInteger(delaySeconds) && delaySeconds >= 0 && delaySeconds <= LONGEST_DELAY_SECONDS)) {
-    throw new RangeError(`A message is delayed by ${delaySeconds} s; SQS knows whole seconds from 0 to ${LONGEST_DELAY_SECONDS}`);
+  if (
+    delaySeconds !== undefined &&
+    !(Number.isInteger(delaySeconds) && delaySeconds >= 0 && delaySeconds <= LONGEST_DELAY_SECONDS)
+  ) {
+    throw new RangeError(
+      `A message is delayed by ${delaySeconds} s; SQS knows whole seconds from 0 to ${LONGEST_DELAY_SECONDS}`,
+    );
   }
-  if (groupId !== undefined && !/^[\x21-\x7e]{1,128}$/.test(groupId)) throw new RangeError('The group of a message must have 1 to 128 visible ASCII characters');
-  return { Id: String(index), MessageBody, bytes, ...(groupId !== undefined && { MessageGroupId: groupId }), ...(delaySeconds !== undefined && { DelaySeconds: delaySeconds }) };
+  if (groupId !== undefined && !/^[\x21-\x7e]{1,128}$/.test(groupId))
+    throw new RangeError('The group of a message must have 1 to 128 visible ASCII characters');
+  return {
+    Id: String(index),
+    MessageBody,
+    bytes,
+    ...(groupId !== undefined && { MessageGroupId: groupId }),
+    ...(delaySeconds !== undefined && { DelaySeconds: delaySeconds }),
+  };
 }
 
 /** As JSON, in which what SQS refuses (U+FFFE and U+FFFF) and what the local queues refuse (all beyond U+FFFF) is escaped. */
 function toText(body: object): string {
-  return JSON.stringify(body).replace(/[\ud800-\udfff\ufffe\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`);
+  return JSON.stringify(body).replace(
+    /[\ud800-\udfff\ufffe\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16)}`,
+  );
 }
 
 function batchesOf(entries: readonly Entry[]): Entry[][] {

@@ -8,7 +8,11 @@ import { openTable, type Table } from '../table/table.ts';
  * The domains on which an API key's product runs: bare hosts, or `*.example.com` for everything beneath one. The domain
  * calls change them; a login link may lead to those of any API key of its workspace.
  */
-export const AllowedDomainsEntity = defineConfig('AllowedDomains', 'The domains on which the product of an API key runs', z.object({ domains: z.array(z.string()) }));
+export const AllowedDomainsEntity = defineConfig(
+  'AllowedDomains',
+  'The domains on which the product of an API key runs',
+  z.object({ domains: z.array(z.string()) }),
+);
 
 export class AllowedDomains {
   readonly #configs: ConfigStore<{ domains: string[] }>;

@@ -26,8 +26,10 @@ export class EmailLimits {
    * source makes too many do not count against the e-mail address, whose owner cannot help them.
    */
   async allow({ sourceIp, email, now }: { sourceIp: string; email: string; now: number }): Promise<boolean> {
-    return (await this.#limits.allow(`${this.#name} by source`, sourceIp, { ...this.#perSource, now }))
-      && (await this.#limits.allow(`${this.#name} by e-mail`, emailKey(email), { ...this.#perEmail, now }));
+    return (
+      (await this.#limits.allow(`${this.#name} by source`, sourceIp, { ...this.#perSource, now })) &&
+      (await this.#limits.allow(`${this.#name} by e-mail`, emailKey(email), { ...this.#perEmail, now }))
+    );
   }
 }
 
@@ -37,16 +39,24 @@ const perHour = (limit: string): Window => ({ limit: Number(limit), windowSecond
 export const emailStatusLimits: Capability<EmailLimits> = /* @__PURE__ */ building([rateLimits], {
   grants: [],
   env: ['EMAIL_STATUS_PER_MINUTE_PER_ADDRESS', 'EMAIL_STATUS_PER_MINUTE_PER_EMAIL'],
-  open: (env) => new EmailLimits(
-    rateLimits.open(env), 'workspace/email/status', perMinute(env.EMAIL_STATUS_PER_MINUTE_PER_ADDRESS), perMinute(env.EMAIL_STATUS_PER_MINUTE_PER_EMAIL),
-  ),
+  open: (env) =>
+    new EmailLimits(
+      rateLimits.open(env),
+      'workspace/email/status',
+      perMinute(env.EMAIL_STATUS_PER_MINUTE_PER_ADDRESS),
+      perMinute(env.EMAIL_STATUS_PER_MINUTE_PER_EMAIL),
+    ),
 });
 
 /** Per hour and e-mail address, because each of these calls can put a mail into the box of somebody who did not ask for it. */
 export const loginLinkLimits: Capability<EmailLimits> = /* @__PURE__ */ building([rateLimits], {
   grants: [],
   env: ['EMAIL_STATUS_PER_MINUTE_PER_ADDRESS', 'LOGIN_LINKS_PER_HOUR_PER_EMAIL'],
-  open: (env) => new EmailLimits(
-    rateLimits.open(env), 'workspace/email/send-login-link', perMinute(env.EMAIL_STATUS_PER_MINUTE_PER_ADDRESS), perHour(env.LOGIN_LINKS_PER_HOUR_PER_EMAIL),
-  ),
+  open: (env) =>
+    new EmailLimits(
+      rateLimits.open(env),
+      'workspace/email/send-login-link',
+      perMinute(env.EMAIL_STATUS_PER_MINUTE_PER_ADDRESS),
+      perHour(env.LOGIN_LINKS_PER_HOUR_PER_EMAIL),
+    ),
 });

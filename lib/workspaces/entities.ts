@@ -35,7 +35,7 @@ export const OwnerEmailEntity = defineEntity({
   version: 1,
   scope: 'service',
   ownedBy: 'workspace',
-  purpose: 'The workspace of an owner\'s e-mail address',
+  purpose: "The workspace of an owner's e-mail address",
   schema: z.object({
     email: z.string(),
     workspaceId: z.string(),
@@ -89,7 +89,13 @@ export const AuthTokenEntity = defineEntity({
   scope: 'tenant',
   ownedBy: 'workspace',
   purpose: 'The auth tokens of an API key, their text encrypted',
-  schema: z.object({ tokenId: z.string(), name: z.string(), domains: z.array(z.string()), sealed: z.string(), createdAt: z.number() }),
+  schema: z.object({
+    tokenId: z.string(),
+    name: z.string(),
+    domains: z.array(z.string()),
+    sealed: z.string(),
+    createdAt: z.number(),
+  }),
   pk: (of: { apiKey: string }) => [of.apiKey],
   sk: (key: { tokenId: string }) => ['TOKEN', key.tokenId],
 });

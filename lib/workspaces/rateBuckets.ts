@@ -1,6 +1,16 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { type Bucket, fullBucket, type Limit, type LimitClass, limitClasses, settled, settlementSize, takeToken, timeOf } from './rules/rateLimit.ts';
+import {
+  type Bucket,
+  fullBucket,
+  type Limit,
+  type LimitClass,
+  limitClasses,
+  settled,
+  settlementSize,
+  takeToken,
+  timeOf,
+} from './rules/rateLimit.ts';
 import { defineEntity } from '../table/entity.ts';
 import { openTable, type Table } from '../table/table.ts';
 
@@ -74,7 +84,12 @@ export class RateBuckets {
     const calls = kept.bucket.unsettled;
     const by = timeOf(calls, limit);
     try {
-      const before = await this.#table.moveOn(RateBucketEntity, key, { by, least: now, from: now, expiresAt: Math.floor(now / 1000) + LIFETIME_SECONDS });
+      const before = await this.#table.moveOn(RateBucketEntity, key, {
+        by,
+        least: now,
+        from: now,
+        expiresAt: Math.floor(now / 1000) + LIFETIME_SECONDS,
+      });
       kept.bucket = settled(kept.bucket, calls, before + by, limit);
     } catch (error) {
       kept.settleFrom = now + PAUSE_AFTER_FAILURE;
@@ -89,18 +104,33 @@ export class RateBuckets {
     if (known) return known;
     const kept: Kept = { bucket: fullBucket, settling: false, settleFrom: 0 };
     this.#kept.set(id, kept);
-    if (this.#kept.size > MOST_BUCKETS) for (const oldest of this.#kept.keys()) { this.#kept.delete(oldest); break; }
+    if (this.#kept.size > MOST_BUCKETS)
+      for (const oldest of this.#kept.keys()) {
+        this.#kept.delete(oldest);
+        break;
+      }
     return kept;
   }
 }
 
-const rateVariables = { read: 'READS_PER_SECOND_PER_KEY', write: 'WRITES_PER_SECOND_PER_KEY', expensive: 'EXPENSIVE_CALLS_PER_SECOND_PER_KEY' } as const satisfies Record<LimitClass, string>;
+const rateVariables = {
+  read: 'READS_PER_SECOND_PER_KEY',
+  write: 'WRITES_PER_SECOND_PER_KEY',
+  expensive: 'EXPENSIVE_CALLS_PER_SECOND_PER_KEY',
+} as const satisfies Record<LimitClass, string>;
 
 /** Limit the calls of API keys. */
 export const rateBuckets: Capability<RateBuckets> = {
   grants: [{ resource: 'table', actions: ['UpdateItem'] }],
   env: [...Object.values(rateVariables), 'CALL_BURST_SECONDS'],
-  open: (env) => new RateBuckets(openTable(env), Object.fromEntries(limitClasses.map((one) => [
-    one, { perSecond: Number(env[rateVariables[one]]), burstSeconds: Number(env.CALL_BURST_SECONDS) },
-  ])) as Record<LimitClass, Limit>),
+  open: (env) =>
+    new RateBuckets(
+      openTable(env),
+      Object.fromEntries(
+        limitClasses.map((one) => [
+          one,
+          { perSecond: Number(env[rateVariables[one]]), burstSeconds: Number(env.CALL_BURST_SECONDS) },
+        ]),
+      ) as Record<LimitClass, Limit>,
+    ),
 };

@@ -20,7 +20,7 @@ export const LoginLinkEntity = defineEntity({
   version: 1,
   scope: 'service',
   ownedBy: 'expiry',
-  purpose: 'A mailed link that verifies an owner\'s e-mail address, once and for 30 minutes',
+  purpose: "A mailed link that verifies an owner's e-mail address, once and for 30 minutes",
   schema: z.object({ workspaceId: z.string(), email: z.string(), continueUrl: z.string(), validUntil: z.number() }),
   pk: (of: { hash: string }) => ['LOGIN_LINK', of.hash],
   sk: (_key: unknown) => ['LINK'],
@@ -55,8 +55,17 @@ export class LoginLinkIssuer {
       this.#table.get(WorkspaceEntity, known),
       this.#table.query(WorkspaceApiKeyEntity, known, { prefix: ['KEY'], limit: MOST_API_KEYS }),
     ]);
-    const configs = await this.#table.getMany(AllowedDomainsEntity, apiKeys.map(({ apiKey }) => ({ tenant: apiKey })));
-    return workspace && { workspaceId: known.workspaceId, email: workspace.owner.email, allowedDomains: configs.flatMap((config) => config?.domains ?? []) };
+    const configs = await this.#table.getMany(
+      AllowedDomainsEntity,
+      apiKeys.map(({ apiKey }) => ({ tenant: apiKey })),
+    );
+    return (
+      workspace && {
+        workspaceId: known.workspaceId,
+        email: workspace.owner.email,
+        allowedDomains: configs.flatMap((config) => config?.domains ?? []),
+      }
+    );
   }
 
   /** Makes a link and gives its token. */
@@ -130,15 +139,23 @@ export class OwnerStatus {
   async #reactivate(workspaceId: string): Promise<void> {
     let after: string | undefined;
     do {
-      const page = await this.#table.query(WorkspaceApiKeyEntity, { workspaceId }, { prefix: ['KEY'], limit: MOST_API_KEYS, after });
+      const page = await this.#table.query(
+        WorkspaceApiKeyEntity,
+        { workspaceId },
+        { prefix: ['KEY'], limit: MOST_API_KEYS, after },
+      );
       const done = await writeEach({
         table: this.#table,
         items: page.values,
         read: (apiKeys) => this.#table.getMany(ApiKeyEntity, apiKeys),
-        decide: (_apiKey, key) => ({ result: true, ops: key?.expiresAt === undefined ? [] : [replace(ApiKeyEntity, { ...key, expiresAt: undefined }, key._r)] }),
+        decide: (_apiKey, key) => ({
+          result: true,
+          ops: key?.expiresAt === undefined ? [] : [replace(ApiKeyEntity, { ...key, expiresAt: undefined }, key._r)],
+        }),
         conflicted: () => false,
       });
-      if (done.includes(false)) throw new ApiError('ABORTED', 'Other requests are changing the API keys of this workspace. Send it again.');
+      if (done.includes(false))
+        throw new ApiError('ABORTED', 'Other requests are changing the API keys of this workspace. Send it again.');
       after = page.next;
     } while (after !== undefined);
   }

@@ -5,7 +5,15 @@ import { type TokenIssuer, tokenIssuer } from '../crypto/authTokens.ts';
 import { type SecretBox, secretBox, type SecretOwner } from '../crypto/secretBox.ts';
 import { tokenHash } from '../crypto/tokenHash.ts';
 import {
-  type ApiKeyFields, type AuthTokenShown, DEFAULT_TOKEN_NAME, describeWorkspace, emailKey, firstApiKeyName, keysExpireAt, MOST_API_KEYS, type OwnerDetails,
+  type ApiKeyFields,
+  type AuthTokenShown,
+  DEFAULT_TOKEN_NAME,
+  describeWorkspace,
+  emailKey,
+  firstApiKeyName,
+  keysExpireAt,
+  MOST_API_KEYS,
+  type OwnerDetails,
 } from './rules/workspaces.ts';
 import { newId } from '../shared/ids.ts';
 import { ApiKeyEntity, AuthTokenEntity, OwnerEmailEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from './entities.ts';
@@ -34,10 +42,19 @@ class KeyMaker {
     const tokenId = newId('tok', now);
     const text = await this.#issuer.issue(apiKey, tokenId, now);
     const sealed = await this.#box.seal(text, sealedFor(apiKey, tokenId));
-    return { text, hash: tokenHash(text), op: insert(AuthTokenEntity, { apiKey, tokenId, name: DEFAULT_TOKEN_NAME, domains: [], sealed, createdAt: now }) };
+    return {
+      text,
+      hash: tokenHash(text),
+      op: insert(AuthTokenEntity, { apiKey, tokenId, name: DEFAULT_TOKEN_NAME, domains: [], sealed, createdAt: now }),
+    };
   }
 
-  async apiKey(workspaceId: string, fields: ApiKeyFields, expiresAt: number | undefined, now: number): Promise<{ apiKey: string; authToken: string | undefined; ops: WriteOp[] }> {
+  async apiKey(
+    workspaceId: string,
+    fields: ApiKeyFields,
+    expiresAt: number | undefined,
+    now: number,
+  ): Promise<{ apiKey: string; authToken: string | undefined; ops: WriteOp[] }> {
     const { apiKeyName, type, withToken } = fields;
     const apiKey = newId('key', now);
     const token = withToken ? await this.defaultToken(apiKey, now) : undefined;
@@ -45,7 +62,14 @@ class KeyMaker {
       apiKey,
       authToken: token?.text,
       ops: [
-        insert(ApiKeyEntity, { apiKey, workspaceId, tokenHashes: token ? [token.hash] : [], pageKey: randomBytes(32), expiresAt, createdAt: now }),
+        insert(ApiKeyEntity, {
+          apiKey,
+          workspaceId,
+          tokenHashes: token ? [token.hash] : [],
+          pageKey: randomBytes(32),
+          expiresAt,
+          createdAt: now,
+        }),
         insert(WorkspaceApiKeyEntity, { workspaceId, apiKey, apiKeyName, type, createdAt: now }),
         ...(token ? [token.op] : []),
       ],
@@ -78,7 +102,11 @@ export class WorkspaceCreator {
    * Creates a workspace with its first API key and auth token, all in one transaction; `exists` when its owner's address
    * has one already.
    */
-  async create(details: OwnerDetails, standing: { verifiedAt?: number; verifyWithinMs?: number | undefined; keysExpireAt?: number | undefined }, now: number): Promise<CreatedWorkspace | 'exists'> {
+  async create(
+    details: OwnerDetails,
+    standing: { verifiedAt?: number; verifyWithinMs?: number | undefined; keysExpireAt?: number | undefined },
+    now: number,
+  ): Promise<CreatedWorkspace | 'exists'> {
     const { workspaceName, owner } = describeWorkspace(details);
     const workspaceAuthToken = randomBytes(16).toString('hex');
     const workspace: Workspace = {
@@ -92,11 +120,20 @@ export class WorkspaceCreator {
       createdAt: now,
     };
     const key = { apiKeyName: firstApiKeyName(owner.email), type: 'testing', withToken: true } as const;
-    const { apiKey, authToken = '', ops } = await this.#keys.apiKey(workspace.workspaceId, key, standing.keysExpireAt, now);
+    const {
+      apiKey,
+      authToken = '',
+      ops,
+    } = await this.#keys.apiKey(workspace.workspaceId, key, standing.keysExpireAt, now);
     const address = { email: emailKey(owner.email), workspaceId: workspace.workspaceId };
     return settle(async () => {
-      const outcome = await this.#table.write([insert(WorkspaceEntity, workspace), insert(OwnerEmailEntity, address), ...ops]);
-      if (outcome === 'done') return { workspace, workspaceAuthToken, apiKey: { apiKey, ...key, createdAt: now }, authToken };
+      const outcome = await this.#table.write([
+        insert(WorkspaceEntity, workspace),
+        insert(OwnerEmailEntity, address),
+        ...ops,
+      ]);
+      if (outcome === 'done')
+        return { workspace, workspaceAuthToken, apiKey: { apiKey, ...key, createdAt: now }, authToken };
       // The transaction that was in the way may itself have failed: who has the address now?
       return (await this.#table.get(OwnerEmailEntity, address)) ? 'exists' : 'conflict';
     });
@@ -129,12 +166,18 @@ export class ApiKeyReader {
 
   /** Those of the API keys that the workspace has, in the order of their ids. */
   async named(workspaceId: string, apiKeys: readonly string[]): Promise<WorkspaceApiKey[]> {
-    const found = await this.#table.getMany(WorkspaceApiKeyEntity, apiKeys.map((apiKey) => ({ workspaceId, apiKey })));
+    const found = await this.#table.getMany(
+      WorkspaceApiKeyEntity,
+      apiKeys.map((apiKey) => ({ workspaceId, apiKey })),
+    );
     return found.filter((key) => key !== undefined);
   }
 
   /** A page of a workspace's API keys, oldest first. */
-  async list(workspaceId: string, options: { limit: number; after?: string | undefined }): Promise<Page<WorkspaceApiKey>> {
+  async list(
+    workspaceId: string,
+    options: { limit: number; after?: string | undefined },
+  ): Promise<Page<WorkspaceApiKey>> {
     return this.#table.query(WorkspaceApiKeyEntity, { workspaceId }, { prefix: ['KEY'], ...options });
   }
 }
@@ -154,7 +197,11 @@ export class ApiKeyCreator {
    * same transaction.
    */
   async create(
-    workspaceId: string, fields: ApiKeyFields, settings: (apiKey: string) => Promise<WriteOp[]>, graceDays: number, now: number,
+    workspaceId: string,
+    fields: ApiKeyFields,
+    settings: (apiKey: string) => Promise<WriteOp[]>,
+    graceDays: number,
+    now: number,
   ): Promise<{ apiKey: string; authToken: string | undefined } | 'full' | 'unverified' | 'unknown'> {
     return settle(async () => {
       // The workspace first: a key that another request creates after this read changes the revision.
@@ -162,11 +209,19 @@ export class ApiKeyCreator {
       if (!workspace) return 'unknown';
       const expiresAt = keysExpireAt(workspace, graceDays);
       if (expiresAt !== undefined && expiresAt <= now) return 'unverified';
-      const { values: present } = await this.#table.query(WorkspaceApiKeyEntity, { workspaceId }, { prefix: ['KEY'], limit: MOST_API_KEYS });
+      const { values: present } = await this.#table.query(
+        WorkspaceApiKeyEntity,
+        { workspaceId },
+        { prefix: ['KEY'], limit: MOST_API_KEYS },
+      );
       if (present.length >= MOST_API_KEYS) return 'full';
       const { apiKey, authToken, ops } = await this.#keys.apiKey(workspaceId, fields, expiresAt, now);
       // Writing its next revision makes this fail when another key was created, or the owner verified, in between.
-      const outcome = await this.#table.write([replace(WorkspaceEntity, workspace, workspace._r), ...ops, ...(await settings(apiKey))]);
+      const outcome = await this.#table.write([
+        replace(WorkspaceEntity, workspace, workspace._r),
+        ...ops,
+        ...(await settings(apiKey)),
+      ]);
       return outcome === 'done' ? { apiKey, authToken } : 'conflict';
     });
   }
@@ -184,7 +239,9 @@ export class ApiKeyRenamer {
     return settle(async () => {
       const stored = await this.#table.get(WorkspaceApiKeyEntity, { workspaceId, apiKey });
       if (!stored) return 'unknown';
-      const outcome = await this.#table.write([replace(WorkspaceApiKeyEntity, { ...stored, workspaceId, apiKeyName }, stored._r)]);
+      const outcome = await this.#table.write([
+        replace(WorkspaceApiKeyEntity, { ...stored, workspaceId, apiKeyName }, stored._r),
+      ]);
       return outcome === 'done' ? 'done' : 'conflict';
     });
   }
@@ -206,11 +263,13 @@ export class AuthTokenReader {
       this.#table.query(AuthTokenEntity, { apiKey }, { prefix: ['TOKEN'], limit: MOST_TOKENS }),
     ]);
     if (key?.workspaceId !== workspaceId) return undefined;
-    return Promise.all(tokens.map(async ({ tokenId, name, domains, sealed }) => ({
-      token: await this.#box.open(sealed, sealedFor(apiKey, tokenId)),
-      name,
-      domains,
-    })));
+    return Promise.all(
+      tokens.map(async ({ tokenId, name, domains, sealed }) => ({
+        token: await this.#box.open(sealed, sealedFor(apiKey, tokenId)),
+        name,
+        domains,
+      })),
+    );
   }
 }
 
@@ -228,7 +287,11 @@ export class AuthTokenResetter {
     return settle(async () => {
       const key = await this.#table.get(ApiKeyEntity, { apiKey });
       if (key?.workspaceId !== workspaceId) return undefined;
-      const { values: tokens } = await this.#table.query(AuthTokenEntity, { apiKey }, { prefix: ['TOKEN'], limit: MOST_TOKENS });
+      const { values: tokens } = await this.#table.query(
+        AuthTokenEntity,
+        { apiKey },
+        { prefix: ['TOKEN'], limit: MOST_TOKENS },
+      );
       const token = await this.#keys.defaultToken(apiKey, now);
       const outcome = await this.#table.write([
         replace(ApiKeyEntity, { ...key, tokenHashes: [token.hash] }, key._r),

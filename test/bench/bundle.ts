@@ -5,7 +5,9 @@ import { type Built, buildFunctions, entriesOf } from '../../infra/build/build.t
 import type { Endpoint } from '../../lib/app/endpoint.ts';
 
 /** Bundles the functions of endpoints into a temporary folder, with the settings of a deployment. */
-export async function buildInTemporary(endpoints: readonly Endpoint[]): Promise<{ built: Built; dir: string; remove(): Promise<void> }> {
+export async function buildInTemporary(
+  endpoints: readonly Endpoint[],
+): Promise<{ built: Built; dir: string; remove(): Promise<void> }> {
   const dir = await mkdtemp(join(tmpdir(), 'bench-'));
   const built = await buildFunctions({ entries: entriesOf(endpoints), outdir: join(dir, 'functions') });
   return { built, dir, remove: () => rm(dir, { recursive: true, force: true }) };

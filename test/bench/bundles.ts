@@ -11,28 +11,43 @@ const GOAL_BYTES = 520_000;
 const LARGEST = 5;
 
 /** By the first part of what a function is granted something on. */
-const clientFor: Record<string, string> = { table: 'client-dynamodb', index: 'client-dynamodb', secret: 'client-secrets-manager', mail: 'client-sesv2', queue: 'client-sqs', model: 'client-bedrock-runtime' };
+const clientFor: Record<string, string> = {
+  table: 'client-dynamodb',
+  index: 'client-dynamodb',
+  secret: 'client-secrets-manager',
+  mail: 'client-sesv2',
+  queue: 'client-sqs',
+  model: 'client-bedrock-runtime',
+};
 
 const endpoints = Object.values<Endpoint>(registry);
 const { built, remove } = await buildInTemporary(endpoints);
 await remove();
 
-const outputs = new Map(Object.entries(built.metafile.outputs).map(([file, output]) => [basename(dirname(file)), output]));
+const outputs = new Map(
+  Object.entries(built.metafile.outputs).map(([file, output]) => [basename(dirname(file)), output]),
+);
 const bundles = Object.keys(entriesOf(endpoints))
   .map((id) => ({ id, ...outputs.get(basename(built.folder(id)))! }))
   .sort((a, b) => b.bytes - a.bytes);
 const sizes = bundles.map(({ bytes }) => bytes);
 const unused = bundles.flatMap(({ id, inputs }) => {
   const clients = clientsOf(id);
-  return Object.entries(bytesByClient(inputs)).filter(([client]) => !clients.includes(client)).map(([client, bytes]): Row => [`${client} in ${id}`, bytes, 'no']);
+  return Object.entries(bytesByClient(inputs))
+    .filter(([client]) => !clients.includes(client))
+    .map(([client, bytes]): Row => [`${client} in ${id}`, bytes, 'no']);
 });
 
-printTable(`Bundle sizes in bytes, minified, of ${bundles.length} functions; goal: at most ${GOAL_BYTES}, and no AWS client that is not used`, ['what', 'bytes', 'reached'], [
-  ['smallest', Math.min(...sizes), reached(Math.min(...sizes), GOAL_BYTES)],
-  ['median', quantile(sizes, 0.5), reached(quantile(sizes, 0.5), GOAL_BYTES)],
-  ...bundles.slice(0, LARGEST).map(({ id, bytes }) => [id, bytes, reached(bytes, GOAL_BYTES)]),
-  ...(unused.length > 0 ? unused : [['AWS clients that are not used', 0, 'yes']]),
-]);
+printTable(
+  `Bundle sizes in bytes, minified, of ${bundles.length} functions; goal: at most ${GOAL_BYTES}, and no AWS client that is not used`,
+  ['what', 'bytes', 'reached'],
+  [
+    ['smallest', Math.min(...sizes), reached(Math.min(...sizes), GOAL_BYTES)],
+    ['median', quantile(sizes, 0.5), reached(quantile(sizes, 0.5), GOAL_BYTES)],
+    ...bundles.slice(0, LARGEST).map(({ id, bytes }) => [id, bytes, reached(bytes, GOAL_BYTES)]),
+    ...(unused.length > 0 ? unused : [['AWS clients that are not used', 0, 'yes']]),
+  ],
+);
 
 function bytesByClient(inputs: Record<string, { bytesInOutput: number }>): Record<string, number> {
   const bytes: Record<string, number> = {};
@@ -46,5 +61,7 @@ function bytesByClient(inputs: Record<string, { bytesInOutput: number }>): Recor
 /** The AWS clients that a function needs for what it is granted. */
 function clientsOf(id: string): (string | undefined)[] {
   const endpoint = endpoints.find(({ path }) => endpointId(path) === id);
-  return endpoint ? capabilitiesOf(endpoint).flatMap(({ grants }) => grants.map(({ resource }) => clientFor[resource.split('/')[0]!])) : [];
+  return endpoint
+    ? capabilitiesOf(endpoint).flatMap(({ grants }) => grants.map(({ resource }) => clientFor[resource.split('/')[0]!]))
+    : [];
 }

@@ -21,10 +21,28 @@ for (const scenario of scenarios) {
 await recorder.stop();
 await engine.stop();
 
-printTable(`Warm requests: calls of AWS, how many wait for each other, and the units that they consume (credentials aside)
+printTable(
+  `Warm requests: calls of AWS, how many wait for each other, and the units that they consume (credentials aside)
 Goal: a read of configuration is 1 call, another read waits at most ${GOAL_ROUND_TRIPS} times; units read at most ${GOAL_READ}×, written at most ${GOAL_WRITTEN}×.
 "least": each item read or written whole and on its own. "in one": the same bytes as a single item. What a transaction adds is counted apart.`,
-  ['request', 'calls', 'round trips', 'reached', 'read', 'least', 'ratio', 'in one', 'written', 'transaction', 'least', 'ratio', 'in one', 'reached'], rows);
+  [
+    'request',
+    'calls',
+    'round trips',
+    'reached',
+    'read',
+    'least',
+    'ratio',
+    'in one',
+    'written',
+    'transaction',
+    'least',
+    'ratio',
+    'in one',
+    'reached',
+  ],
+  rows,
+);
 
 function fewCalls({ path }: Scenario, { calls, roundTrips }: Cost): string {
   if (endpointAt(path).kind === 'write') return '';
@@ -35,7 +53,13 @@ function fewCalls({ path }: Scenario, { calls, roundTrips }: Cost): string {
 function units({ readUnits, readFloor, readBytes, writeUnits, transactionUnits, writeFloor, writtenBytes }: Cost): Row {
   const singly = writeUnits - transactionUnits;
   const reads = [readUnits, readFloor, ratio(readUnits, readFloor), Math.ceil(readBytes / READ_UNIT_BYTES)];
-  const writes = [singly, transactionUnits, writeFloor, ratio(singly, writeFloor), Math.ceil(writtenBytes / WRITE_UNIT_BYTES)];
+  const writes = [
+    singly,
+    transactionUnits,
+    writeFloor,
+    ratio(singly, writeFloor),
+    Math.ceil(writtenBytes / WRITE_UNIT_BYTES),
+  ];
   return [
     ...(readFloor > 0 ? reads : reads.map(() => '')),
     ...(writeFloor > 0 ? writes : writes.map(() => '')),

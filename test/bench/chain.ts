@@ -9,16 +9,31 @@ const GOAL_RATIO = 2.5;
 const GOAL_EXTRA = 5;
 
 const rows = [];
-for (const [level, shown] of [['SILENT', 'without logging'], ['INFO', 'with the access log']] as const) {
+for (const [level, shown] of [
+  ['SILENT', 'without logging'],
+  ['INFO', 'with the access log'],
+] as const) {
   // In a process whose standard output leads nowhere: that is where the log goes.
-  const probe = fork(join(import.meta.dirname, 'chainProbe.ts'), [level], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const probe = fork(join(import.meta.dirname, 'chainProbe.ts'), [level], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
   const ended = once(probe, 'exit');
   const [times] = (await once(probe, 'message')) as [ChainTimes[]];
   await ended;
   for (const { what, ours, bare } of times) {
     const extra = ours - bare;
-    rows.push([`${what}, ${shown}`, ours.toFixed(2), bare.toFixed(2), extra.toFixed(2), ratio(ours, bare), ours / bare <= GOAL_RATIO && extra < GOAL_EXTRA ? 'yes' : 'no']);
+    rows.push([
+      `${what}, ${shown}`,
+      ours.toFixed(2),
+      bare.toFixed(2),
+      extra.toFixed(2),
+      ratio(ours, bare),
+      ours / bare <= GOAL_RATIO && extra < GOAL_EXTRA ? 'yes' : 'no',
+    ]);
   }
 }
-printTable(`Middleware chain with a warm auth hit, µs per call; goal: at most ${GOAL_RATIO}× bare parse and stringify, and less than ${GOAL_EXTRA} µs more`,
-  ['request and answer', 'ours', 'bare', 'more', 'ratio', 'reached'], rows);
+printTable(
+  `Middleware chain with a warm auth hit, µs per call; goal: at most ${GOAL_RATIO}× bare parse and stringify, and less than ${GOAL_EXTRA} µs more`,
+  ['request and answer', 'ours', 'bare', 'more', 'ratio', 'reached'],
+  rows,
+);

@@ -26,25 +26,37 @@ type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<unkn
 const engine = await startEngine({ sdk: true });
 process.env.POWERTOOLS_LOG_LEVEL = process.argv[2];
 const { keyHeaders } = await newWorkspace();
-const context = { awsRequestId: 'request', functionName: 'bench', getRemainingTimeInMillis: () => 10_000 } as unknown as Context;
+const context = {
+  awsRequestId: 'request',
+  functionName: 'bench',
+  getRemainingTimeInMillis: () => 10_000,
+} as unknown as Context;
 
 const times: ChainTimes[] = [];
-for (const [what, bytes] of [['100 bytes', 100], ['10 KB', 10_000]] as const) {
+for (const [what, bytes] of [
+  ['100 bytes', 100],
+  ['10 KB', 10_000],
+] as const) {
   const text = 'x'.repeat(bytes);
   const answer = { data: [{ id: 'acme', text }] };
-  const ours: Handler = toLambda(defineEndpoint({
-    path: '/v2/bench/get',
-    summary: 'Answers always the same',
-    auth: 'apiKey',
-    kind: 'read',
-    input: z.object({ organizationId: Id, text: Text }),
-    output: z.object({ data: z.array(z.object({ id: z.string(), text: z.string() })) }),
-    message: 'Done.',
-    errors: [],
-    uses: {},
-    impact: 'nobody',
-    example: { data: {}, result: {} },
-  }, async () => answer));
+  const ours: Handler = toLambda(
+    defineEndpoint(
+      {
+        path: '/v2/bench/get',
+        summary: 'Answers always the same',
+        auth: 'apiKey',
+        kind: 'read',
+        input: z.object({ organizationId: Id, text: Text }),
+        output: z.object({ data: z.array(z.object({ id: z.string(), text: z.string() })) }),
+        message: 'Done.',
+        errors: [],
+        uses: {},
+        impact: 'nobody',
+        example: { data: {}, result: {} },
+      },
+      async () => answer,
+    ),
+  );
   const bare: Handler = async ({ body = '' }) => {
     JSON.parse(body);
     return { statusCode: 200, body: success('Done.', answer) };
@@ -57,7 +69,11 @@ process.disconnect();
 await engine.stop();
 
 /** In batches that take turns, so that what slows the machine slows both; the median of the batches. */
-async function compare(ours: Handler, bare: Handler, event: APIGatewayProxyEventV2): Promise<{ ours: number; bare: number }> {
+async function compare(
+  ours: Handler,
+  bare: Handler,
+  event: APIGatewayProxyEventV2,
+): Promise<{ ours: number; bare: number }> {
   const measured = { ours: [] as number[], bare: [] as number[] };
   for (let batch = 0; batch < WARM_UP + BATCHES; batch++) {
     const [oursTook, bareTook] = [await microsecondsPerCall(ours, event), await microsecondsPerCall(bare, event)];

@@ -7,8 +7,13 @@ import type { CrdtType, CrdtValue } from '../../lib/editors/rules/yjs/values.ts'
 import { printTable, quantile, ratio, reached } from './report.ts';
 
 const SIZE = 100_000;
-const random = ((state: number) => (below: number) => (state = (state * 48_271) % 2_147_483_647) % below)(20);
-const words = Array.from({ length: 2_000 }, () => Array.from({ length: 2 + random(8) }, () => String.fromCharCode(97 + random(26))).join(''));
+const random = (
+  (state: number) => (below: number) =>
+    (state = (state * 48_271) % 2_147_483_647) % below
+)(20);
+const words = Array.from({ length: 2_000 }, () =>
+  Array.from({ length: 2 + random(8) }, () => String.fromCharCode(97 + random(26))).join(''),
+);
 
 function prose(length: number): string {
   let text = '';
@@ -20,9 +25,18 @@ function stored(type: CrdtType, value: CrdtValue): Y.Doc {
   return openDocument([replaceValue(openDocument([]), type, 'content', value)!]);
 }
 
-printTable('Text replace: 100 KB with 10 edits, bytes of the update; goal: at most 1.1× of an unbounded Myers diff',
+printTable(
+  'Text replace: 100 KB with 10 edits, bytes of the update; goal: at most 1.1× of an unbounded Myers diff',
   ['edits', 'ours', 'Myers', 'ratio', 'reached'],
-  ([['a character', 1, 1], ['a word', 8, 8], ['a sentence', 80, 80], ['a paragraph', 300, 300], ['a sentence taken away', 80, 0]] as const).map(([what, remove, insert]) => {
+  (
+    [
+      ['a character', 1, 1],
+      ['a word', 8, 8],
+      ['a sentence', 80, 80],
+      ['a paragraph', 300, 300],
+      ['a sentence taken away', 80, 0],
+    ] as const
+  ).map(([what, remove, insert]) => {
     const before = prose(SIZE);
     let after = before;
     for (let edit = 9; edit >= 0; edit--) {
@@ -33,29 +47,67 @@ printTable('Text replace: 100 KB with 10 edits, bytes of the update; goal: at mo
     const ours = replaceValue(doc, 'text', 'content', after)!.length;
     const theirs = myersUpdate(doc, before, after);
     return [what, ours, theirs, ratio(ours, theirs), reached(ours / theirs, 1.1)];
-  }));
+  }),
+);
 
 const letters = () => Array.from({ length: SIZE }, () => String.fromCharCode(97 + random(26))).join('');
-printTable('Text replace: two unrelated texts of 100 KB, milliseconds; goal: less than 100', ['texts', 'first', 'median', 'linear pass', 'reached'],
-  ([['words', prose(SIZE), prose(SIZE)], ['letters', letters(), letters()], ['repetitive', 'a'.repeat(SIZE), 'ab'.repeat(SIZE / 2)], ['lines in another order', ...reordered()]] as [string, string, string][]).map(([what, before, after]) => {
+printTable(
+  'Text replace: two unrelated texts of 100 KB, milliseconds; goal: less than 100',
+  ['texts', 'first', 'median', 'linear pass', 'reached'],
+  (
+    [
+      ['words', prose(SIZE), prose(SIZE)],
+      ['letters', letters(), letters()],
+      ['repetitive', 'a'.repeat(SIZE), 'ab'.repeat(SIZE / 2)],
+      ['lines in another order', ...reordered()],
+    ] as [string, string, string][]
+  ).map(([what, before, after]) => {
     const doc = stored('text', before);
     const times = Array.from({ length: 9 }, () => timed(() => replaceValue(doc, 'text', 'content', after)));
-    const pass = timed(() => { let same = 0; for (let at = 0; at < SIZE; at++) if (before.charCodeAt(at) === after.charCodeAt(at)) same++; return same; });
-    return [what, times[0]!.toFixed(1), quantile(times, 0.5).toFixed(1), pass.toFixed(2), reached(quantile(times, 0.5), 100)];
-  }));
+    const pass = timed(() => {
+      let same = 0;
+      for (let at = 0; at < SIZE; at++) if (before.charCodeAt(at) === after.charCodeAt(at)) same++;
+      return same;
+    });
+    return [
+      what,
+      times[0]!.toFixed(1),
+      quantile(times, 0.5).toFixed(1),
+      pass.toFixed(2),
+      reached(quantile(times, 0.5), 100),
+    ];
+  }),
+);
 
-printTable('State after 1,000 replaces of one key each, bytes; goal: at most 1.5× of a fresh document', ['map', 'ours', 'fresh', 'ratio', 'state vector', 'reached'],
-  ([['1 key, a counter', 1, 1, 0], ['100 keys, always the same', 100, 1, 0], ['10 keys of 100 bytes, in turn', 10, 10, 80], ['100 keys, in turn', 100, 100, 0], ['100 keys of 100 bytes, in turn', 100, 100, 80], ['1,000 keys, in turn', 1_000, 1_000, 0]] as const).map(([what, keys, changed, extra]) => {
+printTable(
+  'State after 1,000 replaces of one key each, bytes; goal: at most 1.5× of a fresh document',
+  ['map', 'ours', 'fresh', 'ratio', 'state vector', 'reached'],
+  (
+    [
+      ['1 key, a counter', 1, 1, 0],
+      ['100 keys, always the same', 100, 1, 0],
+      ['10 keys of 100 bytes, in turn', 10, 10, 80],
+      ['100 keys, in turn', 100, 100, 0],
+      ['100 keys of 100 bytes, in turn', 100, 100, 80],
+      ['1,000 keys, in turn', 1_000, 1_000, 0],
+    ] as const
+  ).map(([what, keys, changed, extra]) => {
     const valueOf = (turn: number) => (keys === 1 ? turn : `value ${turn} ${'x'.repeat(extra)}`);
-    let value: Record<string, unknown> = Object.fromEntries(Array.from({ length: keys }, (_, key) => [`key${key}`, valueOf(key)]));
+    let value: Record<string, unknown> = Object.fromEntries(
+      Array.from({ length: keys }, (_, key) => [`key${key}`, valueOf(key)]),
+    );
     let doc = stored('map', value);
     for (let turn = 0; turn < 1_000; turn++) {
       value = { ...value, [`key${turn % changed}`]: valueOf(1_000 + turn) };
       doc = openDocument([encodeState(doc), replaceValue(doc, 'map', 'content', value)!]);
     }
-    const [ours, fresh] = [encodeState(doc).length, encodeState(stored('map', readValue(doc, 'map', 'content'))).length];
+    const [ours, fresh] = [
+      encodeState(doc).length,
+      encodeState(stored('map', readValue(doc, 'map', 'content'))).length,
+    ];
     return [what, ours, fresh, ratio(ours, fresh), stateVectorOf(doc).length, reached(ours / fresh, 1.5)];
-  }));
+  }),
+);
 
 function timed(work: () => unknown): number {
   const from = performance.now();
@@ -92,7 +144,10 @@ function shortestScript(a: string, b: string): { at: number; remove: number; ins
     reach = next;
     const middle = d + 2;
     for (let k = -d; k <= d; k += 2) {
-      let x = k === -d || (k !== d && reach[middle + k - 1]! < reach[middle + k + 1]!) ? reach[middle + k + 1]! : reach[middle + k - 1]! + 1;
+      let x =
+        k === -d || (k !== d && reach[middle + k - 1]! < reach[middle + k + 1]!)
+          ? reach[middle + k + 1]!
+          : reach[middle + k - 1]! + 1;
       while (x < a.length && x - k < b.length && a[x] === b[x - k]) x++;
       reach[middle + k] = x;
       if (x < a.length || x - k < b.length) continue;
@@ -105,7 +160,8 @@ function shortestScript(a: string, b: string): { at: number; remove: number; ins
         y = x - (isInsertion ? diagonal + 1 : diagonal - 1);
         const last = script.at(-1);
         const [remove, insert] = isInsertion ? [0, b[y]!] : [1, ''];
-        if (last && last.at === x + remove) script[script.length - 1] = { at: x, remove: last.remove + remove, insert: insert + last.insert };
+        if (last && last.at === x + remove)
+          script[script.length - 1] = { at: x, remove: last.remove + remove, insert: insert + last.insert };
         else script.push({ at: x, remove, insert });
       }
       return script.reverse();

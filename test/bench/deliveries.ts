@@ -7,7 +7,10 @@ import { join } from 'node:path';
 const parts: Record<string, number> = { cost: 20, neighbours: 40, rate: 100, idle: 60, send: 90, load: 300 };
 
 for (const [part, seconds] of Object.entries(parts)) {
-  const child = fork(join(import.meta.dirname, 'deliveries', `${part}.ts`), { stdio: 'inherit', timeout: seconds * 1000 });
+  const child = fork(join(import.meta.dirname, 'deliveries', `${part}.ts`), {
+    stdio: 'inherit',
+    timeout: seconds * 1000,
+  });
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
   if (signal) console.log(`\ndeliveries, ${part}: not done after ${seconds} s`);
   else if (code !== 0) console.log(`\ndeliveries, ${part}: failed`);

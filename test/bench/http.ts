@@ -14,17 +14,32 @@ const organizationId = 'bench';
 const agent = new Agent({ keepAlive: true });
 const system = await startSystem();
 try {
-  const { baseUrl, credentials: { headerPrefix, apiKey, authToken }, dataDir } = system;
+  const {
+    baseUrl,
+    credentials: { headerPrefix, apiKey, authToken },
+    dataDir,
+  } = system;
   await system.post('/v2/organizations/add', { organizations: [{ organizationId, organizationName: 'Bench' }] });
-  const headers = { 'content-type': 'application/json', [`${headerPrefix}api-key`]: apiKey, [`${headerPrefix}auth-token`]: authToken };
+  const headers = {
+    'content-type': 'application/json',
+    [`${headerPrefix}api-key`]: apiKey,
+    [`${headerPrefix}auth-token`]: authToken,
+  };
   const ours = call(`${baseUrl}/v2/organizations/get`, headers, { data: { organizationIds: [organizationId] } });
 
   const engine = await engineOf(dataDir);
-  const { TableNames: [TableName] } = JSON.parse(await call(engine, awsHeaders('ListTables'), {})()) as { TableNames: [string] };
+  const {
+    TableNames: [TableName],
+  } = JSON.parse(await call(engine, awsHeaders('ListTables'), {})()) as { TableNames: [string] };
   const { PK, SK } = OrganizationEntity.key({ tenant: apiKey, organizationId });
-  const theirs = call(engine, awsHeaders('GetItem'), { TableName, Key: { PK: { S: PK }, SK: { S: SK } }, ConsistentRead: true });
+  const theirs = call(engine, awsHeaders('GetItem'), {
+    TableName,
+    Key: { PK: { S: PK }, SK: { S: SK } },
+    ConsistentRead: true,
+  });
 
-  for (const answer of [await ours(), await theirs()]) if (!answer.includes('Bench')) throw new Error(`Not the organization: ${answer}`);
+  for (const answer of [await ours(), await theirs()])
+    if (!answer.includes('Bench')) throw new Error(`Not the organization: ${answer}`);
   const times = { ours: [] as number[], theirs: [] as number[] };
   // In turns, so that what slows the machine slows both.
   for (let i = 0; i < WARM_UP + REQUESTS; i++) {
@@ -33,11 +48,19 @@ try {
     times.ours.push(oursTook);
     times.theirs.push(theirsTook);
   }
-  printTable(`/v2/organizations/get by id over HTTP, in ms, ${REQUESTS} one after the other; beside GetItem on the engine (no goal)`, ['quantile', 'ours', 'engine', 'ratio'],
-    ([['p50', 0.5], ['p99', 0.99]] as const).map(([name, part]) => {
+  printTable(
+    `/v2/organizations/get by id over HTTP, in ms, ${REQUESTS} one after the other; beside GetItem on the engine (no goal)`,
+    ['quantile', 'ours', 'engine', 'ratio'],
+    (
+      [
+        ['p50', 0.5],
+        ['p99', 0.99],
+      ] as const
+    ).map(([name, part]) => {
       const [own, engines] = [quantile(times.ours, part), quantile(times.theirs, part)];
       return [name, own.toFixed(2), engines.toFixed(2), ratio(own, engines)];
-    }));
+    }),
+  );
 } finally {
   agent.destroy();
   await system.stop();
@@ -47,7 +70,11 @@ try {
 function call(url: string, headers: Record<string, string>, body: object): () => Promise<string> {
   const text = JSON.stringify(body);
   return async () => {
-    const sent = request(url, { method: 'POST', agent, headers: { ...headers, 'content-length': Buffer.byteLength(text) } });
+    const sent = request(url, {
+      method: 'POST',
+      agent,
+      headers: { ...headers, 'content-length': Buffer.byteLength(text) },
+    });
     sent.end(text);
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
     const answer = (await buffer(response)).toString();
@@ -76,6 +103,7 @@ function awsHeaders(operation: string): Record<string, string> {
     'content-type': 'application/x-amz-json-1.0',
     'x-amz-target': `DynamoDB_20120810.${operation}`,
     'x-amz-date': '20260101T000000Z',
-    authorization: 'AWS4-HMAC-SHA256 Credential=bench/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host;x-amz-date, Signature=0',
+    authorization:
+      'AWS4-HMAC-SHA256 Credential=bench/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host;x-amz-date, Signature=0',
   };
 }

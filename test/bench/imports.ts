@@ -29,8 +29,17 @@ try {
     }
   }
   const [bareMedian, ...medians] = times.map((each) => quantile(each, 0.5)) as [number, ...number[]];
-  printTable(`Process start to handler loaded, median of ${STARTS} interleaved starts in ms; goal: at most ${GOAL}× a bare handler`, ['function', 'ours', 'bare', 'ratio', 'reached'],
-    medians.map((median, at) => [shown[at]!, median.toFixed(1), bareMedian.toFixed(1), ratio(median, bareMedian), reached(median / bareMedian, GOAL)]));
+  printTable(
+    `Process start to handler loaded, median of ${STARTS} interleaved starts in ms; goal: at most ${GOAL}× a bare handler`,
+    ['function', 'ours', 'bare', 'ratio', 'reached'],
+    medians.map((median, at) => [
+      shown[at]!,
+      median.toFixed(1),
+      bareMedian.toFixed(1),
+      ratio(median, bareMedian),
+      reached(median / bareMedian, GOAL),
+    ]),
+  );
 } finally {
   await remove();
 }

@@ -8,20 +8,34 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 
 /** How many seconds each may take; less than twenty minutes in all. */
-const benches: Record<string, number> = { imports: 40, bundles: 20, chain: 40, calls: 30, http: 35, crdt: 60, organization: 180, memory: 180, deliveries: 600 };
+const benches: Record<string, number> = {
+  imports: 40,
+  bundles: 20,
+  chain: 40,
+  calls: 30,
+  http: 35,
+  crdt: 60,
+  organization: 180,
+  memory: 180,
+  deliveries: 600,
+};
 /** From being asked to end to being ended, so that a bench can end what it started. */
 const PATIENCE_MILLISECONDS = 5_000;
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !Object.hasOwn(benches, name));
-if (unknown.length > 0) console.log(`There is no bench ${unknown.join(', ')}. There are ${Object.keys(benches).join(', ')}.`);
+if (unknown.length > 0)
+  console.log(`There is no bench ${unknown.join(', ')}. There are ${Object.keys(benches).join(', ')}.`);
 for (const [name, seconds] of Object.entries(benches)) {
   if (asked.length === 0 || asked.includes(name)) await run(name, seconds);
 }
 console.log();
 
 async function run(name: string, seconds: number): Promise<void> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, `${name}.ts`)], { stdio: 'inherit', detached: true });
+  const child = spawn(process.execPath, [join(import.meta.dirname, `${name}.ts`)], {
+    stdio: 'inherit',
+    detached: true,
+  });
   const interrupt = () => {
     end(child, 'SIGTERM');
     process.exit();

@@ -8,7 +8,15 @@ import { lexical, LEXICAL_MODEL } from '../../lib/memory/rules/lexical.ts';
 import { lexicalEmbedder } from '../../lib/memory/embedder.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { startEngine, TABLE_NAME } from '../support/engine.ts';
-import { FIRST_DAY, manyJudgments, numbers, putMany, queryOf, rankedExactly, type SentJudgment } from '../support/memory.ts';
+import {
+  FIRST_DAY,
+  manyJudgments,
+  numbers,
+  putMany,
+  queryOf,
+  rankedExactly,
+  type SentJudgment,
+} from '../support/memory.ts';
 import { evaluateEmbedding, queryKinds } from '../support/memoryEvaluation.ts';
 import { dollarsPerMillion } from './deliveries/prices.ts';
 import { printTable, quantile, ratio, reached, type Row } from './report.ts';
@@ -31,17 +39,32 @@ const engine = await startEngine();
 const { client } = openTable(environment(process.env)).asked;
 let calls: Call[] = [];
 const plainly = client.send.bind(client) as (command: object) => Promise<any>;
-Object.assign(client, { async send(command: { input: object }) {
-  Object.assign(command.input, { ReturnConsumedCapacity: 'INDEXES' });
-  const from = performance.now();
-  const answer = await plainly(command);
-  calls.push({ name: command.constructor.name.replace('Command', ''), milliseconds: performance.now() - from, capacity: [answer.ConsumedCapacity ?? []].flat() });
-  return answer;
-} });
+Object.assign(client, {
+  async send(command: { input: object }) {
+    Object.assign(command.input, { ReturnConsumedCapacity: 'INDEXES' });
+    const from = performance.now();
+    const answer = await plainly(command);
+    calls.push({
+      name: command.constructor.name.replace('Command', ''),
+      milliseconds: performance.now() - from,
+      capacity: [answer.ConsumedCapacity ?? []].flat(),
+    });
+    return answer;
+  },
+});
 
-const spent = (names: readonly string[]) => calls.filter(({ name }) => names.includes(name)).reduce((sum, { milliseconds }) => sum + milliseconds, 0);
-const units = (names: readonly string[]) => calls.filter(({ name }) => names.includes(name)).flatMap(({ capacity }) => capacity).reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
-const vectorBytes = () => calls.flatMap(({ capacity }) => capacity).flatMap(({ VectorIndexes = {} }) => Object.values<any>(VectorIndexes)).reduce((sum, { VectorWriteRequestBytes = 0 }) => sum + VectorWriteRequestBytes, 0);
+const spent = (names: readonly string[]) =>
+  calls.filter(({ name }) => names.includes(name)).reduce((sum, { milliseconds }) => sum + milliseconds, 0);
+const units = (names: readonly string[]) =>
+  calls
+    .filter(({ name }) => names.includes(name))
+    .flatMap(({ capacity }) => capacity)
+    .reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
+const vectorBytes = () =>
+  calls
+    .flatMap(({ capacity }) => capacity)
+    .flatMap(({ VectorIndexes = {} }) => Object.values<any>(VectorIndexes))
+    .reduce((sum, { VectorWriteRequestBytes = 0 }) => sum + VectorWriteRequestBytes, 0);
 const READS = ['Get', 'BatchGet', 'Query'];
 const WRITES = ['Put', 'Delete', 'TransactWrite'];
 
@@ -54,32 +77,79 @@ async function search(customer: Customer, data: object): Promise<any> {
 await printCosts();
 const [times, parts, recalls, counts]: [Row[], Row[], Row[], Row[]] = [[], [], [], []];
 for (const size of SIZES) await measure(size);
-printTable(`Searching for ${LIMIT} judgments, milliseconds; goal: at most 1.3× of the engine's own SearchVectors of as many, in turns with it`,
-  ['judgments', 'request p50', 'p99', 'engine p50', 'p99', 'p50', 'reached'], times);
-printTable('Where the time of a request goes, milliseconds, p50 and p99; reading and counting overlap', ['judgments', 'embed', 'search', 'hydrate', 'count', 'the rest'], parts);
-printTable('A search besides the vectors: read units; bytes of vectors by the engine\'s bill, which is its own; dollars per million of the units', ['judgments', 'hydrate', 'count', 'vector bytes', 'dollars'], counts);
-printTable(`Recall against an exact ranking of the same vectors, the first ${LIMIT} of ${RECALL_QUERIES} queries each; goal: 1.00`, ['judgments', 'among', 'matches', 'recall', 'searches', 'p50 ms'], recalls);
+printTable(
+  `Searching for ${LIMIT} judgments, milliseconds; goal: at most 1.3× of the engine's own SearchVectors of as many, in turns with it`,
+  ['judgments', 'request p50', 'p99', 'engine p50', 'p99', 'p50', 'reached'],
+  times,
+);
+printTable(
+  'Where the time of a request goes, milliseconds, p50 and p99; reading and counting overlap',
+  ['judgments', 'embed', 'search', 'hydrate', 'count', 'the rest'],
+  parts,
+);
+printTable(
+  "A search besides the vectors: read units; bytes of vectors by the engine's bill, which is its own; dollars per million of the units",
+  ['judgments', 'hydrate', 'count', 'vector bytes', 'dollars'],
+  counts,
+);
+printTable(
+  `Recall against an exact ranking of the same vectors, the first ${LIMIT} of ${RECALL_QUERIES} queries each; goal: 1.00`,
+  ['judgments', 'among', 'matches', 'recall', 'searches', 'p50 ms'],
+  recalls,
+);
 const precision = await evaluateEmbedding(lexicalEmbedder);
-printTable('The lexical embedding on the set in test/data/memory: how many of the first hits are right', ['queries', 'first', 'first five'], queryKinds.map((kind) => [kind, precision[kind].at1.toFixed(2), precision[kind].at5.toFixed(2)]));
+printTable(
+  'The lexical embedding on the set in test/data/memory: how many of the first hits are right',
+  ['queries', 'first', 'first five'],
+  queryKinds.map((kind) => [kind, precision[kind].at1.toFixed(2), precision[kind].at5.toFixed(2)]),
+);
 client.destroy();
 await engine.stop();
 
 /** What one judgment costs to write, by itself and in a call of a hundred. */
 async function printCosts(): Promise<void> {
   const customer = await newCustomer();
-  await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', createOrganization: true, documents: [{ documentId: 'nda' }] });
+  await customer.ok('/v2/organizations/documents/add', {
+    organizationId: 'acme',
+    createOrganization: true,
+    documents: [{ documentId: 'nda' }],
+  });
   const rows: Row[] = [];
   const random = numbers(11);
-  for (const [what, count, content] of [['one', 1, false], ['one with 1 KB of content', 1, true], ['of a hundred', 100, false], ['of a hundred with 1 KB of content', 100, true]] as const) {
-    const judgments = Array.from({ length: count }, () => ({ decision: 'approved', reasoning: queryOf(random), actionUser: { userId: 'ada' }, content: content ? Array.from({ length: 30 }, () => queryOf(random)).join(' ').slice(0, 1_024) : undefined }));
+  for (const [what, count, content] of [
+    ['one', 1, false],
+    ['one with 1 KB of content', 1, true],
+    ['of a hundred', 100, false],
+    ['of a hundred with 1 KB of content', 100, true],
+  ] as const) {
+    const judgments = Array.from({ length: count }, () => ({
+      decision: 'approved',
+      reasoning: queryOf(random),
+      actionUser: { userId: 'ada' },
+      content: content
+        ? Array.from({ length: 30 }, () => queryOf(random))
+            .join(' ')
+            .slice(0, 1_024)
+        : undefined,
+    }));
     const add = () => customer.ok('/v2/memory/judgments/add', { organizationId: 'acme', documentId: 'nda', judgments });
     await add();
     calls = [];
     await add();
     const [read, written] = [units(READS) / count, units(WRITES) / count];
-    rows.push([what, read.toFixed(2), written.toFixed(2), Math.round(vectorBytes() / count), dollarsPerMillion({ read, written }).toFixed(2)]);
+    rows.push([
+      what,
+      read.toFixed(2),
+      written.toFixed(2),
+      Math.round(vectorBytes() / count),
+      dollarsPerMillion({ read, written }).toFixed(2),
+    ]);
   }
-  printTable('Writing a judgment with its lexical vectors: units; bytes of vectors by the engine\'s bill; dollars per million of the units', ['judgment', 'reads', 'writes', 'vector bytes', 'dollars'], rows);
+  printTable(
+    "Writing a judgment with its lexical vectors: units; bytes of vectors by the engine's bill; dollars per million of the units",
+    ['judgment', 'reads', 'writes', 'vector bytes', 'dollars'],
+    rows,
+  );
 }
 
 async function measure(size: number): Promise<void> {
@@ -87,7 +157,11 @@ async function measure(size: number): Promise<void> {
   const judgments = manyJudgments(size);
   await putMany(engine.lean, customer, 'acme', judgments);
   const random = numbers(17);
-  const [requests, engines, split]: [number[], number[], Record<'embed' | 'search' | 'hydrate' | 'count' | 'rest', number[]>] = [[], [], { embed: [], search: [], hydrate: [], count: [], rest: [] }];
+  const [requests, engines, split]: [
+    number[],
+    number[],
+    Record<'embed' | 'search' | 'hydrate' | 'count' | 'rest', number[]>,
+  ] = [[], [], { embed: [], search: [], hydrate: [], count: [], rest: [] }];
   for (let turn = -3; turn < TURNS; turn++) {
     const query = queryOf(random);
     const one = await timed(() => engineSearch(customer, query));
@@ -98,27 +172,56 @@ async function measure(size: number): Promise<void> {
     requests.push(other);
     const embed = await timed(async () => lexical(query));
     const [found, hydrate, count] = [spent(['SearchVectors']), spent(['BatchGet']), spent(['Query'])];
-    for (const [name, value] of Object.entries({ embed, search: found, hydrate, count, rest: Math.max(0, other - embed - found - hydrate) })) split[name as keyof typeof split].push(value);
+    for (const [name, value] of Object.entries({
+      embed,
+      search: found,
+      hydrate,
+      count,
+      rest: Math.max(0, other - embed - found - hydrate),
+    }))
+      split[name as keyof typeof split].push(value);
   }
-  const both = (values: readonly number[]) => `${quantile(values, 0.5).toFixed(1)} ${quantile(values, 0.99).toFixed(1)}`;
+  const both = (values: readonly number[]) =>
+    `${quantile(values, 0.5).toFixed(1)} ${quantile(values, 0.99).toFixed(1)}`;
   const [ours, theirs] = [quantile(requests, 0.5), quantile(engines, 0.5)];
-  times.push([size, ours.toFixed(1), quantile(requests, 0.99).toFixed(1), theirs.toFixed(1), quantile(engines, 0.99).toFixed(1), ratio(ours, theirs), reached(ours / theirs, 1.3)]);
+  times.push([
+    size,
+    ours.toFixed(1),
+    quantile(requests, 0.99).toFixed(1),
+    theirs.toFixed(1),
+    quantile(engines, 0.99).toFixed(1),
+    ratio(ours, theirs),
+    reached(ours / theirs, 1.3),
+  ]);
   parts.push([size, both(split.embed), both(split.search), both(split.hydrate), both(split.count), both(split.rest)]);
   const [hydrated, counted] = [units(['Get', 'BatchGet']), units(['Query'])];
   const bytes = calls.find(({ name }) => name === 'SearchVectors')?.capacity[0]?.VectorSearchRequestBytes ?? 0;
-  counts.push([size, hydrated, counted, Math.round(bytes), dollarsPerMillion({ read: hydrated + counted, written: 0 }).toFixed(2)]);
+  counts.push([
+    size,
+    hydrated,
+    counted,
+    Math.round(bytes),
+    dollarsPerMillion({ read: hydrated + counted, written: 0 }).toFixed(2),
+  ]);
   await measureRecall(customer, judgments);
 }
 
 async function measureRecall(customer: Customer, judgments: readonly SentJudgment[]): Promise<void> {
   const at = (days: number) => FIRST_DAY + days * DAY_MS;
-  const range = (start: number, end: number) => [{ filters: { dateRange: { start, end } } }, ({ createdAt }: SentJudgment) => createdAt >= start && createdAt <= end] as const;
+  const range = (start: number, end: number) =>
+    [
+      { filters: { dateRange: { start, end } } },
+      ({ createdAt }: SentJudgment) => createdAt >= start && createdAt <= end,
+    ] as const;
   const among: readonly (readonly [string, object, (judgment: SentJudgment) => boolean])[] = [
     ['all', {}, () => true],
     ['10 %', { filters: { decision: 'tenth' } }, ({ decision }) => decision === 'tenth'],
     ['1 %', { filters: { contentType: 'hundredth' } }, ({ contentType }) => contentType === 'hundredth'],
     ['0.1 %', { filters: { reviewerId: 'thousandth' } }, ({ actionUser }) => actionUser.userId === 'thousandth'],
-    ['a day', ...range(at(100), at(101) - 1)], ['two days over the end of a year', ...range(at(364), at(366) - 1)], ['three weeks', ...range(at(40.3), at(61.9))], ['all but a day', ...range(at(0.5), at(729.5))],
+    ['a day', ...range(at(100), at(101) - 1)],
+    ['two days over the end of a year', ...range(at(364), at(366) - 1)],
+    ['three weeks', ...range(at(40.3), at(61.9))],
+    ['all but a day', ...range(at(0.5), at(729.5))],
   ];
   for (const [what, data, meets] of among) {
     const random = numbers(23);
@@ -130,23 +233,40 @@ async function measureRecall(customer: Customer, judgments: readonly SentJudgmen
       const query = queryOf(random);
       const exact = rankedExactly(matching, query, LIMIT);
       let found: string[] = [];
-      taken.push(await timed(async () => {
-        found = (await search(customer, { query, ...data })).results.map(({ recordId }: { recordId: string }) => recordId);
-      }));
+      taken.push(
+        await timed(async () => {
+          found = (await search(customer, { query, ...data })).results.map(
+            ({ recordId }: { recordId: string }) => recordId,
+          );
+        }),
+      );
       hits += exact.filter((id) => found.includes(id)).length;
       wanted += exact.length;
     }
     const searches = calls.filter(({ name }) => name === 'SearchVectors').length / RECALL_QUERIES;
-    recalls.push([judgments.length, what, matching.length, wanted === 0 ? '-' : (hits / wanted).toFixed(2), searches.toFixed(1), quantile(taken, 0.5).toFixed(1)]);
+    recalls.push([
+      judgments.length,
+      what,
+      matching.length,
+      wanted === 0 ? '-' : (hits / wanted).toFixed(2),
+      searches.toFixed(1),
+      quantile(taken, 0.5).toFixed(1),
+    ]);
   }
 }
 
 /** The engine's own search, of as many vectors in the same organization. */
 async function engineSearch({ apiKey }: Customer, query: string): Promise<void> {
-  await plainly(new SearchVectorsCommand({
-    TableName: TABLE_NAME, IndexName: 'review', SearchVector: Array.from(lexical(query)), TopK: TOP_K,
-    SearchConditionExpression: `${vectorPartition} = :of`, ExpressionAttributeValues: { ':of': vectorsOf(apiKey, LEXICAL_MODEL) },
-  }));
+  await plainly(
+    new SearchVectorsCommand({
+      TableName: TABLE_NAME,
+      IndexName: 'review',
+      SearchVector: Array.from(lexical(query)),
+      TopK: TOP_K,
+      SearchConditionExpression: `${vectorPartition} = :of`,
+      ExpressionAttributeValues: { ':of': vectorsOf(apiKey, LEXICAL_MODEL) },
+    }),
+  );
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {

@@ -19,7 +19,13 @@ const PLAIN = 20_000;
 const LONGEST = 60_000;
 const BATCH = 25;
 const AT_A_TIME = 8;
-const WRITES: ReadonlySet<string> = new Set(['BatchWriteCommand', 'TransactWriteCommand', 'PutCommand', 'DeleteCommand', 'UpdateCommand']);
+const WRITES: ReadonlySet<string> = new Set([
+  'BatchWriteCommand',
+  'TransactWriteCommand',
+  'PutCommand',
+  'DeleteCommand',
+  'UpdateCommand',
+]);
 
 /** A client that adds up what is written. */
 class Meter {
@@ -33,8 +39,14 @@ class Meter {
 
   async send(command: Command): Promise<Record<string, any>> {
     if (!WRITES.has(command.constructor.name)) return this.#client.send(command);
-    const { constructor: { name }, input } = command;
-    const answer = await this.#client.send({ constructor: { name }, input: { ...input, ReturnConsumedCapacity: 'TOTAL' } });
+    const {
+      constructor: { name },
+      input,
+    } = command;
+    const answer = await this.#client.send({
+      constructor: { name },
+      input: { ...input, ReturnConsumedCapacity: 'TOTAL' },
+    });
     for (const { CapacityUnits = 0 } of [answer.ConsumedCapacity ?? []].flat()) this.units += CapacityUnits;
     this.removed += name === 'BatchWriteCommand' ? input.RequestItems[TABLE_NAME].length : 1;
     return answer;
@@ -60,18 +72,34 @@ function byJob({ apiKey: tenant }: Customer, { internalId }: LargeOrganization) 
   return async (meter: Meter, until: number) => {
     const table = new Table(asDocumentClient(meter), TABLE_NAME);
     while (performance.now() < until) {
-      if ((await removeOrganizationStep(table, { tenant, createdAt: Date.now() - SETTLED_MS, data: JSON.stringify({ organization: internalId }) }, Date.now)) === 'done') return;
+      if (
+        (await removeOrganizationStep(
+          table,
+          { tenant, createdAt: Date.now() - SETTLED_MS, data: JSON.stringify({ organization: internalId }) },
+          Date.now,
+        )) === 'done'
+      )
+        return;
     }
   };
 }
 
-const batches = (items: readonly Record<string, any>[]) => Array.from({ length: Math.ceil(items.length / BATCH) }, (_each, index) => items.slice(index * BATCH, (index + 1) * BATCH));
+const batches = (items: readonly Record<string, any>[]) =>
+  Array.from({ length: Math.ceil(items.length / BATCH) }, (_each, index) =>
+    items.slice(index * BATCH, (index + 1) * BATCH),
+  );
 
 /** Deletes by keys that are known, and nothing else. */
 function byKeys(items: LargeOrganization['items']) {
-  return async (meter: Meter, until: number) => inParallel(batches(items), AT_A_TIME, async (batch) => {
-    if (performance.now() < until) await meter.send(new BatchWriteCommand({ RequestItems: { [TABLE_NAME]: batch.map(({ PK, SK }) => ({ DeleteRequest: { Key: { PK, SK } } })) } }));
-  });
+  return async (meter: Meter, until: number) =>
+    inParallel(batches(items), AT_A_TIME, async (batch) => {
+      if (performance.now() < until)
+        await meter.send(
+          new BatchWriteCommand({
+            RequestItems: { [TABLE_NAME]: batch.map(({ PK, SK }) => ({ DeleteRequest: { Key: { PK, SK } } })) },
+          }),
+        );
+    });
 }
 
 const engine = await startEngine({ sdk: true });
@@ -96,15 +124,30 @@ const answered = await deletion(customer, 'acme');
 const ours = await measured(client, byJob(customer, large));
 // Evenly from all of them, so that there are as many of each kind in proportion.
 const plain = large.items.filter((_item, index) => index % Math.ceil(large.items.length / PLAIN) === 0);
-await inParallel(batches(plain), AT_A_TIME, async (batch) => void (await client.send(new BatchWriteCommand({ RequestItems: { [TABLE_NAME]: batch.map((Item) => ({ PutRequest: { Item } })) } }))));
+await inParallel(
+  batches(plain),
+  AT_A_TIME,
+  async (batch) =>
+    void (await client.send(
+      new BatchWriteCommand({ RequestItems: { [TABLE_NAME]: batch.map((Item) => ({ PutRequest: { Item } })) } }),
+    )),
+);
 const raw = await measured(client, byKeys(plain));
 client.destroy();
 await queues.stop();
 await engine.stop();
 
-const row = (what: string, { items, perSecond, units }: Removed) => [what, items, perSecond, ratio(perSecond, raw.perSecond), units.toFixed(2)];
-printTable(`The removal of an organization of ${LARGE.users} users and ${LARGE.documents} documents (${large.items.length} items), on the local engine
+const row = (what: string, { items, perSecond, units }: Removed) => [
+  what,
+  items,
+  perSecond,
+  ratio(perSecond, raw.perSecond),
+  units.toFixed(2),
+];
+printTable(
+  `The removal of an organization of ${LARGE.users} users and ${LARGE.documents} documents (${large.items.length} items), on the local engine
 The answer of organizations/delete: ${answered.toFixed(1)} ms; that of an empty organization: ${quantile(empty, 0.5).toFixed(1)} ms (median of ${EMPTY_ONES}).
 WRU per item: an item and each of its index entries, by the KB.`,
   ['how', 'items removed', 'items per second', 'ratio', 'WRU per item'],
-  [row('the job', ours), row('BatchWriteItem of known keys', raw)]);
+  [row('the job', ours), row('BatchWriteItem of known keys', raw)],
+);

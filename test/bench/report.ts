@@ -5,9 +5,24 @@ export type Row = readonly (string | number)[];
 export function printTable(title: string, columns: readonly string[], rows: readonly Row[]): void {
   const lines = [columns, ...rows.map((row) => row.map(String))];
   const widths = columns.map((_column, at) => Math.max(...lines.map((line) => (line[at] ?? '').length)));
-  const isNumber = columns.map((_column, at) => rows.some((row) => typeof row[at] === 'number' || /^[\d.]+×?$/.test(String(row[at]))));
-  const format = (line: readonly string[]) => widths.map((width, at) => (isNumber[at] ? (line[at] ?? '').padStart(width) : (line[at] ?? '').padEnd(width))).join('   ').trimEnd();
-  console.log(['', title, '', format(lines[0]!), widths.map((width) => '-'.repeat(width)).join('   '), ...lines.slice(1).map(format)].join('\n'));
+  const isNumber = columns.map((_column, at) =>
+    rows.some((row) => typeof row[at] === 'number' || /^[\d.]+×?$/.test(String(row[at]))),
+  );
+  const format = (line: readonly string[]) =>
+    widths
+      .map((width, at) => (isNumber[at] ? (line[at] ?? '').padStart(width) : (line[at] ?? '').padEnd(width)))
+      .join('   ')
+      .trimEnd();
+  console.log(
+    [
+      '',
+      title,
+      '',
+      format(lines[0]!),
+      widths.map((width) => '-'.repeat(width)).join('   '),
+      ...lines.slice(1).map(format),
+    ].join('\n'),
+  );
 }
 
 /** `1.25×` */

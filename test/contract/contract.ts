@@ -9,13 +9,18 @@ import type { TestWorkspace } from '../support/workspaces.ts';
 export const endpoints = registeredEndpoints();
 
 /** Every endpoint with its path first, for the titles of `describe.each`; of the twins those that differ from their endpoints. */
-export const cases = endpoints.filter(({ twinOf, differs }) => twinOf === undefined || differs !== undefined).map((endpoint) => [endpoint.path, endpoint] as const);
+export const cases = endpoints
+  .filter(({ twinOf, differs }) => twinOf === undefined || differs !== undefined)
+  .map((endpoint) => [endpoint.path, endpoint] as const);
 
 export const openApi = openApiDocument(endpoints, { serviceName: 'svc', url: 'https://api.test', version: '1.0.0' });
 
 /** What a `$ref` of the document leads to. */
 export function referred<T>($ref: string): T {
-  const found = $ref.slice(2).split('/').reduce<unknown>((node, name) => (node as Record<string, unknown> | undefined)?.[name], openApi);
+  const found = $ref
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((node, name) => (node as Record<string, unknown> | undefined)?.[name], openApi);
   if (!$ref.startsWith('#/components/') || found === undefined) throw new Error(`${$ref} leads nowhere`);
   return found as T;
 }
@@ -73,7 +78,12 @@ function prepared(node: unknown, closed: 'closed' | 'open'): unknown {
   // A rule about which fields are given: zod checks `required` only beside `properties`.
   if ('required' in node && Array.isArray(node.required) && !('properties' in node)) {
     const names = node.required as string[];
-    return { type: 'object', properties: Object.fromEntries(names.map((name) => [name, {}])), required: names, additionalProperties: true };
+    return {
+      type: 'object',
+      properties: Object.fromEntries(names.map((name) => [name, {}])),
+      required: names,
+      additionalProperties: true,
+    };
   }
   const entries = Object.entries(node).map(([key, value]) => [key, prepared(value, closed)] as const);
   const shuts = closed === 'closed' && 'properties' in node && !('additionalProperties' in node);

@@ -26,7 +26,10 @@ async function callWithBody(endpoint: Endpoint, body: string | undefined): Promi
 }
 
 /** Expects INVALID_ARGUMENT with a message, and returns the problems that it lists. */
-function issuesOf(endpoint: Endpoint, response: Response): { path: (string | number)[]; code: string; message: string }[] {
+function issuesOf(
+  endpoint: Endpoint,
+  response: Response,
+): { path: (string | number)[]; code: string; message: string }[] {
   expectDocumented(endpoint, response);
   const { status, message, details } = response.body.error;
   expect({ http: response.status, status }).toEqual({ http: 400, status: 'INVALID_ARGUMENT' });
@@ -36,7 +39,10 @@ function issuesOf(endpoint: Endpoint, response: Response): { path: (string | num
 
 describe('the declaration of', () => {
   test.each(cases)('%s is in the file that mirrors its path, or that of its twin', async (path, endpoint) => {
-    const module = (await import(`../../${sourceFile(endpoint.twinOf ?? path)}`)) as { endpoint: Endpoint; twin?: Endpoint };
+    const module = (await import(`../../${sourceFile(endpoint.twinOf ?? path)}`)) as {
+      endpoint: Endpoint;
+      twin?: Endpoint;
+    };
     expect(endpoint.twinOf === undefined ? module.endpoint : module.twin).toBe(endpoint);
   });
 
@@ -46,11 +52,14 @@ describe('the declaration of', () => {
     expect(impact).toMatch(/^([a-z]|[A-Z]{2}).{10,}[^.]$/);
   });
 
-  test.each(cases)('%s names statuses of the catalogue, each once, and none that goes without saying', (_path, { errors }) => {
-    expect(Object.keys(errorCatalogue)).toEqual(expect.arrayContaining([...errors]));
-    expect(new Set(errors).size).toBe(errors.length);
-    expect(errors.filter((status) => (commonErrors as readonly string[]).includes(status))).toEqual([]);
-  });
+  test.each(cases)(
+    '%s names statuses of the catalogue, each once, and none that goes without saying',
+    (_path, { errors }) => {
+      expect(Object.keys(errorCatalogue)).toEqual(expect.arrayContaining([...errors]));
+      expect(new Set(errors).size).toBe(errors.length);
+      expect(errors.filter((status) => (commonErrors as readonly string[]).includes(status))).toEqual([]);
+    },
+  );
 
   test.each(cases)('%s has an example whose data it takes, and all of it documented', (path, { input, example }) => {
     expect(input.safeParse(example.data).error).toBeUndefined();
@@ -69,7 +78,10 @@ describe('without valid credentials', () => {
 
   test.each(guarded)('%s is PERMISSION_DENIED, whatever is wrong with them', async (path, endpoint) => {
     const handler = await handlerOf(path);
-    const [[idHeader, id], other] = [firstHeader(endpoint.auth), endpoint.auth === 'apiKey' ? headers.workspace : headers.apiKey];
+    const [[idHeader, id], other] = [
+      firstHeader(endpoint.auth),
+      endpoint.auth === 'apiKey' ? headers.workspace : headers.apiKey,
+    ];
     const attempts = [{}, { [idHeader]: id }, { ...headers[endpoint.auth], [idHeader]: 'unknown' }, other];
     const answers = await Promise.all(attempts.map((attempt) => post(handler, attempt, endpoint.example.data)));
     for (const answer of answers) {
@@ -86,29 +98,53 @@ describe('without valid credentials', () => {
 });
 
 describe('a body', () => {
-  const bodies = [['not JSON', 'not JSON'], ['an array', '[]'], ['text', '"data"'], ['with data null', '{"data":null}'], ['with data a list', '{"data":[]}'], ['with data a text', '{"data":"data"}']];
-  test.each(cases.flatMap(([path, endpoint]) => bodies.map(([what, body]) => [path, what!, body!, endpoint] as const)))('%s: that is %s is INVALID_ARGUMENT', async (_path, _what, body, endpoint) => {
-    expect(issuesOf(endpoint, await callWithBody(endpoint, body))).toHaveLength(1);
-  });
+  const bodies = [
+    ['not JSON', 'not JSON'],
+    ['an array', '[]'],
+    ['text', '"data"'],
+    ['with data null', '{"data":null}'],
+    ['with data a list', '{"data":[]}'],
+    ['with data a text', '{"data":"data"}'],
+  ];
+  test.each(cases.flatMap(([path, endpoint]) => bodies.map(([what, body]) => [path, what!, body!, endpoint] as const)))(
+    '%s: that is %s is INVALID_ARGUMENT',
+    async (_path, _what, body, endpoint) => {
+      expect(issuesOf(endpoint, await callWithBody(endpoint, body))).toHaveLength(1);
+    },
+  );
 
-  test.each(cases)('%s: that is missing, or without data, is INVALID_ARGUMENT unless the declaration allows it', async (_path, endpoint) => {
-    for (const body of [undefined, '', '{}']) {
-      const answer = await callWithBody(endpoint, body);
-      expectDocumented(endpoint, answer);
-      if (endpoint.body === 'optional') expect(answer.body.error?.status).not.toBe('INVALID_ARGUMENT');
-      else expect(issuesOf(endpoint, answer)).toHaveLength(1);
-    }
-  });
+  test.each(cases)(
+    '%s: that is missing, or without data, is INVALID_ARGUMENT unless the declaration allows it',
+    async (_path, endpoint) => {
+      for (const body of [undefined, '', '{}']) {
+        const answer = await callWithBody(endpoint, body);
+        expectDocumented(endpoint, answer);
+        if (endpoint.body === 'optional') expect(answer.body.error?.status).not.toBe('INVALID_ARGUMENT');
+        else expect(issuesOf(endpoint, answer)).toHaveLength(1);
+      }
+    },
+  );
 });
 
 describe('a field', () => {
-  const fields = cases.flatMap(([path, endpoint]) => Object.entries(dataSchema(path).properties ?? {}).map(([field, schema]) => [path, field, schema as JsonSchema, endpoint] as const));
+  const fields = cases.flatMap(([path, endpoint]) =>
+    Object.entries(dataSchema(path).properties ?? {}).map(
+      ([field, schema]) => [path, field, schema as JsonSchema, endpoint] as const,
+    ),
+  );
   const typed = fields.filter(([, , schema]) => ofAnotherType(schema) !== undefined);
   const optionals = fields.filter(([path, field]) => !dataSchema(path).required?.includes(field));
-  const required = cases.flatMap(([path, endpoint]) => requiredFields(dataSchema(path), endpoint.example.data).map((field) => [path, field.join('.'), field, endpoint] as const));
+  const required = cases.flatMap(([path, endpoint]) =>
+    requiredFields(dataSchema(path), endpoint.example.data).map(
+      (field) => [path, field.join('.'), field, endpoint] as const,
+    ),
+  );
 
   test.each(typed)('%s: %s of another type is INVALID_ARGUMENT', async (_path, field, schema, endpoint) => {
-    const issues = issuesOf(endpoint, await call(endpoint, { ...(endpoint.example.data as object), [field]: ofAnotherType(schema) }));
+    const issues = issuesOf(
+      endpoint,
+      await call(endpoint, { ...(endpoint.example.data as object), [field]: ofAnotherType(schema) }),
+    );
     expect(issues.map(({ path }) => path)).toContainEqual([field]);
     expect(issues.find(({ path }) => path.length === 1 && path[0] === field)!.message).toContain(field);
     expect(issues[0]!.message).toContain(endpoint.knownMessages?.type ?? field);
@@ -121,33 +157,55 @@ describe('a field', () => {
     expect(issues[0]!.message).toContain(known ?? String(field.at(-1)));
   });
 
-  test.each(optionals)('%s: %s may be null, which is the same as leaving it out', (_path, field, _schema, { input, example }) => {
-    const parse = (data: object) => input.safeParse(data).error?.issues.map(({ path, code }) => ({ path, code }));
-    expect(parse({ ...(example.data as object), [field]: null })).toEqual(parse(without(example.data, [field]) as object));
-  });
+  test.each(optionals)(
+    '%s: %s may be null, which is the same as leaving it out',
+    (_path, field, _schema, { input, example }) => {
+      const parse = (data: object) => input.safeParse(data).error?.issues.map(({ path, code }) => ({ path, code }));
+      expect(parse({ ...(example.data as object), [field]: null })).toEqual(
+        parse(without(example.data, [field]) as object),
+      );
+    },
+  );
 });
 
 describe('an unknown field', () => {
   /** An update that selects what it changes has an optional list of ids, or an optional document, folder or location. */
   const selects = (path: string) => {
     const { properties = {}, required = [] } = dataSchema(path);
-    const selectors = Object.entries(properties).filter(([field, schema]) => /^(document|folder|location)Id$/.test(field) || (field.endsWith('Ids') && typesOf(schema as JsonSchema)?.has('array')));
-    return path.endsWith('/delete') || (path.endsWith('/update') && selectors.some(([field]) => !required.includes(field)));
+    const selectors = Object.entries(properties).filter(
+      ([field, schema]) =>
+        /^(document|folder|location)Id$/.test(field) ||
+        (field.endsWith('Ids') && typesOf(schema as JsonSchema)?.has('array')),
+    );
+    return (
+      path.endsWith('/delete') || (path.endsWith('/update') && selectors.some(([field]) => !required.includes(field)))
+    );
   };
   const isClosed = (path: string) => dataSchema(path).additionalProperties === false;
   const selecting = cases.filter(([path]) => selects(path));
   /** They refuse unknown fields although none of their own is a selector of the kinds above. */
   const alsoClosed = [
-    '/v1/organizations/documents/locations/update', '/v2/agents/groups/add-agents', '/v2/agents/groups/create', '/v2/agents/groups/remove-agents', '/v2/agents/groups/update', '/v2/workspace/apikeyconfig/update',
+    '/v1/organizations/documents/locations/update',
+    '/v2/agents/groups/add-agents',
+    '/v2/agents/groups/create',
+    '/v2/agents/groups/remove-agents',
+    '/v2/agents/groups/update',
+    '/v2/workspace/apikeyconfig/update',
   ];
 
-  test.each(selecting)('%s: is INVALID_ARGUMENT and named, because it may be a misspelt selector', async (_path, endpoint) => {
-    for (const value of [['x'], 'x', null]) {
-      const [issue, ...others] = issuesOf(endpoint, await call(endpoint, { ...(endpoint.example.data as object), unknownSelector: value }));
-      expect(issue!.message).toBe('data has unknown keys: unknownSelector');
-      expect(others).toEqual([]);
-    }
-  });
+  test.each(selecting)(
+    '%s: is INVALID_ARGUMENT and named, because it may be a misspelt selector',
+    async (_path, endpoint) => {
+      for (const value of [['x'], 'x', null]) {
+        const [issue, ...others] = issuesOf(
+          endpoint,
+          await call(endpoint, { ...(endpoint.example.data as object), unknownSelector: value }),
+        );
+        expect(issue!.message).toBe('data has unknown keys: unknownSelector');
+        expect(others).toEqual([]);
+      }
+    },
+  );
 
   test.each(selecting)('%s: is excluded in the reference', (path) => {
     expect(dataSchema(path)).toMatchObject({ additionalProperties: false });
@@ -156,7 +214,14 @@ describe('an unknown field', () => {
   test('is refused by deletions, by updates that select, and by few others', () => {
     const closed = cases.map(([path]) => path).filter(isClosed);
     expect(closed.toSorted()).toEqual([...selecting.map(([path]) => path), ...alsoClosed].toSorted());
-    expect(closed).toEqual(expect.arrayContaining(['/v2/commentannotations/update', '/v2/commentannotations/comments/update', '/v2/notifications/update', '/v2/users/update']));
+    expect(closed).toEqual(
+      expect.arrayContaining([
+        '/v2/commentannotations/update',
+        '/v2/commentannotations/comments/update',
+        '/v2/notifications/update',
+        '/v2/users/update',
+      ]),
+    );
   });
 
   test.each(cases.filter(([path]) => !isClosed(path)))('%s: is ignored', (_path, { input, example }) => {
@@ -166,18 +231,57 @@ describe('an unknown field', () => {
   /** What published clients send with the operations that refuse unknown fields. */
   const sentByClients: Record<string, string[]> = {
     '/v1/organizations/documents/locations/data/delete': ['apiKey', 'authToken', 'documentId', 'location'],
-    '/v1/organizations/documents/locations/update': ['apiKey', 'authToken', 'documentId', 'organizationId', 'migrate', 'merge'],
+    '/v1/organizations/documents/locations/update': [
+      'apiKey',
+      'authToken',
+      'documentId',
+      'organizationId',
+      'migrate',
+      'merge',
+    ],
     '/v1/organizations/usergroups/users/delete': ['organizationId', 'organizationUserGroupId', 'userIds', 'deleteAll'],
     '/v2/activities/delete': ['organizationId', 'documentId', 'targetEntityId', 'activityIds'],
     '/v2/agents/delete': ['agentId'],
     '/v2/agents/groups/delete': ['groupId'],
     '/v2/commentannotations/comments/delete': ['organizationId', 'documentId', 'annotationId', 'commentIds', 'userIds'],
-    '/v2/commentannotations/comments/update': ['organizationId', 'documentId', 'annotationId', 'commentIds', 'userIds', 'updatedData', 'triggerNotification'],
-    '/v2/commentannotations/delete': ['organizationId', 'documentId', 'locationIds', 'userIds', 'annotationIds', 'agentId', 'agentSuggestions', 'agentUrls'],
-    '/v2/commentannotations/update': ['organizationId', 'documentId', 'locationIds', 'userIds', 'annotationIds', 'updatedData', 'updateUsers'],
+    '/v2/commentannotations/comments/update': [
+      'organizationId',
+      'documentId',
+      'annotationId',
+      'commentIds',
+      'userIds',
+      'updatedData',
+      'triggerNotification',
+    ],
+    '/v2/commentannotations/delete': [
+      'organizationId',
+      'documentId',
+      'locationIds',
+      'userIds',
+      'annotationIds',
+      'agentId',
+      'agentSuggestions',
+      'agentUrls',
+    ],
+    '/v2/commentannotations/update': [
+      'organizationId',
+      'documentId',
+      'locationIds',
+      'userIds',
+      'annotationIds',
+      'updatedData',
+      'updateUsers',
+    ],
     '/v2/crdt/delete': ['organizationId', 'documentId', 'editorIds', 'isServerIds'],
     '/v2/notifications/delete': ['organizationId', 'documentId', 'locationId', 'userId', 'notificationIds'],
-    '/v2/notifications/update': ['organizationId', 'documentId', 'locationId', 'userId', 'verifyUserPermissions', 'notifications'],
+    '/v2/notifications/update': [
+      'organizationId',
+      'documentId',
+      'locationId',
+      'userId',
+      'verifyUserPermissions',
+      'notifications',
+    ],
     '/v2/organizations/delete': ['organizationIds'],
     '/v2/organizations/documents/delete': ['organizationId', 'documentIds'],
     '/v2/organizations/folders/delete': ['organizationId', 'folderId'],
@@ -195,7 +299,11 @@ describe('an unknown field', () => {
 describe('an Idempotency-Key', () => {
   const taking = cases.filter(([, endpoint]) => takesIdempotencyKey(endpoint));
   test.each(taking)('%s: that is not visible ASCII is INVALID_ARGUMENT', async (path, endpoint) => {
-    const answer = await post(await handlerOf(path), { ...headers[endpoint.auth], 'idempotency-key': 'with space' }, endpoint.example.data);
+    const answer = await post(
+      await handlerOf(path),
+      { ...headers[endpoint.auth], 'idempotency-key': 'with space' },
+      endpoint.example.data,
+    );
     expect(issuesOf(endpoint, answer)).toMatchObject([{ path: ['Idempotency-Key'] }]);
   });
 });
@@ -209,17 +317,22 @@ function ofAnotherType(schema: JsonSchema): unknown {
 
 /** The types that a schema takes; undefined for all. */
 function typesOf(schema: JsonSchema): Set<string> | undefined {
-  if (schema.type !== undefined) return new Set([schema.type].flat().map((type) => (type === 'integer' ? 'number' : type)));
-  if ('const' in schema || schema.enum) return new Set(['const' in schema ? schema.const : schema.enum].flat().map((value) => typeof value));
+  if (schema.type !== undefined)
+    return new Set([schema.type].flat().map((type) => (type === 'integer' ? 'number' : type)));
+  if ('const' in schema || schema.enum)
+    return new Set(['const' in schema ? schema.const : schema.enum].flat().map((value) => typeof value));
   const sets = ((schema.anyOf ?? schema.oneOf ?? []) as JsonSchema[]).map(typesOf);
-  return sets.length > 0 && sets.every((set) => set !== undefined) ? new Set(sets.flatMap((set) => [...set!])) : undefined;
+  return sets.length > 0 && sets.every((set) => set !== undefined)
+    ? new Set(sets.flatMap((set) => [...set!]))
+    : undefined;
 }
 
 type FieldPath = (string | number)[];
 
 /** The paths of the fields in an example that its schema requires, at every depth. */
 function requiredFields(schema: JsonSchema, example: unknown, at: FieldPath = []): FieldPath[] {
-  if (Array.isArray(example)) return example.flatMap((item, index) => requiredFields((schema.items ?? {}) as JsonSchema, item, [...at, index]));
+  if (Array.isArray(example))
+    return example.flatMap((item, index) => requiredFields((schema.items ?? {}) as JsonSchema, item, [...at, index]));
   if (typeof example !== 'object' || example === null) return [];
   // What may be null is described as a choice between it and null.
   const described = ((schema.anyOf as JsonSchema[] | undefined) ?? [schema]).filter(({ properties }) => properties);

@@ -25,12 +25,17 @@ interface Pin {
   readonly hash: string;
 }
 
-const current: Record<string, Pin> = Object.fromEntries(entities()
-  .toSorted((a, b) => (a.type < b.type ? -1 : 1))
-  .map(({ type, version, definition }) => [type, { version, hash: hashOf(definition.schema) }]));
+const current: Record<string, Pin> = Object.fromEntries(
+  entities()
+    .toSorted((a, b) => (a.type < b.type ? -1 : 1))
+    .map(({ type, version, definition }) => [type, { version, hash: hashOf(definition.schema) }]),
+);
 
 test('an entity whose schema changed has a new version', () => {
-  const changed = Object.keys(pinned).filter((type) => current[type] && current[type].version === pinned[type]!.version && current[type].hash !== pinned[type]!.hash);
+  const changed = Object.keys(pinned).filter(
+    (type) =>
+      current[type] && current[type].version === pinned[type]!.version && current[type].hash !== pinned[type]!.hash,
+  );
   expect(changed).toEqual([]);
   // After a version was raised or an entity was added: UPDATE_PINS=1 npm test -- test/contract/entitySchemas
   if (process.env.UPDATE_PINS) writeFileSync(file, `${JSON.stringify(current, undefined, 2)}\n`);

@@ -32,12 +32,19 @@ describe('the OpenAPI document', () => {
     const operations = Object.values(openApi.paths).map(({ post }) => post);
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(endpoints.length);
     const sent = Object.values(openApi.webhooks).map(({ post }) => post);
-    expect(openApi.tags.map(({ name }) => name)).toEqual([...new Set([...operations, ...sent].flatMap(({ tags }) => tags))]);
-    expect(openApi.tags.filter(({ description }) => description === '').map(({ name }) => `${name} has no description in lib/openapi/tags.ts`)).toEqual([]);
+    expect(openApi.tags.map(({ name }) => name)).toEqual([
+      ...new Set([...operations, ...sent].flatMap(({ tags }) => tags)),
+    ]);
+    expect(
+      openApi.tags
+        .filter(({ description }) => description === '')
+        .map(({ name }) => `${name} has no description in lib/openapi/tags.ts`),
+    ).toEqual([]);
   });
 
   test('is the same whatever the order of the registry', () => {
-    const text = (of: typeof endpoints) => JSON.stringify(openApiDocument(of, { serviceName: 'svc', url: 'https://api.test', version: '1.0.0' }));
+    const text = (of: typeof endpoints) =>
+      JSON.stringify(openApiDocument(of, { serviceName: 'svc', url: 'https://api.test', version: '1.0.0' }));
     expect(text(endpoints.toReversed())).toBe(text(endpoints));
   });
 
@@ -48,21 +55,43 @@ describe('the OpenAPI document', () => {
   });
 
   test('leaves no schema empty: a custom one says with .meta({ type }) what it takes', () => {
-    const schemas = [...nodes(openApi.paths)].flatMap(([path, node]) => Object.entries({ ...(node.properties as object), items: node.items }).map(([key, schema]) => [`${path}/${key}`, schema] as const));
-    const empty = schemas.filter(([, schema]) => typeof schema === 'object' && schema !== null && Object.keys(schema).length === 0);
+    const schemas = [...nodes(openApi.paths)].flatMap(([path, node]) =>
+      Object.entries({ ...(node.properties as object), items: node.items }).map(
+        ([key, schema]) => [`${path}/${key}`, schema] as const,
+      ),
+    );
+    const empty = schemas.filter(
+      ([, schema]) => typeof schema === 'object' && schema !== null && Object.keys(schema).length === 0,
+    );
     expect(empty.map(([path]) => path)).toEqual([]);
   });
 
   test('names the credentials by the headers of the service', () => {
-    const { components } = openApiDocument(endpoints, { serviceName: 'acme', url: 'https://api.test', version: '1.0.0' });
-    expect(Object.values(components.securitySchemes).map((scheme) => (scheme as { name: string }).name))
-      .toEqual(['x-acme-api-key', 'x-acme-auth-token', 'x-acme-workspace-id', 'x-acme-workspace-auth-token']);
+    const { components } = openApiDocument(endpoints, {
+      serviceName: 'acme',
+      url: 'https://api.test',
+      version: '1.0.0',
+    });
+    expect(Object.values(components.securitySchemes).map((scheme) => (scheme as { name: string }).name)).toEqual([
+      'x-acme-api-key',
+      'x-acme-auth-token',
+      'x-acme-workspace-id',
+      'x-acme-workspace-auth-token',
+    ]);
   });
 
   test('is what npm run openapi prints, with the settings of cdk.json', () => {
     const read = (file: string) => JSON.parse(readFileSync(join(projectDir, file), 'utf8'));
-    const printed = execFileSync(process.execPath, ['infra/commands/openapi.ts'], { cwd: projectDir, encoding: 'utf8', maxBuffer: 2 ** 26 });
-    const service = { serviceName: read('cdk.json').context.serviceName, url: 'http://127.0.0.1:3000', version: read('package.json').version };
+    const printed = execFileSync(process.execPath, ['infra/commands/openapi.ts'], {
+      cwd: projectDir,
+      encoding: 'utf8',
+      maxBuffer: 2 ** 26,
+    });
+    const service = {
+      serviceName: read('cdk.json').context.serviceName,
+      url: 'http://127.0.0.1:3000',
+      version: read('package.json').version,
+    };
     expect(JSON.parse(printed)).toEqual(JSON.parse(JSON.stringify(openApiDocument(endpoints, service))));
   });
 
@@ -78,20 +107,34 @@ describe('the OpenAPI document', () => {
 const bare = ['/v2/memory/judgments/query', '/v2/memory/search'];
 
 test('the results that have neither status nor message are those of these endpoints', () => {
-  expect(cases.filter(([, { message }]) => message === null).map(([path]) => path).sort()).toEqual(bare);
+  expect(
+    cases
+      .filter(([, { message }]) => message === null)
+      .map(([path]) => path)
+      .sort(),
+  ).toEqual(bare);
 });
 
 describe.each(cases)('the operation of %s', (path, endpoint) => {
   const operation = openApi.paths[path]!.post;
 
   test('is called, filed and described as declared', () => {
-    expect(operation).toMatchObject({ operationId: endpointId(path), tags: [familyOf(path)], summary: endpoint.summary });
+    expect(operation).toMatchObject({
+      operationId: endpointId(path),
+      tags: [familyOf(path)],
+      summary: endpoint.summary,
+    });
   });
 
   test('asks for both headers of its level', () => {
-    const pairs = { apiKey: [{ apiKey: [], authToken: [] }], workspace: [{ workspaceId: [], workspaceAuthToken: [] }], none: [] };
+    const pairs = {
+      apiKey: [{ apiKey: [], authToken: [] }],
+      workspace: [{ workspaceId: [], workspaceAuthToken: [] }],
+      none: [],
+    };
     expect(operation.security).toEqual(pairs[endpoint.auth]);
-    for (const scheme of operation.security.flatMap(Object.keys)) expect(openApi.components.securitySchemes).toHaveProperty(scheme);
+    for (const scheme of operation.security.flatMap(Object.keys))
+      expect(openApi.components.securitySchemes).toHaveProperty(scheme);
   });
 
   test('takes an Idempotency-Key when it writes under credentials', () => {
@@ -110,7 +153,9 @@ describe.each(cases)('the operation of %s', (path, endpoint) => {
   });
 
   test('has every failure that can happen under its HTTP code, with its meaning', () => {
-    expect(possibleErrors(endpoint)).toEqual(expect.arrayContaining([...endpoint.errors, ...(endpoint.auth === 'none' ? [] : ['PERMISSION_DENIED'])]));
+    expect(possibleErrors(endpoint)).toEqual(
+      expect.arrayContaining([...endpoint.errors, ...(endpoint.auth === 'none' ? [] : ['PERMISSION_DENIED'])]),
+    );
     for (const status of possibleErrors(endpoint)) {
       const { http, meaning } = errorCatalogue[status];
       const response = documentedResponse(path, http)!;
@@ -126,15 +171,22 @@ describe.each(cases)('the operation of %s', (path, endpoint) => {
 });
 
 describe('facts B6: the webhooks', () => {
-  const plainSchema = (name: string) => (openApi.webhooks[name]!.post.requestBody.content['application/json'].schema.anyOf as [JsonSchema])[0];
-  const sample = (event: EventType): DeliverableEvent => ({ eventId: 'msg_1', event, createdAt: 0, payload: sampleEvent(event, 'key_1').payload });
+  const plainSchema = (name: string) =>
+    (openApi.webhooks[name]!.post.requestBody.content['application/json'].schema.anyOf as [JsonSchema])[0];
+  const sample = (event: EventType): DeliverableEvent => ({
+    eventId: 'msg_1',
+    event,
+    createdAt: 0,
+    payload: sampleEvent(event, 'key_1').payload,
+  });
 
   test('are there for every event type, and the basic ones for every trigger', () => {
     expect(Object.keys(openApi.webhooks)).toEqual([...eventTypes, ...triggerTypes.map((type) => `basic.${type}`)]);
     for (const [name, { post }] of Object.entries(openApi.webhooks)) {
       const headers = post.parameters.map(({ $ref }) => referred<{ name: string }>($ref).name);
       expect([name, headers]).toEqual([name, ['webhook-id', 'webhook-timestamp', 'webhook-signature']]);
-      for (const { value } of Object.values(post.requestBody.content['application/json'].examples)) expect([name, problems(plainSchema(name), value, 'closed')]).toEqual([name, []]);
+      for (const { value } of Object.values(post.requestBody.content['application/json'].examples))
+        expect([name, problems(plainSchema(name), value, 'closed')]).toEqual([name, []]);
     }
   });
 
@@ -142,22 +194,53 @@ describe('facts B6: the webhooks', () => {
     const config = { enableDataProtection };
     const users = { ada: { inbox: 'ALL', email: 'NONE' } } as const;
     for (const event of eventTypes) {
-      const advanced = [{ config }, ...(sourceOf(event) === 'comment' ? [{ config, notificationsConfig: { of: 'document', users } as const }] : [])];
-      for (const options of advanced) expect([event, problems(plainSchema(event), JSON.parse(advancedPayload(sample(event), options)), 'closed')]).toEqual([event, []]);
+      const advanced = [
+        { config },
+        ...(sourceOf(event) === 'comment' ? [{ config, notificationsConfig: { of: 'document', users } as const }] : []),
+      ];
+      for (const options of advanced)
+        expect([
+          event,
+          problems(plainSchema(event), JSON.parse(advancedPayload(sample(event), options)), 'closed'),
+        ]).toEqual([event, []]);
     }
-    const enrichment = { organizationName: 'Acme', documentName: 'Notes', recipients: [{ userId: 'ada', name: 'Ada', email: 'ada@example.com' }] };
+    const enrichment = {
+      organizationName: 'Acme',
+      documentName: 'Notes',
+      recipients: [{ userId: 'ada', name: 'Ada', email: 'ada@example.com' }],
+    };
     for (const event of triggerTypes) {
-      for (const options of [{ config, accessDeniedUsers: ['bob'] }, { config, enrichment }]) expect([event, problems(plainSchema(`basic.${event}`), JSON.parse(basicPayload(sample(event), options)), 'closed')]).toEqual([event, []]);
+      for (const options of [
+        { config, accessDeniedUsers: ['bob'] },
+        { config, enrichment },
+      ])
+        expect([
+          event,
+          problems(plainSchema(`basic.${event}`), JSON.parse(basicPayload(sample(event), options)), 'closed'),
+        ]).toEqual([event, []]);
     }
   });
 
   test('tell one event from another', () => {
-    expect(problems(plainSchema('comment.add'), JSON.parse(advancedPayload(sample('comment.update'), { config: {} })), 'open')).not.toEqual([]);
-    expect(problems(plainSchema('basic.comment.add'), JSON.parse(basicPayload(sample('comment.update'), { config: {} })), 'open')).not.toEqual([]);
+    expect(
+      problems(
+        plainSchema('comment.add'),
+        JSON.parse(advancedPayload(sample('comment.update'), { config: {} })),
+        'open',
+      ),
+    ).not.toEqual([]);
+    expect(
+      problems(
+        plainSchema('basic.comment.add'),
+        JSON.parse(basicPayload(sample('comment.update'), { config: {} })),
+        'open',
+      ),
+    ).not.toEqual([]);
   });
 
   test.each([
-    ['EncodedWebhook', { encodeData: true }], ['EncryptedWebhook', { encryptData: true, publicKey: pemOf(rsaKeyPair().publicKey, 'spki') }],
+    ['EncodedWebhook', { encodeData: true }],
+    ['EncryptedWebhook', { encryptData: true, publicKey: pemOf(rsaKeyPair().publicKey, 'spki') }],
   ])('facts B7, B10: can come as %s', (name, wrapping) => {
     const sent = encodeBody('{}', wrapping);
     if ('error' in sent) throw new Error(sent.error);
@@ -167,10 +250,22 @@ describe('facts B6: the webhooks', () => {
 
 describe('a schema of', () => {
   const schemaOf = (input: z.ZodType): JsonSchema => {
-    const endpoint = defineEndpoint({
-      path: '/v2/things/add', summary: 'Add things', auth: 'none', kind: 'write', input, output: z.object({}), message: 'Done', errors: [], uses: {},
-      impact: 'nobody can add things', example: { data: {}, result: {} },
-    }, async () => ({}));
+    const endpoint = defineEndpoint(
+      {
+        path: '/v2/things/add',
+        summary: 'Add things',
+        auth: 'none',
+        kind: 'write',
+        input,
+        output: z.object({}),
+        message: 'Done',
+        errors: [],
+        uses: {},
+        impact: 'nobody can add things',
+        example: { data: {}, result: {} },
+      },
+      async () => ({}),
+    );
     const { paths } = openApiDocument([endpoint], { serviceName: 'svc', url: 'https://api.test', version: '1.0.0' });
     return paths['/v2/things/add']!.post.requestBody.content['application/json'].schema.properties!.data as JsonSchema;
   };
@@ -183,60 +278,101 @@ describe('a schema of', () => {
   test('an optional field takes null as well', () => {
     expect(schemaOf(z.object({ one: Id, many: optional(list(Id, 30)) }))).toEqual({
       type: 'object',
-      properties: { one: id, many: { anyOf: [{ type: 'array', minItems: 1, maxItems: 30, items: id }, { type: 'null' }] } },
+      properties: {
+        one: id,
+        many: { anyOf: [{ type: 'array', minItems: 1, maxItems: 30, items: id }, { type: 'null' }] },
+      },
       required: ['one'],
     });
   });
 
-  test('an object with keys of the caller\'s own tells the known ones', () => {
-    expect(schemaOf(list(withOpenKeys({ id: Id }), 1))).toMatchObject({ items: { type: 'object', properties: { id }, required: ['id'], additionalProperties: true } });
+  test("an object with keys of the caller's own tells the known ones", () => {
+    expect(schemaOf(list(withOpenKeys({ id: Id }), 1))).toMatchObject({
+      items: { type: 'object', properties: { id }, required: ['id'], additionalProperties: true },
+    });
     expect(schemaOf(OpenObject)).toEqual({ type: 'object' });
   });
 
   test('any value at all says so', () => {
-    expect(schemaOf(z.object({ value: z.unknown() }))).toMatchObject({ properties: { value: { description: 'Any JSON value' } } });
+    expect(schemaOf(z.object({ value: z.unknown() }))).toMatchObject({
+      properties: { value: { description: 'Any JSON value' } },
+    });
   });
 });
 
 describe('what client generators need', () => {
-  const schemaOf = (path: string) => openApi.paths[path]!.post.requestBody.content['application/json'].schema.properties!.data as JsonSchema;
+  const schemaOf = (path: string) =>
+    openApi.paths[path]!.post.requestBody.content['application/json'].schema.properties!.data as JsonSchema;
   const property = (path: string, name: string) => schemaOf(path).properties![name] as JsonSchema;
 
   test('every array says what its items are', () => {
-    const without = [...nodes(openApi)].filter(([, node]) => [node.type].flat().includes('array') && node.items === undefined && !Array.isArray(node.prefixItems));
+    const without = [...nodes(openApi)].filter(
+      ([, node]) =>
+        [node.type].flat().includes('array') && node.items === undefined && !Array.isArray(node.prefixItems),
+    );
     expect(without.map(([path]) => path)).toEqual([]);
   });
 
   test('the data of an editor is text, an object or a list of any values', () => {
-    for (const path of ['/v2/crdt/add', '/v2/crdt/update']) expect(property(path, 'data')).toEqual({ anyOf: [{ type: 'string' }, { type: 'object' }, { type: 'array', items: { description: 'Any JSON value' } }] });
+    for (const path of ['/v2/crdt/add', '/v2/crdt/update'])
+      expect(property(path, 'data')).toEqual({
+        anyOf: [{ type: 'string' }, { type: 'object' }, { type: 'array', items: { description: 'Any JSON value' } }],
+      });
   });
 
   test('two fields of one schema both have it', () => {
-    expect(property('/v2/workspace/create', 'workspaceName')).toEqual({ anyOf: [{ type: 'string', minLength: 1, maxLength: 200 }, { type: 'null' }] });
-    expect(property('/v2/commentannotations/comments/add', 'comments')).toEqual(property('/v2/commentannotations/comments/add', 'commentData'));
+    expect(property('/v2/workspace/create', 'workspaceName')).toEqual({
+      anyOf: [{ type: 'string', minLength: 1, maxLength: 200 }, { type: 'null' }],
+    });
+    expect(property('/v2/commentannotations/comments/add', 'comments')).toEqual(
+      property('/v2/commentannotations/comments/add', 'commentData'),
+    );
   });
 
   test('a field that takes some values lists them', () => {
-    expect(property('/v2/agents/extract', 'mimeType').enum).toEqual(['text/csv', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'text/plain', 'application/pdf']);
+    expect(property('/v2/agents/extract', 'mimeType').enum).toEqual([
+      'text/csv',
+      'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+      'text/plain',
+      'application/pdf',
+    ]);
   });
 
   test('a rule about which fields are given is a choice of required fields', () => {
     const required = (...names: string[]) => names.map((name) => ({ required: [name] }));
-    expect(schemaOf('/v2/activities/delete').allOf).toEqual([{ anyOf: required('documentId', 'targetEntityId', 'activityIds') }]);
-    expect(schemaOf('/v2/notifications/delete').allOf).toEqual([{ anyOf: required('documentId', 'locationId', 'userId', 'notificationIds') }]);
-    expect(schemaOf('/v2/commentannotations/comments/add').allOf).toEqual([{ oneOf: required('commentData', 'comments') }]);
-    expect(schemaOf('/v2/commentannotations/update').allOf).toEqual([{ anyOf: required('annotationIds', 'locationIds', 'userIds') }, { anyOf: required('updatedData', 'updateUsers') }]);
-    expect(schemaOf('/v2/organizations/folders/access/update').allOf).toEqual([{ anyOf: required('accessType', 'inheritFromParent') }]);
+    expect(schemaOf('/v2/activities/delete').allOf).toEqual([
+      { anyOf: required('documentId', 'targetEntityId', 'activityIds') },
+    ]);
+    expect(schemaOf('/v2/notifications/delete').allOf).toEqual([
+      { anyOf: required('documentId', 'locationId', 'userId', 'notificationIds') },
+    ]);
+    expect(schemaOf('/v2/commentannotations/comments/add').allOf).toEqual([
+      { oneOf: required('commentData', 'comments') },
+    ]);
+    expect(schemaOf('/v2/commentannotations/update').allOf).toEqual([
+      { anyOf: required('annotationIds', 'locationIds', 'userIds') },
+      { anyOf: required('updatedData', 'updateUsers') },
+    ]);
+    expect(schemaOf('/v2/organizations/folders/access/update').allOf).toEqual([
+      { anyOf: required('accessType', 'inheritFromParent') },
+    ]);
   });
 
   test('ids and times have patterns, which their examples match', () => {
     const idPattern = new RegExp(property('/v2/users/get', 'organizationId').pattern!, 'u');
     expect(['acme', 'ein Büro', '\u{1f469}'].map((id) => idPattern.test(id))).toEqual([true, true, true]);
     expect(['', 'a\u0000', 'a\nb', '\u0085'].map((id) => idPattern.test(id))).toEqual([false, false, false, false]);
-    const [, text] = (property('/v2/commentannotations/get', 'createdAfter').anyOf![0] as JsonSchema).anyOf as JsonSchema[];
+    const [, text] = (property('/v2/commentannotations/get', 'createdAfter').anyOf![0] as JsonSchema)
+      .anyOf as JsonSchema[];
     const timePattern = new RegExp(text!.pattern!, 'u');
-    expect(['2026-11-22', '2026-11-22T10:00Z', '2026-11-22T10:00:00.5+02:00'].map((time) => timePattern.test(time))).toEqual([true, true, true]);
-    expect(['now', '2026-11-22T10:00', '22.11.2026'].map((time) => timePattern.test(time))).toEqual([false, false, false]);
+    expect(
+      ['2026-11-22', '2026-11-22T10:00Z', '2026-11-22T10:00:00.5+02:00'].map((time) => timePattern.test(time)),
+    ).toEqual([true, true, true]);
+    expect(['now', '2026-11-22T10:00', '22.11.2026'].map((time) => timePattern.test(time))).toEqual([
+      false,
+      false,
+      false,
+    ]);
   });
 });
 
@@ -251,10 +387,12 @@ async function lintFindings(document: object): Promise<string[]> {
   // As a text, which the linter reads as a file of settings: its type of them takes the compiler as long as a sixth of the project.
   const config = await createConfig(JSON.stringify({ extends: ['recommended'], rules: rulesOff }));
   const found = await lintFromString({ source: JSON.stringify(document), absoluteRef: 'openapi.json', config });
-  return found.map(({ severity, ruleId, message, location: [at] }) => `${severity} ${ruleId} ${at?.pointer}: ${message}`);
+  return found.map(
+    ({ severity, ruleId, message, location: [at] }) => `${severity} ${ruleId} ${at?.pointer}: ${message}`,
+  );
 }
 
-describe('the OpenAPI document, linted by Redocly\'s recommended rules,', () => {
+describe("the OpenAPI document, linted by Redocly's recommended rules,", () => {
   test('is clean', async () => {
     expect(await lintFindings(openApi)).toEqual([]);
   });
@@ -262,6 +400,10 @@ describe('the OpenAPI document, linted by Redocly\'s recommended rules,', () => 
   test('would be found out', async () => {
     const [path = ''] = Object.keys(openApi.paths);
     const { operationId: _, ...post } = openApi.paths[path]!.post;
-    expect((await lintFindings({ ...openApi, webhooks: {}, servers: [], paths: { [path]: { post } } })).map((finding) => finding.split(' ')[1])).toEqual(expect.arrayContaining(['operation-operationId', 'no-empty-servers']));
+    expect(
+      (await lintFindings({ ...openApi, webhooks: {}, servers: [], paths: { [path]: { post } } })).map(
+        (finding) => finding.split(' ')[1],
+      ),
+    ).toEqual(expect.arrayContaining(['operation-operationId', 'no-empty-servers']));
   });
 });

@@ -54,7 +54,8 @@ async function newCallers(): Promise<Record<AuthLevel, Caller>> {
 /** Sends every example twice, so that what one speaks of has been made by another, and once more those that delete nothing. All tenants have the same ids. */
 async function makeExamples(as: Record<AuthLevel, Caller>, text: (text: string) => string): Promise<void> {
   const keeping = cases.filter(([path]) => !/delete|remove|disablestate/.test(path));
-  for (const [path, endpoint] of [...cases, ...cases, ...keeping, ...keeping]) await post(await handlerOf(path), as[endpoint.auth].headers, withTexts(exampleData(endpoint, as), text));
+  for (const [path, endpoint] of [...cases, ...cases, ...keeping, ...keeping])
+    await post(await handlerOf(path), as[endpoint.auth].headers, withTexts(exampleData(endpoint, as), text));
 }
 
 /** The example's data, with the caller's own credentials where it has some. */
@@ -66,14 +67,41 @@ function exampleData({ auth, example }: Endpoint, as: Record<AuthLevel, Caller>)
 /** Data with its free texts changed. */
 function withTexts(data: unknown, change: (text: string) => string, name = ''): unknown {
   if (Array.isArray(data)) return data.map((item) => withTexts(item, change, name));
-  if (typeof data === 'object' && data !== null) return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, withTexts(value, change, key)]));
-  return typeof data === 'string' && /(name|text|title|description|instructions|reasoning|content|data)$/i.test(name) ? change(data) : data;
+  if (typeof data === 'object' && data !== null)
+    return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, withTexts(value, change, key)]));
+  return typeof data === 'string' && /(name|text|title|description|instructions|reasoning|content|data)$/i.test(name)
+    ? change(data)
+    : data;
 }
 
 /** What has broken programs before. */
 const troublemakers: unknown[] = [
-  '', ' ', '__proto__', 'constructor', '#', '%', '\u0000', '\ud800', '\u{1f469}\u200d\u{1f680}', 'x'.repeat(513), 'ü'.repeat(20_000),
-  0, -0, -1, 0.5, 1e308, 2 ** 53, true, null, [], {}, [[]], [null], { length: 1 }, JSON.parse('{"__proto__":{"toJSON":1},"constructor":null}'), nested(40),
+  '',
+  ' ',
+  '__proto__',
+  'constructor',
+  '#',
+  '%',
+  '\u0000',
+  '\ud800',
+  '\u{1f469}\u200d\u{1f680}',
+  'x'.repeat(513),
+  'ü'.repeat(20_000),
+  0,
+  -0,
+  -1,
+  0.5,
+  1e308,
+  2 ** 53,
+  true,
+  null,
+  [],
+  {},
+  [[]],
+  [null],
+  { length: 1 },
+  JSON.parse('{"__proto__":{"toJSON":1},"constructor":null}'),
+  nested(40),
 ];
 
 function nested(levels: number): unknown {
@@ -86,7 +114,8 @@ const anyObject = fc.dictionary(anyText, anyJson, { maxKeys: 5 });
 
 /** A value of the same type, which gets further than any other. */
 function like(value: unknown): fc.Arbitrary<unknown> {
-  if (typeof value === 'string') return fc.oneof(fc.constantFrom(...troublemakers.filter((one) => typeof one === 'string')), anyText);
+  if (typeof value === 'string')
+    return fc.oneof(fc.constantFrom(...troublemakers.filter((one) => typeof one === 'string')), anyText);
   if (typeof value === 'number') return fc.oneof(fc.nat(), fc.double({ noNaN: true, noDefaultInfinity: true }));
   if (typeof value === 'boolean') return fc.boolean();
   return Array.isArray(value) && value.length > 0 ? fc.array(fc.constantFrom(...value), { maxLength: 8 }) : anyObject;
@@ -99,18 +128,39 @@ function described(schema: JsonSchema, ids: readonly string[]): fc.Arbitrary<unk
   const some = schema.anyOf ?? schema.oneOf;
   if (some) return fc.oneof(...some.map((one) => described(one as JsonSchema, ids)));
   switch (Array.isArray(schema.type) ? schema.type[0] : schema.type) {
-    case 'string': return fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...ids) }, { weight: 1, arbitrary: anyText }, { weight: 1, arbitrary: fc.constantFrom(...troublemakers) });
-    case 'integer': return fc.oneof(fc.integer({ min: schema.minimum ?? -1, max: Math.max(schema.minimum ?? -1, schema.maximum ?? 2 ** 31) }), fc.constantFrom(-1, 0, 1, 2 ** 53));
-    case 'number': return fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.nat());
-    case 'boolean': return fc.boolean();
-    case 'null': return fc.constant(null);
-    case 'array': return fc.array(described((schema.items ?? {}) as JsonSchema, ids), { minLength: Math.min(schema.minItems ?? 0, 3), maxLength: 4 });
+    case 'string':
+      return fc.oneof(
+        { weight: 6, arbitrary: fc.constantFrom(...ids) },
+        { weight: 1, arbitrary: anyText },
+        { weight: 1, arbitrary: fc.constantFrom(...troublemakers) },
+      );
+    case 'integer':
+      return fc.oneof(
+        fc.integer({ min: schema.minimum ?? -1, max: Math.max(schema.minimum ?? -1, schema.maximum ?? 2 ** 31) }),
+        fc.constantFrom(-1, 0, 1, 2 ** 53),
+      );
+    case 'number':
+      return fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.nat());
+    case 'boolean':
+      return fc.boolean();
+    case 'null':
+      return fc.constant(null);
+    case 'array':
+      return fc.array(described((schema.items ?? {}) as JsonSchema, ids), {
+        minLength: Math.min(schema.minItems ?? 0, 3),
+        maxLength: 4,
+      });
     case 'object': {
-      const fields = Object.entries(schema.properties ?? {}).map(([key, value]) => [key, described(value as JsonSchema, ids)] as const);
+      const fields = Object.entries(schema.properties ?? {}).map(
+        ([key, value]) => [key, described(value as JsonSchema, ids)] as const,
+      );
       if (fields.length === 0) return anyObject;
-      return fc.record(Object.fromEntries(fields), { requiredKeys: schema.required?.filter((key) => fields.some(([name]) => name === key)) ?? [] });
+      return fc.record(Object.fromEntries(fields), {
+        requiredKeys: schema.required?.filter((key) => fields.some(([name]) => name === key)) ?? [],
+      });
     }
-    default: return anyJson;
+    default:
+      return anyJson;
   }
 }
 
@@ -123,14 +173,26 @@ function textsIn(value: unknown): string[] {
 /** The body of a request: its data is any object, one as the document describes it, or the example with some values replaced, removed or put beside others. */
 function bodyFrom(example: unknown, schema: JsonSchema): fc.Arbitrary<string> {
   const places = placesIn(example);
-  const change = fc.constantFrom(...places).chain((at) => fc.oneof(
-    fc.record({ at: fc.constant(at), put: like(valueAt(example, at)) }),
-    fc.record({ at: fc.constant(at), put: anyJson }),
-    fc.record({ at: fc.constant(at) }),
-  ));
-  const changed = fc.array(change, { minLength: 1, maxLength: 3 }).map((changes) => changes.reduce(applied, structuredClone(example)));
+  const change = fc
+    .constantFrom(...places)
+    .chain((at) =>
+      fc.oneof(
+        fc.record({ at: fc.constant(at), put: like(valueAt(example, at)) }),
+        fc.record({ at: fc.constant(at), put: anyJson }),
+        fc.record({ at: fc.constant(at) }),
+      ),
+    );
+  const changed = fc
+    .array(change, { minLength: 1, maxLength: 3 })
+    .map((changes) => changes.reduce(applied, structuredClone(example)));
   const ids = [...new Set([...textsIn(example), 'acme', 'nda', 'ada'])];
-  return fc.oneof({ weight: 1, arbitrary: anyObject }, { weight: 3, arbitrary: described(schema, ids) }, { weight: 3, arbitrary: changed }).map((data) => JSON.stringify({ data }));
+  return fc
+    .oneof(
+      { weight: 1, arbitrary: anyObject },
+      { weight: 3, arbitrary: described(schema, ids) },
+      { weight: 3, arbitrary: changed },
+    )
+    .map((data) => JSON.stringify({ data }));
 }
 
 type Place = readonly (string | number)[];
@@ -156,21 +218,25 @@ function applied(data: unknown, { at, ...change }: { at: Place; put?: unknown })
 }
 
 describe('random data', () => {
-  test.each(cases)('%s answers in time with something documented, never with a fault of its own or with what belongs to another tenant', async (path, endpoint) => {
-    const handler = await handlerOf(path);
-    const { headers } = callers[endpoint.auth];
-    const property = fc.asyncProperty(bodyFrom(exampleData(endpoint, callers), dataSchema(path)), async (body) => {
-      tried++;
-      const from = performance.now();
-      const answer = await send(handler, eventOf(body, headers));
-      longest = Math.max(longest, performance.now() - from);
-      expect(performance.now() - from).toBeLessThan(LONGEST_MILLISECONDS);
-      expect(answer.status).toBeLessThan(500);
-      expectDocumented(endpoint, answer);
-      if (!body.includes(SECRET)) expect(JSON.stringify(answer.body)).not.toContain(SECRET);
-    });
-    await fc.assert(property, { seed: SEED, numRuns: RUNS });
-  }, 20_000 + RUNS * 200);
+  test.each(cases)(
+    '%s answers in time with something documented, never with a fault of its own or with what belongs to another tenant',
+    async (path, endpoint) => {
+      const handler = await handlerOf(path);
+      const { headers } = callers[endpoint.auth];
+      const property = fc.asyncProperty(bodyFrom(exampleData(endpoint, callers), dataSchema(path)), async (body) => {
+        tried++;
+        const from = performance.now();
+        const answer = await send(handler, eventOf(body, headers));
+        longest = Math.max(longest, performance.now() - from);
+        expect(performance.now() - from).toBeLessThan(LONGEST_MILLISECONDS);
+        expect(answer.status).toBeLessThan(500);
+        expectDocumented(endpoint, answer);
+        if (!body.includes(SECRET)) expect(JSON.stringify(answer.body)).not.toContain(SECRET);
+      });
+      await fc.assert(property, { seed: SEED, numRuns: RUNS });
+    },
+    20_000 + RUNS * 200,
+  );
 });
 
 describe('a body that costs more than it weighs', () => {
@@ -178,18 +244,27 @@ describe('a body that costs more than it weighs', () => {
   const MOST_CPU_MILLISECONDS = 1_500;
   const slowdown = slowdownNow();
   let [sent, mostCpu, costliest] = [0, 0, ''];
-  afterAll(() => console.log(`${sent} costly requests; the costliest took ${Math.round(mostCpu)} ms of CPU: ${costliest}`));
+  afterAll(() =>
+    console.log(`${sent} costly requests; the costliest took ${Math.round(mostCpu)} ms of CPU: ${costliest}`),
+  );
 
   async function expectCheap(what: string, path: string, headers: Headers, body: string | Buffer): Promise<Answer> {
     const handler = await handlerOf(path);
-    const event = typeof body === 'string' ? eventOf(body, headers) : eventOf(body.toString('base64'), headers, { isBase64Encoded: true });
+    const event =
+      typeof body === 'string'
+        ? eventOf(body, headers)
+        : eventOf(body.toString('base64'), headers, { isBase64Encoded: true });
     const from = process.cpuUsage();
     const answer = await send(handler, event);
     const { user, system } = process.cpuUsage(from);
     const cost = (user + system) / 1_000 / slowdown;
     sent++;
     if (cost > mostCpu) [mostCpu, costliest] = [cost, `${what} to ${path}`];
-    expect({ what, isCheap: cost < MOST_CPU_MILLISECONDS, cost: cost < MOST_CPU_MILLISECONDS ? 0 : cost }).toEqual({ what, isCheap: true, cost: 0 });
+    expect({ what, isCheap: cost < MOST_CPU_MILLISECONDS, cost: cost < MOST_CPU_MILLISECONDS ? 0 : cost }).toEqual({
+      what,
+      isCheap: true,
+      cost: 0,
+    });
     expect(answer.status).toBeLessThan(500);
     return answer;
   }
@@ -199,10 +274,14 @@ describe('a body that costs more than it weighs', () => {
     '6,000 levels': `{"data":${'{"a":'.repeat(6_000)}1${'}'.repeat(6_001)}`,
     'two million brackets': '['.repeat(2_000_000),
     'an open string': `{"data":{"a":"${'\\"'.repeat(2_000_000)}`,
-    'bytes that are not UTF-8': Buffer.concat([Buffer.from('{"data":{"organizationId":"'), Buffer.of(0xff), Buffer.from('"}}')]),
+    'bytes that are not UTF-8': Buffer.concat([
+      Buffer.from('{"data":{"organizationId":"'),
+      Buffer.of(0xff),
+      Buffer.from('"}}'),
+    ]),
     'a byte order mark': Buffer.from(`\ufeff${json}`),
     'UTF-16': Buffer.from(json, 'utf16le'),
-    'gzip': gzipSync(json),
+    gzip: gzipSync(json),
   };
 
   test.each(cases)('is refused by %s', async (path, endpoint) => {
@@ -217,24 +296,69 @@ describe('a body that costs more than it weighs', () => {
     const { headers } = callers[endpoint.auth];
     const data = exampleData(endpoint, callers) as Record<string, unknown>;
     const [field = 'organizationId'] = Object.keys(data);
-    for (const text of ['\n'.repeat(2_400_000), '"'.repeat(2_400_000), '\u00fc'.repeat(2_400_000)]) await expectCheap('5 MB in one field', path, headers, JSON.stringify({ data: { ...data, [field]: text } }));
-    await expectCheap('100,000 fields', path, headers, JSON.stringify({ data: { ...data, ...Object.fromEntries(Array.from({ length: 100_000 }, (_each, at) => [`field${at}`, {}])) } }));
+    for (const text of ['\n'.repeat(2_400_000), '"'.repeat(2_400_000), '\u00fc'.repeat(2_400_000)])
+      await expectCheap('5 MB in one field', path, headers, JSON.stringify({ data: { ...data, [field]: text } }));
+    await expectCheap(
+      '100,000 fields',
+      path,
+      headers,
+      JSON.stringify({
+        data: { ...data, ...Object.fromEntries(Array.from({ length: 100_000 }, (_each, at) => [`field${at}`, {}])) },
+      }),
+    );
   });
 
   test('is answered by the endpoints that read documents and files', async () => {
     const { headers } = callers.apiKey;
     const editor = { organizationId: 'acme', documentId: 'nda', editorId: 'costly' };
-    const post = (what: string, path: string, data: object) => expectCheap(what, path, headers, JSON.stringify({ data }));
+    const post = (what: string, path: string, data: object) =>
+      expectCheap(what, path, headers, JSON.stringify({ data }));
     await post('blanks in XML', '/v2/crdt/add', { ...editor, type: 'xml', data: `<p>a</p>${'\n'.repeat(2_000_000)}x` });
     await post('an editor', '/v2/crdt/add', { ...editor, editorId: 'pushed', type: 'text', data: 'a' });
-    const update = (clients: number, content: readonly number[]) => Buffer.concat([Buffer.of(0x80 | (clients & 0x7f), 0x80 | ((clients >> 7) & 0x7f), clients >> 14), ...Array.from({ length: clients }, (_each, at) => Buffer.of(1, 0x80 | (at & 0x7f), 0x80 | ((at >> 7) & 0x7f), at >> 14, 0, content[0]!, 1, 7, ...Buffer.from('content'), ...content.slice(1))), Buffer.of(0)]);
-    for (const [what, bytes] of [['many clients', update(30_000, [4, 1, 120])], ['many subdocuments', update(60_000, [9, 1, 120, 118, 0])]] as const) {
-      const answer = await post(what, '/v2/crdt/updates/push', { ...editor, editorId: 'pushed', update: bytes.toString('base64') });
+    const update = (clients: number, content: readonly number[]) =>
+      Buffer.concat([
+        Buffer.of(0x80 | (clients & 0x7f), 0x80 | ((clients >> 7) & 0x7f), clients >> 14),
+        ...Array.from({ length: clients }, (_each, at) =>
+          Buffer.of(
+            1,
+            0x80 | (at & 0x7f),
+            0x80 | ((at >> 7) & 0x7f),
+            at >> 14,
+            0,
+            content[0]!,
+            1,
+            7,
+            ...Buffer.from('content'),
+            ...content.slice(1),
+          ),
+        ),
+        Buffer.of(0),
+      ]);
+    for (const [what, bytes] of [
+      ['many clients', update(30_000, [4, 1, 120])],
+      ['many subdocuments', update(60_000, [9, 1, 120, 118, 0])],
+    ] as const) {
+      const answer = await post(what, '/v2/crdt/updates/push', {
+        ...editor,
+        editorId: 'pushed',
+        update: bytes.toString('base64'),
+      });
       expect([what, answer.status]).toEqual([what, 400]);
     }
-    const xlsx = workbook(Array.from({ length: 10 }, (_each, at) => ({ name: `S${at}`, rows: [], xml: `<sheetData>${'<a/>'.repeat(290_000)}</sheetData>` })));
+    const xlsx = workbook(
+      Array.from({ length: 10 }, (_each, at) => ({
+        name: `S${at}`,
+        rows: [],
+        xml: `<sheetData>${'<a/>'.repeat(290_000)}</sheetData>`,
+      })),
+    );
     const mimeType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
-    expect((await post('a workbook', '/v2/agents/extract', { fileBase64: xlsx.toString('base64'), mimeType })).status).toBe(400);
-    await post('commas', '/v2/agents/extract', { fileBase64: Buffer.from(','.repeat(4_000_000)).toString('base64'), mimeType: 'text/csv' });
+    expect(
+      (await post('a workbook', '/v2/agents/extract', { fileBase64: xlsx.toString('base64'), mimeType })).status,
+    ).toBe(400);
+    await post('commas', '/v2/agents/extract', {
+      fileBase64: Buffer.from(','.repeat(4_000_000)).toString('base64'),
+      mimeType: 'text/csv',
+    });
   });
 });

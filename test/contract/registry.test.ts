@@ -27,11 +27,19 @@ const probe = `
 `;
 
 function effectsOfImporting(file: string): { exports: number; noted: string[]; open: string[] } {
-  return JSON.parse(execFileSync(process.execPath, ['--input-type=module', '--eval', probe, file], { cwd: projectDir, env: {}, encoding: 'utf8' }));
+  return JSON.parse(
+    execFileSync(process.execPath, ['--input-type=module', '--eval', probe, file], {
+      cwd: projectDir,
+      env: {},
+      encoding: 'utf8',
+    }),
+  );
 }
 
 test.each([
-  ['functions/index.ts', endpoints.length], ['functions/pages.ts', registeredPages().length], ['functions/workers/index.ts', registeredWorkers().length],
+  ['functions/index.ts', endpoints.length],
+  ['functions/pages.ts', registeredPages().length],
+  ['functions/workers/index.ts', registeredWorkers().length],
 ])('importing the registry %s reads no environment and no clock and opens nothing', (file, exports) => {
   expect(effectsOfImporting(join(projectDir, file))).toEqual({ exports, noted: [], open: [] });
 });
@@ -41,7 +49,10 @@ test('a module that does would be found out', () => {
   try {
     mkdirSync(join(folder, 'lib'));
     const file = join(folder, 'lib', 'eager.mjs');
-    writeFileSync(file, 'export const name = process.env.TABLE_NAME;\nexport const today = Date.now();\nsetInterval(() => {}, 1000);\n');
+    writeFileSync(
+      file,
+      'export const name = process.env.TABLE_NAME;\nexport const today = Date.now();\nsetInterval(() => {}, 1000);\n',
+    );
     expect(effectsOfImporting(file)).toEqual({ exports: 2, noted: ['TABLE_NAME', 'Date.now'], open: ['Timeout'] });
   } finally {
     rmSync(folder, { recursive: true });

@@ -23,41 +23,88 @@ async function newCustomerWithExamples(): Promise<Record<AuthLevel, Headers>> {
     const { status, body } = await post(await handlerOf(path), headers.apiKey, data);
     if (status !== 200) throw new Error(`${path} answered ${status}: ${JSON.stringify(body)}`);
   };
-  const sendExample = (path: string) => send(path, endpoints.find((endpoint) => endpoint.path === path)!.example.data as object);
+  const sendExample = (path: string) =>
+    send(path, endpoints.find((endpoint) => endpoint.path === path)!.example.data as object);
   await send('/v2/workspace/notificationconfig/update', { useNotificationService: true });
-  for (const name of ['add', 'folders/add', 'documents/add', 'usergroups/add']) await sendExample(`/v2/organizations/${name}`);
+  for (const name of ['add', 'folders/add', 'documents/add', 'usergroups/add'])
+    await sendExample(`/v2/organizations/${name}`);
   for (const path of ['/v2/users/add', '/v2/commentannotations/add', '/v2/notifications/add']) await sendExample(path);
-  await send('/v2/organizations/documents/add', { organizationId: 'acme', createOrganization: true, documents: [{ documentId: 'nda' }] });
+  await send('/v2/organizations/documents/add', {
+    organizationId: 'acme',
+    createOrganization: true,
+    documents: [{ documentId: 'nda' }],
+  });
   return headers;
 }
 
 /** The operations that exist in both versions. */
 const inBothVersions = [
-  'commentannotations/add', 'commentannotations/comments/add', 'commentannotations/comments/delete', 'commentannotations/comments/get', 'commentannotations/comments/update',
-  'commentannotations/count/get', 'commentannotations/delete', 'commentannotations/get', 'commentannotations/update',
-  'notifications/add', 'notifications/config/get', 'notifications/config/set', 'notifications/delete', 'notifications/get', 'notifications/update',
-  'organizations/access/disablestate/update', 'organizations/add', 'organizations/delete', 'organizations/documents/access/disablestate/update', 'organizations/documents/access/update',
-  'organizations/documents/add', 'organizations/documents/delete', 'organizations/documents/get', 'organizations/documents/move', 'organizations/documents/update', 'organizations/folders/access/update',
-  'organizations/folders/add', 'organizations/folders/get', 'organizations/folders/update', 'organizations/get', 'organizations/update', 'organizations/usergroups/add', 'organizations/usergroups/users/add',
-  'organizations/usergroups/users/delete', 'users/add', 'users/data/delete', 'users/data/delete/status', 'users/data/get', 'users/delete', 'users/get', 'users/update', 'workspace/domains/add', 'workspace/domains/delete',
+  'commentannotations/add',
+  'commentannotations/comments/add',
+  'commentannotations/comments/delete',
+  'commentannotations/comments/get',
+  'commentannotations/comments/update',
+  'commentannotations/count/get',
+  'commentannotations/delete',
+  'commentannotations/get',
+  'commentannotations/update',
+  'notifications/add',
+  'notifications/config/get',
+  'notifications/config/set',
+  'notifications/delete',
+  'notifications/get',
+  'notifications/update',
+  'organizations/access/disablestate/update',
+  'organizations/add',
+  'organizations/delete',
+  'organizations/documents/access/disablestate/update',
+  'organizations/documents/access/update',
+  'organizations/documents/add',
+  'organizations/documents/delete',
+  'organizations/documents/get',
+  'organizations/documents/move',
+  'organizations/documents/update',
+  'organizations/folders/access/update',
+  'organizations/folders/add',
+  'organizations/folders/get',
+  'organizations/folders/update',
+  'organizations/get',
+  'organizations/update',
+  'organizations/usergroups/add',
+  'organizations/usergroups/users/add',
+  'organizations/usergroups/users/delete',
+  'users/add',
+  'users/data/delete',
+  'users/data/delete/status',
+  'users/data/get',
+  'users/delete',
+  'users/get',
+  'users/update',
+  'workspace/domains/add',
+  'workspace/domains/delete',
 ];
 
 test('every operation that exists in both versions is served under both', () => {
   const paths = endpoints.map(({ path }) => path);
   expect(paths).toEqual(expect.arrayContaining(inBothVersions.flatMap((name) => [`/v1/${name}`, `/v2/${name}`])));
-  expect(twins.map(({ path }) => path.slice('/v1/'.length)).filter((name) => !inBothVersions.includes(name))).toEqual([]);
+  expect(twins.map(({ path }) => path.slice('/v1/'.length)).filter((name) => !inBothVersions.includes(name))).toEqual(
+    [],
+  );
 });
 
 describe('the twin', () => {
-  test.each(each)('%s is in the file of its endpoint, with the same credentials, kind and capabilities', async (_path, twin, endpoint) => {
-    expect(otherVersion(twin.path)).toBe(endpoint.path);
-    const module = (await import(`../../${sourceFile(endpoint.path)}`)) as { endpoint: Endpoint; twin: Endpoint };
-    expect([module.endpoint, module.twin]).toEqual([endpoint, twin]);
-    const { auth, kind, freshCredentials, errors } = endpoint;
-    expect(twin).toMatchObject({ auth, kind, errors });
-    expect(twin.freshCredentials).toBe(freshCredentials);
-    expect(capabilitiesOf(twin)).toEqual(capabilitiesOf(endpoint));
-  });
+  test.each(each)(
+    '%s is in the file of its endpoint, with the same credentials, kind and capabilities',
+    async (_path, twin, endpoint) => {
+      expect(otherVersion(twin.path)).toBe(endpoint.path);
+      const module = (await import(`../../${sourceFile(endpoint.path)}`)) as { endpoint: Endpoint; twin: Endpoint };
+      expect([module.endpoint, module.twin]).toEqual([endpoint, twin]);
+      const { auth, kind, freshCredentials, errors } = endpoint;
+      expect(twin).toMatchObject({ auth, kind, errors });
+      expect(twin.freshCredentials).toBe(freshCredentials);
+      expect(capabilitiesOf(twin)).toEqual(capabilitiesOf(endpoint));
+    },
+  );
 
   test.each(each)('%s says in the reference which operation it repeats', (path, { differs }, endpoint) => {
     const { description, 'x-twin-of': twinOf } = openApi.paths[path]!.post;
@@ -68,7 +115,11 @@ describe('the twin', () => {
   test.each(each)('%s refuses wrong credentials like its endpoint', async (path, twin) => {
     const answer = await post(await handlerOf(path), {}, twin.example.data);
     expectDocumented(twin, answer);
-    expect(answer).toEqual({ ...answer, status: 403, body: { error: { status: 'PERMISSION_DENIED', message: expect.any(String) } } });
+    expect(answer).toEqual({
+      ...answer,
+      status: 403,
+      body: { error: { status: 'PERMISSION_DENIED', message: expect.any(String) } },
+    });
   });
 
   test.each(each)('%s answers its example as documented, like its endpoint', async (path, twin, endpoint) => {
@@ -78,14 +129,21 @@ describe('the twin', () => {
     expectDocumented(twin, answer);
     expect(answer.status).toBe(usual.status);
     if (answer.status !== 200) expect(answer.body.error).toEqual(usual.body.error);
-    else expect(Object.keys(answer.body.result)).toEqual(Object.keys(usual.body.result).filter((key) => twin.differs === undefined || !/page ?token/i.test(key)));
+    else
+      expect(Object.keys(answer.body.result)).toEqual(
+        Object.keys(usual.body.result).filter((key) => twin.differs === undefined || !/page ?token/i.test(key)),
+      );
   });
 
   test('that reads takes and gives no page tokens, but for the data of a user', () => {
-    const paging = twins.filter(({ path, kind }) => kind === 'read' && path !== '/v1/users/data/get').flatMap(({ path }) => {
-      const { requestBody, responses } = openApi.paths[path]!.post;
-      return [...JSON.stringify([requestBody, responses[200]]).matchAll(/"(order|pageSize|pageToken|nextPageToken)":/g)].map(([, name]) => `${path} ${name}`);
-    });
+    const paging = twins
+      .filter(({ path, kind }) => kind === 'read' && path !== '/v1/users/data/get')
+      .flatMap(({ path }) => {
+        const { requestBody, responses } = openApi.paths[path]!.post;
+        return [
+          ...JSON.stringify([requestBody, responses[200]]).matchAll(/"(order|pageSize|pageToken|nextPageToken)":/g),
+        ].map(([, name]) => `${path} ${name}`);
+      });
     expect(paging).toEqual([]);
   });
 });

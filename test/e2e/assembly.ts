@@ -24,7 +24,11 @@ export async function copyAssembly(): Promise<AssemblyCopy> {
     const [from, to] = [join(original, entry.name), join(dir, entry.name)];
     await (entry.isDirectory() ? symlink(from, to) : cp(from, to));
   }
-  const filesOf = async (ending: string) => (await readdir(dir)).filter((name) => name.endsWith(ending)).sort().map((name) => join(dir, name));
+  const filesOf = async (ending: string) =>
+    (await readdir(dir))
+      .filter((name) => name.endsWith(ending))
+      .sort()
+      .map((name) => join(dir, name));
   return {
     dir,
     async changeTemplate(change) {

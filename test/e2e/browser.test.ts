@@ -14,7 +14,10 @@ const DASHBOARD = '/_local/dashboard';
 /** Alarms of faults ring from so many on. */
 const FAULTS = 5;
 const nda = { organizationId: 'acme', documentId: 'nda' };
-const [ada, grace] = [{ userId: 'ada', name: 'Ada', email: 'ada@example.com' }, { userId: 'grace', name: 'Grace', email: 'grace@example.com' }];
+const [ada, grace] = [
+  { userId: 'ada', name: 'Ada', email: 'ada@example.com' },
+  { userId: 'grace', name: 'Grace', email: 'grace@example.com' },
+];
 
 let dataDir: string;
 let system: System;
@@ -25,7 +28,11 @@ const tabs: Tab[] = [];
 // One system and one browser for all: each takes a second to start. The last test stops the system and starts it again.
 beforeAll(async () => {
   dataDir = await temporaryDir();
-  [system, receiver, browser] = await Promise.all([startSystem({ dataDir, env: { SCHEDULE_SECONDS: '1' } }), RemoteReceiver.start(), TestBrowser.start()]);
+  [system, receiver, browser] = await Promise.all([
+    startSystem({ dataDir, env: { SCHEDULE_SECONDS: '1' } }),
+    RemoteReceiver.start(),
+    TestBrowser.start(),
+  ]);
 });
 afterEach(() => Promise.all(tabs.splice(0).map(({ page }) => page.context().close())));
 afterAll(async () => {
@@ -56,7 +63,10 @@ const nothingSaid = (page: Page) => page.getByRole('alert').filter({ hasText: /^
 /** A policy holds: what is written into the page does not run, and that is told. */
 async function expectNoInlineScripts({ page, problems }: Tab): Promise<void> {
   const told = page.waitForEvent('console', (message) => /Content Security Policy/.test(message.text()));
-  await inPage(page, "document.body.append(Object.assign(document.createElement('script'), { textContent: 'window.ran = true' }))");
+  await inPage(
+    page,
+    "document.body.append(Object.assign(document.createElement('script'), { textContent: 'window.ran = true' }))",
+  );
   await told;
   expect(await inPage(page, 'window.ran')).toBeUndefined();
   expect(problems).toEqual([expect.stringContaining('Executing inline script violates')]);
@@ -65,22 +75,30 @@ async function expectNoInlineScripts({ page, problems }: Tab): Promise<void> {
 describe('the dashboard', () => {
   /** The highest value that a line of a graph had, as soon as it is above zero. */
   async function highest(page: Page, row: string, graph: string, label: string): Promise<number> {
-    const line = page.getByRole('region', { name: row, exact: true }).getByRole('figure', { name: graph, exact: true }).getByRole('row')
+    const line = page
+      .getByRole('region', { name: row, exact: true })
+      .getByRole('figure', { name: graph, exact: true })
+      .getByRole('row')
       .filter({ has: page.getByRole('rowheader', { name: label, exact: true }) });
     const value = line.getByRole('cell').last().filter({ hasText: /[1-9]/ });
     return Number((await value.textContent())?.replaceAll(',', ''));
   }
   const health = (page: Page) => page.getByRole('status').filter({ hasText: 'alarm' });
-  const part = (page: Page, name: string) => page.getByRole('listitem').filter({ has: page.getByRole('heading', { name }) });
+  const part = (page: Page, name: string) =>
+    page.getByRole('listitem').filter({ has: page.getByRole('heading', { name }) });
   const withText = (locator: Locator, text: string | RegExp) => locator.filter({ hasText: text }).waitFor();
   /** What the page asks for next, when it is shown. */
   async function nextState(page: Page): Promise<ConsoleState> {
     const response = await page.waitForResponse(/dashboard\.json/);
     const state = (await response.json()) as ConsoleState;
-    await withText(page.locator('#updated'), await inPage<string>(page, `new Date(${state.at}).toTimeString().slice(0, 8)`));
+    await withText(
+      page.locator('#updated'),
+      await inPage<string>(page, `new Date(${state.at}).toTimeString().slice(0, 8)`),
+    );
     return state;
   }
-  const refused = () => Promise.all(Array.from({ length: FAULTS }, () => system.post('/v2/users/get', { organizationId: 'acme' })));
+  const refused = () =>
+    Promise.all(Array.from({ length: FAULTS }, () => system.post('/v2/users/get', { organizationId: 'acme' })));
 
   test('opens without a problem, says that all is well, and loads from the system alone', async () => {
     const { page, problems, asked } = await open(DASHBOARD);
@@ -109,9 +127,15 @@ describe('the dashboard', () => {
     const { page, problems } = await open(DASHBOARD);
     await health(page).waitFor();
     await inPage(page, 'window.stays = true');
-    await system.client.v2.organizations.documents.add({ organizationId: 'acme', createOrganization: true, documents: [{ documentId: 'nda', documentName: 'NDA' }] });
+    await system.client.v2.organizations.documents.add({
+      organizationId: 'acme',
+      createOrganization: true,
+      documents: [{ documentId: 'nda', documentName: 'NDA' }],
+    });
     await system.client.v2.users.add({ ...nda, users: [ada, grace] });
-    await expect(system.client.v2.users.add({ organizationId: 'acme', documentId: 'missing', users: [ada] })).rejects.toThrow();
+    await expect(
+      system.client.v2.users.add({ organizationId: 'acme', documentId: 'missing', users: [ada] }),
+    ).rejects.toThrow();
     expect(await highest(page, '/v2/users', 'Invocations', 'add')).toBeGreaterThanOrEqual(1);
     expect(await highest(page, '/v2/organizations', 'Duration p99, ms', 'documents/add')).toBeGreaterThan(0);
     expect(await highest(page, 'Is it healthy?', 'Requests', 'requests')).toBeGreaterThanOrEqual(1);
@@ -120,8 +144,25 @@ describe('the dashboard', () => {
 
     await done('/v2/workspace/advancedwebhookconfig/update', { isEnabled: true });
     await done('/v2/workspace/advancedwebhook/endpoints/create', { url: receiver.url('/hook') });
-    await done('/v2/workspace/emailconfig/update', { useEmailService: true, emailServiceConfig: { fromCompany: 'Acme' } });
-    await done('/v2/commentannotations/add', { ...nda, commentAnnotations: [{ commentData: [{ commentText: '@grace', from: ada, taggedUserContacts: [{ userId: 'grace', text: '@grace' }], triggerNotification: true }] }] });
+    await done('/v2/workspace/emailconfig/update', {
+      useEmailService: true,
+      emailServiceConfig: { fromCompany: 'Acme' },
+    });
+    await done('/v2/commentannotations/add', {
+      ...nda,
+      commentAnnotations: [
+        {
+          commentData: [
+            {
+              commentText: '@grace',
+              from: ada,
+              taggedUserContacts: [{ userId: 'grace', text: '@grace' }],
+              triggerNotification: true,
+            },
+          ],
+        },
+      ],
+    });
     await receiver.until('/hook');
     expect(await highest(page, 'Deliveries', 'Attempts', 'delivered')).toBeGreaterThanOrEqual(1);
     expect(await highest(page, 'Deliveries', 'From commit on, ms', 'first attempt p99')).toBeGreaterThan(0);
@@ -134,15 +175,26 @@ describe('the dashboard', () => {
   test('says in text what each line says, the latest and the highest value', async () => {
     const { page } = await open(DASHBOARD);
     const { rows } = await nextState(page);
-    const shown = await inPage<unknown>(page, `[...document.querySelectorAll('#rows > section:not([hidden])')].map((row) => [row.querySelector('h2').textContent, ...[...row.querySelectorAll('figure')].map((figure) => [
+    const shown = await inPage<unknown>(
+      page,
+      `[...document.querySelectorAll('#rows > section:not([hidden])')].map((row) => [row.querySelector('h2').textContent, ...[...row.querySelectorAll('figure')].map((figure) => [
       figure.querySelector('h3').textContent, ...[...figure.querySelectorAll('tbody tr')].map((line) => [...line.cells].map((cell) => cell.textContent)),
-    ])])`);
-    const expected = rows.filter(({ title, graphs }) => !heading(title).title.startsWith('/') || graphs.some(({ series }) => series.length > 0)).map((row) => [heading(row.title).title, ...row.graphs.map(({ title, series }) => [
-      title, ...series.map(({ label, values }) => {
-        const measured = values.filter((value) => value !== null);
-        return [label, number(measured.at(-1)), number(measured.length > 0 ? Math.max(...measured) : null)];
-      }),
-    ])]);
+    ])])`,
+    );
+    const expected = rows
+      .filter(
+        ({ title, graphs }) => !heading(title).title.startsWith('/') || graphs.some(({ series }) => series.length > 0),
+      )
+      .map((row) => [
+        heading(row.title).title,
+        ...row.graphs.map(({ title, series }) => [
+          title,
+          ...series.map(({ label, values }) => {
+            const measured = values.filter((value) => value !== null);
+            return [label, number(measured.at(-1)), number(measured.length > 0 ? Math.max(...measured) : null)];
+          }),
+        ]),
+      ]);
     expect(shown).toEqual(expected);
     expect(expected.flat(2).length).toBeGreaterThan(60);
   });
@@ -150,10 +202,17 @@ describe('the dashboard', () => {
   test('shows in all graphs the moment that somebody points at in one, until the pointer leaves', async () => {
     const { page, problems } = await open(DASHBOARD);
     await nextState(page);
-    const shown = () => inPage<string[]>(page, "[...new Set([...document.querySelectorAll('figure thead th:nth-child(2)')].filter(({ offsetParent }) => offsetParent).map(({ textContent }) => textContent))]");
+    const shown = () =>
+      inPage<string[]>(
+        page,
+        "[...new Set([...document.querySelectorAll('figure thead th:nth-child(2)')].filter(({ offsetParent }) => offsetParent).map(({ textContent }) => textContent))]",
+      );
     expect(await shown()).toEqual(['latest']);
     await page.locator('.u-over').first().hover();
-    await page.getByRole('columnheader', { name: /^\d\d:\d\d:\d\d$/ }).first().waitFor();
+    await page
+      .getByRole('columnheader', { name: /^\d\d:\d\d:\d\d$/ })
+      .first()
+      .waitFor();
     expect(await shown()).toEqual([expect.stringMatching(/^\d\d:\d\d:\d0$/)]);
     await page.getByRole('heading', { level: 1 }).hover();
     await page.getByRole('columnheader', { name: 'latest' }).first().waitFor();
@@ -182,7 +241,14 @@ describe('the dashboard', () => {
       await page.keyboard.press('Tab');
       reached.push(await focused());
     }
-    expect(reached).toEqual(['15 minutes', '1 hour', expect.stringMatching(/^All \d+ alarms$/), 'Stop table', 'Stop queues', 'Stop mail']);
+    expect(reached).toEqual([
+      '15 minutes',
+      '1 hour',
+      expect.stringMatching(/^All \d+ alarms$/),
+      'Stop table',
+      'Stop queues',
+      'Stop mail',
+    ]);
     await page.keyboard.press('Enter');
     await withText(part(page, 'mail'), 'stopped');
     await withText(page.getByRole('status'), 'mail is stopped.');
@@ -197,7 +263,9 @@ describe('the dashboard', () => {
     const { page, problems } = await open(DASHBOARD);
     await page.getByRole('button', { name: 'Stop table' }).click();
     await withText(part(page, 'table'), 'stopped');
-    expect((await refused()).map(({ status, body }) => [status, body.error?.status])).toEqual(Array(FAULTS).fill([503, 'UNAVAILABLE']));
+    expect((await refused()).map(({ status, body }) => [status, body.error?.status])).toEqual(
+      Array(FAULTS).fill([503, 'UNAVAILABLE']),
+    );
 
     const alarm = page.getByRole('article', { name: 'V2UsersFaults rings' });
     await alarm.waitFor();
@@ -208,7 +276,9 @@ describe('the dashboard', () => {
     expect(text).toMatch(/For v2\.users\.get\s/);
     await withText(health(page), /^\d+ of \d+ alarms rings?$/);
     expect(await page.title()).toMatch(/^\(\d+\) svc on this machine$/);
-    expect(await highest(page, '/v2/users', 'Faults: answers of 500 and above', 'v2.users.get')).toBeGreaterThanOrEqual(1);
+    expect(await highest(page, '/v2/users', 'Faults: answers of 500 and above', 'v2.users.get')).toBeGreaterThanOrEqual(
+      1,
+    );
 
     await page.getByRole('button', { name: 'Start table' }).click();
     await withText(part(page, 'table'), 'runs');
@@ -216,16 +286,27 @@ describe('the dashboard', () => {
     expect(problems).toEqual([]);
   });
 
-  test.each([[1920, 'light'], [1280, 'dark'], [390, 'light'], [390, 'dark']] as const)('fits into %d pixels, %s', async (width, colorScheme) => {
+  test.each([
+    [1920, 'light'],
+    [1280, 'dark'],
+    [390, 'light'],
+    [390, 'dark'],
+  ] as const)('fits into %d pixels, %s', async (width, colorScheme) => {
     const { page, problems } = await open(DASHBOARD, { viewport: { width, height: 900 }, colorScheme });
     await nextState(page);
     // What is widest: the table of all alarms, and an alarm that rings.
     await page.getByRole('article').first().waitFor();
-    if (process.env.SCREENSHOTS) await page.screenshot({ path: join(tmpdir(), `dashboard-${width}-${colorScheme}.png`), fullPage: true });
+    if (process.env.SCREENSHOTS)
+      await page.screenshot({ path: join(tmpdir(), `dashboard-${width}-${colorScheme}.png`), fullPage: true });
     await page.getByText(/^All \d+ alarms$/).click();
     await page.getByRole('region', { name: 'All alarms' }).waitFor();
     expect(await inPage(page, 'document.documentElement.scrollWidth')).toBe(width);
-    expect(await inPage(page, "[...document.querySelectorAll('figure')].filter(({ offsetParent, scrollWidth, clientWidth }) => offsetParent && scrollWidth > clientWidth).length")).toBe(0);
+    expect(
+      await inPage(
+        page,
+        "[...document.querySelectorAll('figure')].filter(({ offsetParent, scrollWidth, clientWidth }) => offsetParent && scrollWidth > clientWidth).length",
+      ),
+    ).toBe(0);
     expect(problems).toEqual([]);
   });
 
@@ -241,7 +322,8 @@ describe('the dashboard', () => {
       return tab;
     }
     /** Resolves when the page has done all that it had to do; whatever it has asked for until then is known. */
-    const settled = (page: Page) => inPage(page, "fetch('dashboard.css').then((response) => response.text()).then(() => undefined)");
+    const settled = (page: Page) =>
+      inPage(page, "fetch('dashboard.css').then((response) => response.text()).then(() => undefined)");
 
     test('again when it is answered, or when it has waited for long, and says since when', async () => {
       const { page, asked } = await openStanding();
@@ -270,7 +352,8 @@ describe('the dashboard', () => {
 
     test('not while nobody sees it', async () => {
       const { page, asked } = await openStanding();
-      const see = (hidden: boolean) => `Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true }); document.dispatchEvent(new Event('visibilitychange'));`;
+      const see = (hidden: boolean) =>
+        `Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true }); document.dispatchEvent(new Event('visibilitychange'));`;
       const askedBy = async (code: string) => {
         const before = asked.length;
         await inPage(page, code);
@@ -291,19 +374,26 @@ describe('the dashboard', () => {
     tabs.push(tab);
     const { page, problems } = tab;
     await page.goto(receiver.url('/page'));
-    const stop = (type: string, mode: string) => inPage<string>(page, `fetch('${system.baseUrl}/_local/parts/table', { method: 'POST', mode: '${mode}', headers: { 'content-type': '${type}' }, body: '{"running": false}' }).then(() => 'read', ({ message }) => message)`);
+    const stop = (type: string, mode: string) =>
+      inPage<string>(
+        page,
+        `fetch('${system.baseUrl}/_local/parts/table', { method: 'POST', mode: '${mode}', headers: { 'content-type': '${type}' }, body: '{"running": false}' }).then(() => 'read', ({ message }) => message)`,
+      );
     expect(await stop('text/plain', 'no-cors')).toBe('Failed to fetch');
     // It got there, hence the refusal of the content type.
     expect(problems).toContain(`POST ${system.baseUrl}/_local/parts/table: net::ERR_BLOCKED_BY_RESPONSE.NotSameOrigin`);
     expect(await stop('application/json', 'cors')).toBe('Failed to fetch');
-    expect(await inPage(page, `fetch('${system.baseUrl}${DASHBOARD}.json').then(() => 'read', ({ message }) => message)`)).toBe('Failed to fetch');
+    expect(
+      await inPage(page, `fetch('${system.baseUrl}${DASHBOARD}.json').then(() => 'read', ({ message }) => message)`),
+    ).toBe('Failed to fetch');
     const state = (await (await fetch(`${system.baseUrl}${DASHBOARD}.json`)).json()) as ConsoleState;
     expect(state.parts.map(({ running }) => running)).toEqual([true, true, true]);
   });
 });
 
 describe('the API reference', () => {
-  const operation = (page: Page, path: string) => page.locator('.opblock').filter({ has: page.locator(`[data-path="${path}"]`) });
+  const operation = (page: Page, path: string) =>
+    page.locator('.opblock').filter({ has: page.locator(`[data-path="${path}"]`) });
 
   // One page for all: there is so much in it that it takes a second to show.
   let tab: Tab;
@@ -315,14 +405,18 @@ describe('the API reference', () => {
 
   test('shows the operations of all tags, and loads from the system alone', async () => {
     const { page, problems, asked } = tab;
-    const { paths, tags } = (await (await fetch(`${system.baseUrl}/openapi.json`)).json()) as OpenApiDocument & { readonly tags: readonly { readonly name: string }[] };
+    const { paths, tags } = (await (await fetch(`${system.baseUrl}/openapi.json`)).json()) as OpenApiDocument & {
+      readonly tags: readonly { readonly name: string }[];
+    };
     for (const { name } of tags) {
       const expected = Object.keys(paths).filter((path) => paths[path]!.post.tags.includes(name));
       const header = page.locator(`.opblock-tag[data-tag="${name}"]`);
       await header.getByRole('button').click();
       const operations = page.locator('.opblock-tag-section').filter({ has: header }).locator('.opblock');
       if (expected.length > 0) await operations.first().waitFor();
-      const shown = await operations.locator('.opblock-summary-path').evaluateAll((found) => found.map((each) => each.getAttribute('data-path')));
+      const shown = await operations
+        .locator('.opblock-summary-path')
+        .evaluateAll((found) => found.map((each) => each.getAttribute('data-path')));
       expect([name, shown.toSorted()]).toEqual([name, expected.sort()]);
       // So that not all of them are drawn again with every change.
       await header.getByRole('button').click();
@@ -333,7 +427,11 @@ describe('the API reference', () => {
 
   test('shows the example and the schema of an operation, and sends it with the credentials that it is given', async () => {
     const { page, problems, asked } = tab;
-    await done('/v2/organizations/documents/add', { organizationId: 'initech', createOrganization: true, documents: [{ documentId: 'contract' }] });
+    await done('/v2/organizations/documents/add', {
+      organizationId: 'initech',
+      createOrganization: true,
+      documents: [{ documentId: 'contract' }],
+    });
     await done('/v2/users/add', { organizationId: 'initech', documentId: 'contract', users: [ada, grace] });
     await page.locator('.opblock-tag[data-tag="v2/users"]').getByRole('button').click();
     const counting = operation(page, '/v2/users/count/get');
@@ -346,15 +444,22 @@ describe('the API reference', () => {
 
     await page.getByRole('button', { name: 'Authorize' }).first().click();
     const { apiKey, authToken } = system.credentials;
-    for (const [name, value] of [['apiKey', apiKey], ['authToken', authToken]] as const) {
-      const scheme = page.locator('.auth-container').filter({ has: page.locator('h4 code').getByText(name, { exact: true }) });
+    for (const [name, value] of [
+      ['apiKey', apiKey],
+      ['authToken', authToken],
+    ] as const) {
+      const scheme = page
+        .locator('.auth-container')
+        .filter({ has: page.locator('h4 code').getByText(name, { exact: true }) });
       await scheme.getByRole('textbox').fill(value);
       await scheme.getByRole('button', { name: 'Apply credentials' }).click();
     }
     await page.getByRole('button', { name: 'Close' }).last().click();
 
     await counting.getByRole('button', { name: 'Try it out' }).click();
-    await counting.getByRole('textbox').fill(JSON.stringify({ data: { organizationId: 'initech', documentIds: ['contract'] } }));
+    await counting
+      .getByRole('textbox')
+      .fill(JSON.stringify({ data: { organizationId: 'initech', documentIds: ['contract'] } }));
     await counting.getByRole('button', { name: 'Execute' }).click();
     const live = counting.locator('.live-responses-table .response').first();
     await live.filter({ hasText: '"count": 2' }).waitFor();
@@ -371,11 +476,19 @@ test('the dashboard says when the system is gone, and shows it again when it is 
   const said = page.getByRole('alert');
   await page.getByRole('button', { name: 'Stop table' }).waitFor();
   await system.stop();
-  await said.filter({ hasText: /^The system has not answered since \d\d:\d\d:\d\d\. What is shown is from \d\d:\d\d:\d\d\. It is asked again every 2 seconds\.$/ }).waitFor();
+  await said
+    .filter({
+      hasText:
+        /^The system has not answered since \d\d:\d\d:\d\d\. What is shown is from \d\d:\d\d:\d\d\. It is asked again every 2 seconds\.$/,
+    })
+    .waitFor();
   expect(await page.getByRole('button', { name: 'Stop table' }).isVisible()).toBe(true);
   expect(problems.filter((problem) => !/ERR_CONNECTION|ERR_EMPTY_RESPONSE|503/.test(problem))).toEqual([]);
 
   system = await startSystem({ dataDir, env: { SCHEDULE_SECONDS: '1', PORT: new URL(system.baseUrl).port } });
   await nothingSaid(page);
-  await page.getByRole('status').filter({ hasText: /^No alarm rings/ }).waitFor();
+  await page
+    .getByRole('status')
+    .filter({ hasText: /^No alarm rings/ })
+    .waitFor();
 });

@@ -8,7 +8,8 @@ import { startSystem, type System, temporaryDir } from './system.ts';
 const nda = { organizationId: 'acme', documentId: 'nda' };
 const editor = { ...nda, editorId: 'summary' };
 /** Words of 2 KB that packing makes hardly smaller: two dozen of them are compacted. */
-const words = (name: string, count: number) => Array.from({ length: count }, (_each, index) => `${name}${index}-${randomBytes(1_000).toString('hex')}`);
+const words = (name: string, count: number) =>
+  Array.from({ length: count }, (_each, index) => `${name}${index}-${randomBytes(1_000).toString('hex')}`);
 
 let dataDir: string;
 let system: System;
@@ -29,15 +30,29 @@ const valueOf = async () => (await system.client.v2.crdt.get(editor)).data[0]?.d
 
 /** Has each client type words of its own; gives what each sees in the end. */
 function type(count: number, name: string): Promise<string[]> {
-  const { baseUrl, credentials: { headerPrefix, apiKey, authToken } } = system;
+  const {
+    baseUrl,
+    credentials: { headerPrefix, apiKey, authToken },
+  } = system;
   const headers = { [`${headerPrefix}api-key`]: apiKey, [`${headerPrefix}auth-token`]: authToken };
-  return Promise.all(editors.map((one, index) => one.does({ baseUrl, headers, editor, byVersion: index === 0, words: words(`${name}${index}.`, count) })));
+  return Promise.all(
+    editors.map((one, index) =>
+      one.does({ baseUrl, headers, editor, byVersion: index === 0, words: words(`${name}${index}.`, count) }),
+    ),
+  );
 }
 
 test('specs 4.16 and 4.17: clients of Yjs in other processes, which know only updates/get and updates/push, sync both ways while REST replaces go on', async () => {
-  await system.client.v2.organizations.documents.add({ organizationId: 'acme', createOrganization: true, documents: [{ documentId: 'nda' }] });
+  await system.client.v2.organizations.documents.add({
+    organizationId: 'acme',
+    createOrganization: true,
+    documents: [{ documentId: 'nda' }],
+  });
   await system.client.v2.workspace.advancedwebhookconfig.update({ isEnabled: true });
-  await system.client.v2.workspace.advancedwebhook.endpoints.create({ url: receiver.url('/editors'), filterTypes: ['crdt.update_data'] });
+  await system.client.v2.workspace.advancedwebhook.endpoints.create({
+    url: receiver.url('/editors'),
+    filterTypes: ['crdt.update_data'],
+  });
   await system.client.v2.crdt.add({ ...editor, type: 'text', data: 'start ' });
 
   let isOver = false;
@@ -46,7 +61,9 @@ test('specs 4.16 and 4.17: clients of Yjs in other processes, which know only up
     do await system.client.v2.crdt.update({ ...editor, type: 'text', data: `r${(replaces += 1)} ${await valueOf()}` });
     while (!isOver);
   };
-  const typing = type(15, 'w').finally(() => { isOver = true; });
+  const typing = type(15, 'w').finally(() => {
+    isOver = true;
+  });
   await Promise.all([typing, replacing()]);
   expect(replaces).toBeGreaterThan(1);
   expect(await valueOf()).toContain(`r${replaces} `);
@@ -60,7 +77,12 @@ test('specs 4.16 and 4.17: clients of Yjs in other processes, which know only up
 
   await receiver.until('/editors', 1, ({ body }) => JSON.parse(body.toString()).data.crdtData.data === value);
   const told = JSON.parse(receiver.at('/editors').at(-1)!.body.toString());
-  expect(told).toMatchObject({ event: 'crdt.update_data', actionType: 'updateData', source: 'crdt', data: { actionUser: { userId: 'ada' }, crdtData: { id: 'summary', lastUpdatedBy: 'ada' } } });
+  expect(told).toMatchObject({
+    event: 'crdt.update_data',
+    actionType: 'updateData',
+    source: 'crdt',
+    data: { actionUser: { userId: 'ada' }, crdtData: { id: 'summary', lastUpdatedBy: 'ada' } },
+  });
 
   // What was acknowledged survives the end of the system, however it ends.
   await system.kill();

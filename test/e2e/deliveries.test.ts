@@ -13,9 +13,21 @@ import { clockAhead, mailsOnce, startSystem, type System, temporaryDir } from '.
 const ADVANCED = '/v2/workspace/advancedwebhook';
 const nda = { organizationId: 'acme', documentId: 'nda' };
 const person = (userId: string, name: string) => ({ userId, name, email: `${userId}@example.com` });
-const [ada, bob, eve, grace, linus] = [person('ada', 'Ada'), person('bob', 'Bob'), person('eve', 'Eve'), person('grace', 'Grace'), person('linus', 'Linus')];
+const [ada, bob, eve, grace, linus] = [
+  person('ada', 'Ada'),
+  person('bob', 'Bob'),
+  person('eve', 'Eve'),
+  person('grace', 'Grace'),
+  person('linus', 'Linus'),
+];
 
-const timing = { SCHEDULE_SECONDS: '1', WEBHOOK_RETRY_SCHEDULE: '0,1,1', MAIL_RETRY_SCHEDULE: '0,1', DUE_MARGIN_SECONDS: '60', RECONCILE_AFTER_SECONDS: '60' };
+const timing = {
+  SCHEDULE_SECONDS: '1',
+  WEBHOOK_RETRY_SCHEDULE: '0,1,1',
+  MAIL_RETRY_SCHEDULE: '0,1',
+  DUE_MARGIN_SECONDS: '60',
+  RECONCILE_AFTER_SECONDS: '60',
+};
 const ATTEMPTS = 3;
 
 /** A name outside of this machine that leads inside; the other names do not exist. */
@@ -58,27 +70,59 @@ describe('deliveries in npm start', () => {
   async function newWorkspace(name: string) {
     const { id, authToken, apiKeyList } = await done('/v2/workspace/create', { ownerEmail: `${name}@example.com` }, {});
     const [apiKey = ''] = Object.keys(apiKeyList);
-    const { authTokens } = await done('/v2/workspace/authtokens/get', { apiKey }, { 'x-svc-workspace-id': id, 'x-svc-workspace-auth-token': authToken });
+    const { authTokens } = await done(
+      '/v2/workspace/authtokens/get',
+      { apiKey },
+      { 'x-svc-workspace-id': id, 'x-svc-workspace-auth-token': authToken },
+    );
     const headers = { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authTokens[0].token as string };
     const ok = (path: string, data: unknown) => done(path, data, headers);
     const call = (path: string, data: unknown) => system.post(path, data, headers);
-    await ok('/v2/organizations/folders/add', { organizationId: 'acme', createOrganization: true, folders: [{ folderId: 'contracts', accessType: 'public' }] });
-    await ok('/v2/organizations/documents/add', { organizationId: 'acme', folderId: 'contracts', documents: [{ documentId: 'nda', documentName: 'NDA' }] });
+    await ok('/v2/organizations/folders/add', {
+      organizationId: 'acme',
+      createOrganization: true,
+      folders: [{ folderId: 'contracts', accessType: 'public' }],
+    });
+    await ok('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      folderId: 'contracts',
+      documents: [{ documentId: 'nda', documentName: 'NDA' }],
+    });
     await ok('/v2/users/add', { ...nda, users: [ada, bob, eve, grace, linus] });
     return {
       apiKey,
       ok,
       call,
       /** A new endpoint, all of whose requests go to that path. */
-      endpoint: async (path: string, fields: object = {}): Promise<string> => (await ok(paths.create, { url: receiver.url(path), ...fields })).id,
+      endpoint: async (path: string, fields: object = {}): Promise<string> =>
+        (await ok(paths.create, { url: receiver.url(path), ...fields })).id,
       secretOf: async (endpointId: string): Promise<string> => (await ok(paths.getSecret, { endpointId })).secret,
-      comment: (annotationId: string, fields: object = {}, tagged: { userId: string }[] = [grace]) => ok('/v2/commentannotations/add', {
-        ...nda,
-        commentAnnotations: [{ annotationId, ...fields, commentData: [{ commentText: 'Two years is too long.', from: ada, taggedUserContacts: tagged.map(({ userId }) => ({ userId, text: `@${userId}` })), triggerNotification: true }] }],
-      }),
-      publish: async (event: string, fields: object = {}): Promise<string> => (await ok('/v2/events/publish', { ...nda, event, ...fields })).eventId,
+      comment: (annotationId: string, fields: object = {}, tagged: { userId: string }[] = [grace]) =>
+        ok('/v2/commentannotations/add', {
+          ...nda,
+          commentAnnotations: [
+            {
+              annotationId,
+              ...fields,
+              commentData: [
+                {
+                  commentText: 'Two years is too long.',
+                  from: ada,
+                  taggedUserContacts: tagged.map(({ userId }) => ({ userId, text: `@${userId}` })),
+                  triggerNotification: true,
+                },
+              ],
+            },
+          ],
+        }),
+      publish: async (event: string, fields: object = {}): Promise<string> =>
+        (await ok('/v2/events/publish', { ...nda, event, ...fields })).eventId,
       /** The message at one endpoint, as soon as it has that status. */
-      async message(id: string, endpointId: string, status: string): Promise<{ status: string; attempts: number; nextAttemptAt: string | null }> {
+      async message(
+        id: string,
+        endpointId: string,
+        status: string,
+      ): Promise<{ status: string; attempts: number; nextAttemptAt: string | null }> {
         for (;;) {
           const { messages } = await ok(`${ADVANCED}/messages/get`, { endpointId, limit: 250 });
           const found = messages.find((message: { id: string }) => message.id === id);
@@ -86,7 +130,8 @@ describe('deliveries in npm start', () => {
           await delay(50);
         }
       },
-      attempts: async (messageId: string, endpointId: string): Promise<any[]> => (await ok(`${ADVANCED}/attempts/get`, { messageId, endpointId })).attempts,
+      attempts: async (messageId: string, endpointId: string): Promise<any[]> =>
+        (await ok(`${ADVANCED}/attempts/get`, { messageId, endpointId })).attempts,
     };
   }
 
@@ -100,16 +145,25 @@ describe('deliveries in npm start', () => {
   const eventOf = ({ body }: RemoteHook): string => JSON.parse(body).event;
   /** How a webhook is to be signed, whenever that was, and what it says is its id. */
   const signed = ({ headers, body }: RemoteHook, secret: string) => ({
-    by: new Webhook(secret).sign(headers['webhook-id'] as string, new Date(Number(headers['webhook-timestamp']) * 1000), body),
+    by: new Webhook(secret).sign(
+      headers['webhook-id'] as string,
+      new Date(Number(headers['webhook-timestamp']) * 1000),
+      body,
+    ),
     webhookId: JSON.parse(body).webhookId,
   });
   /** What the webhook says, where its signature is right. */
-  const verified = (hook: RemoteHook, secret: string): any => new Webhook(secret).verify(hook.body, hook.headers as Record<string, string>);
+  const verified = (hook: RemoteHook, secret: string): any =>
+    new Webhook(secret).verify(hook.body, hook.headers as Record<string, string>);
 
   test('facts B7: an advanced webhook has all that belongs to its source, verifies, and goes to those endpoints alone that chose it', async () => {
     const workspace = await newWorkspace('advanced');
     await workspace.ok(paths.updateConfig, { isEnabled: true });
-    const all = await workspace.endpoint('/advanced/all', { uid: 'all', description: 'Everything', metadata: { team: 'legal' } });
+    const all = await workspace.endpoint('/advanced/all', {
+      uid: 'all',
+      description: 'Everything',
+      metadata: { team: 'legal' },
+    });
     await workspace.endpoint('/advanced/status', { filterTypes: ['comment_annotation.status_change'] });
     await workspace.endpoint('/advanced/legal', { channels: ['legal', 'sales'] });
     await workspace.endpoint('/advanced/disabled', { disabled: true });
@@ -118,7 +172,12 @@ describe('deliveries in npm start', () => {
       const [hook] = await receiver.until('/advanced/all', 1, (each) => eventOf(each) === event);
       return { hook: hook!, body: verified(hook!, secret) };
     };
-    const metadata = { apiKey: workspace.apiKey, folderId: 'contracts', document: { documentId: 'nda', documentName: 'NDA' }, organization: { organizationId: 'acme' } };
+    const metadata = {
+      apiKey: workspace.apiKey,
+      folderId: 'contracts',
+      document: { documentId: 'nda', documentName: 'NDA' },
+      organization: { organizationId: 'acme' },
+    };
 
     const location = { id: 'page-2', locationName: 'Page 2' };
     await workspace.comment('clause-4', { location, priority: 'P1' });
@@ -133,46 +192,133 @@ describe('deliveries in npm start', () => {
       data: {
         actionUser: ada,
         commentAnnotation: expect.objectContaining({
-          annotationId: 'clause-4', location, priority: 'P1', from: ada, status: expect.objectContaining({ id: 'OPEN' }),
-          comments: [expect.objectContaining({ commentText: 'Two years is too long.', from: ada, taggedUserContacts: [expect.objectContaining({ userId: 'grace' })] })],
+          annotationId: 'clause-4',
+          location,
+          priority: 'P1',
+          from: ada,
+          status: expect.objectContaining({ id: 'OPEN' }),
+          comments: [
+            expect.objectContaining({
+              commentText: 'Two years is too long.',
+              from: ada,
+              taggedUserContacts: [expect.objectContaining({ userId: 'grace' })],
+            }),
+          ],
         }),
         targetComment: expect.objectContaining({ commentId: 1, commentText: 'Two years is too long.', from: ada }),
         metadata: { ...metadata, locations: [location] },
       },
     });
 
-    await workspace.ok('/v2/commentannotations/comments/add', { ...nda, annotationId: 'clause-4', commentData: [{ commentText: 'One, then.', from: grace, triggerNotification: true }] });
+    await workspace.ok('/v2/commentannotations/comments/add', {
+      ...nda,
+      annotationId: 'clause-4',
+      commentData: [{ commentText: 'One, then.', from: grace, triggerNotification: true }],
+    });
     const { body: replied } = await only('comment.add');
-    expect(replied.data).toMatchObject({ actionUser: grace, commentAnnotation: { annotationId: 'clause-4' }, targetComment: { commentText: 'One, then.', from: grace }, metadata });
+    expect(replied.data).toMatchObject({
+      actionUser: grace,
+      commentAnnotation: { annotationId: 'clause-4' },
+      targetComment: { commentText: 'One, then.', from: grace },
+      metadata,
+    });
 
     await workspace.comment('clause-5', { visibility: { type: 'restricted', userIds: ['bob'] } }, []);
-    await workspace.ok('/v2/commentannotations/update', { ...nda, annotationIds: ['clause-5'], updatedData: { status: 'RESOLVED' }, actionUser: bob, triggerNotification: true });
+    await workspace.ok('/v2/commentannotations/update', {
+      ...nda,
+      annotationIds: ['clause-5'],
+      updatedData: { status: 'RESOLVED' },
+      actionUser: bob,
+      triggerNotification: true,
+    });
     const { body: resolved } = await only('comment_annotation.status_change');
-    expect(resolved.data).toMatchObject({ actionUser: bob, metadata, oldStatus: { id: 'OPEN' }, newStatus: { id: 'RESOLVED' }, visibility: { type: 'restricted', userIds: ['bob'] } });
+    expect(resolved.data).toMatchObject({
+      actionUser: bob,
+      metadata,
+      oldStatus: { id: 'OPEN' },
+      newStatus: { id: 'RESOLVED' },
+      visibility: { type: 'restricted', userIds: ['bob'] },
+    });
 
     await workspace.ok('/v2/recordings/add', {
-      ...nda, recordings: [{ annotationId: 'walk', recordingType: 'screen', from: ada, attachments: [{ name: 'walk.webm', url: 'https://files.example.com/walk.webm', mimeType: 'video/webm', size: 9 }] }],
+      ...nda,
+      recordings: [
+        {
+          annotationId: 'walk',
+          recordingType: 'screen',
+          from: ada,
+          attachments: [
+            { name: 'walk.webm', url: 'https://files.example.com/walk.webm', mimeType: 'video/webm', size: 9 },
+          ],
+        },
+      ],
     });
-    const asset = expect.objectContaining({ version: 1, url: 'https://files.example.com/walk.webm', mimeType: 'video/webm', fileName: 'walk.webm', fileSizeInBytes: 9, fileFormat: 'webm' });
+    const asset = expect.objectContaining({
+      version: 1,
+      url: 'https://files.example.com/walk.webm',
+      mimeType: 'video/webm',
+      fileName: 'walk.webm',
+      fileSizeInBytes: 9,
+      fileFormat: 'webm',
+    });
     const { body: recorded } = await only('recorder.done');
-    expect([recorded.source, recorded.data]).toEqual(['recorder', expect.objectContaining({ actionUser: ada, metadata: expect.objectContaining(metadata), recorderId: 'walk', from: ada, assets: [asset], assetsAllVersions: [asset] })]);
+    expect([recorded.source, recorded.data]).toEqual([
+      'recorder',
+      expect.objectContaining({
+        actionUser: ada,
+        metadata: expect.objectContaining(metadata),
+        recorderId: 'walk',
+        from: ada,
+        assets: [asset],
+        assetsAllVersions: [asset],
+      }),
+    ]);
 
-    const eventId = await workspace.publish('huddle.create', { actionUser: ada, channels: ['legal'], data: { room: 'blue' }, eventId: 'huddle-1' });
+    const eventId = await workspace.publish('huddle.create', {
+      actionUser: ada,
+      channels: ['legal'],
+      data: { room: 'blue' },
+      eventId: 'huddle-1',
+    });
     const { hook, body: huddle } = await only('huddle.create');
     expect(idOf(hook)).toBe(eventId);
-    expect(huddle).toMatchObject({ actionType: 'create', source: 'huddle', data: { actionUser: ada, metadata, room: 'blue' } });
-    const crdtData = { id: 'editor-1', data: 'text', lastUpdatedBy: 'ada', sessionId: null, lastUpdate: '2026-01-01T00:00:00.000Z' };
+    expect(huddle).toMatchObject({
+      actionType: 'create',
+      source: 'huddle',
+      data: { actionUser: ada, metadata, room: 'blue' },
+    });
+    const crdtData = {
+      id: 'editor-1',
+      data: 'text',
+      lastUpdatedBy: 'ada',
+      sessionId: null,
+      lastUpdate: '2026-01-01T00:00:00.000Z',
+    };
     await workspace.publish('crdt.update_data', { actionUser: ada, data: { crdtData } });
-    expect((await only('crdt.update_data')).body).toMatchObject({ actionType: 'updateData', source: 'crdt', data: { actionUser: ada, metadata, crdtData } });
+    expect((await only('crdt.update_data')).body).toMatchObject({
+      actionType: 'updateData',
+      source: 'crdt',
+      data: { actionUser: ada, metadata, crdtData },
+    });
 
-    const { messageId } = await workspace.ok(`${ADVANCED}/endpoints/test`, { endpointId: all, event: 'comment.reaction_add' });
+    const { messageId } = await workspace.ok(`${ADVANCED}/endpoints/test`, {
+      endpointId: all,
+      event: 'comment.reaction_add',
+    });
     const tried = await only('comment.reaction_add');
     expect([idOf(tried.hook), tried.body.webhookId]).toEqual([messageId, messageId]);
 
     expect((await receiver.until('/advanced/status')).map(eventOf)).toEqual(['comment_annotation.status_change']);
     expect((await receiver.until('/advanced/legal')).map(eventOf)).toEqual(['huddle.create']);
     expect(receiver.at('/advanced/all').map(eventOf).sort()).toEqual([
-      'comment.add', 'comment.reaction_add', 'comment_annotation.add', 'comment_annotation.add', 'comment_annotation.status_change', 'crdt.update_data', 'huddle.create', 'recorder.done',
+      'comment.add',
+      'comment.reaction_add',
+      'comment_annotation.add',
+      'comment_annotation.add',
+      'comment_annotation.status_change',
+      'crdt.update_data',
+      'huddle.create',
+      'recorder.done',
     ]);
     expect(receiver.at('/advanced/disabled')).toEqual([]);
   });
@@ -189,15 +335,28 @@ describe('deliveries in npm start', () => {
     };
 
     const { encodedPayload } = verified(await next(), old);
-    expect(JSON.parse(Buffer.from(encodedPayload, 'base64').toString())).toMatchObject({ event: 'huddle.join', data: { actionUser: ada } });
+    expect(JSON.parse(Buffer.from(encodedPayload, 'base64').toString())).toMatchObject({
+      event: 'huddle.join',
+      data: { actionUser: ada },
+    });
 
     const { publicKey, privateKey } = rsaKeyPair();
-    await workspace.ok(paths.updateConfig, { encryptData: true, publicKey: bodyOf(pemOf(publicKey, 'spki')), enableDataProtection: true });
+    await workspace.ok(paths.updateConfig, {
+      encryptData: true,
+      publicKey: bodyOf(pemOf(publicKey, 'spki')),
+      enableDataProtection: true,
+    });
     const { encryptedData, encryptedKey, iv } = verified(await next(), old);
-    const key = privateDecrypt({ key: privateKey, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' }, Buffer.from(encryptedKey, 'base64'));
+    const key = privateDecrypt(
+      { key: privateKey, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' },
+      Buffer.from(encryptedKey, 'base64'),
+    );
     const decipher = createDecipheriv('aes-256-cbc', key, Buffer.from(iv, 'base64'));
     const plain = JSON.parse(Buffer.concat([decipher.update(encryptedData, 'base64'), decipher.final()]).toString());
-    expect(plain).toMatchObject({ event: 'huddle.join', data: { actionUser: { userId: 'ada' }, metadata: { document: { documentId: 'nda' } } } });
+    expect(plain).toMatchObject({
+      event: 'huddle.join',
+      data: { actionUser: { userId: 'ada' }, metadata: { document: { documentId: 'nda' } } },
+    });
     expect(JSON.stringify(plain)).not.toMatch(/Ada|ada@example\.com|NDA/);
 
     const { secret: fresh } = await workspace.ok(paths.rotate, { endpointId, overlapSeconds: 60 });
@@ -213,11 +372,23 @@ describe('deliveries in npm start', () => {
     const workspace = await newWorkspace('basic');
     await workspace.ok(paths.updateBasic, {
       useWebhookService: true,
-      webhookServiceConfig: { authToken: 'token-1', rawNotificationUrl: receiver.url('/basic/raw'), processedNotificationUrl: receiver.url('/basic/processed'), triggers: { 'comment.add': false } },
+      webhookServiceConfig: {
+        authToken: 'token-1',
+        rawNotificationUrl: receiver.url('/basic/raw'),
+        processedNotificationUrl: receiver.url('/basic/processed'),
+        triggers: { 'comment.add': false },
+      },
     });
     await workspace.comment('clause-4');
-    const [raw, processed] = await Promise.all(['/basic/raw', '/basic/processed'].map(async (path) => (await receiver.until(path))[0]!));
-    expect(raw!.headers).toMatchObject({ authorization: 'Basic token-1', 'content-type': 'application/json', 'webhook-id': idOf(processed!), 'webhook-timestamp': expect.stringMatching(/^\d+$/) });
+    const [raw, processed] = await Promise.all(
+      ['/basic/raw', '/basic/processed'].map(async (path) => (await receiver.until(path))[0]!),
+    );
+    expect(raw!.headers).toMatchObject({
+      authorization: 'Basic token-1',
+      'content-type': 'application/json',
+      'webhook-id': idOf(processed!),
+      'webhook-timestamp': expect.stringMatching(/^\d+$/),
+    });
     const [body, more] = [JSON.parse(raw!.body), JSON.parse(processed!.body)];
     const v1 = {
       webhookId: idOf(raw!),
@@ -227,17 +398,39 @@ describe('deliveries in npm start', () => {
       assigned: false,
       accessDeniedUsers: [],
       commentAnnotation: expect.objectContaining({ annotationId: 'clause-4' }),
-      metadata: expect.objectContaining({ apiKey: workspace.apiKey, clientDocumentId: 'nda', documentId: 'nda', documentName: 'NDA', clientOrganizationId: 'acme', organizationId: 'acme' }),
+      metadata: expect.objectContaining({
+        apiKey: workspace.apiKey,
+        clientDocumentId: 'nda',
+        documentId: 'nda',
+        documentName: 'NDA',
+        clientOrganizationId: 'acme',
+        organizationId: 'acme',
+      }),
     };
     expect(body).toMatchObject(v1);
     expect(body).not.toHaveProperty('recipients');
     expect(more).toMatchObject({ ...v1, recipients: [grace] });
 
     // That the trigger is off, shows when what comes after it is there.
-    await workspace.ok('/v2/commentannotations/comments/add', { ...nda, annotationId: 'clause-4', commentData: [{ commentText: 'One.', from: grace, triggerNotification: true }] });
-    await workspace.ok('/v2/commentannotations/update', { ...nda, annotationIds: ['clause-4'], updatedData: { assignedTo: bob }, actionUser: ada, triggerNotification: true });
+    await workspace.ok('/v2/commentannotations/comments/add', {
+      ...nda,
+      annotationId: 'clause-4',
+      commentData: [{ commentText: 'One.', from: grace, triggerNotification: true }],
+    });
+    await workspace.ok('/v2/commentannotations/update', {
+      ...nda,
+      annotationIds: ['clause-4'],
+      updatedData: { assignedTo: bob },
+      actionUser: ada,
+      triggerNotification: true,
+    });
     const hooks = await receiver.until('/basic/raw', 2);
-    expect(hooks.map((hook) => JSON.parse(hook.body)).map(({ actionType, assigned }) => [actionType, assigned])).toEqual([['newlyAdded', false], ['assigned', true]]);
+    expect(
+      hooks.map((hook) => JSON.parse(hook.body)).map(({ actionType, assigned }) => [actionType, assigned]),
+    ).toEqual([
+      ['newlyAdded', false],
+      ['assigned', true],
+    ]);
   });
 
   test('facts B8: what a receiver refuses is tried again, given up and told of; resend and recover bring it back', async () => {
@@ -250,24 +443,55 @@ describe('deliveries in npm start', () => {
     const messages = [await workspace.publish('huddle.create'), await workspace.publish('huddle.create')] as const;
 
     const told = await receiver.until('/watching', 2);
-    expect(told.map((hook) => JSON.parse(hook.body).data)).toEqual(expect.arrayContaining(messages.map((messageId) => expect.objectContaining({
-      messageId, endpointId: failing, event: 'huddle.create', attempts: ATTEMPTS, lastAttempt: expect.objectContaining({ outcome: 'failed', responseStatus: 503 }),
-    }))));
-    expect(receiver.at('/failing').map(idOf).sort()).toEqual(messages.flatMap((id) => Array.from({ length: ATTEMPTS }, () => id)).sort());
-    expect(await workspace.message(messages[0], failing, 'failed')).toEqual({ endpointId: failing, status: 'failed', attempts: ATTEMPTS, nextAttemptAt: null });
+    expect(told.map((hook) => JSON.parse(hook.body).data)).toEqual(
+      expect.arrayContaining(
+        messages.map((messageId) =>
+          expect.objectContaining({
+            messageId,
+            endpointId: failing,
+            event: 'huddle.create',
+            attempts: ATTEMPTS,
+            lastAttempt: expect.objectContaining({ outcome: 'failed', responseStatus: 503 }),
+          }),
+        ),
+      ),
+    );
+    expect(receiver.at('/failing').map(idOf).sort()).toEqual(
+      messages.flatMap((id) => Array.from({ length: ATTEMPTS }, () => id)).sort(),
+    );
+    expect(await workspace.message(messages[0], failing, 'failed')).toEqual({
+      endpointId: failing,
+      status: 'failed',
+      attempts: ATTEMPTS,
+      nextAttemptAt: null,
+    });
     const attempts = await workspace.attempts(messages[0], failing);
-    expect(attempts.map(({ attempt, outcome, responseStatus, responseBody }) => [attempt, outcome, responseStatus, responseBody])).toEqual([1, 2, 3].map((attempt) => [attempt, 'failed', 503, 'Down for <maintenance>']));
+    expect(
+      attempts.map(({ attempt, outcome, responseStatus, responseBody }) => [
+        attempt,
+        outcome,
+        responseStatus,
+        responseBody,
+      ]),
+    ).toEqual([1, 2, 3].map((attempt) => [attempt, 'failed', 503, 'Down for <maintenance>']));
     expect(Date.parse(attempts[1].at) - Date.parse(attempts[0].at)).toBeGreaterThanOrEqual(1_000);
 
     await receiver.will('/failing', { status: 204 });
-    const delivered = (id: string) => receiver.until('/failing', 1, (hook) => hook.answered === 204 && idOf(hook) === id);
+    const delivered = (id: string) =>
+      receiver.until('/failing', 1, (hook) => hook.answered === 204 && idOf(hook) === id);
     await workspace.ok(`${ADVANCED}/messages/resend`, { messageId: messages[0], endpointId: failing });
     await delivered(messages[0]);
     await workspace.message(messages[0], failing, 'delivered');
-    expect(await workspace.ok(`${ADVANCED}/endpoints/recover`, { endpointId: failing, since })).toEqual({ messages: 1 });
+    expect(await workspace.ok(`${ADVANCED}/endpoints/recover`, { endpointId: failing, since })).toEqual({
+      messages: 1,
+    });
     await delivered(messages[1]);
     expect((await workspace.message(messages[1], failing, 'delivered')).attempts).toBe(ATTEMPTS + 1);
-    expect((await workspace.attempts(messages[1], failing)).at(-1)).toMatchObject({ attempt: ATTEMPTS + 1, outcome: 'delivered', responseStatus: 204 });
+    expect((await workspace.attempts(messages[1], failing)).at(-1)).toMatchObject({
+      attempt: ATTEMPTS + 1,
+      outcome: 'delivered',
+      responseStatus: 204,
+    });
   });
 
   test('spec 4.4: nothing comes any more once the answer says that an endpoint is deleted', async () => {
@@ -301,20 +525,44 @@ describe('deliveries in npm start', () => {
   test('deliveries 2.11: redirects and names of private addresses cost an attempt each and lead nowhere', async () => {
     const workspace = await newWorkspace('inward');
     await workspace.ok(paths.updateConfig, { isEnabled: true });
-    for (const url of ['http://10.1.2.3/', 'http://169.254.169.254/', 'http://[::ffff:169.254.169.254]/', 'http://0xa9fea9fe/']) {
-      expect(await workspace.call(paths.create, { url })).toMatchObject({ status: 400, body: { error: { status: 'INVALID_ARGUMENT' } } });
+    for (const url of [
+      'http://10.1.2.3/',
+      'http://169.254.169.254/',
+      'http://[::ffff:169.254.169.254]/',
+      'http://0xa9fea9fe/',
+    ]) {
+      expect(await workspace.call(paths.create, { url })).toMatchObject({
+        status: 400,
+        body: { error: { status: 'INVALID_ARGUMENT' } },
+      });
     }
-    await receiver.will('/redirecting', { status: 302, headers: { location: 'http://169.254.169.254/latest/meta-data/' }, timesEach: 1 });
-    await receiver.will('/redirecting/here', { status: 307, headers: { location: receiver.url('/redirected') }, timesEach: 1 });
+    await receiver.will('/redirecting', {
+      status: 302,
+      headers: { location: 'http://169.254.169.254/latest/meta-data/' },
+      timesEach: 1,
+    });
+    await receiver.will('/redirecting/here', {
+      status: 307,
+      headers: { location: receiver.url('/redirected') },
+      timesEach: 1,
+    });
     const [away, here] = [await workspace.endpoint('/redirecting'), await workspace.endpoint('/redirecting/here')];
     const { id: inward } = await workspace.ok(paths.create, { url: `http://${NAME}/` });
     const messageId = await workspace.publish('huddle.create');
 
-    for (const endpointId of [away, here]) expect((await workspace.message(messageId, endpointId, 'delivered')).attempts).toBe(2);
+    for (const endpointId of [away, here])
+      expect((await workspace.message(messageId, endpointId, 'delivered')).attempts).toBe(2);
     expect((await workspace.message(messageId, inward, 'failed')).attempts).toBe(ATTEMPTS);
-    const resultsAt = async (endpointId: string) => (await workspace.attempts(messageId, endpointId)).map(({ outcome, responseStatus }) => [outcome, responseStatus]);
-    expect(await resultsAt(away)).toEqual([['failed', 302], ['delivered', 200]]);
-    expect(await resultsAt(here)).toEqual([['failed', 307], ['delivered', 200]]);
+    const resultsAt = async (endpointId: string) =>
+      (await workspace.attempts(messageId, endpointId)).map(({ outcome, responseStatus }) => [outcome, responseStatus]);
+    expect(await resultsAt(away)).toEqual([
+      ['failed', 302],
+      ['delivered', 200],
+    ]);
+    expect(await resultsAt(here)).toEqual([
+      ['failed', 307],
+      ['delivered', 200],
+    ]);
     expect(await resultsAt(inward)).toEqual(Array.from({ length: ATTEMPTS }, () => ['refused', null]));
     expect(dns.queries).toContain(`A ${NAME}`);
     expect(receiver.at('/redirected')).toEqual([]);
@@ -322,22 +570,39 @@ describe('deliveries in npm start', () => {
 
   test('design 6: a mention is mailed and shown in the app; who unsubscribed, wants none or may not see the thread gets no mail', async () => {
     const workspace = await newWorkspace('mailing');
-    await workspace.ok('/v2/workspace/emailconfig/update', { useEmailService: true, emailServiceConfig: { fromCompany: 'Acme' } });
+    await workspace.ok('/v2/workspace/emailconfig/update', {
+      useEmailService: true,
+      emailServiceConfig: { fromCompany: 'Acme' },
+    });
     await workspace.ok('/v2/workspace/notificationconfig/update', { useNotificationService: true });
-    await workspace.ok('/v2/notifications/config/set', { organizationId: 'acme', userIds: ['linus'], config: { email: 'NONE' } });
+    await workspace.ok('/v2/notifications/config/set', {
+      organizationId: 'acme',
+      userIds: ['linus'],
+      config: { email: 'NONE' },
+    });
 
     await workspace.comment('clause-4', {}, [grace, linus]);
     const [mail = ''] = await mails(1);
-    expect(mail).toMatch(/^From: "Acme" <no-reply@example\.com>\r\nTo: grace@example\.com\r\nSubject: Ada mentioned you in NDA\r\n/);
+    expect(mail).toMatch(
+      /^From: "Acme" <no-reply@example\.com>\r\nTo: grace@example\.com\r\nSubject: Ada mentioned you in NDA\r\n/,
+    );
     expect(mail).toContain('\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n');
     const [, text = '', html = ''] = mail.split(/\r\nContent-Type: text\/\w+; charset=UTF-8\r\n/);
     expect(text).toContain('> Two years is too long.');
     expect(html).toContain('Two years is too long.');
 
-    const shown = await until(() => workspace.ok('/v2/notifications/get', { organizationId: 'acme', userId: 'linus' }), (found: any[]) => found.length > 0);
-    expect(shown).toEqual([expect.objectContaining({
-      notificationSource: 'comment', actionUser: ada, displayBodyMessage: 'Two years is too long.', notificationSourceData: expect.objectContaining({ annotationId: 'clause-4' }),
-    })]);
+    const shown = await until(
+      () => workspace.ok('/v2/notifications/get', { organizationId: 'acme', userId: 'linus' }),
+      (found: any[]) => found.length > 0,
+    );
+    expect(shown).toEqual([
+      expect.objectContaining({
+        notificationSource: 'comment',
+        actionUser: ada,
+        displayBodyMessage: 'Two years is too long.',
+        notificationSourceData: expect.objectContaining({ annotationId: 'clause-4' }),
+      }),
+    ]);
 
     const [, link = ''] = /\r\nList-Unsubscribe: <([^>]+)>\r\n/.exec(mail) ?? [];
     expect(link.startsWith(`${system.baseUrl}/v2/notifications/email/unsubscribe?token=`)).toBe(true);
@@ -345,7 +610,9 @@ describe('deliveries in npm start', () => {
     expect((await fetch(link)).status).toBe(200);
     await workspace.comment('clause-5', {}, [grace]);
     await mails(2);
-    expect((await fetch(link, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) })).status).toBe(200);
+    expect(
+      (await fetch(link, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) })).status,
+    ).toBe(200);
 
     await workspace.comment('clause-6', { visibility: { type: 'restricted', userIds: ['bob'] } }, [bob, eve]);
     await mails(3);
@@ -373,7 +640,8 @@ describe('deliveries in npm start', () => {
     const publish = async () => {
       for (;;) {
         acknowledged.push(await workspace.publish('execution.completed'));
-        if (acknowledged.length >= 20 && [hanging, failing].every((path) => receiver.at(path).length > 0)) killed ??= system.kill();
+        if (acknowledged.length >= 20 && [hanging, failing].every((path) => receiver.at(path).length > 0))
+          killed ??= system.kill();
       }
     };
     const publishers = await Promise.allSettled([publish(), publish(), publish()]);
@@ -385,12 +653,25 @@ describe('deliveries in npm start', () => {
     // Deliveries are in hands for a minute, and messages hidden for three: as if the machine had been off for longer.
     system = await startSystem({ dataDir, env: timing, preload: clockAhead(240) });
     for (const [index, path] of [hanging, failing].entries()) {
-      const delivered = () => new Set(receiver.at(path).filter(({ answered }) => answered === 200).map(idOf));
+      const delivered = () =>
+        new Set(
+          receiver
+            .at(path)
+            .filter(({ answered }) => answered === 200)
+            .map(idOf),
+        );
       const missing = () => [...acknowledged, ...begun[index]!].filter((id) => !delivered().has(id));
-      await receiver.when(() => missing().length === 0, () => `${missing().length} of ${acknowledged.length} are missing at ${path}`);
+      await receiver.when(
+        () => missing().length === 0,
+        () => `${missing().length} of ${acknowledged.length} are missing at ${path}`,
+      );
       // What was not acknowledged may have been stored: as many as were under way.
       expect(delivered().size - new Set(acknowledged).size).toBeLessThanOrEqual(publishers.length);
-      for (const hook of receiver.at(path)) expect(signed(hook, secrets.get(path)!)).toEqual({ by: hook.headers['webhook-signature'], webhookId: idOf(hook) });
+      for (const hook of receiver.at(path))
+        expect(signed(hook, secrets.get(path)!)).toEqual({
+          by: hook.headers['webhook-signature'],
+          webhookId: idOf(hook),
+        });
     }
   });
 

@@ -32,7 +32,9 @@ describe('npm start', () => {
   test('prints where it listens, and a request that works when pasted', async () => {
     expect(system.logs()).toContain(`\nReady: ${system.baseUrl}\n`);
     const [, command = ''] = /Try it:\n\n([\s\S]*?)\n\nReady/.exec(system.logs()) ?? [];
-    const headers = Object.fromEntries([...command.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name, value]) => [name!, value!]));
+    const headers = Object.fromEntries(
+      [...command.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name, value]) => [name!, value!]),
+    );
     const [, url = ''] = /curl (\S+)/.exec(command) ?? [];
     const [, body = ''] = /-d '([^']+)'/.exec(command) ?? [];
     const response = await fetch(url, { method: 'POST', headers, body });
@@ -41,7 +43,15 @@ describe('npm start', () => {
   });
 
   test('writes the credentials of the demo workspace for its owner only', async () => {
-    expect(Object.keys(system.credentials)).toEqual(['baseUrl', 'headerPrefix', 'ownerEmail', 'workspaceId', 'workspaceAuthToken', 'apiKey', 'authToken']);
+    expect(Object.keys(system.credentials)).toEqual([
+      'baseUrl',
+      'headerPrefix',
+      'ownerEmail',
+      'workspaceId',
+      'workspaceAuthToken',
+      'apiKey',
+      'authToken',
+    ]);
     expect(system.credentials).toMatchObject({ baseUrl: system.baseUrl, headerPrefix: 'x-svc-' });
     expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
     for (const file of await readdir(dataDir, { recursive: true, withFileTypes: true })) {
@@ -50,7 +60,11 @@ describe('npm start', () => {
     }
   });
 
-  test.each([['POST', '/v2/nothing/here'], ['GET', '/v2/organizations/get'], ['DELETE', '/']])('answers %s %s in the envelope', async (method, path) => {
+  test.each([
+    ['POST', '/v2/nothing/here'],
+    ['GET', '/v2/organizations/get'],
+    ['DELETE', '/'],
+  ])('answers %s %s in the envelope', async (method, path) => {
     const response = await fetch(system.baseUrl + path, { method });
     expect(response.status).toBe(404);
     expect(response.headers.get('x-request-id')).toEqual(expect.any(String));
@@ -84,7 +98,10 @@ describe('npm start', () => {
 
   test('a port that is taken is refused', async () => {
     const { port } = new URL(system.baseUrl);
-    expect(await startInVain({ env: { PORT: port } })).toEqual({ code: 1, output: expect.stringMatching(new RegExp(`^Port ${port} is taken by another program\\.[^\\n]*\\n$`)) });
+    expect(await startInVain({ env: { PORT: port } })).toEqual({
+      code: 1,
+      output: expect.stringMatching(new RegExp(`^Port ${port} is taken by another program\\.[^\\n]*\\n$`)),
+    });
   });
 
   test('loses nothing that it acknowledged when it is killed', async () => {
@@ -107,7 +124,9 @@ describe('npm start', () => {
     expect({ ...system.credentials, baseUrl: '' }).toEqual({ ...credentials, baseUrl: '' });
     const found: string[] = [];
     for (let i = 0; i < acknowledged.length; i += limits.readIds) {
-      const { body } = await system.post('/v2/organizations/get', { organizationIds: acknowledged.slice(i, i + limits.readIds) });
+      const { body } = await system.post('/v2/organizations/get', {
+        organizationIds: acknowledged.slice(i, i + limits.readIds),
+      });
       found.push(...body.result.data.map(({ id }: { id: string }) => id));
     }
     expect(found.sort()).toEqual(acknowledged.sort());
@@ -119,7 +138,12 @@ describe('npm start', () => {
 
   test('SIGTERM lets requests under way finish, and leaves no engine behind', async () => {
     const { headerPrefix, apiKey, authToken } = system.credentials;
-    const headers = { 'content-type': 'application/json', [`${headerPrefix}api-key`]: apiKey, [`${headerPrefix}auth-token`]: authToken, expect: '100-continue' };
+    const headers = {
+      'content-type': 'application/json',
+      [`${headerPrefix}api-key`]: apiKey,
+      [`${headerPrefix}auth-token`]: authToken,
+      expect: '100-continue',
+    };
     const underWay = request(`${system.baseUrl}/v2/organizations/get`, { method: 'POST', headers });
     underWay.flushHeaders();
     await once(underWay, 'continue');
@@ -133,8 +157,17 @@ describe('npm start', () => {
     expect(await engines()).toEqual([]);
   });
 
-  test.each<[signal: NodeJS.Signals, whom: string]>([['SIGTERM', 'npm'], ['SIGKILL', 'npm'], ['SIGKILL', 'its process group']])('%s to %s leaves no process of npm start behind', async (signal, whom) => {
-    const npm = spawn('npm', ['start'], { cwd: resolve(import.meta.dirname, '../..'), detached: true, stdio: ['ignore', 'pipe', 'ignore'], env: { ...process.env, PORT: '0', DATA_DIR: dataDir } });
+  test.each<[signal: NodeJS.Signals, whom: string]>([
+    ['SIGTERM', 'npm'],
+    ['SIGKILL', 'npm'],
+    ['SIGKILL', 'its process group'],
+  ])('%s to %s leaves no process of npm start behind', async (signal, whom) => {
+    const npm = spawn('npm', ['start'], {
+      cwd: resolve(import.meta.dirname, '../..'),
+      detached: true,
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: { ...process.env, PORT: '0', DATA_DIR: dataDir },
+    });
     let output = '';
     npm.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
     while (!/^Ready: /m.test(output)) await once(npm.stdout, 'data');
@@ -149,7 +182,11 @@ describe('npm start', () => {
     system = await startSystem({ dataDir });
     const [engine] = await engines();
     const answers: { id: string; status: number; body: any }[] = [];
-    const add = async (id: string) => answers.push({ id, ...(await system.post('/v2/organizations/add', { organizations: [{ organizationId: id }] })) });
+    const add = async (id: string) =>
+      answers.push({
+        id,
+        ...(await system.post('/v2/organizations/add', { organizations: [{ organizationId: id }] })),
+      });
     await add('before');
     const during = Array.from({ length: 20 }, (_each, n) => add(`during-${n}`));
     process.kill(engine!.pid, 'SIGKILL');
@@ -157,7 +194,8 @@ describe('npm start', () => {
     await system.printed(/^The table engine ended unexpectedly and is started again/m);
     await add('after');
     expect((await engines()).map(({ pid }) => pid)).not.toContain(engine!.pid);
-    for (const { status, body } of answers) expect(status === 200 ? body.result.status : body.error.status).toBe(status === 200 ? 'success' : 'UNAVAILABLE');
+    for (const { status, body } of answers)
+      expect(status === 200 ? body.result.status : body.error.status).toBe(status === 200 ? 'success' : 'UNAVAILABLE');
     const added = answers.flatMap(({ id, body }) => (body.result?.data[id].success ? [id] : []));
     expect(added).toEqual(expect.arrayContaining(['before', 'after']));
     const { body } = await system.post('/v2/organizations/get', {});
@@ -169,9 +207,17 @@ describe('npm start', () => {
     const assembly = await assemblyWithout('POST /v2/users/add', 'dynamodb:PutItem');
     try {
       system = await startSystem({ dataDir, env: { ASSEMBLY_DIR: assembly } });
-      const { status, body } = await system.post('/v2/users/add', { organizationId: 'demo-organization', users: [{ userId: 'u1', name: 'U', email: 'u@example.com' }] });
-      expect({ status, body }).toEqual({ status: 500, body: { error: { status: 'INTERNAL', message: expect.any(String) } } });
-      expect(system.logs()).toMatch(/^AccessDenied: \S*V2Users-Add may not dynamodb:PutItem on arn:aws:dynamodb:\S*:table\/\S+$/m);
+      const { status, body } = await system.post('/v2/users/add', {
+        organizationId: 'demo-organization',
+        users: [{ userId: 'u1', name: 'U', email: 'u@example.com' }],
+      });
+      expect({ status, body }).toEqual({
+        status: 500,
+        body: { error: { status: 'INTERNAL', message: expect.any(String) } },
+      });
+      expect(system.logs()).toMatch(
+        /^AccessDenied: \S*V2Users-Add may not dynamodb:PutItem on arn:aws:dynamodb:\S*:table\/\S+$/m,
+      );
       expect(await readFile(join(dataDir, 'functions.log'), 'utf8')).toContain('AccessDeniedException');
 
       const ended = system.ended();
@@ -205,7 +251,9 @@ async function assemblyWithout(route: string, action: string): Promise<string> {
     const target = Object.values(Resources).find(({ Properties }) => Properties?.Description?.startsWith(`${route}:`));
     if (!target) return false;
     const role = Resources[target.Properties.Role['Fn::GetAtt'][0]];
-    const statements = role.Properties.Policies.flatMap(({ PolicyDocument }: any) => PolicyDocument.Statement) as { Action: string | string[] }[];
+    const statements = role.Properties.Policies.flatMap(({ PolicyDocument }: any) => PolicyDocument.Statement) as {
+      Action: string | string[];
+    }[];
     const affected = statements.filter(({ Action }) => [Action].flat().includes(action));
     expect(affected).not.toEqual([]);
     for (const statement of affected) statement.Action = [statement.Action].flat().filter((each) => each !== action);

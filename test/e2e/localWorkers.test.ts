@@ -68,51 +68,122 @@ const stream = { 'Fn::GetAtt': ['Table', 'StreamArn'] };
 async function assemblyWithTestWorkers(seen: string, without: { action?: string } = {}): Promise<string> {
   const { dir, addCode, changeTemplate } = await copyAssembly();
   const S3Key = await addCode('test-workers', CODE);
-  const allow = (Action: string[], Resource: unknown) => ({ Effect: 'Allow', Action: Action.filter((each) => each !== without.action), Resource });
+  const allow = (Action: string[], Resource: unknown) => ({
+    Effect: 'Allow',
+    Action: Action.filter((each) => each !== without.action),
+    Resource,
+  });
   const reading = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
-  const role = (...Statement: object[]) => ({ Type: 'AWS::IAM::Role', Properties: { Policies: [{ PolicyDocument: { Statement } }] } });
+  const role = (...Statement: object[]) => ({
+    Type: 'AWS::IAM::Role',
+    Properties: { Policies: [{ PolicyDocument: { Statement } }] },
+  });
   const lambda = (name: string, Role: string, Timeout = 3) => ({
     Type: 'AWS::Lambda::Function',
-    Properties: { Code: { S3Key }, Handler: `index.${name}`, Role: at(Role), Timeout, Environment: { Variables: { SEEN: seen, TABLE_NAME: { Ref: 'Table' }, WEBHOOK_RETRY_SCHEDULE: '0,5' } } },
+    Properties: {
+      Code: { S3Key },
+      Handler: `index.${name}`,
+      Role: at(Role),
+      Timeout,
+      Environment: { Variables: { SEEN: seen, TABLE_NAME: { Ref: 'Table' }, WEBHOOK_RETRY_SCHEDULE: '0,5' } },
+    },
   });
   await changeTemplate(({ Resources }) => {
     if (!Resources.Table) return false;
     delete Resources.Workers;
     // What watches the workers as well.
-    for (const [id, { Type }] of Object.entries(Resources)) if (Type.startsWith('AWS::CloudWatch::')) delete Resources[id];
+    for (const [id, { Type }] of Object.entries(Resources))
+      if (Type.startsWith('AWS::CloudWatch::')) delete Resources[id];
     Object.assign(Resources, {
-      TestQueue: { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'test', VisibilityTimeout: 1, RedrivePolicy: { deadLetterTargetArn: at('TestDeadLetters'), maxReceiveCount: 2 } } },
+      TestQueue: {
+        Type: 'AWS::SQS::Queue',
+        Properties: {
+          QueueName: 'test',
+          VisibilityTimeout: 1,
+          RedrivePolicy: { deadLetterTargetArn: at('TestDeadLetters'), maxReceiveCount: 2 },
+        },
+      },
       TestDeadLetters: { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'test-dead' } },
       TestSlowQueue: { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'test-slow', VisibilityTimeout: 180 } },
       TestAskRole: role(
-        allow(['sqs:SendMessage'], [at('TestQueue'), at('TestSlowQueue')]), allow(reading, at('TestDeadLetters')), allow(['sqs:GetQueueAttributes'], [at('TestQueue'), at('TestSlowQueue')]),
+        allow(['sqs:SendMessage'], [at('TestQueue'), at('TestSlowQueue')]),
+        allow(reading, at('TestDeadLetters')),
+        allow(['sqs:GetQueueAttributes'], [at('TestQueue'), at('TestSlowQueue')]),
         allow(['dynamodb:PutItem', 'dynamodb:UpdateItem'], at('Table')),
       ),
       TestAsk: lambda('ask', 'TestAskRole'),
       TestIntegration: { Type: 'AWS::ApiGatewayV2::Integration', Properties: { IntegrationUri: at('TestAsk') } },
-      TestRoute: { Type: 'AWS::ApiGatewayV2::Route', Properties: { RouteKey: 'POST /test', Target: { 'Fn::Join': ['/', ['integrations', { Ref: 'TestIntegration' }]] } } },
-      TestMessagesRole: role(allow(reading, [at('TestQueue'), at('TestSlowQueue')]), allow(['dynamodb:PutItem'], at('Table'))),
+      TestRoute: {
+        Type: 'AWS::ApiGatewayV2::Route',
+        Properties: {
+          RouteKey: 'POST /test',
+          Target: { 'Fn::Join': ['/', ['integrations', { Ref: 'TestIntegration' }]] },
+        },
+      },
+      TestMessagesRole: role(
+        allow(reading, [at('TestQueue'), at('TestSlowQueue')]),
+        allow(['dynamodb:PutItem'], at('Table')),
+      ),
       TestMessages: lambda('onMessages', 'TestMessagesRole', 1),
       TestSource: {
         Type: 'AWS::Lambda::EventSourceMapping',
-        Properties: { EventSourceArn: at('TestQueue'), FunctionName: { Ref: 'TestMessages' }, BatchSize: 10, FunctionResponseTypes: ['ReportBatchItemFailures'], ScalingConfig: { MaximumConcurrency: 2 } },
+        Properties: {
+          EventSourceArn: at('TestQueue'),
+          FunctionName: { Ref: 'TestMessages' },
+          BatchSize: 10,
+          FunctionResponseTypes: ['ReportBatchItemFailures'],
+          ScalingConfig: { MaximumConcurrency: 2 },
+        },
       },
       TestSlowMessages: lambda('onMessages', 'TestMessagesRole', 30),
-      TestSlowSource: { Type: 'AWS::Lambda::EventSourceMapping', Properties: { EventSourceArn: at('TestSlowQueue'), FunctionName: { Ref: 'TestSlowMessages' }, FunctionResponseTypes: ['ReportBatchItemFailures'] } },
-      TestItemsRole: role(allow(['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:ListStreams'], stream), allow(['sqs:SendMessage'], at('TestDeadLetters'))),
+      TestSlowSource: {
+        Type: 'AWS::Lambda::EventSourceMapping',
+        Properties: {
+          EventSourceArn: at('TestSlowQueue'),
+          FunctionName: { Ref: 'TestSlowMessages' },
+          FunctionResponseTypes: ['ReportBatchItemFailures'],
+        },
+      },
+      TestItemsRole: role(
+        allow(
+          ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:ListStreams'],
+          stream,
+        ),
+        allow(['sqs:SendMessage'], at('TestDeadLetters')),
+      ),
       TestItems: lambda('onItems', 'TestItemsRole'),
       TestStream: {
         Type: 'AWS::Lambda::EventSourceMapping',
         Properties: {
-          EventSourceArn: stream, FunctionName: { Ref: 'TestItems' }, StartingPosition: 'TRIM_HORIZON', BatchSize: 100, ParallelizationFactor: 10, FunctionResponseTypes: ['ReportBatchItemFailures'],
-          BisectBatchOnFunctionError: true, MaximumRetryAttempts: 1, DestinationConfig: { OnFailure: { Destination: at('TestDeadLetters') } },
-          FilterCriteria: { Filters: [{ Pattern: '{"eventName":["INSERT"],"dynamodb":{"NewImage":{"_t":{"S":["TestItem"]}}}}' }] },
+          EventSourceArn: stream,
+          FunctionName: { Ref: 'TestItems' },
+          StartingPosition: 'TRIM_HORIZON',
+          BatchSize: 100,
+          ParallelizationFactor: 10,
+          FunctionResponseTypes: ['ReportBatchItemFailures'],
+          BisectBatchOnFunctionError: true,
+          MaximumRetryAttempts: 1,
+          DestinationConfig: { OnFailure: { Destination: at('TestDeadLetters') } },
+          FilterCriteria: {
+            Filters: [{ Pattern: '{"eventName":["INSERT"],"dynamodb":{"NewImage":{"_t":{"S":["TestItem"]}}}}' }],
+          },
         },
       },
       TestTickRole: role(),
       TestTick: lambda('onTick', 'TestTickRole'),
-      TestRule: { Type: 'AWS::Events::Rule', Properties: { ScheduleExpression: 'rate(1 minute)', Targets: [{ Id: 'Tick', Arn: at('TestTick') }] } },
-      TestMayTick: { Type: 'AWS::Lambda::Permission', Properties: { Action: 'lambda:InvokeFunction', FunctionName: at('TestTick'), Principal: 'events.amazonaws.com', SourceArn: at('TestRule') } },
+      TestRule: {
+        Type: 'AWS::Events::Rule',
+        Properties: { ScheduleExpression: 'rate(1 minute)', Targets: [{ Id: 'Tick', Arn: at('TestTick') }] },
+      },
+      TestMayTick: {
+        Type: 'AWS::Lambda::Permission',
+        Properties: {
+          Action: 'lambda:InvokeFunction',
+          FunctionName: at('TestTick'),
+          Principal: 'events.amazonaws.com',
+          SourceArn: at('TestRule'),
+        },
+      },
     });
   });
   return dir;
@@ -125,7 +196,8 @@ describe('workers in npm start', () => {
   let seenFile: string;
   let system: System;
 
-  const start = () => startSystem({ dataDir, env: { ASSEMBLY_DIR: assembly, SCHEDULE_SECONDS: '0.2', WEBHOOK_RETRY_SCHEDULE: '0,1' } });
+  const start = () =>
+    startSystem({ dataDir, env: { ASSEMBLY_DIR: assembly, SCHEDULE_SECONDS: '0.2', WEBHOOK_RETRY_SCHEDULE: '0,1' } });
 
   beforeAll(async () => {
     dataDir = await temporaryDir();
@@ -141,7 +213,11 @@ describe('workers in npm start', () => {
     await rm(assembly, { recursive: true, force: true });
   });
 
-  const seen = async () => (await readFile(seenFile, 'utf8')).split('\n').slice(0, -1).map((line) => JSON.parse(line) as Seen);
+  const seen = async () =>
+    (await readFile(seenFile, 'utf8'))
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Seen);
 
   /** What was seen as soon as there are so many lines like this. */
   async function until(like: (line: Seen) => boolean, count = 1): Promise<Seen[]> {
@@ -159,28 +235,60 @@ describe('workers in npm start', () => {
   }
 
   /** Calls AWS as the function that answers `POST /test`. */
-  async function ask(service: 'SQS' | 'DYNAMODB', operation: string, input: object): Promise<{ status: number; body: any }> {
+  async function ask(
+    service: 'SQS' | 'DYNAMODB',
+    operation: string,
+    input: object,
+  ): Promise<{ status: number; body: any }> {
     const target = `${service === 'SQS' ? 'AmazonSQS' : 'DynamoDB_20120810'}.${operation}`;
-    const response = await fetch(`${system.baseUrl}/test`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify([service, target, input]) });
+    const response = await fetch(`${system.baseUrl}/test`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify([service, target, input]),
+    });
     return (await response.json()) as { status: number; body: any };
   }
 
   const url = (queue: string) => `http://any/000000000000/${queue}`;
-  const sendTo = (queue: string, ...bodies: object[]) => ask('SQS', 'SendMessageBatch', { QueueUrl: url(queue), Entries: bodies.map((body, index) => ({ Id: String(index), MessageBody: JSON.stringify(body), MessageGroupId: 'group' })) });
-  const put = (id: string) => ask('DYNAMODB', 'PutItem', { TableName: 'CollaborationBackend-Table', Item: { PK: { S: `test#${id}` }, SK: { S: 'item' }, _t: { S: 'TestItem' }, id: { S: id }, putAt: { N: String(Date.now()) } } });
+  const sendTo = (queue: string, ...bodies: object[]) =>
+    ask('SQS', 'SendMessageBatch', {
+      QueueUrl: url(queue),
+      Entries: bodies.map((body, index) => ({
+        Id: String(index),
+        MessageBody: JSON.stringify(body),
+        MessageGroupId: 'group',
+      })),
+    });
+  const put = (id: string) =>
+    ask('DYNAMODB', 'PutItem', {
+      TableName: 'CollaborationBackend-Table',
+      Item: {
+        PK: { S: `test#${id}` },
+        SK: { S: 'item' },
+        _t: { S: 'TestItem' },
+        id: { S: id },
+        putAt: { N: String(Date.now()) },
+      },
+    });
 
   test('a message becomes an item, and the item an event: queue → function → table → stream → function', async () => {
     await sendTo('test', { do: 'put', id: 'first' });
     const [begun] = await until(({ by, id, step }) => by === 'queue' && id === 'first' && step === 'begun');
     expect(begun).toMatchObject({ receives: 1, group: 'group', schedule: '0,1' });
     const [inserted] = await until(({ by, id }) => by === 'stream' && id === 'first');
-    expect(inserted).toMatchObject({ eventName: 'INSERT', eventSourceARN: 'arn:aws:dynamodb:us-east-1:000000000000:table/CollaborationBackend-Table/stream/local' });
+    expect(inserted).toMatchObject({
+      eventName: 'INSERT',
+      eventSourceARN: 'arn:aws:dynamodb:us-east-1:000000000000:table/CollaborationBackend-Table/stream/local',
+    });
   });
 
   test('only what passes the filter comes from the stream', async () => {
     await put('again');
     await put('again');
-    await ask('DYNAMODB', 'PutItem', { TableName: 'CollaborationBackend-Table', Item: { PK: { S: 'test#other' }, SK: { S: 'item' }, _t: { S: 'Other' }, id: { S: 'other' } } });
+    await ask('DYNAMODB', 'PutItem', {
+      TableName: 'CollaborationBackend-Table',
+      Item: { PK: { S: 'test#other' }, SK: { S: 'item' }, _t: { S: 'Other' }, id: { S: 'other' } },
+    });
     await put('last');
     await until(({ by, id }) => by === 'stream' && id === 'last');
     const fromStream = (await seen()).filter(({ by }) => by === 'stream').map(({ id }) => id);
@@ -202,11 +310,16 @@ describe('workers in npm start', () => {
     const begun = await until(({ id, step }) => id === 'bad' && step === 'begun', 2);
     expect(begun.map(({ receives }) => receives)).toEqual([1, 2]);
     expect(begun[1]!.at - begun[0]!.at).toBeGreaterThanOrEqual(950);
-    const { body } = await ask('SQS', 'ReceiveMessage', { QueueUrl: url('test-dead'), WaitTimeSeconds: 5, MaxNumberOfMessages: 10 });
+    const { body } = await ask('SQS', 'ReceiveMessage', {
+      QueueUrl: url('test-dead'),
+      WaitTimeSeconds: 5,
+      MaxNumberOfMessages: 10,
+    });
     expect(body.Messages.map(({ Body }: { Body: string }) => JSON.parse(Body).id)).toEqual(['bad']);
     const good = (await seen()).filter(({ id }) => id === 'good');
     expect(good.map(({ step }) => step)).toEqual(['begun', 'done']);
-    const { Attributes } = (await ask('SQS', 'GetQueueAttributes', { QueueUrl: url('test'), AttributeNames: ['All'] })).body;
+    const { Attributes } = (await ask('SQS', 'GetQueueAttributes', { QueueUrl: url('test'), AttributeNames: ['All'] }))
+      .body;
     expect(Attributes).toMatchObject({ ApproximateNumberOfMessages: '0', ApproximateNumberOfMessagesNotVisible: '0' });
   });
 
@@ -218,7 +331,11 @@ describe('workers in npm start', () => {
     expect(await until(({ id }) => id === 'poison-1', 2)).toHaveLength(2);
     const { body } = await ask('SQS', 'ReceiveMessage', { QueueUrl: url('test-dead'), WaitTimeSeconds: 5 });
     expect(JSON.parse(body.Messages[0].Body)).toMatchObject({
-      requestContext: { condition: 'RetryAttemptsExhausted', approximateInvokeCount: 2, functionArn: expect.stringMatching(/:CollaborationBackend-TestItems:\$LATEST$/) },
+      requestContext: {
+        condition: 'RetryAttemptsExhausted',
+        approximateInvokeCount: 2,
+        functionArn: expect.stringMatching(/:CollaborationBackend-TestItems:\$LATEST$/),
+      },
       DDBStreamBatchInfo: { batchSize: 1, streamArn: expect.stringMatching(/\/stream\/local$/) },
     });
   });
@@ -231,15 +348,26 @@ describe('workers in npm start', () => {
 
   test('several batches of a queue run at a time, each in a thread of its own', async () => {
     // More than one batch; each takes longer than a thread needs to start.
-    for (const group of [0, 1]) await sendTo('test', ...Array.from({ length: 10 }, (_, i) => ({ do: 'wait', milliseconds: 700, id: `wave-${group}-${i}` })));
+    for (const group of [0, 1])
+      await sendTo(
+        'test',
+        ...Array.from({ length: 10 }, (_, i) => ({ do: 'wait', milliseconds: 700, id: `wave-${group}-${i}` })),
+      );
     const done = await until(({ id, step }) => id.startsWith('wave-') && step === 'done', 20);
     expect(new Set(done.map(({ instance }) => instance)).size).toBe(2);
   });
 
   test('a role and the limits of AWS hold for queues too', async () => {
-    expect(await ask('SQS', 'SendMessage', { QueueUrl: url('test-dead'), MessageBody: 'x' })).toMatchObject({ status: 400, body: { __type: expect.stringMatching(/#AccessDeniedException$/) } });
-    expect(system.logs()).toContain('AccessDenied: CollaborationBackend-TestAsk may not sqs:SendMessage on arn:aws:sqs:us-east-1:000000000000:test-dead');
-    expect(await ask('SQS', 'SendMessage', { QueueUrl: url('test'), MessageBody: 'x', DelaySeconds: 901 })).toMatchObject({ status: 400, body: { __type: expect.stringMatching(/#InvalidParameterValue$/) } });
+    expect(await ask('SQS', 'SendMessage', { QueueUrl: url('test-dead'), MessageBody: 'x' })).toMatchObject({
+      status: 400,
+      body: { __type: expect.stringMatching(/#AccessDeniedException$/) },
+    });
+    expect(system.logs()).toContain(
+      'AccessDenied: CollaborationBackend-TestAsk may not sqs:SendMessage on arn:aws:sqs:us-east-1:000000000000:test-dead',
+    );
+    expect(
+      await ask('SQS', 'SendMessage', { QueueUrl: url('test'), MessageBody: 'x', DelaySeconds: 901 }),
+    ).toMatchObject({ status: 400, body: { __type: expect.stringMatching(/#InvalidParameterValue$/) } });
   });
 
   test('SIGTERM lets a batch under way finish, and what it did does not come again', async () => {
@@ -248,7 +376,9 @@ describe('workers in npm start', () => {
     expect(await system.stop()).toBe(0);
     expect((await seen()).filter(({ id }) => id === 'under way').map(({ step }) => step)).toEqual(['begun', 'done']);
     system = await start();
-    const { Attributes } = (await ask('SQS', 'GetQueueAttributes', { QueueUrl: url('test-slow'), AttributeNames: ['All'] })).body;
+    const { Attributes } = (
+      await ask('SQS', 'GetQueueAttributes', { QueueUrl: url('test-slow'), AttributeNames: ['All'] })
+    ).body;
     expect(Attributes).toMatchObject({ ApproximateNumberOfMessages: '0', ApproximateNumberOfMessagesNotVisible: '0' });
   });
 
@@ -276,14 +406,22 @@ describe('workers in npm start', () => {
     expect((await seen()).filter(({ by, id }) => by === 'stream' && id === 'first')).toHaveLength(1);
   });
 
-  test.each(['sqs:ReceiveMessage', 'dynamodb:GetRecords'])('a role without %s for its source stops the start', async (action) => {
-    const broken = await assemblyWithTestWorkers(seenFile, { action });
-    try {
-      const { code, output } = await startInVain({ env: { ASSEMBLY_DIR: broken } });
-      expect(code).toBe(1);
-      expect(output).toMatch(new RegExp(`^The event source Test\\w+ cannot work: the role of CollaborationBackend-Test\\w+ does not allow ${action} on arn:\\S+\\.$`, 'm'));
-    } finally {
-      await rm(broken, { recursive: true, force: true });
-    }
-  });
+  test.each(['sqs:ReceiveMessage', 'dynamodb:GetRecords'])(
+    'a role without %s for its source stops the start',
+    async (action) => {
+      const broken = await assemblyWithTestWorkers(seenFile, { action });
+      try {
+        const { code, output } = await startInVain({ env: { ASSEMBLY_DIR: broken } });
+        expect(code).toBe(1);
+        expect(output).toMatch(
+          new RegExp(
+            `^The event source Test\\w+ cannot work: the role of CollaborationBackend-Test\\w+ does not allow ${action} on arn:\\S+\\.$`,
+            'm',
+          ),
+        );
+      } finally {
+        await rm(broken, { recursive: true, force: true });
+      }
+    },
+  );
 });

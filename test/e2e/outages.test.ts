@@ -13,11 +13,20 @@ import { clockAhead, mailsIn, mailsOnce, startSystem, type System, temporaryDir 
 
 const organizationId = 'acme';
 const nda = { organizationId, documentId: 'nda' };
-const [ada, grace] = [{ userId: 'ada', name: 'Ada', email: 'ada@example.com' }, { userId: 'grace', name: 'Grace', email: 'grace@example.com' }];
+const [ada, grace] = [
+  { userId: 'ada', name: 'Ada', email: 'ada@example.com' },
+  { userId: 'grace', name: 'Grace', email: 'grace@example.com' },
+];
 const HOOK = '/hook';
 /** Mails and webhooks are tried often enough to outlast what happens here. */
 const often = ['0', ...Array<string>(60).fill('1')].join();
-const timing = { SCHEDULE_SECONDS: '1', WEBHOOK_RETRY_SCHEDULE: often, MAIL_RETRY_SCHEDULE: often, DUE_MARGIN_SECONDS: '60', RECONCILE_AFTER_SECONDS: '60' };
+const timing = {
+  SCHEDULE_SECONDS: '1',
+  WEBHOOK_RETRY_SCHEDULE: often,
+  MAIL_RETRY_SCHEDULE: often,
+  DUE_MARGIN_SECONDS: '60',
+  RECONCILE_AFTER_SECONDS: '60',
+};
 /** Alarms of faults ring from so many on. */
 const FAULTS = 5;
 /** Sooner than any time-out: what is away refuses, and that is passed on. */
@@ -42,10 +51,17 @@ describe('a part of the system is away', () => {
     [dataDir, receiver] = await Promise.all([temporaryDir(), RemoteReceiver.start()]);
     await start();
     const { v2 } = patient;
-    await v2.organizations.documents.add({ organizationId, createOrganization: true, documents: [{ documentId: 'nda', documentName: 'NDA' }] });
+    await v2.organizations.documents.add({
+      organizationId,
+      createOrganization: true,
+      documents: [{ documentId: 'nda', documentName: 'NDA' }],
+    });
     await v2.users.add({ ...nda, users: [ada, grace] });
     await v2.workspace.advancedwebhookconfig.update({ isEnabled: true });
-    await v2.workspace.advancedwebhook.endpoints.create({ url: receiver.url(HOOK), filterTypes: ['execution.completed'] });
+    await v2.workspace.advancedwebhook.endpoints.create({
+      url: receiver.url(HOOK),
+      filterTypes: ['execution.completed'],
+    });
     await v2.workspace.emailconfig.update({ useEmailService: true, emailServiceConfig: { fromCompany: 'Acme' } });
   });
 
@@ -62,14 +78,25 @@ describe('a part of the system is away', () => {
   async function start(preload?: string): Promise<void> {
     // By another name than the template's, which its metrics have too.
     const serviceName = 'acme';
-    system = await startSystem({ dataDir, env: { ...timing, SERVICE_NAME: serviceName }, ...(preload !== undefined && { preload }) });
+    system = await startSystem({
+      dataDir,
+      env: { ...timing, SERVICE_NAME: serviceName },
+      ...(preload !== undefined && { preload }),
+    });
     const { baseUrl, apiKey, authToken } = system.credentials;
     const credentials = { baseUrl, serviceName, apiKey, authToken };
-    [patient, impatient] = [createClient({ ...credentials, attempts: 30 }), createClient({ ...credentials, attempts: 1 })];
+    [patient, impatient] = [
+      createClient({ ...credentials, attempts: 30 }),
+      createClient({ ...credentials, attempts: 1 }),
+    ];
   }
 
   async function turn(name: PartName, running: boolean): Promise<void> {
-    const response = await fetch(`${system.baseUrl}/_local/parts/${name}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ running }) });
+    const response = await fetch(`${system.baseUrl}/_local/parts/${name}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ running }),
+    });
     const { parts } = (await response.json()) as Pick<ConsoleState, 'parts'>;
     expect(parts.find((part) => part.name === name)).toMatchObject({ running });
   }
@@ -84,12 +111,14 @@ describe('a part of the system is away', () => {
     for (;;) {
       const now = await state();
       if (like(now)) return now;
-      if (performance.now() > until) throw new Error(`The dashboard does not show it: ${JSON.stringify(now.alarms.slice(0, 10))}\n${system.logs()}`);
+      if (performance.now() > until)
+        throw new Error(`The dashboard does not show it: ${JSON.stringify(now.alarms.slice(0, 10))}\n${system.logs()}`);
       await delay(POLL_MILLISECONDS);
     }
   }
 
-  const ringing = ({ alarms }: ConsoleState, name: string) => alarms.find((alarm) => alarm.name === name && alarm.ringing);
+  const ringing = ({ alarms }: ConsoleState, name: string) =>
+    alarms.find((alarm) => alarm.name === name && alarm.ringing);
   /** The values of a line in a graph, without those times at which nothing was measured. */
   const line = ({ rows }: ConsoleState, row: string, graph: string, label: string): number[] => {
     const series = rows.find(({ title }) => title.includes(row))!.graphs.find(({ title }) => title === graph)!.series;
@@ -99,12 +128,24 @@ describe('a part of the system is away', () => {
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
   const publish = async (client: Methods, times: number) => {
-    const published = Array.from({ length: times }, async () => acknowledged.push((await client.v2.events.publish({ ...nda, event: 'execution.completed' })).data.eventId));
+    const published = Array.from({ length: times }, async () =>
+      acknowledged.push((await client.v2.events.publish({ ...nda, event: 'execution.completed' })).data.eventId),
+    );
     await Promise.all(published);
   };
-  const delivered = () => new Set(receiver.at(HOOK).filter(({ answered }) => answered === 200).map(({ headers }) => headers['webhook-id']));
+  const delivered = () =>
+    new Set(
+      receiver
+        .at(HOOK)
+        .filter(({ answered }) => answered === 200)
+        .map(({ headers }) => headers['webhook-id']),
+    );
   const missing = () => acknowledged.filter((id) => !delivered().has(id));
-  const allDelivered = () => receiver.when(() => missing().length === 0, () => `${missing().length} of ${acknowledged.length} webhooks are missing`);
+  const allDelivered = () =>
+    receiver.when(
+      () => missing().length === 0,
+      () => `${missing().length} of ${acknowledged.length} webhooks are missing`,
+    );
 
   /** When nothing is left in any queue, dead letters included. */
   async function drained(): Promise<void> {
@@ -120,7 +161,10 @@ describe('a part of the system is away', () => {
   /** What a call is refused with, and that it is soon. */
   async function refusal(call: () => Promise<unknown>): Promise<{ httpStatus: number; status: string }> {
     const since = performance.now();
-    const error: unknown = await call().then(() => undefined, (thrown: unknown) => thrown);
+    const error: unknown = await call().then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
     expect(performance.now() - since).toBeLessThan(SOON_MILLISECONDS);
     expect(error).toBeInstanceOf(ServiceError);
     const { httpStatus, status, requestId } = error as ServiceError;
@@ -129,13 +173,28 @@ describe('a part of the system is away', () => {
   }
   const unavailable = { httpStatus: 503, status: 'UNAVAILABLE' };
 
-  const mention = (annotationId: string) => patient.v2.commentannotations.add({
-    ...nda, commentAnnotations: [{ annotationId, commentData: [{ commentText: `In ${annotationId}`, from: ada, taggedUserContacts: [{ userId: 'grace', text: '@grace' }], triggerNotification: true }] }],
-  });
+  const mention = (annotationId: string) =>
+    patient.v2.commentannotations.add({
+      ...nda,
+      commentAnnotations: [
+        {
+          annotationId,
+          commentData: [
+            {
+              commentText: `In ${annotationId}`,
+              from: ada,
+              taggedUserContacts: [{ userId: 'grace', text: '@grace' }],
+              triggerNotification: true,
+            },
+          ],
+        },
+      ],
+    });
 
   const withText = (mails: readonly string[], text: string) => mails.filter((mail) => mail.includes(text));
   /** The mails with this text, as soon as there is one. */
-  const mailed = async (text: string) => withText(await mailsOnce(dataDir, (mails) => withText(mails, text).length > 0), text);
+  const mailed = async (text: string) =>
+    withText(await mailsOnce(dataDir, (mails) => withText(mails, text).length > 0), text);
   const mailsWith = async (text: string) => withText(await mailsIn(dataDir), text);
 
   const addOrganization = async (client: Methods, id: string): Promise<void> => {
@@ -145,7 +204,9 @@ describe('a part of the system is away', () => {
   };
   /** Those of these organizations that there are. */
   async function organizations(ids: readonly string[]): Promise<string[]> {
-    const pages = Array.from({ length: Math.ceil(ids.length / limits.readIds) }, (_each, page) => ids.slice(page * limits.readIds, (page + 1) * limits.readIds));
+    const pages = Array.from({ length: Math.ceil(ids.length / limits.readIds) }, (_each, page) =>
+      ids.slice(page * limits.readIds, (page + 1) * limits.readIds),
+    );
     const found = await Promise.all(pages.map((organizationIds) => patient.v2.organizations.get({ organizationIds })));
     return found.flatMap(({ data }) => data.map(({ id }) => id)).sort();
   }
@@ -166,10 +227,16 @@ describe('a part of the system is away', () => {
     ];
     expect(engine).toEqual([]);
     expect(await Promise.all(attempts.map(refusal))).toEqual(attempts.map(() => unavailable));
-    const during = await shown((now) => ringing(now, 'ApiFaults') !== undefined && ringing(now, 'V2OrganizationsFaults') !== undefined);
+    const during = await shown(
+      (now) => ringing(now, 'ApiFaults') !== undefined && ringing(now, 'V2OrganizationsFaults') !== undefined,
+    );
     expect(ringing(during, 'V2OrganizationsFaults')!.contributors).toEqual(['v2.organizations.add']);
     expect(Math.max(...line(during, 'Is it healthy?', '4xx, 5xx', '5xx'))).toBeGreaterThan(0);
-    expect(during.parts).toMatchObject([{ name: 'table', running: false }, { name: 'queues', running: true }, { name: 'mail', running: true }]);
+    expect(during.parts).toMatchObject([
+      { name: 'table', running: false },
+      { name: 'queues', running: true },
+      { name: 'mail', running: true },
+    ]);
 
     const retried = Promise.all([addOrganization(patient, 'during'), publish(patient, 3)]);
     await turn('table', true);
@@ -180,7 +247,11 @@ describe('a part of the system is away', () => {
   });
 
   test('the mail provider: mails wait and come, once each; who has to have one sent at once is told UNAVAILABLE', async () => {
-    const link = (client: Methods) => () => client.v2.workspace.email.sendLoginLink({ email: system.credentials.ownerEmail, continueUrl: `${system.baseUrl}/welcome` });
+    const link = (client: Methods) => () =>
+      client.v2.workspace.email.sendLoginLink({
+        email: system.credentials.ownerEmail,
+        continueUrl: `${system.baseUrl}/welcome`,
+      });
     await mention('before-mail');
     await mailed('before-mail');
     await turn('mail', false);
@@ -190,7 +261,12 @@ describe('a part of the system is away', () => {
     await Promise.all(['during-mail', 'also-1', 'also-2', 'also-3'].map(mention));
     const attempts = Array.from({ length: FAULTS }, () => link(impatient));
     expect(await Promise.all(attempts.map(refusal))).toEqual(attempts.map(() => unavailable));
-    const during = await shown((now) => ringing(now, 'V2WorkspaceFaults') !== undefined && ringing(now, 'MailFails') !== undefined && runs(now) > before);
+    const during = await shown(
+      (now) =>
+        ringing(now, 'V2WorkspaceFaults') !== undefined &&
+        ringing(now, 'MailFails') !== undefined &&
+        runs(now) > before,
+    );
     expect(ringing(during, 'V2WorkspaceFaults')!.contributors).toEqual(['v2.workspace.email.send-login-link']);
     expect(await mailsWith('during-mail')).toEqual([]);
 
@@ -209,7 +285,9 @@ describe('a part of the system is away', () => {
       for (let n = 0; n < 20; n++) {
         await addOrganization(patient, `load-${writer}-${n}`);
         ids.push(`load-${writer}-${n}`);
-        if (ids.length === 20) for (const { pid } of await processesWith('--db-path', join(dataDir, 'table.db'))) process.kill(pid, 'SIGKILL');
+        if (ids.length === 20)
+          for (const { pid } of await processesWith('--db-path', join(dataDir, 'table.db')))
+            process.kill(pid, 'SIGKILL');
       }
     };
     await Promise.all([write(0), write(1), write(2), write(3)]);
@@ -246,19 +324,26 @@ describe('a part of the system is away', () => {
     await publish(impatient, 4);
     await mention('before-kill');
     // Its message cannot be sent: the sweeper finds it in the table.
-    const { data: { jobId } } = await impatient.v2.users.data.delete({ organizationIds: [organizationId], userIds: ['grace'] });
+    const {
+      data: { jobId },
+    } = await impatient.v2.users.data.delete({ organizationIds: [organizationId], userIds: ['grace'] });
     await system.kill();
 
     // What nobody has begun for five minutes is looked for.
     await start(clockAhead(400));
     await allDelivered();
     expect(await mailed('before-kill')).toHaveLength(1);
-    while (!(await patient.v2.users.data.delete.status({ jobId })).data.isDeleteCompleted) await delay(POLL_MILLISECONDS);
+    while (!(await patient.v2.users.data.delete.status({ jobId })).data.isDeleteCompleted)
+      await delay(POLL_MILLISECONDS);
     await drained();
     const now = await shown((each) => line(each, 'Is it healthy?', 'Dead letters', 'stream').length > 0);
     // Only those that tell how late the events were.
-    expect(now.alarms.flatMap(({ name, ringing: rings }) => (rings ? [name] : [])).sort()).toEqual(['FanOutEventsBehind', 'FanOutLate']);
-    for (const label of ['deliver', 'deliverSlow', 'mail', 'jobs', 'embed', 'stream']) expect(Math.max(...line(now, 'Is it healthy?', 'Dead letters', label))).toBe(0);
+    expect(now.alarms.flatMap(({ name, ringing: rings }) => (rings ? [name] : [])).sort()).toEqual([
+      'FanOutEventsBehind',
+      'FanOutLate',
+    ]);
+    for (const label of ['deliver', 'deliverSlow', 'mail', 'jobs', 'embed', 'stream'])
+      expect(Math.max(...line(now, 'Is it healthy?', 'Dead letters', label))).toBe(0);
     expect(now.parts.map(({ running }) => running)).toEqual([true, true, true]);
   });
 });

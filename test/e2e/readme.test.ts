@@ -11,9 +11,14 @@ const readme = await readFile(resolve(project, 'README.md'), 'utf8');
 const quickStart = readme.slice(readme.indexOf('## Quick start'));
 
 /** The quick start's code blocks in their order, each with its language. */
-const blocks = [...quickStart.matchAll(/```(\w+)\n([\s\S]*?)```/g)].map(([, language, text]) => ({ language, text: text as string }));
+const blocks = [...quickStart.matchAll(/```(\w+)\n([\s\S]*?)```/g)].map(([, language, text]) => ({
+  language,
+  text: text as string,
+}));
 const functions = blocks.find(({ text }) => text.includes('call() {'))?.text ?? '';
-const requests = blocks.flatMap(({ language, text }, index) => (language === 'json' ? [{ request: blocks[index - 1]?.text as string, answer: JSON.parse(text) as unknown }] : []));
+const requests = blocks.flatMap(({ language, text }, index) =>
+  language === 'json' ? [{ request: blocks[index - 1]?.text as string, answer: JSON.parse(text) as unknown }] : [],
+);
 
 let system: System;
 beforeAll(async () => {
@@ -25,7 +30,7 @@ test('the sample of the typed client does what it says', async () => {
   expect(await shareContract(system.credentials)).toEqual(['contract']);
 });
 
-describe('the README\'s quick start', () => {
+describe("the README's quick start", () => {
   test('has three requests, each with its answer', () => {
     expect(requests).toHaveLength(3);
     expect(requests.every(({ request }) => request.startsWith('call /v2/'))).toBe(true);
@@ -34,7 +39,10 @@ describe('the README\'s quick start', () => {
   test('gets, pasted into a shell, the answers that it shows', async () => {
     const run = promisify(execFile);
     for (const { request, answer } of requests) {
-      const { stdout } = await run('bash', ['-c', `${functions}\n${request}`], { cwd: project, env: { ...process.env, DATA_DIR: system.dataDir } });
+      const { stdout } = await run('bash', ['-c', `${functions}\n${request}`], {
+        cwd: project,
+        env: { ...process.env, DATA_DIR: system.dataDir },
+      });
       expect(JSON.parse(stdout)).toEqual(answer);
     }
   });

@@ -20,34 +20,102 @@ const acme = { organizationId: 'acme' };
 
 /** Every operation, in an order in which each finds what its example speaks of. */
 const ownOrder: readonly string[] = [
-  ...['create', 'get', 'authtokens/get', 'domains/add', 'domains/get', 'email/send-login-link', 'email/status', 'domains/delete', 'apikeys/get', 'apikey/create', 'apikey/update', 'authtoken/reset']
-    .map((name) => `${WORKSPACE}/${name}`),
-  ...['activityconfig', 'emailconfig', 'notificationconfig', 'permissionproviderconfig', 'webhookconfig'].flatMap((name) => [`${WORKSPACE}/${name}/get`, `${WORKSPACE}/${name}/update`]),
-  ...['advancedwebhookconfig', 'apikeyconfig'].flatMap((name) => [`${WORKSPACE}/${name}/update`, `${WORKSPACE}/${name}/get`]),
+  ...[
+    'create',
+    'get',
+    'authtokens/get',
+    'domains/add',
+    'domains/get',
+    'email/send-login-link',
+    'email/status',
+    'domains/delete',
+    'apikeys/get',
+    'apikey/create',
+    'apikey/update',
+    'authtoken/reset',
+  ].map((name) => `${WORKSPACE}/${name}`),
+  ...['activityconfig', 'emailconfig', 'notificationconfig', 'permissionproviderconfig', 'webhookconfig'].flatMap(
+    (name) => [`${WORKSPACE}/${name}/get`, `${WORKSPACE}/${name}/update`],
+  ),
+  ...['advancedwebhookconfig', 'apikeyconfig'].flatMap((name) => [
+    `${WORKSPACE}/${name}/update`,
+    `${WORKSPACE}/${name}/get`,
+  ]),
 
   ...['create', 'get', 'secret/get', 'secret/rotate', 'test'].map((name) => `${ADVANCED}/endpoints/${name}`),
-  ...['messages/get', 'attempts/get', 'messages/resend', 'endpoints/recover', 'endpoints/update', 'endpoints/delete'].map((name) => `${ADVANCED}/${name}`),
+  ...[
+    'messages/get',
+    'attempts/get',
+    'messages/resend',
+    'endpoints/recover',
+    'endpoints/update',
+    'endpoints/delete',
+  ].map((name) => `${ADVANCED}/${name}`),
 
-  ...['add', 'get', 'update', 'folders/add', 'folders/get', 'documents/add', 'documents/access/update', 'documents/get', 'documents/update', 'documents/move', 'documents/count/get', 'folders/access/update']
-    .map((name) => `${ORGANIZATIONS}/${name}`),
-  '/v2/users/add', '/v2/users/get', '/v2/users/count/get',
+  ...[
+    'add',
+    'get',
+    'update',
+    'folders/add',
+    'folders/get',
+    'documents/add',
+    'documents/access/update',
+    'documents/get',
+    'documents/update',
+    'documents/move',
+    'documents/count/get',
+    'folders/access/update',
+  ].map((name) => `${ORGANIZATIONS}/${name}`),
+  '/v2/users/add',
+  '/v2/users/get',
+  '/v2/users/count/get',
   ...['add', 'users/add', 'get'].map((name) => `${ORGANIZATIONS}/usergroups/${name}`),
   '/v2/users/update',
   ...['add', 'get', 'remove'].map((name) => `/v2/auth/permissions/${name}`),
 
-  '/v2/commentannotations/add', '/v2/commentannotations/get', '/v2/commentannotations/comments/add', '/v2/reactions/add',
-  ...['comments/get', 'comments/update', 'count/get', 'comments/delete', 'update'].map((name) => `/v2/commentannotations/${name}`),
-  '/v2/reactions/delete', '/v2/recordings/add', '/v2/recordings/get',
-  '/v2/notifications/add', '/v1/notifications/get', ...['get', 'config/set', 'config/get', 'update', 'delete'].map((name) => `/v2/notifications/${name}`),
+  '/v2/commentannotations/add',
+  '/v2/commentannotations/get',
+  '/v2/commentannotations/comments/add',
+  '/v2/reactions/add',
+  ...['comments/get', 'comments/update', 'count/get', 'comments/delete', 'update'].map(
+    (name) => `/v2/commentannotations/${name}`,
+  ),
+  '/v2/reactions/delete',
+  '/v2/recordings/add',
+  '/v2/recordings/get',
+  '/v2/notifications/add',
+  '/v1/notifications/get',
+  ...['get', 'config/set', 'config/get', 'update', 'delete'].map((name) => `/v2/notifications/${name}`),
   ...['add', 'get', 'updates/push', 'updates/get', 'update'].map((name) => `/v2/crdt/${name}`),
-  '/v2/events/publish', '/v2/users/data/get',
+  '/v2/events/publish',
+  '/v2/users/data/get',
   ...['add', 'get', 'update', 'delete'].map((name) => `/v2/activities/${name}`),
-  '/v2/memory/judgments/add', '/v2/memory/judgments/query', '/v2/memory/search',
-  ...['extract', 'create', 'versions/list', 'version/update', 'get', 'update', 'versions/restore', 'delete'].map((name) => `/v2/agents/${name}`),
-  ...['create', 'get', 'add-agents', 'list', 'remove-agents', 'update', 'delete'].map((name) => `/v2/agents/groups/${name}`),
+  '/v2/memory/judgments/add',
+  '/v2/memory/judgments/query',
+  '/v2/memory/search',
+  ...['extract', 'create', 'versions/list', 'version/update', 'get', 'update', 'versions/restore', 'delete'].map(
+    (name) => `/v2/agents/${name}`,
+  ),
+  ...['create', 'get', 'add-agents', 'list', 'remove-agents', 'update', 'delete'].map(
+    (name) => `/v2/agents/groups/${name}`,
+  ),
 
-  '/v2/crdt/delete', '/v1/organizations/documents/locations/update', '/v1/organizations/documents/locations/data/delete', '/v2/commentannotations/delete', '/v1/organizations/usergroups/users/delete', '/v2/users/delete', '/v2/users/data/delete', '/v2/users/data/delete/status',
-  ...['folders/update', 'folders/delete', 'documents/access/disablestate/update', 'documents/delete', 'access/disablestate/update', 'delete'].map((name) => `${ORGANIZATIONS}/${name}`),
+  '/v2/crdt/delete',
+  '/v1/organizations/documents/locations/update',
+  '/v1/organizations/documents/locations/data/delete',
+  '/v2/commentannotations/delete',
+  '/v1/organizations/usergroups/users/delete',
+  '/v2/users/delete',
+  '/v2/users/data/delete',
+  '/v2/users/data/delete/status',
+  ...[
+    'folders/update',
+    'folders/delete',
+    'documents/access/disablestate/update',
+    'documents/delete',
+    'access/disablestate/update',
+    'delete',
+  ].map((name) => `${ORGANIZATIONS}/${name}`),
 ];
 
 const twins = endpoints.filter(({ twinOf }) => twinOf !== undefined);
@@ -55,22 +123,34 @@ const twins = endpoints.filter(({ twinOf }) => twinOf !== undefined);
 const writingTwins = twins.filter(({ kind }) => kind === 'write').map(({ path }) => path);
 
 /** The same, each reading twin behind its endpoint. */
-const order = ownOrder.flatMap((path) => [path, ...twins.filter(({ kind, twinOf }) => kind === 'read' && twinOf === path).map((twin) => twin.path)]);
+const order = ownOrder.flatMap((path) => [
+  path,
+  ...twins.filter(({ kind, twinOf }) => kind === 'read' && twinOf === path).map((twin) => twin.path),
+]);
 
 /** What has to be there before some of them, and no other brings about. */
 const before: Readonly<Record<string, () => Promise<unknown>>> = {
   [`${WORKSPACE}/domains/add`]: () => done(`${WORKSPACE}/domains/add`, { domains: ['localhost'] }),
   [`${WORKSPACE}/email/status`]: pressLoginLink,
-  [`${ADVANCED}/messages/get`]: () => until(`${ADVANCED}/messages/get`, ({ messages }) => messages[0]?.deliveries[0].attempts > 0),
+  [`${ADVANCED}/messages/get`]: () =>
+    until(`${ADVANCED}/messages/get`, ({ messages }) => messages[0]?.deliveries[0].attempts > 0),
   [`${ORGANIZATIONS}/add`]: listen,
   '/v2/notifications/add': () => done(`${WORKSPACE}/notificationconfig/update`, { useNotificationService: true }),
   // Before the editor is gone, about which it tells some seconds later.
   '/v2/crdt/delete': () => came('/advanced', ({ event }) => event === 'crdt.update_data'),
-  '/v2/activities/add': () => done(`${WORKSPACE}/activityconfig/update`, { activityServiceConfig: { isEnabled: true, immutable: false } }),
-  '/v2/memory/judgments/add': () => done(`${ORGANIZATIONS}/documents/add`, { ...acme, documents: [{ documentId: 'pricing' }] }),
+  '/v2/activities/add': () =>
+    done(`${WORKSPACE}/activityconfig/update`, { activityServiceConfig: { isEnabled: true, immutable: false } }),
+  '/v2/memory/judgments/add': () =>
+    done(`${ORGANIZATIONS}/documents/add`, { ...acme, documents: [{ documentId: 'pricing' }] }),
   '/v2/memory/search': async () => {
-    const [{ agent: _, annotationId: __, ...judgment }] = (exampleOf('/v2/memory/judgments/add').data as { judgments: [Record<string, unknown>] }).judgments;
-    await done('/v2/memory/judgments/add', { ...acme, documentId: 'pricing', judgments: [{ ...judgment, recordId: 'review-18' }] });
+    const [{ agent: _, annotationId: __, ...judgment }] = (
+      exampleOf('/v2/memory/judgments/add').data as { judgments: [Record<string, unknown>] }
+    ).judgments;
+    await done('/v2/memory/judgments/add', {
+      ...acme,
+      documentId: 'pricing',
+      judgments: [{ ...judgment, recordId: 'review-18' }],
+    });
     await until('/v2/memory/search', ({ results }) => results.length > 0);
   },
 };
@@ -78,27 +158,46 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
 /** What an example says otherwise than the answer here, because it tells of a larger or another workspace. */
 const elsewhere: Readonly<Record<string, readonly string[]>> = {
   // Their order.
-  [`${WORKSPACE}/domains/get`]: ['result.data.allowedDomains.0', 'result.data.allowedDomains.1', 'result.data.allowedDomains.2'],
+  [`${WORKSPACE}/domains/get`]: [
+    'result.data.allowedDomains.0',
+    'result.data.allowedDomains.1',
+    'result.data.allowedDomains.2',
+  ],
   [`${WORKSPACE}/apikeyconfig/get`]: ['result.data.defaultDocumentAccessType'],
-  [`${ADVANCED}/endpoints/get`]: ['description', 'filterTypes', 'rateLimit', 'uid'].map((field) => `result.data.endpoints.0.${field}`),
+  [`${ADVANCED}/endpoints/get`]: ['description', 'filterTypes', 'rateLimit', 'uid'].map(
+    (field) => `result.data.endpoints.0.${field}`,
+  ),
   [`${ADVANCED}/messages/get`]: ['result.data.messages.0.deliveries.0.attempts'],
-  [`${ADVANCED}/attempts/get`]: ['responseStatus', 'responseBody', 'durationMs'].map((field) => `result.data.attempts.0.${field}`),
+  [`${ADVANCED}/attempts/get`]: ['responseStatus', 'responseBody', 'durationMs'].map(
+    (field) => `result.data.attempts.0.${field}`,
+  ),
   [`${ADVANCED}/endpoints/recover`]: ['result.data.messages'],
   [`${ORGANIZATIONS}/documents/count/get`]: ['result.data.count'],
   '/v2/users/count/get': ['result.data.count'],
   // The example of users/update before it gave a role.
   '/v2/auth/permissions/get': ['result.data.ada.organization.acme.accessRole'],
-  '/v2/commentannotations/get': ['annotationNumber', 'annotationIndex', 'locationId'].map((field) => `result.data.0.${field}`),
+  '/v2/commentannotations/get': ['annotationNumber', 'annotationIndex', 'locationId'].map(
+    (field) => `result.data.0.${field}`,
+  ),
   '/v1/commentannotations/get': [],
   '/v1/commentannotations/comments/get': [],
   '/v2/commentannotations/comments/get': ['result.data.0.reactionAnnotations.0.fromUsers.0.from.userId'],
   '/v2/commentannotations/count/get': ['result.data.nda.total', 'result.data.nda.unread'],
   '/v2/crdt/updates/get': ['result.data.update'],
-  '/v2/users/data/get': ['annotationId', 'commentId', 'status', 'commentText', 'isEdited'].map((field) => `result.data.comments.0.${field}`),
+  '/v2/users/data/get': ['annotationId', 'commentId', 'status', 'commentText', 'isEdited'].map(
+    (field) => `result.data.comments.0.${field}`,
+  ),
   '/v2/memory/judgments/query': ['result.results.0.agent', 'result.results.0.judgeType', 'result.total'],
-  '/v2/memory/search': ['result.results.0.recordId', 'result.results.0.similarity', 'result.totalInScope', 'result.searchLatencyMs'],
+  '/v2/memory/search': [
+    'result.results.0.recordId',
+    'result.results.0.similarity',
+    'result.totalInScope',
+    'result.searchLatencyMs',
+  ],
   '/v2/agents/groups/get': ['result.data.group.agentIds.1'],
-  '/v2/users/data/delete/status': ['isDeleteCompleted', 'tasksLeft', 'lastTaskCompletedTime'].map((field) => `result.data.${field}`),
+  '/v2/users/data/delete/status': ['isDeleteCompleted', 'tasksLeft', 'lastTaskCompletedTime'].map(
+    (field) => `result.data.${field}`,
+  ),
 };
 
 let system: System;
@@ -147,7 +246,9 @@ const credentials: Record<string, string> = {};
 /** The headers that the document says an operation needs. */
 function headersOf(path: string): Record<string, string> {
   const { security } = served.paths[path]!.post;
-  const names = security.flatMap(Object.keys).map((scheme) => (served.components.securitySchemes[scheme] as { name: string }).name);
+  const names = security
+    .flatMap(Object.keys)
+    .map((scheme) => (served.components.securitySchemes[scheme] as { name: string }).name);
   return Object.fromEntries(names.map((name) => [name, credentials[name]!]));
 }
 
@@ -161,7 +262,10 @@ async function done(path: string, data: object): Promise<any> {
 function exampleOf(path: string): { data: unknown; answer: { result: Record<string, unknown> } } {
   const { requestBody, responses } = served.paths[path]!.post;
   const { content } = responses[200] as DocumentedResponse;
-  return { ...(requestBody.content['application/json'].example as { data: unknown }), answer: content['application/json'].example as { result: Record<string, unknown> } };
+  return {
+    ...(requestBody.content['application/json'].example as { data: unknown }),
+    answer: content['application/json'].example as { result: Record<string, unknown> },
+  };
 }
 
 /** Sends an example until what it is answered is enough: workers have to get round to it. */
@@ -178,10 +282,18 @@ async function until(path: string, enough: (data: any) => boolean): Promise<void
 /** Where an answer is not what the example says: fields and items that it has besides are none of its business. */
 function unlike(example: unknown, answer: unknown, at = ''): string[] {
   if (typeof example === 'object' && example !== null && typeof answer === 'object' && answer !== null) {
-    return Object.entries(example).flatMap(([key, value]) => unlike(value, (answer as Record<string, unknown>)[key], at === '' ? key : `${at}.${key}`));
+    return Object.entries(example).flatMap(([key, value]) =>
+      unlike(value, (answer as Record<string, unknown>)[key], at === '' ? key : `${at}.${key}`),
+    );
   }
   if (example === answer) return [];
-  const kinds = [example, answer].map((value) => (typeof value === 'string' ? /^([a-z]+_|\d{4}-\d\d-\d\dT)/.exec(value)?.[0].replace(/\d{4}-.*/, 'time') : typeof value === 'number' && value > 1e11 ? 'time' : undefined));
+  const kinds = [example, answer].map((value) =>
+    typeof value === 'string'
+      ? /^([a-z]+_|\d{4}-\d\d-\d\dT)/.exec(value)?.[0].replace(/\d{4}-.*/, 'time')
+      : typeof value === 'number' && value > 1e11
+        ? 'time'
+        : undefined,
+  );
   return kinds[0] !== undefined && kinds[0] === kinds[1] ? [] : [at];
 }
 
@@ -197,7 +309,11 @@ async function pressLoginLink(): Promise<void> {
 async function listen(): Promise<void> {
   await done(`${WORKSPACE}/webhookconfig/update`, {
     useWebhookService: true,
-    webhookServiceConfig: { rawNotificationUrl: receiver.url('/raw'), processedNotificationUrl: receiver.url('/processed'), triggers: Object.fromEntries(triggerTypes.map((type) => [type, true])) },
+    webhookServiceConfig: {
+      rawNotificationUrl: receiver.url('/raw'),
+      processedNotificationUrl: receiver.url('/processed'),
+      triggers: Object.fromEntries(triggerTypes.map((type) => [type, true])),
+    },
   });
   const { id } = await done(`${ADVANCED}/endpoints/create`, { url: receiver.url('/advanced') });
   listening = id;
@@ -207,7 +323,9 @@ async function listen(): Promise<void> {
 async function came(path: string, like: (body: Record<string, unknown>) => boolean): Promise<RemoteHook> {
   const found = receiver.until(path, 1, ({ body }) => like(JSON.parse(body) as Record<string, unknown>));
   const late = delay(PATIENCE_MILLISECONDS, undefined, { ref: false }).then(() => {
-    throw new Error(`It did not come at ${path}, but ${JSON.stringify(receiver.at(path).map(({ body }) => (JSON.parse(body) as { event?: string; actionType: string }).event ?? JSON.parse(body).actionType))}`);
+    throw new Error(
+      `It did not come at ${path}, but ${JSON.stringify(receiver.at(path).map(({ body }) => (JSON.parse(body) as { event?: string; actionType: string }).event ?? JSON.parse(body).actionType))}`,
+    );
   });
   return (await Promise.race([found, late]))[0]!;
 }
@@ -227,9 +345,14 @@ describe('the example of', () => {
     const example = exampleOf(path);
     const answer = await system.post(path, filledIn(example.data), headersOf(path));
     expect([answer.status, answer.body.error]).toEqual([200, undefined]);
-    expectDocumented(endpoints.find((endpoint) => endpoint.path === path)!, { ...answer, headers: Object.fromEntries(answer.headers) });
+    expectDocumented(
+      endpoints.find((endpoint) => endpoint.path === path)!,
+      { ...answer, headers: Object.fromEntries(answer.headers) },
+    );
     learn(example.answer, answer.body);
-    expect(unlike(filledIn(example.answer), answer.body)).toEqual(elsewhere[path] ?? elsewhere[otherVersion(path)] ?? []);
+    expect(unlike(filledIn(example.answer), answer.body)).toEqual(
+      elsewhere[path] ?? elsewhere[otherVersion(path)] ?? [],
+    );
     remember(path, answer);
   });
 });
@@ -238,7 +361,11 @@ describe('the example of', () => {
 function remember(path: string, { body }: Answer): void {
   if (path === `${WORKSPACE}/create`) {
     const { id, authToken, apiKeyList } = body.result.data;
-    Object.assign(credentials, { 'x-svc-workspace-id': id, 'x-svc-workspace-auth-token': authToken, 'x-svc-api-key': Object.keys(apiKeyList)[0] });
+    Object.assign(credentials, {
+      'x-svc-workspace-id': id,
+      'x-svc-workspace-auth-token': authToken,
+      'x-svc-api-key': Object.keys(apiKeyList)[0],
+    });
     actual.set(KEY, credentials['x-svc-api-key']);
   }
   if (path === `${WORKSPACE}/authtokens/get`) {
@@ -251,15 +378,27 @@ describe('webhooks', () => {
   /** What has come is not as the document says of the webhook of that name, headers included. */
   function problemsOf(name: string, { headers, body }: RemoteHook): string[] {
     const { parameters, requestBody } = served.webhooks[name]!.post;
-    const required = parameters.map(({ $ref }) => referred<{ name: string; required: boolean }>($ref)).filter((parameter) => parameter.required);
+    const required = parameters
+      .map(({ $ref }) => referred<{ name: string; required: boolean }>($ref))
+      .filter((parameter) => parameter.required);
     const [plain] = requestBody.content['application/json'].schema.anyOf as [JsonSchema];
-    return [...required.filter((parameter) => headers[parameter.name] === undefined).map((parameter) => `${parameter.name} is missing`), ...problems(plain, JSON.parse(body), 'closed')];
+    return [
+      ...required
+        .filter((parameter) => headers[parameter.name] === undefined)
+        .map((parameter) => `${parameter.name} is missing`),
+      ...problems(plain, JSON.parse(body), 'closed'),
+    ];
   }
 
   test('that the examples brought about are as documented, advanced, raw and processed', async () => {
     const brought: [event: string, actionType: string][] = [
-      ['comment_annotation.add', 'newlyAdded'], ['comment_annotation.status_change', 'statusChanged'], ['comment.add', 'added'], ['comment.reaction_add', 'reactionAdded'], ['huddle.create', 'created'],
-      ['crdt.update_data', 'updateData'], ['recorder.done', 'done'],
+      ['comment_annotation.add', 'newlyAdded'],
+      ['comment_annotation.status_change', 'statusChanged'],
+      ['comment.add', 'added'],
+      ['comment.reaction_add', 'reactionAdded'],
+      ['huddle.create', 'created'],
+      ['crdt.update_data', 'updateData'],
+      ['recorder.done', 'done'],
     ];
     for (const [event, actionType] of brought) {
       expect([event, problemsOf(event, await came('/advanced', (body) => body.event === event))]).toEqual([event, []]);
@@ -273,10 +412,15 @@ describe('webhooks', () => {
   });
 
   test('of every event type are what an endpoint gets to try', async () => {
-    await Promise.all(eventTypes.map(async (event) => {
-      const messageId = (await done(`${ADVANCED}/endpoints/test`, { endpointId: listening, event })).messageId as string;
-      expect([event, problemsOf(event, await came('/advanced', ({ webhookId }) => webhookId === messageId))]).toEqual([event, []]);
-    }));
+    await Promise.all(
+      eventTypes.map(async (event) => {
+        const messageId = (await done(`${ADVANCED}/endpoints/test`, { endpointId: listening, event }))
+          .messageId as string;
+        expect([event, problemsOf(event, await came('/advanced', ({ webhookId }) => webhookId === messageId))]).toEqual(
+          [event, []],
+        );
+      }),
+    );
   });
 });
 
@@ -284,16 +428,30 @@ describe('the example of an error', () => {
   test('is what the system answers, where it can be had', async () => {
     const path = `${ORGANIZATIONS}/folders/get`;
     const malformed = await system.post(path, {}, headersOf(path));
-    expect(malformed).toMatchObject({ status: 400, body: { error: { status: 'INVALID_ARGUMENT', ...errorExamples.INVALID_ARGUMENT } } });
+    expect(malformed).toMatchObject({
+      status: 400,
+      body: { error: { status: 'INVALID_ARGUMENT', ...errorExamples.INVALID_ARGUMENT } },
+    });
     const denied = await system.post(path, acme, {});
-    expect(denied).toMatchObject({ status: 403, body: { error: { status: 'PERMISSION_DENIED', ...errorExamples.PERMISSION_DENIED } } });
+    expect(denied).toMatchObject({
+      status: 403,
+      body: { error: { status: 'PERMISSION_DENIED', ...errorExamples.PERMISSION_DENIED } },
+    });
   });
 });
 
 describe('what is read in a browser', () => {
-  test.each([['/openapi.json', 'application/json; charset=utf-8'], ['/docs', 'text/html; charset=utf-8']])('%s comes compressed, and is not sent again while it is the same', async (path, type) => {
+  test.each([
+    ['/openapi.json', 'application/json; charset=utf-8'],
+    ['/docs', 'text/html; charset=utf-8'],
+  ])('%s comes compressed, and is not sent again while it is the same', async (path, type) => {
     const { status, headers, text } = await read(path);
-    expect([status, headers.get('content-type'), headers.get('content-encoding'), headers.get('cache-control')]).toEqual([200, type, 'gzip', 'public, max-age=300']);
+    expect([
+      status,
+      headers.get('content-type'),
+      headers.get('content-encoding'),
+      headers.get('cache-control'),
+    ]).toEqual([200, type, 'gzip', 'public, max-age=300']);
     const plain = await read(path, { 'accept-encoding': 'identity' });
     expect([plain.headers.get('content-encoding'), plain.text === text]).toEqual([null, true]);
     const again = await read(path, { 'if-none-match': headers.get('etag')! });

@@ -68,7 +68,11 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     logs: output,
     printed: (text) => printed(launched, text),
     async post(path, data, headers = authorization) {
-      const response = await fetch(baseUrl + path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify({ data }) });
+      const response = await fetch(baseUrl + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ data }),
+      });
       return { status: response.status, headers: response.headers, body: await response.json() };
     },
     stop: () => finish('SIGTERM'),
@@ -134,7 +138,10 @@ interface Launched {
 function launch(dataDir: string, { env = {}, preload }: SystemOptions): Launched {
   // Threads get what stands on the command line, whatever environment they have.
   const first = preload === undefined ? [] : ['--import', `data:text/javascript,${encodeURIComponent(preload)}`];
-  const child = spawn(process.execPath, [...first, MAIN], { env: { ...process.env, PORT: '0', DATA_DIR: dataDir, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [...first, MAIN], {
+    env: { ...process.env, PORT: '0', DATA_DIR: dataDir, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let text = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
   return { child, output: () => text, ended: once(child, 'close').then(([code]) => code as number | null) };

@@ -19,22 +19,34 @@ test('design 3: an owner verifies the e-mail address, from the mail to the API k
   expect((await publicCall('/v2/workspace/email/status', { ownerEmail })).result.data).toEqual({ verified: false });
 
   const workspaceHeaders = { 'x-svc-workspace-id': id, 'x-svc-workspace-auth-token': authToken };
-  const { authTokens } = (await system.post('/v2/workspace/authtokens/get', { apiKey }, workspaceHeaders)).body.result.data;
+  const { authTokens } = (await system.post('/v2/workspace/authtokens/get', { apiKey }, workspaceHeaders)).body.result
+    .data;
   const keyHeaders = { 'x-svc-api-key': apiKey!, 'x-svc-auth-token': authTokens[0].token as string };
   await system.post('/v2/workspace/domains/add', { domains: ['app.example.com'] }, keyHeaders);
 
-  const refused = await publicCall('/v2/workspace/email/send-login-link', { email: ownerEmail, continueUrl: 'https://elsewhere.example/' });
+  const refused = await publicCall('/v2/workspace/email/send-login-link', {
+    email: ownerEmail,
+    continueUrl: 'https://elsewhere.example/',
+  });
   expect(refused.error.status).toBe('INVALID_ARGUMENT');
-  const unknown = await publicCall('/v2/workspace/email/send-login-link', { email: 'nobody@example.com', continueUrl: system.baseUrl });
+  const unknown = await publicCall('/v2/workspace/email/send-login-link', {
+    email: 'nobody@example.com',
+    continueUrl: system.baseUrl,
+  });
   expect(unknown.result.message).toBe('Login link sent successfully');
   expect(await outbox()).toEqual([]);
-  const sent = await publicCall('/v2/workspace/email/send-login-link', { email: ownerEmail, continueUrl: 'https://app.example.com/welcome' });
+  const sent = await publicCall('/v2/workspace/email/send-login-link', {
+    email: ownerEmail,
+    continueUrl: 'https://app.example.com/welcome',
+  });
   expect(sent).toEqual({ result: { status: 'success', message: 'Login link sent successfully', data: null } });
 
   const [file, ...others] = await outbox();
   expect([file, others]).toEqual([expect.stringMatching(/\.eml$/), []]);
   const eml = await readFile(join(system.dataDir, 'outbox', file!), 'utf8');
-  expect(eml).toMatch(/^From: no-reply@example\.com\r\nTo: owner@example\.com\r\nSubject: Verify your e-mail address\r\n/);
+  expect(eml).toMatch(
+    /^From: no-reply@example\.com\r\nTo: owner@example\.com\r\nSubject: Verify your e-mail address\r\n/,
+  );
   const [link = ''] = /^http:\S+$/m.exec(eml) ?? [];
   expect(link.startsWith(`${system.baseUrl}/v2/workspace/email/verify?token=`)).toBe(true);
 
@@ -54,15 +66,27 @@ test('design 3: an owner verifies the e-mail address, from the mail to the API k
   expect(await pressed.text()).toContain('href="https://app.example.com/welcome"');
   expect((await press()).status).toBe(410);
 
-  expect((await publicCall('/v2/workspace/email/status', { ownerEmail })).result).toEqual({ status: 'success', message: 'Email verified and workspace reactivated', data: { verified: true } });
+  expect((await publicCall('/v2/workspace/email/status', { ownerEmail })).result).toEqual({
+    status: 'success',
+    message: 'Email verified and workspace reactivated',
+    data: { verified: true },
+  });
   expect((await system.post('/v2/organizations/get', {}, keyHeaders)).status).toBe(200);
   expect(await readFile(join(system.dataDir, 'functions.log'), 'utf8')).not.toContain(value);
 });
 
 test('a page is answered with a page, whatever is asked of it', async () => {
-  for (const [method, status] of [['GET', 410], ['POST', 410], ['DELETE', 405]] as const) {
+  for (const [method, status] of [
+    ['GET', 410],
+    ['POST', 410],
+    ['DELETE', 405],
+  ] as const) {
     const answer = await fetch(`${system.baseUrl}/v2/workspace/email/verify`, { method });
-    expect([method, answer.status, answer.headers.get('content-type')]).toEqual([method, status, 'text/html; charset=utf-8']);
+    expect([method, answer.status, answer.headers.get('content-type')]).toEqual([
+      method,
+      status,
+      'text/html; charset=utf-8',
+    ]);
     expect(await answer.text()).toMatch(/^<!doctype html>/);
   }
 });

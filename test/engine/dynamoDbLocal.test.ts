@@ -27,7 +27,10 @@ test('npm start runs on DynamoDB Local and says that it has no vector indexes', 
 test('a search by meaning answers UNAVAILABLE and names the reason', async () => {
   await system.client.v2.organizations.add({ organizations: [{ organizationId: 'acme' }] });
   const { status, body } = await system.post('/v2/memory/search', { query: 'price', organizationId: 'acme' });
-  expect({ status, body }).toEqual({ status: 503, body: { error: { status: 'UNAVAILABLE', message: 'Vector search is not available on this table engine.' } } });
+  expect({ status, body }).toEqual({
+    status: 503,
+    body: { error: { status: 'UNAVAILABLE', message: 'Vector search is not available on this table engine.' } },
+  });
 });
 
 test('what was written is there after the run was killed, and no engine stays behind', async () => {

@@ -10,8 +10,18 @@ import { StartError } from '../../infra/local/startError.ts';
 
 /** Those that use most kinds of calls of the table: conditions, transactions, pages, indexes, batches. Together they take less than three minutes. */
 const FILES = [
-  'directory/organizations', 'directory/folders', 'directory/permissions', 'directory/userGroups', 'table/table', 'table/idempotency', 'comments/threads', 'comments/comments',
-  'webhooks/deliveries', 'webhooks/deliverySweep', 'webhooks/webhookStates', 'workspaces/workspaceKeys',
+  'directory/organizations',
+  'directory/folders',
+  'directory/permissions',
+  'directory/userGroups',
+  'table/table',
+  'table/idempotency',
+  'comments/threads',
+  'comments/comments',
+  'webhooks/deliveries',
+  'webhooks/deliverySweep',
+  'webhooks/webhookStates',
+  'workspaces/workspaceKeys',
 ].map((name) => `test/integration/${name}.test.ts`);
 
 const projectDir = resolve(import.meta.dirname, '../..');
@@ -36,8 +46,19 @@ async function main(): Promise<number> {
     const failure = await listening(port, AbortSignal.timeout(START_MILLISECONDS));
     if (failure !== undefined) throw new Error(`DynamoDB Local did not start: ${failure}`);
     console.log(`On DynamoDB Local: ${FILES.join(', ')}`);
-    const jest = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js', '--maxWorkers=2', 'test/engine/', ...FILES];
-    const run = spawn(process.execPath, jest, { cwd: projectDir, stdio: 'inherit', env: { ...process.env, DYNAMODB_LOCAL_URL: `http://127.0.0.1:${port}` } });
+    const jest = [
+      '--experimental-vm-modules',
+      '--no-warnings',
+      'node_modules/jest/bin/jest.js',
+      '--maxWorkers=2',
+      'test/engine/',
+      ...FILES,
+    ];
+    const run = spawn(process.execPath, jest, {
+      cwd: projectDir,
+      stdio: 'inherit',
+      env: { ...process.env, DYNAMODB_LOCAL_URL: `http://127.0.0.1:${port}` },
+    });
     const [code] = (await once(run, 'exit')) as [number | null];
     return code ?? 1;
   } finally {

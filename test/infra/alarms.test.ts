@@ -63,9 +63,14 @@ beforeAll(() => {
 });
 beforeEach(() => {
   lines = [];
-  for (const method of ['info', 'warn', 'error', 'log'] as const) jest.spyOn(console, method).mockImplementation((text: unknown) => void lines.push(JSON.parse(String(text)) as Record<string, any>));
+  for (const method of ['info', 'warn', 'error', 'log'] as const)
+    jest
+      .spyOn(console, method)
+      .mockImplementation((text: unknown) => void lines.push(JSON.parse(String(text)) as Record<string, any>));
 });
-afterEach(() => { jest.restoreAllMocks(); });
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 const resourcesOf = (type: string) => resources.filter((each) => each.type === type);
 
@@ -76,7 +81,11 @@ function alarm(id: string): AlarmModel {
 }
 
 /** Who rings at the end of these periods, each a list of values that come one after the other in it. */
-function ringingWith(id: string, periods: readonly (readonly number[])[], measure: (store: MetricStore, value: number) => void): readonly string[] {
+function ringingWith(
+  id: string,
+  periods: readonly (readonly number[])[],
+  measure: (store: MetricStore, value: number) => void,
+): readonly string[] {
   const periodLength = alarm(id).periodSeconds * SECOND;
   let now = START;
   const store = new MetricStore(() => now);
@@ -114,15 +123,41 @@ function partOf(id: string, is: (metric: MetricId) => boolean) {
 
 /** Who rings after the lines that were logged, all of them in each of so many periods. */
 function ringingAfterLines(id: string, periods = 1): readonly string[] {
-  return ringingWith(id, Array.from({ length: periods }, () => [0]), (store) => { for (const line of lines) store.addLine(line); });
+  return ringingWith(
+    id,
+    Array.from({ length: periods }, () => [0]),
+    (store) => {
+      for (const line of lines) store.addLine(line);
+    },
+  );
 }
 
 describe('faults', () => {
   /** One family is of what lies beneath no other. */
-  const pathIn = (family: string, name: string) => (familyOf(`/${name}`) === family ? `/${name}` : `/${family}/${name}`);
-  const failing = (path: string) => toLambda(defineEndpoint({
-    path: path as `/v2/${string}`, summary: 'Fails', auth: 'none', kind: 'read', input: z.object({}), output: z.object({}), message: 'Done', errors: [], uses: {}, impact: 'none', example: { data: {}, result: {} },
-  }, async () => { throw new Error('broken'); }), { SERVICE_NAME: serviceName });
+  const pathIn = (family: string, name: string) =>
+    familyOf(`/${name}`) === family ? `/${name}` : `/${family}/${name}`;
+  const failing = (path: string) =>
+    toLambda(
+      defineEndpoint(
+        {
+          path: path as `/v2/${string}`,
+          summary: 'Fails',
+          auth: 'none',
+          kind: 'read',
+          input: z.object({}),
+          output: z.object({}),
+          message: 'Done',
+          errors: [],
+          uses: {},
+          impact: 'none',
+          example: { data: {}, result: {} },
+        },
+        async () => {
+          throw new Error('broken');
+        },
+      ),
+      { SERVICE_NAME: serviceName },
+    );
 
   test('design 11: five of one endpoint ring the alarm of its family, which names it, and of no other', async () => {
     for (const family of families) {
@@ -141,7 +176,16 @@ describe('faults', () => {
   });
 
   test('design 11: five of workers ring, and name the worker', async () => {
-    const failingWorker = (name: string) => toWorkerLambda(defineWorker({ name, summary: 'Fails', on: { every: 'minute' }, uses: {}, impact: 'none', timeoutSeconds: 30 }, async () => { throw new Error('broken'); }), { SERVICE_NAME: serviceName });
+    const failingWorker = (name: string) =>
+      toWorkerLambda(
+        defineWorker(
+          { name, summary: 'Fails', on: { every: 'minute' }, uses: {}, impact: 'none', timeoutSeconds: 30 },
+          async () => {
+            throw new Error('broken');
+          },
+        ),
+        { SERVICE_NAME: serviceName },
+      );
     for (const { name } of workers) {
       lines = [];
       for (let i = 0; i < 4; i++) await expect(failingWorker(name)({}, lambdaContext())).rejects.toThrow('broken');
@@ -182,7 +226,10 @@ describe('deliveries', () => {
     measures.flush(serviceName);
   }
 
-  test.each([['9 minutes', 9 * MINUTE, []], ['10 minutes', 10 * MINUTE, ['']]])('design 11: a delivery that is overdue by %s', async (_text, late, expected) => {
+  test.each([
+    ['9 minutes', 9 * MINUTE, []],
+    ['10 minutes', 10 * MINUTE, ['']],
+  ])('design 11: a delivery that is overdue by %s', async (_text, late, expected) => {
     await system.publish(tenant);
     system.now += late;
     await system.sweep();
@@ -204,13 +251,30 @@ describe('deliveries', () => {
     const eventId = await system.publish(tenant);
     await system.workOnNext();
     const { endpointId } = system.slow.messages[0]!.body;
-    expect(logged).toEqual([['attempt failed', { tenant, eventId, endpointId, attempt: 1, outcome: 'failed', responseStatus: 503, reason: 'status 503', durationMs: expect.any(Number) }]]);
+    expect(logged).toEqual([
+      [
+        'attempt failed',
+        {
+          tenant,
+          eventId,
+          endpointId,
+          attempt: 1,
+          outcome: 'failed',
+          responseStatus: 503,
+          reason: 'status 503',
+          durationMs: expect.any(Number),
+        },
+      ],
+    ]);
     await system.workOnNext();
     expect(system.measures.counted.get('AttemptsDelivered')).toBe(1);
     expect(logged).toHaveLength(1);
   });
 
-  test.each([['29 s', 29 * SECOND, []], ['30 s', 30 * SECOND, ['']]])('design 11: an event that is fanned out after %s', async (_text, late, expected) => {
+  test.each([
+    ['29 s', 29 * SECOND, []],
+    ['30 s', 30 * SECOND, ['']],
+  ])('design 11: an event that is fanned out after %s', async (_text, late, expected) => {
     const eventId = await system.emit(tenant);
     system.now += late;
     await system.fanOut(tenant, eventId);
@@ -218,7 +282,11 @@ describe('deliveries', () => {
     expect(ringingAfterLines('FanOutLate')).toEqual(expected);
   });
 
-  test.each([['4 s for three periods', 4 * SECOND, 3, []], ['5 s for two periods', 5 * SECOND, 2, []], ['5 s for three periods', 5 * SECOND, 3, ['']]])('design 11: first attempts after %s', async (_text, late, periods, expected) => {
+  test.each([
+    ['4 s for three periods', 4 * SECOND, 3, []],
+    ['5 s for two periods', 5 * SECOND, 2, []],
+    ['5 s for three periods', 5 * SECOND, 3, ['']],
+  ])('design 11: first attempts after %s', async (_text, late, periods, expected) => {
     await system.publish(tenant);
     system.now += late;
     await system.work(system.live.messages[0]!.body, { live: true });
@@ -248,30 +316,43 @@ describe('what AWS measures', () => {
   });
 
   test('design 11: fifty refusals of the table ring when they go on, reads and writes together', () => {
-    const parts = ['ReadThrottleEvents', 'WriteThrottleEvents'].map((name) => partOf('TableThrottled', (metric) => metric.name === name));
+    const parts = ['ReadThrottleEvents', 'WriteThrottleEvents'].map((name) =>
+      partOf('TableThrottled', (metric) => metric.name === name),
+    );
     for (const part of parts) {
       expect(ringingWith('TableThrottled', [[49], [49]], part)).toEqual([]);
       expect(ringingWith('TableThrottled', [[], [50]], part)).toEqual([]);
       expect(ringingWith('TableThrottled', [[20, 30], [50]], part)).toEqual(['']);
     }
-    const both = (store: MetricStore, value: number) => { for (const part of parts) part(store, value); };
+    const both = (store: MetricStore, value: number) => {
+      for (const part of parts) part(store, value);
+    };
     expect(ringingWith('TableThrottled', [[25], [25]], both)).toEqual(['']);
   });
 
-  test.each([...queueNames.map((name) => `${pascal(name)}DeadLettersFilled`), 'StreamDeadLettersFilled'])('design 11: %s rings at the first message, and is silent at none', (id) => {
-    expect(ringingWith(id, [[0, 0]], ownMetric(id))).toEqual([]);
-    expect(ringingWith(id, [[0, 1, 0]], ownMetric(id))).toEqual(['']);
-  });
+  test.each([...queueNames.map((name) => `${pascal(name)}DeadLettersFilled`), 'StreamDeadLettersFilled'])(
+    'design 11: %s rings at the first message, and is silent at none',
+    (id) => {
+      expect(ringingWith(id, [[0, 0]], ownMetric(id))).toEqual([]);
+      expect(ringingWith(id, [[0, 1, 0]], ownMetric(id))).toEqual(['']);
+    },
+  );
 
-  test.each(queueNames.filter((name) => 'lateAfterSeconds' in queues[name]))('design 11: a message of %s that waits rings', (name) => {
-    const { lateAfterSeconds = 0 }: QueueDeclaration = queues[name];
-    const id = `${pascal(name)}Late`;
-    expect(ringingWith(id, [[lateAfterSeconds - 1, lateAfterSeconds - 1]], ownMetric(id))).toEqual([]);
-    expect(ringingWith(id, [[3, lateAfterSeconds]], ownMetric(id))).toEqual(['']);
-  });
+  test.each(queueNames.filter((name) => 'lateAfterSeconds' in queues[name]))(
+    'design 11: a message of %s that waits rings',
+    (name) => {
+      const { lateAfterSeconds = 0 }: QueueDeclaration = queues[name];
+      const id = `${pascal(name)}Late`;
+      expect(ringingWith(id, [[lateAfterSeconds - 1, lateAfterSeconds - 1]], ownMetric(id))).toEqual([]);
+      expect(ringingWith(id, [[3, lateAfterSeconds]], ownMetric(id))).toEqual(['']);
+    },
+  );
 
   test.each(workers.map(({ name }) => name))('design 11: five runs of %s that break off ring', (name) => {
-    const functionName = resources.find(({ type, properties }) => type === 'AWS::Lambda::Function' && (properties.Code as { ZipFile?: string }).ZipFile === workerId(name))!.ref;
+    const functionName = resources.find(
+      ({ type, properties }) =>
+        type === 'AWS::Lambda::Function' && (properties.Code as { ZipFile?: string }).ZipFile === workerId(name),
+    )!.ref;
     const ofWorker = (metric: MetricId) => metric.dimensions.FunctionName === functionName;
     const id = [...alarms.keys()].find((each) => each.startsWith('WorkersCrash') && metricsOf(each).some(ofWorker))!;
     expect(ringingWith(id, [[1, 3]], partOf(id, ofWorker))).toEqual([]);
@@ -279,34 +360,59 @@ describe('what AWS measures', () => {
     expect(ringingWith(id, [[]], partOf(id, ofWorker))).toEqual([]);
   });
 
-  test.each(workers.filter(({ on }) => 'inserts' in on).map(({ name }) => name))('design 11: %s rings five minutes behind the stream', (name) => {
-    const id = `${pascal(name)}Behind`;
-    expect(ringingWith(id, [[5 * MINUTE - 1, 5 * MINUTE - 1]], ownMetric(id))).toEqual([]);
-    expect(ringingWith(id, [[20, 5 * MINUTE]], ownMetric(id))).toEqual(['']);
-  });
+  test.each(workers.filter(({ on }) => 'inserts' in on).map(({ name }) => name))(
+    'design 11: %s rings five minutes behind the stream',
+    (name) => {
+      const id = `${pascal(name)}Behind`;
+      expect(ringingWith(id, [[5 * MINUTE - 1, 5 * MINUTE - 1]], ownMetric(id))).toEqual([]);
+      expect(ringingWith(id, [[20, 5 * MINUTE]], ownMetric(id))).toEqual(['']);
+    },
+  );
 
-  test.each(workers.filter(({ on }) => 'every' in on).map(({ name }) => name))('design 11: %s rings when it has not ticked for three periods, and not after one tick in them', (name) => {
-    const id = `${pascal(name)}Stopped`;
-    expect(ringingWith(id, [[5], [], []], ownMetric(id))).toEqual([]);
-    expect(ringingWith(id, [[5], [], [], []], ownMetric(id))).toEqual(['']);
-  });
+  test.each(workers.filter(({ on }) => 'every' in on).map(({ name }) => name))(
+    'design 11: %s rings when it has not ticked for three periods, and not after one tick in them',
+    (name) => {
+      const id = `${pascal(name)}Stopped`;
+      expect(ringingWith(id, [[5], [], []], ownMetric(id))).toEqual([]);
+      expect(ringingWith(id, [[5], [], [], []], ownMetric(id))).toEqual(['']);
+    },
+  );
 });
 
 describe('the local run', () => {
   /** The widgets of the dashboard as CloudWatch gets them. */
-  const widgets = () => resourcesOf('AWS::CloudWatch::Dashboard').flatMap(({ properties }) => JSON.parse(String(properties.DashboardBody)).widgets as { type: string; properties: Record<string, any> }[]);
-  const graphsOf = (store: MetricStore, now: number) => pictureOf(monitoring, store, { now, minutes: 15 }).rows.flatMap(({ graphs }) => graphs);
+  const widgets = () =>
+    resourcesOf('AWS::CloudWatch::Dashboard').flatMap(
+      ({ properties }) =>
+        JSON.parse(String(properties.DashboardBody)).widgets as { type: string; properties: Record<string, any> }[],
+    );
+  const graphsOf = (store: MetricStore, now: number) =>
+    pictureOf(monitoring, store, { now, minutes: 15 }).rows.flatMap(({ graphs }) => graphs);
   /** What a query finds has all dimensions; those that its conditions do not fix may have any value. */
   const whole = (metric: MetricId): MetricId => {
     if (metric.name !== faultsMetric.name) return metric;
-    return { ...metric, dimensions: { ...('family' in metric.dimensions ? { endpoint: 'any' } : { worker: 'any' }), ...metric.dimensions } };
+    return {
+      ...metric,
+      dimensions: {
+        ...('family' in metric.dimensions ? { endpoint: 'any' } : { worker: 'any' }),
+        ...metric.dimensions,
+      },
+    };
   };
 
   test('design 10: has the rows and graphs of the dashboard, each of which can be drawn when nothing was measured', () => {
     const { rows } = pictureOf(monitoring, new MetricStore(() => START), { now: START, minutes: 60 });
-    expect(rows.map(({ title }) => title)).toEqual(widgets().filter(({ type }) => type === 'text').map(({ properties }) => properties.markdown));
+    expect(rows.map(({ title }) => title)).toEqual(
+      widgets()
+        .filter(({ type }) => type === 'text')
+        .map(({ properties }) => properties.markdown),
+    );
     const graphs = rows.flatMap((row) => row.graphs);
-    expect(graphs.map(({ title }) => title)).toEqual(widgets().filter(({ type }) => type === 'metric').map(({ properties }) => properties.title));
+    expect(graphs.map(({ title }) => title)).toEqual(
+      widgets()
+        .filter(({ type }) => type === 'metric')
+        .map(({ properties }) => properties.title),
+    );
     expect(graphs.filter(({ series }) => series.length > 0)).toEqual([]);
   });
 
@@ -314,16 +420,31 @@ describe('the local run', () => {
     const store = new MetricStore(() => START);
     for (const metric of metricIdsOf(monitoring)) store.add(whole(metric), 1);
     const graphs = graphsOf(store, START);
-    const expected = widgets().filter(({ type }) => type === 'metric').map(({ properties: { metrics } }) => (metrics as any[][]).filter((line) => line.at(-1).visible !== false).length);
+    const expected = widgets()
+      .filter(({ type }) => type === 'metric')
+      .map(
+        ({ properties: { metrics } }) => (metrics as any[][]).filter((line) => line.at(-1).visible !== false).length,
+      );
     expect(graphs.map(({ series }) => series.length)).toEqual(expected);
-    for (const { title, series } of graphs) for (const { label, values } of series) expect([title, label, typeof values.at(-1)]).toEqual([title, label, 'number']);
+    for (const { title, series } of graphs)
+      for (const { label, values } of series)
+        expect([title, label, typeof values.at(-1)]).toEqual([title, label, 'number']);
   });
 
   test('design 10: computes what requests cost, and how many attempts succeed', () => {
     const store = new MetricStore(() => START);
     const metrics = metricIdsOf(monitoring);
-    const add = (value: number, name: string, is = (_dimensions: MetricId['dimensions']) => true) => store.add(metrics.find((metric) => metric.name === name && is(metric.dimensions))!, value);
-    const valueOf = (title: string) => Object.fromEntries(graphsOf(store, START).find((graph) => graph.title === title)!.series.map(({ label, values }) => [label, values.at(-1)]));
+    const add = (value: number, name: string, is = (_dimensions: MetricId['dimensions']) => true) =>
+      store.add(
+        metrics.find((metric) => metric.name === name && is(metric.dimensions))!,
+        value,
+      );
+    const valueOf = (title: string) =>
+      Object.fromEntries(
+        graphsOf(store, START)
+          .find((graph) => graph.title === title)!
+          .series.map(({ label, values }) => [label, values.at(-1)]),
+      );
     add(3, 'AttemptsDelivered');
     expect(valueOf('Attempts that succeed, %')).toEqual({ succeed: 100 });
     add(1, 'AttemptsTimedOut');
@@ -336,7 +457,11 @@ describe('the local run', () => {
     add(100, 'Duration', ({ FunctionName }) => FunctionName !== undefined);
     const table = (prices.tableRead * 4 + prices.tableWritten * 6) / 2;
     const functions = (prices.lambdaGigabyteSecond * 1_000_000 * 0.5 * 0.1 + prices.lambdaRuns * 5) / 2;
-    expect(valueOf('Dollars per million requests')).toEqual({ table: expect.closeTo(table, 3), functions: expect.closeTo(functions, 3), all: expect.closeTo(prices.httpRequests + table + functions, 3) });
+    expect(valueOf('Dollars per million requests')).toEqual({
+      table: expect.closeTo(table, 3),
+      functions: expect.closeTo(functions, 3),
+      all: expect.closeTo(prices.httpRequests + table + functions, 3),
+    });
   });
 
   test('design 10: measures everything that the dashboard and the alarms are about, but that the table refuses nothing here', () => {
@@ -347,19 +472,31 @@ describe('the local run', () => {
       measurements.run(ref, 1, true);
       measurements.iteratorAge(ref, 1);
     }
-    for (const { arn } of resourcesOf('AWS::SQS::Queue')) measurements.queue(arn.split(':').at(-1)!, { visible: 1, inFlight: 1, oldestSeconds: 1 });
+    for (const { arn } of resourcesOf('AWS::SQS::Queue'))
+      measurements.queue(arn.split(':').at(-1)!, { visible: 1, inFlight: 1, oldestSeconds: 1 });
     const units = { CapacityUnits: 1 };
     for (const { ref } of resources.filter(({ type }) => type.startsWith('AWS::DynamoDB::'))) {
-      for (const kind of ['Read', 'Write'] as const) measurements.consumed(kind, { TableName: ref, ...units, Table: units, GlobalSecondaryIndexes: Object.fromEntries(indexNames.map((name) => [name, units])) });
+      for (const kind of ['Read', 'Write'] as const)
+        measurements.consumed(kind, {
+          TableName: ref,
+          ...units,
+          Table: units,
+          GlobalSecondaryIndexes: Object.fromEntries(indexNames.map((name) => [name, units])),
+        });
     }
     const own = new InvocationMeasures();
-    for (const [name, { kind }] of Object.entries(deliveryMetrics)) kind === 'sum' ? own.count(name as CountedMetric) : own.record(name as RecordedMetric, 1);
+    for (const [name, { kind }] of Object.entries(deliveryMetrics))
+      kind === 'sum' ? own.count(name as CountedMetric) : own.record(name as RecordedMetric, 1);
     own.flush(serviceName);
     for (const family of families) countFault(serviceName, family, 'any');
     for (const { name } of [...workers, { name: 'any' }]) countWorkerFaults(serviceName, name, 1);
     for (const line of lines) measurements.line(line);
     // A search is for a name in any function.
-    const unmeasured = metricIdsOf(monitoring).filter((metric) => !store.find(whole(metric)) && !(Object.keys(metric.dimensions).length === 0 && store.named(metric.namespace, metric.name).length > 0));
+    const unmeasured = metricIdsOf(monitoring).filter(
+      (metric) =>
+        !store.find(whole(metric)) &&
+        !(Object.keys(metric.dimensions).length === 0 && store.named(metric.namespace, metric.name).length > 0),
+    );
     expect([...new Set(unmeasured.map(({ name }) => name))]).toEqual(['ReadThrottleEvents', 'WriteThrottleEvents']);
   });
 });

@@ -41,10 +41,18 @@ export interface AppOptions {
 }
 
 /** The app of these endpoints. Each function's code is its id, so that a test sees which code a route leads to. */
-export function appOf(endpoints: readonly Routed[], settings: Partial<Settings> = {}, { workers = allWorkers, outdir, validate = false }: AppOptions = {}): { app: App; backend: Backend } {
+export function appOf(
+  endpoints: readonly Routed[],
+  settings: Partial<Settings> = {},
+  { workers = allWorkers, outdir, validate = false }: AppOptions = {},
+): { app: App; backend: Backend } {
   const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8'));
   // Where each construct was made is nothing that a test asks for, and takes long to find out.
-  const app = new App({ context: { 'aws:cdk:disable-stack-trace': true, 'aws:cdk:enable-asset-metadata': true, ...context }, builtinCloudFormationValidation: validate, ...(outdir !== undefined && { outdir }) });
+  const app = new App({
+    context: { 'aws:cdk:disable-stack-trace': true, 'aws:cdk:enable-asset-metadata': true, ...context },
+    builtinCloudFormationValidation: validate,
+    ...(outdir !== undefined && { outdir }),
+  });
   const backend = new Backend(app, 'CollaborationBackend', {
     endpoints,
     workers,
@@ -55,7 +63,11 @@ export function appOf(endpoints: readonly Routed[], settings: Partial<Settings> 
 }
 
 /** The templates of these endpoints, without bundles. */
-export function assemblyOf(endpoints: readonly Routed[], settings: Partial<Settings> = {}, options: Omit<AppOptions, 'outdir'> = {}): Assembly {
+export function assemblyOf(
+  endpoints: readonly Routed[],
+  settings: Partial<Settings> = {},
+  options: Omit<AppOptions, 'outdir'> = {},
+): Assembly {
   const outdir = mkdtempSync(join(tmpdir(), 'assembly-'));
   try {
     const { app, backend } = appOf(endpoints, settings, { ...options, outdir });
@@ -99,7 +111,9 @@ export function functionOf(template: Template, id: string): [logicalId: string, 
 
 /** The function that answers a route: route -> integration -> function. */
 export function functionBehind(template: Template, routeKey: string): [id: string, resource: Resource] {
-  const [[, route], ...more] = resources(template, 'AWS::ApiGatewayV2::Route').filter(([, { Properties }]) => Properties.RouteKey === routeKey) as [[string, Resource]];
+  const [[, route], ...more] = resources(template, 'AWS::ApiGatewayV2::Route').filter(
+    ([, { Properties }]) => Properties.RouteKey === routeKey,
+  ) as [[string, Resource]];
   if (!route || more.length > 0) throw new Error(`${routeKey}: not exactly one route`);
   const integration = template.Resources[route.Properties.Target['Fn::Join'][1][1].Ref]!;
   const id = integration.Properties.IntegrationUri['Fn::GetAtt'][0] as string;
@@ -114,7 +128,9 @@ export interface Statement {
 
 /** The statements of all inline policies of a role. */
 export function statementsOf(role: Resource): Statement[] {
-  return (role.Properties.Policies as { PolicyDocument: { Statement: Statement[] } }[]).flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+  return (role.Properties.Policies as { PolicyDocument: { Statement: Statement[] } }[]).flatMap(
+    ({ PolicyDocument }) => PolicyDocument.Statement,
+  );
 }
 
 /** The role that a function runs under. */
@@ -124,7 +140,11 @@ export function roleOf(template: Template, resource: Resource): Resource {
 
 /** `resource action` of every permission. */
 export function pairsOf(statements: readonly { Action: string | string[]; Resource: unknown }[]): string[] {
-  return statements.flatMap(({ Action, Resource: resource }) => list(resource).flatMap((one) => list(Action).map((action) => `${JSON.stringify(one)} ${action}`))).sort();
+  return statements
+    .flatMap(({ Action, Resource: resource }) =>
+      list(resource).flatMap((one) => list(Action).map((action) => `${JSON.stringify(one)} ${action}`)),
+    )
+    .sort();
 }
 
 export const list = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [value]);

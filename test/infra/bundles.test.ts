@@ -33,13 +33,19 @@ const deployed = join(folder, 'deployed');
 /** Runs the app as the CDK CLI does: output folder and context come in the environment. */
 function runApp(outdir: string, context: Record<string, unknown>): void {
   const environment = { CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify(context) };
-  execFileSync(process.execPath, ['infra/app.ts'], { cwd: projectDir, env: { ...process.env, ...environment }, stdio: 'pipe' });
+  execFileSync(process.execPath, ['infra/app.ts'], {
+    cwd: projectDir,
+    env: { ...process.env, ...environment },
+    stdio: 'pipe',
+  });
 }
 
 let built: Built;
 beforeAll(async () => {
   // The bundles of the app itself: to make all of them takes as long as ten tests.
-  const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8')) as { context: Record<string, unknown> };
+  const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8')) as {
+    context: Record<string, unknown>;
+  };
   runApp(deployed, context);
   built = await readBuilt('dist/functions');
 });
@@ -55,18 +61,27 @@ function budgetOf(id: string): number {
 
 /** What esbuild says of a function's bundle. */
 function bundleOf(id: string) {
-  const [found, ...more] = Object.entries(built.metafile.outputs).filter(([file]) => file.endsWith(`/${basename(built.folder(id))}/index.mjs`));
+  const [found, ...more] = Object.entries(built.metafile.outputs).filter(([file]) =>
+    file.endsWith(`/${basename(built.folder(id))}/index.mjs`),
+  );
   if (!found || more.length > 0) throw new Error(`${id}: not exactly one bundle`);
   return { ...found[1], files: Object.keys(found[1].inputs) };
 }
 
 /** The AWS clients in a bundle. */
-const clientsIn = (files: string[]) => [...new Set(files.flatMap((file) => /@aws-sdk\/(client-[a-z0-9-]+)/.exec(file)?.[1] ?? []))].sort();
+const clientsIn = (files: string[]) =>
+  [...new Set(files.flatMap((file) => /@aws-sdk\/(client-[a-z0-9-]+)/.exec(file)?.[1] ?? []))].sort();
 
 /** The AWS clients that capabilities need. */
 function neededClients(capabilities: readonly Capability<unknown>[]): string[] {
   const kinds = new Set(capabilities.flatMap(({ grants }) => grants).map(({ resource }) => resource.split('/')[0]));
-  return ['client-dynamodb', ...(kinds.has('secret') ? ['client-secrets-manager'] : []), ...(kinds.has('mail') ? ['client-sesv2'] : []), ...(kinds.has('model') ? ['client-bedrock-runtime'] : []), ...(kinds.has('queue') ? ['client-sqs'] : [])];
+  return [
+    'client-dynamodb',
+    ...(kinds.has('secret') ? ['client-secrets-manager'] : []),
+    ...(kinds.has('mail') ? ['client-sesv2'] : []),
+    ...(kinds.has('model') ? ['client-bedrock-runtime'] : []),
+    ...(kinds.has('queue') ? ['client-sqs'] : []),
+  ];
 }
 
 describe.each(Object.entries(entries))('the bundle of %s', (id, file) => {
@@ -89,13 +104,19 @@ describe.each(Object.entries(entries))('the bundle of %s', (id, file) => {
   });
 
   test('leaves out how credentials are found outside Lambda', () => {
-    expect(bundleOf(id).files.filter((name) => /credential-provider-(node|ini|sso|imds)|nested-clients/.test(name))).toEqual([]);
+    expect(
+      bundleOf(id).files.filter((name) => /credential-provider-(node|ini|sso|imds)|nested-clients/.test(name)),
+    ).toEqual([]);
   });
 });
 
 const declared: [id: string, capabilities: Capability<unknown>[]][] = [
-  ...ownFunctions.map((endpoint: Routed) => [endpointId(endpoint.path), capabilitiesOf(endpoint)] as [string, Capability<unknown>[]]),
-  ...registeredWorkers().map((worker) => [workerId(worker.name), workerCapabilities(worker)] as [string, Capability<unknown>[]]),
+  ...ownFunctions.map(
+    (endpoint: Routed) => [endpointId(endpoint.path), capabilitiesOf(endpoint)] as [string, Capability<unknown>[]],
+  ),
+  ...registeredWorkers().map(
+    (worker) => [workerId(worker.name), workerCapabilities(worker)] as [string, Capability<unknown>[]],
+  ),
 ];
 
 describe.each(declared)('%s', (id, capabilities) => {
@@ -106,7 +127,13 @@ describe.each(declared)('%s', (id, capabilities) => {
 
 describe.each(ownFunctions.map(({ path }) => endpointId(path)))('%s', (id) => {
   test('brings nothing of the workers: neither their loop nor the metrics of deliveries', () => {
-    expect(bundleOf(id).files.filter((file) => /^lib\/(sqs\/(lambda|messages|inserts)|worker|observability\/(measures|deliveryMetrics))\.ts$|powertools\/batch/.test(file))).toEqual([]);
+    expect(
+      bundleOf(id).files.filter((file) =>
+        /^lib\/(sqs\/(lambda|messages|inserts)|worker|observability\/(measures|deliveryMetrics))\.ts$|powertools\/batch/.test(
+          file,
+        ),
+      ),
+    ).toEqual([]);
   });
 });
 
@@ -121,30 +148,44 @@ describe('the registry', () => {
   });
 
   test('is complete: every file below functions/ is bundled, but for the registries', () => {
-    const top = readdirSync(join(projectDir, 'functions')).filter((name) => name.endsWith('.ts') && !['default.ts', 'index.ts', 'pages.ts'].includes(name)).map((name) => `functions/${name}`);
+    const top = readdirSync(join(projectDir, 'functions'))
+      .filter((name) => name.endsWith('.ts') && !['default.ts', 'index.ts', 'pages.ts'].includes(name))
+      .map((name) => `functions/${name}`);
     const files = ['v1', 'v2', 'workers'].flatMap((folder) => {
       try {
         return readdirSync(join(projectDir, 'functions', folder), { recursive: true, withFileTypes: true })
-          .filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(projectDir.length + 1));
+          .filter((entry) => entry.isFile())
+          .map((entry) => join(entry.parentPath, entry.name).slice(projectDir.length + 1));
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
         throw error;
       }
     });
-    expect([...top, ...files].filter((file) => file !== 'functions/workers/index.ts').sort()).toEqual(Object.entries(entries).filter(([id]) => id !== DEFAULT_FUNCTION).map(([, file]) => file).sort());
+    expect([...top, ...files].filter((file) => file !== 'functions/workers/index.ts').sort()).toEqual(
+      Object.entries(entries)
+        .filter(([id]) => id !== DEFAULT_FUNCTION)
+        .map(([, file]) => file)
+        .sort(),
+    );
   });
 });
 
 describe('the app', () => {
   test('writes a manifest with the one root stack, where the CLI asks for it', () => {
-    const { artifacts } = JSON.parse(readFileSync(join(deployed, 'manifest.json'), 'utf8')) as { artifacts: Record<string, { type: string }> };
-    const stacks = Object.entries(artifacts).filter(([, { type }]) => type === 'aws:cloudformation:stack').map(([id]) => id);
+    const { artifacts } = JSON.parse(readFileSync(join(deployed, 'manifest.json'), 'utf8')) as {
+      artifacts: Record<string, { type: string }>;
+    };
+    const stacks = Object.entries(artifacts)
+      .filter(([, { type }]) => type === 'aws:cloudformation:stack')
+      .map(([id]) => id);
     expect(stacks).toEqual(['CollaborationBackend']);
   });
 
   test('fails on a wrong setting and on one that there is not, naming both', () => {
     const wrong = { logRetentionDays: 31, alarmemail: 'ops@example.com' };
-    expect(() => runApp(join(folder, 'misset'), wrong)).toThrow(/logRetentionDays: must be one of[^]*alarmemail: is no setting, but alarmEmail is/);
+    expect(() => runApp(join(folder, 'misset'), wrong)).toThrow(
+      /logRetentionDays: must be one of[^]*alarmemail: is no setting, but alarmEmail is/,
+    );
   });
 });
 
@@ -162,9 +203,15 @@ describe('synthesise', () => {
   });
 
   test('takes settings over those of cdk.json, and refuses wrong ones by name', async () => {
-    const { assemblyDir } = await synthesise({ outdir: join(folder, 'named'), settings: { serviceName: 'acme', workspaceCreation: 'open' }, built });
+    const { assemblyDir } = await synthesise({
+      outdir: join(folder, 'named'),
+      settings: { serviceName: 'acme', workspaceCreation: 'open' },
+      built,
+    });
     const template = JSON.parse(readFileSync(join(assemblyDir, 'CollaborationBackend.template.json'), 'utf8'));
     expect(template.Resources.Unmatched.Properties.Environment.Variables).toEqual({ SERVICE_NAME: 'acme' });
-    await expect(synthesise({ outdir: join(folder, 'wrong'), settings: { serviceName: 'A' }, built })).rejects.toThrow('serviceName: must be');
+    await expect(synthesise({ outdir: join(folder, 'wrong'), settings: { serviceName: 'A' }, built })).rejects.toThrow(
+      'serviceName: must be',
+    );
   });
 });

@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { GetTemplateCommand, ListStackResourcesCommand } from '@aws-sdk/client-cloudformation';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Deployed, run, synthesisedTemplates } from '../../infra/commands/checkDeploy.ts';
-import { type DeployedResource, holdsState, judgeUpdate, type StackTemplates } from '../../infra/commands/templateChanges.ts';
+import {
+  type DeployedResource,
+  holdsState,
+  judgeUpdate,
+  type StackTemplates,
+} from '../../infra/commands/templateChanges.ts';
 import { appOf } from './assembly.ts';
 import { greedy, registered } from './endpoints.ts';
 
@@ -29,7 +34,9 @@ beforeAll(async () => {
 function refusals(change: Change, allowed?: string[]): string[] {
   const resources = JSON.parse(JSON.stringify(templates.resources)) as Parameters<Change>[0];
   change(resources);
-  return judgeUpdate(templates, { ...templates, resources }, new Set(allowed)).refused.map(({ id, text }) => `${id} ${text}`);
+  return judgeUpdate(templates, { ...templates, resources }, new Set(allowed)).refused.map(
+    ({ id, text }) => `${id} ${text}`,
+  );
 }
 
 describe('an update', () => {
@@ -38,25 +45,50 @@ describe('an update', () => {
   });
 
   test('knows of every type of resource that there is whether it holds state', () => {
-    const all = ({ resources, nested }: StackTemplates): string[] => [...Object.values(resources).map(({ Type }) => Type), ...[...nested.values()].flatMap(all)];
+    const all = ({ resources, nested }: StackTemplates): string[] => [
+      ...Object.values(resources).map(({ Type }) => Type),
+      ...[...nested.values()].flatMap(all),
+    ];
     const types = [...new Set(all(templates))].sort();
-    expect(types.filter(holdsState)).toEqual(['AWS::ApiGatewayV2::Api', 'AWS::DynamoDB::Table', 'AWS::SQS::Queue', 'AWS::SecretsManager::Secret']);
+    expect(types.filter(holdsState)).toEqual([
+      'AWS::ApiGatewayV2::Api',
+      'AWS::DynamoDB::Table',
+      'AWS::SQS::Queue',
+      'AWS::SecretsManager::Secret',
+    ]);
     // What is made anew from the source, and logs, which end after a month anyway.
     expect(types.filter((type) => !holdsState(type))).toEqual([
-      'AWS::ApiGatewayV2::Integration', 'AWS::ApiGatewayV2::Route', 'AWS::ApiGatewayV2::Stage', 'AWS::CloudFormation::Stack', 'AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::Events::Rule',
-      'AWS::IAM::Role', 'AWS::Lambda::EventInvokeConfig', 'AWS::Lambda::EventSourceMapping', 'AWS::Lambda::Function', 'AWS::Lambda::Permission', 'AWS::Logs::LogGroup', 'AWS::Logs::QueryDefinition',
+      'AWS::ApiGatewayV2::Integration',
+      'AWS::ApiGatewayV2::Route',
+      'AWS::ApiGatewayV2::Stage',
+      'AWS::CloudFormation::Stack',
+      'AWS::CloudWatch::Alarm',
+      'AWS::CloudWatch::Dashboard',
+      'AWS::Events::Rule',
+      'AWS::IAM::Role',
+      'AWS::Lambda::EventInvokeConfig',
+      'AWS::Lambda::EventSourceMapping',
+      'AWS::Lambda::Function',
+      'AWS::Lambda::Permission',
+      'AWS::Logs::LogGroup',
+      'AWS::Logs::QueryDefinition',
       'AWS::SQS::QueuePolicy',
     ]);
   });
 
-  test.each(['Table', 'MasterKey', 'SigningKey', 'DeliverQueue', 'DeliverDeadLetters', 'StreamDeadLetters', 'Api'])('that drops %s is refused, and so is one that gives it another id', (id) => {
-    const because = expect.stringMatching(new RegExp(`^${id} is no longer in the template, and with it `));
-    expect(refusals((resources) => delete resources[id])).toEqual([because]);
-    expect(refusals((resources) => {
-      resources[`${id}2`] = resources[id]!;
-      delete resources[id];
-    })).toEqual([because]);
-  });
+  test.each(['Table', 'MasterKey', 'SigningKey', 'DeliverQueue', 'DeliverDeadLetters', 'StreamDeadLetters', 'Api'])(
+    'that drops %s is refused, and so is one that gives it another id',
+    (id) => {
+      const because = expect.stringMatching(new RegExp(`^${id} is no longer in the template, and with it `));
+      expect(refusals((resources) => delete resources[id])).toEqual([because]);
+      expect(
+        refusals((resources) => {
+          resources[`${id}2`] = resources[id]!;
+          delete resources[id];
+        }),
+      ).toEqual([because]);
+    },
+  );
 
   test.each([
     ['Table', 'KeySchema', []],
@@ -67,7 +99,9 @@ describe('an update', () => {
     ['MailQueue', 'FifoQueue', true],
     ['Api', 'ProtocolType', 'WEBSOCKET'],
   ])('that changes of %s the %s is refused, naming both', (id, property, value) => {
-    expect(refusals((resources) => void (resources[id]!.Properties[property] = value))).toEqual([expect.stringMatching(new RegExp(`^${id} may be replaced, or filled anew, because ${property} changes`))]);
+    expect(refusals((resources) => void (resources[id]!.Properties[property] = value))).toEqual([
+      expect.stringMatching(new RegExp(`^${id} may be replaced, or filled anew, because ${property} changes`)),
+    ]);
   });
 
   test.each([
@@ -86,18 +120,27 @@ describe('an update', () => {
       Object.assign(MasterKey!, { UpdateReplacePolicy: undefined });
     });
     expect(said.sort()).toEqual([
-      'MasterKey would not outlive its stack: UpdateReplacePolicy is not Retain', 'Table loses its protection against deletion', 'Table would not outlive its stack: DeletionPolicy is not Retain',
+      'MasterKey would not outlive its stack: UpdateReplacePolicy is not Retain',
+      'Table loses its protection against deletion',
+      'Table would not outlive its stack: DeletionPolicy is not Retain',
     ]);
   });
 
   test('may add one index of the table; more at a time, another definition and a removal are refused', () => {
-    const withIndexes = (change: (indexes: { IndexName: string; Projection?: object }[]) => object[]) => refusals(({ Table }) => {
-      Table!.Properties.GlobalSecondaryIndexes = change(Table!.Properties.GlobalSecondaryIndexes as { IndexName: string }[]);
-    });
+    const withIndexes = (change: (indexes: { IndexName: string; Projection?: object }[]) => object[]) =>
+      refusals(({ Table }) => {
+        Table!.Properties.GlobalSecondaryIndexes = change(
+          Table!.Properties.GlobalSecondaryIndexes as { IndexName: string }[],
+        );
+      });
     expect(withIndexes((indexes) => [...indexes, { IndexName: 'gsi5' }])).toEqual([]);
-    expect(withIndexes((indexes) => [...indexes, { IndexName: 'gsi5' }, { IndexName: 'gsi6' }])).toEqual(['Table changes 2 indexes (gsi5, gsi6), of which CloudFormation changes one per update']);
+    expect(withIndexes((indexes) => [...indexes, { IndexName: 'gsi5' }, { IndexName: 'gsi6' }])).toEqual([
+      'Table changes 2 indexes (gsi5, gsi6), of which CloudFormation changes one per update',
+    ]);
     expect(withIndexes((indexes) => indexes.slice(1))).toEqual(['Table loses the index gsi1']);
-    expect(withIndexes(([first, ...rest]) => [{ ...first!, Projection: { ProjectionType: 'ALL' } }, ...rest])).toEqual(['Table has another definition of the index gsi1, which would have to be made anew']);
+    expect(withIndexes(([first, ...rest]) => [{ ...first!, Projection: { ProjectionType: 'ALL' } }, ...rest])).toEqual([
+      'Table has another definition of the index gsi1, which would have to be made anew',
+    ]);
   });
 
   test('goes through with what the operator allows, and no more', () => {
@@ -111,9 +154,18 @@ describe('an update', () => {
   test('sees into nested stacks, also into one that goes as a whole', () => {
     const queue = { Type: 'AWS::SQS::Queue', Properties: {} };
     const inner = { resources: { Hidden: queue, Role: { Type: 'AWS::IAM::Role' } }, nested: new Map() };
-    const around = (nested: StackTemplates): StackTemplates => ({ resources: { Inner: { Type: 'AWS::CloudFormation::Stack' } }, nested: new Map([['Inner', nested]]) });
-    expect(judgeUpdate(around(inner), around({ ...inner, resources: {} }))).toMatchObject({ refused: [{ id: 'Inner/Hidden' }], deleted: [{ id: 'Inner/Role' }] });
-    expect(judgeUpdate(around(inner), { resources: {}, nested: new Map() })).toMatchObject({ refused: [{ id: 'Inner/Hidden' }], deleted: [{ id: 'Inner' }, { id: 'Inner/Role' }] });
+    const around = (nested: StackTemplates): StackTemplates => ({
+      resources: { Inner: { Type: 'AWS::CloudFormation::Stack' } },
+      nested: new Map([['Inner', nested]]),
+    });
+    expect(judgeUpdate(around(inner), around({ ...inner, resources: {} }))).toMatchObject({
+      refused: [{ id: 'Inner/Hidden' }],
+      deleted: [{ id: 'Inner/Role' }],
+    });
+    expect(judgeUpdate(around(inner), { resources: {}, nested: new Map() })).toMatchObject({
+      refused: [{ id: 'Inner/Hidden' }],
+      deleted: [{ id: 'Inner' }, { id: 'Inner/Role' }],
+    });
   });
 });
 
@@ -129,29 +181,63 @@ describe('npm run check:deploy', () => {
   test('compares with what CloudFormation has, stack by stack and page by page, and fails by naming what would be lost', async () => {
     const after = join(scratch, 'after');
     mkdirSync(after);
-    const { Table: _, ...resources }: Record<string, object> = { ...templates.resources, Workers: { Type: 'AWS::CloudFormation::Stack', Metadata: { 'aws:asset:path': 'workers.json' } } };
-    const only = (kept: Record<string, unknown>) => JSON.stringify({ Resources: Object.fromEntries(Object.entries(kept).filter(([id, resource]) => id === 'Workers' || (resource as DeployedResource).Type !== 'AWS::CloudFormation::Stack')) });
+    const { Table: _, ...resources }: Record<string, object> = {
+      ...templates.resources,
+      Workers: { Type: 'AWS::CloudFormation::Stack', Metadata: { 'aws:asset:path': 'workers.json' } },
+    };
+    const only = (kept: Record<string, unknown>) =>
+      JSON.stringify({
+        Resources: Object.fromEntries(
+          Object.entries(kept).filter(
+            ([id, resource]) =>
+              id === 'Workers' || (resource as DeployedResource).Type !== 'AWS::CloudFormation::Stack',
+          ),
+        ),
+      });
     writeFileSync(join(after, 'CollaborationBackend.template.json'), only(resources));
     writeFileSync(join(after, 'workers.json'), JSON.stringify({ Resources: {} }));
     const asked: string[] = [];
-    const account: Record<string, string> = { mine: only(templates.resources), 'arn:workers': JSON.stringify({ Resources: { Kept: { Type: 'AWS::SQS::Queue' } } }) };
+    const account: Record<string, string> = {
+      mine: only(templates.resources),
+      'arn:workers': JSON.stringify({ Resources: { Kept: { Type: 'AWS::SQS::Queue' } } }),
+    };
     const client = {
       send: async (command: unknown) => {
-        if (command instanceof GetTemplateCommand) return asked.push(command.input.StackName!), { TemplateBody: account[command.input.StackName!] };
-        const { input: { NextToken } } = command as ListStackResourcesCommand;
-        return NextToken === undefined ? { StackResourceSummaries: [], NextToken: 'more' } : { StackResourceSummaries: [{ LogicalResourceId: 'Workers', PhysicalResourceId: 'arn:workers' }] };
+        if (command instanceof GetTemplateCommand)
+          return (asked.push(command.input.StackName!), { TemplateBody: account[command.input.StackName!] });
+        const {
+          input: { NextToken },
+        } = command as ListStackResourcesCommand;
+        return NextToken === undefined
+          ? { StackResourceSummaries: [], NextToken: 'more' }
+          : { StackResourceSummaries: [{ LogicalResourceId: 'Workers', PhysicalResourceId: 'arn:workers' }] };
       },
     } as unknown as Deployed;
-    await expect(run(['--stack', 'mine', '--after', after], client)).rejects.toThrow(/Refused:\n {2}Table \(AWS::DynamoDB::Table\) is no longer in the template, and with it all data\n {2}Workers\/Kept \(AWS::SQS::Queue\) is no longer[^]*--allow <id>/);
+    await expect(run(['--stack', 'mine', '--after', after], client)).rejects.toThrow(
+      /Refused:\n {2}Table \(AWS::DynamoDB::Table\) is no longer in the template, and with it all data\n {2}Workers\/Kept \(AWS::SQS::Queue\) is no longer[^]*--allow <id>/,
+    );
     expect(asked).toEqual(['mine', 'arn:workers']);
-    await expect(run(['--stack', 'mine', '--after', after, '--allow', 'Table', '--allow', 'Workers/Kept'], client)).resolves.toContain('Nothing that holds state');
+    await expect(
+      run(['--stack', 'mine', '--after', after, '--allow', 'Table', '--allow', 'Workers/Kept'], client),
+    ).resolves.toContain('Nothing that holds state');
   });
 
   test('says so where there is no stack yet, and fails when the account cannot be asked', async () => {
-    const failing = (message: string) => ({ send: async () => { throw new Error(message); } }) as unknown as Deployed;
-    await expect(run(['--after', deployed], failing('Stack with id CollaborationBackend does not exist'))).resolves.toMatch(/^There is no stack CollaborationBackend yet/);
-    await expect(run(['--after', deployed], failing('User is not authorized to perform: cloudformation:GetTemplate'))).rejects.toThrow('not authorized');
-    await expect(run(['--after', join(scratch, 'nowhere'), '--before', deployed])).rejects.toThrow(/There is no .*nowhere.*Is .* a folder that cdk synth wrote/);
+    const failing = (message: string) =>
+      ({
+        send: async () => {
+          throw new Error(message);
+        },
+      }) as unknown as Deployed;
+    await expect(
+      run(['--after', deployed], failing('Stack with id CollaborationBackend does not exist')),
+    ).resolves.toMatch(/^There is no stack CollaborationBackend yet/);
+    await expect(
+      run(['--after', deployed], failing('User is not authorized to perform: cloudformation:GetTemplate')),
+    ).rejects.toThrow('not authorized');
+    await expect(run(['--after', join(scratch, 'nowhere'), '--before', deployed])).rejects.toThrow(
+      /There is no .*nowhere.*Is .* a folder that cdk synth wrote/,
+    );
     await expect(run(['--nonsense'])).rejects.toThrow(/Usage: npm run check:deploy/);
   });
 });

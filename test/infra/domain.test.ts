@@ -8,15 +8,22 @@ beforeAll(() => {
   assembly = assemblyOf([greedy], { domainName, certificateArn });
 });
 
-const publicUrl = ({ families }: Assembly) => functionBehind(families.get('v2/everything')!, `POST ${greedy.path}`)[1].Properties.Environment.Variables.PUBLIC_URL;
+const publicUrl = ({ families }: Assembly) =>
+  functionBehind(families.get('v2/everything')!, `POST ${greedy.path}`)[1].Properties.Environment.Variables.PUBLIC_URL;
 
-test('design 11: a domain of one\'s own leads to the API\'s one stage, under TLS 1.2', () => {
+test("design 11: a domain of one's own leads to the API's one stage, under TLS 1.2", () => {
   expect(assembly.root.Resources.Domain).toMatchObject({
     Type: 'AWS::ApiGatewayV2::DomainName',
-    Properties: { DomainName: domainName, DomainNameConfigurations: [{ CertificateArn: certificateArn, EndpointType: 'REGIONAL', SecurityPolicy: 'TLS_1_2' }] },
+    Properties: {
+      DomainName: domainName,
+      DomainNameConfigurations: [
+        { CertificateArn: certificateArn, EndpointType: 'REGIONAL', SecurityPolicy: 'TLS_1_2' },
+      ],
+    },
   });
   expect(assembly.root.Resources.DomainMapping).toMatchObject({
-    Type: 'AWS::ApiGatewayV2::ApiMapping', Properties: { ApiId: { Ref: 'Api' }, DomainName: { Ref: 'Domain' }, Stage: { Ref: 'Stage' } },
+    Type: 'AWS::ApiGatewayV2::ApiMapping',
+    Properties: { ApiId: { Ref: 'Api' }, DomainName: { Ref: 'Domain' }, Stage: { Ref: 'Stage' } },
   });
 });
 
@@ -31,7 +38,11 @@ test('what functions tell people, and the operator is told, is that domain, and 
 
 test('without one there is none, and the address is the one that AWS gives', () => {
   const without = assemblyOf([greedy]);
-  expect(Object.values(without.root.Resources).map(({ Type }) => Type).filter((type) => /DomainName|ApiMapping/.test(type))).toEqual([]);
+  expect(
+    Object.values(without.root.Resources)
+      .map(({ Type }) => Type)
+      .filter((type) => /DomainName|ApiMapping/.test(type)),
+  ).toEqual([]);
   expect(Object.keys(without.root.Outputs ?? {})).not.toContain('DomainTarget');
   expect(publicUrl(without)).toEqual({ 'Fn::GetAtt': ['Api', 'ApiEndpoint'] });
 });

@@ -11,36 +11,61 @@ const everything: Capability<undefined> = {
     { resource: 'table', actions: ['GetItem', 'PutItem'] },
     ...indexNames.map((index) => ({ resource: `index/${index}`, actions: ['Query'] }) as const),
     ...vectorIndexNames.map((index) => ({ resource: `index/${index}`, actions: ['SearchVectors'] }) as const),
-    ...(['claude', 'embedding', 'nova'] as const).map((model) => ({ resource: `model/${model}`, actions: ['InvokeModel'] }) as const),
+    ...(['claude', 'embedding', 'nova'] as const).map(
+      (model) => ({ resource: `model/${model}`, actions: ['InvokeModel'] }) as const,
+    ),
     ...queueNames.map((name) => ({ resource: `queue/${name}`, actions: ['SendMessage'] }) as const),
     { resource: 'secret/masterKey', actions: ['GetSecretValue'] },
     { resource: 'secret/signingKey', actions: ['GetSecretValue'] },
     { resource: 'mail/identity', actions: ['SendEmail'] },
   ],
   env: [
-    'CLAUDE_MODEL_ID', 'EMBEDDING_MODEL', 'EMBED_QUEUE_URL', 'NOVA_MODEL_ID', 'DELIVER_QUEUE_URL', 'DELIVER_SLOW_QUEUE_URL', 'DUE_MARGIN_SECONDS', 'EMAIL_STATUS_PER_MINUTE_PER_ADDRESS', 'EMAIL_STATUS_PER_MINUTE_PER_EMAIL', 'JOBS_QUEUE_URL',
-    'LOGIN_LINKS_PER_HOUR_PER_EMAIL', 'MAIL_FROM', 'MAIL_QUEUE_URL', 'MAIL_RETRY_SCHEDULE', 'PUBLIC_URL', 'RECONCILE_AFTER_SECONDS', 'WEBHOOK_RETRY_SCHEDULE',
-    'TABLE_NAME', 'MASTER_KEY_SECRET_ARN', 'SIGNING_KEY_SECRET_ARN', 'UNVERIFIED_GRACE_DAYS', 'WORKSPACE_CREATION', 'WORKSPACE_CREATION_PER_MINUTE',
+    'CLAUDE_MODEL_ID',
+    'EMBEDDING_MODEL',
+    'EMBED_QUEUE_URL',
+    'NOVA_MODEL_ID',
+    'DELIVER_QUEUE_URL',
+    'DELIVER_SLOW_QUEUE_URL',
+    'DUE_MARGIN_SECONDS',
+    'EMAIL_STATUS_PER_MINUTE_PER_ADDRESS',
+    'EMAIL_STATUS_PER_MINUTE_PER_EMAIL',
+    'JOBS_QUEUE_URL',
+    'LOGIN_LINKS_PER_HOUR_PER_EMAIL',
+    'MAIL_FROM',
+    'MAIL_QUEUE_URL',
+    'MAIL_RETRY_SCHEDULE',
+    'PUBLIC_URL',
+    'RECONCILE_AFTER_SECONDS',
+    'WEBHOOK_RETRY_SCHEDULE',
+    'TABLE_NAME',
+    'MASTER_KEY_SECRET_ARN',
+    'SIGNING_KEY_SECRET_ARN',
+    'UNVERIFIED_GRACE_DAYS',
+    'WORKSPACE_CREATION',
+    'WORKSPACE_CREATION_PER_MINUTE',
   ],
   open: () => undefined,
 };
 
 /** An endpoint that is granted everything there is, for what the registered ones may not use yet. */
-export const greedy: Endpoint = defineEndpoint({
-  path: '/v2/everything/get',
-  summary: 'Uses everything',
-  auth: 'none',
-  kind: 'read',
-  input: z.object({}),
-  output: z.object({}),
-  message: 'Done',
-  errors: [],
-  uses: { everything },
-  impact: 'nobody is missing anything',
-  example: { data: {}, result: {} },
-  timeoutSeconds: 10,
-  memoryMb: 1024,
-}, async () => ({}));
+export const greedy: Endpoint = defineEndpoint(
+  {
+    path: '/v2/everything/get',
+    summary: 'Uses everything',
+    auth: 'none',
+    kind: 'read',
+    input: z.object({}),
+    output: z.object({}),
+    message: 'Done',
+    errors: [],
+    uses: { everything },
+    impact: 'nobody is missing anything',
+    example: { data: {}, result: {} },
+    timeoutSeconds: 10,
+    memoryMb: 1024,
+  },
+  async () => ({}),
+);
 
 /** The settings of a deployment with a domain of its own. */
 export const domainName = 'api.example.com';
@@ -54,5 +79,10 @@ export const ownFunctions = registered.filter((endpoint) => !isTwin(endpoint));
 
 /** The registry as it may become: every family twice as large. */
 export const doubled: readonly Routed[] = registered.flatMap((endpoint) => [
-  endpoint, { ...endpoint, path: `${endpoint.path}/again`, ...(isTwin(endpoint) && { twinOf: `${endpoint.twinOf}/again` }) } as Routed,
+  endpoint,
+  {
+    ...endpoint,
+    path: `${endpoint.path}/again`,
+    ...(isTwin(endpoint) && { twinOf: `${endpoint.twinOf}/again` }),
+  } as Routed,
 ]);

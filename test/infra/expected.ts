@@ -5,13 +5,33 @@ const tableArn = { 'Fn::GetAtt': ['Table', 'Arn'] };
 const indexArn = (name: string) => ({ 'Fn::Join': ['', [tableArn, `/index/${name}`]] });
 
 export const identityArn = (identity: string) => ({
-  'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, ':ses:', { Ref: 'AWS::Region' }, ':', { Ref: 'AWS::AccountId' }, `:identity/${identity}`]],
+  'Fn::Join': [
+    '',
+    [
+      'arn:',
+      { Ref: 'AWS::Partition' },
+      ':ses:',
+      { Ref: 'AWS::Region' },
+      ':',
+      { Ref: 'AWS::AccountId' },
+      `:identity/${identity}`,
+    ],
+  ],
 });
 
-const modelArn = (id: string) => ({ 'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, ':bedrock:', { Ref: 'AWS::Region' }, `::foundation-model/${id}`]] });
+const modelArn = (id: string) => ({
+  'Fn::Join': [
+    '',
+    ['arn:', { Ref: 'AWS::Partition' }, ':bedrock:', { Ref: 'AWS::Region' }, `::foundation-model/${id}`],
+  ],
+});
 
 /** The settings of a deployment that has everything which a deployment can do without. */
-export const complete = { mailFrom: 'no-reply@mail.example.com', claudeModelId: 'anthropic.claude-sonnet-4-5-20250929-v1:0', novaModelId: 'amazon.nova-pro-v1:0' };
+export const complete = {
+  mailFrom: 'no-reply@mail.example.com',
+  claudeModelId: 'anthropic.claude-sonnet-4-5-20250929-v1:0',
+  novaModelId: 'amazon.nova-pro-v1:0',
+};
 
 /** What each grant and each variable has to come to, written down a second time on purpose. */
 const arns: Record<ResourceName, unknown> = {
@@ -34,7 +54,14 @@ const arns: Record<ResourceName, unknown> = {
   'secret/signingKey': { Ref: 'SigningKey' },
   'mail/identity': identityArn('mail.example.com'),
 };
-const services: Record<string, string> = { table: 'dynamodb', index: 'dynamodb', queue: 'sqs', secret: 'secretsmanager', mail: 'ses', model: 'bedrock' };
+const services: Record<string, string> = {
+  table: 'dynamodb',
+  index: 'dynamodb',
+  queue: 'sqs',
+  secret: 'secretsmanager',
+  mail: 'ses',
+  model: 'bedrock',
+};
 const values: Record<EnvironmentName, unknown> = {
   CALL_BURST_SECONDS: '10',
   CLAUDE_MODEL_ID: complete.claudeModelId,
@@ -68,10 +95,14 @@ const values: Record<EnvironmentName, unknown> = {
 
 /** What the capabilities of a function allow, as `pairsOf` gives it. */
 export function grantedPairs(capabilities: readonly Capability<unknown>[]): string[] {
-  return pairsOf(capabilities.flatMap(({ grants }) => grants).map(({ resource, actions }) => ({
-    Resource: arns[resource],
-    Action: actions.map((action) => `${services[resource.split('/')[0]!]}:${action}`),
-  })));
+  return pairsOf(
+    capabilities
+      .flatMap(({ grants }) => grants)
+      .map(({ resource, actions }) => ({
+        Resource: arns[resource],
+        Action: actions.map((action) => `${services[resource.split('/')[0]!]}:${action}`),
+      })),
+  );
 }
 
 /** The environment that the capabilities of a function name. */
@@ -81,5 +112,7 @@ export function expectedEnvironment(capabilities: readonly Capability<unknown>[]
 
 /** What a function may do to its log. */
 export function logPairs(logGroup: string): string[] {
-  return pairsOf([{ Resource: { 'Fn::GetAtt': [logGroup, 'Arn'] }, Action: ['logs:CreateLogStream', 'logs:PutLogEvents'] }]);
+  return pairsOf([
+    { Resource: { 'Fn::GetAtt': [logGroup, 'Arn'] }, Action: ['logs:CreateLogStream', 'logs:PutLogEvents'] },
+  ]);
 }

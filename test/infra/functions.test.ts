@@ -2,7 +2,18 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { endpointId, familyOf } from '../../lib/app/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { isTwin, type Routed, routeKey } from '../../lib/app/page.ts';
-import { type Assembly, assemblyOf, functionBehind, functionsOf, list, pairsOf, resources, roleOf, type Statement, statementsOf } from './assembly.ts';
+import {
+  type Assembly,
+  assemblyOf,
+  functionBehind,
+  functionsOf,
+  list,
+  pairsOf,
+  resources,
+  roleOf,
+  type Statement,
+  statementsOf,
+} from './assembly.ts';
 import { greedy, registered } from './endpoints.ts';
 import { complete, expectedEnvironment, grantedPairs, identityArn, logPairs } from './expected.ts';
 
@@ -34,18 +45,26 @@ describe.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))('
 
   test('may do what its capabilities are granted and write its log, and nothing else', () => {
     const { template, resource } = find();
-    const expected = [...logPairs(resource.Properties.LoggingConfig.LogGroup.Ref), ...grantedPairs(capabilitiesOf(endpoint))];
+    const expected = [
+      ...logPairs(resource.Properties.LoggingConfig.LogGroup.Ref),
+      ...grantedPairs(capabilitiesOf(endpoint)),
+    ];
     expect(pairsOf(statementsOf(roleOf(template, resource)))).toEqual([...new Set(expected)].sort());
   });
 
   test('has a role of its own', () => {
     const { template, id, resource } = find();
-    const sharers = functionsOf(template).filter(([, other]) => JSON.stringify(other.Properties.Role) === JSON.stringify(resource.Properties.Role));
+    const sharers = functionsOf(template).filter(
+      ([, other]) => JSON.stringify(other.Properties.Role) === JSON.stringify(resource.Properties.Role),
+    );
     expect(sharers.map(([sharer]) => sharer)).toEqual([id]);
   });
 
   test('has the memory and the time that it declares', () => {
-    expect(find().resource.Properties).toMatchObject({ MemorySize: endpoint.memoryMb ?? 512, Timeout: endpoint.timeoutSeconds ?? 29 });
+    expect(find().resource.Properties).toMatchObject({
+      MemorySize: endpoint.memoryMb ?? 512,
+      Timeout: endpoint.timeoutSeconds ?? 29,
+    });
   });
 });
 
@@ -53,11 +72,17 @@ describe('mail', () => {
   /** The policies that let a function send mail, in a deployment with these settings. */
   function mailStatements(settings: object): Statement[] {
     const template = assemblyOf([greedy], settings).families.get('v2/everything')!;
-    return statementsOf(roleOf(template, functionBehind(template, `POST ${greedy.path}`)[1])).filter(({ Action }) => list(Action).includes('ses:SendEmail'));
+    return statementsOf(roleOf(template, functionBehind(template, `POST ${greedy.path}`)[1])).filter(({ Action }) =>
+      list(Action).includes('ses:SendEmail'),
+    );
   }
 
   test('is sent under the identity that the operator names', () => {
-    expect(mailStatements({ mailFrom: 'no-reply@mail.example.com', mailIdentity: 'example.com' }).map(({ Resource }) => Resource)).toEqual([identityArn('example.com')]);
+    expect(
+      mailStatements({ mailFrom: 'no-reply@mail.example.com', mailIdentity: 'example.com' }).map(
+        ({ Resource }) => Resource,
+      ),
+    ).toEqual([identityArn('example.com')]);
   });
 
   test('is sent by nobody where no sender is set, and everything else deploys', () => {
@@ -70,7 +95,9 @@ describe('mail', () => {
 
 describe('the HTTP API', () => {
   test('has the routes of the registry, $default, and no other', () => {
-    const keys = assembly.templates.flatMap((template) => resources(template, 'AWS::ApiGatewayV2::Route')).map(([, { Properties }]) => Properties.RouteKey);
+    const keys = assembly.templates
+      .flatMap((template) => resources(template, 'AWS::ApiGatewayV2::Route'))
+      .map(([, { Properties }]) => Properties.RouteKey);
     expect(keys.sort()).toEqual(['$default', ...endpoints.map(routeKey)].sort());
   });
 
@@ -78,25 +105,45 @@ describe('the HTTP API', () => {
     const [, resource] = functionBehind(assembly.root, '$default');
     expect(resource.Properties.Code).toEqual({ ZipFile: 'default' });
     expect(resource.Properties.Environment.Variables).toEqual({ SERVICE_NAME: 'svc' });
-    expect(pairsOf(statementsOf(roleOf(assembly.root, resource))).every((pair) => / logs:(CreateLogStream|PutLogEvents)$/.test(pair))).toBe(true);
+    expect(
+      pairsOf(statementsOf(roleOf(assembly.root, resource))).every((pair) =>
+        / logs:(CreateLogStream|PutLogEvents)$/.test(pair),
+      ),
+    ).toBe(true);
   });
 
   test('calls the functions of a stack, all of them and only those, under one role of that stack', () => {
     for (const template of [assembly.root, ...assembly.families.values()]) {
       const integrations = resources(template, 'AWS::ApiGatewayV2::Integration');
-      const roles = new Set(integrations.map(([, { Properties }]) => Properties.CredentialsArn['Fn::GetAtt'][0] as string));
+      const roles = new Set(
+        integrations.map(([, { Properties }]) => Properties.CredentialsArn['Fn::GetAtt'][0] as string),
+      );
       expect(roles.size).toBe(1);
       const [statement, ...more] = statementsOf(template.Resources[[...roles][0]!]!);
       expect(more).toEqual([]);
       expect(statement!.Action).toBe('lambda:InvokeFunction');
-      expect(list(statement!.Resource).map((resource) => JSON.stringify(resource)).sort())
-        .toEqual(functionsOf(template).map(([id]) => JSON.stringify({ 'Fn::GetAtt': [id, 'Arn'] })).sort());
+      expect(
+        list(statement!.Resource)
+          .map((resource) => JSON.stringify(resource))
+          .sort(),
+      ).toEqual(
+        functionsOf(template)
+          .map(([id]) => JSON.stringify({ 'Fn::GetAtt': [id, 'Arn'] }))
+          .sort(),
+      );
     }
   });
 
   test('speaks payload format 2.0 and waits as long as it can', () => {
-    for (const [, { Properties }] of assembly.templates.flatMap((template) => resources(template, 'AWS::ApiGatewayV2::Integration'))) {
-      expect(Properties).toMatchObject({ ApiId: { Ref: 'Api' }, IntegrationType: 'AWS_PROXY', PayloadFormatVersion: '2.0', TimeoutInMillis: 30_000 });
+    for (const [, { Properties }] of assembly.templates.flatMap((template) =>
+      resources(template, 'AWS::ApiGatewayV2::Integration'),
+    )) {
+      expect(Properties).toMatchObject({
+        ApiId: { Ref: 'Api' },
+        IntegrationType: 'AWS_PROXY',
+        PayloadFormatVersion: '2.0',
+        TimeoutInMillis: 30_000,
+      });
     }
   });
 });

@@ -7,10 +7,15 @@ import type { MetricId } from '../../infra/local/metrics/series.ts';
  * Every metric that a graph or an alarm is about, once. Of what a query or a search finds, only the dimensions that it fixes are there.
  */
 export function metricIdsOf({ rows, alarms }: MonitoringModel): MetricId[] {
-  const sources: readonly (Expression | Query)[] = [...rows.flatMap(({ graphs }) => graphs.flatMap(({ series }) => series.map(({ source }) => source))), ...alarms.map(({ source }) => source)];
+  const sources: readonly (Expression | Query)[] = [
+    ...rows.flatMap(({ graphs }) => graphs.flatMap(({ series }) => series.map(({ source }) => source))),
+    ...alarms.map(({ source }) => source),
+  ];
   const ids = sources.flatMap((source): MetricId[] => {
     if (source.kind === 'query') return [{ namespace: source.namespace, name: source.name, dimensions: source.where }];
-    return partsOf(source).map((part) => (part.kind === 'metric' ? part.metric : { namespace: part.namespace, name: part.name, dimensions: {} }));
+    return partsOf(source).map((part) =>
+      part.kind === 'metric' ? part.metric : { namespace: part.namespace, name: part.name, dimensions: {} },
+    );
   });
   return [...new Map(ids.map((id) => [JSON.stringify(id), id])).values()];
 }

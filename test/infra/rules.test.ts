@@ -3,7 +3,16 @@ import { App } from 'aws-cdk-lib';
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { routeKey } from '../../lib/app/page.ts';
-import { appOf, type Assembly, assemblyOf, functionsOf, list, type Resource, resources, statementsOf } from './assembly.ts';
+import {
+  appOf,
+  type Assembly,
+  assemblyOf,
+  functionsOf,
+  list,
+  type Resource,
+  resources,
+  statementsOf,
+} from './assembly.ts';
 import { certificateArn, domainName, doubled, greedy, ownFunctions, registered } from './endpoints.ts';
 
 const endpoints = [...registered, greedy];
@@ -24,15 +33,22 @@ describe('permissions', () => {
   test('are written in the roles themselves, without policies that AWS or others maintain', () => {
     expect(roles().length).toBeGreaterThan(ownFunctions.length);
     for (const [, { Properties }] of roles()) expect(Properties.ManagedPolicyArns).toBeUndefined();
-    expect(all.filter(([, { Type }]) => /^AWS::IAM::(ManagedPolicy|Policy|UserPolicy|RolePolicy)$/.test(Type))).toEqual([]);
+    expect(all.filter(([, { Type }]) => /^AWS::IAM::(ManagedPolicy|Policy|UserPolicy|RolePolicy)$/.test(Type))).toEqual(
+      [],
+    );
   });
 
   test('to call functions belong to roles, but for schedules, which have none', () => {
-    const rules = all.filter(([, { Type }]) => Type === 'AWS::Events::Rule').map(([id]) => ({ 'Fn::GetAtt': [id, 'Arn'] }));
-    const permissions = all.filter(([, { Type }]) => Type === 'AWS::Lambda::Permission').map(([, { Properties }]) => Properties);
+    const rules = all
+      .filter(([, { Type }]) => Type === 'AWS::Events::Rule')
+      .map(([id]) => ({ 'Fn::GetAtt': [id, 'Arn'] }));
+    const permissions = all
+      .filter(([, { Type }]) => Type === 'AWS::Lambda::Permission')
+      .map(([, { Properties }]) => Properties);
     expect(rules).not.toEqual([]);
     expect(permissions.map(({ SourceArn }) => SourceArn)).toEqual(rules);
-    for (const permission of permissions) expect(permission).toMatchObject({ Action: 'lambda:InvokeFunction', Principal: 'events.amazonaws.com' });
+    for (const permission of permissions)
+      expect(permission).toMatchObject({ Action: 'lambda:InvokeFunction', Principal: 'events.amazonaws.com' });
   });
 
   test('name actions and resources one by one, and never Scan', () => {
@@ -48,8 +64,15 @@ describe('permissions', () => {
   });
 
   test('are given to Lambda and to the gateway, each by name', () => {
-    const principals = new Set(roles().flatMap(([, { Properties }]) => Properties.AssumeRolePolicyDocument.Statement.map(({ Principal }: any) => JSON.stringify(Principal))));
-    expect([...principals].sort()).toEqual(['{"Service":"apigateway.amazonaws.com"}', '{"Service":"lambda.amazonaws.com"}']);
+    const principals = new Set(
+      roles().flatMap(([, { Properties }]) =>
+        Properties.AssumeRolePolicyDocument.Statement.map(({ Principal }: any) => JSON.stringify(Principal)),
+      ),
+    );
+    expect([...principals].sort()).toEqual([
+      '{"Service":"apigateway.amazonaws.com"}',
+      '{"Service":"lambda.amazonaws.com"}',
+    ]);
   });
 });
 
@@ -72,14 +95,17 @@ describe('every function', () => {
   });
 
   test('behind the gateway gives up before the gateway does', () => {
-    for (const [, { Properties }] of [assembly.root, ...assembly.families.values()].flatMap(functionsOf)) expect(Properties.Timeout).toBeLessThan(30);
+    for (const [, { Properties }] of [assembly.root, ...assembly.families.values()].flatMap(functionsOf))
+      expect(Properties.Timeout).toBeLessThan(30);
   });
 });
 
 describe('the templates', () => {
   test('give no resource a physical name, so that the stack can be deployed twice', () => {
     for (const [id, { Type, Properties = {} }] of all) {
-      const names = Object.keys(Properties).filter((key) => /^(FunctionName|RoleName|TableName|LogGroupName|TopicName|QueueName|AlarmName|DashboardName|Name)$/.test(key));
+      const names = Object.keys(Properties).filter((key) =>
+        /^(FunctionName|RoleName|TableName|LogGroupName|TopicName|QueueName|AlarmName|DashboardName|Name)$/.test(key),
+      );
       // A mapping, and the configuration of calls, name somebody else's.
       if (/^AWS::Lambda::(EventSourceMapping|EventInvokeConfig|Permission)$/.test(Type)) continue;
       // These two have no generated name; theirs contains the stack's and need not be unique.
@@ -97,7 +123,7 @@ describe('the templates', () => {
     expect(groups.map(([, { Properties }]) => Properties.RetentionInDays)).toEqual(groups.map(() => 30));
   });
 
-  test('pass the CDK\'s checks, and stay below 400 resources and 200 parameters and outputs each, with the registry doubled', () => {
+  test("pass the CDK's checks, and stay below 400 resources and 200 parameters and outputs each, with the registry doubled", () => {
     const { templates, families } = assemblyOf([...doubled, greedy], withDomain, { validate: true });
     expect([...families.values()].flatMap(functionsOf)).toHaveLength(2 * ownFunctions.length + 1);
     for (const template of templates) {
@@ -107,16 +133,19 @@ describe('the templates', () => {
   });
 
   test('would stay there with 78 endpoints in one family, and refuse more', () => {
-    const family = (size: number) => Array.from({ length: size }, (_, index) => ({ ...greedy, path: `/v2/everything/get${index}` as const }));
+    const family = (size: number) =>
+      Array.from({ length: size }, (_, index) => ({ ...greedy, path: `/v2/everything/get${index}` as const }));
     const { families } = assemblyOf(family(78));
     expect(Object.keys(families.get('v2/everything')!.Resources).length).toBeLessThanOrEqual(400);
     expect(() => appOf(family(79))).toThrow('/v2/everything has 79 endpoints');
   });
 
   test('would stay there with 65 endpoints in one family that all have twins, and refuse more', () => {
-    const family = (size: number) => Array.from({ length: size }, (_, index) => [
-      { ...greedy, path: `/v2/everything/get${index}` as const }, { ...greedy, path: `/v1/everything/get${index}` as const, twinOf: `/v2/everything/get${index}` },
-    ]).flat();
+    const family = (size: number) =>
+      Array.from({ length: size }, (_, index) => [
+        { ...greedy, path: `/v2/everything/get${index}` as const },
+        { ...greedy, path: `/v1/everything/get${index}` as const, twinOf: `/v2/everything/get${index}` },
+      ]).flat();
     const { families } = assemblyOf(family(65));
     expect(Object.keys(families.get('v2/everything')!.Resources).length).toBeLessThanOrEqual(400);
     expect(() => appOf(family(66))).toThrow('/v2/everything has 66 endpoints, with twins as many as 80;');
@@ -132,7 +161,9 @@ describe('cdk-nag (AWS Solutions)', () => {
   test('would find something', () => {
     const { app, backend } = appOf(registered);
     new CfnSecret(backend, 'Unrotated', {});
-    expect(new AwsSolutionsChecks(app).validateScope(app).violations.map(({ ruleName }) => ruleName)).toEqual(['AwsSolutions-SMG4']);
+    expect(new AwsSolutionsChecks(app).validateScope(app).violations.map(({ ruleName }) => ruleName)).toEqual([
+      'AwsSolutions-SMG4',
+    ]);
     expect(app).toBeInstanceOf(App);
   });
 });
@@ -140,7 +171,14 @@ describe('cdk-nag (AWS Solutions)', () => {
 describe('resources', () => {
   test('that hold state keep the logical ids under which they were first deployed, and outlive the stack', () => {
     const stateful = all.filter(([, { Type }]) => /^AWS::(DynamoDB|SecretsManager|S3|KMS|RDS)::/.test(Type));
-    expect(stateful.map(([id, { Type, DeletionPolicy, UpdateReplacePolicy }]) => [id, Type, DeletionPolicy, UpdateReplacePolicy])).toEqual([
+    expect(
+      stateful.map(([id, { Type, DeletionPolicy, UpdateReplacePolicy }]) => [
+        id,
+        Type,
+        DeletionPolicy,
+        UpdateReplacePolicy,
+      ]),
+    ).toEqual([
       ['Table', 'AWS::DynamoDB::Table', 'Retain', 'Retain'],
       ['MasterKey', 'AWS::SecretsManager::Secret', 'Retain', 'Retain'],
       ['SigningKey', 'AWS::SecretsManager::Secret', 'Retain', 'Retain'],
@@ -152,9 +190,20 @@ describe('resources', () => {
   test('that only carry what the table knows keep their logical ids too, and go with the stack', () => {
     const carriers = all.filter(([, { Type }]) => Type === 'AWS::SQS::Queue');
     expect(carriers.map(([id]) => id)).toEqual([
-      'DeliverDeadLetters', 'DeliverQueue', 'DeliverSlowDeadLetters', 'DeliverSlowQueue', 'MailDeadLetters', 'MailQueue', 'JobsDeadLetters', 'JobsQueue', 'EmbedDeadLetters', 'EmbedQueue', 'StreamDeadLetters',
+      'DeliverDeadLetters',
+      'DeliverQueue',
+      'DeliverSlowDeadLetters',
+      'DeliverSlowQueue',
+      'MailDeadLetters',
+      'MailQueue',
+      'JobsDeadLetters',
+      'JobsQueue',
+      'EmbedDeadLetters',
+      'EmbedQueue',
+      'StreamDeadLetters',
     ]);
-    for (const [, { DeletionPolicy = 'Delete', UpdateReplacePolicy = 'Delete' }] of carriers) expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(['Delete', 'Delete']);
+    for (const [, { DeletionPolicy = 'Delete', UpdateReplacePolicy = 'Delete' }] of carriers)
+      expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(['Delete', 'Delete']);
   });
 
   test('of the root have the outputs that the operator needs', () => {
@@ -170,7 +219,10 @@ describe('resources', () => {
 describe('the table', () => {
   test('has its keys, four indexes of keys only, backups, expiry and a stream of new images', () => {
     const { Properties } = assembly.root.Resources.Table!;
-    const key = (pk: string, sk: string) => [{ AttributeName: pk, KeyType: 'HASH' }, { AttributeName: sk, KeyType: 'RANGE' }];
+    const key = (pk: string, sk: string) => [
+      { AttributeName: pk, KeyType: 'HASH' },
+      { AttributeName: sk, KeyType: 'RANGE' },
+    ];
     expect(Properties).toMatchObject({
       KeySchema: key('PK', 'SK'),
       BillingMode: 'PAY_PER_REQUEST',
@@ -189,16 +241,33 @@ describe('the table', () => {
 
   test('has two vector indexes of 512 dimensions, parted by tenant and model, with filters that are texts of the table', () => {
     const { VectorIndexes, AttributeDefinitions } = assembly.root.Resources.Table!.Properties;
-    const filters = ['vOrganization', 'vDocument', 'vDecision', 'vJudgeType', 'vContentType', 'vReviewerId', 'vYear', 'vMonth', 'vDay'];
-    expect(VectorIndexes).toEqual(['review', 'content'].map((name) => ({
-      IndexName: name,
-      VectorAttribute: { AttributeName: `${name}Vector` },
-      Dimensions: 512,
-      DistanceFunction: 'COSINE',
-      SearchSchema: [{ AttributeName: 'vectorsOf', SearchSchemaElementType: 'HASH' }, ...filters.map((AttributeName) => ({ AttributeName, SearchSchemaElementType: 'INLINE_FILTER' }))],
-      Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['vAt'] },
-    })));
-    expect(AttributeDefinitions).toEqual(expect.arrayContaining(['vectorsOf', ...filters].map((AttributeName) => ({ AttributeName, AttributeType: 'S' }))));
+    const filters = [
+      'vOrganization',
+      'vDocument',
+      'vDecision',
+      'vJudgeType',
+      'vContentType',
+      'vReviewerId',
+      'vYear',
+      'vMonth',
+      'vDay',
+    ];
+    expect(VectorIndexes).toEqual(
+      ['review', 'content'].map((name) => ({
+        IndexName: name,
+        VectorAttribute: { AttributeName: `${name}Vector` },
+        Dimensions: 512,
+        DistanceFunction: 'COSINE',
+        SearchSchema: [
+          { AttributeName: 'vectorsOf', SearchSchemaElementType: 'HASH' },
+          ...filters.map((AttributeName) => ({ AttributeName, SearchSchemaElementType: 'INLINE_FILTER' })),
+        ],
+        Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['vAt'] },
+      })),
+    );
+    expect(AttributeDefinitions).toEqual(
+      expect.arrayContaining(['vectorsOf', ...filters].map((AttributeName) => ({ AttributeName, AttributeType: 'S' }))),
+    );
   });
 });
 
@@ -206,27 +275,42 @@ describe('a key', () => {
   test.each(['MasterKey', 'SigningKey'])('%s is generated with a current version', (id) => {
     const { GenerateSecretString } = assembly.root.Resources[id]!.Properties;
     expect(JSON.parse(GenerateSecretString.SecretStringTemplate)).toEqual({ current: '1' });
-    expect(GenerateSecretString).toMatchObject({ GenerateStringKey: '1', PasswordLength: 64, ExcludePunctuation: true, IncludeSpace: false });
+    expect(GenerateSecretString).toMatchObject({
+      GenerateStringKey: '1',
+      PasswordLength: 64,
+      ExcludePunctuation: true,
+      IncludeSpace: false,
+    });
   });
 });
 
 describe('the throttles of the gateway', () => {
   const stage = () => assembly.root.Resources.Stage as Resource & { DependsOn?: string[] };
-  const isPublic = (key: string) => endpoints.some((endpoint) => endpoint.auth === 'none' && routeKey(endpoint) === key);
+  const isPublic = (key: string) =>
+    endpoints.some((endpoint) => endpoint.auth === 'none' && routeKey(endpoint) === key);
 
   test('limit all routes, and more tightly each route without credentials and the unknown paths', () => {
     const { DefaultRouteSettings, RouteSettings } = stage().Properties;
     expect(DefaultRouteSettings).toEqual({ ThrottlingRateLimit: 2_000, ThrottlingBurstLimit: 4_000 });
-    const routes = all.filter(([, { Type }]) => Type === 'AWS::ApiGatewayV2::Route').map(([, { Properties }]) => String(Properties.RouteKey));
-    expect(Object.keys(RouteSettings).toSorted()).toEqual(routes.filter((key) => key === '$default' || isPublic(key)).toSorted());
+    const routes = all
+      .filter(([, { Type }]) => Type === 'AWS::ApiGatewayV2::Route')
+      .map(([, { Properties }]) => String(Properties.RouteKey));
+    expect(Object.keys(RouteSettings).toSorted()).toEqual(
+      routes.filter((key) => key === '$default' || isPublic(key)).toSorted(),
+    );
     expect(Object.keys(RouteSettings)).toContain('POST /v2/workspace/create');
-    for (const settings of Object.values(RouteSettings)) expect(settings).toEqual({ ThrottlingRateLimit: 50, ThrottlingBurstLimit: 100 });
+    for (const settings of Object.values(RouteSettings))
+      expect(settings).toEqual({ ThrottlingRateLimit: 50, ThrottlingBurstLimit: 100 });
   });
 
   test('are set after the routes exist, because AWS refuses settings of a route that does not', () => {
-    const stacks = Object.entries(assembly.root.Resources).filter(([, { Type, Properties }]) => Type === 'AWS::CloudFormation::Stack' && Properties.Parameters).map(([id]) => id);
+    const stacks = Object.entries(assembly.root.Resources)
+      .filter(([, { Type, Properties }]) => Type === 'AWS::CloudFormation::Stack' && Properties.Parameters)
+      .map(([id]) => id);
     const families = stacks.filter((id) => id !== 'Workers');
-    const routes = Object.entries(assembly.root.Resources).filter(([, { Type }]) => Type === 'AWS::ApiGatewayV2::Route').map(([id]) => id);
+    const routes = Object.entries(assembly.root.Resources)
+      .filter(([, { Type }]) => Type === 'AWS::ApiGatewayV2::Route')
+      .map(([id]) => id);
     expect(families.length).toBeGreaterThan(5);
     expect(stage().DependsOn).toEqual(expect.arrayContaining([...families, ...routes]));
   });

@@ -12,7 +12,10 @@ function problemsOf(given: Record<string, unknown>): string[] {
     read(given);
     return [];
   } catch (error) {
-    return (error as Error).message.split('\n').slice(1).map((line) => line.trim());
+    return (error as Error).message
+      .split('\n')
+      .slice(1)
+      .map((line) => line.trim());
   }
 }
 
@@ -51,8 +54,14 @@ describe('the settings', () => {
   });
 
   test('take numbers as text, as -c hands them over, and an empty text as nothing', () => {
-    expect(read({ logRetentionDays: '90', unverifiedGraceDays: '7', workspaceCreationPerMinute: '5', alarmEmail: '' }))
-      .toMatchObject({ logRetentionDays: 90, unverifiedGraceDays: 7, workspaceCreationPerMinute: 5, alarmEmail: undefined });
+    expect(
+      read({ logRetentionDays: '90', unverifiedGraceDays: '7', workspaceCreationPerMinute: '5', alarmEmail: '' }),
+    ).toMatchObject({
+      logRetentionDays: 90,
+      unverifiedGraceDays: 7,
+      workspaceCreationPerMinute: 5,
+      alarmEmail: undefined,
+    });
   });
 
   test.each([
@@ -95,12 +104,22 @@ describe('the settings', () => {
     ['dueMarginSeconds', 'soon'],
     ['reconcileAfterSeconds', 3_601],
   ])('refuse %s = %j, naming the setting and the value, once', (name, value) => {
-    const problems = problemsOf({ certificateArn, domainName: 'api.example.com', mailFrom: 'no-reply@example.com', [name]: value });
-    expect(problems).toEqual([expect.stringMatching(`^${name}: must be .*, but is ${JSON.stringify(value).replaceAll('*', '\\*')}$`)]);
+    const problems = problemsOf({
+      certificateArn,
+      domainName: 'api.example.com',
+      mailFrom: 'no-reply@example.com',
+      [name]: value,
+    });
+    expect(problems).toEqual([
+      expect.stringMatching(`^${name}: must be .*, but is ${JSON.stringify(value).replaceAll('*', '\\*')}$`),
+    ]);
   });
 
   test('take a schedule of one attempt, and one of 14 days', () => {
-    expect(read({ webhookRetrySchedule: '0', mailRetrySchedule: '604800,604800' })).toMatchObject({ webhookRetrySchedule: '0', mailRetrySchedule: '604800,604800' });
+    expect(read({ webhookRetrySchedule: '0', mailRetrySchedule: '604800,604800' })).toMatchObject({
+      webhookRetrySchedule: '0',
+      mailRetrySchedule: '604800,604800',
+    });
   });
 
   test.each([
@@ -108,31 +127,62 @@ describe('the settings', () => {
     ['certificateArn', 'domainName', certificateArn],
     ['mailIdentity', 'mailFrom', 'example.com'],
   ])('refuse %s without %s', (name, other, value) => {
-    expect(problemsOf({ [name]: value, [other]: '' })).toEqual([`${other}: must be set where ${name} is, but is not set`]);
+    expect(problemsOf({ [name]: value, [other]: '' })).toEqual([
+      `${other}: must be set where ${name} is, but is not set`,
+    ]);
   });
 
   test('name everything that is wrong at once', () => {
-    const problems = problemsOf({ serviceName: 1, domainName: 'api.example.com', mailIdentity: 'example.com', workspaceCreation: 'opened', alarmemail: 'ops@example.com' });
-    expect(problems.map((problem) => problem.split(':')[0])).toEqual(['serviceName', 'workspaceCreation', 'certificateArn', 'mailFrom', 'alarmemail']);
+    const problems = problemsOf({
+      serviceName: 1,
+      domainName: 'api.example.com',
+      mailIdentity: 'example.com',
+      workspaceCreation: 'opened',
+      alarmemail: 'ops@example.com',
+    });
+    expect(problems.map((problem) => problem.split(':')[0])).toEqual([
+      'serviceName',
+      'workspaceCreation',
+      'certificateArn',
+      'mailFrom',
+      'alarmemail',
+    ]);
   });
 
   test.each([
-    ['alarmemail', 'alarmEmail'], ['alarm-email', 'alarmEmail'], ['alarmMail', 'alarmEmail'], ['logRetention', 'logRetentionDays'], ['ALARM_EMAIL', 'alarmEmail'], ['domain_name', 'domainName'], ['mailForm', 'mailFrom'],
+    ['alarmemail', 'alarmEmail'],
+    ['alarm-email', 'alarmEmail'],
+    ['alarmMail', 'alarmEmail'],
+    ['logRetention', 'logRetentionDays'],
+    ['ALARM_EMAIL', 'alarmEmail'],
+    ['domain_name', 'domainName'],
+    ['mailForm', 'mailFrom'],
   ])('refuse %s, which is none, and name %s, which is', (name, meant) => {
     expect(problemsOf({ [name]: 'x' })).toEqual([`${name}: is no setting, but ${meant} is`]);
   });
 
   test('refuse what is like none of them, and say where they are', () => {
-    expect(problemsOf({ colour: 'x', constructor: 'x' })).toEqual(['colour', 'constructor'].map((name) => `${name}: is no setting; infra/README.md lists them under "Settings"`));
+    expect(problemsOf({ colour: 'x', constructor: 'x' })).toEqual(
+      ['colour', 'constructor'].map((name) => `${name}: is no setting; infra/README.md lists them under "Settings"`),
+    );
   });
 
   test('leave alone what CDK keeps in the context', () => {
-    const kept = ['@aws-cdk/core:validateAgainstDefaultRules', 'aws:cdk:enable-asset-metadata', 'aws-cdk:enableDiffNoFail', 'availability-zones:account=1:region=x', 'cli-telemetry', 'acknowledged-issue-numbers'];
+    const kept = [
+      '@aws-cdk/core:validateAgainstDefaultRules',
+      'aws:cdk:enable-asset-metadata',
+      'aws-cdk:enableDiffNoFail',
+      'availability-zones:account=1:region=x',
+      'cli-telemetry',
+      'acknowledged-issue-numbers',
+    ];
     expect(problemsOf(Object.fromEntries(kept.map((key) => [key, true])))).toEqual([]);
   });
 
   test('of cdk.json are valid, and none is misspelt', () => {
-    const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8')) as { context: Record<string, unknown> };
+    const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8')) as {
+      context: Record<string, unknown>;
+    };
     expect(() => read(context)).not.toThrow();
     // Keys with a prefix are the CDK's own.
     expect(settingNames).toEqual(expect.arrayContaining(Object.keys(context).filter((key) => !key.startsWith('@'))));

@@ -4,7 +4,18 @@ import { queueNames } from '../../infra/constructs/queues.ts';
 import { queues } from '../../lib/workers/queues.ts';
 import { workerCapabilities } from '../../lib/workers/capabilities.ts';
 import { type FromInserts, type Worker, workerId } from '../../lib/app/worker.ts';
-import { type Assembly, assemblyOf, functionOf, functionsOf, pairsOf, type Resource, resources, roleOf, statementsOf, type Template } from './assembly.ts';
+import {
+  type Assembly,
+  assemblyOf,
+  functionOf,
+  functionsOf,
+  pairsOf,
+  type Resource,
+  resources,
+  roleOf,
+  statementsOf,
+  type Template,
+} from './assembly.ts';
 import { registered } from './endpoints.ts';
 import { complete, expectedEnvironment, grantedPairs, logPairs } from './expected.ts';
 import { fakeWorkers, workers } from './workers.ts';
@@ -21,7 +32,9 @@ const arnOf = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] });
 
 /** What calls a function: the properties of its only event source mapping. */
 function mappingOf(id: string): Record<string, any> {
-  const [found, ...more] = resources(template, 'AWS::Lambda::EventSourceMapping').filter(([, { Properties }]) => Properties.FunctionName.Ref === id);
+  const [found, ...more] = resources(template, 'AWS::Lambda::EventSourceMapping').filter(
+    ([, { Properties }]) => Properties.FunctionName.Ref === id,
+  );
   if (!found || more.length > 0) throw new Error(`${id}: not exactly one event source mapping`);
   return found[1].Properties;
 }
@@ -29,12 +42,20 @@ function mappingOf(id: string): Record<string, any> {
 /** What a worker needs so that Lambda can read its source. */
 function readingPairs({ on }: Worker): string[] {
   if ('queue' in on) {
-    return pairsOf([{ Resource: arnOf(`${pascal(on.queue)}Queue`), Action: ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ChangeMessageVisibility'] }]);
+    return pairsOf([
+      {
+        Resource: arnOf(`${pascal(on.queue)}Queue`),
+        Action: ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ChangeMessageVisibility'],
+      },
+    ]);
   }
   if (!('inserts' in on)) return [];
   return pairsOf([
     // Of any stream of the table: one that is restored under its name has a new stream.
-    { Resource: { 'Fn::Join': ['', [arnOf('Table'), '/stream/*']] }, Action: ['dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:DescribeStream', 'dynamodb:ListStreams'] },
+    {
+      Resource: { 'Fn::Join': ['', [arnOf('Table'), '/stream/*']] },
+      Action: ['dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:DescribeStream', 'dynamodb:ListStreams'],
+    },
     { Resource: arnOf('StreamDeadLetters'), Action: 'sqs:SendMessage' },
   ]);
 }
@@ -44,7 +65,11 @@ describe.each(workers.map((worker) => [worker.name, worker] as const))('the work
 
   test('has a function of its own in the stack of the workers, whose name can be read', () => {
     expect(find()[0]).toBe(pascal(name));
-    expect(find()[1].Properties).toMatchObject({ Description: worker.summary, MemorySize: worker.memoryMb ?? 512, Timeout: worker.timeoutSeconds });
+    expect(find()[1].Properties).toMatchObject({
+      Description: worker.summary,
+      MemorySize: worker.memoryMb ?? 512,
+      Timeout: worker.timeoutSeconds,
+    });
   });
 
   test('has the environment that its capabilities name, and no other', () => {
@@ -53,37 +78,57 @@ describe.each(workers.map((worker) => [worker.name, worker] as const))('the work
 
   test('may do what its capabilities are granted, read its source and write its log, and nothing else', () => {
     const [, resource] = find();
-    const expected = [...logPairs(resource.Properties.LoggingConfig.LogGroup.Ref), ...grantedPairs(workerCapabilities(worker)), ...readingPairs(worker)];
+    const expected = [
+      ...logPairs(resource.Properties.LoggingConfig.LogGroup.Ref),
+      ...grantedPairs(workerCapabilities(worker)),
+      ...readingPairs(worker),
+    ];
     expect(pairsOf(statementsOf(roleOf(template, resource)))).toEqual([...new Set(expected)].sort());
   });
 
   test('has a role of its own', () => {
     const [id, resource] = find();
-    const sharers = functionsOf(template).filter(([, other]) => JSON.stringify(other.Properties.Role) === JSON.stringify(resource.Properties.Role));
+    const sharers = functionsOf(template).filter(
+      ([, other]) => JSON.stringify(other.Properties.Role) === JSON.stringify(resource.Properties.Role),
+    );
     expect(sharers.map(([sharer]) => sharer)).toEqual([id]);
   });
 
   test('is called by its source, and by nothing else', () => {
     const [id] = find();
-    const mappings = resources(template, 'AWS::Lambda::EventSourceMapping').filter(([, { Properties }]) => Properties.FunctionName.Ref === id).map(([, { Properties }]) => Properties.EventSourceArn);
-    const rules = resources(template, 'AWS::Events::Rule').filter(([, { Properties }]) => JSON.stringify(Properties.Targets).includes(JSON.stringify(arnOf(id))));
-    expect(mappings).toEqual('queue' in worker.on ? [arnOf(`${pascal(worker.on.queue)}Queue`)] : 'inserts' in worker.on ? [streamArn] : []);
+    const mappings = resources(template, 'AWS::Lambda::EventSourceMapping')
+      .filter(([, { Properties }]) => Properties.FunctionName.Ref === id)
+      .map(([, { Properties }]) => Properties.EventSourceArn);
+    const rules = resources(template, 'AWS::Events::Rule').filter(([, { Properties }]) =>
+      JSON.stringify(Properties.Targets).includes(JSON.stringify(arnOf(id))),
+    );
+    expect(mappings).toEqual(
+      'queue' in worker.on ? [arnOf(`${pascal(worker.on.queue)}Queue`)] : 'inserts' in worker.on ? [streamArn] : [],
+    );
     expect(rules).toHaveLength('every' in worker.on ? 1 : 0);
   });
 });
 
 describe('a queue', () => {
-  test.each(queueNames)('deliveries 2.5: %s has a dead-letter queue of its own and hides a message for six times as long as its worker may take', (name) => {
-    const consumer = workers.find(({ on }) => 'queue' in on && on.queue === name)!;
-    expect(assembly.root.Resources[`${pascal(name)}Queue`]).toMatchObject({
-      Type: 'AWS::SQS::Queue',
-      Properties: {
-        VisibilityTimeout: 6 * consumer.timeoutSeconds, MessageRetentionPeriod: 1_209_600, SqsManagedSseEnabled: true,
-        RedrivePolicy: { deadLetterTargetArn: arnOf(`${pascal(name)}DeadLetters`), maxReceiveCount: 5 },
-      },
-    });
-    expect(assembly.root.Resources[`${pascal(name)}DeadLetters`]).toMatchObject({ Type: 'AWS::SQS::Queue', Properties: { MessageRetentionPeriod: 1_209_600, SqsManagedSseEnabled: true } });
-  });
+  test.each(queueNames)(
+    'deliveries 2.5: %s has a dead-letter queue of its own and hides a message for six times as long as its worker may take',
+    (name) => {
+      const consumer = workers.find(({ on }) => 'queue' in on && on.queue === name)!;
+      expect(assembly.root.Resources[`${pascal(name)}Queue`]).toMatchObject({
+        Type: 'AWS::SQS::Queue',
+        Properties: {
+          VisibilityTimeout: 6 * consumer.timeoutSeconds,
+          MessageRetentionPeriod: 1_209_600,
+          SqsManagedSseEnabled: true,
+          RedrivePolicy: { deadLetterTargetArn: arnOf(`${pascal(name)}DeadLetters`), maxReceiveCount: 5 },
+        },
+      });
+      expect(assembly.root.Resources[`${pascal(name)}DeadLetters`]).toMatchObject({
+        Type: 'AWS::SQS::Queue',
+        Properties: { MessageRetentionPeriod: 1_209_600, SqsManagedSseEnabled: true },
+      });
+    },
+  );
 
   test('is a standard queue, of which there is one, in the root stack', () => {
     const everywhere = assembly.templates.flatMap((each) => resources(each, 'AWS::SQS::Queue'));
@@ -94,63 +139,131 @@ describe('a queue', () => {
 
   test('refuses connections without TLS', () => {
     const policies = resources(assembly.root, 'AWS::SQS::QueuePolicy').map(([, { Properties }]) => Properties);
-    expect(policies.map(({ Queues }) => Queues)).toEqual(resources(assembly.root, 'AWS::SQS::Queue').map(([Ref]) => [{ Ref }]));
-    for (const { Queues: [{ Ref }], PolicyDocument } of policies) {
-      expect(PolicyDocument.Statement).toEqual([{ Effect: 'Deny', Principal: '*', Action: 'sqs:*', Resource: arnOf(Ref), Condition: { Bool: { 'aws:SecureTransport': 'false' } } }]);
+    expect(policies.map(({ Queues }) => Queues)).toEqual(
+      resources(assembly.root, 'AWS::SQS::Queue').map(([Ref]) => [{ Ref }]),
+    );
+    for (const {
+      Queues: [{ Ref }],
+      PolicyDocument,
+    } of policies) {
+      expect(PolicyDocument.Statement).toEqual([
+        {
+          Effect: 'Deny',
+          Principal: '*',
+          Action: 'sqs:*',
+          Resource: arnOf(Ref),
+          Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+        },
+      ]);
     }
   });
 
   test('without a consumer is there all the same', () => {
     const { root, workers: stack } = assemblyOf(registered, {}, { workers: [] });
     expect(stack).toBeUndefined();
-    for (const name of queueNames) expect(root.Resources[`${pascal(name)}Queue`]?.Properties.VisibilityTimeout).toBe(180);
+    for (const name of queueNames)
+      expect(root.Resources[`${pascal(name)}Queue`]?.Properties.VisibilityTimeout).toBe(180);
   });
 
   test('has one consumer', () => {
     const [first] = fakeWorkers as [Worker];
-    expect(() => assemblyOf(registered, {}, { workers: [first, { ...first, name: 'another' }] })).toThrow('consumeDeliver and another would take each other\'s messages from the queue deliver');
+    expect(() => assemblyOf(registered, {}, { workers: [first, { ...first, name: 'another' }] })).toThrow(
+      "consumeDeliver and another would take each other's messages from the queue deliver",
+    );
   });
 });
 
 describe('what calls a worker', () => {
-  test.each(workers.filter(({ on }) => 'queue' in on))('deliveries 2.5: $name gets batches, answers which messages failed, and is limited by its mapping', ({ name, on }) => {
-    const { batchSize, maxConcurrency } = queues[(on as { queue: keyof typeof queues }).queue];
-    expect(mappingOf(pascal(name))).toMatchObject({ BatchSize: batchSize, FunctionResponseTypes: ['ReportBatchItemFailures'], ScalingConfig: { MaximumConcurrency: maxConcurrency } });
-    expect(maxConcurrency).toBeGreaterThanOrEqual(2);
-    expect(maxConcurrency).toBeLessThanOrEqual(1_000);
-  });
+  test.each(workers.filter(({ on }) => 'queue' in on))(
+    'deliveries 2.5: $name gets batches, answers which messages failed, and is limited by its mapping',
+    ({ name, on }) => {
+      const { batchSize, maxConcurrency } = queues[(on as { queue: keyof typeof queues }).queue];
+      expect(mappingOf(pascal(name))).toMatchObject({
+        BatchSize: batchSize,
+        FunctionResponseTypes: ['ReportBatchItemFailures'],
+        ScalingConfig: { MaximumConcurrency: maxConcurrency },
+      });
+      expect(maxConcurrency).toBeGreaterThanOrEqual(2);
+      expect(maxConcurrency).toBeLessThanOrEqual(1_000);
+    },
+  );
 
-  test.each(workers.filter(({ on }) => 'inserts' in on))('deliveries 2.2: $name gets its new items from the beginning on, and none of them stops the stream', ({ name, on }) => {
-    const { FilterCriteria, ...mapping } = mappingOf(pascal(name));
-    expect(FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern)))
-      .toEqual([{ eventName: ['INSERT'], dynamodb: { NewImage: { _t: { S: (on as FromInserts).inserts } } } }]);
-    expect(mapping).toMatchObject({
-      StartingPosition: 'TRIM_HORIZON', BatchSize: 100, ParallelizationFactor: 10, FunctionResponseTypes: ['ReportBatchItemFailures'], BisectBatchOnFunctionError: true,
-      MaximumRetryAttempts: 20, MaximumRecordAgeInSeconds: 21_600, DestinationConfig: { OnFailure: { Destination: arnOf('StreamDeadLetters') } },
-    });
-  });
+  test.each(workers.filter(({ on }) => 'inserts' in on))(
+    'deliveries 2.2: $name gets its new items from the beginning on, and none of them stops the stream',
+    ({ name, on }) => {
+      const { FilterCriteria, ...mapping } = mappingOf(pascal(name));
+      expect(FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern))).toEqual([
+        { eventName: ['INSERT'], dynamodb: { NewImage: { _t: { S: (on as FromInserts).inserts } } } },
+      ]);
+      expect(mapping).toMatchObject({
+        StartingPosition: 'TRIM_HORIZON',
+        BatchSize: 100,
+        ParallelizationFactor: 10,
+        FunctionResponseTypes: ['ReportBatchItemFailures'],
+        BisectBatchOnFunctionError: true,
+        MaximumRetryAttempts: 20,
+        MaximumRecordAgeInSeconds: 21_600,
+        DestinationConfig: { OnFailure: { Destination: arnOf('StreamDeadLetters') } },
+      });
+    },
+  );
 
-  test.each(workers.filter(({ on }) => 'every' in on))('$name ticks every minute, and a tick is not repeated', ({ name }) => {
-    const [rule] = resources(template, 'AWS::Events::Rule').map(([, { Properties }]) => Properties).filter(({ Targets }) => JSON.stringify(Targets).includes(JSON.stringify(arnOf(pascal(name)))));
-    expect(rule).toMatchObject({ ScheduleExpression: 'rate(1 minute)', Targets: [{ Arn: arnOf(pascal(name)), RetryPolicy: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 } }] });
-    const invocations = resources(template, 'AWS::Lambda::EventInvokeConfig').filter(([, { Properties }]) => Properties.FunctionName.Ref === pascal(name));
-    expect(invocations.map(([, { Properties }]) => Properties)).toEqual([expect.objectContaining({ Qualifier: '$LATEST', MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 })]);
-  });
+  test.each(workers.filter(({ on }) => 'every' in on))(
+    '$name ticks every minute, and a tick is not repeated',
+    ({ name }) => {
+      const [rule] = resources(template, 'AWS::Events::Rule')
+        .map(([, { Properties }]) => Properties)
+        .filter(({ Targets }) => JSON.stringify(Targets).includes(JSON.stringify(arnOf(pascal(name)))));
+      expect(rule).toMatchObject({
+        ScheduleExpression: 'rate(1 minute)',
+        Targets: [{ Arn: arnOf(pascal(name)), RetryPolicy: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 } }],
+      });
+      const invocations = resources(template, 'AWS::Lambda::EventInvokeConfig').filter(
+        ([, { Properties }]) => Properties.FunctionName.Ref === pascal(name),
+      );
+      expect(invocations.map(([, { Properties }]) => Properties)).toEqual([
+        expect.objectContaining({ Qualifier: '$LATEST', MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 }),
+      ]);
+    },
+  );
 
   test('is no third reader of the stream', () => {
     const follow = fakeWorkers.find(({ on }) => 'inserts' in on)!;
-    const readers = (count: number) => Array.from({ length: count }, (_, n) => ({ ...follow, name: `${follow.name}${n}` }));
+    const readers = (count: number) =>
+      Array.from({ length: count }, (_, n) => ({ ...follow, name: `${follow.name}${n}` }));
     expect(functionsOf(assemblyOf(registered, {}, { workers: readers(2) }).workers!)).toHaveLength(2);
-    expect(() => assemblyOf(registered, {}, { workers: readers(3) })).toThrow('More than 2 workers read the table\'s stream');
+    expect(() => assemblyOf(registered, {}, { workers: readers(3) })).toThrow(
+      "More than 2 workers read the table's stream",
+    );
   });
 });
 
 describe('the saved queries', () => {
-  test('design 11: search the logs of all workers: for faults, for an endpoint\'s failed deliveries, for why a webhook does not arrive, for mails, for messages that were not sent', () => {
-    const queries = new Map(resources(template, 'AWS::Logs::QueryDefinition').map(([, { Properties }]) => [Properties.Name as string, Properties]));
-    expect([...queries.keys()]).toEqual(['faults of Workers', 'failed deliveries of an endpoint', 'why a webhook does not arrive', 'mails not sent', 'messages not sent in Workers'].map((name) => `CollaborationBackend/${name}`));
-    for (const { LogGroupNames } of queries.values()) expect(LogGroupNames).toEqual(functionsOf(template).map(([, { Properties }]) => Properties.LoggingConfig.LogGroup));
-    expect(queries.get('CollaborationBackend/faults of Workers')!.QueryString).toMatch(/message = "failure".* by worker,/);
-    expect(queries.get('CollaborationBackend/failed deliveries of an endpoint')!.QueryString).toMatch(/message = "attempt failed" and endpointId = .* by outcome, responseStatus, reason/);
+  test("design 11: search the logs of all workers: for faults, for an endpoint's failed deliveries, for why a webhook does not arrive, for mails, for messages that were not sent", () => {
+    const queries = new Map(
+      resources(template, 'AWS::Logs::QueryDefinition').map(([, { Properties }]) => [
+        Properties.Name as string,
+        Properties,
+      ]),
+    );
+    expect([...queries.keys()]).toEqual(
+      [
+        'faults of Workers',
+        'failed deliveries of an endpoint',
+        'why a webhook does not arrive',
+        'mails not sent',
+        'messages not sent in Workers',
+      ].map((name) => `CollaborationBackend/${name}`),
+    );
+    for (const { LogGroupNames } of queries.values())
+      expect(LogGroupNames).toEqual(
+        functionsOf(template).map(([, { Properties }]) => Properties.LoggingConfig.LogGroup),
+      );
+    expect(queries.get('CollaborationBackend/faults of Workers')!.QueryString).toMatch(
+      /message = "failure".* by worker,/,
+    );
+    expect(queries.get('CollaborationBackend/failed deliveries of an endpoint')!.QueryString).toMatch(
+      /message = "attempt failed" and endpointId = .* by outcome, responseStatus, reason/,
+    );
   });
 });

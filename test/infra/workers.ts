@@ -4,15 +4,36 @@ import type { Capability, QueueName } from '../../lib/app/capability.ts';
 import { queues, sendTo } from '../../lib/workers/queues.ts';
 import { defineWorker, type Source, type Worker } from '../../lib/app/worker.ts';
 
-const events: Capability<undefined> = { grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }], env: ['TABLE_NAME', 'WEBHOOK_RETRY_SCHEDULE'], open: () => undefined };
+const events: Capability<undefined> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
+  env: ['TABLE_NAME', 'WEBHOOK_RETRY_SCHEDULE'],
+  open: () => undefined,
+};
 
 function fake(name: string, on: Source, more: Partial<Worker> = {}): Worker {
-  return defineWorker({ name, summary: `Does what ${name} does`, on, uses: { events, next: sendTo.jobs }, impact: `${name} does not happen`, timeoutSeconds: 30, ...more }, async () => []);
+  return defineWorker(
+    {
+      name,
+      summary: `Does what ${name} does`,
+      on,
+      uses: { events, next: sendTo.jobs },
+      impact: `${name} does not happen`,
+      timeoutSeconds: 30,
+      ...more,
+    },
+    async () => [],
+  );
 }
 
 /** One worker for every source there is. */
 export const fakeWorkers: readonly Worker[] = [
-  ...(Object.keys(queues) as QueueName[]).map((name, index) => fake(`consume${name.charAt(0).toUpperCase()}${name.slice(1)}`, { queue: name, message: z.object({}) }, { timeoutSeconds: 30 + index })),
+  ...(Object.keys(queues) as QueueName[]).map((name, index) =>
+    fake(
+      `consume${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+      { queue: name, message: z.object({}) },
+      { timeoutSeconds: 30 + index },
+    ),
+  ),
   fake('followThings', { inserts: ['Thing', 'OtherThing'] }, { memoryMb: 1024, timeoutSeconds: 60 }),
   fake('tickOften', { every: 'minute' }),
 ];

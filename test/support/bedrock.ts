@@ -7,7 +7,9 @@ import { json } from 'node:stream/consumers';
  * Starts a stand-in for Bedrock, which speaks HTTP/2 as the SDK's client does, and points the SDK of this process at it; before its first call, and
  * after `startEngine`. Gives how to stop it.
  */
-export async function startBedrock(called: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, body: any) => void | Promise<void>): Promise<() => Promise<void>> {
+export async function startBedrock(
+  called: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, body: any) => void | Promise<void>,
+): Promise<() => Promise<void>> {
   const sessions = new Set<ServerHttp2Session>();
   const server = createServer();
   server.on('session', (session) => {

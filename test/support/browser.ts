@@ -24,7 +24,9 @@ export class TestBrowser {
   static async start(): Promise<TestBrowser> {
     const program = await browserProgram();
     // Names and addresses elsewhere lead nowhere, whoever in the browser asks for them. Not by intercepting requests: it answers the browser's questions about other origins with yes.
-    return new TestBrowser(await chromium.launch({ ...program, args: ['--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'] }));
+    return new TestBrowser(
+      await chromium.launch({ ...program, args: ['--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'] }),
+    );
   }
 
   /** A new tab that shares nothing with others. */
@@ -37,7 +39,9 @@ export class TestBrowser {
     page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
     page.on('pageerror', (error) => problems.push(String(error)));
     page.on('request', (request) => asked.push(request.url()));
-    page.on('requestfailed', (request) => problems.push(`${request.method()} ${request.url()}: ${request.failure()?.errorText}`));
+    page.on('requestfailed', (request) =>
+      problems.push(`${request.method()} ${request.url()}: ${request.failure()?.errorText}`),
+    );
     return { page, problems, asked };
   }
 

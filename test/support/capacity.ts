@@ -50,7 +50,8 @@ const QUIET_TURNS = 20;
  */
 export async function startRecorder(): Promise<Recorder> {
   openTablesWithSdk();
-  const { AWS_ENDPOINT_URL_DYNAMODB: dynamoDb = '', AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager = '' } = process.env;
+  const { AWS_ENDPOINT_URL_DYNAMODB: dynamoDb = '', AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager = '' } =
+    process.env;
   const waves = new Waves();
   let calls: AwsCall[] = [];
 
@@ -93,7 +94,13 @@ export async function startRecorder(): Promise<Recorder> {
 
 /** Wave by wave; those of one wave come and are answered in any order, so by what they are. */
 function inOrder(calls: readonly AwsCall[]): AwsCall[] {
-  return calls.toSorted((a, b) => a.wave - b.wave || a.operation.localeCompare(b.operation) || a.readUnits - b.readUnits || a.writeUnits - b.writeUnits);
+  return calls.toSorted(
+    (a, b) =>
+      a.wave - b.wave ||
+      a.operation.localeCompare(b.operation) ||
+      a.readUnits - b.readUnits ||
+      a.writeUnits - b.writeUnits,
+  );
 }
 
 /** Lets calls pass in waves: those that wait pass together when no more arrive. */
@@ -120,16 +127,29 @@ class Waves {
   }
 }
 
-const nothing: Consumption = { readUnits: 0, writeUnits: 0, transactionUnits: 0, readFloor: 0, writeFloor: 0, readBytes: 0, writtenBytes: 0 };
+const nothing: Consumption = {
+  readUnits: 0,
+  writeUnits: 0,
+  transactionUnits: 0,
+  readFloor: 0,
+  writeFloor: 0,
+  readBytes: 0,
+  writtenBytes: 0,
+};
 
 /** The sum over several calls. */
 export function total(calls: readonly Consumption[]): Consumption {
   const names = Object.keys(nothing) as (keyof Consumption)[];
-  return Object.fromEntries(names.map((name) => [name, calls.reduce((sum, call) => sum + call[name], 0)])) as unknown as Consumption;
+  return Object.fromEntries(
+    names.map((name) => [name, calls.reduce((sum, call) => sum + call[name], 0)]),
+  ) as unknown as Consumption;
 }
 
 function consumption(operation: string, request: Json, answer: Json): Consumption {
-  const reported = [answer.ConsumedCapacity ?? []].flat() as { CapacityUnits: number; Table: { CapacityUnits: number } }[];
+  const reported = [answer.ConsumedCapacity ?? []].flat() as {
+    CapacityUnits: number;
+    Table: { CapacityUnits: number };
+  }[];
   const units = reported.reduce((sum, { CapacityUnits }) => sum + CapacityUnits, 0);
   switch (operation) {
     case 'GetItem':
@@ -138,7 +158,10 @@ function consumption(operation: string, request: Json, answer: Json): Consumptio
       // A key without an item costs a unit as well.
       const [table = ''] = Object.keys(request.RequestItems);
       const items: Item[] = answer.Responses?.[table] ?? [];
-      return { ...read(request.RequestItems[table].Keys.map((_key: Item, index: number) => items[index])), readUnits: units };
+      return {
+        ...read(request.RequestItems[table].Keys.map((_key: Item, index: number) => items[index])),
+        readUnits: units,
+      };
     }
     case 'Query': {
       const bytes = bytesOf(answer.Items ?? []);
@@ -154,11 +177,18 @@ function consumption(operation: string, request: Json, answer: Json): Consumptio
       return { ...written([undefined]), writeUnits: units };
     case 'BatchWriteItem': {
       const [table = ''] = Object.keys(request.RequestItems);
-      return { ...written(request.RequestItems[table].map(({ PutRequest }: Json) => PutRequest?.Item)), writeUnits: units };
+      return {
+        ...written(request.RequestItems[table].map(({ PutRequest }: Json) => PutRequest?.Item)),
+        writeUnits: units,
+      };
     }
     case 'TransactWriteItems': {
       const inTable = reported.reduce((sum, { Table }) => sum + Table.CapacityUnits, 0);
-      return { ...written(request.TransactItems.map(({ Put }: Json) => Put?.Item)), writeUnits: units, transactionUnits: inTable / 2 };
+      return {
+        ...written(request.TransactItems.map(({ Put }: Json) => Put?.Item)),
+        writeUnits: units,
+        transactionUnits: inTable / 2,
+      };
     }
     default:
       throw new Error(`The recorder does not know what ${operation} consumes`);
@@ -166,11 +196,19 @@ function consumption(operation: string, request: Json, answer: Json): Consumptio
 }
 
 function read(items: readonly (Item | undefined)[]): Consumption {
-  return { ...nothing, readBytes: bytesOf(items), readFloor: items.reduce((sum, item) => sum + unitsOf(bytesOf([item]), READ_UNIT_BYTES), 0) };
+  return {
+    ...nothing,
+    readBytes: bytesOf(items),
+    readFloor: items.reduce((sum, item) => sum + unitsOf(bytesOf([item]), READ_UNIT_BYTES), 0),
+  };
 }
 
 function written(items: readonly (Item | undefined)[]): Consumption {
-  return { ...nothing, writtenBytes: bytesOf(items), writeFloor: items.reduce((sum, item) => sum + unitsOf(bytesOf([item]), WRITE_UNIT_BYTES), 0) };
+  return {
+    ...nothing,
+    writtenBytes: bytesOf(items),
+    writeFloor: items.reduce((sum, item) => sum + unitsOf(bytesOf([item]), WRITE_UNIT_BYTES), 0),
+  };
 }
 
 function unitsOf(bytes: number, unitBytes: number): number {

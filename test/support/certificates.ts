@@ -1,7 +1,10 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
 /** A self-signed TLS certificate for a host, and its key, both as PEM. */
-export function selfSigned(host: string, { notAfter = new Date(Date.now() + 86_400_000) } = {}): { cert: string; key: string } {
+export function selfSigned(
+  host: string,
+  { notAfter = new Date(Date.now() + 86_400_000) } = {},
+): { cert: string; key: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'));
   const name = sequence(der(0x31, sequence(oid('550403'), der(0x0c, Buffer.from(host)))));
@@ -16,9 +19,16 @@ export function selfSigned(host: string, { notAfter = new Date(Date.now() + 86_4
     publicKey.export({ format: 'der', type: 'spki' }),
     der(0xa3, sequence(altNames)),
   );
-  const certificate = sequence(content, ecdsaWithSha256, der(0x03, Buffer.concat([Buffer.from([0]), sign('sha256', content, privateKey)])));
+  const certificate = sequence(
+    content,
+    ecdsaWithSha256,
+    der(0x03, Buffer.concat([Buffer.from([0]), sign('sha256', content, privateKey)])),
+  );
   const base64 = certificate.toString('base64').replace(/.{64}/g, '$&\n');
-  return { cert: `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----\n`, key: privateKey.export({ format: 'pem', type: 'pkcs8' }) as string };
+  return {
+    cert: `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----\n`,
+    key: privateKey.export({ format: 'pem', type: 'pkcs8' }) as string,
+  };
 }
 
 function sequence(...parts: Buffer[]): Buffer {

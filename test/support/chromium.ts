@@ -21,11 +21,15 @@ export interface BrowserProgram {
  * It is unpacked once, next to the assemblies of the local run.
  */
 export async function browserProgram(): Promise<BrowserProgram> {
-  const env = Object.fromEntries(Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined));
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
   const { CHROME_PATH: chosen } = env;
   if (chosen) return { executablePath: chosen, env };
   if (process.platform !== 'linux' || process.arch !== 'x64') {
-    throw new Error(`The tests in a browser come with a Chromium for Linux on x64 only, not for ${process.platform} on ${process.arch}. Set CHROME_PATH to the program of an installed Chrome or Chromium.`);
+    throw new Error(
+      `The tests in a browser come with a Chromium for Linux on x64 only, not for ${process.platform} on ${process.arch}. Set CHROME_PATH to the program of an installed Chrome or Chromium.`,
+    );
   }
   const { version } = JSON.parse(await readFile(join(packageDir, 'package.json'), 'utf8')) as { version: string };
   const dir = join(projectDir, 'dist', `chromium-${version}`);
@@ -40,9 +44,14 @@ async function unpackInto(dir: string): Promise<void> {
   const draft = await mkdtemp(`${dir}.`);
   try {
     // With this variable it unpacks the libraries too that are missing in Lambda, and on other systems with little on them.
-    await run(process.execPath, [join(import.meta.dirname, 'unpackChromium.mjs')], { env: { ...process.env, TMPDIR: draft, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' } });
+    await run(process.execPath, [join(import.meta.dirname, 'unpackChromium.mjs')], {
+      env: { ...process.env, TMPDIR: draft, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' },
+    });
     // Its own fonts alone: a page is as wide here as on any other machine.
-    await writeFile(join(draft, 'fonts.conf'), `<?xml version="1.0"?>\n${html`<fontconfig><dir>${join(dir, 'fonts')}</dir><cachedir>${join(dir, 'fonts-cache')}</cachedir></fontconfig>`}\n`);
+    await writeFile(
+      join(draft, 'fonts.conf'),
+      `<?xml version="1.0"?>\n${html`<fontconfig><dir>${join(dir, 'fonts')}</dir><cachedir>${join(dir, 'fonts-cache')}</cachedir></fontconfig>`}\n`,
+    );
     await rename(draft, dir);
   } catch (error) {
     // Another run has put it there meanwhile.
@@ -56,11 +65,18 @@ async function unpackInto(dir: string): Promise<void> {
 async function withOwnLibraries(program: BrowserProgram, dir: string): Promise<BrowserProgram> {
   const own = { ...program, env: { ...program.env, LD_LIBRARY_PATH: join(dir, 'al2023/lib') } };
   if (await starts(own)) return own;
-  const reason = await run(program.executablePath, ['--version'], { env: program.env }).catch((error: Error) => error.message);
-  throw new Error(`Chromium does not start here. Install the library that it misses, or set CHROME_PATH to the program of an installed Chrome or Chromium. It said: ${JSON.stringify(reason)}`);
+  const reason = await run(program.executablePath, ['--version'], { env: program.env }).catch(
+    (error: Error) => error.message,
+  );
+  throw new Error(
+    `Chromium does not start here. Install the library that it misses, or set CHROME_PATH to the program of an installed Chrome or Chromium. It said: ${JSON.stringify(reason)}`,
+  );
 }
 
 /** Whether the system finds all libraries of the program. */
 function starts({ executablePath, env }: BrowserProgram): Promise<boolean> {
-  return run(executablePath, ['--version'], { env }).then(() => true, () => false);
+  return run(executablePath, ['--version'], { env }).then(
+    () => true,
+    () => false,
+  );
 }

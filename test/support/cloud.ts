@@ -110,7 +110,13 @@ export class Cloud {
   } = {};
   readonly dead: string[] = [];
 
-  readonly #queues: Readonly<Record<QueueName, Message[]>> = { deliver: [], deliverSlow: [], mail: [], jobs: [], embed: [] };
+  readonly #queues: Readonly<Record<QueueName, Message[]>> = {
+    deliver: [],
+    deliverSlow: [],
+    mail: [],
+    jobs: [],
+    embed: [],
+  };
   readonly #stream: StreamRecord[] = [];
   readonly #brought = new Set<string>();
   readonly #trials = new Map<string, Trial>();
@@ -196,20 +202,31 @@ export class Cloud {
     const invocation = new Invocation(trial);
     const process = this.#process(invocation);
     const call = { clock: this.#clock, log: this.#log, measures: this.measures, deadline: this.now + 55 * SECOND };
-    const mails = sweepMails({ mails: new MailStore(process.table), queue: process.sender('mail'), timing: this.mailTiming });
+    const mails = sweepMails({
+      mails: new MailStore(process.table),
+      queue: process.sender('mail'),
+      timing: this.mailTiming,
+    });
     try {
-      await Promise.race([invocation.crashed, sweep({
-        deliveries: process.deliveries,
-        events: new EventStore(process.table),
-        jobs: new JobSweeper(process.table),
-        runtime: process.runtime,
-        fanOut: process.fanOut,
-        slow: process.sender('deliverSlow'),
-        jobQueues: { jobs: process.sender('jobs'), embed: process.sender('embed') },
-        backlog: () => invocation.call('GetQueueAttributes', async () => this.#queues.deliver.length),
-        timing: this.webhookTiming,
-        reconcileAfterMs: RECONCILE_AFTER,
-      }, call, [mails])]);
+      await Promise.race([
+        invocation.crashed,
+        sweep(
+          {
+            deliveries: process.deliveries,
+            events: new EventStore(process.table),
+            jobs: new JobSweeper(process.table),
+            runtime: process.runtime,
+            fanOut: process.fanOut,
+            slow: process.sender('deliverSlow'),
+            jobQueues: { jobs: process.sender('jobs'), embed: process.sender('embed') },
+            backlog: () => invocation.call('GetQueueAttributes', async () => this.#queues.deliver.length),
+            timing: this.webhookTiming,
+            reconcileAfterMs: RECONCILE_AFTER,
+          },
+          call,
+          [mails],
+        ),
+      ]);
       return true;
     } catch {
       return false;
@@ -231,7 +248,8 @@ export class Cloud {
 
   /** Invocations of which not everything that is left of them sleeps. */
   #running(): number {
-    return [...this.#working.values()].filter(({ runs, ended, asleep }) => asleep === 0 || ended + asleep < runs).length;
+    return [...this.#working.values()].filter(({ runs, ended, asleep }) => asleep === 0 || ended + asleep < runs)
+      .length;
   }
 
   /** Waits by the clock of the cloud. */
@@ -253,25 +271,36 @@ export class Cloud {
 
   /** Begins an invocation for something that is ready; false when nothing is. */
   #begin(): boolean {
-    return this.#beginFanOut() || (Object.keys(this.#queues) as QueueName[]).some((queue) => this.#beginMessages(queue));
+    return (
+      this.#beginFanOut() || (Object.keys(this.#queues) as QueueName[]).some((queue) => this.#beginMessages(queue))
+    );
   }
 
   #beginFanOut(): boolean {
     const [first] = this.#stream.filter(({ at }) => at <= this.now);
     if (!first) return false;
     const trial = this.#trials.get(String(first.item.eventId));
-    const batch = this.#stream.filter(({ at, item }) => at <= this.now && this.#trials.get(String(item.eventId)) === trial).slice(0, 10);
+    const batch = this.#stream
+      .filter(({ at, item }) => at <= this.now && this.#trials.get(String(item.eventId)) === trial)
+      .slice(0, 10);
     for (const record of batch) this.#stream.splice(this.#stream.indexOf(record), 1);
     const invocation = new Invocation(trial);
     const deps = { fansOut: this.#process(invocation).fanOut };
-    const run: typeof fanOutEvents.run = (call) => Promise.race([invocation.crashed, fanOutEvents.run({ ...call, deps })]);
-    this.#invoke(invocation, batch.length, () => handleInserts(run, insertsEvent(batch.map(({ item }) => item)), this.#call(deps)), (failed) => {
-      // As the stream does it: from the first that failed on, all come again.
-      const from = failed === 'all' ? 0 : Math.min(batch.length, ...failed.map((id) => Number(id) - 1));
-      for (const record of batch.slice(from)) {
-        if (++record.tries < (this.stubs.tries?.(trial) ?? STREAM_TRIES)) this.#stream.push({ ...record, at: this.now + STREAM_PAUSE });
-      }
-    });
+    const run: typeof fanOutEvents.run = (call) =>
+      Promise.race([invocation.crashed, fanOutEvents.run({ ...call, deps })]);
+    this.#invoke(
+      invocation,
+      batch.length,
+      () => handleInserts(run, insertsEvent(batch.map(({ item }) => item)), this.#call(deps)),
+      (failed) => {
+        // As the stream does it: from the first that failed on, all come again.
+        const from = failed === 'all' ? 0 : Math.min(batch.length, ...failed.map((id) => Number(id) - 1));
+        for (const record of batch.slice(from)) {
+          if (++record.tries < (this.stubs.tries?.(trial) ?? STREAM_TRIES))
+            this.#stream.push({ ...record, at: this.now + STREAM_PAUSE });
+        }
+      },
+    );
     return true;
   }
 
@@ -285,17 +314,26 @@ export class Cloud {
     const first = ready.find(({ receives }) => receives < MAX_RECEIVE_COUNT);
     if (!first) return false;
     const trial = this.#trialOf(first);
-    const batch = ready.filter((message) => message.receives < MAX_RECEIVE_COUNT && this.#trialOf(message) === trial).slice(0, this.batchSize);
+    const batch = ready
+      .filter((message) => message.receives < MAX_RECEIVE_COUNT && this.#trialOf(message) === trial)
+      .slice(0, this.batchSize);
     for (const message of batch) {
       message.visibleAt = this.now + (queue === 'mail' ? 6 : 3) * MINUTE;
       message.receives++;
     }
     const invocation = new Invocation(trial);
-    this.#invoke(invocation, batch.length, () => this.#handle(queue, invocation, batch), (failed) => {
-      const most = this.stubs.tries?.(trial) ?? Infinity;
-      const done = batch.filter(({ receives }, index) => (failed !== 'all' && !failed.includes(`message-${index}`)) || receives >= most);
-      for (const message of done) messages.splice(messages.indexOf(message), 1);
-    });
+    this.#invoke(
+      invocation,
+      batch.length,
+      () => this.#handle(queue, invocation, batch),
+      (failed) => {
+        const most = this.stubs.tries?.(trial) ?? Infinity;
+        const done = batch.filter(
+          ({ receives }, index) => (failed !== 'all' && !failed.includes(`message-${index}`)) || receives >= most,
+        );
+        for (const message of done) messages.splice(messages.indexOf(message), 1);
+      },
+    );
     return true;
   }
 
@@ -304,7 +342,13 @@ export class Cloud {
     const event = messagesEvent(batch.map(({ body }) => body));
     if (queue === 'mail') {
       const deps = { sendsMails: process.sendMail };
-      return handleMessages(sendEmail.on.message, (call) => Promise.race([invocation.crashed, sendEmail.run({ ...call, message: call.message as MailMessage, deps })]), event, this.#call(deps));
+      return handleMessages(
+        sendEmail.on.message,
+        (call) =>
+          Promise.race([invocation.crashed, sendEmail.run({ ...call, message: call.message as MailMessage, deps })]),
+        event,
+        this.#call(deps),
+      );
     }
     const own = process.sender(queue);
     const work = async (call: MessageCall<unknown, Record<never, never>>) => {
@@ -313,7 +357,10 @@ export class Cloud {
       const pause = (milliseconds: number) => this.#pause(invocation, milliseconds);
       try {
         // What the worker's file does, but for the time.
-        await Promise.race([invocation.crashed, deliver({ ...deliveringWith({ ...call, message, deps }, queue === 'deliver'), random: () => 0.5, pause })]);
+        await Promise.race([
+          invocation.crashed,
+          deliver({ ...deliveringWith({ ...call, message, deps }, queue === 'deliver'), random: () => 0.5, pause }),
+        ]);
       } finally {
         this.#working.get(invocation)!.ended++;
       }
@@ -322,11 +369,23 @@ export class Cloud {
   }
 
   #call<D>(deps: D) {
-    return { deps, clock: this.#clock, newId: this.#newId, deadline: Date.now() + 60 * MINUTE, log: this.#log, measures: this.measures };
+    return {
+      deps,
+      clock: this.#clock,
+      newId: this.#newId,
+      deadline: Date.now() + 60 * MINUTE,
+      log: this.#log,
+      measures: this.measures,
+    };
   }
 
   /** Runs an invocation; `end` is told what has to come again: all of it when the process ended. */
-  #invoke(invocation: Invocation, runs: number, run: () => Promise<Performed>, end: (failed: 'all' | readonly string[]) => void): void {
+  #invoke(
+    invocation: Invocation,
+    runs: number,
+    run: () => Promise<Performed>,
+    end: (failed: 'all' | readonly string[]) => void,
+  ): void {
     this.#working.set(invocation, { runs, ended: 0, asleep: 0 });
     const whenOver = (failed: 'all' | readonly string[]) => {
       end(invocation.over ? 'all' : failed);
@@ -334,7 +393,12 @@ export class Cloud {
       this.#changed();
     };
     run().then(
-      ({ answer }) => whenOver((answer as { batchItemFailures: { itemIdentifier: string }[] }).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)),
+      ({ answer }) =>
+        whenOver(
+          (answer as { batchItemFailures: { itemIdentifier: string }[] }).batchItemFailures.map(
+            ({ itemIdentifier }) => itemIdentifier,
+          ),
+        ),
       () => whenOver('all'),
     );
   }
@@ -346,7 +410,9 @@ export class Cloud {
 
   #times(): number[] {
     return [
-      ...Object.values(this.#queues).flat().map(({ visibleAt }) => visibleAt),
+      ...Object.values(this.#queues)
+        .flat()
+        .map(({ visibleAt }) => visibleAt),
       ...this.#stream.map(({ at }) => at),
       ...this.#sleepers.map(({ at }) => at),
       ...this.#plans.map(({ at }) => at),
@@ -374,16 +440,37 @@ export class Cloud {
   #process(invocation: Invocation) {
     const send = (command: Command) => invocation.call(nameOf(command), () => this.#send(command, invocation.trial));
     const table = new Table(asDocumentClient({ send }), TABLE_NAME, this.#clock);
-    const secrets = { send: () => invocation.call('GetSecretValue', async () => ({ SecretString: JSON.stringify({ current: '1', 1: 'k'.repeat(64) }) })) } as unknown as SecretsManagerClient;
+    const secrets = {
+      send: () =>
+        invocation.call('GetSecretValue', async () => ({
+          SecretString: JSON.stringify({ current: '1', 1: 'k'.repeat(64) }),
+        })),
+    } as unknown as SecretsManagerClient;
     const ring = new KeyRing('secret', secrets);
     const box = new SecretBox(ring);
-    const sender = (queue: QueueName): QueueSender => new SqsSender(queue, {
-      send: ({ input }: SendMessageBatchCommand) => invocation.call(`SendMessageBatch ${queue}`, async () => this.#take(queue, input.Entries ?? [])),
-    } as unknown as SQSClient, [0, 0, 0]);
+    const sender = (queue: QueueName): QueueSender =>
+      new SqsSender(
+        queue,
+        {
+          send: ({ input }: SendMessageBatchCommand) =>
+            invocation.call(`SendMessageBatch ${queue}`, async () => this.#take(queue, input.Entries ?? [])),
+        } as unknown as SQSClient,
+        [0, 0, 0],
+      );
     const deliveries = new DeliveryStore(table);
     const runtime = new EndpointRuntime(table);
-    const making = { table, clock: this.#clock, mails: new MailStore(table), queue: sender('mail'), timing: this.mailTiming };
-    const inApp = fanOutInApp({ ...making, configs: new ConfigStore(table, NotificationConfigEntity), notifications: new NotificationWriter(table) });
+    const making = {
+      table,
+      clock: this.#clock,
+      mails: new MailStore(table),
+      queue: sender('mail'),
+      timing: this.mailTiming,
+    };
+    const inApp = fanOutInApp({
+      ...making,
+      configs: new ConfigStore(table, NotificationConfigEntity),
+      notifications: new NotificationWriter(table),
+    });
     const fanOut: FanOutDeps = {
       outbox: new EventStore(table),
       subscriptions: new SubscriptionReader(table),
@@ -395,16 +482,28 @@ export class Cloud {
     const requests = new WebhookRequests(table, box, this.#clock);
     const endpoints = new EndpointDisabler(table);
     const delivers = (message: DeliveryMessage): DeliverDeps => ({
-      deliveries, runtime, requests, endpoints,
+      deliveries,
+      runtime,
+      requests,
+      endpoints,
       slow: sender('deliverSlow'),
       timing: this.webhookTiming,
       client: { post: (request) => invocation.call('POST', () => this.#post(message, request), true) },
       tellOwner: async () => undefined,
     });
-    const ses = { send: ({ input }: SendEmailCommand) => invocation.call('SendEmail', () => this.#mail(String(input.EmailTags?.[0]?.Value)), true) } as unknown as SESv2Client;
+    const ses = {
+      send: ({ input }: SendEmailCommand) =>
+        invocation.call('SendEmail', () => this.#mail(String(input.EmailTags?.[0]?.Value)), true),
+    } as unknown as SESv2Client;
     const contents = new MailContents({
-      table, box, clock: this.#clock, links: new UnsubscribeLinks(ring, 'https://api.test'), ses: new SesSender('no-reply@example.com', ses),
-      sendGrid: () => { throw new Error('Nobody has a key of SendGrid here'); },
+      table,
+      box,
+      clock: this.#clock,
+      links: new UnsubscribeLinks(ring, 'https://api.test'),
+      ses: new SesSender('no-reply@example.com', ses),
+      sendGrid: () => {
+        throw new Error('Nobody has a key of SendGrid here');
+      },
     });
     const sendMail: SendMailDeps = { ...making, contents, notifyOwner: ownerNotice(making) };
     return { table, box, sender, deliveries, runtime, fanOut, delivers, sendMail };
@@ -428,7 +527,8 @@ export class Cloud {
     for (const { Id = '', MessageBody = '', DelaySeconds = 0 } of entries) {
       const body: unknown = JSON.parse(MessageBody);
       if (this.stubs.refused?.(queue, body)) Failed.push({ Id, Code: 'InternalError', SenderFault: false });
-      else if (!this.stubs.lost?.(queue, body)) this.#queues[queue].push({ body: MessageBody, visibleAt: this.now + DelaySeconds * SECOND, receives: 0 });
+      else if (!this.stubs.lost?.(queue, body))
+        this.#queues[queue].push({ body: MessageBody, visibleAt: this.now + DelaySeconds * SECOND, receives: 0 });
     }
     return { Failed };
   }
@@ -460,6 +560,8 @@ function nameOf(command: Command): string {
   const { input } = command;
   // One token for all repetitions, as the SDK makes it.
   if (input.TransactItems) input.ClientRequestToken ??= randomUUID();
-  const what = input.IndexName ? [String(input.ExpressionAttributeValues[':pk'])] : [...new Set(written(command).map(({ _t }) => String(_t)))];
+  const what = input.IndexName
+    ? [String(input.ExpressionAttributeValues[':pk'])]
+    : [...new Set(written(command).map(({ _t }) => String(_t)))];
   return [command.constructor.name.replace('Command', ''), ...what].join(' ');
 }

@@ -42,16 +42,20 @@ export class Connections {
   }
 
   #connect(): Connection {
-    const connection = new Connection(this.#url, () => {
-      const next = this.#waiting.shift();
-      if (next) connection.send(next);
-      else this.#idle.push(connection);
-    }, () => {
-      this.#open.delete(connection);
-      if (this.#idle.includes(connection)) this.#idle.splice(this.#idle.indexOf(connection), 1);
-      const next = this.#waiting.shift();
-      if (next) this.#connect().send(next);
-    });
+    const connection = new Connection(
+      this.#url,
+      () => {
+        const next = this.#waiting.shift();
+        if (next) connection.send(next);
+        else this.#idle.push(connection);
+      },
+      () => {
+        this.#open.delete(connection);
+        if (this.#idle.includes(connection)) this.#idle.splice(this.#idle.indexOf(connection), 1);
+        const next = this.#waiting.shift();
+        if (next) this.#connect().send(next);
+      },
+    );
     this.#open.add(connection);
     return connection;
   }
@@ -97,8 +101,10 @@ class Connection {
     this.#received = [all];
     const start = all.indexOf('\r\n\r\n') + 4;
     if (start < 4) return;
-    const [, status, length] = /^HTTP\/1\.1 (\d+).*?\r\ncontent-length: (\d+)\r\n/is.exec(all.toString('latin1', 0, start)) ?? [];
-    if (!length || !this.#request) return void this.#socket.destroy(new Error('This is no answer of known length to a request'));
+    const [, status, length] =
+      /^HTTP\/1\.1 (\d+).*?\r\ncontent-length: (\d+)\r\n/is.exec(all.toString('latin1', 0, start)) ?? [];
+    if (!length || !this.#request)
+      return void this.#socket.destroy(new Error('This is no answer of known length to a request'));
     this.#enough = start + Number(length);
     if (all.length < this.#enough) return;
     const { resolve } = this.#request;

@@ -7,7 +7,11 @@ export const nda = { organizationId: 'acme', documentId: 'nda' } as const;
 
 /** Makes the document that `nda` names. */
 export async function addDocument(customer: Customer): Promise<void> {
-  await customer.ok('/v2/organizations/documents/add', { organizationId: nda.organizationId, createOrganization: true, documents: [{ documentId: nda.documentId, documentName: 'NDA' }] });
+  await customer.ok('/v2/organizations/documents/add', {
+    organizationId: nda.organizationId,
+    createOrganization: true,
+    documents: [{ documentId: nda.documentId, documentName: 'NDA' }],
+  });
 }
 
 /** An event as it was emitted. */
@@ -22,10 +26,15 @@ export async function itemsOf(engine: Engine, { apiKey }: Customer, type: string
   const items: Record<string, any>[] = [];
   let from: Record<string, any> | undefined;
   do {
-    const { Items, LastEvaluatedKey } = await engine.lean.send(new ScanCommand({
-      TableName: TABLE_NAME, ExclusiveStartKey: from, FilterExpression: 'begins_with(PK, :tenant) AND #t = :type',
-      ExpressionAttributeNames: { '#t': '_t' }, ExpressionAttributeValues: { ':tenant': `T#${apiKey}#`, ':type': type },
-    }));
+    const { Items, LastEvaluatedKey } = await engine.lean.send(
+      new ScanCommand({
+        TableName: TABLE_NAME,
+        ExclusiveStartKey: from,
+        FilterExpression: 'begins_with(PK, :tenant) AND #t = :type',
+        ExpressionAttributeNames: { '#t': '_t' },
+        ExpressionAttributeValues: { ':tenant': `T#${apiKey}#`, ':type': type },
+      }),
+    );
     for (const item of Items) items.push(item);
     from = LastEvaluatedKey;
   } while (from);
@@ -34,7 +43,10 @@ export async function itemsOf(engine: Engine, { apiKey }: Customer, type: string
 
 /** What a customer's changes have emitted so far, in no order. */
 export async function emitted(engine: Engine, customer: Customer): Promise<Emitted[]> {
-  const [events, payloads] = [await itemsOf(engine, customer, 'Event'), await itemsOf(engine, customer, 'EventPayload')];
+  const [events, payloads] = [
+    await itemsOf(engine, customer, 'Event'),
+    await itemsOf(engine, customer, 'EventPayload'),
+  ];
   const byKey = new Map(payloads.map(({ PK, payload }) => [PK, JSON.parse(payload)]));
   return events.map(({ PK, event }) => ({ event, data: byKey.get(PK).data, audience: byKey.get(PK).audience }));
 }
@@ -42,6 +54,7 @@ export async function emitted(engine: Engine, customer: Customer): Promise<Emitt
 /** The records that a user's data consists of, by the edges to them: kind, id, the comment's id, and whether the user made it. Sorted. */
 export async function involvements(engine: Engine, customer: Customer, userId: string): Promise<unknown[][]> {
   const edges = (await itemsOf(engine, customer, 'Involvement')).filter(({ PK }) => PK.endsWith(`#USER#${userId}`));
-  return edges.map(({ SK, id, commentId, made }) => [SK.split('#')[1], id, ...(commentId === undefined ? [] : [commentId]), made])
+  return edges
+    .map(({ SK, id, commentId, made }) => [SK.split('#')[1], id, ...(commentId === undefined ? [] : [commentId]), made])
     .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }

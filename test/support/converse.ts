@@ -38,7 +38,12 @@ export async function startConverse(): Promise<Converse> {
     stop: await startBedrock((stream, headers, request) => {
       const [, modelId = ''] = /^\/model\/([^/]+)\/converse$/.exec(String(headers[':path'])) ?? [];
       const [about, { text: task }] = request.messages[0].content;
-      const call = { modelId: decodeURIComponent(modelId), file: about.text ?? about.document.source.bytes, task, request };
+      const call = {
+        modelId: decodeURIComponent(modelId),
+        file: about.text ?? about.document.source.bytes,
+        task,
+        request,
+      };
       answer(stream, call, converse.script(call, converse.calls.push(call) - 1));
     }),
   };
@@ -58,7 +63,10 @@ function answer(stream: ServerHttp2Stream, { request }: ConverseCall, reply: Con
 }
 
 function converseOutput(reply: Extract<ConverseReply, { input: unknown } | { text: string }>): object {
-  const content = 'text' in reply ? { text: reply.text } : { toolUse: { toolUseId: 'tooluse_1', name: 'record_agents', input: reply.input } };
+  const content =
+    'text' in reply
+      ? { text: reply.text }
+      : { toolUse: { toolUseId: 'tooluse_1', name: 'record_agents', input: reply.input } };
   return {
     output: { message: { role: 'assistant', content: [content] } },
     stopReason: reply.stopReason ?? 'tool_use',

@@ -7,12 +7,14 @@ const RUNS = 3;
  * machine is right now. A busy or slow machine so changes little; a quadratic algorithm changes it by orders of magnitude.
  */
 export function cpuMilliseconds(work: () => unknown, runs = RUNS): number {
-  return Math.min(...Array.from({ length: runs }, () => {
-    const slowdown = slowdownNow();
-    const from = process.cpuUsage();
-    work();
-    return sinceIn(from) / slowdown;
-  }));
+  return Math.min(
+    ...Array.from({ length: runs }, () => {
+      const slowdown = slowdownNow();
+      const from = process.cpuUsage();
+      work();
+      return sinceIn(from) / slowdown;
+    }),
+  );
 }
 
 /** The same of asynchronous work, once. */

@@ -102,7 +102,9 @@ async function settled<T>(work: Promise<T>): Promise<() => T> {
     const value = await work;
     return () => value;
   } catch (error) {
-    return () => { throw error; };
+    return () => {
+      throw error;
+    };
   }
 }
 

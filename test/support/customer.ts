@@ -9,8 +9,12 @@ import { newWorkspace } from './workspaces.ts';
 const handlers = new Map<string, Handler>();
 
 /** What the function of a path is made of: the endpoint whose file mirrors the path, or the path of its twin. */
-async function declared(path: string): Promise<{ endpoint: Parameters<typeof toLambdaWithTwin>[0]; twin?: Parameters<typeof toLambdaWithTwin>[1] }> {
-  const file = [path, otherVersion(path)].map(sourceFile).find((one) => existsSync(resolve(import.meta.dirname, '../..', one)));
+async function declared(
+  path: string,
+): Promise<{ endpoint: Parameters<typeof toLambdaWithTwin>[0]; twin?: Parameters<typeof toLambdaWithTwin>[1] }> {
+  const file = [path, otherVersion(path)]
+    .map(sourceFile)
+    .find((one) => existsSync(resolve(import.meta.dirname, '../..', one)));
   return import(`../../${file}`);
 }
 
@@ -44,7 +48,8 @@ export interface Customer {
 /** A customer with a workspace and an API key of its own. */
 export async function newCustomer(): Promise<Customer> {
   const { keyHeaders, apiKey, authToken } = await newWorkspace();
-  const call = async (path: string, data: unknown, headers: Headers = {}) => post(await handlerOf(path), { ...keyHeaders, ...headers }, data);
+  const call = async (path: string, data: unknown, headers: Headers = {}) =>
+    post(await handlerOf(path), { ...keyHeaders, ...headers }, data);
   return {
     headers: keyHeaders,
     apiKey,

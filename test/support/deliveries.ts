@@ -44,8 +44,16 @@ class TestQueue implements QueueSender {
   async send(messages: readonly QueueMessage[]): Promise<void> {
     const taken = messages.slice(0, this.failAfter);
     // The sweeper also finds what other tests have left.
-    const ours = taken.filter(({ body }) => this.#tenant === undefined || (body as DeliveryMessage).tenant === this.#tenant);
-    this.messages.push(...ours.map(({ body, delaySeconds = 0 }) => ({ body: body as DeliveryMessage, visibleAt: this.#clock() + delaySeconds * SECOND, receives: 0 })));
+    const ours = taken.filter(
+      ({ body }) => this.#tenant === undefined || (body as DeliveryMessage).tenant === this.#tenant,
+    );
+    this.messages.push(
+      ...ours.map(({ body, delaySeconds = 0 }) => ({
+        body: body as DeliveryMessage,
+        visibleAt: this.#clock() + delaySeconds * SECOND,
+        receives: 0,
+      })),
+    );
     const failed = this.failAfter !== undefined;
     this.failAfter = undefined;
     if (failed) throw new Error('SQS did not take all messages');
@@ -70,14 +78,20 @@ export class DeliverySystem {
   readonly measures = keptMeasures();
   readonly troubles: (EndpointTrouble & { tenant: string })[] = [];
   readonly errors: { message: string; keys: Record<string, unknown> | undefined }[] = [];
-  timing: Timing = { schedule: [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 36_000].map((seconds) => seconds * SECOND), marginMs: 5 * MINUTE };
+  timing: Timing = {
+    schedule: [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 36_000].map((seconds) => seconds * SECOND),
+    marginMs: 5 * MINUTE,
+  };
   random = () => 0.5;
   backlog = 0;
   /** What the tests put in the place of parts. */
   replaced: { deliver?: Partial<DeliverDeps>; fanOut?: Partial<FanOutDeps>; sweep?: Partial<SweepDeps> } = {};
 
   // As in a function: opened once per process.
-  readonly #delivers: DeliverDeps = { ...delivers.open(environment(process.env)), client: createWebhookClient({ allowLoopback: true }) };
+  readonly #delivers: DeliverDeps = {
+    ...delivers.open(environment(process.env)),
+    client: createWebhookClient({ allowLoopback: true }),
+  };
 
   readonly #log = {
     info: () => undefined,
@@ -91,7 +105,12 @@ export class DeliverySystem {
     this.slow = new TestQueue(tenant, () => this.now);
   }
 
-  readonly call = { clock: () => this.now, log: this.#log, measures: this.measures, newId: (prefix: string) => newId(prefix, this.now) };
+  readonly call = {
+    clock: () => this.now,
+    log: this.#log,
+    measures: this.measures,
+    newId: (prefix: string) => newId(prefix, this.now),
+  };
 
   get deliverDeps(): DeliverDeps {
     return {
@@ -104,7 +123,13 @@ export class DeliverySystem {
   }
 
   get fanOutDeps(): FanOutDeps {
-    return { ...fansOut.open(environment(process.env)), live: this.live, timing: this.timing, consumers: [], ...this.replaced.fanOut };
+    return {
+      ...fansOut.open(environment(process.env)),
+      live: this.live,
+      timing: this.timing,
+      consumers: [],
+      ...this.replaced.fanOut,
+    };
   }
 
   get sweepDeps(): SweepDeps {
@@ -112,7 +137,10 @@ export class DeliverySystem {
       ...sweeps.open(environment(process.env)),
       fanOut: this.fanOutDeps,
       slow: this.slow,
-      jobQueues: { jobs: { send: async (messages) => void this.jobs.push(...messages.map(({ body }) => body)) }, embed: { send: async () => undefined } },
+      jobQueues: {
+        jobs: { send: async (messages) => void this.jobs.push(...messages.map(({ body }) => body)) },
+        embed: { send: async () => undefined },
+      },
       backlog: async () => this.backlog,
       timing: this.timing,
       ...this.replaced.sweep,
@@ -122,14 +150,32 @@ export class DeliverySystem {
   /** Writes an event, as a change does in its transaction; gives its id. */
   async emit(tenant: string, event: Partial<NewEvent> & { id?: string } = {}): Promise<string> {
     const { id = newId('cause', this.now), ...given } = event;
-    const ops = emit(tenant, { event: 'comment.add', cause: { type: 'Test', id, revision: 1 }, payload: { source: 'huddle', data: { actionUser: { userId: 'ada', name: 'Ada' }, metadata: { apiKey: tenant } } }, ...given }, this.now);
+    const ops = emit(
+      tenant,
+      {
+        event: 'comment.add',
+        cause: { type: 'Test', id, revision: 1 },
+        payload: {
+          source: 'huddle',
+          data: { actionUser: { userId: 'ada', name: 'Ada' }, metadata: { apiKey: tenant } },
+        },
+        ...given,
+      },
+      this.now,
+    );
     await this.table.write(ops);
     return (ops[0] as { put: { eventId: string } }).put.eventId;
   }
 
   /** Fans events out; gives the ids of those that failed. */
   async fanOut(tenant: string, ...eventIds: string[]): Promise<string[]> {
-    return [...(await fanOut(this.fanOutDeps, eventIds.map((eventId) => ({ tenant, eventId })), this.call))];
+    return [
+      ...(await fanOut(
+        this.fanOutDeps,
+        eventIds.map((eventId) => ({ tenant, eventId })),
+        this.call,
+      )),
+    ];
   }
 
   /** An event that is fanned out. */
@@ -142,7 +188,12 @@ export class DeliverySystem {
   /** Works on one message, wherever it comes from. */
   async work(message: DeliveryMessage, { live = false } = {}): Promise<void> {
     await deliver({
-      ...this.call, message, live, deps: this.deliverDeps, own: live ? this.live : this.slow, random: () => this.random(),
+      ...this.call,
+      message,
+      live,
+      deps: this.deliverDeps,
+      own: live ? this.live : this.slow,
+      random: () => this.random(),
       pause: (milliseconds) => this.#pause(milliseconds),
     });
   }
@@ -193,10 +244,12 @@ export class DeliverySystem {
         for (const message of queue.messages.filter(({ visibleAt }) => visibleAt <= this.now)) {
           queue.remove(message);
           working++;
-          void this.work(message.body, { live: queue === this.live }).catch((error: unknown) => this.errors.push({ message: 'worker', keys: { error } })).finally(() => {
-            working--;
-            this.#changed();
-          });
+          void this.work(message.body, { live: queue === this.live })
+            .catch((error: unknown) => this.errors.push({ message: 'worker', keys: { error } }))
+            .finally(() => {
+              working--;
+              this.#changed();
+            });
         }
       }
       while (working > this.#sleepers.length) await new Promise<void>((resolve) => (this.#changed = resolve));
@@ -218,7 +271,9 @@ export class DeliverySystem {
   async untilTheEnd(tenant: string, eventId: string, endpointIds: readonly string[]): Promise<void> {
     for (;;) {
       await this.drain();
-      const pending = (await Promise.all(endpointIds.map((endpointId) => this.delivery({ tenant, eventId, endpointId })))).flatMap((delivery) => delivery?.dueAt ?? []);
+      const pending = (
+        await Promise.all(endpointIds.map((endpointId) => this.delivery({ tenant, eventId, endpointId })))
+      ).flatMap((delivery) => delivery?.dueAt ?? []);
       if (pending.length === 0) return;
       this.now = Math.max(this.now, Math.ceil(Math.min(...pending) / MINUTE) * MINUTE);
       await this.sweep();

@@ -81,12 +81,30 @@ export class World {
   #deletes: string[];
   #ids = 0;
 
-  constructor(options: { endpoints: readonly string[]; outcome: (endpointId: string, attempt: number) => AttemptOutcome; choose: Choose; adversity: Adversity; deletes?: readonly string[] }) {
+  constructor(options: {
+    endpoints: readonly string[];
+    outcome: (endpointId: string, attempt: number) => AttemptOutcome;
+    choose: Choose;
+    adversity: Adversity;
+    deletes?: readonly string[];
+  }) {
     this.#choose = options.choose;
     this.#left = { ...options.adversity };
     this.#outcome = options.outcome;
     this.#deletes = [...(options.deletes ?? [])];
-    this.#endpoints = new Map(options.endpoints.map((endpointId) => [endpointId, { endpointId, url: `https://${endpointId}.test`, disabled: false, secrets: [], createdAt: START, updatedAt: START }]));
+    this.#endpoints = new Map(
+      options.endpoints.map((endpointId) => [
+        endpointId,
+        {
+          endpointId,
+          url: `https://${endpointId}.test`,
+          disabled: false,
+          secrets: [],
+          createdAt: START,
+          updatedAt: START,
+        },
+      ]),
+    );
   }
 
   /** Goes on until nothing can happen any more. */
@@ -97,7 +115,12 @@ export class World {
       const possible = this.#possible();
       if (possible.length === 0) return;
       if (++this.steps > 5_000) throw new Error('It goes on for ever');
-      possible[this.#choose(possible.length, possible.map(([kind]) => kind))]![1]();
+      possible[
+        this.#choose(
+          possible.length,
+          possible.map(([kind]) => kind),
+        )
+      ]![1]();
     }
   }
 
@@ -113,10 +136,13 @@ export class World {
     if (possible.length === 0) {
       const next = this.#nextTime();
       if (next !== undefined) {
-        possible.push(['time', () => {
-          this.now = Math.max(this.now, next);
-          if (this.#sweepIsDue()) this.#runSweep();
-        }]);
+        possible.push([
+          'time',
+          () => {
+            this.now = Math.max(this.now, next);
+            if (this.#sweepIsDue()) this.#runSweep();
+          },
+        ]);
       }
     }
     for (const endpointId of this.#deletes) possible.push(['delete', () => this.#delete(endpointId)]);
@@ -126,10 +152,13 @@ export class World {
     }
     if (this.#left.duplicates > 0) {
       for (const message of ready) {
-        possible.push(['duplicate', () => {
-          this.#left.duplicates--;
-          this.#messages.push({ ...message });
-        }]);
+        possible.push([
+          'duplicate',
+          () => {
+            this.#left.duplicates--;
+            this.#messages.push({ ...message });
+          },
+        ]);
       }
     }
     if ((this.#left.resends ?? 0) > 0) {
@@ -164,7 +193,11 @@ export class World {
     this.#left.resends!--;
     const again = { ...resent(row, this.now, worldTiming), _r: row._r + 1 };
     this.rows.set(row.endpointId, again);
-    this.#messages.push({ body: { tenant: TENANT, eventId: EVENT_ID, endpointId: row.endpointId, attemptNo: nextAttemptOf(again) }, visibleAt: this.now, receives: 0 });
+    this.#messages.push({
+      body: { tenant: TENANT, eventId: EVENT_ID, endpointId: row.endpointId, attemptNo: nextAttemptOf(again) },
+      visibleAt: this.now,
+      receives: 0,
+    });
   }
 
   #delete(endpointId: string): void {
@@ -179,22 +212,30 @@ export class World {
   /** When something happens by itself: a message appears, or the sweeper has something to do. */
   #nextTime(): number | undefined {
     const due = [...this.rows.values()].flatMap(({ dueAt }) => (dueAt === undefined ? [] : [dueAt]));
-    const sweeps = [...due, ...(this.fannedOut ? [] : [START + 3 * MINUTE + 1])].map((at) => Math.ceil(Math.max(at, this.now) / MINUTE) * MINUTE);
+    const sweeps = [...due, ...(this.fannedOut ? [] : [START + 3 * MINUTE + 1])].map(
+      (at) => Math.ceil(Math.max(at, this.now) / MINUTE) * MINUTE,
+    );
     const times = [...this.#messages.map(({ visibleAt }) => visibleAt), ...sweeps];
     return times.length > 0 ? Math.min(...times) : undefined;
   }
 
   #sweepIsDue(): boolean {
-    return (!this.fannedOut && this.now > START + 3 * MINUTE) || [...this.rows.values()].some(({ dueAt = Infinity }) => dueAt <= this.now);
+    return (
+      (!this.fannedOut && this.now > START + 3 * MINUTE) ||
+      [...this.rows.values()].some(({ dueAt = Infinity }) => dueAt <= this.now)
+    );
   }
 
   #start(work: (actor: Actor) => Promise<unknown>, onEnd: (failed: boolean) => void): void {
     const actor: Actor = { waiting: [], ended: false, onEnd };
     this.#actors.add(actor);
-    work(actor).then(() => this.#end(actor, false), (error: unknown) => {
-      this.errors.push(error);
-      this.#end(actor, true);
-    });
+    work(actor).then(
+      () => this.#end(actor, false),
+      (error: unknown) => {
+        this.errors.push(error);
+        this.#end(actor, true);
+      },
+    );
   }
 
   #end(actor: Actor, failed: boolean): void {
@@ -212,16 +253,22 @@ export class World {
   #receive(message: Message): void {
     message.visibleAt = this.now + VISIBILITY;
     message.receives++;
-    this.#start((actor) => deliver(this.#delivering(actor, message.body)), (failed) => {
-      if (!failed || message.receives >= MAX_RECEIVES) this.#drop(message);
-    });
+    this.#start(
+      (actor) => deliver(this.#delivering(actor, message.body)),
+      (failed) => {
+        if (!failed || message.receives >= MAX_RECEIVES) this.#drop(message);
+      },
+    );
   }
 
   #runFanOut(): void {
     this.#streamRecord = false;
-    this.#start((actor) => this.#fanOut(actor), (failed) => {
-      this.#streamRecord ||= failed;
-    });
+    this.#start(
+      (actor) => this.#fanOut(actor),
+      (failed) => {
+        this.#streamRecord ||= failed;
+      },
+    );
   }
 
   async #fanOut(actor: Actor): Promise<void> {
@@ -230,11 +277,22 @@ export class World {
   }
 
   #runSweep(): void {
-    this.#start((actor) => sweep(this.#sweepDeps(actor), { ...this.#call(), deadline: Infinity }), () => undefined);
+    this.#start(
+      (actor) => sweep(this.#sweepDeps(actor), { ...this.#call(), deadline: Infinity }),
+      () => undefined,
+    );
   }
 
   #call() {
-    return { clock: () => this.now, log: { info: () => undefined, warn: () => undefined, error: (_message: string, keys?: Record<string, unknown>) => void this.errors.push(keys?.error) }, measures: keptMeasures() };
+    return {
+      clock: () => this.now,
+      log: {
+        info: () => undefined,
+        warn: () => undefined,
+        error: (_message: string, keys?: Record<string, unknown>) => void this.errors.push(keys?.error),
+      },
+      measures: keptMeasures(),
+    };
   }
 
   #sender(actor: Actor): QueueSender {
@@ -242,7 +300,13 @@ export class World {
       send: async (messages: readonly QueueMessage[]) => {
         if (messages.length === 0) return;
         await this.#turn(actor);
-        this.#messages.push(...messages.map(({ body, delaySeconds = 0 }) => ({ body: body as DeliveryMessage, visibleAt: this.now + delaySeconds * 1000, receives: 0 })));
+        this.#messages.push(
+          ...messages.map(({ body, delaySeconds = 0 }) => ({
+            body: body as DeliveryMessage,
+            visibleAt: this.now + delaySeconds * 1000,
+            receives: 0,
+          })),
+        );
       },
     };
   }
@@ -252,7 +316,12 @@ export class World {
     return row && { ...row, tenant: TENANT };
   }
 
-  async #replace<D extends Delivery>(actor: Actor, { tenant, _r }: Revision, next: D, more: readonly unknown[] = []): Promise<(D & Revision) | 'lost'> {
+  async #replace<D extends Delivery>(
+    actor: Actor,
+    { tenant, _r }: Revision,
+    next: D,
+    more: readonly unknown[] = [],
+  ): Promise<(D & Revision) | 'lost'> {
     await this.#turn(actor);
     if (this.rows.get(next.endpointId)?._r !== _r) return 'lost';
     const stored = { ...next, tenant, _r: _r + 1 };
@@ -263,7 +332,9 @@ export class World {
 
   #target(endpointId: string): Stored<Target> | undefined {
     const endpoint = this.#endpoints.get(endpointId);
-    return endpoint && { kind: 'advanced', url: endpoint.url, rateLimit: undefined, endpoint: { ...endpoint, _r: 1 }, _r: 1 };
+    return (
+      endpoint && { kind: 'advanced', url: endpoint.url, rateLimit: undefined, endpoint: { ...endpoint, _r: 1 }, _r: 1 }
+    );
   }
 
   #delivering(actor: Actor, message: DeliveryMessage): Delivering {
@@ -285,7 +356,11 @@ export class World {
         deliveries: {
           look: async () => {
             await this.#turn(actor);
-            return { delivery: this.#stored(endpointId), target: this.#target(endpointId), health: this.#health.get(endpointId) };
+            return {
+              delivery: this.#stored(endpointId),
+              target: this.#target(endpointId),
+              health: this.#health.get(endpointId),
+            };
           },
           get: async () => {
             await this.#turn(actor);
@@ -311,7 +386,9 @@ export class World {
           prepare: async () => {
             await this.#turn(actor);
             const target = this.#target(endpointId);
-            return target ? { request: { url: target.url, headers: {}, body: '{}' }, target, createdAt: START } : 'gone';
+            return target
+              ? { request: { url: target.url, headers: {}, body: '{}' }, target, createdAt: START }
+              : 'gone';
           },
         },
         client: {
@@ -329,7 +406,15 @@ export class World {
   }
 
   #fanOutDeps(actor: Actor): FanOutDeps {
-    const event: EventToDeliver = { tenant: TENANT, eventId: EVENT_ID, event: 'comment.add', createdAt: START, shard: 0, payload: { source: 'comment', data: {} }, _r: 1 };
+    const event: EventToDeliver = {
+      tenant: TENANT,
+      eventId: EVENT_ID,
+      event: 'comment.add',
+      createdAt: START,
+      shard: 0,
+      payload: { source: 'comment', data: {} },
+      _r: 1,
+    };
     return {
       live: this.#sender(actor),
       timing: worldTiming,
@@ -347,7 +432,14 @@ export class World {
       },
       deliveries: {
         make: async (_event, endpointIds, now, timing) => {
-          const deliveries = endpointIds.map((endpointId, shard) => ({ ...newDelivery({ eventId: EVENT_ID, endpointId, event: 'comment.add', createdAt: START, shard }, now, timing), tenant: TENANT }));
+          const deliveries = endpointIds.map((endpointId, shard) => ({
+            ...newDelivery(
+              { eventId: EVENT_ID, endpointId, event: 'comment.add', createdAt: START, shard },
+              now,
+              timing,
+            ),
+            tenant: TENANT,
+          }));
           for (const delivery of deliveries) {
             await this.#turn(actor);
             if (!this.rows.has(delivery.endpointId)) this.rows.set(delivery.endpointId, { ...delivery, _r: 1 });
@@ -370,11 +462,22 @@ export class World {
       jobs: { due: async () => ({ jobs: [], next: undefined }), putOff: async () => false },
       fanOut: this.#fanOutDeps(actor),
       events: {
-        pending: async (shard) => ({ events: shard === 0 && !this.fannedOut ? [{ tenant: TENANT, eventId: EVENT_ID, event: 'comment.add', createdAt: START, shard, _r: 1 }] : [], next: undefined }),
+        pending: async (shard) => ({
+          events:
+            shard === 0 && !this.fannedOut
+              ? [{ tenant: TENANT, eventId: EVENT_ID, event: 'comment.add', createdAt: START, shard, _r: 1 }]
+              : [],
+          next: undefined,
+        }),
       },
       deliveries: {
         due: async (shard, at) => ({
-          deliveries: [...this.rows.values()].filter((row): row is Pending & { _r: number } => row.shard === shard && row.dueAt !== undefined && row.dueAt <= at).map((row) => ({ ...row, tenant: TENANT })),
+          deliveries: [...this.rows.values()]
+            .filter(
+              (row): row is Pending & { _r: number } =>
+                row.shard === shard && row.dueAt !== undefined && row.dueAt <= at,
+            )
+            .map((row) => ({ ...row, tenant: TENANT })),
           next: undefined,
         }),
         replace: (read, next, more) => this.#replace(actor, read, next, more),

@@ -53,6 +53,8 @@ function recordOf(address: string): Buffer {
 
 function ipv6Bytes(address: string): Buffer {
   const [front = [], back = []] = address.split('::').map((half) => half.split(':').filter(Boolean));
-  const groups = address.includes('::') ? [...front, ...new Array<string>(8 - front.length - back.length).fill('0'), ...back] : front;
+  const groups = address.includes('::')
+    ? [...front, ...new Array<string>(8 - front.length - back.length).fill('0'), ...back]
+    : front;
   return Buffer.from(groups.map((group) => group.padStart(4, '0')).join(''), 'hex');
 }

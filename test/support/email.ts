@@ -11,11 +11,18 @@ export const CONTINUE_URL = 'https://api.test/welcome';
 /** Calls a handler as if from another address. */
 export function postFrom(sourceIp: string, to: Handler, data: unknown): Promise<Response> {
   const event = eventOf(JSON.stringify({ data }));
-  return send(to, { ...event, requestContext: { ...event.requestContext, http: { ...event.requestContext.http, sourceIp } } });
+  return send(to, {
+    ...event,
+    requestContext: { ...event.requestContext, http: { ...event.requestContext.http, sourceIp } },
+  });
 }
 
 /** Has a login link sent to the owner of a workspace, and gives the token in the mail. */
-export async function mailedToken(engine: Engine, { ownerEmail }: TestWorkspace, continueUrl = CONTINUE_URL): Promise<string> {
+export async function mailedToken(
+  engine: Engine,
+  { ownerEmail }: TestWorkspace,
+  continueUrl = CONTINUE_URL,
+): Promise<string> {
   const { status, body } = await post(sendLoginLink, {}, { email: ownerEmail, continueUrl });
   if (status !== 200) throw new Error(`No login link was sent: ${JSON.stringify(body)}`);
   return tokenIn(engine.mails.at(-1)!.text);
@@ -37,16 +44,27 @@ export interface Shown {
 async function request(method: string, overrides: Parameters<typeof eventOf>[2], handler: Handler): Promise<Shown> {
   const event = eventOf(undefined, {}, overrides);
   event.requestContext.http.method = method;
-  const { statusCode = 0, headers = {}, body = '' } = await handler(event, { awsRequestId: 'aws' } as Parameters<Handler>[1]);
+  const {
+    statusCode = 0,
+    headers = {},
+    body = '',
+  } = await handler(event, { awsRequestId: 'aws' } as Parameters<Handler>[1]);
   return { status: statusCode, headers: headers as Record<string, string>, html: body };
 }
 
 /** Opens a login link, as a person, a scanner or a preview does. */
-export function openLink(token: string | undefined, { method = 'GET', handler = verificationPage } = {}): Promise<Shown> {
+export function openLink(
+  token: string | undefined,
+  { method = 'GET', handler = verificationPage } = {},
+): Promise<Shown> {
   return request(method, { ...(token !== undefined && { queryStringParameters: { token } }) }, handler);
 }
 
 /** Presses the button of the page. */
 export function pressButton(token: string, handler = verificationPage): Promise<Shown> {
-  return request('POST', { body: Buffer.from(new URLSearchParams({ token }).toString()).toString('base64'), isBase64Encoded: true }, handler);
+  return request(
+    'POST',
+    { body: Buffer.from(new URLSearchParams({ token }).toString()).toString('base64'), isBase64Encoded: true },
+    handler,
+  );
 }

@@ -15,7 +15,10 @@ export class EmbeddingWorker {
 
   constructor(now: number, wrap: (deps: Deps) => Deps = (deps) => deps) {
     this.now = now;
-    this.deps = wrap({ ...runsEmbeddings.open(environment(process.env)), queue: { send: async (messages) => void this.sent.push(...messages) } });
+    this.deps = wrap({
+      ...runsEmbeddings.open(environment(process.env)),
+      queue: { send: async (messages) => void this.sent.push(...messages) },
+    });
   }
 
   job(message: JobMessage): Promise<StoredJob | undefined> {

@@ -18,7 +18,13 @@ interface Options {
 }
 
 /** The handler of a public endpoint that uses nothing, for tests of what all endpoints share. */
-export function testHandler({ input = z.record(z.string(), z.unknown()), body = 'required', narrowBy, message = 'Echoed.', run }: Options = {}): Handler {
+export function testHandler({
+  input = z.record(z.string(), z.unknown()),
+  body = 'required',
+  narrowBy,
+  message = 'Echoed.',
+  run,
+}: Options = {}): Handler {
   const declaration = {
     path: '/v2/tests/echo',
     summary: 'Give back what was sent',
@@ -34,6 +40,8 @@ export function testHandler({ input = z.record(z.string(), z.unknown()), body = 
     example: { data: {}, result: { data: {} } },
     ...(narrowBy && { narrowBy: narrowBy as never }),
   } as const;
-  const endpoint = defineEndpoint(declaration, async ({ input: parsed, log }) => (run ? (await run({ input: parsed, log })) as Record<string, unknown> : { data: parsed }));
+  const endpoint = defineEndpoint(declaration, async ({ input: parsed, log }) =>
+    run ? ((await run({ input: parsed, log })) as Record<string, unknown>) : { data: parsed },
+  );
   return toLambda(endpoint, { SERVICE_NAME: 'svc' });
 }

@@ -87,7 +87,10 @@ export async function startEngine({ sdk = false }: EngineOptions = {}): Promise<
   if (sdk) openTablesWithSdk();
   else openTablesLean();
   // A machine that is busy with other things is no reason for a call to fail.
-  Object.assign(clientSettings.requestHandler, { connectionTimeout: CALL_MILLISECONDS, requestTimeout: CALL_MILLISECONDS });
+  Object.assign(clientSettings.requestHandler, {
+    connectionTimeout: CALL_MILLISECONDS,
+    requestTimeout: CALL_MILLISECONDS,
+  });
   const engine = process.env.DYNAMODB_LOCAL_URL ? sharedEngine(process.env.DYNAMODB_LOCAL_URL) : await launchEngine();
   const secrets = await startSecrets();
   const mails: SentMail[] = [];
@@ -122,18 +125,31 @@ export async function startEngine({ sdk = false }: EngineOptions = {}): Promise<
 }
 
 async function createTable(client: DynamoDBClient, hasVectorIndexes: boolean): Promise<void> {
-  await client.send(new CreateTableCommand({
-    TableName: TABLE_NAME,
-    BillingMode: 'PAY_PER_REQUEST',
-    AttributeDefinitions: ['PK', 'SK', ...indexNames.flatMap((name) => [`${name}pk`, `${name}sk`]), ...(hasVectorIndexes ? vectorKeys : [])].map((AttributeName) => ({ AttributeName, AttributeType: 'S' as const })),
-    KeySchema: [{ AttributeName: 'PK', KeyType: 'HASH' }, { AttributeName: 'SK', KeyType: 'RANGE' }],
-    GlobalSecondaryIndexes: indexNames.map((IndexName) => ({
-      IndexName,
-      KeySchema: [{ AttributeName: `${IndexName}pk`, KeyType: 'HASH' as const }, { AttributeName: `${IndexName}sk`, KeyType: 'RANGE' as const }],
-      Projection: { ProjectionType: 'KEYS_ONLY' as const },
-    })),
-    ...(hasVectorIndexes && { VectorIndexes: vectorIndexes }),
-  }));
+  await client.send(
+    new CreateTableCommand({
+      TableName: TABLE_NAME,
+      BillingMode: 'PAY_PER_REQUEST',
+      AttributeDefinitions: [
+        'PK',
+        'SK',
+        ...indexNames.flatMap((name) => [`${name}pk`, `${name}sk`]),
+        ...(hasVectorIndexes ? vectorKeys : []),
+      ].map((AttributeName) => ({ AttributeName, AttributeType: 'S' as const })),
+      KeySchema: [
+        { AttributeName: 'PK', KeyType: 'HASH' },
+        { AttributeName: 'SK', KeyType: 'RANGE' },
+      ],
+      GlobalSecondaryIndexes: indexNames.map((IndexName) => ({
+        IndexName,
+        KeySchema: [
+          { AttributeName: `${IndexName}pk`, KeyType: 'HASH' as const },
+          { AttributeName: `${IndexName}sk`, KeyType: 'RANGE' as const },
+        ],
+        Projection: { ProjectionType: 'KEYS_ONLY' as const },
+      })),
+      ...(hasVectorIndexes && { VectorIndexes: vectorIndexes }),
+    }),
+  );
 }
 
 /** A Secrets Manager that knows two versioned keys per secret. */
@@ -152,9 +168,20 @@ async function startSes(mails: SentMail[]): Promise<Server> {
   const server = createServer(async (request, response) => {
     const { FromEmailAddress: from, Destination, Content } = (await json(request)) as any;
     const { Subject, Body, Headers } = Content.Simple;
-    const headers = Object.fromEntries(Headers.map(({ Name, Value }: { Name: string; Value: string }) => [Name, Value]));
-    mails.push({ from, to: Destination.ToAddresses, subject: Subject.Data, text: Body.Text.Data, html: Body.Html.Data, headers });
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ MessageId: `mail-${mails.length}` }));
+    const headers = Object.fromEntries(
+      Headers.map(({ Name, Value }: { Name: string; Value: string }) => [Name, Value]),
+    );
+    mails.push({
+      from,
+      to: Destination.ToAddresses,
+      subject: Subject.Data,
+      text: Body.Text.Data,
+      html: Body.Html.Data,
+      headers,
+    });
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ MessageId: `mail-${mails.length}` }));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -185,7 +212,11 @@ let databases = 0;
 function sharedEngine(url: string): LaunchedEngine {
   databases += 1;
   const key = `test${process.pid}x${databases}x${Date.now()}`;
-  return { environment: { AWS_ENDPOINT_URL_DYNAMODB: url, AWS_ACCESS_KEY_ID: key }, hasVectorIndexes: false, stop: () => Promise.resolve() };
+  return {
+    environment: { AWS_ENDPOINT_URL_DYNAMODB: url, AWS_ACCESS_KEY_ID: key },
+    hasVectorIndexes: false,
+    stop: () => Promise.resolve(),
+  };
 }
 
 /** Starts an engine on a port that nobody has: it takes one or ends, and says so itself when it listens. */

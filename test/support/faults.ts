@@ -21,7 +21,9 @@ export async function startFaults(): Promise<Faults> {
     const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
     const body = await text(request);
     if (failing && String(headers['x-amz-target']).endsWith(`.${failing.operation}`) && failing.passing-- <= 0) {
-      response.writeHead(500, { 'content-type': 'application/x-amz-json-1.0' }).end('{"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError"}');
+      response
+        .writeHead(500, { 'content-type': 'application/x-amz-json-1.0' })
+        .end('{"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError"}');
       return;
     }
     const answer = await fetch(engine, { method: 'POST', headers: headers as Record<string, string>, body });
@@ -29,7 +31,10 @@ export async function startFaults(): Promise<Faults> {
   }).listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   // What fails is counted, which is written to where the tests write.
-  Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, POWERTOOLS_METRICS_DISABLED: 'true' });
+  Object.assign(process.env, {
+    AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    POWERTOOLS_METRICS_DISABLED: 'true',
+  });
   return {
     fail(operation, passing) {
       failing = { operation, passing };

@@ -82,17 +82,40 @@ export const documentIds = ['nda', 'offer', 'terms', 'plan', HANDBOOK];
 export const folder = { folderId: 'contracts', documentIds: ['nda', 'offer'] };
 /** Mentioned in 250 comments, and otherwise in nothing. */
 export const MONA = 'mona';
-const authors = [...Array.from({ length: 35 }, (_each, index) => `user-${String(index).padStart(2, '0')}`), '__proto__', 'constructor', 'zoë 🦉#1', 'a%b~c'];
+const authors = [
+  ...Array.from({ length: 35 }, (_each, index) => `user-${String(index).padStart(2, '0')}`),
+  '__proto__',
+  'constructor',
+  'zoë 🦉#1',
+  'a%b~c',
+];
 export const userIds = [...authors, MONA];
 /** The last ones are no members of the organization. */
 const members = new Set([...userIds.slice(0, 33), MONA]);
 
-const locations = [{ id: 'page-1', locationName: 'Page 1' }, { id: 2, locationName: 'Page 2' }, { id: '__proto__' }, { locationName: 'Appendix #A' }];
+const locations = [
+  { id: 'page-1', locationName: 'Page 1' },
+  { id: 2, locationName: 'Page 2' },
+  { id: '__proto__' },
+  { locationName: 'Appendix #A' },
+];
 /** What the locations are known by. */
 export const places = locations.map((location) => locationKey(location));
-const statuses: Record<string, string | object> = { OPEN: 'OPEN', IN_PROGRESS: { id: 'IN_PROGRESS', name: 'Doing', type: 'ongoing' }, RESOLVED: 'RESOLVED', constructor: { id: 'constructor', name: 'Blocked' } };
+const statuses: Record<string, string | object> = {
+  OPEN: 'OPEN',
+  IN_PROGRESS: { id: 'IN_PROGRESS', name: 'Doing', type: 'ongoing' },
+  RESOLVED: 'RESOLVED',
+  constructor: { id: 'constructor', name: 'Blocked' },
+};
 export const statusIds = Object.keys(statuses);
-const said = ['Two years is too long.', 'Shall we say “engine” here?', 'Agreed, thanks!', 'Der Satz fehlt noch — bitte prüfen.', 'これは正しいですか。', 'See the note on page 4.'];
+const said = [
+  'Two years is too long.',
+  'Shall we say “engine” here?',
+  'Agreed, thanks!',
+  'Der Satz fehlt noch — bitte prüfen.',
+  'これは正しいですか。',
+  'See the note on page 4.',
+];
 
 const START = Date.UTC(2026, 0, 5);
 const HOUR = 3_600_000;
@@ -139,7 +162,10 @@ export class Fixture {
   /** Some of the values, each at most once. */
   some<T>(values: readonly T[], count: number): T[] {
     const rest = [...values];
-    return Array.from({ length: Math.min(count, rest.length) }, () => rest.splice(Math.floor(this.#random() * rest.length), 1)[0] as T);
+    return Array.from(
+      { length: Math.min(count, rest.length) },
+      () => rest.splice(Math.floor(this.#random() * rest.length), 1)[0] as T,
+    );
   }
 
   #id(kind: string): string {
@@ -177,13 +203,24 @@ export class Fixture {
       const mentions = mayMention && this.#monas > 0 && this.#chance(0.5) ? [...others, MONA] : others;
       if (mentions.length > others.length) this.#monas -= 1;
       const comment: WrittenComment = { commentId: first + index, from, mentions };
-      return { comment, sent: { commentText: `${this.#pick(said)} ${first + index}`, from: { userId: from, name: `Name of ${from}` }, ...this.#mentioning(mentions) } };
+      return {
+        comment,
+        sent: {
+          commentText: `${this.#pick(said)} ${first + index}`,
+          from: { userId: from, name: `Name of ${from}` },
+          ...this.#mentioning(mentions),
+        },
+      };
     });
   }
 
   /** Those who are mentioned, in all the ways in which one can be. */
   #mentioning(mentions: readonly string[]) {
-    const tagged = mentions.slice(0, 2).map((userId, index) => (index === 0 ? { userId, text: `@${userId}` } : { text: '@', contact: { userId, name: 'x' } }));
+    const tagged = mentions
+      .slice(0, 2)
+      .map((userId, index) =>
+        index === 0 ? { userId, text: `@${userId}` } : { text: '@', contact: { userId, name: 'x' } },
+      );
     return { taggedUserContacts: tagged, to: mentions.slice(2).map((userId) => ({ userId })) };
   }
 
@@ -193,25 +230,60 @@ export class Fixture {
       const comments = this.#comments(1, 1 + Math.floor(this.#random() * 4), false);
       const lies = this.#place();
       const assignee = this.#chance(0.2) ? this.#pick(authors) : undefined;
-      const sees = this.#chance(0.12) ? (this.#chance(0.4) ? ('members' as const) : [MONA, ...this.some(authors, 2)]) : undefined;
+      const sees = this.#chance(0.12)
+        ? this.#chance(0.4)
+          ? ('members' as const)
+          : [MONA, ...this.some(authors, 2)]
+        : undefined;
       const thread: WrittenThread = {
-        at, annotationId, from: (comments[0] as { comment: WrittenComment }).comment.from, comments: comments.map(({ comment }) => comment), lastCommentId: comments.length,
-        statusId: this.#chance(0.3) ? this.#pick(statusIds) : 'OPEN', assignee, place: lies?.place, sees,
+        at,
+        annotationId,
+        from: (comments[0] as { comment: WrittenComment }).comment.from,
+        comments: comments.map(({ comment }) => comment),
+        lastCommentId: comments.length,
+        statusId: this.#chance(0.3) ? this.#pick(statusIds) : 'OPEN',
+        assignee,
+        place: lies?.place,
+        sees,
       };
       this.threads.push(thread);
       // However many of its comments ask, it is one event and one activity.
       const triggers = this.#triggers(at, 'comment_annotation.add', `${annotationId}/1`);
-      const commentData = comments.map(({ sent }, index) => ({ ...sent, ...(index >= comments.length - 2 ? triggers : {}) }));
-      return { thread, sent: {
-        annotationId, commentData, location: lies?.location, createdAt: START + Math.floor(this.#random() * 60) * HOUR, status: statuses[thread.statusId],
-        assignedTo: assignee === undefined ? undefined : { userId: assignee },
-        visibility: sees === undefined ? undefined : sees === 'members' ? { type: 'organizationPrivate' } : { type: 'restricted', userIds: sees },
-      } };
+      const commentData = comments.map(({ sent }, index) => ({
+        ...sent,
+        ...(index >= comments.length - 2 ? triggers : {}),
+      }));
+      return {
+        thread,
+        sent: {
+          annotationId,
+          commentData,
+          location: lies?.location,
+          createdAt: START + Math.floor(this.#random() * 60) * HOUR,
+          status: statuses[thread.statusId],
+          assignedTo: assignee === undefined ? undefined : { userId: assignee },
+          visibility:
+            sees === undefined
+              ? undefined
+              : sees === 'members'
+                ? { type: 'organizationPrivate' }
+                : { type: 'restricted', userIds: sees },
+        },
+      };
     });
     return async () => {
-      const results = await this.#send('/v2/commentannotations/add', at, { commentAnnotations: created.map(({ sent }) => sent) });
-      for (const { thread: { annotationId }, sent: { commentData } } of created) {
-        expect(results[annotationId]).toMatchObject({ success: true, annotationId, commentIds: commentData.map((_comment, index) => index + 1) });
+      const results = await this.#send('/v2/commentannotations/add', at, {
+        commentAnnotations: created.map(({ sent }) => sent),
+      });
+      for (const {
+        thread: { annotationId },
+        sent: { commentData },
+      } of created) {
+        expect(results[annotationId]).toMatchObject({
+          success: true,
+          annotationId,
+          commentIds: commentData.map((_comment, index) => index + 1),
+        });
       }
     };
   }
@@ -220,9 +292,15 @@ export class Fixture {
     const comments = this.#comments(thread.lastCommentId + 1, count, thread.at.organizationId === 'acme');
     thread.comments.push(...comments.map(({ comment }) => comment));
     thread.lastCommentId += count;
-    const commentData = comments.map(({ comment, sent }) => ({ ...sent, ...this.#triggers(thread.at, 'comment.add', `${thread.annotationId}/${comment.commentId}`) }));
+    const commentData = comments.map(({ comment, sent }) => ({
+      ...sent,
+      ...this.#triggers(thread.at, 'comment.add', `${thread.annotationId}/${comment.commentId}`),
+    }));
     return async () => {
-      const ids = await this.#send('/v2/commentannotations/comments/add', thread.at, { annotationId: thread.annotationId, commentData });
+      const ids = await this.#send('/v2/commentannotations/comments/add', thread.at, {
+        annotationId: thread.annotationId,
+        commentData,
+      });
       expect(ids).toEqual(comments.map(({ comment: { commentId } }) => commentId));
     };
   }
@@ -232,8 +310,16 @@ export class Fixture {
     const comment = this.#pick(thread.comments.filter(({ mentions }) => !mentions.includes(MONA)));
     if (!comment) return async () => undefined;
     comment.mentions = this.some(authors, Math.floor(this.#random() * 4));
-    const updatedData = { commentText: `Edited: ${this.#pick(said)} ${(this.#made += 1)}`, ...this.#mentioning(comment.mentions) };
-    const data = { annotationId: thread.annotationId, commentIds: [comment.commentId], updatedData, ...this.#triggers(thread.at, 'comment.update', `${thread.annotationId}/${comment.commentId}`) };
+    const updatedData = {
+      commentText: `Edited: ${this.#pick(said)} ${(this.#made += 1)}`,
+      ...this.#mentioning(comment.mentions),
+    };
+    const data = {
+      annotationId: thread.annotationId,
+      commentIds: [comment.commentId],
+      updatedData,
+      ...this.#triggers(thread.at, 'comment.update', `${thread.annotationId}/${comment.commentId}`),
+    };
     return () => this.#succeeds('/v2/commentannotations/comments/update', thread.at, data);
   }
 
@@ -244,21 +330,47 @@ export class Fixture {
     const { commentId } = comment;
     thread.comments = thread.comments.filter((one) => one !== comment);
     this.reactions = this.reactions.filter(({ on }) => on?.thread !== thread || on.commentId !== commentId);
-    const data = { annotationId: thread.annotationId, commentIds: [commentId], ...this.#triggers(thread.at, 'comment.delete', `${thread.annotationId}/${commentId}`) };
+    const data = {
+      annotationId: thread.annotationId,
+      commentIds: [commentId],
+      ...this.#triggers(thread.at, 'comment.delete', `${thread.annotationId}/${commentId}`),
+    };
     return () => this.#succeeds('/v2/commentannotations/comments/delete', thread.at, data);
   }
 
   /** Changes status, assignee or location. */
   change(thread: WrittenThread): Act {
-    const [what, statusId, assignee, lies] = [this.#pick(['status', 'assignedTo', 'location']), this.#pick(statusIds), this.#pick(authors), this.#place()];
-    const differs = what === 'status' ? statusId !== thread.statusId : what === 'assignedTo' && assignee !== thread.assignee;
+    const [what, statusId, assignee, lies] = [
+      this.#pick(['status', 'assignedTo', 'location']),
+      this.#pick(statusIds),
+      this.#pick(authors),
+      this.#place(),
+    ];
+    const differs =
+      what === 'status' ? statusId !== thread.statusId : what === 'assignedTo' && assignee !== thread.assignee;
     const asked = [differs && this.#chance(0.3), differs && this.#chance(0.2)];
-    const triggers = this.#triggers(thread.at, what === 'status' ? 'comment_annotation.status_change' : 'comment_annotation.assign', `${thread.annotationId}/`, asked);
+    const triggers = this.#triggers(
+      thread.at,
+      what === 'status' ? 'comment_annotation.status_change' : 'comment_annotation.assign',
+      `${thread.annotationId}/`,
+      asked,
+    );
     if (what === 'status') thread.statusId = statusId;
     if (what === 'assignedTo') thread.assignee = assignee;
     if (what === 'location' && lies) thread.place = lies.place;
-    const updatedData = what === 'status' ? { status: statuses[statusId] } : what === 'assignedTo' ? { assignedTo: { userId: assignee } } : { location: lies?.location, targetElement: { line: this.#made } };
-    return () => this.#succeeds('/v2/commentannotations/update', thread.at, { annotationIds: [thread.annotationId], updatedData, ...triggers, actionUser: { userId: MONA } });
+    const updatedData =
+      what === 'status'
+        ? { status: statuses[statusId] }
+        : what === 'assignedTo'
+          ? { assignedTo: { userId: assignee } }
+          : { location: lies?.location, targetElement: { line: this.#made } };
+    return () =>
+      this.#succeeds('/v2/commentannotations/update', thread.at, {
+        annotationIds: [thread.annotationId],
+        updatedData,
+        ...triggers,
+        actionUser: { userId: MONA },
+      });
   }
 
   /** Puts one user in the place of another in a thread. */
@@ -271,7 +383,11 @@ export class Fixture {
       comment.from = replaced(comment.from);
       comment.mentions = comment.mentions.map(replaced);
     }
-    return () => this.#succeeds('/v2/commentannotations/update', thread.at, { annotationIds: [thread.annotationId], updateUsers: [{ oldUser: { userId: oldUser }, newUser: { userId: newUser } }] });
+    return () =>
+      this.#succeeds('/v2/commentannotations/update', thread.at, {
+        annotationIds: [thread.annotationId],
+        updateUsers: [{ oldUser: { userId: oldUser }, newUser: { userId: newUser } }],
+      });
   }
 
   /** Deletes threads of one document. */
@@ -280,7 +396,11 @@ export class Fixture {
     const at = (threads[0] as WrittenThread).at;
     const triggers = this.#triggers(at, 'comment.delete', '', [this.#chance(0.5), false]);
     if (triggers.triggerNotification) countUp(this.events, 'comment.delete', threads.length - 1);
-    return () => this.#succeeds('/v2/commentannotations/delete', at, { annotationIds: threads.map(({ annotationId }) => annotationId), ...triggers });
+    return () =>
+      this.#succeeds('/v2/commentannotations/delete', at, {
+        annotationIds: threads.map(({ annotationId }) => annotationId),
+        ...triggers,
+      });
   }
 
   /** Removes threads and their reactions from the ledger, and adds the tombstones of the threads. */
@@ -298,7 +418,16 @@ export class Fixture {
     this.reactions.push({ at, annotationId, users, on, place: lies?.place });
     if (on) countUp(this.events, 'comment.reaction_add', users.length);
     const target = on && { commentAnnotationId: on.thread.annotationId, commentId: on.commentId };
-    return () => this.#succeeds('/v2/reactions/add', at, { reactions: users.map((userId) => ({ annotationId, icon: '👍', from: { userId }, ...target, location: lies?.location })) });
+    return () =>
+      this.#succeeds('/v2/reactions/add', at, {
+        reactions: users.map((userId) => ({
+          annotationId,
+          icon: '👍',
+          from: { userId },
+          ...target,
+          location: lies?.location,
+        })),
+      });
   }
 
   removeReaction(reaction: WrittenReaction): Act {
@@ -311,21 +440,38 @@ export class Fixture {
     const recordings = Array.from({ length: count }, () => {
       const [annotationId, from, lies] = [this.#id('recording'), this.#pick(authors), this.#place()];
       this.recordings.push({ at, annotationId, from, place: lies?.place });
-      return { annotationId, recordingType: 'screen', from: { userId: from }, location: lies?.location, recordedTime: { duration: 61_000, display: '1:01' } };
+      return {
+        annotationId,
+        recordingType: 'screen',
+        from: { userId: from },
+        location: lies?.location,
+        recordedTime: { duration: 61_000, display: '1:01' },
+      };
     });
     countUp(this.events, 'recorder.done', count);
     return () => this.#succeeds('/v2/recordings/add', at, { recordings });
   }
 
   notify(at: At): Act {
-    const [id, actor, all, notify] = [`ntf-${(this.#made += 1)}`, this.#pick(authors), this.#chance(0.2), this.some(authors, 1 + Math.floor(this.#random() * 3))];
+    const [id, actor, all, notify] = [
+      `ntf-${(this.#made += 1)}`,
+      this.#pick(authors),
+      this.#chance(0.2),
+      this.some(authors, 1 + Math.floor(this.#random() * 3)),
+    ];
     const [about, lies] = [this.#chance(0.5) ? this.#pick(this.threadsOf(at)) : undefined, this.#place()];
     this.notifications.push({ at, id, actor, notify, all, about, place: lies?.place });
-    return () => this.#send('/v2/notifications/add', at, {
-      notificationId: id, actionUser: { userId: actor }, notifyAll: all, notifyUsers: notify.map((userId) => ({ userId, email: `${userId.length}@example.com` })), location: lies?.location,
-      displayHeadlineMessageTemplate: '{actionUser} did it', displayBodyMessage: this.#pick(said),
-      ...(about && { notificationSource: 'comment', notificationSourceData: { annotationId: about.annotationId } }),
-    });
+    return () =>
+      this.#send('/v2/notifications/add', at, {
+        notificationId: id,
+        actionUser: { userId: actor },
+        notifyAll: all,
+        notifyUsers: notify.map((userId) => ({ userId, email: `${userId.length}@example.com` })),
+        location: lies?.location,
+        displayHeadlineMessageTemplate: '{actionUser} did it',
+        displayBodyMessage: this.#pick(said),
+        ...(about && { notificationSource: 'comment', notificationSourceData: { annotationId: about.annotationId } }),
+      });
   }
 
   removeNotification(notification: WrittenNotification): Act {
@@ -338,20 +484,34 @@ export class Fixture {
     const activities = Array.from({ length: count }, () => {
       const [id, target] = [this.#id('activity'), `target-${Math.floor(this.#random() * 3)}`];
       this.activities.push({ at, id, target });
-      return { id, featureType: 'custom', actionType: 'document.sign', actionUser: { userId: this.#pick(authors) }, targetEntityId: target, changes: { status: { from: 'open', to: 'signed' } } };
+      return {
+        id,
+        featureType: 'custom',
+        actionType: 'document.sign',
+        actionUser: { userId: this.#pick(authors) },
+        targetEntityId: target,
+        changes: { status: { from: 'open', to: 'signed' } },
+      };
     });
     return () => this.#send('/v2/activities/add', at, { activities });
   }
 
   removeActivity(activity: WrittenActivity): Act {
     this.activities = this.activities.filter((one) => one !== activity);
-    return () => this.#customer.ok('/v2/activities/delete', { organizationId: activity.at.organizationId, activityIds: [activity.id] });
+    return () =>
+      this.#customer.ok('/v2/activities/delete', {
+        organizationId: activity.at.organizationId,
+        activityIds: [activity.id],
+      });
   }
 
   /** What others do while somebody reads: each of it about another thread. What was there before stays, but for what is volatile. */
   disturb(at: At, isVolatile: (id: string) => boolean): Act[] {
     const own = this.threadsOf(at).filter(({ comments }) => comments.length < 100);
-    const [volatile, staying] = [own.filter(({ annotationId }) => isVolatile(annotationId)), own.filter(({ annotationId }) => !isVolatile(annotationId))];
+    const [volatile, staying] = [
+      own.filter(({ annotationId }) => isVolatile(annotationId)),
+      own.filter(({ annotationId }) => !isVolatile(annotationId)),
+    ];
     const [changed, edited, replied, loved] = this.some(staying, 4);
     const [gone, cut] = this.some(volatile, 2);
     const acts: Act[] = [this.addThreads(at, 2)];
@@ -361,9 +521,15 @@ export class Fixture {
     if (loved) acts.push(this.react(at, loved));
     if (cut) acts.push(this.removeComment(cut));
     if (gone) acts.push(this.removeThreads([gone]));
-    const [notification] = this.some(this.notifications.filter(({ id, at: { documentId } }) => isVolatile(id) && documentId === at.documentId), 1);
+    const [notification] = this.some(
+      this.notifications.filter(({ id, at: { documentId } }) => isVolatile(id) && documentId === at.documentId),
+      1,
+    );
     if (notification) acts.push(this.removeNotification(notification));
-    const [activity] = this.some(this.activities.filter(({ id, at: { documentId } }) => isVolatile(id) && documentId === at.documentId), 1);
+    const [activity] = this.some(
+      this.activities.filter(({ id, at: { documentId } }) => isVolatile(id) && documentId === at.documentId),
+      1,
+    );
     if (activity) acts.push(this.removeActivity(activity));
     return [...acts, this.record(at, 1), this.notify(at), this.log(at, 1)];
   }
@@ -378,23 +544,46 @@ export class Fixture {
   }
 
   /** What a user's data consist of, as ids in order. */
-  dataOf(organizationId: string, userId: string): { comments: string[]; reactions: string[]; recordings: string[]; notifications: string[] } {
-    const own = <T extends { at: At }>(records: readonly T[]) => records.filter(({ at }) => at.organizationId === organizationId);
+  dataOf(
+    organizationId: string,
+    userId: string,
+  ): { comments: string[]; reactions: string[]; recordings: string[]; notifications: string[] } {
+    const own = <T extends { at: At }>(records: readonly T[]) =>
+      records.filter(({ at }) => at.organizationId === organizationId);
     return {
-      comments: own(this.threads).flatMap((thread) => thread.comments.flatMap((comment) => {
-        const made = involvedIn(thread, comment).get(userId);
-        return made === true || (made === false && this.sees(userId, thread)) ? [`${thread.at.documentId} ${thread.annotationId}/${comment.commentId}`] : [];
-      })).sort(),
-      reactions: own(this.reactions).filter(({ users }) => users.includes(userId)).map(({ annotationId }) => annotationId).sort(),
-      recordings: own(this.recordings).filter(({ from }) => from === userId).map(({ annotationId }) => annotationId).sort(),
-      notifications: own(this.notifications).filter(({ actor, notify, about }) => actor === userId || (notify.includes(userId) && (!about || this.sees(userId, about)))).map(({ id }) => id).sort(),
+      comments: own(this.threads)
+        .flatMap((thread) =>
+          thread.comments.flatMap((comment) => {
+            const made = involvedIn(thread, comment).get(userId);
+            return made === true || (made === false && this.sees(userId, thread))
+              ? [`${thread.at.documentId} ${thread.annotationId}/${comment.commentId}`]
+              : [];
+          }),
+        )
+        .sort(),
+      reactions: own(this.reactions)
+        .filter(({ users }) => users.includes(userId))
+        .map(({ annotationId }) => annotationId)
+        .sort(),
+      recordings: own(this.recordings)
+        .filter(({ from }) => from === userId)
+        .map(({ annotationId }) => annotationId)
+        .sort(),
+      notifications: own(this.notifications)
+        .filter(
+          ({ actor, notify, about }) =>
+            actor === userId || (notify.includes(userId) && (!about || this.sees(userId, about))),
+        )
+        .map(({ id }) => id)
+        .sort(),
     };
   }
 
   /** Every item that the table is to hold of all this, as lines. */
   lines(): string[] {
     const named = (kind: string, at: At, id: string, within: string) => `id ${nameOf(at)} ${kind} ${id} in ${within}`;
-    const edge = (userId: string, made: boolean, kind: string, at: At, id: string) => `edge ${userId} ${made ? 'made' : 'in'} ${kind} ${nameOf(at)} ${id}`;
+    const edge = (userId: string, made: boolean, kind: string, at: At, id: string) =>
+      `edge ${userId} ${made ? 'made' : 'in'} ${kind} ${nameOf(at)} ${id}`;
     return [
       ...this.threads.flatMap((thread) => {
         const { at, annotationId, comments, place = '' } = thread;
@@ -402,22 +591,40 @@ export class Fixture {
           `thread ${nameOf(at)} ${annotationId} with ${comments.length} at ${place}`,
           named('thread', at, annotationId, at.documentId),
           ...comments.flatMap((comment) => [
-            `comment ${nameOf(at)} ${annotationId}/${comment.commentId} with ${this.reactions.filter(({ on }) => on?.thread === thread && on.commentId === comment.commentId).map((one) => one.annotationId).sort().join()}`,
-            ...[...involvedIn(thread, comment)].map(([userId, made]) => edge(userId, made, 'comment', at, `${annotationId}/${comment.commentId}`)),
+            `comment ${nameOf(at)} ${annotationId}/${comment.commentId} with ${this.reactions
+              .filter(({ on }) => on?.thread === thread && on.commentId === comment.commentId)
+              .map((one) => one.annotationId)
+              .sort()
+              .join()}`,
+            ...[...involvedIn(thread, comment)].map(([userId, made]) =>
+              edge(userId, made, 'comment', at, `${annotationId}/${comment.commentId}`),
+            ),
           ]),
         ];
       }),
       ...this.reactions.flatMap(({ at, annotationId, users, place = '' }) => [
-        `reaction ${nameOf(at)} ${annotationId} by ${users.toSorted().join()} at ${place}`, named('reaction', at, annotationId, at.documentId), ...users.map((userId) => edge(userId, true, 'reaction', at, annotationId)),
+        `reaction ${nameOf(at)} ${annotationId} by ${users.toSorted().join()} at ${place}`,
+        named('reaction', at, annotationId, at.documentId),
+        ...users.map((userId) => edge(userId, true, 'reaction', at, annotationId)),
       ]),
       ...this.recordings.flatMap(({ at, annotationId, from, place = '' }) => [
-        `recording ${nameOf(at)} ${annotationId} at ${place}`, named('recording', at, annotationId, at.documentId), edge(from, true, 'recording', at, annotationId),
+        `recording ${nameOf(at)} ${annotationId} at ${place}`,
+        named('recording', at, annotationId, at.documentId),
+        edge(from, true, 'recording', at, annotationId),
       ]),
       ...this.notifications.flatMap(({ at, id, actor, notify, all, place = '' }) => [
-        `notification ${nameOf(at)} ${id} at ${place}`, named('notification', at, id, ''),
-        ...new Set([actor, ...notify, ...(all ? ['\u0000everybody'] : [])].map((userId) => edge(userId, userId === actor, 'notification', at, id))),
+        `notification ${nameOf(at)} ${id} at ${place}`,
+        named('notification', at, id, ''),
+        ...new Set(
+          [actor, ...notify, ...(all ? ['\u0000everybody'] : [])].map((userId) =>
+            edge(userId, userId === actor, 'notification', at, id),
+          ),
+        ),
       ]),
-      ...this.activities.flatMap(({ at, id, target }) => [`activity ${nameOf(at)} document.sign ${target}/`, named('activity', at, id, '')]),
+      ...this.activities.flatMap(({ at, id, target }) => [
+        `activity ${nameOf(at)} document.sign ${target}/`,
+        named('activity', at, id, ''),
+      ]),
       ...this.tombstones,
       ...this.logged,
     ].sort();
@@ -439,32 +646,74 @@ export function run(acts: readonly Act[]): Promise<void> {
 
 /** An organization of 40 users with 5 documents, and another one of the same customer that has a document with the same id. */
 export async function buildOrganization(customer: Customer): Promise<void> {
-  await customer.ok('/v2/organizations/folders/add', { organizationId: 'acme', createOrganization: true, folders: [{ folderId: folder.folderId }] });
-  const documents = (ids: readonly string[]) => ids.map((documentId) => ({ documentId, documentName: `The ${documentId}` }));
-  await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', folderId: folder.folderId, documents: documents(folder.documentIds) });
-  await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', documents: documents(documentIds.filter((id) => !folder.documentIds.includes(id))) });
-  await customer.ok('/v2/organizations/documents/add', { organizationId: 'labs', createOrganization: true, documents: documents(['nda']) });
-  await customer.ok('/v2/users/add', { organizationId: 'acme', users: [...members].map((userId) => ({ userId, name: `Name of ${userId}` })) });
-  await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true, immutable: false } });
+  await customer.ok('/v2/organizations/folders/add', {
+    organizationId: 'acme',
+    createOrganization: true,
+    folders: [{ folderId: folder.folderId }],
+  });
+  const documents = (ids: readonly string[]) =>
+    ids.map((documentId) => ({ documentId, documentName: `The ${documentId}` }));
+  await customer.ok('/v2/organizations/documents/add', {
+    organizationId: 'acme',
+    folderId: folder.folderId,
+    documents: documents(folder.documentIds),
+  });
+  await customer.ok('/v2/organizations/documents/add', {
+    organizationId: 'acme',
+    documents: documents(documentIds.filter((id) => !folder.documentIds.includes(id))),
+  });
+  await customer.ok('/v2/organizations/documents/add', {
+    organizationId: 'labs',
+    createOrganization: true,
+    documents: documents(['nda']),
+  });
+  await customer.ok('/v2/users/add', {
+    organizationId: 'acme',
+    users: [...members].map((userId) => ({ userId, name: `Name of ${userId}` })),
+  });
+  await customer.ok('/v2/workspace/activityconfig/update', {
+    activityServiceConfig: { isEnabled: true, immutable: false },
+  });
 }
 
 /** 300 threads with 2,000 comments, and what belongs to them; with a thread of 1,000 comments besides. */
 export async function buildContent(fixture: Fixture): Promise<void> {
-  const all: At[] = [...documentIds.map((documentId) => ({ organizationId: 'acme', documentId })), { organizationId: 'labs', documentId: 'nda' }];
+  const all: At[] = [
+    ...documentIds.map((documentId) => ({ organizationId: 'acme', documentId })),
+    { organizationId: 'labs', documentId: 'nda' },
+  ];
   const long = { organizationId: 'acme', documentId: HANDBOOK };
-  const times = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_each, index) => make(index));
+  const times = <T>(count: number, make: (index: number) => T) =>
+    Array.from({ length: count }, (_each, index) => make(index));
   await run(all.flatMap((at) => times(at.organizationId === 'acme' ? 4 : 1, () => fixture.addThreads(at, 16))));
-  for (let round = 0; round < 2; round++) await run(fixture.some(fixture.threads, 160).map((thread, index) => fixture.reply(thread, 1 + (index % 8))));
+  for (let round = 0; round < 2; round++)
+    await run(fixture.some(fixture.threads, 160).map((thread, index) => fixture.reply(thread, 1 + (index % 8))));
   await run(fixture.some(fixture.threads, 60).map((thread) => fixture.edit(thread)));
   await run(fixture.some(fixture.threads, 60).map((thread) => fixture.change(thread)));
-  await run([...all.flatMap((at) => [...fixture.some(fixture.threadsOf(at), 25).map((thread) => fixture.react(at, thread)), fixture.react(at, undefined), fixture.react(at, undefined)])]);
+  await run([
+    ...all.flatMap((at) => [
+      ...fixture.some(fixture.threadsOf(at), 25).map((thread) => fixture.react(at, thread)),
+      fixture.react(at, undefined),
+      fixture.react(at, undefined),
+    ]),
+  ]);
   await run(fixture.some(fixture.threads, 25).map((thread) => fixture.removeComment(thread)));
   await run(fixture.some(fixture.threads, 15).map((thread) => fixture.replaceUser(thread)));
   await run(fixture.some(fixture.reactions, 10).map((reaction) => fixture.removeReaction(reaction)));
-  await run(all.map((at) => fixture.removeThreads(fixture.some(fixture.threadsOf(at).filter(({ comments }) => comments.every(({ mentions }) => !mentions.includes(MONA))), 3))));
+  await run(
+    all.map((at) =>
+      fixture.removeThreads(
+        fixture.some(
+          fixture.threadsOf(at).filter(({ comments }) => comments.every(({ mentions }) => !mentions.includes(MONA))),
+          3,
+        ),
+      ),
+    ),
+  );
   await run(all.flatMap((at) => [fixture.record(at, 12), fixture.log(at, 40), ...times(20, () => fixture.notify(at))]));
   const [longest] = fixture.threadsOf(long) as [WrittenThread];
-  for (let left = 1_000 - longest.comments.length; left > 0; left -= 9) await fixture.reply(longest, Math.min(left, 9))();
+  for (let left = 1_000 - longest.comments.length; left > 0; left -= 9)
+    await fixture.reply(longest, Math.min(left, 9))();
 }
 
 export interface TableLines {
@@ -478,33 +727,64 @@ export interface TableLines {
 /** Every item of the table that is a customer's content, as lines of the ledger. */
 export async function tableLines(engine: Engine, { apiKey }: Customer): Promise<TableLines> {
   const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${apiKey}#`));
-  const decoded = (part: string | undefined) => (part ?? '').replace(/%([0-9a-f]{2})/g, (_escaped, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+  const decoded = (part: string | undefined) =>
+    (part ?? '').replace(/%([0-9a-f]{2})/g, (_escaped, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
   const partOf = (key: string, index: number) => decoded(key.split('#').at(index));
-  const organizations = new Map(items.filter(({ _t }) => _t === 'Organization').map((item) => [item.internalId, item.organizationId]));
-  const documents = new Map(items.filter(({ _t }) => _t === 'Document').map((item) => [item.internalId, `${organizations.get(partOf(item.PK, 3))}/${item.documentId}`]));
+  const organizations = new Map(
+    items.filter(({ _t }) => _t === 'Organization').map((item) => [item.internalId, item.organizationId]),
+  );
+  const documents = new Map(
+    items
+      .filter(({ _t }) => _t === 'Document')
+      .map((item) => [item.internalId, `${organizations.get(partOf(item.PK, 3))}/${item.documentId}`]),
+  );
   // Where a record lies is the part before the last of its partition.
   const lies = ({ PK }: Record<string, any>) => documents.get(partOf(PK, -2));
   const line: Record<string, (item: Record<string, any>) => string> = {
-    Thread: (item) => `thread ${lies(item)} ${item.annotationId} with ${item.commentCount} at ${item.locationKey ?? ''}`,
-    Comment: (item) => `comment ${lies(item)} ${item.annotationId}/${item.commentId} with ${(item.reactions ?? []).map(({ id }: any) => id).sort().join()}`,
-    RecordId: (item) => `id ${documents.get(item.document)} ${partOf(item.PK, -2)} ${partOf(item.PK, -1)} in ${partOf(item.SK, 1)}`,
+    Thread: (item) =>
+      `thread ${lies(item)} ${item.annotationId} with ${item.commentCount} at ${item.locationKey ?? ''}`,
+    Comment: (item) =>
+      `comment ${lies(item)} ${item.annotationId}/${item.commentId} with ${(item.reactions ?? [])
+        .map(({ id }: any) => id)
+        .sort()
+        .join()}`,
+    RecordId: (item) =>
+      `id ${documents.get(item.document)} ${partOf(item.PK, -2)} ${partOf(item.PK, -1)} in ${partOf(item.SK, 1)}`,
     DeletedThread: (item) => `tombstone ${documents.get(partOf(item.PK, -2))} ${item.annotationId}`,
-    Involvement: (item) => `edge ${partOf(item.PK, -1)} ${item.made ? 'made' : 'in'} ${partOf(item.SK, 1)} ${documents.get(item.document)} ${item.id}${item.commentId === undefined ? '' : `/${item.commentId}`}`,
-    Reaction: (item) => `reaction ${lies(item)} ${item.annotationId} by ${item.fromUsers.map(({ from }: any) => from.userId).sort().join()} at ${item.locationKey ?? ''}`,
+    Involvement: (item) =>
+      `edge ${partOf(item.PK, -1)} ${item.made ? 'made' : 'in'} ${partOf(item.SK, 1)} ${documents.get(item.document)} ${item.id}${item.commentId === undefined ? '' : `/${item.commentId}`}`,
+    Reaction: (item) =>
+      `reaction ${lies(item)} ${item.annotationId} by ${item.fromUsers
+        .map(({ from }: any) => from.userId)
+        .sort()
+        .join()} at ${item.locationKey ?? ''}`,
     Recording: (item) => `recording ${lies(item)} ${item.annotationId} at ${item.locationKey ?? ''}`,
     Notification: (item) => `notification ${lies(item)} ${item.id} at ${item.locationKey ?? ''}`,
-    Activity: (item) => `activity ${lies(item)} ${item.actionType} ${item.targetEntityId}/${item.targetSubEntityId ?? ''}`,
+    Activity: (item) =>
+      `activity ${lies(item)} ${item.actionType} ${item.targetEntityId}/${item.targetSubEntityId ?? ''}`,
   };
   const others = items.filter(({ _t }) => !line[_t]);
   // Activities of the service's own have ids that nobody chose: each has its id, and each such id its activity.
   const own = (id: string) => id.startsWith('act_');
-  const activityIds = items.filter(({ _t, id }) => _t === 'Activity' && own(id)).map(({ id }) => id).sort();
-  const namedIds = items.filter(({ _t, PK }) => _t === 'RecordId' && own(partOf(PK, -1))).map(({ PK }) => partOf(PK, -1)).sort();
+  const activityIds = items
+    .filter(({ _t, id }) => _t === 'Activity' && own(id))
+    .map(({ id }) => id)
+    .sort();
+  const namedIds = items
+    .filter(({ _t, PK }) => _t === 'RecordId' && own(partOf(PK, -1)))
+    .map(({ PK }) => partOf(PK, -1))
+    .sort();
   expect(namedIds).toEqual(activityIds);
   return {
-    lines: items.filter(({ _t, PK }) => line[_t] && !(_t === 'RecordId' && own(partOf(PK, -1)))).map((item) => (line[item._t] as (item: Record<string, any>) => string)(item)).sort(),
+    lines: items
+      .filter(({ _t, PK }) => line[_t] && !(_t === 'RecordId' && own(partOf(PK, -1))))
+      .map((item) => (line[item._t] as (item: Record<string, any>) => string)(item))
+      .sort(),
     others: countBy(others, '_t'),
-    events: countBy(others.filter(({ _t }) => _t === 'Event'), 'event'),
+    events: countBy(
+      others.filter(({ _t }) => _t === 'Event'),
+      'event',
+    ),
   };
 }
 
@@ -515,7 +795,10 @@ function countBy(items: readonly Record<string, any>[], attribute: string): Reco
 }
 
 /** What is in one list and not in the other, each line as often as it is too much. */
-export function differenceOf(actual: readonly string[], expected: readonly string[]): { missing: string[]; tooMuch: string[] } {
+export function differenceOf(
+  actual: readonly string[],
+  expected: readonly string[],
+): { missing: string[]; tooMuch: string[] } {
   const counts = new Map<string, number>();
   for (const line of actual) countUp(counts, line);
   for (const line of expected) countUp(counts, line, -1);

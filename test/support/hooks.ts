@@ -26,7 +26,11 @@ export class Hooks {
     this.#receiver = await startHttp(async (request, response) => {
       const hook = { path: request.url ?? '', headers: request.headers, body: await text(request) };
       this.came.push(hook);
-      const { status, headers = {}, body = '' } = (await this.#answers.get(hook.path)?.(hook, this.at(hook.path).length)) ?? { status: 200 };
+      const {
+        status,
+        headers = {},
+        body = '',
+      } = (await this.#answers.get(hook.path)?.(hook, this.at(hook.path).length)) ?? { status: 200 };
       response.writeHead(status, headers).end(body);
     });
     return this;

@@ -2,8 +2,13 @@ import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type Engine, TABLE_NAME } from './engine.ts';
 
 /** The item under a key, as it is stored. */
-export async function storedItem(engine: Engine, key: { PK: string; SK: string }): Promise<Record<string, any> | undefined> {
-  const { Item } = await engine.lean.send(new GetCommand({ TableName: TABLE_NAME, Key: { PK: key.PK, SK: key.SK }, ConsistentRead: true }));
+export async function storedItem(
+  engine: Engine,
+  key: { PK: string; SK: string },
+): Promise<Record<string, any> | undefined> {
+  const { Item } = await engine.lean.send(
+    new GetCommand({ TableName: TABLE_NAME, Key: { PK: key.PK, SK: key.SK }, ConsistentRead: true }),
+  );
   return Item;
 }
 
@@ -12,7 +17,9 @@ export async function everyItem(engine: Engine): Promise<Record<string, any>[]> 
   const items: Record<string, any>[] = [];
   let from: Record<string, any> | undefined;
   do {
-    const { Items, LastEvaluatedKey } = await engine.lean.send(new ScanCommand({ TableName: TABLE_NAME, ExclusiveStartKey: from }));
+    const { Items, LastEvaluatedKey } = await engine.lean.send(
+      new ScanCommand({ TableName: TABLE_NAME, ExclusiveStartKey: from }),
+    );
     for (const item of Items) items.push(item);
     from = LastEvaluatedKey;
   } while (from);

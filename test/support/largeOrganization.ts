@@ -37,16 +37,40 @@ const PARALLEL = 8;
  * Makes a large organization within seconds: a folder, a document and a user with all that belongs to them are made through the handlers, the others as
  * copies of their items under other ids. Each document lies in one of the folders and has one of the users in its contact list, with a grant.
  */
-export async function makeLargeOrganization(engine: Engine, client: { send(command: Command): Promise<unknown> }, customer: Customer, organizationId: string, size: Size): Promise<LargeOrganization> {
+export async function makeLargeOrganization(
+  engine: Engine,
+  client: { send(command: Command): Promise<unknown> },
+  customer: Customer,
+  organizationId: string,
+  size: Size,
+): Promise<LargeOrganization> {
   const { mark = 'old' } = size;
-  const [user, folder, document] = ['user', 'folder', 'document'].map((name) => numbered(name, 0)) as [string, string, string];
+  const [user, folder, document] = ['user', 'folder', 'document'].map((name) => numbered(name, 0)) as [
+    string,
+    string,
+    string,
+  ];
   await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
-  await customer.ok('/v2/organizations/folders/add', { organizationId, createOrganization: true, folders: [{ folderId: folder, accessType: 'restricted' }] });
-  await customer.ok('/v2/organizations/documents/add', { organizationId, folderId: folder, documents: [{ documentId: document, documentName: mark }] });
+  await customer.ok('/v2/organizations/folders/add', {
+    organizationId,
+    createOrganization: true,
+    folders: [{ folderId: folder, accessType: 'restricted' }],
+  });
+  await customer.ok('/v2/organizations/documents/add', {
+    organizationId,
+    folderId: folder,
+    documents: [{ documentId: document, documentName: mark }],
+  });
   await customer.ok('/v2/users/add', { organizationId, users: [{ userId: user, name: `Name of ${user}` }] });
-  await customer.ok('/v2/users/add', { organizationId, documentId: document, users: [{ userId: user, name: `Name of ${user}` }] });
+  await customer.ok('/v2/users/add', {
+    organizationId,
+    documentId: document,
+    users: [{ userId: user, name: `Name of ${user}` }],
+  });
   const before = await itemsByKey(engine, customer);
-  const internalId = [...before.values()].find(({ _t, organizationId: id }) => _t === 'Organization' && id === organizationId)?.internalId as string;
+  const internalId = [...before.values()].find(
+    ({ _t, organizationId: id }) => _t === 'Organization' && id === organizationId,
+  )?.internalId as string;
   await fillDocument(customer, { organizationId, documentId: document }, { mark, each: 1 });
   const all = await itemsByKey(engine, customer);
 
@@ -62,21 +86,38 @@ export async function makeLargeOrganization(engine: Engine, client: { send(comma
 
   const folders = [folderInternal, ...numbers(size.folders).map(() => newId('fld', Date.now()))];
   const copies: Stored[] = [];
-  for (const number of numbers(size.users)) copies.push(...[...ofUser, profile].map((item) => renamed(item, { [user]: numbered('user', number), [profile.internalId]: newId('usr', Date.now()) })));
-  for (const number of numbers(size.folders)) copies.push(...ofFolder.map((item) => renamed(item, { [folder]: numbered('folder', number), [folderInternal]: folders[number]! })));
+  for (const number of numbers(size.users))
+    copies.push(
+      ...[...ofUser, profile].map((item) =>
+        renamed(item, { [user]: numbered('user', number), [profile.internalId]: newId('usr', Date.now()) }),
+      ),
+    );
+  for (const number of numbers(size.folders))
+    copies.push(
+      ...ofFolder.map((item) =>
+        renamed(item, { [folder]: numbered('folder', number), [folderInternal]: folders[number]! }),
+      ),
+    );
   for (const number of numbers(size.documents)) {
     const into = number % size.folders;
     const ids = {
-      [document]: numbered('document', number), [documentInternal]: newId('doc', Date.now()), [user]: numbered('user', number % size.users),
-      [folder]: numbered('folder', into), [folderInternal]: folders[into]!,
+      [document]: numbered('document', number),
+      [documentInternal]: newId('doc', Date.now()),
+      [user]: numbered('user', number % size.users),
+      [folder]: numbered('folder', into),
+      [folderInternal]: folders[into]!,
     };
     copies.push(...(number % size.contentEvery === 0 ? ofDocument : plain).map((item) => renamed(item, ids)));
   }
   const isKnown = new Set([...all.values()].flatMap(({ _t, userId }) => (_t === 'User' ? [userId as string] : [])));
   const written = copies.filter(({ _t, userId }) => _t !== 'User' || !isKnown.has(userId));
-  const batches = Array.from({ length: Math.ceil(written.length / BATCH) }, (_each, index) => written.slice(index * BATCH, (index + 1) * BATCH));
+  const batches = Array.from({ length: Math.ceil(written.length / BATCH) }, (_each, index) =>
+    written.slice(index * BATCH, (index + 1) * BATCH),
+  );
   await inParallel(batches, PARALLEL, async (batch) => {
-    await client.send(new BatchWriteCommand({ RequestItems: { [TABLE_NAME]: batch.map((Item) => ({ PutRequest: { Item } })) } }));
+    await client.send(
+      new BatchWriteCommand({ RequestItems: { [TABLE_NAME]: batch.map((Item) => ({ PutRequest: { Item } })) } }),
+    );
   });
   return { internalId, items: [...made, ...copies.filter(({ _t }) => _t !== 'User')] };
 }
@@ -88,12 +129,18 @@ function numbers(count: number): number[] {
 
 function mentions(value: unknown, id: string): boolean {
   if (typeof value === 'string') return value.includes(id);
-  return typeof value === 'object' && value !== null && !(value instanceof Uint8Array) && Object.values(value).some((part) => mentions(part, id));
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !(value instanceof Uint8Array) &&
+    Object.values(value).some((part) => mentions(part, id))
+  );
 }
 
 /** An item with other ids in place of some, wherever they stand in it. */
 function renamed<T>(value: T, ids: Readonly<Record<string, string>>): T {
-  if (typeof value === 'string') return Object.entries(ids).reduce((text: string, [id, other]) => text.replaceAll(id, other), value) as T;
+  if (typeof value === 'string')
+    return Object.entries(ids).reduce((text: string, [id, other]) => text.replaceAll(id, other), value) as T;
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
   if (Array.isArray(value)) return value.map((part) => renamed(part, ids)) as T;
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, renamed(part, ids)])) as T;

@@ -10,20 +10,36 @@ export interface Command {
   readonly input: Json;
 }
 
-const operations: Readonly<Record<string, string>> = { Get: 'GetItem', Put: 'PutItem', Update: 'UpdateItem', Delete: 'DeleteItem', BatchGet: 'BatchGetItem', BatchWrite: 'BatchWriteItem', TransactWrite: 'TransactWriteItems' };
+const operations: Readonly<Record<string, string>> = {
+  Get: 'GetItem',
+  Put: 'PutItem',
+  Update: 'UpdateItem',
+  Delete: 'DeleteItem',
+  BatchGet: 'BatchGetItem',
+  BatchWrite: 'BatchWriteItem',
+  TransactWrite: 'TransactWriteItems',
+};
 /** What holds an item, or a part of one. */
-const ITEMS: ReadonlySet<string> = new Set(['Item', 'Key', 'ExpressionAttributeValues', 'ExclusiveStartKey', 'LastEvaluatedKey', 'Attributes']);
+const ITEMS: ReadonlySet<string> = new Set([
+  'Item',
+  'Key',
+  'ExpressionAttributeValues',
+  'ExclusiveStartKey',
+  'LastEvaluatedKey',
+  'Attributes',
+]);
 const LISTS: ReadonlySet<string> = new Set(['Items', 'Keys']);
 /** What is a list of values without names. */
 const VALUES: ReadonlySet<string> = new Set(['SearchVector']);
 
 /** An engine reads the access key and checks no signature. */
-const headers = () => [
-  'content-type: application/x-amz-json-1.0',
-  'x-amz-date: 20260101T000000Z',
-  `authorization: AWS4-HMAC-SHA256 Credential=${process.env.AWS_ACCESS_KEY_ID ?? 'test'}/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=none`,
-  '',
-].join('\r\n');
+const headers = () =>
+  [
+    'content-type: application/x-amz-json-1.0',
+    'x-amz-date: 20260101T000000Z',
+    `authorization: AWS4-HMAC-SHA256 Credential=${process.env.AWS_ACCESS_KEY_ID ?? 'test'}/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=none`,
+    '',
+  ].join('\r\n');
 
 /**
  * A document client for the engine that does what `Table` needs and no more: no signatures, no repetitions. Tests that make tens of
@@ -71,20 +87,27 @@ export function asDocumentClient(client: { send(command: Command): Promise<Json>
 function mapped(value: Json, map: (item: Json) => Json): Json {
   if (Array.isArray(value)) return value.map((one: Json) => mapped(one, map));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => {
-    if (ITEMS.has(name) && part) return [name, map(part)];
-    if (LISTS.has(name)) return [name, part.map(map)];
-    if (VALUES.has(name)) return [name, part.map(toAttribute)];
-    if (name === 'Responses') return [name, Object.fromEntries(Object.entries<Json[]>(part).map(([table, items]) => [table, items.map(map)]))];
-    return [name, mapped(part, map)];
-  }));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => {
+      if (ITEMS.has(name) && part) return [name, map(part)];
+      if (LISTS.has(name)) return [name, part.map(map)];
+      if (VALUES.has(name)) return [name, part.map(toAttribute)];
+      if (name === 'Responses')
+        return [
+          name,
+          Object.fromEntries(Object.entries<Json[]>(part).map(([table, items]) => [table, items.map(map)])),
+        ];
+      return [name, mapped(part, map)];
+    }),
+  );
 }
 
 function errorOf(status: number, { __type = '', message, Message, ...more }: Json): Error {
   const name = String(__type).split('#').at(-1)!;
   const $metadata = { httpStatusCode: status, attempts: 1 };
   const what = message ?? Message ?? name;
-  if (name === 'ConditionalCheckFailedException') return new ConditionalCheckFailedException({ message: what, $metadata, ...(more.Item && { Item: more.Item }) });
+  if (name === 'ConditionalCheckFailedException')
+    return new ConditionalCheckFailedException({ message: what, $metadata, ...(more.Item && { Item: more.Item }) });
   return Object.assign(new Error(what), { ...more, name, $metadata });
 }
 
@@ -108,7 +131,8 @@ function toAttribute(value: unknown): Json {
       return { BOOL: value };
     case 'object':
       if (value === null) return { NULL: true };
-      if (Array.isArray(value)) return { L: value.filter((one) => one !== undefined && typeof one !== 'function').map(toAttribute) };
+      if (Array.isArray(value))
+        return { L: value.filter((one) => one !== undefined && typeof one !== 'function').map(toAttribute) };
       if (value instanceof Uint8Array) return { B: Buffer.from(value).toString('base64') };
       if (!value.constructor || value.constructor.name === 'Object') return { M: toWire(value) };
   }

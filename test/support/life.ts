@@ -81,7 +81,8 @@ export class LivingOrganization {
 
   /** Deletes a folder with everything beneath it. */
   deleteFolder(folder: LivingFolder): void {
-    for (const document of [...this.documents.values()]) if (chain(document.folder).includes(folder)) this.deleteDocument(document);
+    for (const document of [...this.documents.values()])
+      if (chain(document.folder).includes(folder)) this.deleteDocument(document);
     for (const one of [...this.folders.values()].filter((other) => chain(other).includes(folder))) {
       this.folders.delete(one.id);
       this.#forget(one);
@@ -108,14 +109,29 @@ export class LivingOrganization {
   }
 
   /** What `permissions/get` says of a user on the organization and on the folders and documents under these ids, those that are not there included. */
-  permissions(userId: string, isKnown: boolean, now: number, asked: { readonly folders: readonly string[]; readonly documents: readonly string[] }) {
+  permissions(
+    userId: string,
+    isKnown: boolean,
+    now: number,
+    asked: { readonly folders: readonly string[]; readonly documents: readonly string[] },
+  ) {
     const grants = this.grantsOf(userId);
     const live = (thing: Thing) => this.liveGrant(userId, thing, now);
-    const shown = ({ role, expiresAt }: Given, accessType?: AccessType) => ({ accessRole: role, ...(accessType && { accessType }), ...(expiresAt !== undefined && { expiresAt }) });
-    const denied = (what: string, accessType?: AccessType) => ({ error: `User does not have access to ${what}`, errorCode: 'permission_denied', ...(accessType && { accessType }) });
+    const shown = ({ role, expiresAt }: Given, accessType?: AccessType) => ({
+      accessRole: role,
+      ...(accessType && { accessType }),
+      ...(expiresAt !== undefined && { expiresAt }),
+    });
+    const denied = (what: string, accessType?: AccessType) => ({
+      error: `User does not have access to ${what}`,
+      errorCode: 'permission_denied',
+      ...(accessType && { accessType }),
+    });
     const member = live(this);
     const entry = (what: string, thing: LivingFolder | LivingDocument, accessType: AccessType) => {
-      const nearest = above(thing).map(live).find((given) => given !== undefined);
+      const nearest = above(thing)
+        .map(live)
+        .find((given) => given !== undefined);
       if (nearest) return shown(nearest, accessType);
       if (accessType === 'public' && member) return { accessRole: member.role, accessType };
       if (accessType === 'organizationPrivate' && member) return shown(member, accessType);
@@ -124,14 +140,18 @@ export class LivingOrganization {
     const missing = (what: string) => ({ error: `${what} does not exist`, errorCode: 'does_not_exist' });
     const fields = [...new Set([...grants.keys()].flatMap((thing) => live(thing)?.fields ?? []))].sort();
     return {
-      folders: Object.fromEntries(asked.folders.map((id) => {
-        const folder = this.folders.get(id);
-        return [id, folder ? entry('folder', folder, typeOf(folder)) : missing('Folder')];
-      })),
-      documents: Object.fromEntries(asked.documents.map((id) => {
-        const document = this.documents.get(id);
-        return [id, document ? entry('document', document, typeOf(document)) : missing('Document')];
-      })),
+      folders: Object.fromEntries(
+        asked.folders.map((id) => {
+          const folder = this.folders.get(id);
+          return [id, folder ? entry('folder', folder, typeOf(folder)) : missing('Folder')];
+        }),
+      ),
+      documents: Object.fromEntries(
+        asked.documents.map((id) => {
+          const document = this.documents.get(id);
+          return [id, document ? entry('document', document, typeOf(document)) : missing('Document')];
+        }),
+      ),
       organization: { [this.id]: member ? shown(member) : denied('organization') },
       ...(fields.length > 0 && { context: { accessFields: fields } }),
     };

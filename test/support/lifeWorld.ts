@@ -7,7 +7,15 @@ import type { Customer } from './customer.ts';
 import type { Engine } from './engine.ts';
 import { everyItem } from './items.ts';
 import type { Queues } from './queues.ts';
-import { chain, type LivingDocument, type LivingFolder, LivingOrganization, type Named, type Thing, typeOf } from './life.ts';
+import {
+  chain,
+  type LivingDocument,
+  type LivingFolder,
+  LivingOrganization,
+  type Named,
+  type Thing,
+  typeOf,
+} from './life.ts';
 
 /** Every id that a life can have; what is not there is asked about as well. */
 export const names = {
@@ -21,7 +29,12 @@ export const names = {
 type Permissions = ReturnType<LivingOrganization['permissions']>;
 
 const PERMISSIONS = '/v2/auth/permissions/get';
-const everything = { userIds: names.users, folderIds: names.folders, documentIds: names.documents, skipResourceExistenceValidation: true };
+const everything = {
+  userIds: names.users,
+  folderIds: names.folders,
+  documentIds: names.documents,
+  skipResourceExistenceValidation: true,
+};
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id < b.id ? -1 : 1);
 
@@ -68,8 +81,11 @@ export class LifeWorld {
   /** Jobs that have not ended, oldest first. */
   async jobs(): Promise<StoredJob[]> {
     const { apiKey: tenant } = this.#customer;
-    const jobIds = (await everyItem(this.#engine)).flatMap(({ _t, jobId, PK }) => (_t === JobEntity.type && PK === JobEntity.partition({ tenant, jobId }) ? [jobId as string] : []));
-    for (const { body } of this.#queues.waiting('jobs')) if (!this.#begun.includes(body.jobId)) this.#begun.push(body.jobId);
+    const jobIds = (await everyItem(this.#engine)).flatMap(({ _t, jobId, PK }) =>
+      _t === JobEntity.type && PK === JobEntity.partition({ tenant, jobId }) ? [jobId as string] : [],
+    );
+    for (const { body } of this.#queues.waiting('jobs'))
+      if (!this.#begun.includes(body.jobId)) this.#begun.push(body.jobId);
     this.#queues.clear();
     jobIds.sort((a, b) => this.#begun.indexOf(a) - this.#begun.indexOf(b));
     const jobs = await Promise.all(jobIds.map((jobId) => this.#store.get({ tenant, jobId })));
@@ -94,7 +110,12 @@ export class LifeWorld {
       }
       if (round === 20) throw new Error(`These jobs do not end: ${jobs.map(({ kind }) => kind).join()}`);
       for (const { tenant, jobId } of jobs) {
-        await runJob(this.#jobs, { message: { tenant, jobId }, clock: () => this.now, deadline: Infinity, log: silent });
+        await runJob(this.#jobs, {
+          message: { tenant, jobId },
+          clock: () => this.now,
+          deadline: Infinity,
+          log: silent,
+        });
         await this.expectPermissions();
       }
       // Past any lease and any wait.
@@ -114,18 +135,28 @@ export class LifeWorld {
   }
 
   /** An answer without the access fields that may be in it or not. */
-  #withoutLingering(org: LivingOrganization, userId: string, answer: Permissions, { context }: Permissions): Permissions {
+  #withoutLingering(
+    org: LivingOrganization,
+    userId: string,
+    answer: Permissions,
+    { context }: Permissions,
+  ): Permissions {
     const { context: shown, ...others } = answer;
-    const fields = shown?.accessFields.filter((field) => context?.accessFields.includes(field) || !org.lingering.get(userId)?.has(field));
+    const fields = shown?.accessFields.filter(
+      (field) => context?.accessFields.includes(field) || !org.lingering.get(userId)?.has(field),
+    );
     return { ...others, ...(fields?.length && { context: { accessFields: fields } }) };
   }
 
   /** Every listing shows what the model has. */
   async expectListings(): Promise<void> {
     const existing = [...this.organizations.values()].sort(byId);
-    expect(await this.answer('/v2/organizations/get', {})).toEqual(existing.map(({ id, disabled }) => ({ id, disabled })));
+    expect(await this.answer('/v2/organizations/get', {})).toEqual(
+      existing.map(({ id, disabled }) => ({ id, disabled })),
+    );
     for (const organizationId of names.organizations) {
-      if (!this.organizations.has(organizationId)) expect(await this.answer(PERMISSIONS, { organizationId, ...everything })).toBe('INVALID_ARGUMENT');
+      if (!this.organizations.has(organizationId))
+        expect(await this.answer(PERMISSIONS, { organizationId, ...everything })).toBe('INVALID_ARGUMENT');
     }
     for (const org of existing) {
       await this.#expectDocuments(org);
@@ -137,30 +168,56 @@ export class LifeWorld {
   async #expectDocuments(org: LivingOrganization): Promise<void> {
     const at = { organizationId: org.id };
     const documents = [...org.documents.values()].sort(byId);
-    const shown = (one: LivingDocument) => ({ id: one.id, disabled: one.disabled, accessType: typeOf(one), ...(one.folder && { folderId: one.folder.id }) });
+    const shown = (one: LivingDocument) => ({
+      id: one.id,
+      disabled: one.disabled,
+      accessType: typeOf(one),
+      ...(one.folder && { folderId: one.folder.id }),
+    });
     expect(await this.answer('/v2/organizations/documents/get', at)).toEqual(documents.map(shown));
-    expect(await this.answer('/v2/organizations/documents/get', { ...at, documentIds: names.documents })).toEqual(documents.map(shown));
+    expect(await this.answer('/v2/organizations/documents/get', { ...at, documentIds: names.documents })).toEqual(
+      documents.map(shown),
+    );
     for (const folderId of names.folders) {
       const folder = org.folders.get(folderId);
-      expect(await this.answer('/v2/organizations/documents/get', { ...at, folderId })).toEqual(folder ? documents.filter((one) => one.folder === folder).map(shown) : 'NOT_FOUND');
+      expect(await this.answer('/v2/organizations/documents/get', { ...at, folderId })).toEqual(
+        folder ? documents.filter((one) => one.folder === folder).map(shown) : 'NOT_FOUND',
+      );
     }
     const threads = await this.answer('/v2/commentannotations/get', at);
-    expect(threads.map(({ annotationId }: any) => annotationId).sort()).toEqual(documents.flatMap((one) => [...one.threads]).sort());
+    expect(threads.map(({ annotationId }: any) => annotationId).sort()).toEqual(
+      documents.flatMap((one) => [...one.threads]).sort(),
+    );
     for (const { id: documentId, threads: own } of documents) {
-      expect((await this.answer('/v2/commentannotations/get', { ...at, documentId })).map(({ annotationId }: any) => annotationId).sort()).toEqual([...own].sort());
+      expect(
+        (await this.answer('/v2/commentannotations/get', { ...at, documentId }))
+          .map(({ annotationId }: any) => annotationId)
+          .sort(),
+      ).toEqual([...own].sort());
     }
   }
 
   async #expectFolders(org: LivingOrganization): Promise<void> {
-    const beneath = (parent: LivingFolder | undefined): object[] => [...org.folders.values()].filter((one) => one.parent === parent).sort(byId).map((one) => ({
-      folderId: one.id,
-      parentFolderId: parent?.id ?? 'root',
-      ancestors: ['root', ...chain(parent).map(({ id }) => id).reverse()],
-      accessType: typeOf(one),
-      inheritAccessFromParent: one.own === undefined,
-      subFolders: beneath(one),
-    }));
-    expect(await this.answer('/v2/organizations/folders/get', { organizationId: org.id, maxDepth: names.folders.length })).toMatchObject(beneath(undefined));
+    const beneath = (parent: LivingFolder | undefined): object[] =>
+      [...org.folders.values()]
+        .filter((one) => one.parent === parent)
+        .sort(byId)
+        .map((one) => ({
+          folderId: one.id,
+          parentFolderId: parent?.id ?? 'root',
+          ancestors: [
+            'root',
+            ...chain(parent)
+              .map(({ id }) => id)
+              .reverse(),
+          ],
+          accessType: typeOf(one),
+          inheritAccessFromParent: one.own === undefined,
+          subFolders: beneath(one),
+        }));
+    expect(
+      await this.answer('/v2/organizations/folders/get', { organizationId: org.id, maxDepth: names.folders.length }),
+    ).toMatchObject(beneath(undefined));
   }
 
   async #expectUsers(org: LivingOrganization): Promise<void> {
@@ -169,15 +226,20 @@ export class LifeWorld {
     for (const folder of org.folders.values()) lists.push([{ ...at, folderId: folder.id }, folder]);
     for (const document of org.documents.values()) lists.push([{ ...at, documentId: document.id }, document]);
     for (const [data, thing] of lists) {
-      expect((await this.answer('/v2/users/get', data)).map(({ userId }: any) => userId)).toEqual([...org.contactsOf(thing)].sort());
+      expect((await this.answer('/v2/users/get', data)).map(({ userId }: any) => userId)).toEqual(
+        [...org.contactsOf(thing)].sort(),
+      );
     }
     const groups = await this.answer('/v2/organizations/usergroups/get', { ...at, includeUsers: true });
-    expect(groups.map(({ groupId, users }: any) => [groupId, users.map(({ userId }: any) => userId)])).toEqual([...org.groups].map(([groupId, members]) => [groupId, [...members].sort()]));
+    expect(groups.map(({ groupId, users }: any) => [groupId, users.map(({ userId }: any) => userId)])).toEqual(
+      [...org.groups].map(([groupId, members]) => [groupId, [...members].sort()]),
+    );
   }
 
   /** Deletes the organizations and lets the jobs end: nothing is left then but the users that the tenant knows. */
   async expectNothingLeft(): Promise<void> {
-    for (const organizationId of names.organizations) await this.outcome('/v2/organizations/delete', { organizationIds: [organizationId] });
+    for (const organizationId of names.organizations)
+      await this.outcome('/v2/organizations/delete', { organizationIds: [organizationId] });
     this.organizations.clear();
     await this.finish();
     const left = (await everyItem(this.#engine)).filter(({ PK }) => PK.startsWith(`T#${this.#customer.apiKey}#`));

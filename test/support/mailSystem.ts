@@ -43,15 +43,25 @@ export class MailSystem {
       return typeof result === 'function' ? result() : result;
     },
   };
-  readonly timing = { schedule: [0, 60, 300, 1_800, 7_200, 21_600].map((seconds) => seconds * 1_000), marginMs: 300_000 };
+  readonly timing = {
+    schedule: [0, 60, 300, 1_800, 7_200, 21_600].map((seconds) => seconds * 1_000),
+    marginMs: 300_000,
+  };
   readonly store = new MailStore(this.table);
 
   readonly #engine: Engine;
   readonly #tenant: string;
-  readonly #sender = { send: async (messages: readonly QueueMessage[]) => void this.queue.push(...messages.filter(({ body }) => (body as MailMessage).tenant === this.#tenant)) };
+  readonly #sender = {
+    send: async (messages: readonly QueueMessage[]) =>
+      void this.queue.push(...messages.filter(({ body }) => (body as MailMessage).tenant === this.#tenant)),
+  };
   readonly #clock = () => this.now;
   readonly #make = { mails: this.store, queue: this.#sender, timing: this.timing, clock: this.#clock };
-  readonly #log = { info: (_message: string, keys?: Record<string, unknown>) => void this.skipped.push(keys?.reason), warn: (message: string, keys?: Record<string, unknown>) => void this.warnings.push({ message, ...keys }), error: () => undefined };
+  readonly #log = {
+    info: (_message: string, keys?: Record<string, unknown>) => void this.skipped.push(keys?.reason),
+    warn: (message: string, keys?: Record<string, unknown>) => void this.warnings.push({ message, ...keys }),
+    error: () => undefined,
+  };
 
   constructor(engine: Engine, { apiKey }: Customer) {
     this.#engine = engine;
@@ -64,9 +74,21 @@ export class MailSystem {
   async events(): Promise<OccurredEvent[]> {
     const tenant = this.#tenant;
     const items = (await everyItem(this.#engine)).filter(({ PK }) => PK.startsWith(`T#${tenant}#EVENT#`));
-    const payloads = new Map(items.filter(({ _t }) => _t === 'EventPayload').map(({ PK, payload }) => [PK, JSON.parse(payload)]));
-    return items.filter(({ _t }) => _t === 'Event').sort((a, b) => a.createdAt - b.createdAt)
-      .map(({ PK, eventId, event, organizationId, documentId, createdAt }) => ({ tenant, eventId, event, organizationId, documentId, createdAt, payload: payloads.get(PK) }));
+    const payloads = new Map(
+      items.filter(({ _t }) => _t === 'EventPayload').map(({ PK, payload }) => [PK, JSON.parse(payload)]),
+    );
+    return items
+      .filter(({ _t }) => _t === 'Event')
+      .sort((a, b) => a.createdAt - b.createdAt)
+      .map(({ PK, eventId, event, organizationId, documentId, createdAt }) => ({
+        tenant,
+        eventId,
+        event,
+        organizationId,
+        documentId,
+        createdAt,
+        payload: payloads.get(PK),
+      }));
   }
 
   /** Makes the mails of all events, in one batch. */
@@ -80,10 +102,23 @@ export class MailSystem {
     const env = environment(process.env);
     const { table, timing, now } = this;
     const contents = new MailContents({
-      table, box: secretBox.open(env), links: unsubscribeLinks.open(env), ses: this.ses, sendGrid: (account) => new SendGridSender(account, this.sendGrid, this.#clock), clock: this.#clock,
+      table,
+      box: secretBox.open(env),
+      links: unsubscribeLinks.open(env),
+      ses: this.ses,
+      sendGrid: (account) => new SendGridSender(account, this.sendGrid, this.#clock),
+      clock: this.#clock,
     });
     const deps = { mails: this.store, contents, queue: this.#sender, timing, notifyOwner: this.notifyOwner };
-    await sendMail({ deps, message, clock: this.#clock, newId: (prefix) => newId(prefix, now), log: this.#log, measures: this.measures, random: () => 0.5 });
+    await sendMail({
+      deps,
+      message,
+      clock: this.#clock,
+      newId: (prefix) => newId(prefix, now),
+      log: this.#log,
+      measures: this.measures,
+      random: () => 0.5,
+    });
   }
 
   /** Works on all messages that are in the queue, each once, and on those that they bring about without a delay. */
@@ -101,15 +136,24 @@ export class MailSystem {
 
   /** One run of the sweeper. */
   async sweep(): Promise<void> {
-    await sweepMails({ mails: this.store, queue: this.#sender, timing: this.timing })({ clock: this.#clock, deadline: this.now + 60_000, log: this.#log, measures: this.measures });
+    await sweepMails({ mails: this.store, queue: this.#sender, timing: this.timing })({
+      clock: this.#clock,
+      deadline: this.now + 60_000,
+      log: this.#log,
+      measures: this.measures,
+    });
   }
 
   /** The mails as they are stored, those about events by their user. */
   async stored(): Promise<(Kept & { about: any })[]> {
     const tenant = this.#tenant;
-    const keys = (await everyItem(this.#engine)).filter(({ PK, _t }) => _t === MailEntity.type && PK.startsWith(`T#${tenant}#`));
+    const keys = (await everyItem(this.#engine)).filter(
+      ({ PK, _t }) => _t === MailEntity.type && PK.startsWith(`T#${tenant}#`),
+    );
     const found = await Promise.all(keys.map(({ mailId }) => this.store.get({ tenant, mailId })));
-    return (found as (Kept & { about: any })[]).sort((a, b) => (String(a.about.userId) < String(b.about.userId) ? -1 : 1));
+    return (found as (Kept & { about: any })[]).sort((a, b) =>
+      String(a.about.userId) < String(b.about.userId) ? -1 : 1,
+    );
   }
 
   /** The states of the mails, by user. */

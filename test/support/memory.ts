@@ -22,7 +22,10 @@ export interface SentJudgment {
 
 export const FIRST_DAY = Date.UTC(2025, 0, 1);
 const DAY_MS = 24 * 60 * 60_000;
-const words = 'price tax clause page link colour contrast label heading image footer date currency total shipping refund policy consent cookie form button text wording tone brand legal privacy'.split(' ');
+const words =
+  'price tax clause page link colour contrast label heading image footer date currency total shipping refund policy consent cookie form button text wording tone brand legal privacy'.split(
+    ' ',
+  );
 
 /** Numbers that are the same in every run. */
 export function numbers(seed: number): (below: number) => number {
@@ -33,7 +36,10 @@ export function numbers(seed: number): (below: number) => number {
 /**
  * Judgments of an organization over two years. One in 10 has decision `tenth`, one in 100 the content type `hundredth`, one in 1,000 the reviewer `thousandth`.
  */
-export function manyJudgments(count: number, { seed = 7, documents = 4 }: { seed?: number; documents?: number } = {}): SentJudgment[] {
+export function manyJudgments(
+  count: number,
+  { seed = 7, documents = 4 }: { seed?: number; documents?: number } = {},
+): SentJudgment[] {
   const random = numbers(seed);
   return Array.from({ length: count }, (_each, n) => ({
     documentId: n % 5 === 0 ? undefined : `document-${random(documents)}`,
@@ -51,31 +57,57 @@ export function manyJudgments(count: number, { seed = 7, documents = 4 }: { seed
 const internalIds = new Map<string, string>();
 
 /** Puts judgments with their vectors into the table as `judgments/add` does, many at a time; the documents are made when they are missing. */
-export async function putMany(client: LeanClient, customer: Customer, organizationId: string, judgments: readonly SentJudgment[]): Promise<void> {
+export async function putMany(
+  client: LeanClient,
+  customer: Customer,
+  organizationId: string,
+  judgments: readonly SentJudgment[],
+): Promise<void> {
   const documentIds = [...new Set(judgments.flatMap(({ documentId = [] }) => documentId))];
-  const { [organizationId]: organization } = await customer.ok('/v2/organizations/add', { organizations: [{ organizationId }] });
+  const { [organizationId]: organization } = await customer.ok('/v2/organizations/add', {
+    organizations: [{ organizationId }],
+  });
   const nameOf = (documentId: string) => JSON.stringify([customer.apiKey, organizationId, documentId]);
   const missing = documentIds.filter((documentId) => !internalIds.has(nameOf(documentId)));
   if (missing.length > 0) {
-    const added = await customer.ok('/v2/organizations/documents/add', { organizationId, documents: missing.map((documentId) => ({ documentId })) });
+    const added = await customer.ok('/v2/organizations/documents/add', {
+      organizationId,
+      documents: missing.map((documentId) => ({ documentId })),
+    });
     for (const documentId of missing) internalIds.set(nameOf(documentId), added[documentId].id);
   }
-  const puts = judgments.flatMap(({ documentId, recordId, ...sent }) => {
-    const place = { organization: organization.id, organizationId, document: documentId && internalIds.get(nameOf(documentId)), documentId };
-    const judgment: Judgment = toJudgment(sent, recordId, place, 0);
-    const vectors = vectorsOp(customer.apiKey, LEXICAL_MODEL, { judgment: { ...judgment, _r: 1 }, review: lexical(reviewText(judgment)) });
-    return [JudgmentEntity.toItem({ tenant: customer.apiKey, ...judgment }), 'put' in vectors ? vectors.put : {}];
-  }).map((Item) => ({ PutRequest: { Item } }));
-  for (let at = 0; at < puts.length; at += 25) await client.send(new BatchWriteCommand({ RequestItems: { [TABLE_NAME]: puts.slice(at, at + 25) } }));
+  const puts = judgments
+    .flatMap(({ documentId, recordId, ...sent }) => {
+      const place = {
+        organization: organization.id,
+        organizationId,
+        document: documentId && internalIds.get(nameOf(documentId)),
+        documentId,
+      };
+      const judgment: Judgment = toJudgment(sent, recordId, place, 0);
+      const vectors = vectorsOp(customer.apiKey, LEXICAL_MODEL, {
+        judgment: { ...judgment, _r: 1 },
+        review: lexical(reviewText(judgment)),
+      });
+      return [JudgmentEntity.toItem({ tenant: customer.apiKey, ...judgment }), 'put' in vectors ? vectors.put : {}];
+    })
+    .map((Item) => ({ PutRequest: { Item } }));
+  for (let at = 0; at < puts.length; at += 25)
+    await client.send(new BatchWriteCommand({ RequestItems: { [TABLE_NAME]: puts.slice(at, at + 25) } }));
 }
 
 /** The ids of the judgments that are most alike to a text, by comparing it with all of them; the latest first of those that are as much so. */
 export function rankedExactly(judgments: readonly SentJudgment[], query: string, limit: number): string[] {
   const vector = lexical(query);
   return judgments
-    .map(({ recordId, decision, reasoning, createdAt }) => ({ recordId, createdAt, far: distance(vector, roughly(lexical(`${decision}\n${reasoning}`))) }))
+    .map(({ recordId, decision, reasoning, createdAt }) => ({
+      recordId,
+      createdAt,
+      far: distance(vector, roughly(lexical(`${decision}\n${reasoning}`))),
+    }))
     .sort((one, other) => one.far - other.far || other.createdAt - one.createdAt)
-    .slice(0, limit).map(({ recordId }) => recordId);
+    .slice(0, limit)
+    .map(({ recordId }) => recordId);
 }
 
 /** A vector as it is stored, with four digits. */

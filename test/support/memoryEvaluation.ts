@@ -15,7 +15,8 @@ interface Query {
 }
 
 /** The set: 75 judgments, five to a topic, and three queries for each topic. It was written before any embedding was. */
-export const evaluationJudgments = read<(Pick<Judgment, 'recordId' | 'decision' | 'reasoning' | 'content'> & { readonly topic: string })[]>('judgments');
+export const evaluationJudgments =
+  read<(Pick<Judgment, 'recordId' | 'decision' | 'reasoning' | 'content'> & { readonly topic: string })[]>('judgments');
 export const evaluationQueries = read<Query[]>('queries');
 
 function read<T>(name: string): T {
@@ -29,16 +30,24 @@ export interface Precision {
 }
 
 /** How precise an embedding is on the set, by the kind of queries, comparing vectors exactly. */
-export async function evaluateEmbedding(embedder: Embedder, of: 'review' | 'content' = 'review'): Promise<Record<QueryKind, Precision>> {
+export async function evaluateEmbedding(
+  embedder: Embedder,
+  of: 'review' | 'content' = 'review',
+): Promise<Record<QueryKind, Precision>> {
   const embedded = await embedJudgments(embedder, evaluationJudgments);
   const vectors = await embedder.embed(evaluationQueries.map(({ query }) => query));
   const hits = evaluationQueries.map(({ kind, topic }, index) => {
-    const ranked = embedded.map((one) => ({ hit: one.judgment.topic === topic, by: dot(one[of]!, vectors[index]!) })).toSorted((a, b) => b.by - a.by);
+    const ranked = embedded
+      .map((one) => ({ hit: one.judgment.topic === topic, by: dot(one[of]!, vectors[index]!) }))
+      .toSorted((a, b) => b.by - a.by);
     return { kind, at1: Number(ranked[0]!.hit), at5: ranked.slice(0, 5).filter(({ hit }) => hit).length / 5 };
   });
   const mean = (kind: QueryKind): Precision => {
     const those = hits.filter((one) => one.kind === kind);
-    return { at1: those.reduce((sum, one) => sum + one.at1, 0) / those.length, at5: those.reduce((sum, one) => sum + one.at5, 0) / those.length };
+    return {
+      at1: those.reduce((sum, one) => sum + one.at1, 0) / those.length,
+      at5: those.reduce((sum, one) => sum + one.at5, 0) / those.length,
+    };
   };
   return { words: mean('words'), forms: mean('forms'), paraphrase: mean('paraphrase') };
 }

@@ -25,14 +25,22 @@ export async function startQueues(): Promise<Queues> {
   for (const name of Object.keys(queues) as QueueName[]) {
     process.env[queueVariable[name]] = server.createQueue(name).queueUrl;
   }
-  Object.assign(process.env, { AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_ENDPOINT_URL_SQS: server.address });
+  Object.assign(process.env, {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_ENDPOINT_URL_SQS: server.address,
+  });
   return {
     server,
     waiting(name) {
       const { ready = [], delayed = [] } = server.inspectQueue(name)?.messages ?? {};
       return [...ready, ...delayed]
         .sort((a, b) => a.sentTimestamp - b.sentTimestamp)
-        .map(({ body, sentTimestamp, delayUntil = sentTimestamp }) => ({ body: JSON.parse(body), delaySeconds: Math.round((delayUntil - sentTimestamp) / 1000) }));
+        .map(({ body, sentTimestamp, delayUntil = sentTimestamp }) => ({
+          body: JSON.parse(body),
+          delaySeconds: Math.round((delayUntil - sentTimestamp) / 1000),
+        }));
     },
     clear: () => server.reset(),
     stop: () => server.stop(),

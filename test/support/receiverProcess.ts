@@ -15,7 +15,13 @@ const { url } = await startHttp(async (request, response) => {
   const [path = '', id = ''] = [request.url, request.headers['webhook-id'] as string | undefined];
   const at = Date.now();
   const body = await text(request);
-  const { status = 200, headers = {}, body: answer = '', hangs = false, timesEach = Infinity } = behaviours.get(path) ?? {};
+  const {
+    status = 200,
+    headers = {},
+    body: answer = '',
+    hangs = false,
+    timesEach = Infinity,
+  } = behaviours.get(path) ?? {};
   const times = (seen.get(`${path} ${id}`) ?? 0) + 1;
   seen.set(`${path} ${id}`, times);
   const behaves = times <= timesEach;

@@ -14,11 +14,14 @@ export interface Receiver {
 
 /** A receiver that does with each connection what it is told, HTTP or not. */
 export function startTcp(talk: (socket: Socket) => void, host = '127.0.0.1'): Promise<Receiver> {
-  return started(createServer({ allowHalfOpen: true }, (socket) => {
-    // Whoever sends drops the connection when it has had enough.
-    socket.on('error', () => socket.destroy());
-    talk(socket);
-  }), host);
+  return started(
+    createServer({ allowHalfOpen: true }, (socket) => {
+      // Whoever sends drops the connection when it has had enough.
+      socket.on('error', () => socket.destroy());
+      talk(socket);
+    }),
+    host,
+  );
 }
 
 /** A receiver that speaks HTTP. */
@@ -32,7 +35,10 @@ export function startTls(options: TlsOptions): Promise<Receiver> {
     socket.on('error', () => socket.destroy());
     socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
   });
-  return started(server.on('tlsClientError', () => undefined), '127.0.0.1');
+  return started(
+    server.on('tlsClientError', () => undefined),
+    '127.0.0.1',
+  );
 }
 
 async function started(server: Server, host: string): Promise<Receiver> {
@@ -45,9 +51,10 @@ async function started(server: Server, host: string): Promise<Receiver> {
   });
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const { port } = server.address() as AddressInfo;
-  const stop = () => new Promise<void>((resolve) => {
-    server.close(() => resolve());
-    for (const socket of open) socket.destroy();
-  });
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      for (const socket of open) socket.destroy();
+    });
   return { url: `http://127.0.0.1:${port}`, port, connections: () => connections, stop };
 }

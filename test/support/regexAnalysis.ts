@@ -22,7 +22,26 @@ const WRITTEN_OUT = 16;
 const ASSERTIONS = ['$', '\\b', '\\B'];
 const SAMPLES = [
   ...Array.from({ length: 0x300 }, (_each, code) => String.fromCodePoint(code)),
-  '\u0300', '\u0660', '\u05d0', '\u0e01', '\u1e9e', '\u2000', '\u2028', '\u2029', '\u202a', '\u212a', '\u3000', '\u3042', '\u30a2', '\u4e00', '\ud800', '\udc00', '\ufeff', '\uffff', '\u{1f600}', '\u{10000}',
+  '\u0300',
+  '\u0660',
+  '\u05d0',
+  '\u0e01',
+  '\u1e9e',
+  '\u2000',
+  '\u2028',
+  '\u2029',
+  '\u202a',
+  '\u212a',
+  '\u3000',
+  '\u3042',
+  '\u30a2',
+  '\u4e00',
+  '\ud800',
+  '\udc00',
+  '\ufeff',
+  '\uffff',
+  '\u{1f600}',
+  '\u{10000}',
 ];
 
 /** Why an expression can take more than linear time, or undefined. Throws for syntax that the analysis does not know. */
@@ -62,7 +81,8 @@ class Automaton {
       if (this.#accepting.has(q)) continue;
       if (isAmbiguous(steps, q)) return 'a loop can pass the same text in two ways';
       for (const p of loops) {
-        if (p !== q && reaches(steps, [p], [q]) && reaches(steps, [p, p, q], [p, q, q])) return 'two loops, or a loop and the search for the start, can share the same text';
+        if (p !== q && reaches(steps, [p], [q]) && reaches(steps, [p, p, q], [p, q, q]))
+          return 'two loops, or a loop and the search for the start, can share the same text';
       }
     }
     return undefined;
@@ -74,7 +94,11 @@ class Automaton {
     for (const sample of SAMPLES) {
       const matching = this.#positions.map((position) => position.matches(sample));
       const key = matching.map(Number).join('');
-      if (!classes.has(key)) classes.set(key, this.#follow.map((next) => next.filter((at) => matching[at])));
+      if (!classes.has(key))
+        classes.set(
+          key,
+          this.#follow.map((next) => next.filter((at) => matching[at])),
+        );
     }
     return [...classes.values()];
   }
@@ -90,7 +114,11 @@ class Automaton {
     const parts = [this.#sequence()];
     while (this.#take('|')) parts.push(this.#sequence());
     return {
-      nullable: parts.some(({ nullable }) => nullable === 'free') ? 'free' : parts.some(({ nullable }) => nullable === 'guarded') ? 'guarded' : 'no',
+      nullable: parts.some(({ nullable }) => nullable === 'free')
+        ? 'free'
+        : parts.some(({ nullable }) => nullable === 'guarded')
+          ? 'guarded'
+          : 'no',
       first: parts.flatMap(({ first }) => first),
       last: new Map(parts.flatMap(({ last }) => [...last])),
       hasLoop: parts.some(({ hasLoop }) => hasLoop),
@@ -99,15 +127,23 @@ class Automaton {
 
   #sequence(): Part {
     let part = EMPTY;
-    while (this.#at < this.#regex.source.length && !'|)'.includes(this.#regex.source[this.#at]!)) part = this.#joined(part, this.#term());
+    while (this.#at < this.#regex.source.length && !'|)'.includes(this.#regex.source[this.#at]!))
+      part = this.#joined(part, this.#term());
     return part;
   }
 
   #joined(before: Part, after: Part): Part {
     this.#link(before.last.keys(), after.first);
-    const passed = [...before.last].map(([position, guard]) => [position, after.nullable === 'guarded' ? 'guarded' : guard] as const);
+    const passed = [...before.last].map(
+      ([position, guard]) => [position, after.nullable === 'guarded' ? 'guarded' : guard] as const,
+    );
     return {
-      nullable: before.nullable === 'no' || after.nullable === 'no' ? 'no' : before.nullable === 'free' && after.nullable === 'free' ? 'free' : 'guarded',
+      nullable:
+        before.nullable === 'no' || after.nullable === 'no'
+          ? 'no'
+          : before.nullable === 'free' && after.nullable === 'free'
+            ? 'free'
+            : 'guarded',
       first: before.nullable === 'no' ? before.first : [...before.first, ...after.first],
       last: new Map([...(after.nullable === 'no' ? [] : passed), ...after.last]),
       hasLoop: before.hasLoop || after.hasLoop,
@@ -121,7 +157,16 @@ class Automaton {
     if (!counts) return once;
     const [written, exactly, comma, most] = counts;
     const least = exactly === undefined ? (written.startsWith('+') ? 1 : 0) : Number(exactly);
-    const limit = exactly === undefined ? (written.startsWith('?') ? 1 : Infinity) : comma === '' ? least : most === '' ? Infinity : Number(most);
+    const limit =
+      exactly === undefined
+        ? written.startsWith('?')
+          ? 1
+          : Infinity
+        : comma === ''
+          ? least
+          : most === ''
+            ? Infinity
+            : Number(most);
     const after = this.#at;
     const again = () => {
       this.#at = from;
@@ -135,7 +180,11 @@ class Automaton {
       const loops = isLast && (limit === Infinity || limit > WRITTEN_OUT);
       if (loops) this.#link(next.last.keys(), next.first);
       const isOptional = copy >= least || (loops && least === 0);
-      part = this.#joined(part, { ...next, nullable: isOptional ? 'free' : next.nullable, hasLoop: next.hasLoop || loops });
+      part = this.#joined(part, {
+        ...next,
+        nullable: isOptional ? 'free' : next.nullable,
+        hasLoop: next.hasLoop || loops,
+      });
     }
     this.#at = after;
     return part;
@@ -148,7 +197,10 @@ class Automaton {
       this.#at += assertion.length;
       return { ...EMPTY, nullable: 'guarded' };
     }
-    if (this.#take('^')) return this.#isSearch && !this.#regex.multiline ? { ...EMPTY, nullable: 'no' } : { ...EMPTY, nullable: 'guarded' };
+    if (this.#take('^'))
+      return this.#isSearch && !this.#regex.multiline
+        ? { ...EMPTY, nullable: 'no' }
+        : { ...EMPTY, nullable: 'guarded' };
     const around = this.#match(/\(\?<?[=!]/y);
     if (around) {
       const kept = this.#positions.length;
@@ -169,7 +221,10 @@ class Automaton {
   }
 
   #character(): Part {
-    const [text] = this.#match(/\[(?:\\.|[^\]\\])*\]|\\[pPu]\{[^}]*\}|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\[^1-9ck]|\.|[^\\()[\]{}*+?|^$]/y) ?? [];
+    const [text] =
+      this.#match(
+        /\[(?:\\.|[^\]\\])*\]|\\[pPu]\{[^}]*\}|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\[^1-9ck]|\.|[^\\()[\]{}*+?|^$]/y,
+      ) ?? [];
     if (text === undefined) throw this.#unknown();
     const one = new RegExp(`^(?:${text})$`, this.#regex.flags.replace(/[gym]/g, ''));
     const position = this.#position((character) => one.test(character));
@@ -199,7 +254,9 @@ class Automaton {
   }
 
   #unknown(): Error {
-    return new Error(`The analysis does not know ${JSON.stringify(this.#regex.source.slice(this.#at, this.#at + 10))} in ${String(this.#regex)}`);
+    return new Error(
+      `The analysis does not know ${JSON.stringify(this.#regex.source.slice(this.#at, this.#at + 10))} in ${String(this.#regex)}`,
+    );
   }
 }
 
@@ -236,5 +293,8 @@ function walk(steps: Steps, from: readonly number[], isWanted: (reached: readonl
 }
 
 function product(choices: readonly (readonly number[])[]): number[][] {
-  return choices.reduce<number[][]>((all, choice) => all.flatMap((some) => choice.map((each) => [...some, each])), [[]]);
+  return choices.reduce<number[][]>(
+    (all, choice) => all.flatMap((some) => choice.map((each) => [...some, each])),
+    [[]],
+  );
 }

@@ -46,7 +46,9 @@ export class RemoteReceiver {
   }
 
   static async start(): Promise<RemoteReceiver> {
-    const receiver = new RemoteReceiver(fork(join(import.meta.dirname, 'receiverProcess.ts'), { execArgv: [], serialization: 'advanced' }));
+    const receiver = new RemoteReceiver(
+      fork(join(import.meta.dirname, 'receiverProcess.ts'), { execArgv: [], serialization: 'advanced' }),
+    );
     await once(receiver.#events, 'came');
     return receiver;
   }
@@ -71,7 +73,10 @@ export class RemoteReceiver {
   /** What came at a path, and is `like` this, as soon as there is so much of it. */
   async until(path: string, count = 1, like: (hook: RemoteHook) => boolean = () => true): Promise<RemoteHook[]> {
     const found = () => this.at(path).filter(like);
-    await this.when(() => found().length >= count, () => `${found().length} of ${count} webhooks came at ${path}`);
+    await this.when(
+      () => found().length >= count,
+      () => `${found().length} of ${count} webhooks came at ${path}`,
+    );
     return found();
   }
 
@@ -80,7 +85,12 @@ export class RemoteReceiver {
     const signal = AbortSignal.timeout(PATIENCE_MILLISECONDS);
     while (!enough()) {
       await once(this.#events, 'came', { signal }).catch(() => {
-        throw new Error(`${wrong()}; last came ${this.came.slice(-20).map((hook) => `${hook.path} (${hook.answered})`).join(', ')}`);
+        throw new Error(
+          `${wrong()}; last came ${this.came
+            .slice(-20)
+            .map((hook) => `${hook.path} (${hook.answered})`)
+            .join(', ')}`,
+        );
       });
     }
   }

@@ -21,7 +21,11 @@ export class JobRunner {
   constructor(now: number, { steps }: { steps?: Partial<RunJobDeps['steps']> } = {}) {
     this.now = now;
     const deps = runsJobs.open(environment(process.env));
-    this.#deps = { ...deps, steps: { ...deps.steps, ...steps }, queue: { send: async (messages) => void this.#sent.push(...messages) } };
+    this.#deps = {
+      ...deps,
+      steps: { ...deps.steps, ...steps },
+      queue: { send: async (messages) => void this.#sent.push(...messages) },
+    };
   }
 
   /** One run of a job. */
@@ -54,50 +58,170 @@ export function beneath(items: ReadonlyMap<string, Stored>, organization: string
 
 /** Puts items as they were dumped. */
 export async function putBack(client: LeanClient, items: readonly Stored[]): Promise<void> {
-  for (let i = 0; i < items.length; i += 25) await client.send(new BatchWriteCommand({ RequestItems: { [TABLE_NAME]: items.slice(i, i + 25).map((Item) => ({ PutRequest: { Item } })) } }));
+  for (let i = 0; i < items.length; i += 25)
+    await client.send(
+      new BatchWriteCommand({
+        RequestItems: { [TABLE_NAME]: items.slice(i, i + 25).map((Item) => ({ PutRequest: { Item } })) },
+      }),
+    );
 }
 
 const from = (userId: string) => ({ userId, name: userId, email: `${userId}@example.com` });
 const ids = (name: string, count: number) => Array.from({ length: count }, (_each, index) => `${name}-${index}`);
 
 /** Makes an organization with something of every kind in it; `documents` and `each` say how much. */
-export async function fillOrganization(customer: Customer, organizationId: string, { mark = 'x', documents = ['nda', 'plan'], each = 2 }: { mark?: string; documents?: readonly string[]; each?: number } = {}): Promise<void> {
-  await customer.ok('/v2/organizations/folders/add', { organizationId, createOrganization: true, folders: [{ folderId: 'contracts', accessType: 'restricted' }, { folderId: 'drafts', parentFolderId: 'contracts' }] });
+export async function fillOrganization(
+  customer: Customer,
+  organizationId: string,
+  {
+    mark = 'x',
+    documents = ['nda', 'plan'],
+    each = 2,
+  }: { mark?: string; documents?: readonly string[]; each?: number } = {},
+): Promise<void> {
+  await customer.ok('/v2/organizations/folders/add', {
+    organizationId,
+    createOrganization: true,
+    folders: [
+      { folderId: 'contracts', accessType: 'restricted' },
+      { folderId: 'drafts', parentFolderId: 'contracts' },
+    ],
+  });
   const [first, ...others] = documents;
-  await customer.ok('/v2/organizations/documents/add', { organizationId, documents: [{ documentId: first, documentName: mark }] });
-  if (others.length > 0) await customer.ok('/v2/organizations/documents/add', { organizationId, folderId: 'drafts', documents: others.map((documentId) => ({ documentId, documentName: mark })) });
+  await customer.ok('/v2/organizations/documents/add', {
+    organizationId,
+    documents: [{ documentId: first, documentName: mark }],
+  });
+  if (others.length > 0)
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId,
+      folderId: 'drafts',
+      documents: others.map((documentId) => ({ documentId, documentName: mark })),
+    });
   await customer.ok('/v2/users/add', { organizationId, users: ['ada', 'bob'].map(from) });
   await customer.ok('/v2/users/add', { organizationId, folderId: 'drafts', users: [from('ada')] });
-  await customer.ok('/v2/organizations/usergroups/add', { organizationId, organizationUserGroups: [{ groupId: 'lawyers', groupName: mark }] });
-  await customer.ok('/v2/organizations/usergroups/users/add', { organizationId, organizationUserGroupId: 'lawyers', userIds: ['ada', 'bob'] });
-  await customer.ok('/v2/notifications/config/set', { organizationId, userIds: ['ada', 'bob'], config: { inbox: 'MINE' } });
-  await customer.ok('/v2/auth/permissions/add', { user: { userId: 'eve' }, permissions: { resources: [
-    { type: 'organization', id: organizationId }, { type: 'folder', id: 'contracts', organizationId }, { type: 'document', id: first, organizationId },
-  ] } });
+  await customer.ok('/v2/organizations/usergroups/add', {
+    organizationId,
+    organizationUserGroups: [{ groupId: 'lawyers', groupName: mark }],
+  });
+  await customer.ok('/v2/organizations/usergroups/users/add', {
+    organizationId,
+    organizationUserGroupId: 'lawyers',
+    userIds: ['ada', 'bob'],
+  });
+  await customer.ok('/v2/notifications/config/set', {
+    organizationId,
+    userIds: ['ada', 'bob'],
+    config: { inbox: 'MINE' },
+  });
+  await customer.ok('/v2/auth/permissions/add', {
+    user: { userId: 'eve' },
+    permissions: {
+      resources: [
+        { type: 'organization', id: organizationId },
+        { type: 'folder', id: 'contracts', organizationId },
+        { type: 'document', id: first, organizationId },
+      ],
+    },
+  });
   for (const documentId of documents) await fillDocument(customer, { organizationId, documentId }, { mark, each });
 }
 
 /** Something of every kind that a document can have. */
-export async function fillDocument(customer: Customer, at: { organizationId: string; documentId: string }, { mark = 'x', each = 2 }: { mark?: string; each?: number } = {}): Promise<void> {
+export async function fillDocument(
+  customer: Customer,
+  at: { organizationId: string; documentId: string },
+  { mark = 'x', each = 2 }: { mark?: string; each?: number } = {},
+): Promise<void> {
   const { documentId } = at;
   await customer.ok('/v2/users/add', { ...at, users: ['bob', 'zoe'].map(from) });
-  await customer.ok('/v2/notifications/config/set', { organizationId: at.organizationId, documentIds: [documentId], userIds: ['zoe'], config: { inbox: 'NONE' } });
-  const comment = { commentText: mark, from: from('ada'), to: [from('bob')], taggedUserContacts: [{ userId: 'zoe', contact: from('zoe'), text: '@zoe' }] };
-  await customer.ok('/v2/commentannotations/add', { ...at, commentAnnotations: ids('thread', each).map((annotationId) => ({ annotationId, location: { id: 'here' }, assignedTo: from('eve'), commentData: [comment, { ...comment, from: from('bob') }] })) });
-  await customer.ok('/v2/commentannotations/add', { ...at, commentAnnotations: [{ annotationId: 'deleted', commentData: [{ commentText: mark, from: from('ada') }] }] });
+  await customer.ok('/v2/notifications/config/set', {
+    organizationId: at.organizationId,
+    documentIds: [documentId],
+    userIds: ['zoe'],
+    config: { inbox: 'NONE' },
+  });
+  const comment = {
+    commentText: mark,
+    from: from('ada'),
+    to: [from('bob')],
+    taggedUserContacts: [{ userId: 'zoe', contact: from('zoe'), text: '@zoe' }],
+  };
+  await customer.ok('/v2/commentannotations/add', {
+    ...at,
+    commentAnnotations: ids('thread', each).map((annotationId) => ({
+      annotationId,
+      location: { id: 'here' },
+      assignedTo: from('eve'),
+      commentData: [comment, { ...comment, from: from('bob') }],
+    })),
+  });
+  await customer.ok('/v2/commentannotations/add', {
+    ...at,
+    commentAnnotations: [{ annotationId: 'deleted', commentData: [{ commentText: mark, from: from('ada') }] }],
+  });
   await customer.ok('/v2/commentannotations/delete', { ...at, annotationIds: ['deleted'] });
-  await customer.ok('/v2/reactions/add', { ...at, reactions: [
-    ...ids('reaction', each).map((annotationId) => ({ annotationId, icon: '+', from: from('ada'), location: { id: 'here' } })),
-    { annotationId: 'on-comment', icon: '+', from: from('bob'), commentAnnotationId: 'thread-0', commentId: 1 },
-  ] });
-  await customer.ok('/v2/recordings/add', { ...at, recordings: ids('recording', each).map((annotationId) => ({ annotationId, recordingType: 'audio', from: from('zoe'), location: { id: 'here' } })) });
+  await customer.ok('/v2/reactions/add', {
+    ...at,
+    reactions: [
+      ...ids('reaction', each).map((annotationId) => ({
+        annotationId,
+        icon: '+',
+        from: from('ada'),
+        location: { id: 'here' },
+      })),
+      { annotationId: 'on-comment', icon: '+', from: from('bob'), commentAnnotationId: 'thread-0', commentId: 1 },
+    ],
+  });
+  await customer.ok('/v2/recordings/add', {
+    ...at,
+    recordings: ids('recording', each).map((annotationId) => ({
+      annotationId,
+      recordingType: 'audio',
+      from: from('zoe'),
+      location: { id: 'here' },
+    })),
+  });
   for (const id of ids('notification', each)) {
-    await customer.ok('/v2/notifications/add', { ...at, notificationId: `${documentId}-${id}`, actionUser: from('ada'), notifyUsers: [from('bob')], notifyAll: true, displayHeadlineMessageTemplate: mark, displayBodyMessage: mark, location: { id: 'here' } });
+    await customer.ok('/v2/notifications/add', {
+      ...at,
+      notificationId: `${documentId}-${id}`,
+      actionUser: from('ada'),
+      notifyUsers: [from('bob')],
+      notifyAll: true,
+      displayHeadlineMessageTemplate: mark,
+      displayBodyMessage: mark,
+      location: { id: 'here' },
+    });
   }
-  await customer.ok('/v2/activities/add', { ...at, activities: ids('activity', each).map((id) => ({ id: `${documentId}-${id}`, featureType: 'custom', actionType: mark, actionUser: from('ada'), targetEntityId: 'target' })) });
-  const judgment = { decision: 'approved', reasoning: mark, content: mark, annotationId: 'thread-0', actionUser: from('ada') };
-  for (const place of [at, { organizationId: at.organizationId }]) await customer.ok('/v2/memory/judgments/add', { ...place, judgments: ids(`${documentId}-judgment`, each).map((recordId) => ({ ...judgment, recordId })) });
+  await customer.ok('/v2/activities/add', {
+    ...at,
+    activities: ids('activity', each).map((id) => ({
+      id: `${documentId}-${id}`,
+      featureType: 'custom',
+      actionType: mark,
+      actionUser: from('ada'),
+      targetEntityId: 'target',
+    })),
+  });
+  const judgment = {
+    decision: 'approved',
+    reasoning: mark,
+    content: mark,
+    annotationId: 'thread-0',
+    actionUser: from('ada'),
+  };
+  for (const place of [at, { organizationId: at.organizationId }])
+    await customer.ok('/v2/memory/judgments/add', {
+      ...place,
+      judgments: ids(`${documentId}-judgment`, each).map((recordId) => ({ ...judgment, recordId })),
+    });
   // One that has its state in one item, and one that needs others for it.
   await customer.ok('/v2/crdt/add', { ...at, editorId: 'notes', type: 'map', data: { mark } });
-  await customer.ok('/v2/crdt/add', { ...at, editorId: 'report', type: 'text', data: randomBytes(20_000).toString('hex') });
+  await customer.ok('/v2/crdt/add', {
+    ...at,
+    editorId: 'report',
+    type: 'text',
+    data: randomBytes(20_000).toString('hex'),
+  });
 }

@@ -12,7 +12,11 @@ export interface Response {
 }
 
 /** An event as the HTTP API makes it of a POST with this body. */
-export function eventOf(body: string | undefined, headers: Headers = {}, overrides: Partial<APIGatewayProxyEventV2> = {}): APIGatewayProxyEventV2 {
+export function eventOf(
+  body: string | undefined,
+  headers: Headers = {},
+  overrides: Partial<APIGatewayProxyEventV2> = {},
+): APIGatewayProxyEventV2 {
   return {
     version: '2.0',
     routeKey: 'POST /test',
@@ -20,8 +24,15 @@ export function eventOf(body: string | undefined, headers: Headers = {}, overrid
     rawQueryString: '',
     headers: { 'content-type': 'application/json', ...headers },
     requestContext: {
-      accountId: 'anonymous', apiId: 'api', domainName: 'api.test', domainPrefix: 'api', requestId: randomUUID(), routeKey: 'POST /test', stage: '$default',
-      time: '01/Jan/2026:00:00:00 +0000', timeEpoch: 0,
+      accountId: 'anonymous',
+      apiId: 'api',
+      domainName: 'api.test',
+      domainPrefix: 'api',
+      requestId: randomUUID(),
+      routeKey: 'POST /test',
+      stage: '$default',
+      time: '01/Jan/2026:00:00:00 +0000',
+      timeEpoch: 0,
       http: { method: 'POST', path: '/test', protocol: 'HTTP/1.1', sourceIp: '203.0.113.7', userAgent: 'test' },
     },
     isBase64Encoded: false,
@@ -39,5 +50,9 @@ export async function post(handler: Handler, headers: Headers, data: unknown): P
 export async function send(handler: Handler, event: APIGatewayProxyEventV2): Promise<Response> {
   const result = await handler(event, { awsRequestId: randomUUID(), functionName: 'test' } as Context);
   const body = result.isBase64Encoded ? Buffer.from(result.body!, 'base64').toString() : result.body;
-  return { status: result.statusCode ?? 0, headers: result.headers as Record<string, string>, body: JSON.parse(body ?? 'null') };
+  return {
+    status: result.statusCode ?? 0,
+    headers: result.headers as Record<string, string>,
+    body: JSON.parse(body ?? 'null'),
+  };
 }

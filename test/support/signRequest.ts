@@ -14,14 +14,35 @@ export interface RequestToSign {
  * Returns the headers of a call of AWS, signed. For calls without the SDK: its text also goes into functions under test, so it uses
  * nothing but `createHash` and `createHmac`.
  */
-export function signRequest({ url, service, target, body, accessKeyId, secretAccessKey }: RequestToSign): Record<string, string> {
+export function signRequest({
+  url,
+  service,
+  target,
+  body,
+  accessKeyId,
+  secretAccessKey,
+}: RequestToSign): Record<string, string> {
   const date = `${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`;
   const scope = `${date.slice(0, 8)}/us-east-1/${service}/aws4_request`;
   const names = 'host;x-amz-date;x-amz-target';
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-  const canonical = ['POST', '/', '', `host:${new URL(url).host}`, `x-amz-date:${date}`, `x-amz-target:${target}`, '', names, sha256(body)].join('\n');
+  const canonical = [
+    'POST',
+    '/',
+    '',
+    `host:${new URL(url).host}`,
+    `x-amz-date:${date}`,
+    `x-amz-target:${target}`,
+    '',
+    names,
+    sha256(body),
+  ].join('\n');
   const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest();
   const key = scope.split('/').reduce<string | Buffer>(hmac, `AWS4${secretAccessKey}`);
   const signature = hmac(key, ['AWS4-HMAC-SHA256', date, scope, sha256(canonical)].join('\n')).toString('hex');
-  return { 'x-amz-date': date, 'x-amz-target': target, authorization: `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}` };
+  return {
+    'x-amz-date': date,
+    'x-amz-target': target,
+    authorization: `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`,
+  };
 }

@@ -18,14 +18,31 @@ export function thread(annotationId: string, changes: object = {}) {
 
 /** Adds threads to a document, `nda` unless it is said otherwise, which is made when it is not there. */
 export function addThreads(customer: Customer, commentAnnotations: object[], more: object = {}): Promise<any> {
-  return customer.ok('/v2/commentannotations/add', { ...nda, createOrganization: true, createDocument: true, commentAnnotations, ...more });
+  return customer.ok('/v2/commentannotations/add', {
+    ...nda,
+    createOrganization: true,
+    createDocument: true,
+    commentAnnotations,
+    ...more,
+  });
 }
 
 /** Adds a thread with any number of comments: `each` of them with it, the others in calls of as many, which have to fit one transaction. */
-export async function addLongThread(customer: Customer, { commentData, ...more }: ReturnType<typeof thread>, each = 16): Promise<void> {
+export async function addLongThread(
+  customer: Customer,
+  { commentData, ...more }: ReturnType<typeof thread>,
+  each = 16,
+): Promise<void> {
   const { annotationId } = more;
-  expect(await addThreads(customer, [{ ...more, commentData: commentData.slice(0, each) }])).toMatchObject({ [annotationId]: { success: true } });
-  for (let i = each; i < commentData.length; i += each) await customer.ok('/v2/commentannotations/comments/add', { ...nda, annotationId, commentData: commentData.slice(i, i + each) });
+  expect(await addThreads(customer, [{ ...more, commentData: commentData.slice(0, each) }])).toMatchObject({
+    [annotationId]: { success: true },
+  });
+  for (let i = each; i < commentData.length; i += each)
+    await customer.ok('/v2/commentannotations/comments/add', {
+      ...nda,
+      annotationId,
+      commentData: commentData.slice(i, i + each),
+    });
 }
 
 /** One thread of the document `nda`; null when it is not there. */
@@ -38,10 +55,15 @@ export async function getThread(customer: Customer, annotationId: string): Promi
 export const idsIn = (threads: any[]): string[] => threads.map(({ annotationId }) => annotationId);
 
 /** Ids that sort as they are numbered. */
-export const numbered = (prefix: string, count: number) => Array.from({ length: count }, (_each, index) => `${prefix}${String(index).padStart(3, '0')}`);
+export const numbered = (prefix: string, count: number) =>
+  Array.from({ length: count }, (_each, index) => `${prefix}${String(index).padStart(3, '0')}`);
 
 /** All pages of a listing of threads; `between` is done after each of them. */
-export async function threadPages(customer: Customer, data: object, between: (page: number) => Promise<unknown> = async () => undefined): Promise<any[][]> {
+export async function threadPages(
+  customer: Customer,
+  data: object,
+  between: (page: number) => Promise<unknown> = async () => undefined,
+): Promise<any[][]> {
   const found: any[][] = [];
   let pageToken: string | undefined;
   do {
@@ -58,13 +80,17 @@ export async function threadPages(customer: Customer, data: object, between: (pa
 /** Who is involved in which comment, as `user made annotation/comment` or `user in annotation/comment`. */
 export async function edgesOf(engine: Engine, customer: Customer): Promise<string[]> {
   const edges = await itemsOf(engine, customer, 'Involvement');
-  return edges.map(({ PK, id, commentId, made }) => `${PK.split('#').at(-1)} ${made ? 'made' : 'in'} ${id}/${commentId}`).sort();
+  return edges
+    .map(({ PK, id, commentId, made }) => `${PK.split('#').at(-1)} ${made ? 'made' : 'in'} ${id}/${commentId}`)
+    .sort();
 }
 
 const contentTypes = ['Thread', 'Comment', 'RecordId', 'Involvement', 'Reaction', 'Job'];
 
 /** How many items a customer's threads consist of, by type. */
 export async function contentOf(engine: Engine, { apiKey }: Customer): Promise<Record<string, number>> {
-  const own = (await everyItem(engine)).filter(({ PK, _t }) => PK.startsWith(`T#${apiKey}#`) && contentTypes.includes(_t));
+  const own = (await everyItem(engine)).filter(
+    ({ PK, _t }) => PK.startsWith(`T#${apiKey}#`) && contentTypes.includes(_t),
+  );
   return Object.fromEntries([...Map.groupBy(own, ({ _t }) => String(_t))].map(([type, items]) => [type, items.length]));
 }

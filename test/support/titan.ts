@@ -7,7 +7,8 @@ export type TitanReply =
   | { readonly status: number; readonly error: string }
   | { readonly body: string }
   /** No answer, ever, before or after its headers. */
-  | 'hang' | 'stall'
+  | 'hang'
+  | 'stall'
   /** The connection ends. */
   | 'reset';
 
@@ -42,12 +43,24 @@ export async function startTitan(): Promise<Titan> {
     calls: [],
     most: 0,
     script: () => undefined,
-    stop: await startBedrock(async (stream, headers, asked: Pick<TitanCall, 'inputText' | 'dimensions' | 'normalize'>) => {
-      stream.on('close', () => (open -= 1));
-      titan.most = Math.max(titan.most, (open += 1));
-      const call = { ...asked, path: String(headers[':path']), signed: String(headers.authorization).startsWith('AWS4-HMAC-SHA256 ') };
-      answer(stream, call, (await titan.script(call, titan.calls.push(call) - 1)) ?? { body: JSON.stringify({ embedding: titanVector(call.inputText), inputTextTokenCount: 3 }) });
-    }),
+    stop: await startBedrock(
+      async (stream, headers, asked: Pick<TitanCall, 'inputText' | 'dimensions' | 'normalize'>) => {
+        stream.on('close', () => (open -= 1));
+        titan.most = Math.max(titan.most, (open += 1));
+        const call = {
+          ...asked,
+          path: String(headers[':path']),
+          signed: String(headers.authorization).startsWith('AWS4-HMAC-SHA256 '),
+        };
+        answer(
+          stream,
+          call,
+          (await titan.script(call, titan.calls.push(call) - 1)) ?? {
+            body: JSON.stringify({ embedding: titanVector(call.inputText), inputTextTokenCount: 3 }),
+          },
+        );
+      },
+    ),
   };
   return titan;
 }

@@ -1,7 +1,14 @@
 import type { Customer } from './customer.ts';
 
 /** A user whose traces a test looks for: every value of the profile is like no other text. */
-export const ada = { userId: 'ada-id', name: 'Ada-Name Lovelace', email: 'Ada-Mail@example.com', photoUrl: 'https://example.com/Ada-Photo.png', initial: 'A-L', color: 'ada-red' } as const;
+export const ada = {
+  userId: 'ada-id',
+  name: 'Ada-Name Lovelace',
+  email: 'Ada-Mail@example.com',
+  photoUrl: 'https://example.com/Ada-Photo.png',
+  initial: 'A-L',
+  color: 'ada-red',
+} as const;
 export const grace = { userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' } as const;
 export const max = { userId: 'max', name: 'Max' } as const;
 /** What the user said in a comment of somebody else's thread, and in a thread of the user's own. */
@@ -11,7 +18,11 @@ export const saidByAda = 'Said-by-Ada';
 /** What only the user and nobody else brought into the table: the user's name, e-mail address, picture, and words. */
 export const traces = ['Ada-Name', 'Ada-Mail', 'ada-mail', 'Ada-Photo', 'A-L', 'ada-red', saidToGrace, saidByAda];
 
-const mention = (user: typeof ada | typeof grace | typeof max) => ({ text: `@${user.name}`, userId: user.userId, contact: user });
+const mention = (user: typeof ada | typeof grace | typeof max) => ({
+  text: `@${user.name}`,
+  userId: user.userId,
+  contact: user,
+});
 
 /**
  * Makes an organization in which a user has left traces of every kind, beside those of others: in the document `nda`, and a thread in `offer`.
@@ -20,29 +31,76 @@ const mention = (user: typeof ada | typeof grace | typeof max) => ({ text: `@${u
 export async function leaveTraces(customer: Customer, organizationId: string): Promise<void> {
   const at = { organizationId, documentId: 'nda' };
   const { ok } = customer;
-  await ok('/v2/organizations/documents/add', { organizationId, createOrganization: true, documents: [{ documentId: 'nda' }, { documentId: 'offer' }] });
+  await ok('/v2/organizations/documents/add', {
+    organizationId,
+    createOrganization: true,
+    documents: [{ documentId: 'nda' }, { documentId: 'offer' }],
+  });
   await ok('/v2/users/add', { organizationId, users: [ada, grace, max] });
-  await ok('/v2/auth/permissions/add', { user: { userId: ada.userId }, permissions: { resources: [{ type: 'document', id: 'nda', organizationId }] } });
-  await ok('/v2/notifications/config/set', { organizationId, userIds: [ada.userId, grace.userId], config: { inbox: 'MINE' } });
+  await ok('/v2/auth/permissions/add', {
+    user: { userId: ada.userId },
+    permissions: { resources: [{ type: 'document', id: 'nda', organizationId }] },
+  });
+  await ok('/v2/notifications/config/set', {
+    organizationId,
+    userIds: [ada.userId, grace.userId],
+    config: { inbox: 'MINE' },
+  });
   await ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
 
-  await ok('/v2/commentannotations/add', { ...at, commentAnnotations: [
-    { annotationId: 'byAda', commentData: [{ commentText: saidByAda, from: ada }, { commentText: 'Grace answers', from: grace, taggedUserContacts: [mention(max)] }] },
-    {
-      annotationId: 'byGrace',
-      commentData: [
-        { commentText: 'Grace asks', from: grace, taggedUserContacts: [mention(ada)] },
-        { commentText: saidToGrace, from: ada, taggedUserContacts: [mention(grace)] },
-        { commentText: 'Max writes', from: max, to: [ada, grace], metadata: { reviewer: ada } },
-      ],
-      assignedTo: ada, subscribedUsers: [ada, grace], unsubscribedUsers: [ada], visibility: { type: 'restricted', userIds: [ada.userId, grace.userId, max.userId] }, metadata: { owner: ada },
-    },
-    { annotationId: 'ofGrace', commentData: [{ commentText: 'Nobody else', from: grace }] },
-    { annotationId: 'long', commentData: Array.from({ length: 25 }, (_, i) => ({ commentText: `${saidByAda} ${i}`, from: i % 2 ? ada : grace })), from: ada },
-  ] });
+  await ok('/v2/commentannotations/add', {
+    ...at,
+    commentAnnotations: [
+      {
+        annotationId: 'byAda',
+        commentData: [
+          { commentText: saidByAda, from: ada },
+          { commentText: 'Grace answers', from: grace, taggedUserContacts: [mention(max)] },
+        ],
+      },
+      {
+        annotationId: 'byGrace',
+        commentData: [
+          { commentText: 'Grace asks', from: grace, taggedUserContacts: [mention(ada)] },
+          { commentText: saidToGrace, from: ada, taggedUserContacts: [mention(grace)] },
+          { commentText: 'Max writes', from: max, to: [ada, grace], metadata: { reviewer: ada } },
+        ],
+        assignedTo: ada,
+        subscribedUsers: [ada, grace],
+        unsubscribedUsers: [ada],
+        visibility: { type: 'restricted', userIds: [ada.userId, grace.userId, max.userId] },
+        metadata: { owner: ada },
+      },
+      { annotationId: 'ofGrace', commentData: [{ commentText: 'Nobody else', from: grace }] },
+      {
+        annotationId: 'long',
+        commentData: Array.from({ length: 25 }, (_, i) => ({
+          commentText: `${saidByAda} ${i}`,
+          from: i % 2 ? ada : grace,
+        })),
+        from: ada,
+      },
+    ],
+  });
   await ok('/v2/commentannotations/update', { ...at, annotationIds: ['long'], updatedData: { from: ada } });
-  await ok('/v2/commentannotations/update', { ...at, annotationIds: ['byGrace'], updatedData: { status: 'IN_PROGRESS', statusUpdatedByUserId: ada.userId } });
-  await ok('/v2/commentannotations/add', { ...at, documentId: 'offer', commentAnnotations: [{ annotationId: 'offered', commentData: [{ commentText: 'In the offer', from: grace }, { commentText: saidToGrace, from: ada }] }] });
+  await ok('/v2/commentannotations/update', {
+    ...at,
+    annotationIds: ['byGrace'],
+    updatedData: { status: 'IN_PROGRESS', statusUpdatedByUserId: ada.userId },
+  });
+  await ok('/v2/commentannotations/add', {
+    ...at,
+    documentId: 'offer',
+    commentAnnotations: [
+      {
+        annotationId: 'offered',
+        commentData: [
+          { commentText: 'In the offer', from: grace },
+          { commentText: saidToGrace, from: ada },
+        ],
+      },
+    ],
+  });
 
   const reactions = [
     { annotationId: 'both', icon: 'heart', from: ada, commentAnnotationId: 'byGrace', commentId: 1 },
@@ -53,26 +111,76 @@ export async function leaveTraces(customer: Customer, organizationId: string): P
     { annotationId: 'ofGrace', icon: 'heart', from: grace, commentAnnotationId: 'ofGrace', commentId: 1 },
   ];
   await ok('/v2/reactions/add', { ...at, reactions });
-  await ok('/v2/recordings/add', { ...at, recordings: [
-    { annotationId: 'ofAda', recordingType: 'audio', from: ada, transcription: saidByAda },
-    { annotationId: 'ofGrace', recordingType: 'audio', from: grace, transcription: { speakers: [ada, grace] } },
-  ] });
+  await ok('/v2/recordings/add', {
+    ...at,
+    recordings: [
+      { annotationId: 'ofAda', recordingType: 'audio', from: ada, transcription: saidByAda },
+      { annotationId: 'ofGrace', recordingType: 'audio', from: grace, transcription: { speakers: [ada, grace] } },
+    ],
+  });
   const headline = { displayHeadlineMessageTemplate: '{actionUser} wrote', displayBodyMessage: 'It is there' };
-  const notify = (notificationId: string, more: object) => ok('/v2/notifications/add', { ...at, notificationId, notifyAll: false, ...headline, ...more });
+  const notify = (notificationId: string, more: object) =>
+    ok('/v2/notifications/add', { ...at, notificationId, notifyAll: false, ...headline, ...more });
   await notify('byAda', { actionUser: ada, notifyUsers: [grace] });
   await notify('toAda', { actionUser: grace, notifyUsers: [ada] });
-  await notify('toBoth', { actionUser: grace, notifyUsers: [ada, max], displayHeadlineMessageTemplateData: { actionUser: grace, recipientUser: ada } });
+  await notify('toBoth', {
+    actionUser: grace,
+    notifyUsers: [ada, max],
+    displayHeadlineMessageTemplateData: { actionUser: grace, recipientUser: ada },
+  });
   await notify('toAll', {
-    actionUser: grace, notifyUsers: [ada], notifyAll: true, notificationSource: 'comment', displayBodyMessage: saidToGrace,
+    actionUser: grace,
+    notifyUsers: [ada],
+    notifyAll: true,
+    notificationSource: 'comment',
+    displayBodyMessage: saidToGrace,
     notificationSourceData: { annotationId: 'byGrace', commentId: 2, commentText: saidToGrace },
   });
-  await notify('aboutAda', { actionUser: grace, notifyUsers: [max], notificationSource: 'comment', notificationSourceData: { annotationId: 'byAda', commentId: 2, commentText: 'Grace answers' } });
+  await notify('aboutAda', {
+    actionUser: grace,
+    notifyUsers: [max],
+    notificationSource: 'comment',
+    notificationSourceData: { annotationId: 'byAda', commentId: 2, commentText: 'Grace answers' },
+  });
   await notify('toMax', { actionUser: grace, notifyUsers: [max] });
-  await ok('/v2/notifications/update', { organizationId, notifications: [{ id: 'toBoth', readByUserIds: [ada.userId, max.userId] }] });
-  await ok('/v2/activities/add', { ...at, activities: [
-    { id: 'ofAda', featureType: 'comment', actionType: 'comment.add', actionUser: ada, entityData: { said: saidByAda } },
-    { id: 'aboutAda', featureType: 'comment', actionType: 'comment.update', actionUser: grace, targetEntityId: 'byGrace', entityTargetData: { from: ada, commentText: saidToGrace }, changes: { commentText: { from: saidToGrace, to: 'other' } } },
-    { id: 'withAda', featureType: 'comment', actionType: 'assigned', actionUser: grace, entityData: { from: grace, assignedTo: ada }, changes: { assignedTo: { from: 'max', to: ada.userId } } },
-    { id: 'ofGrace', featureType: 'comment', actionType: 'comment.add', actionUser: grace, entityData: { from: grace } },
-  ] });
+  await ok('/v2/notifications/update', {
+    organizationId,
+    notifications: [{ id: 'toBoth', readByUserIds: [ada.userId, max.userId] }],
+  });
+  await ok('/v2/activities/add', {
+    ...at,
+    activities: [
+      {
+        id: 'ofAda',
+        featureType: 'comment',
+        actionType: 'comment.add',
+        actionUser: ada,
+        entityData: { said: saidByAda },
+      },
+      {
+        id: 'aboutAda',
+        featureType: 'comment',
+        actionType: 'comment.update',
+        actionUser: grace,
+        targetEntityId: 'byGrace',
+        entityTargetData: { from: ada, commentText: saidToGrace },
+        changes: { commentText: { from: saidToGrace, to: 'other' } },
+      },
+      {
+        id: 'withAda',
+        featureType: 'comment',
+        actionType: 'assigned',
+        actionUser: grace,
+        entityData: { from: grace, assignedTo: ada },
+        changes: { assignedTo: { from: 'max', to: ada.userId } },
+      },
+      {
+        id: 'ofGrace',
+        featureType: 'comment',
+        actionType: 'comment.add',
+        actionUser: grace,
+        entityData: { from: grace },
+      },
+    ],
+  });
 }

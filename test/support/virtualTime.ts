@@ -8,7 +8,10 @@ export interface VirtualTime {
 }
 
 /** A clock for retries that only sleeps move. `random` is what each pause draws. */
-export function virtualTime({ random = () => 0.5, ...context }: Partial<Pick<RetryContext, 'random' | 'until'>> = {}): VirtualTime {
+export function virtualTime({
+  random = () => 0.5,
+  ...context
+}: Partial<Pick<RetryContext, 'random' | 'until'>> = {}): VirtualTime {
   let now = Date.now();
   const sleeps: number[] = [];
   const sleep = async (milliseconds: number) => {

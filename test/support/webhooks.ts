@@ -17,7 +17,11 @@ export const paths = {
 } as const;
 
 /** What a call answered, in short: `done`, or the status and message of its failure. */
-export async function outcome(customer: Customer, path: string, data: unknown): Promise<'done' | readonly [status: string, message: string]> {
+export async function outcome(
+  customer: Customer,
+  path: string,
+  data: unknown,
+): Promise<'done' | readonly [status: string, message: string]> {
   const { status, body } = await customer.call(path, data);
   return status === 200 ? 'done' : [body.error.status, body.error.message];
 }

@@ -1,7 +1,8 @@
 import { strToU8, zipSync, type Zippable } from 'fflate';
 
 /** A cell: a text that cells share, a number with a style, or its XML. */
-export type TestCell = string | { readonly number: number | string; readonly style?: number } | { readonly xml: string } | undefined;
+export type TestCell =
+  string | { readonly number: number | string; readonly style?: number } | { readonly xml: string } | undefined;
 
 export interface TestSheet {
   readonly name: string;
@@ -21,7 +22,10 @@ export function escaped(text: string): string {
 }
 
 /** An XLSX file as spreadsheets write it. `parts` are put over its own. */
-export function workbook(sheets: readonly TestSheet[], { parts = {}, dates1904 = false }: { parts?: Zippable; dates1904?: boolean } = {}): Buffer {
+export function workbook(
+  sheets: readonly TestSheet[],
+  { parts = {}, dates1904 = false }: { parts?: Zippable; dates1904?: boolean } = {},
+): Buffer {
   const shared: string[] = [];
   const cellXml = (cell: TestCell, row: number, column: number) => {
     if (cell === undefined) return '';
@@ -31,20 +35,39 @@ export function workbook(sheets: readonly TestSheet[], { parts = {}, dates1904 =
     return `<c r="${address}" t="s"><v>${shared.push(cell) - 1}</v></c>`;
   };
   const sheetXml = ({ rows, xml }: TestSheet) => {
-    const data = xml ?? `<sheetData>${rows.map((cells, row) => `<row r="${row + 1}">${cells.map((cell, column) => cellXml(cell, row, column)).join('')}</row>`).join('')}</sheetData>`;
+    const data =
+      xml ??
+      `<sheetData>${rows.map((cells, row) => `<row r="${row + 1}">${cells.map((cell, column) => cellXml(cell, row, column)).join('')}</row>`).join('')}</sheetData>`;
     return `${HEAD}<worksheet xmlns="${MAIN}"><dimension ref="A1:XFD1048576"/>${data}</worksheet>`;
   };
-  const sheetParts = Object.fromEntries(sheets.map((sheet, index) => [`xl/worksheets/sheet${index + 1}.xml`, strToU8(sheetXml(sheet))]));
-  const relation = (id: number | string, type: string, target: string) => `<Relationship Id="rId${id}" Type="${RELATIONS}/${type}" Target="${target}"/>`;
-  return Buffer.from(zipSync({
-    '[Content_Types].xml': strToU8(`${HEAD}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`),
-    '_rels/.rels': strToU8(`${HEAD}<Relationships xmlns="${PACKAGE}">${relation(1, 'officeDocument', 'xl/workbook.xml')}</Relationships>`),
-    'xl/workbook.xml': strToU8(`${HEAD}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><workbookPr date1904="${dates1904 ? 1 : 0}"/><sheets>${sheets.map(({ name, hidden }, index) => `<sheet name="${escaped(name)}" sheetId="${index + 1}"${hidden ? ' state="hidden"' : ''} r:id="rId${index + 1}"/>`).join('')}</sheets></workbook>`),
-    'xl/_rels/workbook.xml.rels': strToU8(`${HEAD}<Relationships xmlns="${PACKAGE}">${sheets.map((_sheet, index) => relation(index + 1, 'worksheet', `worksheets/sheet${index + 1}.xml`)).join('')}${relation('S', 'sharedStrings', 'sharedStrings.xml')}${relation('T', 'styles', '/xl/styles.xml')}</Relationships>`),
-    ...sheetParts,
-    'xl/sharedStrings.xml': strToU8(`${HEAD}<sst xmlns="${MAIN}">${shared.map((text) => `<si><t xml:space="preserve">${escaped(text)}</t></si>`).join('')}</sst>`),
-    // Style 1 is a date that every spreadsheet has, 2 one of its own, 3 a number with words.
-    'xl/styles.xml': strToU8(`${HEAD}<styleSheet xmlns="${MAIN}"><numFmts><numFmt numFmtId="164" formatCode="dd\\.mm\\.yyyy hh:mm"/><numFmt numFmtId="165" formatCode="0 &quot;days&quot;"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>`),
-    ...parts,
-  }));
+  const sheetParts = Object.fromEntries(
+    sheets.map((sheet, index) => [`xl/worksheets/sheet${index + 1}.xml`, strToU8(sheetXml(sheet))]),
+  );
+  const relation = (id: number | string, type: string, target: string) =>
+    `<Relationship Id="rId${id}" Type="${RELATIONS}/${type}" Target="${target}"/>`;
+  return Buffer.from(
+    zipSync({
+      '[Content_Types].xml': strToU8(
+        `${HEAD}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`,
+      ),
+      '_rels/.rels': strToU8(
+        `${HEAD}<Relationships xmlns="${PACKAGE}">${relation(1, 'officeDocument', 'xl/workbook.xml')}</Relationships>`,
+      ),
+      'xl/workbook.xml': strToU8(
+        `${HEAD}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><workbookPr date1904="${dates1904 ? 1 : 0}"/><sheets>${sheets.map(({ name, hidden }, index) => `<sheet name="${escaped(name)}" sheetId="${index + 1}"${hidden ? ' state="hidden"' : ''} r:id="rId${index + 1}"/>`).join('')}</sheets></workbook>`,
+      ),
+      'xl/_rels/workbook.xml.rels': strToU8(
+        `${HEAD}<Relationships xmlns="${PACKAGE}">${sheets.map((_sheet, index) => relation(index + 1, 'worksheet', `worksheets/sheet${index + 1}.xml`)).join('')}${relation('S', 'sharedStrings', 'sharedStrings.xml')}${relation('T', 'styles', '/xl/styles.xml')}</Relationships>`,
+      ),
+      ...sheetParts,
+      'xl/sharedStrings.xml': strToU8(
+        `${HEAD}<sst xmlns="${MAIN}">${shared.map((text) => `<si><t xml:space="preserve">${escaped(text)}</t></si>`).join('')}</sst>`,
+      ),
+      // Style 1 is a date that every spreadsheet has, 2 one of its own, 3 a number with words.
+      'xl/styles.xml': strToU8(
+        `${HEAD}<styleSheet xmlns="${MAIN}"><numFmts><numFmt numFmtId="164" formatCode="dd\\.mm\\.yyyy hh:mm"/><numFmt numFmtId="165" formatCode="0 &quot;days&quot;"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>`,
+      ),
+      ...parts,
+    }),
+  );
 }

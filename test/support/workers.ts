@@ -18,7 +18,12 @@ export function messagesEvent(bodies: readonly unknown[], { receiveCount = 1, se
       messageId: `message-${index}`,
       receiptHandle: `receipt-${index}`,
       body: typeof body === 'string' ? body : JSON.stringify(body),
-      attributes: { ApproximateReceiveCount: String(receiveCount), SentTimestamp: String(sentAt), SenderId: 'sender', ApproximateFirstReceiveTimestamp: String(sentAt) },
+      attributes: {
+        ApproximateReceiveCount: String(receiveCount),
+        SentTimestamp: String(sentAt),
+        SenderId: 'sender',
+        ApproximateFirstReceiveTimestamp: String(sentAt),
+      },
       messageAttributes: {},
       md5OfBody: '',
       eventSource: 'aws:sqs',
@@ -30,7 +35,8 @@ export function messagesEvent(bodies: readonly unknown[], { receiveCount = 1, se
 
 /** The event that Lambda makes of new items, as they are stored. The ids of the records are `1`, `2` and so on. */
 export function insertsEvent(items: readonly Record<string, unknown>[], at = Date.now()): DynamoDBStreamEvent {
-  const image = (item: Record<string, unknown>): Record<string, AttributeValue> => JSON.parse(JSON.stringify(marshall(item, { removeUndefinedValues: true }), base64));
+  const image = (item: Record<string, unknown>): Record<string, AttributeValue> =>
+    JSON.parse(JSON.stringify(marshall(item, { removeUndefinedValues: true }), base64));
   return {
     Records: items.map((item, index) => ({
       eventID: randomUUID(),
@@ -53,7 +59,10 @@ function base64(_key: string, value: unknown): unknown {
 }
 
 /** Measures that are kept, for `run` called directly. */
-export function keptMeasures(): Measures & { readonly counted: Map<CountedMetric, number>; readonly recorded: Map<RecordedMetric, number[]> } {
+export function keptMeasures(): Measures & {
+  readonly counted: Map<CountedMetric, number>;
+  readonly recorded: Map<RecordedMetric, number[]>;
+} {
   const counted = new Map<CountedMetric, number>();
   const recorded = new Map<RecordedMetric, number[]>();
   return {

@@ -16,10 +16,22 @@ export interface TestWorkspace {
 
 /** Creates a workspace through the API, as a customer does: create, then ask for the tokens of the first API key. */
 export async function newWorkspace(ownerEmail = `owner-${randomUUID()}@example.com`): Promise<TestWorkspace> {
-  const { id, authToken: workspaceAuthToken, apiKeyList } = (await post(createWorkspace, {}, { ownerEmail })).body.result.data;
+  const {
+    id,
+    authToken: workspaceAuthToken,
+    apiKeyList,
+  } = (await post(createWorkspace, {}, { ownerEmail })).body.result.data;
   const headers = { 'x-svc-workspace-id': id, 'x-svc-workspace-auth-token': workspaceAuthToken };
   const [apiKey] = Object.keys(apiKeyList) as [string];
   const { authTokens } = (await post(listTokens, headers, { apiKey })).body.result.data;
   const authToken = authTokens[0].token;
-  return { id, ownerEmail, workspaceAuthToken, apiKey, authToken, headers, keyHeaders: { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken } };
+  return {
+    id,
+    ownerEmail,
+    workspaceAuthToken,
+    apiKey,
+    authToken,
+    headers,
+    keyHeaders: { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken },
+  };
 }

@@ -10,7 +10,11 @@ const content = doc.getText('content');
 let version: number | undefined;
 
 async function call({ baseUrl, headers, editor }: EditorOrder, path: string, data: object): Promise<any> {
-  const response = await fetch(`${baseUrl}/v2/crdt/updates/${path}`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify({ data: { ...editor, ...data } }) });
+  const response = await fetch(`${baseUrl}/v2/crdt/updates/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ data: { ...editor, ...data } }),
+  });
   const body: any = await response.json();
   if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${JSON.stringify(body)}`);
   return body.result.data;
@@ -19,7 +23,11 @@ async function call({ baseUrl, headers, editor }: EditorOrder, path: string, dat
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 
 async function pull(order: EditorOrder): Promise<void> {
-  const answer = await call(order, 'get', order.byVersion ? { version } : { stateVector: base64(Y.encodeStateVector(doc)) });
+  const answer = await call(
+    order,
+    'get',
+    order.byVersion ? { version } : { stateVector: base64(Y.encodeStateVector(doc)) },
+  );
   Y.applyUpdate(doc, Buffer.from(answer.update, 'base64'));
   ({ version } = answer);
 }
@@ -29,7 +37,11 @@ process.on('message', async (order: EditorOrder) => {
   for (const word of order.words) {
     const before = Y.encodeStateVector(doc);
     content.insert(content.length, `${word} `);
-    await call(order, 'push', { update: base64(Y.encodeStateAsUpdate(doc, before)), userId: 'ada', sessionId: 'tab-1' });
+    await call(order, 'push', {
+      update: base64(Y.encodeStateAsUpdate(doc, before)),
+      userId: 'ada',
+      sessionId: 'tab-1',
+    });
     await pull(order);
   }
   process.send?.({ text: content.toString() } satisfies EditorReport);

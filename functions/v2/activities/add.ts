@@ -9,42 +9,51 @@ import { Id, limits, list } from '../../../lib/shared/schema.ts';
 
 const message = 'Activity(s) added successfully.';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/activities/add',
-  summary: 'Add activity logs to a document, all of them or none',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({ organizationId: Id, documentId: Id, activities: list(NewActivity, limits.list) }),
-  output: z.object({ data: z.object({ success: z.literal(true), message: z.string() }) }),
-  message,
-  errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-  uses: { findPlace: findPlaceToWrite, configs: readActivityConfig, activities: addActivities },
-  impact: 'customers cannot add activity logs',
-  example: {
-    data: {
-      organizationId: 'acme',
-      documentId: 'nda',
-      activities: [{
-        id: 'signature-1',
-        featureType: 'custom',
-        actionType: 'document.sign',
-        actionUser: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
-        targetEntityId: 'signature',
-        changes: { status: { from: 'open', to: 'signed' } },
-        displayMessageTemplate: '{{actionUser}} signed {{document}}',
-        displayMessageTemplateData: { actionUser: 'Ada', document: 'the NDA' },
-      }],
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/activities/add',
+    summary: 'Add activity logs to a document, all of them or none',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({ organizationId: Id, documentId: Id, activities: list(NewActivity, limits.list) }),
+    output: z.object({ data: z.object({ success: z.literal(true), message: z.string() }) }),
+    message,
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
+    uses: { findPlace: findPlaceToWrite, configs: readActivityConfig, activities: addActivities },
+    impact: 'customers cannot add activity logs',
+    example: {
+      data: {
+        organizationId: 'acme',
+        documentId: 'nda',
+        activities: [
+          {
+            id: 'signature-1',
+            featureType: 'custom',
+            actionType: 'document.sign',
+            actionUser: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
+            targetEntityId: 'signature',
+            changes: { status: { from: 'open', to: 'signed' } },
+            displayMessageTemplate: '{{actionUser}} signed {{document}}',
+            displayMessageTemplateData: { actionUser: 'Ada', document: 'the NDA' },
+          },
+        ],
+      },
+      result: { data: { success: true, message } },
     },
-    result: { data: { success: true, message } },
   },
-}, async ({ input, caller, deps, now, repeatableId }) => {
-  const [place, config] = await Promise.all([deps.findPlace(caller.tenant, input), deps.configs.get(caller.tenant)]);
-  requireEnabled(config);
-  // Those of one call have the same time, and are listed by their ids then: in the order of the call.
-  const ids = input.activities.map((_activity, number) => repeatableId('act', number)).sort();
-  const activities = input.activities.map((activity, number) => ({ ...activity, id: activity.id ?? (ids[number] as string), generated: activity.id === undefined }));
-  await deps.activities.add(place, activities, { immutable: config?.immutable ?? false, now });
-  return { data: { success: true as const, message } };
-});
+  async ({ input, caller, deps, now, repeatableId }) => {
+    const [place, config] = await Promise.all([deps.findPlace(caller.tenant, input), deps.configs.get(caller.tenant)]);
+    requireEnabled(config);
+    // Those of one call have the same time, and are listed by their ids then: in the order of the call.
+    const ids = input.activities.map((_activity, number) => repeatableId('act', number)).sort();
+    const activities = input.activities.map((activity, number) => ({
+      ...activity,
+      id: activity.id ?? (ids[number] as string),
+      generated: activity.id === undefined,
+    }));
+    await deps.activities.add(place, activities, { immutable: config?.immutable ?? false, now });
+    return { data: { success: true as const, message } };
+  },
+);
 
 export const handler = toLambda(endpoint);

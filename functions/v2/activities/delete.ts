@@ -14,50 +14,71 @@ import { closedObject, Id, limits, list, optional, withFieldRule } from '../../.
 
 const selectors = ['documentId', 'targetEntityId', 'activityIds'] as const;
 
-export const endpoint = defineEndpoint({
-  path: '/v2/activities/delete',
-  summary: 'Delete the activity logs that all of the given ids, document and target entity select, unless they are immutable',
-  auth: 'apiKey',
-  kind: 'write',
-  input: closedObject({
-    organizationId: Id,
-    documentId: optional(Id),
-    targetEntityId: optional(Id),
-    activityIds: optional(list(Id, limits.list)),
-  }).check(withFieldRule('anyOf', selectors, z.refine((data) => selectors.some((name) => data[name] !== undefined), { error: 'must have at least one of documentId, targetEntityId and activityIds' }))),
-  output: z.object({
-    data: z.record(z.string(), ItemOutcome),
-    /** Whether the document or target entity has more than one call deletes: the same call deletes those. */
-    hasMore: z.boolean(),
-  }),
-  message: ({ hasMore }) => (hasMore ? 'Activity(s) deleted. There are more: send the request again.' : 'Activity(s) deleted successfully.'),
-  errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-  uses: { organizations: findOrganization, documents: readDocuments, configs: readActivityConfig, activities: removeActivities },
-  impact: 'customers cannot delete activity logs',
-  example: {
-    data: { organizationId: 'acme', activityIds: ['signature-1'] },
-    result: { data: { 'signature-1': { success: true, message: 'Activity deleted.' } }, hasMore: false },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/activities/delete',
+    summary:
+      'Delete the activity logs that all of the given ids, document and target entity select, unless they are immutable',
+    auth: 'apiKey',
+    kind: 'write',
+    input: closedObject({
+      organizationId: Id,
+      documentId: optional(Id),
+      targetEntityId: optional(Id),
+      activityIds: optional(list(Id, limits.list)),
+    }).check(
+      withFieldRule(
+        'anyOf',
+        selectors,
+        z.refine((data) => selectors.some((name) => data[name] !== undefined), {
+          error: 'must have at least one of documentId, targetEntityId and activityIds',
+        }),
+      ),
+    ),
+    output: z.object({
+      data: z.record(z.string(), ItemOutcome),
+      /** Whether the document or target entity has more than one call deletes: the same call deletes those. */
+      hasMore: z.boolean(),
+    }),
+    message: ({ hasMore }) =>
+      hasMore ? 'Activity(s) deleted. There are more: send the request again.' : 'Activity(s) deleted successfully.',
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
+    uses: {
+      organizations: findOrganization,
+      documents: readDocuments,
+      configs: readActivityConfig,
+      activities: removeActivities,
+    },
+    impact: 'customers cannot delete activity logs',
+    example: {
+      data: { organizationId: 'acme', activityIds: ['signature-1'] },
+      result: { data: { 'signature-1': { success: true, message: 'Activity deleted.' } }, hasMore: false },
+    },
   },
-}, async ({ input: { organizationId, documentId, targetEntityId, activityIds }, caller, deps }) => {
-  const [organization, config] = await Promise.all([deps.organizations.require(caller.tenant, organizationId), deps.configs.get(caller.tenant)]);
-  requireWritable({ organization });
-  requireMutable(config);
-  const place = placeOf(caller.tenant, organization);
-  const at = documentId === undefined ? undefined : await documentPlace(documentId);
-  const { results, hasMore } = await removed();
-  return { data: dict(results), hasMore };
+  async ({ input: { organizationId, documentId, targetEntityId, activityIds }, caller, deps }) => {
+    const [organization, config] = await Promise.all([
+      deps.organizations.require(caller.tenant, organizationId),
+      deps.configs.get(caller.tenant),
+    ]);
+    requireWritable({ organization });
+    requireMutable(config);
+    const place = placeOf(caller.tenant, organization);
+    const at = documentId === undefined ? undefined : await documentPlace(documentId);
+    const { results, hasMore } = await removed();
+    return { data: dict(results), hasMore };
 
-  async function documentPlace(id: string) {
-    const document = await deps.documents.require(place, id);
-    requireWritable({ organization, document });
-    return { ...place, document: document.internalId };
-  }
+    async function documentPlace(id: string) {
+      const document = await deps.documents.require(place, id);
+      requireWritable({ organization, document });
+      return { ...place, document: document.internalId };
+    }
 
-  async function removed() {
-    if (activityIds) return deps.activities.remove(at ?? place, distinct(activityIds), targetEntityId);
-    if (targetEntityId !== undefined) return deps.activities.removeOfTarget(at ?? place, targetEntityId);
-    return at ? deps.activities.removeOfDocument(at) : { results: [], hasMore: false };
-  }
-});
+    async function removed() {
+      if (activityIds) return deps.activities.remove(at ?? place, distinct(activityIds), targetEntityId);
+      if (targetEntityId !== undefined) return deps.activities.removeOfTarget(at ?? place, targetEntityId);
+      return at ? deps.activities.removeOfDocument(at) : { results: [], hasMore: false };
+    }
+  },
+);
 
 export const handler = toLambda(endpoint);

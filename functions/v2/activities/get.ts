@@ -10,62 +10,87 @@ import { Id, limits, list, Name, optional, PageSize, PageToken } from '../../../
 
 const path = '/v2/activities/get';
 
-export const endpoint = defineEndpoint({
-  path,
-  summary: 'Get activity logs by id, or a page of a document\'s, a target entity\'s or an organization\'s',
-  auth: 'apiKey',
-  kind: 'read',
-  input: z.object({
-    organizationId: Id,
-    documentId: optional(Id),
-    targetEntityId: optional(Id),
-    featureTypes: optional(list(z.enum(featureTypes), limits.readIds)),
-    actionTypes: optional(list(Name, limits.readIds)),
-    userId: optional(Id),
-    activityIds: optional(list(Id, limits.readIds)),
-    order: optional(z.enum(['asc', 'desc'])),
-    pageSize: optional(PageSize),
-    pageToken: optional(PageToken),
-  }),
-  output: z.object({ data: z.array(ShownActivity), pageToken: z.string().nullable() }),
-  message: 'Activity(s) retrieved successfully.',
-  errors: ['NOT_FOUND'],
-  uses: { findListing, activities: readActivities },
-  narrowBy: 'activityIds',
-  impact: 'customers cannot read activity logs',
-  example: {
-    data: { organizationId: 'acme', documentId: 'nda', featureTypes: ['custom'] },
-    result: {
-      data: [{
-        id: 'signature-1',
-        featureType: 'custom',
-        actionType: 'document.sign',
-        actionUser: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
-        targetEntityId: 'signature',
-        changes: { status: { from: 'open', to: 'signed' } },
-        displayMessageTemplate: '{{actionUser}} signed {{document}}',
-        displayMessageTemplateData: { actionUser: 'Ada', document: 'the NDA' },
-        metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', documentId: 'nda', organizationId: 'acme' },
-        timestamp: 1767225600000,
-      }],
-      pageToken: null,
+export const endpoint = defineEndpoint(
+  {
+    path,
+    summary: "Get activity logs by id, or a page of a document's, a target entity's or an organization's",
+    auth: 'apiKey',
+    kind: 'read',
+    input: z.object({
+      organizationId: Id,
+      documentId: optional(Id),
+      targetEntityId: optional(Id),
+      featureTypes: optional(list(z.enum(featureTypes), limits.readIds)),
+      actionTypes: optional(list(Name, limits.readIds)),
+      userId: optional(Id),
+      activityIds: optional(list(Id, limits.readIds)),
+      order: optional(z.enum(['asc', 'desc'])),
+      pageSize: optional(PageSize),
+      pageToken: optional(PageToken),
+    }),
+    output: z.object({ data: z.array(ShownActivity), pageToken: z.string().nullable() }),
+    message: 'Activity(s) retrieved successfully.',
+    errors: ['NOT_FOUND'],
+    uses: { findListing, activities: readActivities },
+    narrowBy: 'activityIds',
+    impact: 'customers cannot read activity logs',
+    example: {
+      data: { organizationId: 'acme', documentId: 'nda', featureTypes: ['custom'] },
+      result: {
+        data: [
+          {
+            id: 'signature-1',
+            featureType: 'custom',
+            actionType: 'document.sign',
+            actionUser: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
+            targetEntityId: 'signature',
+            changes: { status: { from: 'open', to: 'signed' } },
+            displayMessageTemplate: '{{actionUser}} signed {{document}}',
+            displayMessageTemplateData: { actionUser: 'Ada', document: 'the NDA' },
+            metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', documentId: 'nda', organizationId: 'acme' },
+            timestamp: 1767225600000,
+          },
+        ],
+        pageToken: null,
+      },
     },
   },
-}, async ({ input, caller, deps, now }) => {
-  const { organizationId, targetEntityId, userId, activityIds, order = 'desc', pageSize = limits.pageSize } = input;
-  const { organization, document, documents } = await deps.findListing(caller.tenant, input);
-  const place = document?.place ?? organization;
+  async ({ input, caller, deps, now }) => {
+    const { organizationId, targetEntityId, userId, activityIds, order = 'desc', pageSize = limits.pageSize } = input;
+    const { organization, document, documents } = await deps.findListing(caller.tenant, input);
+    const place = document?.place ?? organization;
 
-  const filter = { featureTypes: input.featureTypes && distinct(input.featureTypes).sort(), actionTypes: input.actionTypes && distinct(input.actionTypes).sort(), userId };
-  const listing = { ...filter, targetEntityId, descending: order === 'desc', names: { apiKey: caller.tenant, organizationId } };
-  const pages = paging(caller, [path, organization.organization, JSON.stringify([document?.place.document, targetEntityId, filter, activityIds, order])], input, now);
-  if (activityIds) return { data: await deps.activities.named(place, distinct(activityIds), listing), pageToken: null };
+    const filter = {
+      featureTypes: input.featureTypes && distinct(input.featureTypes).sort(),
+      actionTypes: input.actionTypes && distinct(input.actionTypes).sort(),
+      userId,
+    };
+    const listing = {
+      ...filter,
+      targetEntityId,
+      descending: order === 'desc',
+      names: { apiKey: caller.tenant, organizationId },
+    };
+    const pages = paging(
+      caller,
+      [
+        path,
+        organization.organization,
+        JSON.stringify([document?.place.document, targetEntityId, filter, activityIds, order]),
+      ],
+      input,
+      now,
+    );
+    if (activityIds)
+      return { data: await deps.activities.named(place, distinct(activityIds), listing), pageToken: null };
 
-  const page = { from: walkCursor.position(pages.after), limit: pageSize };
-  const { values, next } = targetEntityId === undefined
-    ? await deps.activities.list(documents, listing, page)
-    : await deps.activities.listOfTarget(place, { ...listing, targetEntityId }, page);
-  return { data: values, pageToken: pages.next(walkCursor.of(next)) };
-});
+    const page = { from: walkCursor.position(pages.after), limit: pageSize };
+    const { values, next } =
+      targetEntityId === undefined
+        ? await deps.activities.list(documents, listing, page)
+        : await deps.activities.listOfTarget(place, { ...listing, targetEntityId }, page);
+    return { data: values, pageToken: pages.next(walkCursor.of(next)) };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -11,29 +11,43 @@ import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
 import { Id, limits, list } from '../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/activities/update',
-  summary: 'Replace fields of activity logs, unless they are immutable',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({ organizationId: Id, activities: list(ActivityChange, limits.list) }),
-  output: z.object({ data: z.record(z.string(), ItemOutcome) }),
-  message: 'Activity(s) updated successfully.',
-  errors: ['FAILED_PRECONDITION'],
-  uses: { organizations: findOrganization, configs: readActivityConfig, activities: updateActivities },
-  impact: 'customers cannot change activity logs',
-  example: {
-    data: { organizationId: 'acme', activities: [{ id: 'signature-1', displayMessageTemplate: '{{actionUser}} signed' }] },
-    result: { data: { 'signature-1': { success: true, message: 'Activity updated.' } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/activities/update',
+    summary: 'Replace fields of activity logs, unless they are immutable',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({ organizationId: Id, activities: list(ActivityChange, limits.list) }),
+    output: z.object({ data: z.record(z.string(), ItemOutcome) }),
+    message: 'Activity(s) updated successfully.',
+    errors: ['FAILED_PRECONDITION'],
+    uses: { organizations: findOrganization, configs: readActivityConfig, activities: updateActivities },
+    impact: 'customers cannot change activity logs',
+    example: {
+      data: {
+        organizationId: 'acme',
+        activities: [{ id: 'signature-1', displayMessageTemplate: '{{actionUser}} signed' }],
+      },
+      result: { data: { 'signature-1': { success: true, message: 'Activity updated.' } } },
+    },
   },
-}, async ({ input, caller, deps }) => {
-  const [organization, config] = await Promise.all([deps.organizations.require(caller.tenant, input.organizationId), deps.configs.get(caller.tenant)]);
-  requireWritable({ organization });
-  requireMutable(config);
-  // Of several changes of one activity the last one counts, as with additions.
-  const changes = distinctBy(input.activities.toReversed(), ({ id }) => id).reverse();
-  const results = await deps.activities.update(placeOf(caller.tenant, organization), changes);
-  return { data: byId(changes.map(({ id }) => id), results) };
-});
+  async ({ input, caller, deps }) => {
+    const [organization, config] = await Promise.all([
+      deps.organizations.require(caller.tenant, input.organizationId),
+      deps.configs.get(caller.tenant),
+    ]);
+    requireWritable({ organization });
+    requireMutable(config);
+    // Of several changes of one activity the last one counts, as with additions.
+    const changes = distinctBy(input.activities.toReversed(), ({ id }) => id).reverse();
+    const results = await deps.activities.update(placeOf(caller.tenant, organization), changes);
+    return {
+      data: byId(
+        changes.map(({ id }) => id),
+        results,
+      ),
+    };
+  },
+);
 
 export const handler = toLambda(endpoint);

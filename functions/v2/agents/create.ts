@@ -8,37 +8,47 @@ import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/agents/create',
-  summary: 'Create a review agent',
-  auth: 'apiKey',
-  kind: 'write',
-  input: SentAgent,
-  output: z.object({ data: z.object({ agentId: z.string() }) }),
-  message: 'Agent created successfully',
-  errors: ['RESOURCE_EXHAUSTED', 'ABORTED'],
-  uses: { agents: createAgents, box: secretBox },
-  impact: 'customers cannot create review agents',
-  example: {
-    data: {
-      name: 'Tone of voice',
-      description: 'Finds sentences that do not sound like us',
-      instructions: 'Report every sentence that is not friendly.',
-      metadata: { team: 'brand' },
-      contextGathering: { strategies: ['web-page-text'], strategyOptions: { 'web-page-text': { deviceType: 'mobile' } } },
-      execution: { executionStrategy: 'ai', aiConfig: { provider: 'claude' } },
-      postProcess: { guardrails: { enabled: false } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/agents/create',
+    summary: 'Create a review agent',
+    auth: 'apiKey',
+    kind: 'write',
+    input: SentAgent,
+    output: z.object({ data: z.object({ agentId: z.string() }) }),
+    message: 'Agent created successfully',
+    errors: ['RESOURCE_EXHAUSTED', 'ABORTED'],
+    uses: { agents: createAgents, box: secretBox },
+    impact: 'customers cannot create review agents',
+    example: {
+      data: {
+        name: 'Tone of voice',
+        description: 'Finds sentences that do not sound like us',
+        instructions: 'Report every sentence that is not friendly.',
+        metadata: { team: 'brand' },
+        contextGathering: {
+          strategies: ['web-page-text'],
+          strategyOptions: { 'web-page-text': { deviceType: 'mobile' } },
+        },
+        execution: { executionStrategy: 'ai', aiConfig: { provider: 'claude' } },
+        postProcess: { guardrails: { enabled: false } },
+      },
+      result: { data: { agentId: 'agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' } },
     },
-    result: { data: { agentId: 'agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' } },
   },
-}, async ({ input, caller: { tenant }, deps, now, repeatableId }) => {
-  refuseKeys(serverManagedKeys(input));
-  const { name, description, enabled = true, metadata } = input;
-  const agentId = repeatableId('agt', 0);
-  const content = await sealVersion(deps.box, tenant, agentId, { behaviour: behaviourOf(input), metadata });
-  const outcome = await deps.agents.create(tenant, { agentId, name, description, enabled }, content, { callId: repeatableId('ver', 1), now });
-  if (outcome === 'full') throw new ApiError('RESOURCE_EXHAUSTED', `The API key has ${MOST_AGENTS} custom agents, as many as it may have.`);
-  return { data: { agentId } };
-});
+  async ({ input, caller: { tenant }, deps, now, repeatableId }) => {
+    refuseKeys(serverManagedKeys(input));
+    const { name, description, enabled = true, metadata } = input;
+    const agentId = repeatableId('agt', 0);
+    const content = await sealVersion(deps.box, tenant, agentId, { behaviour: behaviourOf(input), metadata });
+    const outcome = await deps.agents.create(tenant, { agentId, name, description, enabled }, content, {
+      callId: repeatableId('ver', 1),
+      now,
+    });
+    if (outcome === 'full')
+      throw new ApiError('RESOURCE_EXHAUSTED', `The API key has ${MOST_AGENTS} custom agents, as many as it may have.`);
+    return { data: { agentId } };
+  },
+);
 
 export const handler = toLambda(endpoint);

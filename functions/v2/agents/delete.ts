@@ -10,28 +10,31 @@ import { toLambda } from '../../../lib/http/lambda.ts';
 import { sendTo } from '../../../lib/workers/queues.ts';
 import { closedObject, Id } from '../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/agents/delete',
-  summary: 'Delete a review agent with all of its versions',
-  auth: 'apiKey',
-  kind: 'write',
-  input: closedObject({ agentId: Id }),
-  output: z.object({ data: z.object({ agentId: z.string() }) }),
-  message: 'Agent deleted successfully',
-  errors: ['ABORTED'],
-  uses: { agents: removeAgents, groups: forgetAgents, queue: sendTo.jobs },
-  impact: 'customers cannot delete review agents',
-  example: {
-    data: { agentId: 'agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
-    result: { data: { agentId: 'agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/agents/delete',
+    summary: 'Delete a review agent with all of its versions',
+    auth: 'apiKey',
+    kind: 'write',
+    input: closedObject({ agentId: Id }),
+    output: z.object({ data: z.object({ agentId: z.string() }) }),
+    message: 'Agent deleted successfully',
+    errors: ['ABORTED'],
+    uses: { agents: removeAgents, groups: forgetAgents, queue: sendTo.jobs },
+    impact: 'customers cannot delete review agents',
+    example: {
+      data: { agentId: 'agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
+      result: { data: { agentId: 'agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' } },
+    },
   },
-}, async ({ input: { agentId }, caller: { tenant }, deps, now, repeatableId, log }) => {
-  if (builtInAgent(agentId)) throw onlyCustomAgents();
-  const job = await deps.agents.delete(tenant, agentId, { callId: repeatableId('job', 0), now });
-  if (job) await sendHints(deps.queue, [removalMessage(job)], log);
-  // Also of an agent that is gone: the call that removed it may have ended before this.
-  await deps.groups.forget(tenant, agentId, now);
-  return { data: { agentId } };
-});
+  async ({ input: { agentId }, caller: { tenant }, deps, now, repeatableId, log }) => {
+    if (builtInAgent(agentId)) throw onlyCustomAgents();
+    const job = await deps.agents.delete(tenant, agentId, { callId: repeatableId('job', 0), now });
+    if (job) await sendHints(deps.queue, [removalMessage(job)], log);
+    // Also of an agent that is gone: the call that removed it may have ended before this.
+    await deps.groups.forget(tenant, agentId, now);
+    return { data: { agentId } };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -1,7 +1,15 @@
 import * as z from 'zod';
 import { readAgentGroups } from '../../../lib/agents/agentGroups.ts';
 import { readAgents, type TenantAgents } from '../../../lib/agents/agentReader.ts';
-import { AgentRow, showAgent, showBuiltIn, showBuiltInRow, ShownAgent, showRow, unknownAgent } from '../../../lib/agents/rules/agents.ts';
+import {
+  AgentRow,
+  showAgent,
+  showBuiltIn,
+  showBuiltInRow,
+  ShownAgent,
+  showRow,
+  unknownAgent,
+} from '../../../lib/agents/rules/agents.ts';
 import { builtInAgent, listedBuiltInAgents } from '../../../lib/agents/rules/builtIn.ts';
 import { unknownGroup } from '../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
@@ -9,53 +17,75 @@ import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, isObject, optional } from '../../../lib/shared/schema.ts';
 
 /** With `agentId` the filter is ignored, also one that does not exist. */
-const Input = z.preprocess((data) => (isObject(data) && typeof data.agentId === 'string' ? { ...data, filter: undefined } : data),
-  z.object({ agentId: optional(Id), filter: optional(z.enum(['defaultOnly', 'customOnly'])), groupId: optional(Id) }));
+const Input = z.preprocess(
+  (data) => (isObject(data) && typeof data.agentId === 'string' ? { ...data, filter: undefined } : data),
+  z.object({ agentId: optional(Id), filter: optional(z.enum(['defaultOnly', 'customOnly'])), groupId: optional(Id) }),
+);
 
-export const endpoint = defineEndpoint({
-  path: '/v2/agents/get',
-  summary: 'Get one review agent, or list them',
-  auth: 'apiKey',
-  kind: 'read',
-  input: Input,
-  output: z.object({ data: z.union([z.object({ agent: ShownAgent }), z.object({ agents: z.array(AgentRow) })]) }),
-  message: ({ data }) => ('agent' in data ? 'Agent fetched successfully' : 'Agents fetched successfully'),
-  errors: ['NOT_FOUND', 'ABORTED'],
-  uses: { agents: readAgents, groups: readAgentGroups },
-  narrowBy: 'groupId',
-  impact: 'customers cannot see their review agents',
-  example: {
-    data: { filter: 'customOnly' },
-    result: {
-      data: {
-        agents: [{
-          id: 'agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', name: 'Tone of voice', description: 'Finds sentences that do not sound like us', enabled: true, version: 2, managedBy: 'customer',
-          metadata: { team: 'brand', apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' }, executionCount: 0, lastExecutedAt: null,
-        }],
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/agents/get',
+    summary: 'Get one review agent, or list them',
+    auth: 'apiKey',
+    kind: 'read',
+    input: Input,
+    output: z.object({ data: z.union([z.object({ agent: ShownAgent }), z.object({ agents: z.array(AgentRow) })]) }),
+    message: ({ data }) => ('agent' in data ? 'Agent fetched successfully' : 'Agents fetched successfully'),
+    errors: ['NOT_FOUND', 'ABORTED'],
+    uses: { agents: readAgents, groups: readAgentGroups },
+    narrowBy: 'groupId',
+    impact: 'customers cannot see their review agents',
+    example: {
+      data: { filter: 'customOnly' },
+      result: {
+        data: {
+          agents: [
+            {
+              id: 'agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+              name: 'Tone of voice',
+              description: 'Finds sentences that do not sound like us',
+              enabled: true,
+              version: 2,
+              managedBy: 'customer',
+              metadata: { team: 'brand', apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
+              executionCount: 0,
+              lastExecutedAt: null,
+            },
+          ],
+        },
       },
     },
   },
-}, async ({ input: { agentId, filter, groupId }, caller: { tenant }, deps }) => {
-  if (agentId !== undefined) {
-    const builtIn = builtInAgent(agentId);
-    if (builtIn) return { data: { agent: showBuiltIn(builtIn, await deps.agents.builtIn(tenant, agentId)) } };
-    const found = await deps.agents.get(tenant, agentId);
-    if (!found) throw unknownAgent();
-    return { data: { agent: showAgent(tenant, found) } };
-  }
-  const rows = groupId === undefined ? everyRow(await deps.agents.list(tenant)) : await rowsOf(groupId);
-  return { data: { agents: filter === undefined ? rows : rows.filter(({ system = false }) => system === (filter === 'defaultOnly')) } };
+  async ({ input: { agentId, filter, groupId }, caller: { tenant }, deps }) => {
+    if (agentId !== undefined) {
+      const builtIn = builtInAgent(agentId);
+      if (builtIn) return { data: { agent: showBuiltIn(builtIn, await deps.agents.builtIn(tenant, agentId)) } };
+      const found = await deps.agents.get(tenant, agentId);
+      if (!found) throw unknownAgent();
+      return { data: { agent: showAgent(tenant, found) } };
+    }
+    const rows = groupId === undefined ? everyRow(await deps.agents.list(tenant)) : await rowsOf(groupId);
+    return {
+      data: {
+        agents:
+          filter === undefined ? rows : rows.filter(({ system = false }) => system === (filter === 'defaultOnly')),
+      },
+    };
 
-  function everyRow({ agents, changes }: TenantAgents): AgentRow[] {
-    return [...agents.map((agent) => showRow(tenant, agent)), ...listedBuiltInAgents.map((agent) => showBuiltInRow(agent, changes.get(agent.id)))];
-  }
+    function everyRow({ agents, changes }: TenantAgents): AgentRow[] {
+      return [
+        ...agents.map((agent) => showRow(tenant, agent)),
+        ...listedBuiltInAgents.map((agent) => showBuiltInRow(agent, changes.get(agent.id))),
+      ];
+    }
 
-  async function rowsOf(group: string): Promise<AgentRow[]> {
-    const found = await deps.groups.get(tenant, group);
-    if (!found) throw unknownGroup();
-    const rowById = new Map(everyRow(await deps.agents.named(tenant, found.agentIds)).map((row) => [row.id, row]));
-    return found.agentIds.flatMap((id) => rowById.get(id) ?? []);
-  }
-});
+    async function rowsOf(group: string): Promise<AgentRow[]> {
+      const found = await deps.groups.get(tenant, group);
+      if (!found) throw unknownGroup();
+      const rowById = new Map(everyRow(await deps.agents.named(tenant, found.agentIds)).map((row) => [row.id, row]));
+      return found.agentIds.flatMap((id) => rowById.get(id) ?? []);
+    }
+  },
+);
 
 export const handler = toLambda(endpoint);

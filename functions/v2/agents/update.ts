@@ -10,30 +10,39 @@ import { Id, Name, optional, Text, withOpenKeys } from '../../../lib/shared/sche
 
 const serverManaged = ['id', 'apiKey', 'managedBy', 'metadata', 'version', 'createdAt', 'updatedAt'];
 
-export const endpoint = defineEndpoint({
-  path: '/v2/agents/update',
-  summary: 'Rename, describe, enable or disable a review agent without a new version',
-  auth: 'apiKey',
-  kind: 'write',
-  input: withOpenKeys({ agentId: Id, name: optional(Name), description: optional(Text), enabled: optional(z.boolean()) }),
-  output: z.object({ data: z.object({ agentId: z.string() }) }),
-  message: 'Agent updated successfully',
-  errors: ['NOT_FOUND', 'ABORTED'],
-  uses: { agents: changeAgents },
-  impact: 'customers cannot rename, enable or disable review agents',
-  example: {
-    data: { agentId: 'agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', enabled: false },
-    result: { data: { agentId: 'agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/agents/update',
+    summary: 'Rename, describe, enable or disable a review agent without a new version',
+    auth: 'apiKey',
+    kind: 'write',
+    input: withOpenKeys({
+      agentId: Id,
+      name: optional(Name),
+      description: optional(Text),
+      enabled: optional(z.boolean()),
+    }),
+    output: z.object({ data: z.object({ agentId: z.string() }) }),
+    message: 'Agent updated successfully',
+    errors: ['NOT_FOUND', 'ABORTED'],
+    uses: { agents: changeAgents },
+    impact: 'customers cannot rename, enable or disable review agents',
+    example: {
+      data: { agentId: 'agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', enabled: false },
+      result: { data: { agentId: 'agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' } },
+    },
   },
-}, async ({ input: { agentId, open, ...change }, caller: { tenant }, deps, now }) => {
-  refuseKeys(serverManaged.filter((key) => Object.hasOwn(open, key)).map((key) => [key]));
-  const isBuiltIn = builtInAgent(agentId) !== undefined;
-  if (isBuiltIn && (change.name !== undefined || change.description !== undefined)) throw onlyCustomAgents();
-  const fields = isBuiltIn ? ['enabled'] : ['name', 'description', 'enabled'];
-  requireChange(change, fields, `At least one of these must be given: ${fields.join(', ')}.`);
-  if (isBuiltIn) await deps.agents.updateBuiltIn(tenant, { agentId, enabled: change.enabled === true, updatedAt: now });
-  else if ((await deps.agents.update(tenant, agentId, change, now)) === 'unknown') throw unknownAgent();
-  return { data: { agentId } };
-});
+  async ({ input: { agentId, open, ...change }, caller: { tenant }, deps, now }) => {
+    refuseKeys(serverManaged.filter((key) => Object.hasOwn(open, key)).map((key) => [key]));
+    const isBuiltIn = builtInAgent(agentId) !== undefined;
+    if (isBuiltIn && (change.name !== undefined || change.description !== undefined)) throw onlyCustomAgents();
+    const fields = isBuiltIn ? ['enabled'] : ['name', 'description', 'enabled'];
+    requireChange(change, fields, `At least one of these must be given: ${fields.join(', ')}.`);
+    if (isBuiltIn)
+      await deps.agents.updateBuiltIn(tenant, { agentId, enabled: change.enabled === true, updatedAt: now });
+    else if ((await deps.agents.update(tenant, agentId, change, now)) === 'unknown') throw unknownAgent();
+    return { data: { agentId } };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -11,55 +11,86 @@ import { byId } from '../../../lib/shared/results.ts';
 import { Id, limits, list, optional } from '../../../lib/shared/schema.ts';
 import { serviceName } from '../../../lib/app/serviceName.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/commentannotations/add',
-  summary: 'Add comment threads to a document, each with its first comments',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({
-    organizationId: Id,
-    documentId: Id,
-    createOrganization: optional(z.boolean()),
-    createDocument: optional(z.boolean()),
-    verifyUserPermissions: optional(z.boolean()),
-    commentAnnotations: list(NewThread, limits.list),
-  }),
-  output: z.object({
-    data: z.record(z.string(), z.object({ success: z.boolean(), annotationId: z.string(), commentIds: z.array(z.number()), message: z.string(), findingId: z.string().optional() })),
-  }),
-  message: 'Comment Annotation(s) added successfully.',
-  errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-  uses: { ensurePlace, threads: addThreads, serviceName },
-  impact: 'customers cannot start comment threads',
-  example: {
-    data: {
-      organizationId: 'acme',
-      documentId: 'nda',
-      createDocument: true,
-      commentAnnotations: [{
-        annotationId: 'clause-4',
-        location: { id: 'page-2', locationName: 'Page 2' },
-        targetElement: { targetText: 'two years', occurrence: 1 },
-        assignedTo: { userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' },
-        priority: { id: 'P1', name: 'High' },
-        commentData: [{
-          commentText: 'Two years is too long.',
-          from: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
-          taggedUserContacts: [{ userId: 'grace', text: '@Grace' }],
-          triggerNotification: true,
-        }],
-      }],
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/commentannotations/add',
+    summary: 'Add comment threads to a document, each with its first comments',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({
+      organizationId: Id,
+      documentId: Id,
+      createOrganization: optional(z.boolean()),
+      createDocument: optional(z.boolean()),
+      verifyUserPermissions: optional(z.boolean()),
+      commentAnnotations: list(NewThread, limits.list),
+    }),
+    output: z.object({
+      data: z.record(
+        z.string(),
+        z.object({
+          success: z.boolean(),
+          annotationId: z.string(),
+          commentIds: z.array(z.number()),
+          message: z.string(),
+          findingId: z.string().optional(),
+        }),
+      ),
+    }),
+    message: 'Comment Annotation(s) added successfully.',
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
+    uses: { ensurePlace, threads: addThreads, serviceName },
+    impact: 'customers cannot start comment threads',
+    example: {
+      data: {
+        organizationId: 'acme',
+        documentId: 'nda',
+        createDocument: true,
+        commentAnnotations: [
+          {
+            annotationId: 'clause-4',
+            location: { id: 'page-2', locationName: 'Page 2' },
+            targetElement: { targetText: 'two years', occurrence: 1 },
+            assignedTo: { userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' },
+            priority: { id: 'P1', name: 'High' },
+            commentData: [
+              {
+                commentText: 'Two years is too long.',
+                from: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
+                taggedUserContacts: [{ userId: 'grace', text: '@Grace' }],
+                triggerNotification: true,
+              },
+            ],
+          },
+        ],
+      },
+      result: {
+        data: {
+          'clause-4': { success: true, annotationId: 'clause-4', commentIds: [1], message: 'Added Successfully' },
+        },
+      },
     },
-    result: { data: { 'clause-4': { success: true, annotationId: 'clause-4', commentIds: [1], message: 'Added Successfully' } } },
   },
-}, async ({ input, caller, deps, now, newId }) => {
-  requireAgentSources(input.commentAnnotations.flatMap(({ commentData }) => commentData), deps.serviceName);
-  const found = await deps.ensurePlace(caller.tenant, input, now);
-  const identified = input.commentAnnotations.map((sent) => ({ annotationId: sent.annotationId ?? newId('ann'), sent }));
-  const threads = distinctBy(identified, ({ annotationId }) => annotationId);
-  const results = await deps.threads.add(found, threads, { verify: input.verifyUserPermissions ?? false, now });
-  return { data: byId(threads.map(({ annotationId }) => annotationId), results) };
-});
+  async ({ input, caller, deps, now, newId }) => {
+    requireAgentSources(
+      input.commentAnnotations.flatMap(({ commentData }) => commentData),
+      deps.serviceName,
+    );
+    const found = await deps.ensurePlace(caller.tenant, input, now);
+    const identified = input.commentAnnotations.map((sent) => ({
+      annotationId: sent.annotationId ?? newId('ann'),
+      sent,
+    }));
+    const threads = distinctBy(identified, ({ annotationId }) => annotationId);
+    const results = await deps.threads.add(found, threads, { verify: input.verifyUserPermissions ?? false, now });
+    return {
+      data: byId(
+        threads.map(({ annotationId }) => annotationId),
+        results,
+      ),
+    };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

@@ -1,7 +1,12 @@
 import * as z from 'zod';
 import { findPlaceToWrite } from '../../../lib/content/documentScope.ts';
 import { writeThreads } from '../../../lib/comments/threadWriter.ts';
-import { agentSelectors, noEmptySelector, selectors, someAgentPage } from '../../../lib/comments/rules/threadFilters.ts';
+import {
+  agentSelectors,
+  noEmptySelector,
+  selectors,
+  someAgentPage,
+} from '../../../lib/comments/rules/threadFilters.ts';
 import { ContentUser } from '../../../lib/content/rules/user.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
@@ -9,35 +14,55 @@ import { defineTwin } from '../../../lib/http/twin.ts';
 import { byId, ItemResults } from '../../../lib/shared/results.ts';
 import { closedObject, Id, optional } from '../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/commentannotations/delete',
-  summary: 'Delete comment threads of a document, or all of them, with their comments and reactions',
-  auth: 'apiKey',
-  kind: 'write',
-  input: closedObject({
-    organizationId: Id,
-    documentId: Id,
-    ...selectors,
-    ...agentSelectors,
-    actionUser: optional(ContentUser),
-    triggerNotification: optional(z.boolean()),
-    triggerActivities: optional(z.boolean()),
-  }).check(noEmptySelector, someAgentPage),
-  output: ItemResults,
-  message: 'Annotations deleted successfully.',
-  errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-  uses: { findPlaceToWrite, threads: writeThreads },
-  impact: 'customers cannot delete comment threads',
-  example: {
-    data: { organizationId: 'acme', documentId: 'nda', annotationIds: ['clause-4'] },
-    result: { data: { 'clause-4': { success: true, id: 'clause-4', message: 'Deleted Successfully' } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/commentannotations/delete',
+    summary: 'Delete comment threads of a document, or all of them, with their comments and reactions',
+    auth: 'apiKey',
+    kind: 'write',
+    input: closedObject({
+      organizationId: Id,
+      documentId: Id,
+      ...selectors,
+      ...agentSelectors,
+      actionUser: optional(ContentUser),
+      triggerNotification: optional(z.boolean()),
+      triggerActivities: optional(z.boolean()),
+    }).check(noEmptySelector, someAgentPage),
+    output: ItemResults,
+    message: 'Annotations deleted successfully.',
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
+    uses: { findPlaceToWrite, threads: writeThreads },
+    impact: 'customers cannot delete comment threads',
+    example: {
+      data: { organizationId: 'acme', documentId: 'nda', annotationIds: ['clause-4'] },
+      result: { data: { 'clause-4': { success: true, id: 'clause-4', message: 'Deleted Successfully' } } },
+    },
   },
-}, async ({ input, caller, deps, now }) => {
-  const { organizationId: _, documentId: __, actionUser: actor, triggerNotification, triggerActivities, ...filters } = input;
-  const found = await deps.findPlaceToWrite(caller.tenant, input);
-  const results = await deps.threads.remove(found, filters, { actor, notify: triggerNotification ?? false, log: triggerActivities ?? false, now });
-  return { data: byId(results.map(({ annotationId }) => annotationId), results.map(({ annotationId: id, success, message }) => ({ success, id, message }))) };
-});
+  async ({ input, caller, deps, now }) => {
+    const {
+      organizationId: _,
+      documentId: __,
+      actionUser: actor,
+      triggerNotification,
+      triggerActivities,
+      ...filters
+    } = input;
+    const found = await deps.findPlaceToWrite(caller.tenant, input);
+    const results = await deps.threads.remove(found, filters, {
+      actor,
+      notify: triggerNotification ?? false,
+      log: triggerActivities ?? false,
+      now,
+    });
+    return {
+      data: byId(
+        results.map(({ annotationId }) => annotationId),
+        results.map(({ annotationId: id, success, message }) => ({ success, id, message })),
+      ),
+    };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

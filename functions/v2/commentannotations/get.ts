@@ -15,58 +15,150 @@ import { serviceName } from '../../../lib/app/serviceName.ts';
 
 const path = '/v2/commentannotations/get';
 
-export const endpoint = defineEndpoint({
-  path,
-  summary: 'Get comment threads with their comments: by id, or a page of a document\'s, a folder\'s or an organization\'s',
-  auth: 'apiKey',
-  kind: 'read',
-  input: ThreadListing,
-  output: z.object({ data: z.union([z.array(ThreadRow.nullable()), z.record(z.string(), z.array(ThreadRow))]), deletedAnnotations: z.array(DeletedThread).optional(), nextPageToken: z.string().nullable() }),
-  message: ({ data }) => (Array.isArray(data) ? 'Annotation(s) fetched successfully.' : 'Annotations fetched successfully.'),
-  errors: ['NOT_FOUND'],
-  uses: { threads: readThreadPages, serviceName },
-  narrowBy: 'annotationIds',
-  impact: 'customers cannot read comment threads',
-  example: {
-    data: { organizationId: 'acme', documentId: 'nda', statusIds: ['OPEN'] },
-    result: {
-      data: [{
-        annotationId: 'clause-4', annotationNumber: 2, annotationIndex: 1, type: 'comment', sourceType: 'rest-api',
-        comments: [{
-          commentId: 1, type: 'text', status: 'added', commentText: 'Two years is too long.', from: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
-          isEdited: false, reactionAnnotationIds: [], createdAt: 1767225600000, lastUpdated: '2026-01-01T00:00:00.000Z',
-          metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', organizationId: 'acme', documentId: 'nda' },
-          isDraft: false, to: [], toOrganizationUserGroup: [], taggedUserContacts: [], attachments: [], recorders: [], customList: [], isCommentTextAvailable: true,
-        }],
-        commentCount: 1, hasMoreComments: false, hasDraftComments: false, context: { access: {}, accessFields: [] }, visibilityConfig: { type: 'public' }, locationId: null,
-        customList: [], subscribedUsers: [], unsubscribedUsers: [], subscribedGroups: [], pageInfo: {}, from: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
-        status: { id: 'OPEN', name: 'Open', type: 'default' }, involvedUserIds: ['ada'], mentionedUserIds: [], createdAt: 1767225600000, lastUpdated: 1767225600000,
-        metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', organizationId: 'acme', documentId: 'nda' },
-      }],
-      nextPageToken: null,
+export const endpoint = defineEndpoint(
+  {
+    path,
+    summary:
+      "Get comment threads with their comments: by id, or a page of a document's, a folder's or an organization's",
+    auth: 'apiKey',
+    kind: 'read',
+    input: ThreadListing,
+    output: z.object({
+      data: z.union([z.array(ThreadRow.nullable()), z.record(z.string(), z.array(ThreadRow))]),
+      deletedAnnotations: z.array(DeletedThread).optional(),
+      nextPageToken: z.string().nullable(),
+    }),
+    message: ({ data }) =>
+      Array.isArray(data) ? 'Annotation(s) fetched successfully.' : 'Annotations fetched successfully.',
+    errors: ['NOT_FOUND'],
+    uses: { threads: readThreadPages, serviceName },
+    narrowBy: 'annotationIds',
+    impact: 'customers cannot read comment threads',
+    example: {
+      data: { organizationId: 'acme', documentId: 'nda', statusIds: ['OPEN'] },
+      result: {
+        data: [
+          {
+            annotationId: 'clause-4',
+            annotationNumber: 2,
+            annotationIndex: 1,
+            type: 'comment',
+            sourceType: 'rest-api',
+            comments: [
+              {
+                commentId: 1,
+                type: 'text',
+                status: 'added',
+                commentText: 'Two years is too long.',
+                from: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
+                isEdited: false,
+                reactionAnnotationIds: [],
+                createdAt: 1767225600000,
+                lastUpdated: '2026-01-01T00:00:00.000Z',
+                metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', organizationId: 'acme', documentId: 'nda' },
+                isDraft: false,
+                to: [],
+                toOrganizationUserGroup: [],
+                taggedUserContacts: [],
+                attachments: [],
+                recorders: [],
+                customList: [],
+                isCommentTextAvailable: true,
+              },
+            ],
+            commentCount: 1,
+            hasMoreComments: false,
+            hasDraftComments: false,
+            context: { access: {}, accessFields: [] },
+            visibilityConfig: { type: 'public' },
+            locationId: null,
+            customList: [],
+            subscribedUsers: [],
+            unsubscribedUsers: [],
+            subscribedGroups: [],
+            pageInfo: {},
+            from: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
+            status: { id: 'OPEN', name: 'Open', type: 'default' },
+            involvedUserIds: ['ada'],
+            mentionedUserIds: [],
+            createdAt: 1767225600000,
+            lastUpdated: 1767225600000,
+            metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', organizationId: 'acme', documentId: 'nda' },
+          },
+        ],
+        nextPageToken: null,
+      },
     },
   },
-}, async ({ input, caller, deps, now }) => {
-  const { documentIds, annotationIds, deletedAfter, groupByDocumentId = false, order = 'desc', pageSize = limits.pageSize } = input;
-  const { filters, parts } = listingOptions(input, deps.serviceName);
-  if (annotationIds) {
-    const found = await deps.threads.named(caller.tenant, input, distinct(annotationIds), { filters, parts });
-    return { data: shownThreads(found, groupByDocumentId), nextPageToken: null };
-  }
-  const scope = await deps.threads.scope(caller.tenant, input);
-  if (deletedAfter !== undefined) {
-    const deletions = paging(caller, [path, 'deleted', scope.place.organization, JSON.stringify([input.documentId, input.folderId, documentIds, deletedAfter])], input, now);
-    const deleted = await deps.threads.deleted(scope, { deletedAfter, limit: pageSize, from: walkCursor.position(deletions.after) });
-    return { data: [], deletedAnnotations: deleted.values, nextPageToken: deletions.next(walkCursor.of(deleted.next)) };
-  }
-  const pages = paging(caller, [path, scope.place.organization, JSON.stringify([filters, documentIds, order])], input, now);
-  const { values, next } = await deps.threads.page(scope, { parts, filters, descending: order === 'desc', limit: pageSize, from: walkCursor.position(pages.after) });
-  return { data: shownThreads(values.map((one) => [one]), groupByDocumentId), nextPageToken: pages.next(walkCursor.of(next)) };
-});
+  async ({ input, caller, deps, now }) => {
+    const {
+      documentIds,
+      annotationIds,
+      deletedAfter,
+      groupByDocumentId = false,
+      order = 'desc',
+      pageSize = limits.pageSize,
+    } = input;
+    const { filters, parts } = listingOptions(input, deps.serviceName);
+    if (annotationIds) {
+      const found = await deps.threads.named(caller.tenant, input, distinct(annotationIds), { filters, parts });
+      return { data: shownThreads(found, groupByDocumentId), nextPageToken: null };
+    }
+    const scope = await deps.threads.scope(caller.tenant, input);
+    if (deletedAfter !== undefined) {
+      const deletions = paging(
+        caller,
+        [
+          path,
+          'deleted',
+          scope.place.organization,
+          JSON.stringify([input.documentId, input.folderId, documentIds, deletedAfter]),
+        ],
+        input,
+        now,
+      );
+      const deleted = await deps.threads.deleted(scope, {
+        deletedAfter,
+        limit: pageSize,
+        from: walkCursor.position(deletions.after),
+      });
+      return {
+        data: [],
+        deletedAnnotations: deleted.values,
+        nextPageToken: deletions.next(walkCursor.of(deleted.next)),
+      };
+    }
+    const pages = paging(
+      caller,
+      [path, scope.place.organization, JSON.stringify([filters, documentIds, order])],
+      input,
+      now,
+    );
+    const { values, next } = await deps.threads.page(scope, {
+      parts,
+      filters,
+      descending: order === 'desc',
+      limit: pageSize,
+      from: walkCursor.position(pages.after),
+    });
+    return {
+      data: shownThreads(
+        values.map((one) => [one]),
+        groupByDocumentId,
+      ),
+      nextPageToken: pages.next(walkCursor.of(next)),
+    };
+  },
+);
 
 export const twin = defineUnpagedTwin(endpoint, {
-  narrowBy: 'annotationIds', differs: 'without pages, of one document and with fewer fields', ignored: ['groupByDocumentId', 'deletedAfter'], required: ['documentId'], message: 'Annotations fetched successfully.',
-  row: OlderThread.nullable(), toRow: toOlderThread,
+  narrowBy: 'annotationIds',
+  differs: 'without pages, of one document and with fewer fields',
+  ignored: ['groupByDocumentId', 'deletedAfter'],
+  required: ['documentId'],
+  message: 'Annotations fetched successfully.',
+  row: OlderThread.nullable(),
+  toRow: toOlderThread,
 });
 
 export const handler = toLambdaWithTwin(endpoint, twin);

@@ -13,52 +13,93 @@ import { closedObject, Id, optional, Text, withFieldRule } from '../../../lib/sh
 
 const REASON_CHARACTERS = 4_000;
 
-export const endpoint = defineEndpoint({
-  path: '/v2/commentannotations/update',
-  summary: 'Change comment threads of a document',
-  auth: 'apiKey',
-  kind: 'write',
-  input: closedObject({
-    organizationId: Id,
-    documentId: Id,
-    ...selectors,
-    updatedData: optional(ThreadChange),
-    updateUsers: optional(UserReplacements),
-    /** Why a reviewer decides so: the change becomes a judgment that can be searched. */
-    reason: optional(Text.min(1).max(REASON_CHARACTERS)),
-    actionUser: optional(ContentUser),
-    triggerNotification: optional(z.boolean()),
-    triggerActivities: optional(z.boolean()),
-  }).check(someSelector, withFieldRule('anyOf', ['updatedData', 'updateUsers'], z.refine(({ updatedData, updateUsers }) => updatedData !== undefined || updateUsers !== undefined, {
-    path: ['updatedData'], error: 'must be given, or updateUsers',
-  })), z.refine(({ reason, actionUser }) => reason === undefined || actionUser !== undefined, {
-    path: ['actionUser'], error: 'is required with reason',
-  }), z.refine(({ reason }) => reason === undefined || reason.trim() !== '', { path: ['reason'], error: 'must not be blank' })),
-  output: ItemResults,
-  message: 'Annotations updated successfully.',
-  errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-  uses: { findPlaceToWrite, threads: writeThreads, hintEmbedding },
-  impact: 'customers cannot resolve, assign or change comment threads',
-  example: {
-    data: {
-      organizationId: 'acme',
-      documentId: 'nda',
-      annotationIds: ['clause-4'],
-      updatedData: { status: 'RESOLVED' },
-      reason: 'The clause now names the court of jurisdiction.',
-      actionUser: { userId: 'grace', name: 'Grace Hopper' },
-      triggerNotification: true,
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/commentannotations/update',
+    summary: 'Change comment threads of a document',
+    auth: 'apiKey',
+    kind: 'write',
+    input: closedObject({
+      organizationId: Id,
+      documentId: Id,
+      ...selectors,
+      updatedData: optional(ThreadChange),
+      updateUsers: optional(UserReplacements),
+      /** Why a reviewer decides so: the change becomes a judgment that can be searched. */
+      reason: optional(Text.min(1).max(REASON_CHARACTERS)),
+      actionUser: optional(ContentUser),
+      triggerNotification: optional(z.boolean()),
+      triggerActivities: optional(z.boolean()),
+    }).check(
+      someSelector,
+      withFieldRule(
+        'anyOf',
+        ['updatedData', 'updateUsers'],
+        z.refine(({ updatedData, updateUsers }) => updatedData !== undefined || updateUsers !== undefined, {
+          path: ['updatedData'],
+          error: 'must be given, or updateUsers',
+        }),
+      ),
+      z.refine(({ reason, actionUser }) => reason === undefined || actionUser !== undefined, {
+        path: ['actionUser'],
+        error: 'is required with reason',
+      }),
+      z.refine(({ reason }) => reason === undefined || reason.trim() !== '', {
+        path: ['reason'],
+        error: 'must not be blank',
+      }),
+    ),
+    output: ItemResults,
+    message: 'Annotations updated successfully.',
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
+    uses: { findPlaceToWrite, threads: writeThreads, hintEmbedding },
+    impact: 'customers cannot resolve, assign or change comment threads',
+    example: {
+      data: {
+        organizationId: 'acme',
+        documentId: 'nda',
+        annotationIds: ['clause-4'],
+        updatedData: { status: 'RESOLVED' },
+        reason: 'The clause now names the court of jurisdiction.',
+        actionUser: { userId: 'grace', name: 'Grace Hopper' },
+        triggerNotification: true,
+      },
+      result: { data: { 'clause-4': { success: true, id: 'clause-4', message: 'Annotations updated successfully' } } },
     },
-    result: { data: { 'clause-4': { success: true, id: 'clause-4', message: 'Annotations updated successfully' } } },
   },
-}, async ({ input, caller, deps, now, log }) => {
-  const { annotationIds, locationIds, userIds, updatedData: change, updateUsers: users, reason, actionUser: actor, triggerNotification, triggerActivities } = input;
-  const found = await deps.findPlaceToWrite(caller.tenant, input);
-  const acting = { actor, notify: triggerNotification ?? false, log: triggerActivities ?? false, now };
-  const results = await deps.threads.update(found, { annotationIds, locationIds, userIds }, { change, users, reason }, acting);
-  await deps.hintEmbedding(caller.tenant, results.flatMap(({ embedding = [] }) => embedding), log);
-  return { data: byId(results.map(({ annotationId }) => annotationId), results.map(({ annotationId: id, success, message }) => ({ success, id, message }))) };
-});
+  async ({ input, caller, deps, now, log }) => {
+    const {
+      annotationIds,
+      locationIds,
+      userIds,
+      updatedData: change,
+      updateUsers: users,
+      reason,
+      actionUser: actor,
+      triggerNotification,
+      triggerActivities,
+    } = input;
+    const found = await deps.findPlaceToWrite(caller.tenant, input);
+    const acting = { actor, notify: triggerNotification ?? false, log: triggerActivities ?? false, now };
+    const results = await deps.threads.update(
+      found,
+      { annotationIds, locationIds, userIds },
+      { change, users, reason },
+      acting,
+    );
+    await deps.hintEmbedding(
+      caller.tenant,
+      results.flatMap(({ embedding = [] }) => embedding),
+      log,
+    );
+    return {
+      data: byId(
+        results.map(({ annotationId }) => annotationId),
+        results.map(({ annotationId: id, success, message }) => ({ success, id, message })),
+      ),
+    };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

@@ -8,30 +8,36 @@ import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
 import { closedObject, Id, limits, list, optional } from '../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/crdt/delete',
-  summary: 'Delete collaborative editors of a document with their data, or all of them',
-  auth: 'apiKey',
-  kind: 'write',
-  limitClass: 'expensive',
-  input: closedObject({ organizationId: Id, documentId: Id, editorIds: optional(list(Id, limits.list)), ...ownIds }),
-  output: z.object({
-    data: z.record(z.string(), ItemOutcome),
-    /** Whether the document has more editors than one call deletes: the same call deletes those. */
-    hasMore: z.boolean(),
-  }),
-  message: ({ hasMore }) => (hasMore ? 'CRDT data deleted. There is more: send the request again.' : 'CRDT data deleted successfully.'),
-  errors: ['NOT_FOUND'],
-  uses: { findPlace, editors: removeEditors },
-  impact: 'customers cannot delete data of collaborative editors',
-  example: {
-    data: { organizationId: 'acme', documentId: 'nda', editorIds: ['summary'] },
-    result: { data: { summary: { success: true, message: 'CRDT data deleted.' } }, hasMore: false },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/crdt/delete',
+    summary: 'Delete collaborative editors of a document with their data, or all of them',
+    auth: 'apiKey',
+    kind: 'write',
+    limitClass: 'expensive',
+    input: closedObject({ organizationId: Id, documentId: Id, editorIds: optional(list(Id, limits.list)), ...ownIds }),
+    output: z.object({
+      data: z.record(z.string(), ItemOutcome),
+      /** Whether the document has more editors than one call deletes: the same call deletes those. */
+      hasMore: z.boolean(),
+    }),
+    message: ({ hasMore }) =>
+      hasMore ? 'CRDT data deleted. There is more: send the request again.' : 'CRDT data deleted successfully.',
+    errors: ['NOT_FOUND'],
+    uses: { findPlace, editors: removeEditors },
+    impact: 'customers cannot delete data of collaborative editors',
+    example: {
+      data: { organizationId: 'acme', documentId: 'nda', editorIds: ['summary'] },
+      result: { data: { summary: { success: true, message: 'CRDT data deleted.' } }, hasMore: false },
+    },
   },
-}, async ({ input: { editorIds, ...named }, caller, deps, now }) => {
-  const at = await deps.findPlace(caller.tenant, named);
-  const { editorIds: ids, more } = editorIds ? { editorIds: distinct(editorIds), more: false } : await deps.editors.some(at.place, limits.list);
-  return { data: byId(ids, await deps.editors.remove(at, ids, now)), hasMore: more };
-});
+  async ({ input: { editorIds, ...named }, caller, deps, now }) => {
+    const at = await deps.findPlace(caller.tenant, named);
+    const { editorIds: ids, more } = editorIds
+      ? { editorIds: distinct(editorIds), more: false }
+      : await deps.editors.some(at.place, limits.list);
+    return { data: byId(ids, await deps.editors.remove(at, ids, now)), hasMore: more };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -7,31 +7,51 @@ import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, optional } from '../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/crdt/get',
-  summary: 'Get the data of a collaborative editor, or of all that a document has',
-  auth: 'apiKey',
-  kind: 'read',
-  limitClass: 'expensive',
-  /** `type` selects the editors of that type. */
-  input: z.object({ organizationId: Id, documentId: Id, editorId: optional(Id), type: optional(z.enum(crdtTypes)), ...ownIds }),
-  output: z.object({ data: z.array(EditorRecord) }),
-  message: 'CRDT data retrieved successfully.',
-  knownMessages: { required: { organizationId: 'Organization ID is required' } },
-  errors: ['NOT_FOUND'],
-  uses: { findPlace, editors: listEditors },
-  narrowBy: 'editorId',
-  impact: 'customers cannot read the data of collaborative editors',
-  example: {
-    data: { organizationId: 'acme', documentId: 'nda', editorId: 'summary' },
-    result: {
-      data: [{ data: 'The engine weaves algebraic patterns.', id: 'summary', lastUpdate: '2026-01-01T00:00:00.000Z', lastUpdatedBy: 'ada', sessionId: null }],
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/crdt/get',
+    summary: 'Get the data of a collaborative editor, or of all that a document has',
+    auth: 'apiKey',
+    kind: 'read',
+    limitClass: 'expensive',
+    /** `type` selects the editors of that type. */
+    input: z.object({
+      organizationId: Id,
+      documentId: Id,
+      editorId: optional(Id),
+      type: optional(z.enum(crdtTypes)),
+      ...ownIds,
+    }),
+    output: z.object({ data: z.array(EditorRecord) }),
+    message: 'CRDT data retrieved successfully.',
+    knownMessages: { required: { organizationId: 'Organization ID is required' } },
+    errors: ['NOT_FOUND'],
+    uses: { findPlace, editors: listEditors },
+    narrowBy: 'editorId',
+    impact: 'customers cannot read the data of collaborative editors',
+    example: {
+      data: { organizationId: 'acme', documentId: 'nda', editorId: 'summary' },
+      result: {
+        data: [
+          {
+            data: 'The engine weaves algebraic patterns.',
+            id: 'summary',
+            lastUpdate: '2026-01-01T00:00:00.000Z',
+            lastUpdatedBy: 'ada',
+            sessionId: null,
+          },
+        ],
+      },
     },
+    memoryMb: 1024,
   },
-  memoryMb: 1024,
-}, async ({ input: { editorId, type, ...named }, caller, deps }) => {
-  const { place } = await deps.findPlace(caller.tenant, named);
-  return { data: editorId === undefined ? await deps.editors.all(place, type) : await deps.editors.one(place, editorId, type) };
-});
+  async ({ input: { editorId, type, ...named }, caller, deps }) => {
+    const { place } = await deps.findPlace(caller.tenant, named);
+    return {
+      data:
+        editorId === undefined ? await deps.editors.all(place, type) : await deps.editors.one(place, editorId, type),
+    };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -9,32 +9,42 @@ import { Id, list, OpenObject, optional } from '../../../lib/shared/schema.ts';
 /** As many as an endpoint can choose by. */
 const MOST_CHANNELS = 100;
 
-export const endpoint = defineEndpoint({
-  path: '/v2/events/publish',
-  summary: 'Publish an event to everything that its type is configured for',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({
-    event: PublishableType,
-    organizationId: Id,
-    documentId: optional(Id),
-    channels: optional(list(Id, MOST_CHANNELS, 0)),
-    actionUser: optional(ContentUser),
-    data: optional(OpenObject),
-    eventId: optional(Id),
-  }),
-  output: z.object({ data: z.object({ eventId: z.string() }) }),
-  message: 'Event published successfully.',
-  errors: ['NOT_FOUND', 'ABORTED'],
-  uses: { publisher: publishEvents },
-  impact: 'the platform\'s own services cannot publish events: nobody hears of huddles, recordings and workflows',
-  example: {
-    data: { event: 'huddle.create', organizationId: 'acme', documentId: 'nda', actionUser: { userId: 'ada', name: 'Ada Lovelace' }, data: { notifyUsers: [{ userId: 'grace' }] }, eventId: 'huddle-41d' },
-    result: { data: { eventId: 'huddle-41d' } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/events/publish',
+    summary: 'Publish an event to everything that its type is configured for',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({
+      event: PublishableType,
+      organizationId: Id,
+      documentId: optional(Id),
+      channels: optional(list(Id, MOST_CHANNELS, 0)),
+      actionUser: optional(ContentUser),
+      data: optional(OpenObject),
+      eventId: optional(Id),
+    }),
+    output: z.object({ data: z.object({ eventId: z.string() }) }),
+    message: 'Event published successfully.',
+    errors: ['NOT_FOUND', 'ABORTED'],
+    uses: { publisher: publishEvents },
+    impact: "the platform's own services cannot publish events: nobody hears of huddles, recordings and workflows",
+    example: {
+      data: {
+        event: 'huddle.create',
+        organizationId: 'acme',
+        documentId: 'nda',
+        actionUser: { userId: 'ada', name: 'Ada Lovelace' },
+        data: { notifyUsers: [{ userId: 'grace' }] },
+        eventId: 'huddle-41d',
+      },
+      result: { data: { eventId: 'huddle-41d' } },
+    },
   },
-}, async ({ input: { data = {}, ...sent }, caller, deps, now, repeatableId }) => {
-  const eventId = await deps.publisher.publish(caller.tenant, { ...sent, data }, repeatableId('evt', 0), now);
-  return { data: { eventId } };
-});
+  async ({ input: { data = {}, ...sent }, caller, deps, now, repeatableId }) => {
+    const eventId = await deps.publisher.publish(caller.tenant, { ...sent, data }, repeatableId('evt', 0), now);
+    return { data: { eventId } };
+  },
+);
 
 export const handler = toLambda(endpoint);

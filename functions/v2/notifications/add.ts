@@ -1,7 +1,13 @@
 import * as z from 'zod';
 import { addNotifications } from '../../../lib/notifications/notifications.ts';
 import { ensurePlace } from '../../../lib/content/documentScope.ts';
-import { hasRecipients, hasTemplates, isSmall, NewNotification, newNotification } from '../../../lib/notifications/rules.ts';
+import {
+  hasRecipients,
+  hasTemplates,
+  isSmall,
+  NewNotification,
+  newNotification,
+} from '../../../lib/notifications/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
@@ -10,50 +16,70 @@ import { Id, optional } from '../../../lib/shared/schema.ts';
 
 const message = 'Notification added successfully.';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/notifications/add',
-  summary: 'Notify some users, or everybody with access to a document',
-  auth: 'apiKey',
-  kind: 'write',
-  input: NewNotification.extend({
-    organizationId: Id,
-    createOrganization: optional(z.boolean()),
-    documentId: Id,
-    createDocument: optional(z.boolean()),
-    verifyUserPermissions: optional(z.boolean()),
-  }).check(hasTemplates, hasRecipients, isSmall),
-  output: z.object({ data: z.object({ success: z.literal(true), message: z.string() }) }),
-  message,
-  errors: ['NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION', 'ABORTED'],
-  uses: { ensurePlace, notifications: addNotifications },
-  impact: 'customers cannot notify their users',
-  example: {
-    data: {
-      organizationId: 'acme',
-      documentId: 'nda',
-      notificationId: 'signature-1',
-      actionUser: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
-      notifyAll: false,
-      notifyUsers: [{ userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' }],
-      displayHeadlineMessageTemplate: '{actionUser} asks {recipientUser} to sign {contract}',
-      displayHeadlineMessageTemplateData: { actionUser: { userId: 'ada', name: 'Ada Lovelace' }, recipientUser: { userId: 'grace', name: 'Grace Hopper' }, contract: 'the NDA' },
-      displayBodyMessage: 'It is due on Friday.',
-      notificationSourceData: { contractId: 'nda-2026' },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/notifications/add',
+    summary: 'Notify some users, or everybody with access to a document',
+    auth: 'apiKey',
+    kind: 'write',
+    input: NewNotification.extend({
+      organizationId: Id,
+      createOrganization: optional(z.boolean()),
+      documentId: Id,
+      createDocument: optional(z.boolean()),
+      verifyUserPermissions: optional(z.boolean()),
+    }).check(hasTemplates, hasRecipients, isSmall),
+    output: z.object({ data: z.object({ success: z.literal(true), message: z.string() }) }),
+    message,
+    errors: ['NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION', 'ABORTED'],
+    uses: { ensurePlace, notifications: addNotifications },
+    impact: 'customers cannot notify their users',
+    example: {
+      data: {
+        organizationId: 'acme',
+        documentId: 'nda',
+        notificationId: 'signature-1',
+        actionUser: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
+        notifyAll: false,
+        notifyUsers: [{ userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' }],
+        displayHeadlineMessageTemplate: '{actionUser} asks {recipientUser} to sign {contract}',
+        displayHeadlineMessageTemplateData: {
+          actionUser: { userId: 'ada', name: 'Ada Lovelace' },
+          recipientUser: { userId: 'grace', name: 'Grace Hopper' },
+          contract: 'the NDA',
+        },
+        displayBodyMessage: 'It is due on Friday.',
+        notificationSourceData: { contractId: 'nda-2026' },
+      },
+      result: { data: { success: true, message } },
     },
-    result: { data: { success: true, message } },
   },
-}, async ({ input, caller, deps, now, repeatableId }) => {
-  const [at, actionUser] = await Promise.all([deps.ensurePlace(caller.tenant, input, now), deps.notifications.completed(caller.tenant, input.actionUser)]);
-  const [allowed, thread] = await Promise.all([
-    input.verifyUserPermissions ? deps.notifications.withAccess(at, input.notifyUsers.map(({ userId }) => userId), now) : undefined,
-    deps.notifications.threadOf(at.place, input.documentId, input),
-  ]);
-  const notifyUsers = input.notifyUsers.filter(({ userId }) => allowed?.has(userId) ?? true);
-  const id = input.notificationId ?? repeatableId('ntf', 0);
-  const added = await deps.notifications.add(at.place, newNotification({ ...input, actionUser, notifyUsers }, { id, documentId: input.documentId, now, thread }));
-  if (added === 'elsewhere') throw new ApiError('ALREADY_EXISTS', `notificationId ${id} is that of a notification of another document`);
-  return { data: { success: true as const, message } };
-});
+  async ({ input, caller, deps, now, repeatableId }) => {
+    const [at, actionUser] = await Promise.all([
+      deps.ensurePlace(caller.tenant, input, now),
+      deps.notifications.completed(caller.tenant, input.actionUser),
+    ]);
+    const [allowed, thread] = await Promise.all([
+      input.verifyUserPermissions
+        ? deps.notifications.withAccess(
+            at,
+            input.notifyUsers.map(({ userId }) => userId),
+            now,
+          )
+        : undefined,
+      deps.notifications.threadOf(at.place, input.documentId, input),
+    ]);
+    const notifyUsers = input.notifyUsers.filter(({ userId }) => allowed?.has(userId) ?? true);
+    const id = input.notificationId ?? repeatableId('ntf', 0);
+    const added = await deps.notifications.add(
+      at.place,
+      newNotification({ ...input, actionUser, notifyUsers }, { id, documentId: input.documentId, now, thread }),
+    );
+    if (added === 'elsewhere')
+      throw new ApiError('ALREADY_EXISTS', `notificationId ${id} is that of a notification of another document`);
+    return { data: { success: true as const, message } };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

@@ -15,38 +15,55 @@ import { closedObject, Id, limits, list, optional, withFieldRule } from '../../.
 
 const selectors = ['documentId', 'locationId', 'userId', 'notificationIds'] as const;
 
-export const endpoint = defineEndpoint({
-  path: '/v2/notifications/delete',
-  summary: 'Delete notifications by id, or those of a document, a location or a user',
-  auth: 'apiKey',
-  kind: 'write',
-  input: closedObject({
-    organizationId: Id,
-    documentId: optional(Id),
-    locationId: optional(LocationKey),
-    userId: optional(Id),
-    notificationIds: optional(list(NotificationId, limits.list)),
-  }).check(withFieldRule('anyOf', selectors, z.refine((data) => selectors.some((name) => data[name] !== undefined), { error: 'must have at least one of documentId, locationId, userId and notificationIds' }))),
-  output: z.object({
-    data: z.record(z.string(), ItemOutcome),
-    /** Whether there are more than one call deletes: the same call deletes those. */
-    hasMore: z.boolean(),
-  }),
-  message: ({ hasMore }) => (hasMore ? 'Notification(s) deleted. There are more: send the request again.' : 'Notification(s) deleted successfully.'),
-  errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-  uses: { organizations: findOrganization, documents: readDocuments, notifications: removeNotifications },
-  impact: 'customers cannot delete notifications',
-  example: {
-    data: { organizationId: 'acme', notificationIds: ['signature-1'] },
-    result: { data: { 'signature-1': { success: true, message: 'Notification deleted.' } }, hasMore: false },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/notifications/delete',
+    summary: 'Delete notifications by id, or those of a document, a location or a user',
+    auth: 'apiKey',
+    kind: 'write',
+    input: closedObject({
+      organizationId: Id,
+      documentId: optional(Id),
+      locationId: optional(LocationKey),
+      userId: optional(Id),
+      notificationIds: optional(list(NotificationId, limits.list)),
+    }).check(
+      withFieldRule(
+        'anyOf',
+        selectors,
+        z.refine((data) => selectors.some((name) => data[name] !== undefined), {
+          error: 'must have at least one of documentId, locationId, userId and notificationIds',
+        }),
+      ),
+    ),
+    output: z.object({
+      data: z.record(z.string(), ItemOutcome),
+      /** Whether there are more than one call deletes: the same call deletes those. */
+      hasMore: z.boolean(),
+    }),
+    message: ({ hasMore }) =>
+      hasMore
+        ? 'Notification(s) deleted. There are more: send the request again.'
+        : 'Notification(s) deleted successfully.',
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
+    uses: { organizations: findOrganization, documents: readDocuments, notifications: removeNotifications },
+    impact: 'customers cannot delete notifications',
+    example: {
+      data: { organizationId: 'acme', notificationIds: ['signature-1'] },
+      result: { data: { 'signature-1': { success: true, message: 'Notification deleted.' } }, hasMore: false },
+    },
   },
-}, async ({ input, caller, deps }) => {
-  const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-  const document = input.documentId === undefined ? undefined : await deps.documents.require(placeOf(caller.tenant, organization), input.documentId);
-  requireWritable({ organization, ...(document && { document }) });
-  const { results, hasMore } = await deps.notifications.remove(caller.tenant, organization, document, input);
-  return { data: dict(results), hasMore };
-});
+  async ({ input, caller, deps }) => {
+    const organization = await deps.organizations.require(caller.tenant, input.organizationId);
+    const document =
+      input.documentId === undefined
+        ? undefined
+        : await deps.documents.require(placeOf(caller.tenant, organization), input.documentId);
+    requireWritable({ organization, ...(document && { document }) });
+    const { results, hasMore } = await deps.notifications.remove(caller.tenant, organization, document, input);
+    return { data: dict(results), hasMore };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

@@ -13,40 +13,54 @@ import { defineTwin } from '../../../lib/http/twin.ts';
 import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
 import { closedObject, Id, limits, list, optional } from '../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/notifications/update',
-  summary: 'Change notifications, or say who has read them',
-  auth: 'apiKey',
-  kind: 'write',
-  input: closedObject({
-    organizationId: Id,
-    documentId: optional(Id),
-    locationId: optional(LocationKey),
-    userId: optional(Id),
-    verifyUserPermissions: optional(z.boolean()),
-    notifications: list(NotificationChange, limits.list),
-  }),
-  output: z.object({ data: z.record(z.string(), ItemOutcome) }),
-  message: 'Notification(s) updated successfully.',
-  errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-  uses: { organizations: findOrganization, documents: readDocuments, notifications: updateNotifications },
-  impact: 'customers cannot change notifications or mark them as read',
-  example: {
-    data: { organizationId: 'acme', notifications: [{ id: 'signature-1', readByUserIds: ['grace'], persistReadForUsers: true }] },
-    result: { data: { 'signature-1': { success: true, message: 'Notification updated.' } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/notifications/update',
+    summary: 'Change notifications, or say who has read them',
+    auth: 'apiKey',
+    kind: 'write',
+    input: closedObject({
+      organizationId: Id,
+      documentId: optional(Id),
+      locationId: optional(LocationKey),
+      userId: optional(Id),
+      verifyUserPermissions: optional(z.boolean()),
+      notifications: list(NotificationChange, limits.list),
+    }),
+    output: z.object({ data: z.record(z.string(), ItemOutcome) }),
+    message: 'Notification(s) updated successfully.',
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
+    uses: { organizations: findOrganization, documents: readDocuments, notifications: updateNotifications },
+    impact: 'customers cannot change notifications or mark them as read',
+    example: {
+      data: {
+        organizationId: 'acme',
+        notifications: [{ id: 'signature-1', readByUserIds: ['grace'], persistReadForUsers: true }],
+      },
+      result: { data: { 'signature-1': { success: true, message: 'Notification updated.' } } },
+    },
   },
-}, async ({ input, caller, deps, now }) => {
-  const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-  const document = input.documentId === undefined ? undefined : await deps.documents.require(placeOf(caller.tenant, organization), input.documentId);
-  requireWritable({ organization, ...(document && { document }) });
-  // Of several changes of one notification the last one counts.
-  const changes = distinctBy(input.notifications.toReversed(), ({ id }) => id).reverse();
-  const results = await deps.notifications.update(caller.tenant, organization, changes, {
-    isMeant: (placed) => selects(document, input, placed),
-    verifiedAt: input.verifyUserPermissions ? now : undefined,
-  });
-  return { data: byId(changes.map(({ id }) => id), results) };
-});
+  async ({ input, caller, deps, now }) => {
+    const organization = await deps.organizations.require(caller.tenant, input.organizationId);
+    const document =
+      input.documentId === undefined
+        ? undefined
+        : await deps.documents.require(placeOf(caller.tenant, organization), input.documentId);
+    requireWritable({ organization, ...(document && { document }) });
+    // Of several changes of one notification the last one counts.
+    const changes = distinctBy(input.notifications.toReversed(), ({ id }) => id).reverse();
+    const results = await deps.notifications.update(caller.tenant, organization, changes, {
+      isMeant: (placed) => selects(document, input, placed),
+      verifiedAt: input.verifyUserPermissions ? now : undefined,
+    });
+    return {
+      data: byId(
+        changes.map(({ id }) => id),
+        results,
+      ),
+    };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

@@ -7,32 +7,44 @@ import { defineTwin } from '../../../lib/http/twin.ts';
 import { byId, ItemResults } from '../../../lib/shared/results.ts';
 import { Id, limits, list, Name, optional, withOpenKeys } from '../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/organizations/add',
-  summary: 'Add organizations',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({
-    organizations: list(withOpenKeys({ organizationId: Id, organizationName: optional(Name) }), limits.list),
-  }),
-  output: ItemResults,
-  message: 'Organization(s) added successfully.',
-  errors: [],
-  uses: { organizations: writeOrganizations },
-  impact: 'customers cannot add organizations',
-  example: {
-    data: { organizations: [{ organizationId: 'acme', organizationName: 'Acme Inc.', plan: 'pro' }] },
-    result: { data: { acme: { success: true, id: 'org_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'Added Successfully' } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/organizations/add',
+    summary: 'Add organizations',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({
+      organizations: list(withOpenKeys({ organizationId: Id, organizationName: optional(Name) }), limits.list),
+    }),
+    output: ItemResults,
+    message: 'Organization(s) added successfully.',
+    errors: [],
+    uses: { organizations: writeOrganizations },
+    impact: 'customers cannot add organizations',
+    example: {
+      data: { organizations: [{ organizationId: 'acme', organizationName: 'Acme Inc.', plan: 'pro' }] },
+      result: {
+        data: { acme: { success: true, id: 'org_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'Added Successfully' } },
+      },
+    },
   },
-}, async ({ input, caller, deps, now }) => {
-  const organizations = distinctBy(input.organizations, ({ organizationId }) => organizationId).map(({ organizationId, organizationName, open }) => ({
-    organizationId,
-    organizationName,
-    metadata: Object.keys(open).length > 0 ? JSON.stringify(open) : undefined,
-  }));
-  const results = await deps.organizations.add(caller.tenant, organizations, now);
-  return { data: byId(organizations.map(({ organizationId }) => organizationId), results) };
-});
+  async ({ input, caller, deps, now }) => {
+    const organizations = distinctBy(input.organizations, ({ organizationId }) => organizationId).map(
+      ({ organizationId, organizationName, open }) => ({
+        organizationId,
+        organizationName,
+        metadata: Object.keys(open).length > 0 ? JSON.stringify(open) : undefined,
+      }),
+    );
+    const results = await deps.organizations.add(caller.tenant, organizations, now);
+    return {
+      data: byId(
+        organizations.map(({ organizationId }) => organizationId),
+        results,
+      ),
+    };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

@@ -9,27 +9,32 @@ import { sendTo } from '../../../lib/workers/queues.ts';
 import { byId, ItemResults } from '../../../lib/shared/results.ts';
 import { closedObject, Id, limits, list } from '../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/organizations/delete',
-  summary: 'Delete organizations with everything beneath',
-  auth: 'apiKey',
-  kind: 'write',
-  input: closedObject({ organizationIds: list(Id, limits.list) }),
-  output: ItemResults,
-  message: 'Organization(s) deleted successfully.',
-  errors: [],
-  uses: { organizations: removeOrganizations, queue: sendTo.jobs },
-  impact: 'customers cannot delete organizations',
-  example: {
-    data: { organizationIds: ['acme'] },
-    result: { data: { acme: { success: true, id: 'org_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'Deleted Successfully' } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/organizations/delete',
+    summary: 'Delete organizations with everything beneath',
+    auth: 'apiKey',
+    kind: 'write',
+    input: closedObject({ organizationIds: list(Id, limits.list) }),
+    output: ItemResults,
+    message: 'Organization(s) deleted successfully.',
+    errors: [],
+    uses: { organizations: removeOrganizations, queue: sendTo.jobs },
+    impact: 'customers cannot delete organizations',
+    example: {
+      data: { organizationIds: ['acme'] },
+      result: {
+        data: { acme: { success: true, id: 'org_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'Deleted Successfully' } },
+      },
+    },
   },
-}, async ({ input, caller, deps, now, log }) => {
-  const organizationIds = distinct(input.organizationIds);
-  const { results, jobs } = await deps.organizations.remove(caller.tenant, organizationIds, now);
-  await sendHints(deps.queue, jobs.map(removalMessage), log);
-  return { data: byId(organizationIds, results) };
-});
+  async ({ input, caller, deps, now, log }) => {
+    const organizationIds = distinct(input.organizationIds);
+    const { results, jobs } = await deps.organizations.remove(caller.tenant, organizationIds, now);
+    await sendHints(deps.queue, jobs.map(removalMessage), log);
+    return { data: byId(organizationIds, results) };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

@@ -9,44 +9,62 @@ import { Id, limits, list, optional, PageSize, PageToken } from '../../../lib/sh
 
 const path = '/v2/organizations/get';
 
-const ShownOrganization = z.looseObject({ id: z.string(), organizationName: z.string().optional(), disabled: z.boolean() });
-
-export const endpoint = defineEndpoint({
-  path,
-  summary: 'Get organizations by id, or a page of all',
-  auth: 'apiKey',
-  kind: 'read',
-  input: z.object({
-    organizationIds: optional(list(Id, limits.readIds)),
-    pageSize: optional(PageSize),
-    pageToken: optional(PageToken),
-  }),
-  output: z.object({
-    data: z.array(ShownOrganization),
-    nextPageToken: z.string().nullable(),
-  }),
-  message: 'Organization(s) retrieved successfully.',
-  errors: [],
-  uses: { organizations: readOrganizations },
-  narrowBy: 'pageSize',
-  impact: 'customers cannot read their organizations',
-  example: {
-    data: { organizationIds: ['acme'] },
-    result: { data: [{ plan: 'pro', id: 'acme', organizationName: 'Acme Inc.', disabled: false }], nextPageToken: null },
-  },
-}, async ({ input, caller, deps, now }) => {
-  if (input.organizationIds) {
-    const organizations = await deps.organizations.named(caller.tenant, distinct(input.organizationIds));
-    return { data: organizations.map(shown), nextPageToken: null };
-  }
-  const pages = paging(caller, [path], input, now);
-  const page = await deps.organizations.list(caller.tenant, { limit: input.pageSize ?? limits.pageSize, after: pages.after });
-  return { data: page.values.map(shown), nextPageToken: pages.next(page.next) };
+const ShownOrganization = z.looseObject({
+  id: z.string(),
+  organizationName: z.string().optional(),
+  disabled: z.boolean(),
 });
+
+export const endpoint = defineEndpoint(
+  {
+    path,
+    summary: 'Get organizations by id, or a page of all',
+    auth: 'apiKey',
+    kind: 'read',
+    input: z.object({
+      organizationIds: optional(list(Id, limits.readIds)),
+      pageSize: optional(PageSize),
+      pageToken: optional(PageToken),
+    }),
+    output: z.object({
+      data: z.array(ShownOrganization),
+      nextPageToken: z.string().nullable(),
+    }),
+    message: 'Organization(s) retrieved successfully.',
+    errors: [],
+    uses: { organizations: readOrganizations },
+    narrowBy: 'pageSize',
+    impact: 'customers cannot read their organizations',
+    example: {
+      data: { organizationIds: ['acme'] },
+      result: {
+        data: [{ plan: 'pro', id: 'acme', organizationName: 'Acme Inc.', disabled: false }],
+        nextPageToken: null,
+      },
+    },
+  },
+  async ({ input, caller, deps, now }) => {
+    if (input.organizationIds) {
+      const organizations = await deps.organizations.named(caller.tenant, distinct(input.organizationIds));
+      return { data: organizations.map(shown), nextPageToken: null };
+    }
+    const pages = paging(caller, [path], input, now);
+    const page = await deps.organizations.list(caller.tenant, {
+      limit: input.pageSize ?? limits.pageSize,
+      after: pages.after,
+    });
+    return { data: page.values.map(shown), nextPageToken: pages.next(page.next) };
+  },
+);
 
 function shown(organization: Organization) {
   const open = organization.metadata === undefined ? {} : (JSON.parse(organization.metadata) as object);
-  return { ...open, id: organization.organizationId, organizationName: organization.organizationName, disabled: organization.disabled };
+  return {
+    ...open,
+    id: organization.organizationId,
+    organizationName: organization.organizationName,
+    disabled: organization.disabled,
+  };
 }
 
 export const twin = defineUnpagedTwin(endpoint, { narrowBy: 'organizationIds', row: ShownOrganization });

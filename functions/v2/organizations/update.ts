@@ -7,28 +7,38 @@ import { defineTwin } from '../../../lib/http/twin.ts';
 import { byId, ItemResults } from '../../../lib/shared/results.ts';
 import { Id, limits, list, Name, optional, withOpenKeys } from '../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/organizations/update',
-  summary: 'Change organizations: the fields that are sent, and no others',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({
-    organizations: list(withOpenKeys({ organizationId: Id, organizationName: optional(Name) }), limits.list),
-  }),
-  output: ItemResults,
-  message: 'Organization(s) updated successfully.',
-  errors: [],
-  uses: { organizations: writeOrganizations },
-  impact: 'customers cannot change organizations',
-  example: {
-    data: { organizations: [{ organizationId: 'acme', organizationName: 'Acme Corporation', plan: 'enterprise' }] },
-    result: { data: { acme: { success: true, id: 'org_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'Updated Successfully' } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/organizations/update',
+    summary: 'Change organizations: the fields that are sent, and no others',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({
+      organizations: list(withOpenKeys({ organizationId: Id, organizationName: optional(Name) }), limits.list),
+    }),
+    output: ItemResults,
+    message: 'Organization(s) updated successfully.',
+    errors: [],
+    uses: { organizations: writeOrganizations },
+    impact: 'customers cannot change organizations',
+    example: {
+      data: { organizations: [{ organizationId: 'acme', organizationName: 'Acme Corporation', plan: 'enterprise' }] },
+      result: {
+        data: { acme: { success: true, id: 'org_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'Updated Successfully' } },
+      },
+    },
   },
-}, async ({ input, caller, deps, now }) => {
-  const changes = distinctBy(input.organizations, ({ organizationId }) => organizationId);
-  const results = await deps.organizations.update(caller.tenant, changes, now);
-  return { data: byId(changes.map(({ organizationId }) => organizationId), results) };
-});
+  async ({ input, caller, deps, now }) => {
+    const changes = distinctBy(input.organizations, ({ organizationId }) => organizationId);
+    const results = await deps.organizations.update(caller.tenant, changes, now);
+    return {
+      data: byId(
+        changes.map(({ organizationId }) => organizationId),
+        results,
+      ),
+    };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

@@ -10,41 +10,76 @@ import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId } from '../../../lib/shared/results.ts';
 import { Id, limits, list, Name, optional } from '../../../lib/shared/schema.ts';
 
-const Entry = z.object({
-  annotationId: optional(Id),
-  icon: Name,
-  from: ContentUser,
-  commentAnnotationId: optional(Id),
-  commentId: optional(CommentId),
-  location: optional(Location),
-}).check(z.refine(({ commentAnnotationId, commentId }) => (commentAnnotationId === undefined) === (commentId === undefined), {
-  path: ['commentId'], error: 'must be given together with commentAnnotationId, or neither of them',
-}));
+const Entry = z
+  .object({
+    annotationId: optional(Id),
+    icon: Name,
+    from: ContentUser,
+    commentAnnotationId: optional(Id),
+    commentId: optional(CommentId),
+    location: optional(Location),
+  })
+  .check(
+    z.refine(
+      ({ commentAnnotationId, commentId }) => (commentAnnotationId === undefined) === (commentId === undefined),
+      {
+        path: ['commentId'],
+        error: 'must be given together with commentAnnotationId, or neither of them',
+      },
+    ),
+  );
 
-export const endpoint = defineEndpoint({
-  path: '/v2/reactions/add',
-  summary: 'Add reactions to a document or to its comments, or users to reactions that are there already',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({ organizationId: Id, documentId: Id, reactions: list(Entry, limits.list) }),
-  output: z.object({ data: z.record(z.string(), z.object({ success: z.boolean(), annotationId: z.string(), message: z.string() })) }),
-  message: 'Reaction(s) added successfully.',
-  errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-  uses: { findPlace: findPlaceToWrite, reactions: writeReactions },
-  impact: 'customers cannot add reactions',
-  example: {
-    data: { organizationId: 'acme', documentId: 'nda', reactions: [{ annotationId: 'thumbs-up', icon: '👍', from: { userId: 'ada' }, commentAnnotationId: 'clause-4', commentId: 1 }] },
-    result: { data: { 'thumbs-up': { success: true, annotationId: 'thumbs-up', message: 'Reaction added.' } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/reactions/add',
+    summary: 'Add reactions to a document or to its comments, or users to reactions that are there already',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({ organizationId: Id, documentId: Id, reactions: list(Entry, limits.list) }),
+    output: z.object({
+      data: z.record(z.string(), z.object({ success: z.boolean(), annotationId: z.string(), message: z.string() })),
+    }),
+    message: 'Reaction(s) added successfully.',
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
+    uses: { findPlace: findPlaceToWrite, reactions: writeReactions },
+    impact: 'customers cannot add reactions',
+    example: {
+      data: {
+        organizationId: 'acme',
+        documentId: 'nda',
+        reactions: [
+          {
+            annotationId: 'thumbs-up',
+            icon: '👍',
+            from: { userId: 'ada' },
+            commentAnnotationId: 'clause-4',
+            commentId: 1,
+          },
+        ],
+      },
+      result: { data: { 'thumbs-up': { success: true, annotationId: 'thumbs-up', message: 'Reaction added.' } } },
+    },
   },
-}, async ({ input, caller, deps, now, newId }) => {
-  const at = await deps.findPlace(caller.tenant, input);
-  const reactions = groupEntries(input.reactions.map(({ annotationId = newId('rct'), commentAnnotationId, commentId, ...entry }) => ({
-    ...entry,
-    annotationId,
-    on: commentAnnotationId === undefined || commentId === undefined ? undefined : { annotationId: commentAnnotationId, commentId },
-  })));
-  const results = await deps.reactions.add(at, reactions, now);
-  return { data: byId(reactions.map(({ annotationId }) => annotationId), results) };
-});
+  async ({ input, caller, deps, now, newId }) => {
+    const at = await deps.findPlace(caller.tenant, input);
+    const reactions = groupEntries(
+      input.reactions.map(({ annotationId = newId('rct'), commentAnnotationId, commentId, ...entry }) => ({
+        ...entry,
+        annotationId,
+        on:
+          commentAnnotationId === undefined || commentId === undefined
+            ? undefined
+            : { annotationId: commentAnnotationId, commentId },
+      })),
+    );
+    const results = await deps.reactions.add(at, reactions, now);
+    return {
+      data: byId(
+        reactions.map(({ annotationId }) => annotationId),
+        results,
+      ),
+    };
+  },
+);
 
 export const handler = toLambda(endpoint);

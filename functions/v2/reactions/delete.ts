@@ -8,32 +8,40 @@ import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
 import { closedObject, Id, limits, list, optional } from '../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/reactions/delete',
-  summary: 'Delete reactions with all of their users',
-  auth: 'apiKey',
-  kind: 'write',
-  input: closedObject({
-    organizationId: Id,
-    documentId: Id,
-    annotationIds: list(Id, limits.list),
-    /** Who did it, for the events; else who reacted first. */
-    actionUser: optional(ContentUser),
-  }),
-  output: z.object({ data: z.record(z.string(), ItemOutcome) }),
-  message: 'Reaction(s) deleted successfully.',
-  errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-  uses: { findPlace: findPlaceToWrite, reactions: writeReactions },
-  impact: 'customers cannot delete reactions',
-  example: {
-    data: { organizationId: 'acme', documentId: 'nda', annotationIds: ['thumbs-up'] },
-    result: { data: { 'thumbs-up': { success: true, message: 'Reaction deleted.' } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/reactions/delete',
+    summary: 'Delete reactions with all of their users',
+    auth: 'apiKey',
+    kind: 'write',
+    input: closedObject({
+      organizationId: Id,
+      documentId: Id,
+      annotationIds: list(Id, limits.list),
+      /** Who did it, for the events; else who reacted first. */
+      actionUser: optional(ContentUser),
+    }),
+    output: z.object({ data: z.record(z.string(), ItemOutcome) }),
+    message: 'Reaction(s) deleted successfully.',
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
+    uses: { findPlace: findPlaceToWrite, reactions: writeReactions },
+    impact: 'customers cannot delete reactions',
+    example: {
+      data: { organizationId: 'acme', documentId: 'nda', annotationIds: ['thumbs-up'] },
+      result: { data: { 'thumbs-up': { success: true, message: 'Reaction deleted.' } } },
+    },
   },
-}, async ({ input, caller, deps, now }) => {
-  const at = await deps.findPlace(caller.tenant, input);
-  const annotationIds = distinct(input.annotationIds);
-  const results = await deps.reactions.remove(at, annotationIds, input.actionUser, now);
-  return { data: byId(annotationIds, results.map(({ success, message }) => ({ success, message }))) };
-});
+  async ({ input, caller, deps, now }) => {
+    const at = await deps.findPlace(caller.tenant, input);
+    const annotationIds = distinct(input.annotationIds);
+    const results = await deps.reactions.remove(at, annotationIds, input.actionUser, now);
+    return {
+      data: byId(
+        annotationIds,
+        results.map(({ success, message }) => ({ success, message })),
+      ),
+    };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -8,38 +8,61 @@ import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId } from '../../../lib/shared/results.ts';
 import { Id, limits, list } from '../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/recordings/add',
-  summary: 'Add recordings to a document',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({ organizationId: Id, documentId: Id, recordings: list(NewRecording, limits.list) }),
-  output: z.object({ data: z.record(z.string(), z.object({ success: z.boolean(), annotationId: z.string(), message: z.string() })) }),
-  message: 'Recording(s) added successfully.',
-  errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-  uses: { findPlace: findPlaceToWrite, recordings: addRecordings },
-  impact: 'customers cannot add recordings',
-  example: {
-    data: {
-      organizationId: 'acme',
-      documentId: 'nda',
-      recordings: [{
-        annotationId: 'walkthrough',
-        recordingType: 'screen',
-        from: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
-        displayName: 'A walk through the NDA',
-        recordedTime: { duration: 61_000, display: '1:01' },
-        attachments: [{ name: 'walkthrough.webm', url: 'https://files.example.com/walkthrough.webm', mimeType: 'video/webm', size: 1_048_576 }],
-      }],
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/recordings/add',
+    summary: 'Add recordings to a document',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({ organizationId: Id, documentId: Id, recordings: list(NewRecording, limits.list) }),
+    output: z.object({
+      data: z.record(z.string(), z.object({ success: z.boolean(), annotationId: z.string(), message: z.string() })),
+    }),
+    message: 'Recording(s) added successfully.',
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
+    uses: { findPlace: findPlaceToWrite, recordings: addRecordings },
+    impact: 'customers cannot add recordings',
+    example: {
+      data: {
+        organizationId: 'acme',
+        documentId: 'nda',
+        recordings: [
+          {
+            annotationId: 'walkthrough',
+            recordingType: 'screen',
+            from: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
+            displayName: 'A walk through the NDA',
+            recordedTime: { duration: 61_000, display: '1:01' },
+            attachments: [
+              {
+                name: 'walkthrough.webm',
+                url: 'https://files.example.com/walkthrough.webm',
+                mimeType: 'video/webm',
+                size: 1_048_576,
+              },
+            ],
+          },
+        ],
+      },
+      result: { data: { walkthrough: { success: true, annotationId: 'walkthrough', message: 'Recording added.' } } },
     },
-    result: { data: { walkthrough: { success: true, annotationId: 'walkthrough', message: 'Recording added.' } } },
   },
-}, async ({ input, caller, deps, now, repeatableId }) => {
-  const place = await deps.findPlace(caller.tenant, input);
-  const identified = input.recordings.map((recording, number) => ({ ...recording, annotationId: recording.annotationId ?? repeatableId('rec', number), generated: recording.annotationId === undefined }));
-  const recordings = distinctBy(identified, ({ annotationId }) => annotationId);
-  const results = await deps.recordings.add(place, recordings, now);
-  return { data: byId(recordings.map(({ annotationId }) => annotationId), results) };
-});
+  async ({ input, caller, deps, now, repeatableId }) => {
+    const place = await deps.findPlace(caller.tenant, input);
+    const identified = input.recordings.map((recording, number) => ({
+      ...recording,
+      annotationId: recording.annotationId ?? repeatableId('rec', number),
+      generated: recording.annotationId === undefined,
+    }));
+    const recordings = distinctBy(identified, ({ annotationId }) => annotationId);
+    const results = await deps.recordings.add(place, recordings, now);
+    return {
+      data: byId(
+        recordings.map(({ annotationId }) => annotationId),
+        results,
+      ),
+    };
+  },
+);
 
 export const handler = toLambda(endpoint);

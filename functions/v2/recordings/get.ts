@@ -10,52 +10,77 @@ import { Id, limits, list, optional, PageSize, PageToken } from '../../../lib/sh
 
 const path = '/v2/recordings/get';
 
-export const endpoint = defineEndpoint({
-  path,
-  summary: 'Get recordings by id, or a page of a document\'s or an organization\'s',
-  auth: 'apiKey',
-  kind: 'read',
-  input: z.object({
-    organizationId: Id,
-    documentId: optional(Id),
-    recordingIds: optional(list(Id, limits.readIds)),
-    pageSize: optional(PageSize),
-    pageToken: optional(PageToken),
-  }),
-  output: z.object({ data: z.array(ShownRecording), pageToken: z.string().nullable() }),
-  message: 'Recorder annotations retrieved successfully.',
-  errors: ['NOT_FOUND'],
-  uses: { findListing, recordings: listRecordings },
-  narrowBy: 'recordingIds',
-  impact: 'customers cannot read recordings',
-  example: {
-    data: { organizationId: 'acme', documentId: 'nda', recordingIds: ['walkthrough'] },
-    result: {
-      data: [{
-        annotationId: 'walkthrough',
-        type: 'recorder',
-        recordingType: 'screen',
-        mode: 'floating',
-        from: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
-        displayName: 'A walk through the NDA',
-        recordedTime: { duration: 61_000, display: '1:01' },
-        attachments: [{ name: 'walkthrough.webm', url: 'https://files.example.com/walkthrough.webm', mimeType: 'video/webm', size: 1_048_576 }],
-        latestVersion: 1,
-        createdAt: 1767225600000,
-        lastUpdated: 1767225600000,
-        metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', organizationId: 'acme', documentId: 'nda' },
-      }],
-      pageToken: null,
+export const endpoint = defineEndpoint(
+  {
+    path,
+    summary: "Get recordings by id, or a page of a document's or an organization's",
+    auth: 'apiKey',
+    kind: 'read',
+    input: z.object({
+      organizationId: Id,
+      documentId: optional(Id),
+      recordingIds: optional(list(Id, limits.readIds)),
+      pageSize: optional(PageSize),
+      pageToken: optional(PageToken),
+    }),
+    output: z.object({ data: z.array(ShownRecording), pageToken: z.string().nullable() }),
+    message: 'Recorder annotations retrieved successfully.',
+    errors: ['NOT_FOUND'],
+    uses: { findListing, recordings: listRecordings },
+    narrowBy: 'recordingIds',
+    impact: 'customers cannot read recordings',
+    example: {
+      data: { organizationId: 'acme', documentId: 'nda', recordingIds: ['walkthrough'] },
+      result: {
+        data: [
+          {
+            annotationId: 'walkthrough',
+            type: 'recorder',
+            recordingType: 'screen',
+            mode: 'floating',
+            from: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
+            displayName: 'A walk through the NDA',
+            recordedTime: { duration: 61_000, display: '1:01' },
+            attachments: [
+              {
+                name: 'walkthrough.webm',
+                url: 'https://files.example.com/walkthrough.webm',
+                mimeType: 'video/webm',
+                size: 1_048_576,
+              },
+            ],
+            latestVersion: 1,
+            createdAt: 1767225600000,
+            lastUpdated: 1767225600000,
+            metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', organizationId: 'acme', documentId: 'nda' },
+          },
+        ],
+        pageToken: null,
+      },
     },
   },
-}, async ({ input: { organizationId, documentId, recordingIds, pageSize = limits.pageSize, pageToken }, caller, deps, now }) => {
-  const { organization, document, documents } = await deps.findListing(caller.tenant, { organizationId, documentId });
-  const names = { apiKey: caller.tenant, organizationId };
-  const ids = recordingIds && distinct(recordingIds);
-  const pages = paging(caller, [path, organization.organization, JSON.stringify([document?.place.document, ids])], { pageToken }, now);
-  if (document && ids) return { data: await deps.recordings.named(document, names, ids), pageToken: null };
-  const { values, next } = await deps.recordings.list(documents, names, ids, { from: walkCursor.position(pages.after), limit: pageSize });
-  return { data: values, pageToken: pages.next(walkCursor.of(next)) };
-});
+  async ({
+    input: { organizationId, documentId, recordingIds, pageSize = limits.pageSize, pageToken },
+    caller,
+    deps,
+    now,
+  }) => {
+    const { organization, document, documents } = await deps.findListing(caller.tenant, { organizationId, documentId });
+    const names = { apiKey: caller.tenant, organizationId };
+    const ids = recordingIds && distinct(recordingIds);
+    const pages = paging(
+      caller,
+      [path, organization.organization, JSON.stringify([document?.place.document, ids])],
+      { pageToken },
+      now,
+    );
+    if (document && ids) return { data: await deps.recordings.named(document, names, ids), pageToken: null };
+    const { values, next } = await deps.recordings.list(documents, names, ids, {
+      from: walkCursor.position(pages.after),
+      limit: pageSize,
+    });
+    return { data: values, pageToken: pages.next(walkCursor.of(next)) };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -13,60 +13,89 @@ import { defineTwin } from '../../../lib/http/twin.ts';
 import { byId, ItemResults } from '../../../lib/shared/results.ts';
 import { documentOrFolder, Id, limits, list, optional, userContext, UserProfile } from '../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/users/add',
-  summary: 'Add users to an organization, or to one of its documents or folders',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({
-    organizationId: Id,
-    createOrganization: optional(z.boolean()),
-    documentId: optional(Id),
-    createDocument: optional(z.boolean()),
-    folderId: optional(Id),
-    createFolder: optional(z.boolean()),
-    parentFolderId: optional(Id),
-    context: userContext,
-    users: list(UserProfile.extend({ userId: Id, accessRole: optional(z.enum(accessRoles)) }), limits.list),
-  }).check(
-    documentOrFolder,
-    z.refine(({ parentFolderId, folderId, createFolder }) => parentFolderId === undefined || (folderId !== undefined && createFolder === true),
-      { path: ['parentFolderId'], error: 'must be given together with folderId and createFolder: true: it is the parent of a folder that the call makes' }),
-  ),
-  output: ItemResults,
-  message: 'User(s) processed successfully.',
-  errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-  uses: { organizations: writeOrganizations, folders: writeFolders, documents: writeDocuments, users: writeUsers, newDocumentAccess },
-  impact: 'customers cannot add users',
-  example: {
-    data: { organizationId: 'acme', users: [{ userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' }] },
-    result: { data: { ada: { success: true, id: 'usr_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'User added.' } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/users/add',
+    summary: 'Add users to an organization, or to one of its documents or folders',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z
+      .object({
+        organizationId: Id,
+        createOrganization: optional(z.boolean()),
+        documentId: optional(Id),
+        createDocument: optional(z.boolean()),
+        folderId: optional(Id),
+        createFolder: optional(z.boolean()),
+        parentFolderId: optional(Id),
+        context: userContext,
+        users: list(UserProfile.extend({ userId: Id, accessRole: optional(z.enum(accessRoles)) }), limits.list),
+      })
+      .check(
+        documentOrFolder,
+        z.refine(
+          ({ parentFolderId, folderId, createFolder }) =>
+            parentFolderId === undefined || (folderId !== undefined && createFolder === true),
+          {
+            path: ['parentFolderId'],
+            error:
+              'must be given together with folderId and createFolder: true: it is the parent of a folder that the call makes',
+          },
+        ),
+      ),
+    output: ItemResults,
+    message: 'User(s) processed successfully.',
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
+    uses: {
+      organizations: writeOrganizations,
+      folders: writeFolders,
+      documents: writeDocuments,
+      users: writeUsers,
+      newDocumentAccess,
+    },
+    impact: 'customers cannot add users',
+    example: {
+      data: { organizationId: 'acme', users: [{ userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' }] },
+      result: { data: { ada: { success: true, id: 'usr_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'User added.' } } },
+    },
   },
-}, async ({ input, caller, deps, now }) => {
-  const createsDocument = input.documentId !== undefined && input.createDocument === true;
-  const [organization, accessType] = await Promise.all([
-    deps.organizations.ensure(caller.tenant, input.organizationId, input.createOrganization ?? false, now),
-    createsDocument ? deps.newDocumentAccess(caller.tenant) : undefined,
-  ]);
-  requireWritable({ organization });
-  const place = placeOf(caller.tenant, organization);
-  const resource = await addedTo();
-  const users = distinctBy(input.users, ({ userId }) => userId).map(({ userId, accessRole, ...profile }) => ({ userId, accessRole, profile }));
-  const results = await deps.users.add(place, resource, users, now);
-  return { data: byId(users.map(({ userId }) => userId), results) };
+  async ({ input, caller, deps, now }) => {
+    const createsDocument = input.documentId !== undefined && input.createDocument === true;
+    const [organization, accessType] = await Promise.all([
+      deps.organizations.ensure(caller.tenant, input.organizationId, input.createOrganization ?? false, now),
+      createsDocument ? deps.newDocumentAccess(caller.tenant) : undefined,
+    ]);
+    requireWritable({ organization });
+    const place = placeOf(caller.tenant, organization);
+    const resource = await addedTo();
+    const users = distinctBy(input.users, ({ userId }) => userId).map(({ userId, accessRole, ...profile }) => ({
+      userId,
+      accessRole,
+      profile,
+    }));
+    const results = await deps.users.add(place, resource, users, now);
+    return {
+      data: byId(
+        users.map(({ userId }) => userId),
+        results,
+      ),
+    };
 
-  async function addedTo(): Promise<Resource> {
-    if (input.documentId !== undefined) {
-      const document = await deps.documents.ensure(place, input.documentId, accessType && { accessType }, now);
-      requireWritable({ organization, document });
-      return documentResource(document);
+    async function addedTo(): Promise<Resource> {
+      if (input.documentId !== undefined) {
+        const document = await deps.documents.ensure(place, input.documentId, accessType && { accessType }, now);
+        requireWritable({ organization, document });
+        return documentResource(document);
+      }
+      if (input.folderId !== undefined) {
+        return folderResource(
+          await deps.folders.ensure(place, input.folderId, input.createFolder ?? false, now, input.parentFolderId),
+        );
+      }
+      return { resourceType: 'organization', internalId: organization.internalId };
     }
-    if (input.folderId !== undefined) {
-      return folderResource(await deps.folders.ensure(place, input.folderId, input.createFolder ?? false, now, input.parentFolderId));
-    }
-    return { resourceType: 'organization', internalId: organization.internalId };
-  }
-});
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

@@ -14,42 +14,62 @@ import { sendTo } from '../../../lib/workers/queues.ts';
 import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
 import { closedObject, documentOrFolder, Id, limits, list, optional, userContext } from '../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/users/delete',
-  summary: 'Remove users from an organization, or from one of its documents or folders, with what they were given and made there',
-  auth: 'apiKey',
-  kind: 'write',
-  input: closedObject({
-    organizationId: Id,
-    documentId: optional(Id),
-    folderId: optional(Id),
-    userIds: list(Id, limits.list),
-    context: userContext,
-  }).check(documentOrFolder),
-  output: z.object({ data: z.record(z.string(), ItemOutcome) }),
-  message: 'User(s) deleted successfully.',
-  errors: ['NOT_FOUND', 'ABORTED'],
-  uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, users: removeUsers, jobs: sendTo.jobs },
-  impact: 'customers cannot take users out of their organizations, documents and folders',
-  example: {
-    data: { organizationId: 'acme', userIds: ['ada', 'nobody'] },
-    result: { data: { ada: { success: true, message: 'User removed.' }, nobody: { success: false, message: 'User does not exist.' } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/users/delete',
+    summary:
+      'Remove users from an organization, or from one of its documents or folders, with what they were given and made there',
+    auth: 'apiKey',
+    kind: 'write',
+    input: closedObject({
+      organizationId: Id,
+      documentId: optional(Id),
+      folderId: optional(Id),
+      userIds: list(Id, limits.list),
+      context: userContext,
+    }).check(documentOrFolder),
+    output: z.object({ data: z.record(z.string(), ItemOutcome) }),
+    message: 'User(s) deleted successfully.',
+    errors: ['NOT_FOUND', 'ABORTED'],
+    uses: {
+      organizations: findOrganization,
+      folders: readFolders,
+      documents: readDocuments,
+      users: removeUsers,
+      jobs: sendTo.jobs,
+    },
+    impact: 'customers cannot take users out of their organizations, documents and folders',
+    example: {
+      data: { organizationId: 'acme', userIds: ['ada', 'nobody'] },
+      result: {
+        data: {
+          ada: { success: true, message: 'User removed.' },
+          nobody: { success: false, message: 'User does not exist.' },
+        },
+      },
+    },
   },
-}, async ({ input, caller, deps, now, log }) => {
-  const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-  const place = placeOf(caller.tenant, organization);
-  const userIds = distinct(input.userIds);
-  const { results, jobs } = await deps.users.remove(caller.tenant, organization, await left(), userIds, now);
-  // What is removed is out of reach already; without the message the sweeper finds the rest.
-  await sendHints(deps.jobs, jobs.map((job) => jobMessage(job)), log);
-  return { data: byId(userIds, results) };
+  async ({ input, caller, deps, now, log }) => {
+    const organization = await deps.organizations.require(caller.tenant, input.organizationId);
+    const place = placeOf(caller.tenant, organization);
+    const userIds = distinct(input.userIds);
+    const { results, jobs } = await deps.users.remove(caller.tenant, organization, await left(), userIds, now);
+    // What is removed is out of reach already; without the message the sweeper finds the rest.
+    await sendHints(
+      deps.jobs,
+      jobs.map((job) => jobMessage(job)),
+      log,
+    );
+    return { data: byId(userIds, results) };
 
-  async function left(): Promise<Resource> {
-    if (input.documentId !== undefined) return documentResource(await deps.documents.require(place, input.documentId));
-    if (input.folderId !== undefined) return folderResource(await deps.folders.require(place, input.folderId));
-    return { resourceType: 'organization', internalId: organization.internalId };
-  }
-});
+    async function left(): Promise<Resource> {
+      if (input.documentId !== undefined)
+        return documentResource(await deps.documents.require(place, input.documentId));
+      if (input.folderId !== undefined) return folderResource(await deps.folders.require(place, input.folderId));
+      return { resourceType: 'organization', internalId: organization.internalId };
+    }
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

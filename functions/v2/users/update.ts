@@ -12,56 +12,80 @@ import { defineTwin } from '../../../lib/http/twin.ts';
 import { byId, ItemResults } from '../../../lib/shared/results.ts';
 import { closedObject, documentOrFolder, Id, limits, list, optional, UserProfile } from '../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/users/update',
-  summary: 'Change profiles of users, which are the same everywhere, and their roles on an organization, document or folder',
-  auth: 'apiKey',
-  kind: 'write',
-  input: closedObject({
-    organizationId: optional(Id),
-    documentId: optional(Id),
-    folderId: optional(Id),
-    options: optional(closedObject({ all: optional(z.boolean()), allDocuments: optional(z.boolean()) })),
-    users: list(UserProfile.extend({ userId: Id, accessRole: optional(z.enum(accessRoles)) }), limits.list),
-  }).check(
-    documentOrFolder,
-    z.refine(({ organizationId, options }) => organizationId !== undefined || options?.all === true, { path: ['organizationId'], error: 'is required unless options.all is true' }),
-    z.refine(({ documentId, folderId, options }) => !isWide(options) || (documentId === undefined && folderId === undefined),
-      { path: ['options'], error: 'must not ask for all together with documentId or folderId' }),
-    // A role is set on one organization, document or folder. A call for all of them names none.
-    z.refine(({ users, options }) => !isWide(options) || users.every(({ accessRole }) => accessRole === undefined),
-      { path: ['users'], error: 'must not have an accessRole together with options.all or options.allDocuments: a role is set on one named resource' }),
-  ),
-  output: ItemResults,
-  message: 'User(s) processed successfully.',
-  errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-  uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, users: updateUsers },
-  impact: 'customers cannot change names, addresses, pictures and roles of their users',
-  example: {
-    data: { organizationId: 'acme', users: [{ userId: 'ada', name: 'Ada King', accessRole: 'viewer' }] },
-    result: { data: { ada: { success: true, id: 'usr_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'User updated.' } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/users/update',
+    summary:
+      'Change profiles of users, which are the same everywhere, and their roles on an organization, document or folder',
+    auth: 'apiKey',
+    kind: 'write',
+    input: closedObject({
+      organizationId: optional(Id),
+      documentId: optional(Id),
+      folderId: optional(Id),
+      options: optional(closedObject({ all: optional(z.boolean()), allDocuments: optional(z.boolean()) })),
+      users: list(UserProfile.extend({ userId: Id, accessRole: optional(z.enum(accessRoles)) }), limits.list),
+    }).check(
+      documentOrFolder,
+      z.refine(({ organizationId, options }) => organizationId !== undefined || options?.all === true, {
+        path: ['organizationId'],
+        error: 'is required unless options.all is true',
+      }),
+      z.refine(
+        ({ documentId, folderId, options }) => !isWide(options) || (documentId === undefined && folderId === undefined),
+        { path: ['options'], error: 'must not ask for all together with documentId or folderId' },
+      ),
+      // A role is set on one organization, document or folder. A call for all of them names none.
+      z.refine(({ users, options }) => !isWide(options) || users.every(({ accessRole }) => accessRole === undefined), {
+        path: ['users'],
+        error:
+          'must not have an accessRole together with options.all or options.allDocuments: a role is set on one named resource',
+      }),
+    ),
+    output: ItemResults,
+    message: 'User(s) processed successfully.',
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
+    uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, users: updateUsers },
+    impact: 'customers cannot change names, addresses, pictures and roles of their users',
+    example: {
+      data: { organizationId: 'acme', users: [{ userId: 'ada', name: 'Ada King', accessRole: 'viewer' }] },
+      result: { data: { ada: { success: true, id: 'usr_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'User updated.' } } },
+    },
   },
-}, async ({ input, caller, deps, now }) => {
-  const users = distinctBy(input.users, ({ userId }) => userId).map(({ userId, accessRole, ...profile }) => ({ userId, accessRole, profile }));
-  const at = input.organizationId === undefined ? undefined : await named(input.organizationId);
-  return { data: byId(users.map(({ userId }) => userId), await deps.users.update(caller.tenant, at, users, now)) };
+  async ({ input, caller, deps, now }) => {
+    const users = distinctBy(input.users, ({ userId }) => userId).map(({ userId, accessRole, ...profile }) => ({
+      userId,
+      accessRole,
+      profile,
+    }));
+    const at = input.organizationId === undefined ? undefined : await named(input.organizationId);
+    return {
+      data: byId(
+        users.map(({ userId }) => userId),
+        await deps.users.update(caller.tenant, at, users, now),
+      ),
+    };
 
-  async function named(organizationId: string): Promise<ResourceAt> {
-    const organization = await deps.organizations.require(caller.tenant, organizationId);
-    requireWritable({ organization });
-    const place = placeOf(caller.tenant, organization);
-    if (input.documentId !== undefined) {
-      const document = await deps.documents.require(place, input.documentId);
-      requireWritable({ organization, document });
-      return { place, resource: documentResource(document) };
+    async function named(organizationId: string): Promise<ResourceAt> {
+      const organization = await deps.organizations.require(caller.tenant, organizationId);
+      requireWritable({ organization });
+      const place = placeOf(caller.tenant, organization);
+      if (input.documentId !== undefined) {
+        const document = await deps.documents.require(place, input.documentId);
+        requireWritable({ organization, document });
+        return { place, resource: documentResource(document) };
+      }
+      if (input.folderId !== undefined)
+        return { place, resource: folderResource(await deps.folders.require(place, input.folderId)) };
+      return { place, resource: { resourceType: 'organization', internalId: organization.internalId } };
     }
-    if (input.folderId !== undefined) return { place, resource: folderResource(await deps.folders.require(place, input.folderId)) };
-    return { place, resource: { resourceType: 'organization', internalId: organization.internalId } };
-  }
-});
+  },
+);
 
 /** Whether a call is about more than one resource. */
-function isWide(options: { readonly all?: boolean | undefined; readonly allDocuments?: boolean | undefined } | undefined): boolean {
+function isWide(
+  options: { readonly all?: boolean | undefined; readonly allDocuments?: boolean | undefined } | undefined,
+): boolean {
   return options?.all === true || options?.allDocuments === true;
 }
 

@@ -1,53 +1,81 @@
 import * as z from 'zod';
 import { rateLimits } from '../../../lib/table/rateLimits.ts';
 import { createWorkspaces, unverifiedGraceDays, workspaceCreation } from '../../../lib/workspaces/workspaces.ts';
-import { AvatarUrl, isDisposable, keysExpireAt, OwnerEmail, ShortName, showWorkspace, VerifyWithinMs, WorkspaceShown } from '../../../lib/workspaces/rules/workspaces.ts';
+import {
+  AvatarUrl,
+  isDisposable,
+  keysExpireAt,
+  OwnerEmail,
+  ShortName,
+  showWorkspace,
+  VerifyWithinMs,
+  WorkspaceShown,
+} from '../../../lib/workspaces/rules/workspaces.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { ApiError, invalid } from '../../../lib/shared/errors.ts';
 import { internalAs } from '../../../lib/http/internalAs.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { optional } from '../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/workspace/create',
-  summary: 'Create a workspace with its first API key',
-  auth: 'none',
-  kind: 'write',
-  input: z.object({
-    ownerEmail: OwnerEmail,
-    name: optional(ShortName),
-    workspaceName: optional(ShortName),
-    avatar: optional(AvatarUrl),
-    /** How long the owner has to verify the address; at most what the operator grants. */
-    expiresInMs: optional(VerifyWithinMs),
-  }),
-  output: z.object({ data: WorkspaceShown }),
-  message: 'Workspace created successfully',
-  errors: ['FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED', 'ALREADY_EXISTS', 'ABORTED'],
-  uses: { creation: workspaceCreation, rateLimits, graceDays: unverifiedGraceDays, workspaces: createWorkspaces },
-  impact: 'nobody can sign up for a workspace',
-  example: {
-    data: { ownerEmail: 'ada@example.com', name: 'Ada Lovelace' },
-    result: {
-      data: {
-        id: 'ws_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
-        name: 'Ada Lovelace workspace',
-        owner: { email: 'ada@example.com', id: 'usr_2xgC5Rk0zXDyhXwLxRgfvRBJ3aZ', name: 'Ada Lovelace', avatar: '' },
-        authToken: '3f1c9a4b7d2e4f60817263544a5b6c7d',
-        apiKeyList: { key_2xgC5RqLyN9oFzL3hM5vW7tB1cD: { id: 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD', apiKeyName: 'Ada Test API Key', type: 'testing' } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/workspace/create',
+    summary: 'Create a workspace with its first API key',
+    auth: 'none',
+    kind: 'write',
+    input: z.object({
+      ownerEmail: OwnerEmail,
+      name: optional(ShortName),
+      workspaceName: optional(ShortName),
+      avatar: optional(AvatarUrl),
+      /** How long the owner has to verify the address; at most what the operator grants. */
+      expiresInMs: optional(VerifyWithinMs),
+    }),
+    output: z.object({ data: WorkspaceShown }),
+    message: 'Workspace created successfully',
+    errors: ['FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED', 'ALREADY_EXISTS', 'ABORTED'],
+    uses: { creation: workspaceCreation, rateLimits, graceDays: unverifiedGraceDays, workspaces: createWorkspaces },
+    impact: 'nobody can sign up for a workspace',
+    example: {
+      data: { ownerEmail: 'ada@example.com', name: 'Ada Lovelace' },
+      result: {
+        data: {
+          id: 'ws_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+          name: 'Ada Lovelace workspace',
+          owner: { email: 'ada@example.com', id: 'usr_2xgC5Rk0zXDyhXwLxRgfvRBJ3aZ', name: 'Ada Lovelace', avatar: '' },
+          authToken: '3f1c9a4b7d2e4f60817263544a5b6c7d',
+          apiKeyList: {
+            key_2xgC5RqLyN9oFzL3hM5vW7tB1cD: {
+              id: 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD',
+              apiKeyName: 'Ada Test API Key',
+              type: 'testing',
+            },
+          },
+        },
       },
     },
   },
-}, async ({ input, deps, now, sourceIp }) => {
-  if (!deps.creation.open) throw new ApiError('FAILED_PRECONDITION', 'Workspaces are created by the operator of this service.');
-  const allowed = await deps.rateLimits.allow('workspace/create', sourceIp, { limit: deps.creation.perMinute, windowSeconds: 60, now });
-  if (!allowed) throw new ApiError('RESOURCE_EXHAUSTED', 'Rate limit exceeded for this endpoint. Try again later.');
-  if (isDisposable(input.ownerEmail)) throw invalid({ path: ['ownerEmail'], code: 'unsupported_domain', message: 'This email domain is not supported.' });
-  const verifyWithinMs = input.expiresInMs;
-  const standing = { verifyWithinMs, keysExpireAt: keysExpireAt({ createdAt: now, verifyWithinMs }, deps.graceDays) };
-  const created = await internalAs('Failed to create workspace', () => deps.workspaces.create(input, standing, now));
-  if (created === 'exists') throw new ApiError('ALREADY_EXISTS', 'A workspace already exists for this email address');
-  return { data: showWorkspace(created.workspace, [created.apiKey], created.workspaceAuthToken) };
-});
+  async ({ input, deps, now, sourceIp }) => {
+    if (!deps.creation.open)
+      throw new ApiError('FAILED_PRECONDITION', 'Workspaces are created by the operator of this service.');
+    const allowed = await deps.rateLimits.allow('workspace/create', sourceIp, {
+      limit: deps.creation.perMinute,
+      windowSeconds: 60,
+      now,
+    });
+    if (!allowed) throw new ApiError('RESOURCE_EXHAUSTED', 'Rate limit exceeded for this endpoint. Try again later.');
+    if (isDisposable(input.ownerEmail))
+      throw invalid({
+        path: ['ownerEmail'],
+        code: 'unsupported_domain',
+        message: 'This email domain is not supported.',
+      });
+    const verifyWithinMs = input.expiresInMs;
+    const standing = { verifyWithinMs, keysExpireAt: keysExpireAt({ createdAt: now, verifyWithinMs }, deps.graceDays) };
+    const created = await internalAs('Failed to create workspace', () => deps.workspaces.create(input, standing, now));
+    if (created === 'exists') throw new ApiError('ALREADY_EXISTS', 'A workspace already exists for this email address');
+    return { data: showWorkspace(created.workspace, [created.apiKey], created.workspaceAuthToken) };
+  },
+);
 
 export const handler = toLambda(endpoint);

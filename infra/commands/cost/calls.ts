@@ -35,33 +35,59 @@ export interface CallCost extends Consumed {
 }
 
 /** What each request consumes, by its name, as test/integration/table/capacity.test.ts pins it. */
-export function pinnedCapacity(source = readFileSync(join(projectDir, 'test/integration/table/capacity.test.ts'), 'utf8')): Map<string, Consumed> {
-  const pinned = [...source.matchAll(/^ {2}'(\/v[^']+)': \[(\d+), (\d+), ([\d.]+), ([\d.]+)\],$/gm)]
-    .map(([, name = '', , roundTrips, read, written]) => [name, { roundTrips: Number(roundTrips), read: Number(read), written: Number(written) }] as const);
+export function pinnedCapacity(
+  source = readFileSync(join(projectDir, 'test/integration/table/capacity.test.ts'), 'utf8'),
+): Map<string, Consumed> {
+  const pinned = [...source.matchAll(/^ {2}'(\/v[^']+)': \[(\d+), (\d+), ([\d.]+), ([\d.]+)\],$/gm)].map(
+    ([, name = '', , roundTrips, read, written]) =>
+      [name, { roundTrips: Number(roundTrips), read: Number(read), written: Number(written) }] as const,
+  );
   const lines = source.match(/^ {2}'\/v.*: \[/gm)?.length ?? 0;
-  if (pinned.length !== lines || lines === 0) throw new Error(`test/integration/table/capacity.test.ts pins ${lines} requests, of which ${pinned.length} can be read.`);
+  if (pinned.length !== lines || lines === 0)
+    throw new Error(
+      `test/integration/table/capacity.test.ts pins ${lines} requests, of which ${pinned.length} can be read.`,
+    );
   return new Map(pinned);
 }
 
 /** What a million calls cost. `memoryMb` is that of the endpoint's function, `sends` whether it sends a message. */
-export function costOfCall(name: string, consumed: Consumed, { memoryMb = 512, sends = false }: { memoryMb?: number | undefined; sends?: boolean } = {}): CallCost {
+export function costOfCall(
+  name: string,
+  consumed: Consumed,
+  { memoryMb = 512, sends = false }: { memoryMb?: number | undefined; sends?: boolean } = {},
+): CallCost {
   const milliseconds = OWN_MILLISECONDS + consumed.roundTrips * ROUND_TRIP_MILLISECONDS;
   const parts = {
     gateway: prices.httpRequests,
     lambda: lambdaDollars(MILLION, milliseconds, memoryMb),
-    table: tableDollars({ read: (consumed.read + CREDENTIALS_UNITS_READ) * MILLION, written: consumed.written * MILLION }),
+    table: tableDollars({
+      read: (consumed.read + CREDENTIALS_UNITS_READ) * MILLION,
+      written: consumed.written * MILLION,
+    }),
     queue: sends ? prices.queueRequests : 0,
     logs: ((MILLION * LOG_BYTES) / 2 ** 30) * prices.logGigabyte,
   };
-  return { name, ...consumed, milliseconds, ...parts, total: Object.values(parts).reduce((sum, dollars) => sum + dollars, 0) };
+  return {
+    name,
+    ...consumed,
+    milliseconds,
+    ...parts,
+    total: Object.values(parts).reduce((sum, dollars) => sum + dollars, 0),
+  };
 }
 
 /** The cost of each request that is pinned, endpoint by endpoint. */
 export function costsOfCalls(endpoints: readonly Endpoint[], pinned = pinnedCapacity()): CallCost[] {
-  return endpoints.flatMap((endpoint) => [...pinned].filter(([name]) => name.startsWith(`${endpoint.path} `)).map(([name, consumed]) => {
-    const sends = Object.values(endpoint.uses).some(({ grants }) => grants.some(({ resource }) => resource.startsWith('queue/')));
-    return costOfCall(name, consumed, { memoryMb: endpoint.memoryMb, sends });
-  }));
+  return endpoints.flatMap((endpoint) =>
+    [...pinned]
+      .filter(([name]) => name.startsWith(`${endpoint.path} `))
+      .map(([name, consumed]) => {
+        const sends = Object.values(endpoint.uses).some(({ grants }) =>
+          grants.some(({ resource }) => resource.startsWith('queue/')),
+        );
+        return costOfCall(name, consumed, { memoryMb: endpoint.memoryMb, sends });
+      }),
+  );
 }
 
 /** What `npm run bench deliveries` measures for an event of two kilobytes and for one delivery of it; the units written by a small one are pinned by test/integration/webhooks/deliveryCost.test.ts. */
@@ -74,9 +100,13 @@ const BATCH = 10;
 const REQUESTS_PER_MESSAGE = 3;
 
 /** The units that an event and each delivery of it write, as test/integration/webhooks/deliveryCost.test.ts pins them. */
-export function pinnedDelivery(source = readFileSync(join(projectDir, 'test/integration/webhooks/deliveryCost.test.ts'), 'utf8')): { event: number; delivery: number } {
-  const [, event, delivery] = /toBe\((\d+) \+ (\d+)\);/.exec(source.slice(source.indexOf('written(emitted.calls) + '))) ?? [];
-  if (event === undefined || delivery === undefined) throw new Error('test/integration/webhooks/deliveryCost.test.ts does not pin what an event and a delivery write.');
+export function pinnedDelivery(
+  source = readFileSync(join(projectDir, 'test/integration/webhooks/deliveryCost.test.ts'), 'utf8'),
+): { event: number; delivery: number } {
+  const [, event, delivery] =
+    /toBe\((\d+) \+ (\d+)\);/.exec(source.slice(source.indexOf('written(emitted.calls) + '))) ?? [];
+  if (event === undefined || delivery === undefined)
+    throw new Error('test/integration/webhooks/deliveryCost.test.ts does not pin what an event and a delivery write.');
   return { event: Number(event), delivery: Number(delivery) };
 }
 
@@ -85,6 +115,9 @@ export function costsOfDeliveries({ event, delivery } = pinnedDelivery()): { eve
   const queue = (REQUESTS_PER_MESSAGE / BATCH) * prices.queueRequests;
   return {
     event: tableDollars({ read: EVENT_UNITS_READ * MILLION, written: event * MILLION }),
-    delivery: tableDollars({ read: DELIVERY_UNITS_READ * MILLION, written: delivery * MILLION }) + queue + lambdaDollars(MILLION / BATCH, DELIVERY_MILLISECONDS),
+    delivery:
+      tableDollars({ read: DELIVERY_UNITS_READ * MILLION, written: delivery * MILLION }) +
+      queue +
+      lambdaDollars(MILLION / BATCH, DELIVERY_MILLISECONDS),
   };
 }

@@ -27,26 +27,65 @@ const TICK_LOG_BYTES = 3_000;
 export function idleBill(templates: readonly Readonly<Record<string, Resource>>[]): CostLine[] {
   const all = templates.flatMap((resources) => Object.values(resources));
   const unknown = [...new Set(all.map(({ Type }) => Type).filter((type) => !billed.has(type) && !free.has(type)))];
-  if (unknown.length > 0) throw new Error(`What ${unknown.join(', ')} cost while idle is not known. Say so in infra/commands/cost/idle.ts.`);
+  if (unknown.length > 0)
+    throw new Error(`What ${unknown.join(', ')} cost while idle is not known. Say so in infra/commands/cost/idle.ts.`);
   const of = (type: string) => all.filter(({ Type }) => Type === type);
-  const ticks = of('AWS::Events::Rule').map(({ Properties }) => ticksPerMonth(String(Properties?.ScheduleExpression))).reduce((sum, count) => sum + count, 0);
-  const polled = of('AWS::Lambda::EventSourceMapping').filter(({ Properties }) => Properties?.ScalingConfig !== undefined).length;
+  const ticks = of('AWS::Events::Rule')
+    .map(({ Properties }) => ticksPerMonth(String(Properties?.ScheduleExpression)))
+    .reduce((sum, count) => sum + count, 0);
+  const polled = of('AWS::Lambda::EventSourceMapping').filter(
+    ({ Properties }) => Properties?.ScalingConfig !== undefined,
+  ).length;
   const watched = of('AWS::CloudWatch::Alarm').reduce((sum, alarm) => sum + metricsOf(alarm), 0);
   const per = (what: string, count: number, price: number): CostLine => ({ what, count, dollars: count * price });
   return [
     per('secrets', of('AWS::SecretsManager::Secret').length, prices.secret),
     per('metrics that alarms watch', watched, prices.alarmMetric),
     per('dashboards', of('AWS::CloudWatch::Dashboard').length, prices.dashboard),
-    { what: 'queues that Lambda polls', count: polled, dollars: (polled * POLLS_PER_MINUTE * MINUTES_PER_MONTH * prices.queueRequests) / MILLION },
-    { what: 'ticks: runs, what they read, what they log', count: ticks, dollars: lambdaDollars(ticks, TICK_MILLISECONDS) + tableDollars({ read: ticks * TICK_UNITS_READ, written: 0 }) + ((ticks * TICK_LOG_BYTES) / 2 ** 30) * prices.logGigabyte },
+    {
+      what: 'queues that Lambda polls',
+      count: polled,
+      dollars: (polled * POLLS_PER_MINUTE * MINUTES_PER_MONTH * prices.queueRequests) / MILLION,
+    },
+    {
+      what: 'ticks: runs, what they read, what they log',
+      count: ticks,
+      dollars:
+        lambdaDollars(ticks, TICK_MILLISECONDS) +
+        tableDollars({ read: ticks * TICK_UNITS_READ, written: 0 }) +
+        ((ticks * TICK_LOG_BYTES) / 2 ** 30) * prices.logGigabyte,
+    },
   ];
 }
 
-const billed = new Set(['AWS::SecretsManager::Secret', 'AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::Lambda::EventSourceMapping', 'AWS::Events::Rule']);
+const billed = new Set([
+  'AWS::SecretsManager::Secret',
+  'AWS::CloudWatch::Alarm',
+  'AWS::CloudWatch::Dashboard',
+  'AWS::Lambda::EventSourceMapping',
+  'AWS::Events::Rule',
+]);
 const free = new Set([
-  'AWS::ApiGatewayV2::Api', 'AWS::ApiGatewayV2::ApiMapping', 'AWS::ApiGatewayV2::DomainName', 'AWS::ApiGatewayV2::Integration', 'AWS::ApiGatewayV2::Route', 'AWS::ApiGatewayV2::Stage',
-  'AWS::CDK::Metadata', 'AWS::CloudFormation::Stack', 'AWS::DynamoDB::Table', 'AWS::IAM::Role', 'AWS::Lambda::EventInvokeConfig', 'AWS::Lambda::Function', 'AWS::Lambda::Permission',
-  'AWS::Logs::LogGroup', 'AWS::Logs::QueryDefinition', 'AWS::SNS::Subscription', 'AWS::SNS::Topic', 'AWS::SNS::TopicPolicy', 'AWS::SQS::Queue', 'AWS::SQS::QueuePolicy',
+  'AWS::ApiGatewayV2::Api',
+  'AWS::ApiGatewayV2::ApiMapping',
+  'AWS::ApiGatewayV2::DomainName',
+  'AWS::ApiGatewayV2::Integration',
+  'AWS::ApiGatewayV2::Route',
+  'AWS::ApiGatewayV2::Stage',
+  'AWS::CDK::Metadata',
+  'AWS::CloudFormation::Stack',
+  'AWS::DynamoDB::Table',
+  'AWS::IAM::Role',
+  'AWS::Lambda::EventInvokeConfig',
+  'AWS::Lambda::Function',
+  'AWS::Lambda::Permission',
+  'AWS::Logs::LogGroup',
+  'AWS::Logs::QueryDefinition',
+  'AWS::SNS::Subscription',
+  'AWS::SNS::Topic',
+  'AWS::SNS::TopicPolicy',
+  'AWS::SQS::Queue',
+  'AWS::SQS::QueuePolicy',
 ]);
 
 /**
@@ -60,7 +99,8 @@ function metricsOf({ Properties = {} }: Resource): number {
 
 function ticksPerMonth(expression: string): number {
   const [, minutes = ''] = /^rate\((\d+) minutes?\)$/.exec(expression) ?? [];
-  if (minutes === '') throw new Error(`How often ${expression} ticks is not known. Say so in infra/commands/cost/idle.ts.`);
+  if (minutes === '')
+    throw new Error(`How often ${expression} ticks is not known. Say so in infra/commands/cost/idle.ts.`);
   return MINUTES_PER_MONTH / Number(minutes);
 }
 

@@ -30,7 +30,10 @@ export const MINUTES_PER_MONTH = 730 * 60;
 
 /** What runs of a function cost: how many, how long each, with how much memory. */
 export function lambdaDollars(runs: number, milliseconds: number, memoryMb = 512): number {
-  return (runs / MILLION) * prices.lambdaRuns + runs * (milliseconds / 1000) * (memoryMb / 1024) * prices.lambdaGigabyteSecond;
+  return (
+    (runs / MILLION) * prices.lambdaRuns +
+    runs * (milliseconds / 1000) * (memoryMb / 1024) * prices.lambdaGigabyteSecond
+  );
 }
 
 /** What units of the table cost. */

@@ -11,8 +11,15 @@ const cacheDir = join(projectDir, 'dist/local');
 
 /** The files that the templates and bundles are made of, as globs. The rest of `infra/local` only reads what is made. */
 export const sources = [
-  'functions/**/*.ts', 'lib/**/*.ts', 'infra/app.ts', 'infra/{build,commands,constructs,monitoring,stacks}/**/*.ts', 'infra/local/assembly/{synthesise,assemblySettings}.ts',
-  'cdk.json', 'package.json', 'package-lock.json', 'tsconfig.json',
+  'functions/**/*.ts',
+  'lib/**/*.ts',
+  'infra/app.ts',
+  'infra/{build,commands,constructs,monitoring,stacks}/**/*.ts',
+  'infra/local/assembly/{synthesise,assemblySettings}.ts',
+  'cdk.json',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
 ];
 
 /** The most recently used assemblies are kept: another run may still load functions from its own. */
@@ -41,14 +48,20 @@ async function hashOfSources(): Promise<string> {
     if (entry.isFile()) files.push(join(entry.parentPath, entry.name));
   }
   const hash = createHash('sha256');
-  for (const file of files.sort()) hash.update(`${relative(projectDir, file)}\0`).update(await readFile(file)).update('\0');
+  for (const file of files.sort())
+    hash
+      .update(`${relative(projectDir, file)}\0`)
+      .update(await readFile(file))
+      .update('\0');
   return hash.digest('hex').slice(0, 16);
 }
 
 /** Written beside its place and moved there whole, so that a run that was interrupted leaves no half of an assembly. */
 async function synthesiseInto(dir: string): Promise<void> {
   const draft = `${dir}.${process.pid}`;
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'synthesise.ts'), draft], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'synthesise.ts'), draft], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   const stop = () => child.kill();
   process.once('exit', stop);
   const [code] = await once(child, 'exit');
@@ -65,7 +78,9 @@ async function synthesiseInto(dir: string): Promise<void> {
 }
 
 async function prune(): Promise<void> {
-  const used = await Promise.all((await readdir(cacheDir)).map(async (name) => ({ name, at: (await stat(join(cacheDir, name))).mtimeMs })));
+  const used = await Promise.all(
+    (await readdir(cacheDir)).map(async (name) => ({ name, at: (await stat(join(cacheDir, name))).mtimeMs })),
+  );
   const old = used.sort((a, b) => b.at - a.at).slice(KEPT);
   await Promise.all(old.map(({ name }) => rm(join(cacheDir, name), { recursive: true, force: true })));
 }

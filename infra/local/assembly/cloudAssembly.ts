@@ -13,19 +13,30 @@ export interface Assembly {
 
 /** Reads what `cdk synth` wrote: one stack, with nested ones as assets. */
 export function loadAssembly(dir: string, urls: Urls): Assembly {
-  const manifest = readJson<{ artifacts: Record<string, { type: string; properties: { templateFile: string } }> }>(join(dir, 'manifest.json'));
+  const manifest = readJson<{ artifacts: Record<string, { type: string; properties: { templateFile: string } }> }>(
+    join(dir, 'manifest.json'),
+  );
   const stacks = Object.entries(manifest.artifacts).filter(([, { type }]) => type === 'aws:cloudformation:stack');
   const [stack] = stacks;
   if (!stack || stacks.length > 1) throw new StartError(`${dir} must hold one stack, but holds ${stacks.length}.`);
   const [name, { properties }] = stack;
   const asset = assetsOf(dir, name);
-  const root = new Stack(name, '', readJson(join(dir, properties.templateFile)), () => undefined, { urls, nestedTemplate: (objectKey) => readJson(asset(objectKey)) });
+  const root = new Stack(name, '', readJson(join(dir, properties.templateFile)), () => undefined, {
+    urls,
+    nestedTemplate: (objectKey) => readJson(asset(objectKey)),
+  });
   return { resources: root.resources(), asset };
 }
 
 function assetsOf(dir: string, stack: string): Assembly['asset'] {
-  const { files } = readJson<{ files: Record<string, { source: { path: string }; destinations: Record<string, { objectKey: string }> }> }>(join(dir, `${stack}.assets.json`));
-  const paths = new Map(Object.values(files).flatMap(({ source, destinations }) => Object.values(destinations).map(({ objectKey }) => [objectKey, source.path])));
+  const { files } = readJson<{
+    files: Record<string, { source: { path: string }; destinations: Record<string, { objectKey: string }> }>;
+  }>(join(dir, `${stack}.assets.json`));
+  const paths = new Map(
+    Object.values(files).flatMap(({ source, destinations }) =>
+      Object.values(destinations).map(({ objectKey }) => [objectKey, source.path]),
+    ),
+  );
   return (objectKey) => {
     const path = paths.get(objectKey);
     if (path === undefined) throw new StartError(`${dir} has no asset ${objectKey}.`);

@@ -1,6 +1,14 @@
 import type { Assembly } from './cloudAssembly.ts';
 import type { FunctionModel } from './functionModel.ts';
-import { batchSourcesOf, type QueueModel, type QueueSourceModel, queuesOf, type ScheduleModel, schedulesOf, type StreamSourceModel } from '../streams/eventSourceModels.ts';
+import {
+  batchSourcesOf,
+  type QueueModel,
+  type QueueSourceModel,
+  queuesOf,
+  type ScheduleModel,
+  schedulesOf,
+  type StreamSourceModel,
+} from '../streams/eventSourceModels.ts';
 import { allows } from '../iam/iam.ts';
 import { streamArn } from '../iam/identity.ts';
 import { type MonitoringModel, monitoringOf } from '../metrics/monitoringModel.ts';
@@ -47,8 +55,19 @@ const GATEWAY_DEFAULT_MILLISECONDS = 30_000;
 
 /** The types that are read below. */
 const known = new Set([
-  'AWS::ApiGatewayV2::Integration', 'AWS::ApiGatewayV2::Route', 'AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable',
-  'AWS::Events::Rule', 'AWS::IAM::Policy', 'AWS::IAM::Role', 'AWS::Lambda::EventSourceMapping', 'AWS::Lambda::Function', 'AWS::Lambda::Permission', 'AWS::SecretsManager::Secret',
+  'AWS::ApiGatewayV2::Integration',
+  'AWS::ApiGatewayV2::Route',
+  'AWS::CloudWatch::Alarm',
+  'AWS::CloudWatch::Dashboard',
+  'AWS::DynamoDB::Table',
+  'AWS::DynamoDB::GlobalTable',
+  'AWS::Events::Rule',
+  'AWS::IAM::Policy',
+  'AWS::IAM::Role',
+  'AWS::Lambda::EventSourceMapping',
+  'AWS::Lambda::Function',
+  'AWS::Lambda::Permission',
+  'AWS::SecretsManager::Secret',
   'AWS::SQS::Queue',
 ]);
 
@@ -57,9 +76,20 @@ const known = new Set([
  * that failed is tried again (here the next one does that).
  */
 const irrelevant = new Set([
-  'AWS::ApiGatewayV2::Api', 'AWS::ApiGatewayV2::ApiMapping', 'AWS::ApiGatewayV2::DomainName', 'AWS::ApiGatewayV2::Stage', 'AWS::CDK::Metadata',
-  'AWS::CertificateManager::Certificate', 'AWS::Lambda::EventInvokeConfig', 'AWS::Logs::LogGroup', 'AWS::Logs::QueryDefinition', 'AWS::Route53::RecordSet', 'AWS::SNS::Subscription', 'AWS::SNS::Topic',
-  'AWS::SNS::TopicPolicy', 'AWS::SQS::QueuePolicy',
+  'AWS::ApiGatewayV2::Api',
+  'AWS::ApiGatewayV2::ApiMapping',
+  'AWS::ApiGatewayV2::DomainName',
+  'AWS::ApiGatewayV2::Stage',
+  'AWS::CDK::Metadata',
+  'AWS::CertificateManager::Certificate',
+  'AWS::Lambda::EventInvokeConfig',
+  'AWS::Logs::LogGroup',
+  'AWS::Logs::QueryDefinition',
+  'AWS::Route53::RecordSet',
+  'AWS::SNS::Subscription',
+  'AWS::SNS::Topic',
+  'AWS::SNS::TopicPolicy',
+  'AWS::SQS::QueuePolicy',
 ]);
 
 /**
@@ -71,13 +101,21 @@ export function modelOf({ resources, asset }: Assembly, serviceName?: string): S
   const of = (...types: string[]) => resources.filter(({ type }) => types.includes(type));
   const roles = rolesOf(of('AWS::IAM::Role'), of('AWS::IAM::Policy'));
   const functions = of('AWS::Lambda::Function').map((resource) => functionOf(resource, roles, asset));
-  const tables = of('AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable').map(({ ref, arn, properties }) => ({ name: ref, streamArn: streamArn(arn), properties }));
+  const tables = of('AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable').map(({ ref, arn, properties }) => ({
+    name: ref,
+    streamArn: streamArn(arn),
+    properties,
+  }));
   const queues = queuesOf(of('AWS::SQS::Queue'));
   return {
     tables,
     functions,
     routes: routesOf(of('AWS::ApiGatewayV2::Route'), of('AWS::ApiGatewayV2::Integration'), functions, roles),
-    secrets: of('AWS::SecretsManager::Secret').map(({ arn, properties }) => ({ arn, name: arn.split(':').at(-1)!, properties })),
+    secrets: of('AWS::SecretsManager::Secret').map(({ arn, properties }) => ({
+      arn,
+      name: arn.split(':').at(-1)!,
+      properties,
+    })),
     queues,
     ...batchSourcesOf(of('AWS::Lambda::EventSourceMapping'), { functions, queues, tables }),
     schedules: schedulesOf(of('AWS::Events::Rule'), of('AWS::Lambda::Permission'), functions),
@@ -89,7 +127,9 @@ function refuseUnknown(resources: readonly Resource[]): void {
   const unknown = resources.filter(({ type }) => !known.has(type) && !irrelevant.has(type));
   if (unknown.length === 0) return;
   const list = unknown.map(({ path, type }) => `  ${path} (${type})`).join('\n');
-  throw new StartError(`The template has resources that the local run does not know:\n${list}\nTeach them to infra/local/assembly/model.ts.`);
+  throw new StartError(
+    `The template has resources that the local run does not know:\n${list}\nTeach them to infra/local/assembly/model.ts.`,
+  );
 }
 
 function functionOf({ path, ref, arn, properties }: Resource, roles: Roles, asset: Assembly['asset']): FunctionModel {
@@ -102,26 +142,41 @@ function functionOf({ path, ref, arn, properties }: Resource, roles: Roles, asse
     arn,
     codeDir: asset(code.S3Key),
     handler: String(properties.Handler),
-    environment: ((properties.Environment as { Variables?: Record<string, string> } | undefined)?.Variables ?? {}),
+    environment: (properties.Environment as { Variables?: Record<string, string> } | undefined)?.Variables ?? {},
     timeoutSeconds: Number(properties.Timeout ?? LAMBDA_DEFAULT_SECONDS),
     memoryMb: Number(properties.MemorySize ?? LAMBDA_DEFAULT_MB),
     statements,
   };
 }
 
-function routesOf(routes: readonly Resource[], integrations: readonly Resource[], functions: readonly FunctionModel[], roles: Roles): RouteModel[] {
+function routesOf(
+  routes: readonly Resource[],
+  integrations: readonly Resource[],
+  functions: readonly FunctionModel[],
+  roles: Roles,
+): RouteModel[] {
   const targets = new Map(integrations.map((integration) => [`integrations/${integration.ref}`, integration]));
   const byArn = new Map(functions.map((found) => [found.arn, found]));
   return routes.map(({ path, properties }) => {
     const key = String(properties.RouteKey);
-    if (key.includes('{')) throw new StartError(`The route ${path} has a path with parameters, ${key}, which the local gateway does not match.`);
+    if (key.includes('{'))
+      throw new StartError(
+        `The route ${path} has a path with parameters, ${key}, which the local gateway does not match.`,
+      );
     const integration = targets.get(String(properties.Target))?.properties;
     const target = byArn.get(String(integration?.IntegrationUri));
-    if (!integration || !target) throw new StartError(`The route ${path} (${key}) leads to no function of the template.`);
+    if (!integration || !target)
+      throw new StartError(`The route ${path} (${key}) leads to no function of the template.`);
     const invoker = integration.CredentialsArn === undefined ? undefined : String(integration.CredentialsArn);
     if (invoker !== undefined && !allows(roles.get(invoker) ?? [], 'lambda:InvokeFunction', target.arn)) {
-      throw new StartError(`The route ${path} (${key}) cannot call its function: ${invoker} does not allow lambda:InvokeFunction on ${target.arn}.`);
+      throw new StartError(
+        `The route ${path} (${key}) cannot call its function: ${invoker} does not allow lambda:InvokeFunction on ${target.arn}.`,
+      );
     }
-    return { key, function: target, timeoutMilliseconds: Number(integration.TimeoutInMillis ?? GATEWAY_DEFAULT_MILLISECONDS) };
+    return {
+      key,
+      function: target,
+      timeoutMilliseconds: Number(integration.TimeoutInMillis ?? GATEWAY_DEFAULT_MILLISECONDS),
+    };
   });
 }

@@ -41,7 +41,13 @@ export class Stack {
   readonly #surroundings: Surroundings;
   readonly #nested = new Map<string, Stack>();
 
-  constructor(name: string, path: string, template: Template, parameter: (name: string) => unknown, surroundings: Surroundings) {
+  constructor(
+    name: string,
+    path: string,
+    template: Template,
+    parameter: (name: string) => unknown,
+    surroundings: Surroundings,
+  ) {
     this.#name = name;
     this.#path = path;
     this.#template = template;
@@ -50,7 +56,9 @@ export class Stack {
   }
 
   resources(): Resource[] {
-    return Object.entries(this.#template.Resources).flatMap(([id, raw]) => (isStack(raw) ? this.#nestedStack(id, raw).resources() : [this.#resource(id, raw)]));
+    return Object.entries(this.#template.Resources).flatMap(([id, raw]) =>
+      isStack(raw) ? this.#nestedStack(id, raw).resources() : [this.#resource(id, raw)],
+    );
   }
 
   output(name: string): unknown {
@@ -62,11 +70,24 @@ export class Stack {
   #resource(id: string, raw: RawResource): Resource {
     const resolve = () => this.#resolve(raw.Properties ?? {}) as Record<string, unknown>;
     const { ref, attribute } = this.#identity(id, raw);
-    return { path: this.#path + id, type: raw.Type, ref, arn: attribute('Arn'), get properties() { return resolve(); } };
+    return {
+      path: this.#path + id,
+      type: raw.Type,
+      ref,
+      arn: attribute('Arn'),
+      get properties() {
+        return resolve();
+      },
+    };
   }
 
   #identity(id: string, raw: RawResource) {
-    return identityOf(raw.Type, `${this.#name}-${id}`, (name) => this.#resolve(raw.Properties?.[name]), this.#surroundings.urls);
+    return identityOf(
+      raw.Type,
+      `${this.#name}-${id}`,
+      (name) => this.#resolve(raw.Properties?.[name]),
+      this.#surroundings.urls,
+    );
   }
 
   #nestedStack(id: string, raw: RawResource): Stack {
@@ -75,7 +96,13 @@ export class Stack {
     const parameters = (raw.Properties?.Parameters ?? {}) as Record<string, unknown>;
     const objectKey = String(this.#resolve(raw.Properties?.TemplateURL)).split('/').at(-1)!;
     const template = this.#surroundings.nestedTemplate(objectKey);
-    const nested = new Stack(`${this.#name}-${id}`, `${this.#path}${id}/`, template, (name) => this.#resolve(parameters[name]), this.#surroundings);
+    const nested = new Stack(
+      `${this.#name}-${id}`,
+      `${this.#path}${id}/`,
+      template,
+      (name) => this.#resolve(parameters[name]),
+      this.#surroundings,
+    );
     this.#nested.set(id, nested);
     return nested;
   }
@@ -87,7 +114,13 @@ export class Stack {
   }
 
   #ref(id: string): unknown {
-    const pseudo: Record<string, string> = { 'AWS::Region': REGION, 'AWS::AccountId': ACCOUNT, 'AWS::Partition': 'aws', 'AWS::URLSuffix': 'amazonaws.com', 'AWS::StackName': this.#name };
+    const pseudo: Record<string, string> = {
+      'AWS::Region': REGION,
+      'AWS::AccountId': ACCOUNT,
+      'AWS::Partition': 'aws',
+      'AWS::URLSuffix': 'amazonaws.com',
+      'AWS::StackName': this.#name,
+    };
     if (id === 'AWS::NoValue') return undefined;
     if (pseudo[id] !== undefined) return pseudo[id];
     const parameter = this.#template.Parameters?.[id];
@@ -99,7 +132,9 @@ export class Stack {
 
   #attribute(id: string, name: string): unknown {
     const raw = this.#raw(id);
-    return isStack(raw) ? this.#nestedStack(id, raw).output(name.replace(/^Outputs\./, '')) : this.#identity(id, raw).attribute(name);
+    return isStack(raw)
+      ? this.#nestedStack(id, raw).output(name.replace(/^Outputs\./, ''))
+      : this.#identity(id, raw).attribute(name);
   }
 
   #resolve(value: unknown): unknown {
@@ -108,7 +143,9 @@ export class Stack {
     const entries = Object.entries(value);
     const [name, argument] = entries[0] ?? ['', undefined];
     if (entries.length === 1 && (name === 'Ref' || name.startsWith('Fn::'))) return this.#intrinsic(name, argument);
-    return Object.fromEntries(entries.map(([key, item]) => [key, this.#resolve(item)] as const).filter(([, item]) => item !== undefined));
+    return Object.fromEntries(
+      entries.map(([key, item]) => [key, this.#resolve(item)] as const).filter(([, item]) => item !== undefined),
+    );
   }
 
   #intrinsic(name: string, argument: unknown): unknown {

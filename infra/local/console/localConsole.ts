@@ -17,7 +17,8 @@ const PARTS = /^\/_local\/parts\/([^/]+)$/;
 
 /** For everything that this console answers: what a page may load is its own, and what it asked for is never kept. */
 const headers = {
-  'content-security-policy': "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin',
@@ -35,17 +36,22 @@ type Files = ReadonlyMap<string, PageFile>;
 export function localConsole(options: LocalConsoleOptions): (request: LocalRequest) => Promise<GatewayAnswer> {
   let kept: Promise<Files> | undefined;
   // Read once; what could not be read is tried again by the next one who asks.
-  const files = () => (kept ??= pageFiles().catch((error: unknown) => {
-    kept = undefined;
-    throw error;
-  }));
+  const files = () =>
+    (kept ??= pageFiles().catch((error: unknown) => {
+      kept = undefined;
+      throw error;
+    }));
   return async (request) => {
     const answer = await answered(request.method, await handlersOf(request, options, files));
     return { ...answer, headers: { ...headers, ...answer.headers } };
   };
 }
 
-async function handlersOf({ path, query, headers: sent, body }: LocalRequest, options: LocalConsoleOptions, files: () => Promise<Files>): Promise<Handlers | undefined> {
+async function handlersOf(
+  { path, query, headers: sent, body }: LocalRequest,
+  options: LocalConsoleOptions,
+  files: () => Promise<Files>,
+): Promise<Handlers | undefined> {
   if (path === `${DASHBOARD}.json`) return { GET: () => stateAnswer(query, options) };
   const name = PARTS.exec(path)?.[1];
   const part = options.parts.list().find((each) => each.name === name);
@@ -68,10 +74,20 @@ function stateAnswer(query: URLSearchParams, { picture, parts, title }: LocalCon
   return json({ ...picture(Number(minutes)), title, parts: parts.list() } satisfies ConsoleState);
 }
 
-async function switchAnswer(name: Parameters<Parts['stop']>[0], contentType: string | undefined, body: Buffer, { parts }: LocalConsoleOptions): Promise<GatewayAnswer> {
-  if (!/^application\/json *(;|$)/i.test(contentType ?? '')) return gatewayAnswer(415, 'The content type must be application/json.');
+async function switchAnswer(
+  name: Parameters<Parts['stop']>[0],
+  contentType: string | undefined,
+  body: Buffer,
+  { parts }: LocalConsoleOptions,
+): Promise<GatewayAnswer> {
+  if (!/^application\/json *(;|$)/i.test(contentType ?? ''))
+    return gatewayAnswer(415, 'The content type must be application/json.');
   const running = runningOf(body);
-  if (running === undefined) return gatewayAnswer(400, 'The body must be {"running": true} to start the part, or {"running": false} to stop it.');
+  if (running === undefined)
+    return gatewayAnswer(
+      400,
+      'The body must be {"running": true} to start the part, or {"running": false} to stop it.',
+    );
   await (running ? parts.start(name) : parts.stop(name));
   return json({ parts: parts.list() } satisfies PartsAnswer);
 }

@@ -16,11 +16,19 @@ const { resolve } = createRequire(import.meta.url);
 
 /** The files of the dashboard by their paths: the page, its script with the library that draws, and their styles. All come from this machine. */
 export async function pageFiles(): Promise<ReadonlyMap<string, PageFile>> {
-  const [html, script, style, librarysStyle] = await Promise.all([readFile(join(page, 'dashboard.html')), bundledScript(), readFile(join(page, 'dashboard.css')), readFile(resolve('uplot/dist/uPlot.min.css'))]);
+  const [html, script, style, librarysStyle] = await Promise.all([
+    readFile(join(page, 'dashboard.html')),
+    bundledScript(),
+    readFile(join(page, 'dashboard.css')),
+    readFile(resolve('uplot/dist/uPlot.min.css')),
+  ]);
   return new Map([
     [DASHBOARD, { type: 'text/html; charset=utf-8', body: html }],
     [`${DASHBOARD}.js`, { type: 'text/javascript; charset=utf-8', body: script }],
-    [`${DASHBOARD}.css`, { type: 'text/css; charset=utf-8', body: Buffer.concat([librarysStyle, Buffer.from('\n'), style]) }],
+    [
+      `${DASHBOARD}.css`,
+      { type: 'text/css; charset=utf-8', body: Buffer.concat([librarysStyle, Buffer.from('\n'), style]) },
+    ],
   ]);
 }
 
@@ -28,7 +36,17 @@ export async function pageFiles(): Promise<ReadonlyMap<string, PageFile>> {
 async function bundledScript(): Promise<Buffer> {
   // Only when somebody opens the page: it starts a process.
   const { build } = await import('esbuild');
-  const { outputFiles: [script] } = await build({ entryPoints: [join(page, 'main.ts')], bundle: true, write: false, format: 'esm', platform: 'browser', target: 'es2022', logLevel: 'warning' });
+  const {
+    outputFiles: [script],
+  } = await build({
+    entryPoints: [join(page, 'main.ts')],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    logLevel: 'warning',
+  });
   if (!script) throw new Error('esbuild made no script of the dashboard');
   return Buffer.from(script.contents);
 }

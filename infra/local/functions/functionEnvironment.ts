@@ -2,7 +2,14 @@ import type { FunctionModel } from '../assembly/functionModel.ts';
 
 /** The settings that may be others here than in the template, so that nobody who tries something out has to wait for it. */
 export const localVariables = [
-  'CALL_BURST_SECONDS', 'DUE_MARGIN_SECONDS', 'EXPENSIVE_CALLS_PER_SECOND_PER_KEY', 'MAIL_RETRY_SCHEDULE', 'READS_PER_SECOND_PER_KEY', 'RECONCILE_AFTER_SECONDS', 'WEBHOOK_RETRY_SCHEDULE', 'WRITES_PER_SECOND_PER_KEY',
+  'CALL_BURST_SECONDS',
+  'DUE_MARGIN_SECONDS',
+  'EXPENSIVE_CALLS_PER_SECOND_PER_KEY',
+  'MAIL_RETRY_SCHEDULE',
+  'READS_PER_SECOND_PER_KEY',
+  'RECONCILE_AFTER_SECONDS',
+  'WEBHOOK_RETRY_SCHEDULE',
+  'WRITES_PER_SECOND_PER_KEY',
 ] as const;
 
 /** Values of variables that replace the template's, in functions that have these variables. */
@@ -13,7 +20,11 @@ export type Replaced = Readonly<Partial<Record<'SERVICE_NAME' | (typeof localVar
  * from a deployed function's in nothing but the service's name, how long deliveries wait, the way to AWS, and that webhooks
  * may reach this machine, so that a variable that is missing in the template is missing here too.
  */
-export function functionEnvironment(model: FunctionModel, replaced: Replaced, aws: Readonly<Record<string, string>>): Record<string, string> {
+export function functionEnvironment(
+  model: FunctionModel,
+  replaced: Replaced,
+  aws: Readonly<Record<string, string>>,
+): Record<string, string> {
   return {
     ...model.environment,
     ...Object.fromEntries(Object.entries(replaced).filter(([name]) => name in model.environment)),

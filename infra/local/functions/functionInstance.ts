@@ -23,7 +23,8 @@ export interface FunctionObserver {
   readonly measurements: Pick<Measurements, 'run' | 'line'>;
 }
 
-type FromThread = 'ready' | { id: number; payload: string } | { id: number; error: { name: string; message: string; stack?: string } };
+type FromThread =
+  'ready' | { id: number; payload: string } | { id: number; error: { name: string; message: string; stack?: string } };
 
 interface Call {
   resolve(payload: string): void;
@@ -78,7 +79,9 @@ export class FunctionInstance {
       this.#ready.resolve();
     });
     // Anything can be thrown, not only errors.
-    this.#worker.on('error', (error: unknown) => this.#report('The thread crashed', error instanceof Error ? error : new Error(String(error))));
+    this.#worker.on('error', (error: unknown) =>
+      this.#report('The thread crashed', error instanceof Error ? error : new Error(String(error))),
+    );
     this.#worker.on('exit', (code) => {
       clearTimeout(loadTimer);
       this.#usable = false;
@@ -127,7 +130,11 @@ export class FunctionInstance {
       failed = false;
       return answer;
     } finally {
-      this.#measurements.run(this.function.name, startedAt === undefined ? undefined : performance.now() - startedAt, failed);
+      this.#measurements.run(
+        this.function.name,
+        startedAt === undefined ? undefined : performance.now() - startedAt,
+        failed,
+      );
       this.#inFlight -= 1;
       this.idleSince = performance.now();
       if (this.idle && !this.#usable) void this.end();
@@ -173,7 +180,9 @@ export class FunctionInstance {
 
   #report(message: string, error: { name: string; message: string; stack?: string }): void {
     const { name, message: text, stack } = error;
-    this.#log.write(`${JSON.stringify({ level: 'ERROR', message, timestamp: new Date().toISOString(), function: this.function.name, error: { name, message: text, stack } })}\n`);
+    this.#log.write(
+      `${JSON.stringify({ level: 'ERROR', message, timestamp: new Date().toISOString(), function: this.function.name, error: { name, message: text, stack } })}\n`,
+    );
   }
 }
 

@@ -34,7 +34,13 @@ export class FunctionPool {
   #closed = false;
 
   constructor(options: PoolOptions) {
-    this.#options = { idleMilliseconds: IDLE_MILLISECONDS, maxLive: MAX_LIVE, maxAlone: MAX_ALONE, patienceMilliseconds: PATIENCE_MILLISECONDS, ...options };
+    this.#options = {
+      idleMilliseconds: IDLE_MILLISECONDS,
+      maxLive: MAX_LIVE,
+      maxAlone: MAX_ALONE,
+      patienceMilliseconds: PATIENCE_MILLISECONDS,
+      ...options,
+    };
     this.#sweeper = setInterval(() => this.#endIdle(), this.#options.idleMilliseconds / 10);
     this.#sweeper.unref();
   }
@@ -65,7 +71,8 @@ export class FunctionPool {
       if (free) return this.#call(free, payload);
       if (threads.some(({ loading }) => loading)) waitedSince = performance.now();
       const patience = waitedSince + this.#options.patienceMilliseconds - performance.now();
-      if (threads.length > 0 && patience > 0) await Promise.race([this.#freed.promise, delay(patience, undefined, { ref: false })]);
+      if (threads.length > 0 && patience > 0)
+        await Promise.race([this.#freed.promise, delay(patience, undefined, { ref: false })]);
       else if (!this.#mayHaveMore(threads)) await this.#freed.promise;
       else if (this.#hasRoom()) return this.#call(this.#start(model, true), payload);
       else await this.#room();

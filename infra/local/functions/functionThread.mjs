@@ -15,7 +15,11 @@ if (typeof handler !== 'function') throw new Error(`${moduleUrl} exports no func
 /** @param {{ id: number, payload: string, awsRequestId: string, deadline: number }} call */
 async function answer({ id, payload, awsRequestId, deadline }) {
   try {
-    const result = await handler(JSON.parse(payload), { ...context, awsRequestId, getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()) });
+    const result = await handler(JSON.parse(payload), {
+      ...context,
+      awsRequestId,
+      getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()),
+    });
     port.postMessage({ id, payload: JSON.stringify(result) ?? 'null' });
   } catch (error) {
     const { name, message, stack } = error instanceof Error ? error : new Error(String(error));

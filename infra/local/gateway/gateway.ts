@@ -63,8 +63,12 @@ export class Gateway {
     const server = createServer({ maxHeaderSize: HEADER_BYTES, keepAliveTimeout: 60_000 });
     server.listen(port, '127.0.0.1');
     await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') throw new StartError(`Port ${port} is taken by another program. Set PORT to another port, or to 0 for any free one.`);
-      if (error.code === 'EACCES') throw new StartError(`Port ${port} may not be used by this user. Set PORT to one above 1023.`);
+      if (error.code === 'EADDRINUSE')
+        throw new StartError(
+          `Port ${port} is taken by another program. Set PORT to another port, or to 0 for any free one.`,
+        );
+      if (error.code === 'EACCES')
+        throw new StartError(`Port ${port} may not be used by this user. Set PORT to one above 1023.`);
       throw error;
     });
     return new Gateway(server, allowedHosts);
@@ -92,7 +96,9 @@ export class Gateway {
     const requestId = randomUUID();
     const receivedAt = performance.now();
     const isLocal = request.url?.startsWith(LOCAL_PATH);
-    const { status, headers, body } = await (isLocal ? this.#answerLocal(request) : this.#answer(request, requestId)).catch((error: unknown) => {
+    const { status, headers, body } = await (
+      isLocal ? this.#answerLocal(request) : this.#answer(request, requestId)
+    ).catch((error: unknown) => {
       // A client that hung up is no fault, and nobody reads the answer.
       if (!request.destroyed) process.stderr.write(`The gateway failed: ${String((error as Error).stack ?? error)}\n`);
       return FAILED;
@@ -104,14 +110,19 @@ export class Gateway {
       response.writeHead(status, { ...passed, ...own }).end(body);
     } catch {
       // The function's headers hold what HTTP cannot carry.
-      response.writeHead(FAILED.status, { ...FAILED.headers, ...own, 'content-length': FAILED.body.length }).end(FAILED.body);
+      response
+        .writeHead(FAILED.status, { ...FAILED.headers, ...own, 'content-length': FAILED.body.length })
+        .end(FAILED.body);
     }
     if (!isLocal) this.#open?.measure(response.statusCode, performance.now() - receivedAt);
   }
 
   /** The pages of the local run can stop parts of it: they are for a browser on this machine only, whatever else is allowed. */
   #isAllowed({ headers: { host = '' }, url = '', socket }: IncomingMessage): boolean {
-    return isLoopbackHost(host, socket.localPort) || (!url.startsWith(LOCAL_PATH) && this.#allowedHosts.has(host.toLowerCase()));
+    return (
+      isLoopbackHost(host, socket.localPort) ||
+      (!url.startsWith(LOCAL_PATH) && this.#allowedHosts.has(host.toLowerCase()))
+    );
   }
 
   #refuseHost({ headers: { host } }: IncomingMessage, requestId: string): GatewayAnswer {
@@ -127,8 +138,16 @@ export class Gateway {
     if (!body) return TOO_LARGE;
     if (!this.#open) return UNAVAILABLE;
     const { path, query } = splitTarget(url);
-    const single = Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value] as const);
-    return this.#open.local({ method, path, query: new URLSearchParams(query), headers: Object.fromEntries(single), body });
+    const single = Object.entries(headers).map(
+      ([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value] as const,
+    );
+    return this.#open.local({
+      method,
+      path,
+      query: new URLSearchParams(query),
+      headers: Object.fromEntries(single),
+      body,
+    });
   }
 
   async #answer(request: IncomingMessage, requestId: string): Promise<GatewayAnswer> {
@@ -146,9 +165,14 @@ export class Gateway {
 
     // From the connection and never from a header, which anyone can send.
     const sourceIp = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
-    const event = JSON.stringify(httpApiEvent({ method, url, httpVersion, rawHeaders, sourceIp, body, requestId, receivedAt }, route.key));
+    const event = JSON.stringify(
+      httpApiEvent({ method, url, httpVersion, rawHeaders, sourceIp, body, requestId, receivedAt }, route.key),
+    );
     if (Buffer.byteLength(event) > EVENT_BYTES) return TOO_LARGE;
-    return inTime(route.timeoutMilliseconds, invoke(route.function, event).then(answerOf, () => FAILED));
+    return inTime(
+      route.timeoutMilliseconds,
+      invoke(route.function, event).then(answerOf, () => FAILED),
+    );
   }
 }
 
@@ -189,5 +213,7 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   const tooLong = error.code === 'HPE_HEADER_OVERFLOW';
   const body = JSON.stringify({ message: tooLong ? 'Request Header Fields Too Large' : 'Bad Request' });
   const status = tooLong ? '431 Request Header Fields Too Large' : '400 Bad Request';
-  socket.end(`HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+  );
 }

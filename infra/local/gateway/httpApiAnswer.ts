@@ -17,14 +17,23 @@ export function httpApiAnswer(payload: string): GatewayAnswer | undefined {
   const result = JSON.parse(payload) as APIGatewayProxyStructuredResultV2 | null | string | number;
   // Without a status code the whole answer is taken for the body.
   if (typeof result !== 'object' || result === null || result.statusCode === undefined) {
-    return { status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from(typeof result === 'string' ? result : payload) };
+    return {
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from(typeof result === 'string' ? result : payload),
+    };
   }
   const { statusCode, headers = {}, cookies = [], body = '', isBase64Encoded = false } = result;
-  if (!Number.isInteger(statusCode) || statusCode < 100 || statusCode > 599 || typeof body !== 'string') return undefined;
+  if (!Number.isInteger(statusCode) || statusCode < 100 || statusCode > 599 || typeof body !== 'string')
+    return undefined;
   const lowerCased = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)] as const);
   return {
     status: statusCode,
-    headers: { 'content-type': 'text/plain;charset=UTF-8', ...Object.fromEntries(lowerCased), ...(cookies.length > 0 && { 'set-cookie': cookies }) },
+    headers: {
+      'content-type': 'text/plain;charset=UTF-8',
+      ...Object.fromEntries(lowerCased),
+      ...(cookies.length > 0 && { 'set-cookie': cookies }),
+    },
     body: Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8'),
   };
 }

@@ -42,7 +42,13 @@ export function httpApiEvent(request: GatewayRequest, routeKey: string): APIGate
       apiId: 'local',
       domainName,
       domainPrefix: domainName.split('.')[0]!,
-      http: { method: request.method, path, protocol: `HTTP/${request.httpVersion}`, sourceIp: request.sourceIp, userAgent: headers['user-agent'] ?? '' },
+      http: {
+        method: request.method,
+        path,
+        protocol: `HTTP/${request.httpVersion}`,
+        sourceIp: request.sourceIp,
+        userAgent: headers['user-agent'] ?? '',
+      },
       requestId: request.requestId,
       routeKey,
       stage: '$default',
@@ -61,7 +67,9 @@ function bodyOf(body: Buffer, contentType = ''): { body?: string; isBase64Encode
   if (body.length === 0) return { isBase64Encoded: false };
   const mediaType = contentType.split(';')[0]!.trim().toLowerCase();
   const isText = /^(text\/.*|application\/(json|javascript|xml|.*\+json|.*\+xml))$/.test(mediaType) && isUtf8(body);
-  return isText ? { body: body.toString('utf8'), isBase64Encoded: false } : { body: body.toString('base64'), isBase64Encoded: true };
+  return isText
+    ? { body: body.toString('utf8'), isBase64Encoded: false }
+    : { body: body.toString('base64'), isBase64Encoded: true };
 }
 
 function joinedHeaders(rawHeaders: readonly string[]): Record<string, string> {

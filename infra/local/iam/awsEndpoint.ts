@@ -92,16 +92,35 @@ export class AwsEndpoint {
   }
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, services: Record<string, Service>, principals: Principals): Promise<void> {
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  services: Record<string, Service>,
+  principals: Principals,
+): Promise<void> {
   const { method = '', url = '', headers } = request;
-  if (!isLoopbackHost(headers.host, request.socket.localPort)) return refuse(response, 403, 'AccessDeniedException', 'The local AWS endpoint is reached as 127.0.0.1 or localhost only.');
+  if (!isLoopbackHost(headers.host, request.socket.localPort))
+    return refuse(
+      response,
+      403,
+      'AccessDeniedException',
+      'The local AWS endpoint is reached as 127.0.0.1 or localhost only.',
+    );
   const { target, operation } = calledOperation(request);
   const service = services[target];
-  if (!service) return refuse(response, 400, 'UnknownOperationException', `The local AWS endpoint has no ${target || url}`);
+  if (!service)
+    return refuse(response, 400, 'UnknownOperationException', `The local AWS endpoint has no ${target || url}`);
   const authorization = readAuthorization(headers.authorization);
-  if (!authorization) return refuse(response, 400, 'MissingAuthenticationTokenException', 'The request has no signature of version 4.');
+  if (!authorization)
+    return refuse(response, 400, 'MissingAuthenticationTokenException', 'The request has no signature of version 4.');
   const holder = principals.byAccessKey(authorization.accessKeyId);
-  if (!holder) return refuse(response, 400, 'UnrecognizedClientException', 'The security token included in the request is invalid.');
+  if (!holder)
+    return refuse(
+      response,
+      400,
+      'UnrecognizedClientException',
+      'The security token included in the request is invalid.',
+    );
 
   const chunks: Buffer[] = [];
   // Hashed as it arrives, once.
@@ -112,12 +131,19 @@ async function answer(request: IncomingMessage, response: ServerResponse, servic
   }
   const body = Buffer.concat(chunks);
   if (!holder.isSignedByHolder(authorization, { method, url, headers, bodyHash: hash.digest('hex') })) {
-    return refuse(response, 400, 'InvalidSignatureException', 'The request signature does not match the secret of the access key.');
+    return refuse(
+      response,
+      400,
+      'InvalidSignatureException',
+      'The request signature does not match the secret of the access key.',
+    );
   }
   const { principal } = holder;
   const input = JSON.parse(body.toString()) as Record<string, unknown>;
 
-  const refused = service.accesses(operation, input).find(({ action, resource }) => !permits(principal, action, resource));
+  const refused = service
+    .accesses(operation, input)
+    .find(({ action, resource }) => !permits(principal, action, resource));
   if (!refused) return service.answer({ operation, input, body, request, response });
   const { action, resource } = refused;
   process.stderr.write(`AccessDenied: ${principal.name} may not ${action} on ${resource}\n`);

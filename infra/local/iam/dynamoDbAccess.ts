@@ -12,12 +12,20 @@ interface Input extends TableInput {
 }
 
 /** Transactions have no permission of their own: each part needs the one of the single operation. */
-const partActions: Record<string, string> = { Put: 'PutItem', Update: 'UpdateItem', Delete: 'DeleteItem', ConditionCheck: 'ConditionCheckItem', Get: 'GetItem' };
+const partActions: Record<string, string> = {
+  Put: 'PutItem',
+  Update: 'UpdateItem',
+  Delete: 'DeleteItem',
+  ConditionCheck: 'ConditionCheckItem',
+  Get: 'GetItem',
+};
 
 /** The accesses of a DynamoDB call, as IAM sees them. */
 export function dynamoDbAccesses(operation: string, input: Input): Access[] {
   if (input.TransactItems) {
-    return input.TransactItems.flatMap((item) => Object.entries(item).map(([part, target]) => access(partActions[part] ?? part, target)));
+    return input.TransactItems.flatMap((item) =>
+      Object.entries(item).map(([part, target]) => access(partActions[part] ?? part, target)),
+    );
   }
   if (input.RequestItems) return Object.keys(input.RequestItems).map((TableName) => access(operation, { TableName }));
   return [access(operation, input)];

@@ -30,7 +30,9 @@ export function readStatements(document: unknown, owner: string): Statement[] {
 
 /** Whether any of the statements allows the action on the resource. */
 export function allows(statements: readonly Statement[], action: string, resource: string): boolean {
-  return statements.some(({ actions, resources }) => actions.has(action) && resources.some((pattern) => matches(pattern, resource)));
+  return statements.some(
+    ({ actions, resources }) => actions.has(action) && resources.some((pattern) => matches(pattern, resource)),
+  );
 }
 
 function matches(pattern: string, resource: string): boolean {

@@ -55,7 +55,12 @@ const attributesOf: Record<string, (name: string, arn: string, urls: Urls) => Re
  * The made-up identity of a resource: but for addresses the same at every start, as what is stored refers to it. Types that
  * nothing here runs get one too, because the environment or a policy may mention them.
  */
-export function identityOf(type: string, generatedName: string, property: (name: string) => unknown, urls: Urls): Identity {
+export function identityOf(
+  type: string,
+  generatedName: string,
+  property: (name: string) => unknown,
+  urls: Urls,
+): Identity {
   const given = nameProperties[type] === undefined ? undefined : property(nameProperties[type]);
   const name = given === undefined ? generatedName : String(given);
   const service = type.split('::')[1]?.toLowerCase() ?? 'local';

@@ -14,12 +14,19 @@ export function rolesOf(roles: readonly Resource[], policies: readonly Resource[
   const statements = new Map<string, Statement[]>();
   for (const { path, arn, properties } of roles) {
     const strange = ((properties.ManagedPolicyArns ?? []) as string[]).find((managed) => managed !== BASIC_EXECUTION);
-    if (strange) throw new StartError(`The role ${path} has the managed policy ${strange}, whose statements the local run does not know.`);
+    if (strange)
+      throw new StartError(
+        `The role ${path} has the managed policy ${strange}, whose statements the local run does not know.`,
+      );
     const inline = (properties.Policies ?? []) as { PolicyDocument: unknown }[];
-    statements.set(arn, inline.flatMap(({ PolicyDocument }) => readStatements(PolicyDocument, path)));
+    statements.set(
+      arn,
+      inline.flatMap(({ PolicyDocument }) => readStatements(PolicyDocument, path)),
+    );
   }
   for (const { path, properties } of policies) {
-    for (const role of (properties.Roles ?? []) as string[]) statements.get(roleArn(role))?.push(...readStatements(properties.PolicyDocument, path));
+    for (const role of (properties.Roles ?? []) as string[])
+      statements.get(roleArn(role))?.push(...readStatements(properties.PolicyDocument, path));
   }
   return statements;
 }

@@ -20,23 +20,31 @@ export interface SignedRequest {
 }
 
 const ALGORITHM = 'AWS4-HMAC-SHA256';
-const AUTHORIZATION = new RegExp(`^${ALGORITHM} Credential=([A-Z0-9]{1,128})/(\\d{8}/[a-z0-9-]{1,32}/[a-z0-9-]{1,32}/aws4_request), ?SignedHeaders=([a-z0-9;-]{1,2048}), ?Signature=([0-9a-f]{64})$`);
+const AUTHORIZATION = new RegExp(
+  `^${ALGORITHM} Credential=([A-Z0-9]{1,128})/(\\d{8}/[a-z0-9-]{1,32}/[a-z0-9-]{1,32}/aws4_request), ?SignedHeaders=([a-z0-9;-]{1,2048}), ?Signature=([0-9a-f]{64})$`,
+);
 /** The SDK sends this instead of a hash for a body that it streams. The signature then does not cover the body. */
 const UNSIGNED_PAYLOAD = 'UNSIGNED-PAYLOAD';
 
 /** Reads an `Authorization` header. Returns undefined for anything but Signature Version 4. */
 export function readAuthorization(header: string | undefined): Authorization | undefined {
   const [, accessKeyId, scope, signedHeaders, signature] = AUTHORIZATION.exec(header ?? '') ?? [];
-  return accessKeyId && scope && signedHeaders && signature ? { accessKeyId, scope, signedHeaders: signedHeaders.split(';'), signature } : undefined;
+  return accessKeyId && scope && signedHeaders && signature
+    ? { accessKeyId, scope, signedHeaders: signedHeaders.split(';'), signature }
+    : undefined;
 }
 
 /** Returns a function that checks signatures made with one secret. It keeps the signing key of a day, which takes four hashes to derive. */
-export function signatureVerifier(secretAccessKey: string): (authorization: Authorization, request: SignedRequest) => boolean {
+export function signatureVerifier(
+  secretAccessKey: string,
+): (authorization: Authorization, request: SignedRequest) => boolean {
   const keys = new Map<string, Buffer>();
   const signingKey = (scope: string) => {
     const known = keys.get(scope);
     if (known) return known;
-    const key = scope.split('/').reduce<string | Buffer>((secret, part) => hmac(secret, part), `AWS4${secretAccessKey}`) as Buffer;
+    const key = scope
+      .split('/')
+      .reduce<string | Buffer>((secret, part) => hmac(secret, part), `AWS4${secretAccessKey}`) as Buffer;
     // One service and day for each: only a caller with invented scopes gets here often.
     if (keys.size >= 16) keys.clear();
     keys.set(scope, key);
@@ -45,9 +53,13 @@ export function signatureVerifier(secretAccessKey: string): (authorization: Auth
   return ({ scope, signedHeaders, signature }, request) => {
     // Otherwise a signature would hold for another operation, another host or another day.
     const { host, 'x-amz-date': date, 'x-amz-target': target } = request.headers;
-    const isBound = host !== undefined && signedHeaders.includes('host')
-      && typeof date === 'string' && signedHeaders.includes('x-amz-date') && date.startsWith(`${scope.slice(0, 8)}T`)
-      && (target === undefined || signedHeaders.includes('x-amz-target'));
+    const isBound =
+      host !== undefined &&
+      signedHeaders.includes('host') &&
+      typeof date === 'string' &&
+      signedHeaders.includes('x-amz-date') &&
+      date.startsWith(`${scope.slice(0, 8)}T`) &&
+      (target === undefined || signedHeaders.includes('x-amz-target'));
     if (!isBound) return false;
     const toSign = [ALGORITHM, date, scope, sha256(canonicalRequest(request, signedHeaders))].join('\n');
     return timingSafeEqual(hmac(signingKey(scope), toSign), Buffer.from(signature, 'hex'));
@@ -56,7 +68,12 @@ export function signatureVerifier(secretAccessKey: string): (authorization: Auth
 
 function canonicalRequest({ method, url, headers, bodyHash }: SignedRequest, signedHeaders: readonly string[]): string {
   const [path = '', query = ''] = url.split('?', 2);
-  const lines = signedHeaders.map((name) => `${name}:${String(headers[name] ?? '').trim().replace(/ +/g, ' ')}\n`);
+  const lines = signedHeaders.map(
+    (name) =>
+      `${name}:${String(headers[name] ?? '')
+        .trim()
+        .replace(/ +/g, ' ')}\n`,
+  );
   const payload = headers['x-amz-content-sha256'] === UNSIGNED_PAYLOAD ? UNSIGNED_PAYLOAD : bodyHash;
   return [method, encodePath(path), sortQuery(query), lines.join(''), signedHeaders.join(';'), payload].join('\n');
 }
@@ -65,12 +82,17 @@ function canonicalRequest({ method, url, headers, bodyHash }: SignedRequest, sig
 function sortQuery(query: string): string {
   const pairs = query.split('&').map((pair) => pair.split('=', 2) as [string, string?]);
   const compare = (a = '', b = '') => Number(a > b) - Number(a < b);
-  return pairs.sort(([nameA, valueA], [nameB, valueB]) => compare(nameA, nameB) || compare(valueA, valueB)).map((pair) => pair.join('=')).join('&');
+  return pairs
+    .sort(([nameA, valueA], [nameB, valueB]) => compare(nameA, nameB) || compare(valueA, valueB))
+    .map((pair) => pair.join('='))
+    .join('&');
 }
 
 /** The path in a signature is encoded once more than the path in the request. */
 function encodePath(path: string): string {
-  return encodeURIComponent(path).replaceAll('%2F', '/').replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+  return encodeURIComponent(path)
+    .replaceAll('%2F', '/')
+    .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 function hmac(key: string | Buffer, text: string): Buffer {

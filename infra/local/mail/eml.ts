@@ -50,7 +50,11 @@ function part(mediaType: string, content: string): string[] {
     `Content-Type: ${mediaType}; charset=UTF-8`,
     `Content-Transfer-Encoding: ${readable ? '8bit' : 'base64'}`,
     '',
-    ...(readable ? lines : Buffer.from(content).toString('base64').match(/.{1,76}/g) ?? []),
+    ...(readable
+      ? lines
+      : (Buffer.from(content)
+          .toString('base64')
+          .match(/.{1,76}/g) ?? [])),
   ];
 }
 

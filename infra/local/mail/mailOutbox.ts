@@ -20,7 +20,10 @@ export async function openOutbox(dataDir: string): Promise<Outbox> {
   return {
     async put(message) {
       const [id, date] = [randomUUID(), new Date()];
-      await writeTextPrivately(join(dir, `${date.toISOString().replace(/[-:.]/g, '')}-${id}.eml`), emlOf(message, { id, date }));
+      await writeTextPrivately(
+        join(dir, `${date.toISOString().replace(/[-:.]/g, '')}-${id}.eml`),
+        emlOf(message, { id, date }),
+      );
       return id;
     },
   };

@@ -27,7 +27,10 @@ interface SendEmail {
 export function ses(outbox: Outbox): Service {
   return {
     accesses(operation, { FromEmailAddress = '', ConfigurationSetName }: SendEmail) {
-      const resources = [mailIdentityArn(FromEmailAddress), ...(ConfigurationSetName === undefined ? [] : [configurationSetArn(ConfigurationSetName)])];
+      const resources = [
+        mailIdentityArn(FromEmailAddress),
+        ...(ConfigurationSetName === undefined ? [] : [configurationSetArn(ConfigurationSetName)]),
+      ];
       return resources.map((resource) => ({ action: `ses:${operation}`, resource }));
     },
     async answer({ input, response }) {
@@ -39,7 +42,12 @@ export function ses(outbox: Outbox): Service {
 }
 
 /** The mail of a request, or what is wrong with it. */
-function messageOf({ FromEmailAddress: from, ReplyToAddresses = [], Destination, Content }: SendEmail): Message | string {
+function messageOf({
+  FromEmailAddress: from,
+  ReplyToAddresses = [],
+  Destination,
+  Content,
+}: SendEmail): Message | string {
   const { ToAddresses: to = [] } = Destination ?? {};
   const simple = Content?.Simple;
   if (!from || to.length === 0) return 'Missing required parameter: FromEmailAddress or Destination';
@@ -47,6 +55,7 @@ function messageOf({ FromEmailAddress: from, ReplyToAddresses = [], Destination,
   const replyTo = ReplyToAddresses.length > 0 ? [['Reply-To', ReplyToAddresses.join(', ')] as const] : [];
   const headers = [...replyTo, ...(simple.Headers ?? []).map(({ Name, Value }) => [Name, Value] as const)];
   const subject = simple.Subject.Data;
-  if ([from, ...to, subject, ...headers.flat()].some((value) => /[\r\n]/.test(value))) return 'A header must not contain line breaks';
+  if ([from, ...to, subject, ...headers.flat()].some((value) => /[\r\n]/.test(value)))
+    return 'A header must not contain line breaks';
   return { from, to, subject, text: simple.Body.Text?.Data ?? '', html: simple.Body.Html?.Data ?? '', headers };
 }

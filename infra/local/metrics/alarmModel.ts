@@ -30,9 +30,26 @@ export const comparisons = {
 
 /** As CloudFormation has them: properties whose meaning is here, and below them those that only tell whom to call. */
 const known = [
-  'AlarmDescription', 'ComparisonOperator', 'DatapointsToAlarm', 'Dimensions', 'EvaluationPeriods', 'ExtendedStatistic', 'MetricName', 'Metrics', 'Namespace', 'Period', 'Statistic', 'Threshold',
-  'TreatMissingData', 'Unit',
-  'ActionsEnabled', 'AlarmActions', 'AlarmName', 'InsufficientDataActions', 'OKActions', 'Tags',
+  'AlarmDescription',
+  'ComparisonOperator',
+  'DatapointsToAlarm',
+  'Dimensions',
+  'EvaluationPeriods',
+  'ExtendedStatistic',
+  'MetricName',
+  'Metrics',
+  'Namespace',
+  'Period',
+  'Statistic',
+  'Threshold',
+  'TreatMissingData',
+  'Unit',
+  'ActionsEnabled',
+  'AlarmActions',
+  'AlarmName',
+  'InsufficientDataActions',
+  'OKActions',
+  'Tags',
 ];
 
 interface RawMetric {
@@ -53,14 +70,28 @@ interface RawPart {
 /** Reads an alarm; throws NotUnderstood if it says what is not known here, or what CloudWatch would refuse. */
 export function alarmOf({ path, properties }: Resource, serviceName?: string): AlarmModel {
   refuseOthers(properties, known, 'an alarm');
-  const { EvaluationPeriods, DatapointsToAlarm = EvaluationPeriods, ComparisonOperator, TreatMissingData, Threshold, AlarmDescription = '' } = properties;
-  if (DatapointsToAlarm !== EvaluationPeriods) throw new NotUnderstood('DatapointsToAlarm other than EvaluationPeriods');
+  const {
+    EvaluationPeriods,
+    DatapointsToAlarm = EvaluationPeriods,
+    ComparisonOperator,
+    TreatMissingData,
+    Threshold,
+    AlarmDescription = '',
+  } = properties;
+  if (DatapointsToAlarm !== EvaluationPeriods)
+    throw new NotUnderstood('DatapointsToAlarm other than EvaluationPeriods');
   if (!isComparison(ComparisonOperator)) throw new NotUnderstood(`the comparison ${String(ComparisonOperator)}`);
-  if (TreatMissingData !== 'breaching' && TreatMissingData !== 'notBreaching') throw new NotUnderstood(`the treatment of missing data "${String(TreatMissingData)}"`);
+  if (TreatMissingData !== 'breaching' && TreatMissingData !== 'notBreaching')
+    throw new NotUnderstood(`the treatment of missing data "${String(TreatMissingData)}"`);
   return {
-    name: path.split('/').at(-1)!.replace(/[0-9A-F]{8}$/, ''),
+    name: path
+      .split('/')
+      .at(-1)!
+      .replace(/[0-9A-F]{8}$/, ''),
     description: String(AlarmDescription),
-    ...(properties.Metrics === undefined ? singleMetric(properties, serviceName) : mathOf(properties.Metrics as RawPart[], serviceName)),
+    ...(properties.Metrics === undefined
+      ? singleMetric(properties, serviceName)
+      : mathOf(properties.Metrics as RawPart[], serviceName)),
     periods: Number(EvaluationPeriods),
     comparison: ComparisonOperator,
     threshold: Number(Threshold),
@@ -72,26 +103,57 @@ function isComparison(name: unknown): name is Comparison {
   return Object.hasOwn(comparisons, String(name));
 }
 
-function singleMetric(properties: Resource['properties'], serviceName: string | undefined): Pick<AlarmModel, 'source' | 'periodSeconds'> {
+function singleMetric(
+  properties: Resource['properties'],
+  serviceName: string | undefined,
+): Pick<AlarmModel, 'source' | 'periodSeconds'> {
   const { Statistic, ExtendedStatistic = Statistic, Period } = properties;
-  return { source: statisticOf(properties as unknown as RawMetric, ExtendedStatistic, serviceName), periodSeconds: Number(Period) };
+  return {
+    source: statisticOf(properties as unknown as RawMetric, ExtendedStatistic, serviceName),
+    periodSeconds: Number(Period),
+  };
 }
 
-function statisticOf({ Namespace, MetricName, Dimensions = [] }: RawMetric, statistic: unknown, serviceName: string | undefined): MetricStatistic {
-  return metricStatistic({ namespace: Namespace, name: MetricName, dimensions: Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, Value])) }, statistic, serviceName);
+function statisticOf(
+  { Namespace, MetricName, Dimensions = [] }: RawMetric,
+  statistic: unknown,
+  serviceName: string | undefined,
+): MetricStatistic {
+  return metricStatistic(
+    {
+      namespace: Namespace,
+      name: MetricName,
+      dimensions: Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, Value])),
+    },
+    statistic,
+    serviceName,
+  );
 }
 
-function mathOf(parts: readonly RawPart[], serviceName: string | undefined): Pick<AlarmModel, 'source' | 'periodSeconds'> {
-  for (const part of parts) refuseOthers(part, ['Id', 'Label', 'Expression', 'Period', 'ReturnData', 'MetricStat'], 'a metric of an alarm');
+function mathOf(
+  parts: readonly RawPart[],
+  serviceName: string | undefined,
+): Pick<AlarmModel, 'source' | 'periodSeconds'> {
+  for (const part of parts)
+    refuseOthers(part, ['Id', 'Label', 'Expression', 'Period', 'ReturnData', 'MetricStat'], 'a metric of an alarm');
   const [returned, ...more] = parts.filter(({ ReturnData }) => ReturnData !== false);
-  if (!returned?.Expression || more.length > 0) throw new NotUnderstood('an alarm with metrics that is not on exactly one expression');
+  if (!returned?.Expression || more.length > 0)
+    throw new NotUnderstood('an alarm with metrics that is not on exactly one expression');
   const byId = new Map(parts.map((part) => [part.Id, part.MetricStat]));
-  const source = expressionOrQuery(returned.Expression, (id) => {
-    const found = byId.get(id);
-    return found && statisticOf(found.Metric, found.Stat, serviceName);
-  }, serviceName);
-  if (source.kind !== 'query' && partsOf(source).some(({ kind }) => kind === 'search')) throw new NotUnderstood(`an alarm on a search, which CloudWatch refuses: ${returned.Expression}`);
-  const [period, ...others] = new Set([returned.Period, ...parts.map(({ MetricStat }) => MetricStat?.Period)].filter((each) => each !== undefined));
-  if (period === undefined || others.length > 0) throw new NotUnderstood(`an expression without one period: ${returned.Expression}`);
+  const source = expressionOrQuery(
+    returned.Expression,
+    (id) => {
+      const found = byId.get(id);
+      return found && statisticOf(found.Metric, found.Stat, serviceName);
+    },
+    serviceName,
+  );
+  if (source.kind !== 'query' && partsOf(source).some(({ kind }) => kind === 'search'))
+    throw new NotUnderstood(`an alarm on a search, which CloudWatch refuses: ${returned.Expression}`);
+  const [period, ...others] = new Set(
+    [returned.Period, ...parts.map(({ MetricStat }) => MetricStat?.Period)].filter((each) => each !== undefined),
+  );
+  if (period === undefined || others.length > 0)
+    throw new NotUnderstood(`an expression without one period: ${returned.Expression}`);
   return { source, periodSeconds: period };
 }

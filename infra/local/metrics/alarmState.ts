@@ -15,16 +15,20 @@ export interface AlarmState {
  * nothing, even if missing data rings: a system that has just started is not one that has stopped.
  */
 export function alarmState(alarm: AlarmModel, store: MetricStore, now: number): AlarmState {
-  const contributors = alarm.source.kind === 'query' ? bindQuery(alarm.source, store) : new Map([['', bind(alarm.source, store)]]);
+  const contributors =
+    alarm.source.kind === 'query' ? bindQuery(alarm.source, store) : new Map([['', bind(alarm.source, store)]]);
   // So that missing data can ring where a query finds nothing at all.
   if (contributors.size === 0) contributors.set('', { valueIn: () => undefined, latest: -1 });
   const windows = windowsOf(alarm, now);
-  const rings = ({ valueIn }: Bound) => windows.every((window) => {
-    const value = valueIn(window);
-    if (value === undefined) return alarm.whenMissing && window.from >= bucketAt(store.since);
-    return comparisons[alarm.comparison](value, alarm.threshold);
-  });
-  const values = [...contributors.values()].map(({ valueIn }) => valueIn(windows[0]!)).filter((value) => value !== undefined);
+  const rings = ({ valueIn }: Bound) =>
+    windows.every((window) => {
+      const value = valueIn(window);
+      if (value === undefined) return alarm.whenMissing && window.from >= bucketAt(store.since);
+      return comparisons[alarm.comparison](value, alarm.threshold);
+    });
+  const values = [...contributors.values()]
+    .map(({ valueIn }) => valueIn(windows[0]!))
+    .filter((value) => value !== undefined);
   return {
     contributors: [...contributors].filter(([, bound]) => rings(bound)).map(([name]) => name),
     value: values.length > 0 ? Math.max(...values) : undefined,

@@ -29,7 +29,12 @@ export const LABEL = '${LABEL}';
 interface Widget {
   readonly type: string;
   readonly width: number;
-  readonly properties: { readonly markdown?: string; readonly title?: string; readonly view?: string; readonly metrics?: readonly (readonly unknown[])[] };
+  readonly properties: {
+    readonly markdown?: string;
+    readonly title?: string;
+    readonly view?: string;
+    readonly metrics?: readonly (readonly unknown[])[];
+  };
 }
 
 interface Options {
@@ -41,7 +46,20 @@ interface Options {
 }
 
 /** Those that the picture has, and those that only say how it looks, or that CloudWatch needs to find the data. */
-const knownProperties = ['markdown', 'title', 'view', 'metrics', 'background', 'region', 'yAxis', 'legend', 'stacked', 'period', 'setPeriodToTimeRange', 'liveData'];
+const knownProperties = [
+  'markdown',
+  'title',
+  'view',
+  'metrics',
+  'background',
+  'region',
+  'yAxis',
+  'legend',
+  'stacked',
+  'period',
+  'setPeriodToTimeRange',
+  'liveData',
+];
 const knownOptions = ['id', 'label', 'visible', 'stat', 'expression', 'period', 'color', 'yAxis'];
 
 /** Reads a dashboard: each text begins a row, and the graphs after it are in that row. Throws NotUnderstood if it says what is not known here. */
@@ -72,19 +90,28 @@ function named<T>(title: string, read: () => T): T {
   }
 }
 
-function graphOf({ type, width, properties: { view, metrics = [] } }: Widget, title: string, serviceName: string | undefined): GraphModel {
+function graphOf(
+  { type, width, properties: { view, metrics = [] } }: Widget,
+  title: string,
+  serviceName: string | undefined,
+): GraphModel {
   if (type !== 'metric' || view !== 'timeSeries') throw new NotUnderstood(`${type} shown as ${String(view)}`);
   const lines = metrics.map((line) => lineOf(line, serviceName));
   const byId = new Map(lines.map((line) => [line.options.id, line.metric]));
-  const series = lines.filter(({ options }) => options.visible !== false).map(({ metric, options }): SeriesModel => {
-    const source = metric ?? expressionOrQuery(options.expression!, (id) => byId.get(id), serviceName);
-    return { source, label: labelOf(options.label, metric?.metric, options.expression) };
-  });
+  const series = lines
+    .filter(({ options }) => options.visible !== false)
+    .map(({ metric, options }): SeriesModel => {
+      const source = metric ?? expressionOrQuery(options.expression!, (id) => byId.get(id), serviceName);
+      return { source, label: labelOf(options.label, metric?.metric, options.expression) };
+    });
   return { title, width, series };
 }
 
 /** One line of a graph's definition: namespace, name and dimensions of a metric, or an expression; options last. */
-function lineOf(line: readonly unknown[], serviceName: string | undefined): { metric: MetricStatistic | undefined; options: Options } {
+function lineOf(
+  line: readonly unknown[],
+  serviceName: string | undefined,
+): { metric: MetricStatistic | undefined; options: Options } {
   const last = line.at(-1);
   const options = (typeof last === 'object' && last !== null ? last : {}) as Options;
   refuseOthers(options, knownOptions, JSON.stringify(line));
@@ -92,9 +119,20 @@ function lineOf(line: readonly unknown[], serviceName: string | undefined): { me
   if (options.expression !== undefined && words.length === 0) return { metric: undefined, options };
   const [namespace, name, ...dimensions] = words.map(String);
   // A dot stands for what the line before has, which the CDK does not write.
-  if (namespace === undefined || name === undefined || dimensions.length % 2 > 0 || words.some((word) => /^\.+$/.test(String(word)))) throw new NotUnderstood(JSON.stringify(line));
-  const pairs = dimensions.flatMap((dimension, index) => (index % 2 === 0 ? [[dimension, dimensions[index + 1]!] as const] : []));
-  return { metric: metricStatistic({ namespace, name, dimensions: Object.fromEntries(pairs) }, options.stat, serviceName), options };
+  if (
+    namespace === undefined ||
+    name === undefined ||
+    dimensions.length % 2 > 0 ||
+    words.some((word) => /^\.+$/.test(String(word)))
+  )
+    throw new NotUnderstood(JSON.stringify(line));
+  const pairs = dimensions.flatMap((dimension, index) =>
+    index % 2 === 0 ? [[dimension, dimensions[index + 1]!] as const] : [],
+  );
+  return {
+    metric: metricStatistic({ namespace, name, dimensions: Object.fromEntries(pairs) }, options.stat, serviceName),
+    options,
+  };
 }
 
 function labelOf(label: string | undefined, metric: MetricId | undefined, expression: string | undefined): string {

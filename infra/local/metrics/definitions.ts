@@ -7,8 +7,16 @@ import type { MetricId } from './series.ts';
 const SERVICE = 'service';
 
 /** A metric's statistic, as templates define it. */
-export function metricStatistic({ namespace, name, dimensions }: MetricId, statistic: unknown, serviceName: string | undefined): MetricStatistic {
-  return { kind: 'metric', metric: { namespace, name, dimensions: renamed(dimensions, serviceName) }, statistic: readStatistic(String(statistic)) };
+export function metricStatistic(
+  { namespace, name, dimensions }: MetricId,
+  statistic: unknown,
+  serviceName: string | undefined,
+): MetricStatistic {
+  return {
+    kind: 'metric',
+    metric: { namespace, name, dimensions: renamed(dimensions, serviceName) },
+    statistic: readStatistic(String(statistic)),
+  };
 }
 
 /** What an expression of a template says. */
@@ -19,7 +27,9 @@ export function expressionOrQuery(text: string, ids: Ids, serviceName: string | 
 }
 
 function renamed(dimensions: MetricId['dimensions'], serviceName: string | undefined): MetricId['dimensions'] {
-  return serviceName === undefined || dimensions[SERVICE] === undefined ? dimensions : { ...dimensions, [SERVICE]: serviceName };
+  return serviceName === undefined || dimensions[SERVICE] === undefined
+    ? dimensions
+    : { ...dimensions, [SERVICE]: serviceName };
 }
 
 /** Refuses properties that are not among the known ones: they would change what is shown. */

@@ -43,7 +43,11 @@ export function percentileOf(percentile: number, distributions: readonly Distrib
   while (true) {
     let highest = -1;
     for (let index = 0; index < lists.length; index++) {
-      if (places[index]! >= 0 && (highest < 0 || lists[index]!.values[places[index]!]! > lists[highest]!.values[places[highest]!]!)) highest = index;
+      if (
+        places[index]! >= 0 &&
+        (highest < 0 || lists[index]!.values[places[index]!]! > lists[highest]!.values[places[highest]!]!)
+      )
+        highest = index;
     }
     if (highest < 0) return undefined;
     const { values, counts } = lists[highest]!;

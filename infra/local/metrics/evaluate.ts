@@ -28,16 +28,21 @@ export function bind(expression: Expression, store: MetricStore): Bound {
       const series = store.find(expression.metric);
       return { valueIn: (window) => series?.statistic(expression.statistic, window), latest: series?.latest ?? -1 };
     }
-    case 'number': return { valueIn: () => expression.value, latest: -1 };
+    case 'number':
+      return { valueIn: () => expression.value, latest: -1 };
     case 'fill': {
       const { valueIn, latest } = bind(expression.of, store);
       return { valueIn: (window) => valueIn(window) ?? expression.value, latest };
     }
     case 'maximum': {
       const all = expression.of.map((each) => bind(each, store));
-      return { valueIn: (window) => Math.max(...all.map(({ valueIn }) => valueIn(window)!)), latest: Math.max(...all.map(({ latest }) => latest)) };
+      return {
+        valueIn: (window) => Math.max(...all.map(({ valueIn }) => valueIn(window)!)),
+        latest: Math.max(...all.map(({ latest }) => latest)),
+      };
     }
-    case 'sum': return sumOf(seriesFound(expression.of, store));
+    case 'sum':
+      return sumOf(seriesFound(expression.of, store));
     case 'operation': {
       const [left, right] = [bind(expression.left, store), bind(expression.right, store)];
       const operate = operations[expression.operator];

@@ -24,7 +24,10 @@ export type Operator = '+' | '-' | '*' | '/';
 export type Ids = (id: string) => MetricStatistic | undefined;
 
 /** Operators by how strongly they bind, the weakest first. */
-const levels: readonly (readonly Operator[])[] = [['+', '-'], ['*', '/']];
+const levels: readonly (readonly Operator[])[] = [
+  ['+', '-'],
+  ['*', '/'],
+];
 
 /**
  * Reads metric math: numbers, ids, `+ - * /`, parentheses, `FILL(…, 0)`, `MAX([…, …])` and `SUM(SEARCH(…))`. Throws NotUnderstood on anything
@@ -90,7 +93,7 @@ function call(name: string, scanner: Scanner, ids: Ids): Expression {
     // The period: whoever evaluates chooses another for all that is in a graph.
     numberOf(scanner);
     scanner.take(')');
-    if (statistic !== '\'Sum\'') throw scanner.problem(`SEARCH with the statistic ${statistic}`);
+    if (statistic !== "'Sum'") throw scanner.problem(`SEARCH with the statistic ${statistic}`);
     return { kind: 'sum', of: searchOf(terms, scanner) };
   }
   throw scanner.problem(`"${name}" is no function that is known`);
@@ -109,12 +112,18 @@ function mayLack(expression: Expression): boolean {
 /** The metrics that an expression is made of, and what it searches for. */
 export function partsOf(expression: Expression): (MetricStatistic | Search)[] {
   switch (expression.kind) {
-    case 'metric': return [expression];
-    case 'number': return [];
-    case 'fill': return partsOf(expression.of);
-    case 'maximum': return expression.of.flatMap(partsOf);
-    case 'sum': return [expression.of];
-    case 'operation': return [...partsOf(expression.left), ...partsOf(expression.right)];
+    case 'metric':
+      return [expression];
+    case 'number':
+      return [];
+    case 'fill':
+      return partsOf(expression.of);
+    case 'maximum':
+      return expression.of.flatMap(partsOf);
+    case 'sum':
+      return [expression.of];
+    case 'operation':
+      return [...partsOf(expression.left), ...partsOf(expression.right)];
   }
 }
 

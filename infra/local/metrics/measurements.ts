@@ -20,7 +20,8 @@ export class Measurements {
 
   /** The API has answered a request. */
   request(status: number, milliseconds: number): void {
-    const add = (name: string, value: number) => this.#sink.add({ namespace: 'AWS/ApiGateway', name, dimensions: { ApiId: this.#apiId } }, value);
+    const add = (name: string, value: number) =>
+      this.#sink.add({ namespace: 'AWS/ApiGateway', name, dimensions: { ApiId: this.#apiId } }, value);
     add('Count', 1);
     add('4xx', status >= 400 && status < 500 ? 1 : 0);
     add('5xx', status >= 500 ? 1 : 0);
@@ -41,7 +42,8 @@ export class Measurements {
 
   /** What lies in a queue now. */
   queue(name: string, { visible, inFlight, oldestSeconds }: QueueLevel): void {
-    const add = (metric: string, value: number) => this.#sink.add({ namespace: 'AWS/SQS', name: metric, dimensions: { QueueName: name } }, value);
+    const add = (metric: string, value: number) =>
+      this.#sink.add({ namespace: 'AWS/SQS', name: metric, dimensions: { QueueName: name } }, value);
     add('ApproximateNumberOfMessagesVisible', visible);
     add('ApproximateNumberOfMessagesNotVisible', inFlight);
     add('ApproximateAgeOfOldestMessage', oldestSeconds);

@@ -39,7 +39,8 @@ export class MetricStore {
       for (const names of Dimensions.filter((each) => each.every((name) => line[name] !== undefined))) {
         const dimensions = Object.fromEntries(names.map((name) => [name, String(line[name])]));
         for (const { Name } of Metrics) {
-          for (const value of [line[Name]].flat()) if (typeof value === 'number') this.add({ namespace: Namespace, name: Name, dimensions }, value);
+          for (const value of [line[Name]].flat())
+            if (typeof value === 'number') this.add({ namespace: Namespace, name: Name, dimensions }, value);
         }
       }
     }
@@ -70,7 +71,9 @@ export class MetricStore {
   }
 
   #dropOldest(): void {
-    const all = [...this.#series.values()].flatMap((named) => [...named].map(([key, series]) => ({ named, key, series })));
+    const all = [...this.#series.values()].flatMap((named) =>
+      [...named].map(([key, series]) => ({ named, key, series })),
+    );
     const oldest = all.reduce((a, b) => (b.series.latest < a.series.latest ? b : a));
     oldest.named.delete(oldest.key);
     this.#size--;
@@ -79,7 +82,8 @@ export class MetricStore {
 
 function directivesOf({ _aws }: Readonly<Record<string, unknown>>): readonly Directive[] {
   const directives = (_aws as { CloudWatchMetrics?: unknown } | null | undefined)?.CloudWatchMetrics;
-  const isDirective = (each: Partial<Directive> | null): each is Directive => Array.isArray(each?.Dimensions) && Array.isArray(each.Metrics);
+  const isDirective = (each: Partial<Directive> | null): each is Directive =>
+    Array.isArray(each?.Dimensions) && Array.isArray(each.Metrics);
   return Array.isArray(directives) ? directives.filter(isDirective) : [];
 }
 
@@ -88,5 +92,8 @@ function nameKey(namespace: string, name: string): string {
 }
 
 function dimensionsKey(dimensions: MetricId['dimensions']): string {
-  return Object.keys(dimensions).sort().map((name) => `${name}\0${dimensions[name]}`).join('\0');
+  return Object.keys(dimensions)
+    .sort()
+    .map((name) => `${name}\0${dimensions[name]}`)
+    .join('\0');
 }

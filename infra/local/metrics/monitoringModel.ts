@@ -14,9 +14,15 @@ export interface MonitoringModel {
  * Reads dashboards and alarms, all expressions in them too. What is not known here stops the start, naming the widget or the alarm: a picture
  * must not lack anything in silence. `serviceName` is what the functions call the service, if that is something else than in the templates.
  */
-export function monitoringOf(dashboards: readonly Resource[], alarms: readonly Resource[], serviceName?: string): MonitoringModel {
+export function monitoringOf(
+  dashboards: readonly Resource[],
+  alarms: readonly Resource[],
+  serviceName?: string,
+): MonitoringModel {
   return {
-    rows: dashboards.flatMap((dashboard) => understood(`The dashboard ${dashboard.path}`, () => rowsOf(dashboard, serviceName))),
+    rows: dashboards.flatMap((dashboard) =>
+      understood(`The dashboard ${dashboard.path}`, () => rowsOf(dashboard, serviceName)),
+    ),
     alarms: alarms.map((alarm) => understood(`The alarm ${alarm.path}`, () => alarmOf(alarm, serviceName))),
   };
 }
@@ -25,7 +31,10 @@ function understood<T>(owner: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof NotUnderstood) throw new StartError(`${owner} has something that the local run does not know: ${error.message}\nTeach it to infra/local/metrics.`);
+    if (error instanceof NotUnderstood)
+      throw new StartError(
+        `${owner} has something that the local run does not know: ${error.message}\nTeach it to infra/local/metrics.`,
+      );
     throw error;
   }
 }

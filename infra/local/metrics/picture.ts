@@ -49,7 +49,11 @@ const SHORT_SECONDS = 10;
 const LONG_SECONDS = 60;
 
 /** What the store holds of the last `minutes`, 60 at most, and how the alarms are `now`. */
-export function pictureOf({ rows, alarms }: MonitoringModel, store: MetricStore, { now, minutes }: { readonly now: number; readonly minutes: number }): Picture {
+export function pictureOf(
+  { rows, alarms }: MonitoringModel,
+  store: MetricStore,
+  { now, minutes }: { readonly now: number; readonly minutes: number },
+): Picture {
   const periodSeconds = minutes <= SHORT_MINUTES ? SHORT_SECONDS : LONG_SECONDS;
   const times = endsOfPeriods(now, periodSeconds, (minutes * 60) / periodSeconds);
   const shown = times.map((end): Window => ({ from: bucketAt(end - periodSeconds * 1000), to: bucketAt(end) - 1 }));
@@ -58,7 +62,10 @@ export function pictureOf({ rows, alarms }: MonitoringModel, store: MetricStore,
     at: now,
     periodSeconds,
     times,
-    rows: rows.map(({ title, graphs }) => ({ title, graphs: graphs.map((graph) => graphPicture(graph, store, shown)) })),
+    rows: rows.map(({ title, graphs }) => ({
+      title,
+      graphs: graphs.map((graph) => graphPicture(graph, store, shown)),
+    })),
     alarms: [...pictures.filter(({ ringing }) => ringing), ...pictures.filter(({ ringing }) => !ringing)],
   };
 }
@@ -69,7 +76,11 @@ function endsOfPeriods(now: number, periodSeconds: number, count: number): numbe
   return Array.from({ length: count }, (_each, index) => (last - count + 1 + index) * periodSeconds * 1000);
 }
 
-function graphPicture({ title, width, series }: GraphModel, store: MetricStore, shown: readonly Window[]): GraphPicture {
+function graphPicture(
+  { title, width, series }: GraphModel,
+  store: MetricStore,
+  shown: readonly Window[],
+): GraphPicture {
   return { title, width, series: series.flatMap((each) => linesOf(each, store, shown)) };
 }
 
@@ -80,22 +91,40 @@ function linesOf({ source, label }: SeriesModel, store: MetricStore, shown: read
     const counts = source.kind === 'metric' && source.statistic === 'Sum';
     return wasMeasured(bound) ? [{ label, values: valuesOf(bound, store, shown, counts) }] : [];
   }
-  const groups = [...bindQuery(source, store)].filter(([, bound]) => wasMeasured(bound)).map(([group, bound]) => {
-    const values = valuesOf(bound, store, shown, true);
-    return { label: label.replaceAll(LABEL, group), values, sum: values.reduce<number>((sum, value) => sum + (value ?? 0), 0) };
-  });
+  const groups = [...bindQuery(source, store)]
+    .filter(([, bound]) => wasMeasured(bound))
+    .map(([group, bound]) => {
+      const values = valuesOf(bound, store, shown, true);
+      return {
+        label: label.replaceAll(LABEL, group),
+        values,
+        sum: values.reduce<number>((sum, value) => sum + (value ?? 0), 0),
+      };
+    });
   // As the queries order them.
   return groups.sort((a, b) => b.sum - a.sum).map(({ label: own, values }) => ({ label: own, values }));
 }
 
 /** Of what is counted, no data means none, so that lines are lines; before the store measured, nobody knows. */
-function valuesOf({ valueIn }: Bound, store: MetricStore, shown: readonly Window[], counts: boolean): (number | null)[] {
+function valuesOf(
+  { valueIn }: Bound,
+  store: MetricStore,
+  shown: readonly Window[],
+  counts: boolean,
+): (number | null)[] {
   const began = bucketAt(store.since);
-  return shown.map((window) => (window.to < began ? null : valueIn(window) ?? (counts ? 0 : null)));
+  return shown.map((window) => (window.to < began ? null : (valueIn(window) ?? (counts ? 0 : null))));
 }
 
 function alarmPicture(alarm: AlarmModel, store: MetricStore, now: number): AlarmPicture {
   const { contributors, value } = alarmState(alarm, store, now);
   const { name, threshold, description } = alarm;
-  return { name, ringing: contributors.length > 0, contributors: contributors.filter((each) => each !== ''), value: value ?? null, threshold, description };
+  return {
+    name,
+    ringing: contributors.length > 0,
+    contributors: contributors.filter((each) => each !== ''),
+    value: value ?? null,
+    threshold,
+    description,
+  };
 }

@@ -23,7 +23,9 @@ export function isQuery(text: string): boolean {
  */
 export function readQuery(text: string): Query {
   const scanner = new Scanner(text, /\s*(\w+|"[^"]*"|'[^']*'|[(),=])/y);
-  const take = (...tokens: string[]) => { for (const token of tokens) scanner.take(token); };
+  const take = (...tokens: string[]) => {
+    for (const token of tokens) scanner.take(token);
+  };
   const name = (token: string) => {
     if (!/^\w+$/.test(token)) throw scanner.problem(`"${token}" is no name`);
     return token;
@@ -44,7 +46,7 @@ export function readQuery(text: string): Query {
   do {
     const dimension = name(scanner.take());
     take('=');
-    where[dimension] = quoted('\'');
+    where[dimension] = quoted("'");
   } while (scanner.takeOneOf(['AND']));
   take('GROUP', 'BY');
   const groupBy = name(scanner.take());
@@ -57,5 +59,8 @@ export function readQuery(text: string): Query {
 
 /** Whether a metric of the queried name counts. */
 export function selects({ dimensionNames, where }: Query, { dimensions }: MetricId): boolean {
-  return hasExactly(dimensions, dimensionNames) && Object.entries(where).every(([dimension, value]) => dimensions[dimension] === value);
+  return (
+    hasExactly(dimensions, dimensionNames) &&
+    Object.entries(where).every(([dimension, value]) => dimensions[dimension] === value)
+  );
 }

@@ -13,22 +13,35 @@ export interface Search {
 
 /** Reads what stands in quotes in `SEARCH`: `{Namespace,Dimension} MetricName="name" Dimension=part`. */
 export function searchOf(quoted: string, scanner: Scanner): Search {
-  const [, namespace, schema, name, rest] = /^'\s*\{([\w/]+),([\w,]+)\} MetricName="([^"]+)"((?: \w+=[\w-]+)*)\s*'$/.exec(quoted) ?? [];
-  if (namespace === undefined || schema === undefined || name === undefined || rest === undefined) throw scanner.problem(`the search ${quoted}`);
+  const [, namespace, schema, name, rest] =
+    /^'\s*\{([\w/]+),([\w,]+)\} MetricName="([^"]+)"((?: \w+=[\w-]+)*)\s*'$/.exec(quoted) ?? [];
+  if (namespace === undefined || schema === undefined || name === undefined || rest === undefined)
+    throw scanner.problem(`the search ${quoted}`);
   const dimensionNames = schema.split(',');
-  const terms = rest.split(' ').filter(Boolean).map((term) => term.split('=') as [string, string]);
+  const terms = rest
+    .split(' ')
+    .filter(Boolean)
+    .map((term) => term.split('=') as [string, string]);
   const strange = terms.find(([dimension]) => !dimensionNames.includes(dimension));
   if (strange) throw scanner.problem(`the search by ${strange[0]}, which is not among its dimensions`);
-  return { kind: 'search', namespace, name, dimensionNames, words: Object.fromEntries(terms.map(([dimension, part]) => [dimension, wordsOf(part)])) };
+  return {
+    kind: 'search',
+    namespace,
+    name,
+    dimensionNames,
+    words: Object.fromEntries(terms.map(([dimension, part]) => [dimension, wordsOf(part)])),
+  };
 }
 
 /** Whether a metric of the searched name is found. A part of a value is one by whole words, as CloudWatch takes it. */
 export function finds({ dimensionNames, words }: Search, { dimensions }: MetricId): boolean {
-  return hasExactly(dimensions, dimensionNames)
-    && Object.entries(words).every(([dimension, wanted]) => {
+  return (
+    hasExactly(dimensions, dimensionNames) &&
+    Object.entries(words).every(([dimension, wanted]) => {
       const there = wordsOf(dimensions[dimension]!);
       return wanted.every((word) => there.includes(word));
-    });
+    })
+  );
 }
 
 export function hasExactly(dimensions: MetricId['dimensions'], names: readonly string[]): boolean {

@@ -66,7 +66,8 @@ export class Series {
       return;
     }
     // Until there are two values, the maximum is the only one.
-    if (!this.#distributions[place] && value !== this.#maxima[place]) this.#distributions[place] = this.#evenDistribution(place);
+    if (!this.#distributions[place] && value !== this.#maxima[place])
+      this.#distributions[place] = this.#evenDistribution(place);
     this.#distributions[place]?.add(value);
     this.#counts[place]! += 1;
     this.#sums[place]! += value;
@@ -84,7 +85,10 @@ export class Series {
   #percentile(percentile: number, window: Window): number | undefined {
     const key = `${percentile} ${window.from} ${window.to}`;
     if (this.#percentiles.has(key)) return this.#percentiles.get(key);
-    const value = percentileOf(percentile, this.#placesIn(window).map((place) => this.#distributions[place] ?? this.#evenDistribution(place)));
+    const value = percentileOf(
+      percentile,
+      this.#placesIn(window).map((place) => this.#distributions[place] ?? this.#evenDistribution(place)),
+    );
     if (window.to < this.latest) {
       this.#percentiles.set(key, value);
       if (this.#percentiles.size > REMEMBERED) this.#percentiles.delete(this.#percentiles.keys().next().value!);
@@ -108,7 +112,8 @@ export class Series {
 
   #placesIn({ from, to }: Window): number[] {
     const places: number[] = [];
-    for (let bucket = from; bucket <= to; bucket++) if (this.#buckets[bucket % BUCKETS] === bucket) places.push(bucket % BUCKETS);
+    for (let bucket = from; bucket <= to; bucket++)
+      if (this.#buckets[bucket % BUCKETS] === bucket) places.push(bucket % BUCKETS);
     return places;
   }
 

@@ -69,10 +69,20 @@ export class QueueSource {
 
   async #process(batch: readonly ReceivedMessage[]): Promise<void> {
     const { queue, reportsFailures } = this.#model;
-    const answer = await this.#invoke({ Records: batch.map((message) => toRecord(message, queue.arn)) }).catch(() => undefined);
+    const answer = await this.#invoke({ Records: batch.map((message) => toRecord(message, queue.arn)) }).catch(
+      () => undefined,
+    );
     if (answer === undefined) return;
-    const failed = reportsFailures ? failedItems(answer, batch.map(({ id }) => id)) : [];
-    this.#messages.delete(queue.name, batch.flatMap(({ id, receiptHandle }) => (failed.includes(id) ? [] : [receiptHandle])));
+    const failed = reportsFailures
+      ? failedItems(
+          answer,
+          batch.map(({ id }) => id),
+        )
+      : [];
+    this.#messages.delete(
+      queue.name,
+      batch.flatMap(({ id, receiptHandle }) => (failed.includes(id) ? [] : [receiptHandle])),
+    );
   }
 }
 
@@ -84,7 +94,9 @@ function toRecord(message: ReceivedMessage, queueArn: string): object {
     receiptHandle,
     body,
     attributes: systemAttributes(message),
-    messageAttributes: Object.fromEntries(Object.entries(attributes).map(([name, attribute]) => [name, toEventAttribute(attribute)])),
+    messageAttributes: Object.fromEntries(
+      Object.entries(attributes).map(([name, attribute]) => [name, toEventAttribute(attribute)]),
+    ),
     md5OfBody: md5(body),
     eventSource: 'aws:sqs',
     eventSourceARN: queueArn,

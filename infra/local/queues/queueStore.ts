@@ -72,14 +72,17 @@ CREATE INDEX IF NOT EXISTS by_time ON messages (queue, visible_at, group_id);
 CREATE INDEX IF NOT EXISTS received ON messages (queue, group_id, visible_at) WHERE receives > 0;
 `;
 
-const COLUMNS = 'id, body, attributes, group_id AS groupId, sent_at AS sentAt, receives, first_received_at AS firstReceivedAt';
+const COLUMNS =
+  'id, body, attributes, group_id AS groupId, sent_at AS sentAt, receives, first_received_at AS firstReceivedAt';
 
 const STATEMENTS = {
-  insert: 'INSERT INTO messages (id, queue, body, attributes, group_id, sent_at, visible_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  insert:
+    'INSERT INTO messages (id, queue, body, attributes, group_id, sent_at, visible_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
   quiet: `SELECT ${COLUMNS} FROM messages
     WHERE queue = ? AND visible_at <= ? AND (group_id IS NULL OR group_id NOT IN (SELECT value FROM json_each(?))) ORDER BY visible_at LIMIT ?`,
   ofGroup: `SELECT ${COLUMNS} FROM messages WHERE queue = ? AND visible_at <= ? AND group_id = ? ORDER BY visible_at LIMIT ?`,
-  inFlight: 'SELECT group_id AS groupId, COUNT(*) AS count FROM messages WHERE queue = ? AND receives > 0 AND visible_at > ? GROUP BY group_id ORDER BY count',
+  inFlight:
+    'SELECT group_id AS groupId, COUNT(*) AS count FROM messages WHERE queue = ? AND receives > 0 AND visible_at > ? GROUP BY group_id ORDER BY count',
   received: 'UPDATE messages SET visible_at = ?, receives = receives + 1, first_received_at = ? WHERE id = ?',
   move: 'UPDATE messages SET queue = ?, visible_at = ? WHERE id = ?',
   expire: 'DELETE FROM messages WHERE id = ?',
@@ -115,7 +118,9 @@ export class QueueStore {
     this.#database = database;
     this.#queues = new Map(queues.map((queue) => [queue.name, queue]));
     this.#clock = clock;
-    this.#run = Object.fromEntries(Object.entries(STATEMENTS).map(([name, sql]) => [name, database.prepare(sql)])) as Record<keyof typeof STATEMENTS, StatementSync>;
+    this.#run = Object.fromEntries(
+      Object.entries(STATEMENTS).map(([name, sql]) => [name, database.prepare(sql)]),
+    ) as Record<keyof typeof STATEMENTS, StatementSync>;
     this.#run.release.run({ now: clock() });
   }
 
@@ -127,36 +132,46 @@ export class QueueStore {
   send(name: string, messages: readonly NewMessage[]): string[] {
     const { delaySeconds: usualDelay } = this.#queues.get(name)!;
     const now = this.#clock();
-    const ids = inTransaction(this.#database, () => messages.map(({ body, attributes = {}, groupId = null, delaySeconds = usualDelay }) => {
-      const id = randomUUID();
-      this.#run.insert.run(id, name, body, JSON.stringify(attributes), groupId, now, now + delaySeconds * 1000);
-      return id;
-    }));
+    const ids = inTransaction(this.#database, () =>
+      messages.map(({ body, attributes = {}, groupId = null, delaySeconds = usualDelay }) => {
+        const id = randomUUID();
+        this.#run.insert.run(id, name, body, JSON.stringify(attributes), groupId, now, now + delaySeconds * 1000);
+        return id;
+      }),
+    );
     this.wake(name);
     return ids;
   }
 
   /** Up to `most` messages that are visible now; they are hidden for `visibilitySeconds`, by default as long as the queue says. */
-  receive(name: string, most: number, visibilitySeconds = this.#queues.get(name)!.visibilitySeconds): ReceivedMessage[] {
+  receive(
+    name: string,
+    most: number,
+    visibilitySeconds = this.#queues.get(name)!.visibilitySeconds,
+  ): ReceivedMessage[] {
     const { deadLetters, retentionSeconds } = this.#queues.get(name)!;
     const now = this.#clock();
-    return inTransaction(this.#database, () => this.#visible(name, most, now).flatMap((row) => {
-      if (row.sentAt + retentionSeconds * 1000 <= now) {
-        this.#run.expire.run(row.id);
-      } else if (deadLetters && row.receives >= deadLetters.maxReceiveCount) {
-        this.#run.move.run(deadLetters.queue, now, row.id);
-        this.wake(deadLetters.queue);
-      } else {
-        this.#run.received.run(now + visibilitySeconds * 1000, row.firstReceivedAt ?? now, row.id);
-        return [toReceived(row, now)];
-      }
-      return [];
-    }));
+    return inTransaction(this.#database, () =>
+      this.#visible(name, most, now).flatMap((row) => {
+        if (row.sentAt + retentionSeconds * 1000 <= now) {
+          this.#run.expire.run(row.id);
+        } else if (deadLetters && row.receives >= deadLetters.maxReceiveCount) {
+          this.#run.move.run(deadLetters.queue, now, row.id);
+          this.wake(deadLetters.queue);
+        } else {
+          this.#run.received.run(now + visibilitySeconds * 1000, row.firstReceivedAt ?? now, row.id);
+          return [toReceived(row, now)];
+        }
+        return [];
+      }),
+    );
   }
 
   /** Deletes what was received; a handle that is not the message's latest deletes nothing. */
   delete(name: string, receiptHandles: readonly string[]): void {
-    inTransaction(this.#database, () => receiptHandles.forEach((handle) => this.#run.delete.run(name, ...receipt(handle))));
+    inTransaction(this.#database, () =>
+      receiptHandles.forEach((handle) => this.#run.delete.run(name, ...receipt(handle))),
+    );
   }
 
   /** Hides what was received for so long from now on; false when it is not in flight. */
@@ -168,18 +183,29 @@ export class QueueStore {
   }
 
   counts(name: string): MessageCounts {
-    const { visible, inFlight, delayed } = this.#run.counts.get({ now: this.#clock(), queue: name }) as unknown as Record<keyof MessageCounts, number | null>;
+    const { visible, inFlight, delayed } = this.#run.counts.get({
+      now: this.#clock(),
+      queue: name,
+    }) as unknown as Record<keyof MessageCounts, number | null>;
     return { visible: visible ?? 0, inFlight: inFlight ?? 0, delayed: delayed ?? 0 };
   }
 
   /** What lies in each queue, also in those that are empty. */
   levels(): Map<string, QueueLevel> {
     const now = this.#clock();
-    const levels = new Map<string, QueueLevel>([...this.#queues.keys()].map((name) => [name, { visible: 0, inFlight: 0, oldestSeconds: 0 }]));
-    const rows = this.#run.levels.all({ now }) as unknown as { queue: string; visible: number; inFlight: number; oldest: number | null }[];
+    const levels = new Map<string, QueueLevel>(
+      [...this.#queues.keys()].map((name) => [name, { visible: 0, inFlight: 0, oldestSeconds: 0 }]),
+    );
+    const rows = this.#run.levels.all({ now }) as unknown as {
+      queue: string;
+      visible: number;
+      inFlight: number;
+      oldest: number | null;
+    }[];
     for (const { queue, visible, inFlight, oldest } of rows) {
       // The database may hold queues of templates of earlier runs.
-      if (levels.has(queue)) levels.set(queue, { visible, inFlight, oldestSeconds: oldest === null ? 0 : (now - oldest) / 1000 });
+      if (levels.has(queue))
+        levels.set(queue, { visible, inFlight, oldestSeconds: oldest === null ? 0 : (now - oldest) / 1000 });
     }
     return levels;
   }
@@ -219,11 +245,16 @@ export class QueueStore {
   #noisyGroups(name: string, now: number): string[] {
     const groups = this.#run.inFlight.all(name, now) as unknown as { groupId: string | null; count: number }[];
     const all = groups.reduce((sum, { count }) => sum + count, 0);
-    return groups.flatMap(({ groupId, count }) => (groupId !== null && count >= NOISY_IN_FLIGHT && count > all * NOISY_SHARE ? [groupId] : []));
+    return groups.flatMap(({ groupId, count }) =>
+      groupId !== null && count >= NOISY_IN_FLIGHT && count > all * NOISY_SHARE ? [groupId] : [],
+    );
   }
 }
 
-function toReceived({ id, body, attributes, groupId, sentAt, receives, firstReceivedAt }: Row, now: number): ReceivedMessage {
+function toReceived(
+  { id, body, attributes, groupId, sentAt, receives, firstReceivedAt }: Row,
+  now: number,
+): ReceivedMessage {
   const receiveCount = receives + 1;
   return {
     id,

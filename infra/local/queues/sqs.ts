@@ -50,16 +50,31 @@ const operations: Readonly<Record<string, Operation>> = {
   SendMessageBatch(store, queue, input) {
     const entries = entriesOf(input);
     const total = entries.reduce((sum, entry) => sum + bytesOf(entry), 0);
-    if (total > MESSAGE_BYTES) throw new Refusal('BatchRequestTooLong', `Batch requests cannot be longer than ${MESSAGE_BYTES} bytes. You have sent ${total} bytes.`);
+    if (total > MESSAGE_BYTES)
+      throw new Refusal(
+        'BatchRequestTooLong',
+        `Batch requests cannot be longer than ${MESSAGE_BYTES} bytes. You have sent ${total} bytes.`,
+      );
     const taken: { Id: string | undefined; message: NewMessage }[] = [];
     const Failed: object[] = [];
     for (const entry of entries) {
       const message = orRefusal(() => newMessage(entry));
-      if (message instanceof Refusal) Failed.push({ Id: entry.Id, SenderFault: true, Code: message.code, Message: message.message });
+      if (message instanceof Refusal)
+        Failed.push({ Id: entry.Id, SenderFault: true, Code: message.code, Message: message.message });
       else taken.push({ Id: entry.Id, message });
     }
-    const ids = store.send(queue, taken.map(({ message }) => message));
-    return { Successful: taken.map(({ Id, message }, index) => ({ Id, MessageId: ids[index], MD5OfMessageBody: md5(message.body) })), Failed };
+    const ids = store.send(
+      queue,
+      taken.map(({ message }) => message),
+    );
+    return {
+      Successful: taken.map(({ Id, message }, index) => ({
+        Id,
+        MessageId: ids[index],
+        MD5OfMessageBody: md5(message.body),
+      })),
+      Failed,
+    };
   },
 
   async ReceiveMessage(store, queue, { MaxNumberOfMessages = 1, WaitTimeSeconds = 0, VisibilityTimeout }, response) {
@@ -83,13 +98,17 @@ const operations: Readonly<Record<string, Operation>> = {
 
   DeleteMessageBatch(store, queue, input) {
     const entries = entriesOf(input);
-    store.delete(queue, entries.map(({ ReceiptHandle = '' }) => ReceiptHandle));
+    store.delete(
+      queue,
+      entries.map(({ ReceiptHandle = '' }) => ReceiptHandle),
+    );
     return { Successful: entries.map(({ Id }) => ({ Id })), Failed: [] };
   },
 
   ChangeMessageVisibility(store, queue, { ReceiptHandle = '', VisibilityTimeout = 0 }) {
     within('VisibilityTimeout', VisibilityTimeout, 0, LONGEST_VISIBILITY_SECONDS);
-    if (!store.changeVisibility(queue, ReceiptHandle, VisibilityTimeout)) throw new Refusal('MessageNotInflight', 'The specified message is not in flight.');
+    if (!store.changeVisibility(queue, ReceiptHandle, VisibilityTimeout))
+      throw new Refusal('MessageNotInflight', 'The specified message is not in flight.');
     return {};
   },
 
@@ -111,7 +130,9 @@ const operations: Readonly<Record<string, Operation>> = {
 export function sqs(store: QueueStore): Service {
   return {
     // A batch needs the permission of the single operation.
-    accesses: (operation, { QueueUrl }) => [{ action: `sqs:${operation.replace(/Batch$/, '')}`, resource: queueArn(queueName(QueueUrl)) }],
+    accesses: (operation, { QueueUrl }) => [
+      { action: `sqs:${operation.replace(/Batch$/, '')}`, resource: queueArn(queueName(QueueUrl)) },
+    ],
     async answer({ operation, input, response }) {
       const run = operations[operation];
       if (!run) return refuse(response, 400, 'UnknownOperationException', `The local SQS has no ${operation}`);
@@ -132,27 +153,40 @@ function queueName(url: unknown): string {
 }
 
 function newMessage(entry: Entry): NewMessage {
-  const { MessageBody: body, MessageAttributes: attributes, MessageGroupId: groupId, DelaySeconds: delaySeconds } = entry;
+  const {
+    MessageBody: body,
+    MessageAttributes: attributes,
+    MessageGroupId: groupId,
+    DelaySeconds: delaySeconds,
+  } = entry;
   if (!body) throw new Refusal('MissingParameter', 'The request must contain the parameter MessageBody.');
   // What XML 1.0 cannot carry.
-  if (/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u.test(body)) throw new Refusal('InvalidMessageContents', 'Invalid characters found.');
-  if (bytesOf(entry) > MESSAGE_BYTES) throw invalid(`One or more parameters are invalid. Reason: Message must be shorter than ${MESSAGE_BYTES} bytes.`);
-  if (groupId !== undefined && !/^[\x21-\x7e]{1,128}$/.test(groupId)) throw invalid('MessageGroupId must have 1 to 128 alphanumeric characters and punctuation.');
+  if (/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u.test(body))
+    throw new Refusal('InvalidMessageContents', 'Invalid characters found.');
+  if (bytesOf(entry) > MESSAGE_BYTES)
+    throw invalid(`One or more parameters are invalid. Reason: Message must be shorter than ${MESSAGE_BYTES} bytes.`);
+  if (groupId !== undefined && !/^[\x21-\x7e]{1,128}$/.test(groupId))
+    throw invalid('MessageGroupId must have 1 to 128 alphanumeric characters and punctuation.');
   within('DelaySeconds', delaySeconds ?? 0, 0, LONGEST_DELAY_SECONDS);
   return { body, attributes, groupId, delaySeconds };
 }
 
 function bytesOf({ MessageBody = '', MessageAttributes = {} }: Entry): number {
-  const attributes = Object.entries(MessageAttributes).flatMap(([name, { DataType, StringValue = '', BinaryValue = '' }]) => {
-    return [name, DataType, StringValue, Buffer.from(BinaryValue, 'base64')];
-  });
+  const attributes = Object.entries(MessageAttributes).flatMap(
+    ([name, { DataType, StringValue = '', BinaryValue = '' }]) => {
+      return [name, DataType, StringValue, Buffer.from(BinaryValue, 'base64')];
+    },
+  );
   return [MessageBody, ...attributes].reduce((sum, part) => sum + Buffer.byteLength(part), 0);
 }
 
 function entriesOf({ Entries = [] }: Input): readonly Entry[] {
-  if (Entries.length === 0) throw new Refusal('EmptyBatchRequest', 'There should be at least one entry in the request.');
-  if (Entries.length > BATCH_ENTRIES) throw new Refusal('TooManyEntriesInBatchRequest', `Maximum number of entries per request are ${BATCH_ENTRIES}.`);
-  if (new Set(Entries.map(({ Id }) => Id)).size < Entries.length) throw new Refusal('BatchEntryIdsNotDistinct', 'Two or more batch entries have the same Id.');
+  if (Entries.length === 0)
+    throw new Refusal('EmptyBatchRequest', 'There should be at least one entry in the request.');
+  if (Entries.length > BATCH_ENTRIES)
+    throw new Refusal('TooManyEntriesInBatchRequest', `Maximum number of entries per request are ${BATCH_ENTRIES}.`);
+  if (new Set(Entries.map(({ Id }) => Id)).size < Entries.length)
+    throw new Refusal('BatchEntryIdsNotDistinct', 'Two or more batch entries have the same Id.');
   return Entries;
 }
 
@@ -188,7 +222,12 @@ function toApi(message: ReceivedMessage): object {
 }
 
 /** What SQS says of a message besides what was sent. */
-export function systemAttributes({ groupId, sentAt, receiveCount, firstReceivedAt }: ReceivedMessage): Record<string, string> {
+export function systemAttributes({
+  groupId,
+  sentAt,
+  receiveCount,
+  firstReceivedAt,
+}: ReceivedMessage): Record<string, string> {
   return {
     ApproximateReceiveCount: String(receiveCount),
     SentTimestamp: String(sentAt),

@@ -41,7 +41,10 @@ function firstValue({ SecretString, GenerateSecretString }: SecretModel['propert
   const options = (GenerateSecretString ?? {}) as Generate;
   const password = generatePassword(options);
   if (options.GenerateStringKey === undefined) return password;
-  return JSON.stringify({ ...(JSON.parse(options.SecretStringTemplate ?? '{}') as object), [options.GenerateStringKey]: password });
+  return JSON.stringify({
+    ...(JSON.parse(options.SecretStringTemplate ?? '{}') as object),
+    [options.GenerateStringKey]: password,
+  });
 }
 
 function generatePassword(options: Generate): string {
@@ -51,6 +54,8 @@ function generatePassword(options: Generate): string {
     options.ExcludeNumbers ? '' : '0123456789',
     options.ExcludePunctuation ? '' : '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~',
     options.IncludeSpace ? ' ' : '',
-  ].flatMap((characters) => [...characters]).filter((character) => !options.ExcludeCharacters?.includes(character));
+  ]
+    .flatMap((characters) => [...characters])
+    .filter((character) => !options.ExcludeCharacters?.includes(character));
   return Array.from({ length: options.PasswordLength ?? 32 }, () => alphabet[randomInt(alphabet.length)]).join('');
 }

@@ -6,12 +6,22 @@ import type { Secret } from './secrets.ts';
 export function secretsManager(secrets: readonly Secret[]): Service {
   const find = (id: unknown) => secrets.find(({ arn, name }) => id === arn || id === name);
   return {
-    accesses: (operation, { SecretId }) => [{ action: `secretsmanager:${operation}`, resource: find(SecretId)?.arn ?? String(SecretId) }],
+    accesses: (operation, { SecretId }) => [
+      { action: `secretsmanager:${operation}`, resource: find(SecretId)?.arn ?? String(SecretId) },
+    ],
     answer({ operation, input, response }) {
-      if (operation !== 'GetSecretValue') return refuse(response, 400, 'UnknownOperationException', `The local Secrets Manager has no ${operation}`);
+      if (operation !== 'GetSecretValue')
+        return refuse(response, 400, 'UnknownOperationException', `The local Secrets Manager has no ${operation}`);
       const secret = find(input.SecretId);
-      if (!secret) return refuse(response, 400, 'ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
-      send(response, 200, { ARN: secret.arn, Name: secret.name, SecretString: secret.value, VersionId: 'local', VersionStages: ['AWSCURRENT'] });
+      if (!secret)
+        return refuse(response, 400, 'ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
+      send(response, 200, {
+        ARN: secret.arn,
+        Name: secret.name,
+        SecretString: secret.value,
+        VersionId: 'local',
+        VersionStages: ['AWSCURRENT'],
+      });
     },
   };
 }

@@ -13,7 +13,8 @@ export function eventFilter(criteria: unknown, owner: string): EventFilter {
   const filters = (criteria as { Filters?: readonly { Pattern: string }[] } | undefined)?.Filters ?? [];
   const patterns = filters.map(({ Pattern }) => {
     const pattern: unknown = JSON.parse(Pattern);
-    if (!isPattern(pattern)) throw new StartError(`The event source ${owner} filters by ${Pattern}. The local run knows exact strings only.`);
+    if (!isPattern(pattern))
+      throw new StartError(`The event source ${owner} filters by ${Pattern}. The local run knows exact strings only.`);
     return pattern;
   });
   return (record) => patterns.length === 0 || patterns.some((pattern) => matches(pattern, record));
@@ -21,7 +22,9 @@ export function eventFilter(criteria: unknown, owner: string): EventFilter {
 
 function isPattern(value: unknown): value is Pattern {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  return Object.values(value).every((rule) => (Array.isArray(rule) ? rule.length > 0 && rule.every((each) => typeof each === 'string') : isPattern(rule)));
+  return Object.values(value).every((rule) =>
+    Array.isArray(rule) ? rule.length > 0 && rule.every((each) => typeof each === 'string') : isPattern(rule),
+  );
 }
 
 function matches(pattern: Pattern, value: unknown): boolean {

@@ -64,24 +64,40 @@ const SECONDS: Record<string, number> = { minute: 60, hour: 3_600, day: 86_400 }
  * records are given up, because nothing is lost on this machine by waiting.
  */
 const understood = new Set([
-  'BatchSize', 'BisectBatchOnFunctionError', 'DestinationConfig', 'Enabled', 'EventSourceArn', 'FilterCriteria', 'FunctionName', 'FunctionResponseTypes',
-  'MaximumBatchingWindowInSeconds', 'MaximumRecordAgeInSeconds', 'MaximumRetryAttempts', 'ParallelizationFactor', 'ScalingConfig', 'StartingPosition', 'Tags',
+  'BatchSize',
+  'BisectBatchOnFunctionError',
+  'DestinationConfig',
+  'Enabled',
+  'EventSourceArn',
+  'FilterCriteria',
+  'FunctionName',
+  'FunctionResponseTypes',
+  'MaximumBatchingWindowInSeconds',
+  'MaximumRecordAgeInSeconds',
+  'MaximumRetryAttempts',
+  'ParallelizationFactor',
+  'ScalingConfig',
+  'StartingPosition',
+  'Tags',
 ]);
 
 export function queuesOf(queues: readonly Resource[]): QueueModel[] {
   const names = new Map(queues.map(({ arn }) => [arn, arn.split(':').at(-1)!]));
   return queues.map(({ path, arn, properties }) => {
-    if (properties.FifoQueue) throw new StartError(`The queue ${path} is a FIFO queue, which the local run does not know.`);
+    if (properties.FifoQueue)
+      throw new StartError(`The queue ${path} is a FIFO queue, which the local run does not know.`);
     const redrive = properties.RedrivePolicy as { deadLetterTargetArn: string; maxReceiveCount: number } | undefined;
     const deadLetters = redrive && names.get(redrive.deadLetterTargetArn);
-    if (redrive && !deadLetters) throw new StartError(`The queue ${path} has a dead-letter queue that the template does not define.`);
+    if (redrive && !deadLetters)
+      throw new StartError(`The queue ${path} has a dead-letter queue that the template does not define.`);
     return {
       name: names.get(arn)!,
       arn,
       visibilitySeconds: Number(properties.VisibilityTimeout ?? SQS_DEFAULT.visibilitySeconds),
       retentionSeconds: Number(properties.MessageRetentionPeriod ?? SQS_DEFAULT.retentionSeconds),
       delaySeconds: Number(properties.DelaySeconds ?? SQS_DEFAULT.delaySeconds),
-      deadLetters: redrive && deadLetters ? { queue: deadLetters, maxReceiveCount: Number(redrive.maxReceiveCount) } : undefined,
+      deadLetters:
+        redrive && deadLetters ? { queue: deadLetters, maxReceiveCount: Number(redrive.maxReceiveCount) } : undefined,
     };
   });
 }
@@ -90,11 +106,18 @@ export function queuesOf(queues: readonly Resource[]): QueueModel[] {
 interface Ends {
   readonly functions: readonly FunctionModel[];
   readonly queues: readonly QueueModel[];
-  readonly tables: readonly { readonly streamArn: string; readonly name: string; readonly properties: Record<string, unknown> }[];
+  readonly tables: readonly {
+    readonly streamArn: string;
+    readonly name: string;
+    readonly properties: Record<string, unknown>;
+  }[];
 }
 
 /** The event sources that are enabled. What AWS would refuse, or the local run cannot do, stops the start by name. */
-export function batchSourcesOf(mappings: readonly Resource[], ends: Ends): { queueSources: QueueSourceModel[]; streamSources: StreamSourceModel[] } {
+export function batchSourcesOf(
+  mappings: readonly Resource[],
+  ends: Ends,
+): { queueSources: QueueSourceModel[]; streamSources: StreamSourceModel[] } {
   const queueSources: QueueSourceModel[] = [];
   const streamSources: StreamSourceModel[] = [];
   for (const mapping of mappings.filter(({ properties }) => properties.Enabled !== false)) {
@@ -108,31 +131,53 @@ export function batchSourcesOf(mappings: readonly Resource[], ends: Ends): { que
     const table = ends.tables.find(({ streamArn }) => streamArn === source);
     if (queue) queueSources.push(queueSource(mapping, target, queue));
     else if (table) streamSources.push(streamSource(mapping, target, table, ends.queues));
-    else throw new StartError(`The event source ${path} reads ${source}, which is no queue and no table's stream of the template.`);
+    else
+      throw new StartError(
+        `The event source ${path} reads ${source}, which is no queue and no table's stream of the template.`,
+      );
   }
   return { queueSources, streamSources };
 }
 
 function queueSource({ path, properties }: Resource, target: FunctionModel, queue: QueueModel): QueueSourceModel {
-  if (properties.FilterCriteria) throw new StartError(`The event source ${path} filters messages, which the local run does for streams only.`);
+  if (properties.FilterCriteria)
+    throw new StartError(`The event source ${path} filters messages, which the local run does for streams only.`);
   if (queue.visibilitySeconds < target.timeoutSeconds) {
     const times = `hides a message for ${queue.visibilitySeconds} s, and the function may take ${target.timeoutSeconds} s`;
     throw new StartError(`The event source ${path} is refused by AWS: the queue ${times}.`);
   }
   requireGrants(path, target, ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'], queue.arn);
   const { MaximumConcurrency = MOST_AT_A_TIME } = (properties.ScalingConfig ?? {}) as { MaximumConcurrency?: number };
-  return { ...batchSource(path, properties, target, LAMBDA_DEFAULT_BATCH.queue), queue, maxConcurrency: Math.min(Number(MaximumConcurrency), MOST_AT_A_TIME) };
+  return {
+    ...batchSource(path, properties, target, LAMBDA_DEFAULT_BATCH.queue),
+    queue,
+    maxConcurrency: Math.min(Number(MaximumConcurrency), MOST_AT_A_TIME),
+  };
 }
 
-function streamSource({ path, properties }: Resource, target: FunctionModel, table: Ends['tables'][number], queues: readonly QueueModel[]): StreamSourceModel {
+function streamSource(
+  { path, properties }: Resource,
+  target: FunctionModel,
+  table: Ends['tables'][number],
+  queues: readonly QueueModel[],
+): StreamSourceModel {
   if (properties.StartingPosition !== 'TRIM_HORIZON') {
-    throw new StartError(`The event source ${path} starts at ${String(properties.StartingPosition)}. The local run knows TRIM_HORIZON only.`);
+    throw new StartError(
+      `The event source ${path} starts at ${String(properties.StartingPosition)}. The local run knows TRIM_HORIZON only.`,
+    );
   }
-  requireGrants(path, target, ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:ListStreams'], table.streamArn);
+  requireGrants(
+    path,
+    target,
+    ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:ListStreams'],
+    table.streamArn,
+  );
   return {
     ...batchSource(path, properties, target, LAMBDA_DEFAULT_BATCH.stream),
     table: table.name,
-    partitionKey: (table.properties.KeySchema as { AttributeName: string; KeyType: string }[]).find(({ KeyType }) => KeyType === 'HASH')!.AttributeName,
+    partitionKey: (table.properties.KeySchema as { AttributeName: string; KeyType: string }[]).find(
+      ({ KeyType }) => KeyType === 'HASH',
+    )!.AttributeName,
     arn: table.streamArn,
     lanes: Number(properties.ParallelizationFactor ?? 1),
     filter: eventFilter(properties.FilterCriteria, path),
@@ -142,7 +187,12 @@ function streamSource({ path, properties }: Resource, target: FunctionModel, tab
   };
 }
 
-function batchSource(path: string, properties: Resource['properties'], target: FunctionModel, defaultBatch: number): BatchSourceModel {
+function batchSource(
+  path: string,
+  properties: Resource['properties'],
+  target: FunctionModel,
+  defaultBatch: number,
+): BatchSourceModel {
   return {
     path,
     function: target,
@@ -157,43 +207,81 @@ function retriesOf(attempts: unknown = -1): number {
   return Number(attempts) === -1 ? Infinity : Number(attempts);
 }
 
-function destinationOf(path: string, { DestinationConfig }: Resource['properties'], target: FunctionModel, queues: readonly QueueModel[]): QueueModel | undefined {
+function destinationOf(
+  path: string,
+  { DestinationConfig }: Resource['properties'],
+  target: FunctionModel,
+  queues: readonly QueueModel[],
+): QueueModel | undefined {
   const { OnFailure } = (DestinationConfig ?? {}) as { OnFailure?: { Destination: string } };
   if (!OnFailure) return undefined;
   const queue = queues.find(({ arn }) => arn === OnFailure.Destination);
-  if (!queue) throw new StartError(`The event source ${path} sends what failed to ${OnFailure.Destination}, which is no queue of the template.`);
+  if (!queue)
+    throw new StartError(
+      `The event source ${path} sends what failed to ${OnFailure.Destination}, which is no queue of the template.`,
+    );
   requireGrants(path, target, ['sqs:SendMessage'], queue.arn);
   return queue;
 }
 
 /** Lambda reads the source and writes to the destination under the role of the function. */
-function requireGrants(path: string, { name, statements }: FunctionModel, actions: readonly string[], resource: string): void {
+function requireGrants(
+  path: string,
+  { name, statements }: FunctionModel,
+  actions: readonly string[],
+  resource: string,
+): void {
   const missing = actions.find((action) => !allows(statements, action, resource));
-  if (missing) throw new StartError(`The event source ${path} cannot work: the role of ${name} does not allow ${missing} on ${resource}.`);
+  if (missing)
+    throw new StartError(
+      `The event source ${path} cannot work: the role of ${name} does not allow ${missing} on ${resource}.`,
+    );
 }
 
 /** The rules that are enabled, each of which calls one function at a fixed rate. */
-export function schedulesOf(rules: readonly Resource[], permissions: readonly Resource[], functions: readonly FunctionModel[]): ScheduleModel[] {
-  return rules.filter(({ properties }) => properties.State !== 'DISABLED').map(({ path, arn, properties }) => {
-    const expression = String(properties.ScheduleExpression);
-    const [, count, unit] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
-    if (!count || !unit) throw new StartError(`The rule ${path} has the schedule ${expression}. The local run knows rate(n minutes) only, also of hours and days.`);
-    const [only, ...others] = (properties.Targets ?? []) as { Arn: string; Input?: string; InputPath?: string; InputTransformer?: object }[];
-    const target = functionNamed(only?.Arn, functions);
-    if (!target || others.length > 0) throw new StartError(`The rule ${path} must have one target, a function of the template.`);
-    if (only?.Input ?? only?.InputPath ?? only?.InputTransformer) {
-      throw new StartError(`The rule ${path} changes the input of its target, which the local run does not know.`);
-    }
-    if (!permissions.some((permission) => lets(permission, arn, target))) {
-      throw new StartError(`The rule ${path} cannot call ${target.name}: no AWS::Lambda::Permission lets events.amazonaws.com do so.`);
-    }
-    return { name: arn.split('/').at(-1)!, arn, function: target, everySeconds: Number(count) * SECONDS[unit]! };
-  });
+export function schedulesOf(
+  rules: readonly Resource[],
+  permissions: readonly Resource[],
+  functions: readonly FunctionModel[],
+): ScheduleModel[] {
+  return rules
+    .filter(({ properties }) => properties.State !== 'DISABLED')
+    .map(({ path, arn, properties }) => {
+      const expression = String(properties.ScheduleExpression);
+      const [, count, unit] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
+      if (!count || !unit)
+        throw new StartError(
+          `The rule ${path} has the schedule ${expression}. The local run knows rate(n minutes) only, also of hours and days.`,
+        );
+      const [only, ...others] = (properties.Targets ?? []) as {
+        Arn: string;
+        Input?: string;
+        InputPath?: string;
+        InputTransformer?: object;
+      }[];
+      const target = functionNamed(only?.Arn, functions);
+      if (!target || others.length > 0)
+        throw new StartError(`The rule ${path} must have one target, a function of the template.`);
+      if (only?.Input ?? only?.InputPath ?? only?.InputTransformer) {
+        throw new StartError(`The rule ${path} changes the input of its target, which the local run does not know.`);
+      }
+      if (!permissions.some((permission) => lets(permission, arn, target))) {
+        throw new StartError(
+          `The rule ${path} cannot call ${target.name}: no AWS::Lambda::Permission lets events.amazonaws.com do so.`,
+        );
+      }
+      return { name: arn.split('/').at(-1)!, arn, function: target, everySeconds: Number(count) * SECONDS[unit]! };
+    });
 }
 
 function lets({ properties }: Resource, ruleArn: string, target: FunctionModel): boolean {
   const { Action, FunctionName, Principal, SourceArn = ruleArn } = properties;
-  return Action === 'lambda:InvokeFunction' && Principal === 'events.amazonaws.com' && SourceArn === ruleArn && functionNamed(FunctionName, [target]) === target;
+  return (
+    Action === 'lambda:InvokeFunction' &&
+    Principal === 'events.amazonaws.com' &&
+    SourceArn === ruleArn &&
+    functionNamed(FunctionName, [target]) === target
+  );
 }
 
 function functionNamed(nameOrArn: unknown, functions: readonly FunctionModel[]): FunctionModel | undefined {

@@ -31,7 +31,16 @@ export interface EventSources {
 }
 
 /** Starts all event sources of the template. */
-export function startEventSources({ queueSources, schedules, streams, queues, messages, measurements, invoke, report }: EventSourcesOptions): EventSources {
+export function startEventSources({
+  queueSources,
+  schedules,
+  streams,
+  queues,
+  messages,
+  measurements,
+  invoke,
+  report,
+}: EventSourcesOptions): EventSources {
   let stopping = false;
   const invoker = (target: FunctionModel) => async (event: object) => {
     try {
@@ -42,18 +51,21 @@ export function startEventSources({ queueSources, schedules, streams, queues, me
       throw error;
     }
   };
-  const streamSources = streams.map(({ model, reader, save }) => new StreamSource({
-    model,
-    reader,
-    save,
-    invoke: invoker(model.function),
-    discard(account) {
-      report(`${model.function.name} was given records ${model.maxRetries + 1} times in vain`);
-      if (model.onFailure) queues.send(model.onFailure.name, [{ body: JSON.stringify(account) }]);
-    },
-    measureAge: (milliseconds) => measurements.iteratorAge(model.function.name, milliseconds),
-    onError: (error) => report(`The stream of ${model.table} cannot be read: ${(error as Error).message}`),
-  }));
+  const streamSources = streams.map(
+    ({ model, reader, save }) =>
+      new StreamSource({
+        model,
+        reader,
+        save,
+        invoke: invoker(model.function),
+        discard(account) {
+          report(`${model.function.name} was given records ${model.maxRetries + 1} times in vain`);
+          if (model.onFailure) queues.send(model.onFailure.name, [{ body: JSON.stringify(account) }]);
+        },
+        measureAge: (milliseconds) => measurements.iteratorAge(model.function.name, milliseconds),
+        onError: (error) => report(`The stream of ${model.table} cannot be read: ${(error as Error).message}`),
+      }),
+  );
   const running = [
     ...streamSources,
     ...queueSources.map((model) => new QueueSource(model, messages, invoker(model.function))),

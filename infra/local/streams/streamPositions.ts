@@ -12,12 +12,16 @@ export class StreamPositions {
 
   constructor(database: DatabaseSync) {
     this.#database = database;
-    database.exec('CREATE TABLE IF NOT EXISTS positions (source TEXT PRIMARY KEY, stream TEXT NOT NULL, shard TEXT NOT NULL, sequence TEXT NOT NULL)');
+    database.exec(
+      'CREATE TABLE IF NOT EXISTS positions (source TEXT PRIMARY KEY, stream TEXT NOT NULL, shard TEXT NOT NULL, sequence TEXT NOT NULL)',
+    );
   }
 
   /** `stream` is the engine's own name of it, which is another one when the table was made anew. */
   get(source: string, stream: string): StreamPosition | undefined {
-    const row = this.#database.prepare('SELECT shard, sequence FROM positions WHERE source = ? AND stream = ?').get(source, stream);
+    const row = this.#database
+      .prepare('SELECT shard, sequence FROM positions WHERE source = ? AND stream = ?')
+      .get(source, stream);
     return row && { shard: String(row.shard), sequence: String(row.sequence) };
   }
 

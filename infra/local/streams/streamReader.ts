@@ -21,9 +21,13 @@ export interface ReadRecord {
 
 /** The engine's own name of a table's stream: another one when the table was made anew. */
 export async function streamOf(engine: EngineCall, table: string): Promise<string> {
-  const { Table } = await engine<{ Table: { LatestStreamArn?: string } }>('DynamoDB_20120810.DescribeTable', { TableName: table });
+  const { Table } = await engine<{ Table: { LatestStreamArn?: string } }>('DynamoDB_20120810.DescribeTable', {
+    TableName: table,
+  });
   if (Table.LatestStreamArn) return Table.LatestStreamArn;
-  throw new StartError(`The table ${table} has no stream, which an event source reads. Set DATA_DIR to another directory, or delete it.`);
+  throw new StartError(
+    `The table ${table} has no stream, which an event source reads. Set DATA_DIR to another directory, or delete it.`,
+  );
 }
 
 /** Reads a stream from a position on, or from its beginning: its shards one after another, as each follows the one before. */
@@ -46,7 +50,10 @@ export class StreamReader {
     try {
       this.#iterator ??= await this.#open();
       if (this.#iterator === undefined) return [];
-      const { Records, NextShardIterator } = await this.#call<{ Records: StreamRecord[]; NextShardIterator?: string }>('GetRecords', { ShardIterator: this.#iterator });
+      const { Records, NextShardIterator } = await this.#call<{ Records: StreamRecord[]; NextShardIterator?: string }>(
+        'GetRecords',
+        { ShardIterator: this.#iterator },
+      );
       const shard = this.#shard!;
       const read = Records.map((record) => ({ record, position: { shard, sequence: record.dynamodb.SequenceNumber } }));
       this.#last = read.at(-1)?.position ?? this.#last;
@@ -65,10 +72,15 @@ export class StreamReader {
     // What the stream does not keep any more cannot be read on.
     if (this.#shard === undefined || !shards.includes(this.#shard)) this.#shard = shards[0];
     if (this.#shard === undefined) return undefined;
-    const begin = this.#last?.shard === this.#shard
-      ? { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: this.#last.sequence }
-      : { ShardIteratorType: 'TRIM_HORIZON' };
-    const { ShardIterator } = await this.#call<{ ShardIterator: string }>('GetShardIterator', { StreamArn: this.#stream, ShardId: this.#shard, ...begin });
+    const begin =
+      this.#last?.shard === this.#shard
+        ? { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: this.#last.sequence }
+        : { ShardIteratorType: 'TRIM_HORIZON' };
+    const { ShardIterator } = await this.#call<{ ShardIterator: string }>('GetShardIterator', {
+      StreamArn: this.#stream,
+      ShardId: this.#shard,
+      ...begin,
+    });
     return ShardIterator;
   }
 
@@ -79,7 +91,10 @@ export class StreamReader {
   }
 
   async #shards(): Promise<string[]> {
-    const { StreamDescription } = await this.#call<{ StreamDescription: { Shards: { ShardId: string }[] } }>('DescribeStream', { StreamArn: this.#stream });
+    const { StreamDescription } = await this.#call<{ StreamDescription: { Shards: { ShardId: string }[] } }>(
+      'DescribeStream',
+      { StreamArn: this.#stream },
+    );
     return StreamDescription.Shards.map(({ ShardId }) => ShardId);
   }
 

@@ -80,15 +80,21 @@ export class StreamSource {
     let readable = true;
     while (!signal.aborted) {
       this.#wake = Promise.withResolvers();
-      const records = this.#pending.length >= MOST_PENDING ? [] : await reader.next().then((read) => {
-        readable = true;
-        return read;
-      }, (error: unknown) => {
-        // Once, and not every second of an outage.
-        if (readable && !signal.aborted) onError(error);
-        readable = false;
-        return [];
-      });
+      const records =
+        this.#pending.length >= MOST_PENDING
+          ? []
+          : await reader.next().then(
+              (read) => {
+                readable = true;
+                return read;
+              },
+              (error: unknown) => {
+                // Once, and not every second of an outage.
+                if (readable && !signal.aborted) onError(error);
+                readable = false;
+                return [];
+              },
+            );
       if (records.length > 0) this.#accept(records);
       else await this.#somethingNew();
     }
@@ -156,7 +162,12 @@ export class StreamSource {
     const records = batch.map(({ record }) => ({ ...record, awsRegion: REGION, eventSourceARN: model.arn }));
     const answer = await invoke({ Records: records }).catch(() => undefined);
     if (answer === undefined) return { rest: batch, threw: true };
-    const failed = model.reportsFailures ? failedItems(answer, batch.map(({ position }) => position.sequence)) : [];
+    const failed = model.reportsFailures
+      ? failedItems(
+          answer,
+          batch.map(({ position }) => position.sequence),
+        )
+      : [];
     const first = batch.findIndex(({ position }) => failed.includes(position.sequence));
     return { rest: first < 0 ? [] : batch.slice(first), threw: false };
   }
@@ -165,7 +176,12 @@ export class StreamSource {
     const { model, discard } = this.#options;
     const [first, last] = [batch[0]!, batch.at(-1)!];
     discard({
-      requestContext: { requestId: randomUUID(), functionArn: `${model.function.arn}:$LATEST`, condition: 'RetryAttemptsExhausted', approximateInvokeCount: attempts },
+      requestContext: {
+        requestId: randomUUID(),
+        functionArn: `${model.function.arn}:$LATEST`,
+        condition: 'RetryAttemptsExhausted',
+        approximateInvokeCount: attempts,
+      },
       responseContext: { statusCode: 200, executedVersion: '$LATEST', functionError: 'Unhandled' },
       version: '1.0',
       timestamp: new Date().toISOString(),

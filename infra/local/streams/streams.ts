@@ -12,13 +12,19 @@ export interface OpenStream {
 }
 
 /** Opens the streams of the event sources where an earlier run has left them, and lets the engine forget what all have done. */
-export async function openStreams(engine: Pick<Engine, 'call' | 'forgetStreamRecords'>, models: readonly StreamSourceModel[], positions: StreamPositions): Promise<OpenStream[]> {
-  const opened = await Promise.all(models.map(async (model) => {
-    const stream = await streamOf(engine.call, model.table);
-    const after = positions.get(model.path, stream);
-    const save = (position: StreamPosition) => positions.set(model.path, stream, position);
-    return { model, after, reader: new StreamReader(engine.call, stream, after), save };
-  }));
+export async function openStreams(
+  engine: Pick<Engine, 'call' | 'forgetStreamRecords'>,
+  models: readonly StreamSourceModel[],
+  positions: StreamPositions,
+): Promise<OpenStream[]> {
+  const opened = await Promise.all(
+    models.map(async (model) => {
+      const stream = await streamOf(engine.call, model.table);
+      const after = positions.get(model.path, stream);
+      const save = (position: StreamPosition) => positions.set(model.path, stream, position);
+      return { model, after, reader: new StreamReader(engine.call, stream, after), save };
+    }),
+  );
   for (const [table, sources] of Map.groupBy(opened, ({ model }) => model.table)) {
     const done = sources.map(({ after }) => BigInt(after?.sequence ?? 0));
     engine.forgetStreamRecords(table, String(done.reduce((least, each) => (each < least ? each : least))));

@@ -9,7 +9,9 @@ export interface Consumed {
 
 const kinds = new Map<string, 'Read' | 'Write'>([
   ...['GetItem', 'BatchGetItem', 'Query', 'Scan', 'TransactGetItems'].map((operation) => [operation, 'Read'] as const),
-  ...['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems'].map((operation) => [operation, 'Write'] as const),
+  ...['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems'].map(
+    (operation) => [operation, 'Write'] as const,
+  ),
 ]);
 
 /** Which units an operation consumes; undefined when none. */
@@ -30,7 +32,10 @@ export function askForCapacity(body: Buffer): Buffer {
  * Finds what was consumed in an answer, and where the caller has not asked for it takes it out. The engine writes it last, where it is
  * found from the end, however large the answer, and cut off in place; elsewhere all of it has to be read.
  */
-export function takeCapacity(body: Buffer, isToBeRemoved: boolean): { readonly consumed: readonly Consumed[]; readonly body: Buffer } {
+export function takeCapacity(
+  body: Buffer,
+  isToBeRemoved: boolean,
+): { readonly consumed: readonly Consumed[]; readonly body: Buffer } {
   const at = body.lastIndexOf(NAME);
   if (at < 0) return { consumed: [], body };
   // An attribute of this name in an item is followed by more closing brackets than this opens.
@@ -40,7 +45,10 @@ export function takeCapacity(body: Buffer, isToBeRemoved: boolean): { readonly c
   if (!ConsumedCapacity) return { consumed: [], body };
   const consumed = [ConsumedCapacity].flat();
   if (!isToBeRemoved) return { consumed, body };
-  return { consumed, body: isLast ? cut(body, body[at - 1] === COMMA ? at - 1 : at) : Buffer.from(JSON.stringify(rest)) };
+  return {
+    consumed,
+    body: isLast ? cut(body, body[at - 1] === COMMA ? at - 1 : at) : Buffer.from(JSON.stringify(rest)),
+  };
 }
 
 /** The object that ends here, in the same memory. */

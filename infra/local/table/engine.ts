@@ -70,7 +70,10 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
       back = Promise.withResolvers();
       absence.over.resolve();
       absence = undefined;
-      await Promise.race([back.promise, kept.then(() => Promise.reject(new Error('The table engine did not come back')))]);
+      await Promise.race([
+        back.promise,
+        kept.then(() => Promise.reject(new Error('The table engine did not come back'))),
+      ]);
     },
     async stop() {
       stopping = true;
@@ -90,7 +93,10 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
     const kill = () => child.kill();
     process.once('exit', kill);
     const ended = once(child, 'exit')
-      .then(([code, signal]) => `it ended with ${code ?? signal}.`, (error: Error) => error.message)
+      .then(
+        ([code, signal]) => `it ended with ${code ?? signal}.`,
+        (error: Error) => error.message,
+      )
       .then(async (how) => `${how}\n${await readFile(logFile, 'utf8').catch(() => '')}`.trim());
     await log.close();
     void ended.then(() => process.off('exit', kill));
@@ -117,7 +123,8 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
         if (stopping) return;
       } else {
         const now = Date.now();
-        if (ends.push(now) > MOST_RESTARTS && now - (ends.shift() as number) < RESTARTS_WITHIN_MILLISECONDS) return crashed.resolve(how);
+        if (ends.push(now) > MOST_RESTARTS && now - (ends.shift() as number) < RESTARTS_WITHIN_MILLISECONDS)
+          return crashed.resolve(how);
         process.stderr.write(`The table engine ended unexpectedly and is started again: ${how}\n`);
       }
       how = await again();
@@ -155,7 +162,10 @@ export async function listening(port: number, decided: AbortSignal): Promise<str
   while (Date.now() < deadline && !decided.aborted) {
     const socket = connect(port, '127.0.0.1');
     // A connection from the very port that it goes to is one with itself, not with an engine.
-    const connected = await once(socket, 'connect').then(() => socket.localPort !== port, () => false);
+    const connected = await once(socket, 'connect').then(
+      () => socket.localPort !== port,
+      () => false,
+    );
     socket.destroy();
     if (connected) return undefined;
     await delay(POLL_MILLISECONDS);

@@ -31,7 +31,9 @@ export async function prepareLaunch(kind: EngineKind, dataDir: string): Promise<
 function refuseOtherKind(kind: EngineKind, dataDir: string): void {
   const other: EngineKind = kind === 'dynoxide' ? 'dynamodb-local' : 'dynoxide';
   if (existsSync(join(dataDir, files[kind])) || !existsSync(join(dataDir, files[other]))) return;
-  throw new StartError(`The data in ${dataDir} was written with DYNAMODB_ENGINE=${other}, which ${kind} cannot read. Set DATA_DIR to another directory.`);
+  throw new StartError(
+    `The data in ${dataDir} was written with DYNAMODB_ENGINE=${other}, which ${kind} cannot read. Set DATA_DIR to another directory.`,
+  );
 }
 
 function dynoxide(dataDir: string): Launch {
@@ -41,11 +43,14 @@ function dynoxide(dataDir: string): Launch {
   try {
     binary = join(dirname(createRequire(import.meta.url).resolve(`${platform}/package.json`)), 'dynoxide');
   } catch {
-    throw new StartError(`The table engine ${platform} is not installed. Run npm ci; if there is no such package for this machine, set DYNAMODB_ENGINE=dynamodb-local.`);
+    throw new StartError(
+      `The table engine ${platform} is not installed. Run npm ci; if there is no such package for this machine, set DYNAMODB_ENGINE=dynamodb-local.`,
+    );
   }
   return {
     marks: ['--db-path', path],
-    spawn: (port, output) => spawnGuarded([binary, 'serve', '--host', '127.0.0.1', '--port', String(port), '--db-path', path], output),
+    spawn: (port, output) =>
+      spawnGuarded([binary, 'serve', '--host', '127.0.0.1', '--port', String(port), '--db-path', path], output),
     started: () => indexStreamRecords(path),
     forgetStreamRecords: (table, sequence) => forgetStreamRecords(path, table, sequence),
   };
@@ -57,5 +62,10 @@ async function dynamoDbLocal(dataDir: string): Promise<Launch> {
   await mkdir(path, { recursive: true });
   const nothing = () => undefined;
   // It forgets stream records by itself, after a day.
-  return { marks: ['-dbPath', path], spawn: (port, output) => spawnGuarded([...java, '-sharedDb', '-dbPath', path, '-port', String(port)], output), started: nothing, forgetStreamRecords: nothing };
+  return {
+    marks: ['-dbPath', path],
+    spawn: (port, output) => spawnGuarded([...java, '-sharedDb', '-dbPath', path, '-port', String(port)], output),
+    started: nothing,
+    forgetStreamRecords: nothing,
+  };
 }

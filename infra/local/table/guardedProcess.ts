@@ -24,7 +24,11 @@ exec $command
  * Starts a command that ends when this process ends, SIGKILL included. It has a session of its own: a signal for the process
  * group of this process, as of Ctrl-C in a terminal, does not reach it. No argument may be empty or contain a line feed.
  */
-export function spawnGuarded(command: readonly string[], output: readonly [number | 'pipe', number | 'pipe'], cwd?: string): ChildProcess {
+export function spawnGuarded(
+  command: readonly string[],
+  output: readonly [number | 'pipe', number | 'pipe'],
+  cwd?: string,
+): ChildProcess {
   const env = { ...process.env, GUARDED_COMMAND: command.join('\n') };
   const child = spawn('/bin/sh', ['-c', SCRIPT], { stdio: ['ignore', ...output, 'pipe'], detached: true, env, cwd });
   const guard = child.stdio[GUARD] as Socket;

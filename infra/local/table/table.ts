@@ -42,17 +42,29 @@ interface Indexes {
  * lacks. What the engine has no use for is left out: backups, encryption at rest, deletion protection, tags.
  */
 export async function ensureTable(engine: EngineCall, { name, properties }: TableModel): Promise<void> {
-  const call = <T>(operation: string, input: object) => engine<T>(`DynamoDB_20120810.${operation}`, { TableName: name, ...input });
+  const call = <T>(operation: string, input: object) =>
+    engine<T>(`DynamoDB_20120810.${operation}`, { TableName: name, ...input });
   const describe = async () => (await call<{ Table: Description }>('DescribeTable', {})).Table;
   const ready = async () => {
     for (;;) {
       const { TableStatus, GlobalSecondaryIndexes = [], VectorIndexes = [] } = await describe();
-      if (TableStatus === 'ACTIVE' && [...GlobalSecondaryIndexes, ...VectorIndexes].every(({ IndexStatus, Backfilling = false }) => IndexStatus === 'ACTIVE' && !Backfilling)) return;
+      if (
+        TableStatus === 'ACTIVE' &&
+        [...GlobalSecondaryIndexes, ...VectorIndexes].every(
+          ({ IndexStatus, Backfilling = false }) => IndexStatus === 'ACTIVE' && !Backfilling,
+        )
+      )
+        return;
       await delay(POLL_MILLISECONDS);
     }
   };
 
-  const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes = [], VectorIndexes = [] } = properties as unknown as Indexes;
+  const {
+    AttributeDefinitions,
+    KeySchema,
+    GlobalSecondaryIndexes = [],
+    VectorIndexes = [],
+  } = properties as unknown as Indexes;
   const existing = await describe().catch((error: unknown) => {
     if ((error as Error).name !== 'ResourceNotFoundException') throw error;
   });
@@ -61,13 +73,22 @@ export async function ensureTable(engine: EngineCall, { name, properties }: Tabl
       ...(GlobalSecondaryIndexes.length > 0 && { GlobalSecondaryIndexes: GlobalSecondaryIndexes.map(onlyKeys) }),
       ...(VectorIndexes.length > 0 && { VectorIndexes }),
     };
-    await call('CreateTable', { AttributeDefinitions, KeySchema, ...indexes, BillingMode: 'PAY_PER_REQUEST', ...stream(properties) });
+    await call('CreateTable', {
+      AttributeDefinitions,
+      KeySchema,
+      ...indexes,
+      BillingMode: 'PAY_PER_REQUEST',
+      ...stream(properties),
+    });
     await ready();
-    if (properties.TimeToLiveSpecification) await call('UpdateTimeToLive', { TimeToLiveSpecification: properties.TimeToLiveSpecification });
+    if (properties.TimeToLiveSpecification)
+      await call('UpdateTimeToLive', { TimeToLiveSpecification: properties.TimeToLiveSpecification });
     return;
   }
   if (keysOf(existing.KeySchema) !== keysOf(KeySchema as Description['KeySchema'])) {
-    throw new StartError(`The table ${name} has other keys in the data directory than in the template. Set DATA_DIR to another directory, or delete it.`);
+    throw new StartError(
+      `The table ${name} has other keys in the data directory than in the template. Set DATA_DIR to another directory, or delete it.`,
+    );
   }
   const present = new Set(existing.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName));
   for (const index of GlobalSecondaryIndexes.filter(({ IndexName }) => !present.has(IndexName))) {
@@ -82,11 +103,26 @@ export async function ensureTable(engine: EngineCall, { name, properties }: Tabl
 }
 
 /** Returns the table without its vector indexes and without the attributes that only those use. CreateTable refuses attributes that no key uses. */
-export function withoutVectorIndexes({ properties: { VectorIndexes: _, ...properties }, ...table }: TableModel): TableModel {
-  const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes = [] } = properties as unknown as Pick<Indexes, 'GlobalSecondaryIndexes'> & { [Name in 'AttributeDefinitions' | 'KeySchema']: { AttributeName: string }[] };
+export function withoutVectorIndexes({
+  properties: { VectorIndexes: _, ...properties },
+  ...table
+}: TableModel): TableModel {
+  const {
+    AttributeDefinitions,
+    KeySchema,
+    GlobalSecondaryIndexes = [],
+  } = properties as unknown as Pick<Indexes, 'GlobalSecondaryIndexes'> & {
+    [Name in 'AttributeDefinitions' | 'KeySchema']: { AttributeName: string }[];
+  };
   const keys = [KeySchema, ...GlobalSecondaryIndexes.map((index) => index.KeySchema as typeof KeySchema)].flat();
   const names = new Set(keys.map(({ AttributeName }) => AttributeName));
-  return { ...table, properties: { ...properties, AttributeDefinitions: AttributeDefinitions.filter(({ AttributeName }) => names.has(AttributeName)) } };
+  return {
+    ...table,
+    properties: {
+      ...properties,
+      AttributeDefinitions: AttributeDefinitions.filter(({ AttributeName }) => names.has(AttributeName)),
+    },
+  };
 }
 
 /** An index without its capacity, which on-demand tables have none of. */

@@ -45,7 +45,12 @@ export const AgentVersion = z.object({
 export type AgentVersion = z.output<typeof AgentVersion>;
 
 /** What a tenant changed of a built-in agent, and how often it ran there. */
-export const BuiltInChange = z.object({ agentId: z.string(), enabled: z.boolean().optional(), updatedAt: z.number().optional(), ...runCount });
+export const BuiltInChange = z.object({
+  agentId: z.string(),
+  enabled: z.boolean().optional(),
+  updatedAt: z.number().optional(),
+  ...runCount,
+});
 export type BuiltInChange = z.output<typeof BuiltInChange>;
 
 /** An agent with its current version. */
@@ -73,7 +78,13 @@ export interface IdentityChange {
 }
 
 export function changeIdentity(agent: Agent, { name, description, enabled }: IdentityChange, now: number): Agent {
-  return { ...agent, ...(name !== undefined && { name }), ...(description !== undefined && { description }), ...(enabled !== undefined && { enabled }), updatedAt: now };
+  return {
+    ...agent,
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description }),
+    ...(enabled !== undefined && { enabled }),
+    updatedAt: now,
+  };
 }
 
 const anObject = z.record(z.string(), z.unknown());
@@ -102,7 +113,12 @@ const shownBehaviour = {
   rawInstructions: z.string().optional(),
   instructions: z.string().optional(),
   phaseTimeoutMs: z.number().optional(),
-  ...Object.fromEntries(['contextGathering', 'execution', 'response', 'postProcess', 'input', 'scope', 'setup'].map((block) => [block, anObject.optional()])),
+  ...Object.fromEntries(
+    ['contextGathering', 'execution', 'response', 'postProcess', 'input', 'scope', 'setup'].map((block) => [
+      block,
+      anObject.optional(),
+    ]),
+  ),
 };
 
 /** A single agent as answers show it (spec 4.11 rule 1): its row, and of a custom agent what it does, fields of the caller's own included. */
@@ -117,30 +133,71 @@ export const ShownAgent = z.looseObject({
 export type ShownAgent = z.output<typeof ShownAgent>;
 
 /** A version as lists show it. */
-export const ShownVersion = z.looseObject({ id: z.string(), version: z.number(), createdAt: z.number(), metadata: anObject, ...shownBehaviour });
+export const ShownVersion = z.looseObject({
+  id: z.string(),
+  version: z.number(),
+  createdAt: z.number(),
+  metadata: anObject,
+  ...shownBehaviour,
+});
 
 /** The caller's own keys with those of the service. */
 export function showMetadata(tenant: string, metadata: string | undefined): OpenKeys {
-  return { ...(metadata === undefined ? {} : JSON.parse(metadata) as object), apiKey: tenant };
+  return { ...(metadata === undefined ? {} : (JSON.parse(metadata) as object)), apiKey: tenant };
 }
 
 export function showRow(tenant: string, agent: Agent): AgentRow {
   const { agentId: id, name, description, enabled, metadata, version } = agent;
-  return { id, name, description, enabled, version, managedBy: 'customer', metadata: showMetadata(tenant, metadata), ...showRuns(agent) };
+  return {
+    id,
+    name,
+    description,
+    enabled,
+    version,
+    managedBy: 'customer',
+    metadata: showMetadata(tenant, metadata),
+    ...showRuns(agent),
+  };
 }
 
 export function showAgent(tenant: string, { agent, current }: WholeAgent): ShownAgent {
   const { createdAt, updatedAt } = agent;
-  return { ...(JSON.parse(current.behaviour) as Behaviour), ...showRow(tenant, agent), createdAt, updatedAt } as ShownAgent;
+  return {
+    ...(JSON.parse(current.behaviour) as Behaviour),
+    ...showRow(tenant, agent),
+    createdAt,
+    updatedAt,
+  } as ShownAgent;
 }
 
-export function showVersion(tenant: string, { version, behaviour, metadata, createdAt }: AgentVersion): z.output<typeof ShownVersion> {
-  return { ...(JSON.parse(behaviour) as Behaviour), id: `v${version}`, version, createdAt, metadata: showMetadata(tenant, metadata) } as z.output<typeof ShownVersion>;
+export function showVersion(
+  tenant: string,
+  { version, behaviour, metadata, createdAt }: AgentVersion,
+): z.output<typeof ShownVersion> {
+  return {
+    ...(JSON.parse(behaviour) as Behaviour),
+    id: `v${version}`,
+    version,
+    createdAt,
+    metadata: showMetadata(tenant, metadata),
+  } as z.output<typeof ShownVersion>;
 }
 
 /** The public side of a built-in agent; `enabled` unless the tenant has said otherwise. */
-export function showBuiltInRow({ id, name, description, category, internal }: BuiltInAgent, change: BuiltInChange | undefined): AgentRow {
-  return { id, name, description, enabled: change?.enabled ?? true, system: true, managedBy: 'system', metadata: { type: 'system', category, ...(internal && { internal }) }, ...showRuns(change ?? {}) };
+export function showBuiltInRow(
+  { id, name, description, category, internal }: BuiltInAgent,
+  change: BuiltInChange | undefined,
+): AgentRow {
+  return {
+    id,
+    name,
+    description,
+    enabled: change?.enabled ?? true,
+    system: true,
+    managedBy: 'system',
+    metadata: { type: 'system', category, ...(internal && { internal }) },
+    ...showRuns(change ?? {}),
+  };
 }
 
 export function showBuiltIn(agent: BuiltInAgent, change: BuiltInChange | undefined): ShownAgent {
@@ -154,5 +211,9 @@ export function unknownAgent(): ApiError {
 
 /** What a call about a custom agent answers that names a built-in one. */
 export function onlyCustomAgents(): ApiError {
-  return invalid({ path: ['agentId'], code: 'built_in', message: 'agentId must be that of a custom agent: built-in agents can only be enabled and disabled' });
+  return invalid({
+    path: ['agentId'],
+    code: 'built_in',
+    message: 'agentId must be that of a custom agent: built-in agents can only be enabled and disabled',
+  });
 }

@@ -13,7 +13,17 @@ const SECRET_BYTES = 64 * 1024;
 /** Fields of an agent itself, which are the same in all of its versions. */
 const identityFields = ['name', 'description', 'enabled'] as const;
 /** Fields that the service makes: what is sent of them says nothing. */
-const generatedFields = ['id', 'agentId', 'apiKey', 'version', 'createdAt', 'updatedAt', 'executionCount', 'lastExecutedAt', 'system'] as const;
+const generatedFields = [
+  'id',
+  'agentId',
+  'apiKey',
+  'version',
+  'createdAt',
+  'updatedAt',
+  'executionCount',
+  'lastExecutedAt',
+  'system',
+] as const;
 const reservedMetadata = ['type', 'category', 'internal', 'apiKey'] as const;
 
 /** What an agent does: the documented fields, and whatever else was sent (spec 4.10). `metadata` is beside it. */
@@ -22,7 +32,10 @@ export type Behaviour = OpenKeys;
 /** The keys of an agent that is sent which only the service may set, as paths. */
 export function serverManagedKeys(sent: OpenKeys): string[][] {
   const { metadata } = sent;
-  const reserved = typeof metadata === 'object' && metadata !== null ? reservedMetadata.filter((key) => Object.hasOwn(metadata, key)).map((key) => ['metadata', key]) : [];
+  const reserved =
+    typeof metadata === 'object' && metadata !== null
+      ? reservedMetadata.filter((key) => Object.hasOwn(metadata, key)).map((key) => ['metadata', key])
+      : [];
   return [...(Object.hasOwn(sent, 'managedBy') ? [['managedBy']] : []), ...reserved];
 }
 
@@ -30,7 +43,11 @@ const SERVER_MANAGED = 'is a server-managed field and cannot be set via the API.
 
 /** INVALID_ARGUMENT that says of each of these keys that it is the service's. */
 export function refuseKeys(paths: readonly (readonly string[])[]): void {
-  const [first, ...others] = paths.map((path): Issue => ({ path: [...path], code: 'server_managed', message: `${path.join('.')} ${SERVER_MANAGED}` }));
+  const [first, ...others] = paths.map((path): Issue => ({
+    path: [...path],
+    code: 'server_managed',
+    message: `${path.join('.')} ${SERVER_MANAGED}`,
+  }));
   if (!first) return;
   const issues = [first, ...others];
   throw new ApiError('INVALID_ARGUMENT', issues.map(({ message }) => message).join(' '), { details: { issues } });
@@ -42,8 +59,15 @@ interface Problem {
 }
 
 interface Known {
-  readonly contextGathering?: { readonly strategies?: readonly string[]; readonly strategyOptions?: { readonly 'rest-api'?: { readonly endpoints: readonly OpenKeys[] } } };
-  readonly execution?: { readonly executionStrategy?: string; readonly serviceId?: string; readonly mcpServers?: readonly OpenKeys[] };
+  readonly contextGathering?: {
+    readonly strategies?: readonly string[];
+    readonly strategyOptions?: { readonly 'rest-api'?: { readonly endpoints: readonly OpenKeys[] } };
+  };
+  readonly execution?: {
+    readonly executionStrategy?: string;
+    readonly serviceId?: string;
+    readonly mcpServers?: readonly OpenKeys[];
+  };
 }
 
 /** What is wrong with an agent as a whole, whose fields are right one by one. */
@@ -53,34 +77,59 @@ export function checkAgent(behaviour: Behaviour, metadata: unknown = {}): Proble
   const strategy = execution.executionStrategy ?? 'ai';
   const problems: Problem[] = [];
   if (contextGathering.strategies?.includes('rest-api') && !restApi) {
-    problems.push({ path: ['contextGathering', 'strategyOptions', 'rest-api'], message: 'is required when strategies include rest-api' });
+    problems.push({
+      path: ['contextGathering', 'strategyOptions', 'rest-api'],
+      message: 'is required when strategies include rest-api',
+    });
   }
-  if (strategy.startsWith('service') && execution.serviceId === undefined) problems.push({ path: ['execution', 'serviceId'], message: `is required when executionStrategy is ${strategy}` });
-  if (strategy === 'mcp-tools' && !execution.mcpServers?.length) problems.push({ path: ['execution', 'mcpServers'], message: 'is required when executionStrategy is mcp-tools: at least one server' });
-  problems.push(...repeatedIds(execution.mcpServers, ['execution', 'mcpServers']), ...repeatedIds(restApi?.endpoints, ['contextGathering', 'strategyOptions', 'rest-api', 'endpoints']));
+  if (strategy.startsWith('service') && execution.serviceId === undefined)
+    problems.push({ path: ['execution', 'serviceId'], message: `is required when executionStrategy is ${strategy}` });
+  if (strategy === 'mcp-tools' && !execution.mcpServers?.length)
+    problems.push({
+      path: ['execution', 'mcpServers'],
+      message: 'is required when executionStrategy is mcp-tools: at least one server',
+    });
+  problems.push(
+    ...repeatedIds(execution.mcpServers, ['execution', 'mcpServers']),
+    ...repeatedIds(restApi?.endpoints, ['contextGathering', 'strategyOptions', 'rest-api', 'endpoints']),
+  );
   // As it is stored: what stands where a secret was can be longer than the secret.
   const { shown, secrets } = hideSecrets(behaviour);
-  if (isLongerThan(JSON.stringify([shown, metadata]), VERSION_BYTES)) problems.push({ path: [], message: `must be at most ${VERSION_BYTES} bytes as JSON, what is stored included` });
-  if (isLongerThan(JSON.stringify(secrets), SECRET_BYTES)) problems.push({ path: [], message: `must have at most ${SECRET_BYTES} bytes of secrets` });
+  if (isLongerThan(JSON.stringify([shown, metadata]), VERSION_BYTES))
+    problems.push({ path: [], message: `must be at most ${VERSION_BYTES} bytes as JSON, what is stored included` });
+  if (isLongerThan(JSON.stringify(secrets), SECRET_BYTES))
+    problems.push({ path: [], message: `must have at most ${SECRET_BYTES} bytes of secrets` });
   return problems;
 }
 
 /** Items that have the id of an earlier one: what belongs to which of them could not be told. */
 function repeatedIds(items: readonly OpenKeys[] = [], at: Path): Problem[] {
   const ids = items.map(({ id }) => id);
-  return ids.flatMap((id, index) => (id !== undefined && ids.indexOf(id) < index ? [{ path: [...at, index, 'id'], message: 'must not be that of another item' }] : []));
+  return ids.flatMap((id, index) =>
+    id !== undefined && ids.indexOf(id) < index
+      ? [{ path: [...at, index, 'id'], message: 'must not be that of another item' }]
+      : [],
+  );
 }
 
 function problemsAsIssues(problems: readonly Problem[]) {
   return problems.map(({ path, message }) => ({ code: 'custom' as const, input: undefined, path: [...path], message }));
 }
 
-const agentShape = { name: Name, description: optional(Text), enabled: optional(z.boolean()), metadata: optional(OpenObject), ...behaviourShape };
+const agentShape = {
+  name: Name,
+  description: optional(Text),
+  enabled: optional(z.boolean()),
+  metadata: optional(OpenObject),
+  ...behaviourShape,
+};
 
 /** An agent as a call sends it, whose fields are right; keys that only the service may set are refused by `refuseKeys`. */
 export const SentAgent = openFields(agentShape, VERSION_BYTES).check(({ value, issues }) => {
   const behaviour = behaviourOf(value);
-  issues.push(...problemsAsIssues([...checkAgent(behaviour, value.metadata), ...notStored(keepSecrets(behaviour).missing)]));
+  issues.push(
+    ...problemsAsIssues([...checkAgent(behaviour, value.metadata), ...notStored(keepSecrets(behaviour).missing)]),
+  );
 });
 
 /** What `/v2/agents/create` takes as it is (spec 4.10). */
@@ -90,7 +139,10 @@ export const CreateAgent = SentAgent.check(({ value, issues }) => {
 export type CreateAgent = z.output<typeof CreateAgent>;
 
 /** A change of what an agent does, which makes a new version: any of the fields. */
-export const SentVersion = openFields({ agentId: Id, metadata: optional(OpenObject), ...behaviourShape }, VERSION_BYTES);
+export const SentVersion = openFields(
+  { agentId: Id, metadata: optional(OpenObject), ...behaviourShape },
+  VERSION_BYTES,
+);
 export type SentVersion = z.output<typeof SentVersion>;
 /** The documented fields of which a change sends one at least. */
 export const versionFields: readonly string[] = ['metadata', ...Object.keys(behaviourShape)];
@@ -118,7 +170,15 @@ function mergeBlocks(stored: Behaviour, sent: Behaviour): Behaviour {
   const merged = new Map(Object.entries(stored));
   for (const [key, value] of Object.entries(sent)) {
     const before = merged.get(key);
-    merged.set(key, isBlock(before) && isBlock(value) ? Object.fromEntries([...Object.entries(before), ...Object.entries(value).filter(([, inner]) => inner !== undefined)]) : value);
+    merged.set(
+      key,
+      isBlock(before) && isBlock(value)
+        ? Object.fromEntries([
+            ...Object.entries(before),
+            ...Object.entries(value).filter(([, inner]) => inner !== undefined),
+          ])
+        : value,
+    );
   }
   return Object.fromEntries(merged);
 }
@@ -135,5 +195,7 @@ const otherFields: ReadonlySet<string> = new Set([...identityFields, ...generate
 
 /** What of a sent agent is its behaviour: all but its identity, its metadata and what the service makes itself. */
 export function behaviourOf(sent: OpenKeys): Behaviour {
-  return Object.fromEntries(Object.entries(sent).filter(([key, value]) => value !== undefined && !otherFields.has(key)));
+  return Object.fromEntries(
+    Object.entries(sent).filter(([key, value]) => value !== undefined && !otherFields.has(key)),
+  );
 }

@@ -36,28 +36,50 @@ export const NewGroup = z.strictObject({
 });
 
 /** What of a group may change; its agents have calls of their own. */
-export const GroupChange = z.strictObject({ groupId: Id, name: optional(GroupName), description: optional(GroupDescription) });
+export const GroupChange = z.strictObject({
+  groupId: Id,
+  name: optional(GroupName),
+  description: optional(GroupDescription),
+});
 
 /** Agents that go into a group, or leave it. */
 export const GroupMembers = z.strictObject({ groupId: Id, agentIds: list(Id, limits.list) });
 
-export function newGroup({ name, description, agentIds = [], metadata }: z.output<typeof NewGroup>, made: { groupId: string; now: number }): AgentGroup {
+export function newGroup(
+  { name, description, agentIds = [], metadata }: z.output<typeof NewGroup>,
+  made: { groupId: string; now: number },
+): AgentGroup {
   const { groupId, now } = made;
   return {
-    groupId, name, agentIds: distinct(agentIds), createdAt: now, updatedAt: now,
-    ...(description !== undefined && { description }), ...(metadata && { metadata: JSON.stringify(metadata) }),
+    groupId,
+    name,
+    agentIds: distinct(agentIds),
+    createdAt: now,
+    updatedAt: now,
+    ...(description !== undefined && { description }),
+    ...(metadata && { metadata: JSON.stringify(metadata) }),
   };
 }
 
-export function changeGroup(group: AgentGroup, { name, description }: Omit<z.output<typeof GroupChange>, 'groupId'>, now: number): AgentGroup {
-  return { ...group, ...(name !== undefined && { name }), ...(description !== undefined && { description }), updatedAt: now };
+export function changeGroup(
+  group: AgentGroup,
+  { name, description }: Omit<z.output<typeof GroupChange>, 'groupId'>,
+  now: number,
+): AgentGroup {
+  return {
+    ...group,
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description }),
+    updatedAt: now,
+  };
 }
 
 /** A group with these agents behind those that it has; as it is when it has them all. RESOURCE_EXHAUSTED when they are too many. */
 export function withAgents(group: AgentGroup, added: readonly string[], now: number): AgentGroup {
   const agentIds = distinct([...group.agentIds, ...added]);
   if (agentIds.length === group.agentIds.length) return group;
-  if (agentIds.length > MOST_MEMBERS) throw new ApiError('RESOURCE_EXHAUSTED', `A group can have at most ${MOST_MEMBERS} agents.`);
+  if (agentIds.length > MOST_MEMBERS)
+    throw new ApiError('RESOURCE_EXHAUSTED', `A group can have at most ${MOST_MEMBERS} agents.`);
   return { ...group, agentIds, updatedAt: now };
 }
 
@@ -82,7 +104,14 @@ export const ShownGroup = z.object({ ...shownShape, agentIds: z.array(z.string()
 export const GroupRow = z.object({ ...shownShape, agentCount: z.number() });
 
 function shown(tenant: string, { groupId: id, name, description, metadata, createdAt, updatedAt }: AgentGroup) {
-  return { id, name, description, metadata: showMetadata(tenant, metadata) as Record<string, unknown>, createdAt, updatedAt } satisfies OpenKeys;
+  return {
+    id,
+    name,
+    description,
+    metadata: showMetadata(tenant, metadata) as Record<string, unknown>,
+    createdAt,
+    updatedAt,
+  } satisfies OpenKeys;
 }
 
 export function showGroup(tenant: string, group: AgentGroup): z.output<typeof ShownGroup> {
@@ -100,5 +129,6 @@ export function unknownGroup(): ApiError {
 
 /** NOT_FOUND for agents that are to be in a group and do not exist. */
 export function requireKnown(unknown: readonly string[]): void {
-  if (unknown.length > 0) throw new ApiError('NOT_FOUND', `agentIds: these agents do not exist: ${unknown.slice(0, 10).join(', ')}`);
+  if (unknown.length > 0)
+    throw new ApiError('NOT_FOUND', `agentIds: these agents do not exist: ${unknown.slice(0, 10).join(', ')}`);
 }

@@ -17,10 +17,20 @@ export interface RunCount {
 /** What is counted of an agent with further executions, none of which was counted before. */
 export function withRuns<T extends RunCount>(counted: T, runs: readonly AgentRun[]): T {
   if (runs.length === 0) return counted;
-  return { ...counted, executionCount: (counted.executionCount ?? 0) + runs.length, lastExecutedAt: Math.max(counted.lastExecutedAt ?? 0, ...runs.map(({ at }) => at)) };
+  return {
+    ...counted,
+    executionCount: (counted.executionCount ?? 0) + runs.length,
+    lastExecutedAt: Math.max(counted.lastExecutedAt ?? 0, ...runs.map(({ at }) => at)),
+  };
 }
 
 /** The count as answers show it (design 14). */
-export function showRuns({ executionCount = 0, lastExecutedAt = null }: { executionCount?: number | undefined; lastExecutedAt?: number | null | undefined }) {
+export function showRuns({
+  executionCount = 0,
+  lastExecutedAt = null,
+}: {
+  executionCount?: number | undefined;
+  lastExecutedAt?: number | null | undefined;
+}) {
   return { executionCount, lastExecutedAt };
 }

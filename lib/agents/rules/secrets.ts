@@ -8,7 +8,8 @@ export type Path = readonly (string | number)[];
 /** Fields of an `auth` block that are no secrets. */
 const openAuthFields: ReadonlySet<string> = new Set(['type', 'username']);
 /** Names of headers and query parameters that carry credentials. */
-const CREDENTIAL_NAME = /auth(?!or(?!i))|cookie|token(?!s)|secret|passw|credential|signature|session|api[-_.]?key|access[-_.]?key|^key$/i;
+const CREDENTIAL_NAME =
+  /auth(?!or(?!i))|cookie|token(?!s)|secret|passw|credential|signature|session|api[-_.]?key|access[-_.]?key|^key$/i;
 
 /** Where a value stands: beneath a `secret` place every text and number is one, in `auth` all but what is open there, in `named` what has a name that says so. */
 type Surroundings = 'open' | 'named' | 'auth' | 'secret';
@@ -25,12 +26,21 @@ function mapSecrets<T>(value: T, visit: Visit): T {
 }
 
 function mapValue(value: unknown, around: Surroundings, path: Path, place: Path, visit: Visit): unknown {
-  if (Array.isArray(value)) return value.map((item, index) => mapValue(item, around, [...path, index], [...place, placeOf(item, index)], visit));
+  if (Array.isArray(value))
+    return value.map((item, index) =>
+      mapValue(item, around, [...path, index], [...place, placeOf(item, index)], visit),
+    );
   if (typeof value === 'object' && value !== null) {
     // Not by assignment, which would set the prototype where a key is called `__proto__`.
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapValue(item, within(key, item, around), [...path, key], [...place, key], visit)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [
+        key,
+        mapValue(item, within(key, item, around), [...path, key], [...place, key], visit),
+      ]),
+    );
   }
-  const isSecret = (around === 'auth' || around === 'secret') && (typeof value === 'string' || typeof value === 'number');
+  const isSecret =
+    (around === 'auth' || around === 'secret') && (typeof value === 'string' || typeof value === 'number');
   return isSecret ? visit(value, path, JSON.stringify(place)) : value;
 }
 
@@ -48,7 +58,9 @@ function placeOf(item: unknown, index: number): string | number {
 }
 
 /** A configuration without its secrets, and they in the order in which they stand. */
-export function hideSecrets<T extends OpenKeys>(configuration: T): { readonly shown: T; readonly secrets: readonly (string | number)[] } {
+export function hideSecrets<T extends OpenKeys>(
+  configuration: T,
+): { readonly shown: T; readonly secrets: readonly (string | number)[] } {
   const secrets: (string | number)[] = [];
   const shown = mapSecrets(configuration, (secret) => {
     secrets.push(secret);
@@ -68,7 +80,10 @@ export function revealSecrets<T extends OpenKeys>(shown: T, secrets: readonly (s
 }
 
 /** What was sent with the stored secrets where it says `__redacted__`, and the fields that say so where nothing is stored. */
-export function keepSecrets<T extends OpenKeys>(sent: T, stored: OpenKeys = {}): { readonly kept: T; readonly missing: readonly Path[] } {
+export function keepSecrets<T extends OpenKeys>(
+  sent: T,
+  stored: OpenKeys = {},
+): { readonly kept: T; readonly missing: readonly Path[] } {
   const known = new Map<string, string | number | undefined>();
   // Two items of a list with one id: which of them is meant cannot be told, so neither is kept.
   mapSecrets(stored, (secret, _path, place) => known.set(place, known.has(place) ? undefined : secret));

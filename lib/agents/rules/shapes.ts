@@ -20,24 +20,33 @@ const LONGEST_PASSWORD = 4_096;
 
 /** An object of which some fields are known and checked, and any others stay as they came; 64 KB together unless another limit is given. */
 export function openFields<S extends z.ZodRawShape>(shape: S, bytes: number = limits.objectBytes) {
-  return withOpenKeys(shape, bytes).transform(({ open, ...known }) => ({ ...open, ...known }) as unknown as z.output<z.ZodObject<S>> & OpenKeys);
+  return withOpenKeys(shape, bytes).transform(
+    ({ open, ...known }) => ({ ...open, ...known }) as unknown as z.output<z.ZodObject<S>> & OpenKeys,
+  );
 }
 
 const names = (most = MOST_NAMES) => optional(list(Name, most, 0));
 const Url = z.string().min(1).max(LONGEST_URL);
 /** An address to call, or a template of one; what it leads to is looked at when it is called. */
 const CallableUrl = Url.check(
-  z.refine((text) => text.includes('{{') || parseHttpUrl(text) !== undefined, { error: 'must be a valid http(s) URL or a template of one' }),
+  z.refine((text) => text.includes('{{') || parseHttpUrl(text) !== undefined, {
+    error: 'must be a valid http(s) URL or a template of one',
+  }),
   // Names and passwords in addresses would be neither encrypted nor hidden.
-  z.refine((text) => !/^[a-z]+:\/\/[^/?#]*@/i.test(text), { error: 'must not contain credentials: they belong into auth' }),
+  z.refine((text) => !/^[a-z]+:\/\/[^/?#]*@/i.test(text), {
+    error: 'must not contain credentials: they belong into auth',
+  }),
 );
 
 /** Headers of a request, by their names. */
 const HeaderMap = OpenObject.check(({ value, issues }) => {
   if (typeof value !== 'object' || value === null) return;
   for (const [name, sent] of Object.entries(value)) {
-    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/.test(name)) issues.push({ code: 'custom', input: name, path: [name], message: 'must be the name of a header' });
-    else for (const issue of HeaderSecret.safeParse(sent, { reportInput: true }).error?.issues ?? []) issues.push({ ...issue, path: [name] } as never);
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/.test(name))
+      issues.push({ code: 'custom', input: name, path: [name], message: 'must be the name of a header' });
+    else
+      for (const issue of HeaderSecret.safeParse(sent, { reportInput: true }).error?.issues ?? [])
+        issues.push({ ...issue, path: [name] } as never);
   }
 }).meta({ type: 'object', additionalProperties: { type: 'string' } });
 
@@ -52,7 +61,13 @@ const Auth = openFields({
   headers: optional(HeaderMap),
 }).check(({ value, issues }) => {
   for (const field of neededBy[value.type]) {
-    if (value[field] === undefined) issues.push({ code: 'custom', input: undefined, path: [field], message: `is required when type is ${value.type}` });
+    if (value[field] === undefined)
+      issues.push({
+        code: 'custom',
+        input: undefined,
+        path: [field],
+        message: `is required when type is ${value.type}`,
+      });
   }
 });
 
@@ -71,7 +86,10 @@ const RestEndpoint = openFields({
   responsePath: optional(Name),
 });
 
-const RestApi = openFields({ endpoints: list(RestEndpoint, MOST_REST_ENDPOINTS), maxResponseBytes: optional(z.int().min(1).max(5_000_000)) });
+const RestApi = openFields({
+  endpoints: list(RestEndpoint, MOST_REST_ENDPOINTS),
+  maxResponseBytes: optional(z.int().min(1).max(5_000_000)),
+});
 
 const McpServer = z.strictObject({
   id: Name,
@@ -93,17 +111,30 @@ const AiConfig = z.strictObject({
 });
 
 const UpTo20 = z.int().min(1).max(20);
-const Knowledge = z.strictObject({ useMemory: optional(z.boolean()), maxChunks: optional(UpTo20), maxPatterns: optional(UpTo20), maxActivities: optional(UpTo20) });
+const Knowledge = z.strictObject({
+  useMemory: optional(z.boolean()),
+  maxChunks: optional(UpTo20),
+  maxPatterns: optional(UpTo20),
+  maxActivities: optional(UpTo20),
+});
 
 const anObject = optional(openFields({}));
 
 /** What an agent looks at. Strategies that are not known are kept: whoever runs agents may have more of them. */
 const ContextGathering = openFields({
   strategies: optional(list(Name, MOST_NAMES)),
-  strategyOptions: optional(openFields({
-    'web-page-text': anObject, 'web-page-screenshot': anObject, 'web-page-html': anObject, 'web-page-css': anObject,
-    'computed-styles': anObject, 'sitemap-data': anObject, lighthouse: anObject, 'rest-api': optional(RestApi),
-  })),
+  strategyOptions: optional(
+    openFields({
+      'web-page-text': anObject,
+      'web-page-screenshot': anObject,
+      'web-page-html': anObject,
+      'web-page-css': anObject,
+      'computed-styles': anObject,
+      'sitemap-data': anObject,
+      lighthouse: anObject,
+      'rest-api': optional(RestApi),
+    }),
+  ),
   aiConfig: optional(AiConfig),
 });
 
@@ -117,8 +148,25 @@ const Stagehand = openFields({
   navigationTimeout: optional(z.int().min(1)),
 });
 
-const described = ['summary', 'title', 'description', 'severity', 'targetText', 'suggestion', 'isPageLevel', 'issueType', 'confidence', 'htmlSelector', 'findingType'] as const;
-const ResponseDescriptions = openFields(Object.fromEntries(described.map((field) => [field, optional(Text)])) as Record<(typeof described)[number], z.ZodOptional<typeof Text>>);
+const described = [
+  'summary',
+  'title',
+  'description',
+  'severity',
+  'targetText',
+  'suggestion',
+  'isPageLevel',
+  'issueType',
+  'confidence',
+  'htmlSelector',
+  'findingType',
+] as const;
+const ResponseDescriptions = openFields(
+  Object.fromEntries(described.map((field) => [field, optional(Text)])) as Record<
+    (typeof described)[number],
+    z.ZodOptional<typeof Text>
+  >,
+);
 
 /** How an agent comes to its findings. An empty list of servers takes away those that are stored. */
 const Execution = openFields({
@@ -145,7 +193,12 @@ const PostProcess = openFields({
   guardrails: Stage,
   deletePreviousSuggestions: Stage,
   pinResolution: Stage,
-  annotations: optional(openFields({ enabled: optional(z.boolean()), strategy: optional(z.enum(['findings', 'word-level', 'page-level', 'none'])) })),
+  annotations: optional(
+    openFields({
+      enabled: optional(z.boolean()),
+      strategy: optional(z.enum(['findings', 'word-level', 'page-level', 'none'])),
+    }),
+  ),
   analytics: Stage,
   matchAndMerge: Stage,
   customProcessors: names(),
@@ -157,7 +210,9 @@ const UserContextField = openFields({
   type: z.enum(['string', 'number', 'boolean']),
   required: optional(z.boolean()),
   example: optional(Text),
-  defaultValue: optional(z.union([Text, z.number(), z.boolean()], { error: 'must be a string, a number or a boolean' })),
+  defaultValue: optional(
+    z.union([Text, z.number(), z.boolean()], { error: 'must be a string, a number or a boolean' }),
+  ),
 });
 
 const Input = openFields({
@@ -174,17 +229,22 @@ const Scope = openFields({
   pageScope: patterns,
   pageScopeExclude: patterns,
   contentTypes: names(),
-  crossPage: optional(openFields({
-    enabled: optional(z.boolean()),
-    targetProperty: optional(Name),
-    pageDiscovery: optional(Name),
-    pages: optional(list(z.unknown(), MOST_NAMES, 0)),
-    sourceOfTruthKnowledgeSourceId: optional(Name),
-  })),
+  crossPage: optional(
+    openFields({
+      enabled: optional(z.boolean()),
+      targetProperty: optional(Name),
+      pageDiscovery: optional(Name),
+      pages: optional(list(z.unknown(), MOST_NAMES, 0)),
+      sourceOfTruthKnowledgeSourceId: optional(Name),
+    }),
+  ),
 });
 
 /** What tools remember of how an agent was made; not used when it runs. */
-const Setup = openFields({ setupSamples: optional(list(OpenObject, MOST_ITEMS, 0)), checklistOrigin: optional(OpenObject) });
+const Setup = openFields({
+  setupSamples: optional(list(OpenObject, MOST_ITEMS, 0)),
+  checklistOrigin: optional(OpenObject),
+});
 
 /** The fields that say how an agent behaves: each version has its own (spec 4.10). */
 export const behaviourShape = {

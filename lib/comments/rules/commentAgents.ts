@@ -19,12 +19,20 @@ export function runKey({ agentId, run }: CommentAgent): string {
  * The service's own agents that comments are of, each once with each of its executions. Comments that do not say when they were made are of
  * `createdAt`; nothing was executed later than `now`, whatever they say.
  */
-export function agentsOf(comments: readonly Pick<NewComment, 'agent' | 'createdAt'>[], { createdAt, now }: { createdAt: number; now: number }): CommentAgent[] {
+export function agentsOf(
+  comments: readonly Pick<NewComment, 'agent' | 'createdAt'>[],
+  { createdAt, now }: { createdAt: number; now: number },
+): CommentAgent[] {
   const agents = comments.flatMap((comment): CommentAgent[] => {
     const agent = comment.agent && knownAgent(comment.agent);
     if (!agent || agentSourceOf(agent.agentSource) === 'external') return [];
     const { agentId, executionId } = agent;
-    return [{ agentId, run: executionId === undefined ? undefined : { executionId, at: Math.min(comment.createdAt ?? createdAt, now) } }];
+    return [
+      {
+        agentId,
+        run: executionId === undefined ? undefined : { executionId, at: Math.min(comment.createdAt ?? createdAt, now) },
+      },
+    ];
   });
   return distinctBy(agents, runKey);
 }

@@ -109,7 +109,10 @@ function userIdsIn(users: string | undefined): string[] {
 
 /** The events of what happened: of what others are to be told of, and what has an event (facts B6). */
 export function eventsOf(happenings: readonly Happening[], at: HappeningPlace): CommentEvent[] {
-  const { organization: { organizationId }, document: { documentId } } = at.names;
+  const {
+    organization: { organizationId },
+    document: { documentId },
+  } = at.names;
   return happenings.flatMap((happening): CommentEvent[] => {
     const event = commentVerbs[happening.verb];
     if (!happening.notify || !isEvent(event)) return [];
@@ -122,24 +125,30 @@ function isEvent(type: string): type is TriggerType {
 }
 
 /** The activities of what happened: of what is to be logged, where `enabled` says that its verb is. */
-export function activitiesOf(happenings: readonly Happening[], at: HappeningPlace, enabled: (verb: CommentVerb) => boolean): (OwnActivity & { readonly cause: Cause })[] {
-  return happenings.filter(({ log, verb }) => log && enabled(verb)).map((happening) => {
-    const { verb, actor, thread, comment, from, to } = happening;
-    const [, phrase] = phrases[verb];
-    return {
-      cause: causeOf(happening, at),
-      featureType: 'comment',
-      actionType: verb === 'deleted' && !comment ? 'comment_annotation.delete' : commentVerbs[verb],
-      actionUser: actor,
-      targetEntityId: thread.annotationId,
-      targetSubEntityId: comment && String(comment.commentId),
-      changes: from === undefined && to === undefined ? undefined : { [phrases[verb][0]]: { from, to } },
-      entityData: showThread(at.names, { thread, comments: [], more: thread.commentCount > 0 }),
-      entityTargetData: comment && showComment(at.names, comment),
-      displayMessageTemplate: `{{actionUser}} ${verb === 'deleted' && !comment ? 'deleted a thread' : phrase}`,
-      displayMessageTemplateData: { actionUser: actor.name ?? actor.userId },
-    };
-  });
+export function activitiesOf(
+  happenings: readonly Happening[],
+  at: HappeningPlace,
+  enabled: (verb: CommentVerb) => boolean,
+): (OwnActivity & { readonly cause: Cause })[] {
+  return happenings
+    .filter(({ log, verb }) => log && enabled(verb))
+    .map((happening) => {
+      const { verb, actor, thread, comment, from, to } = happening;
+      const [, phrase] = phrases[verb];
+      return {
+        cause: causeOf(happening, at),
+        featureType: 'comment',
+        actionType: verb === 'deleted' && !comment ? 'comment_annotation.delete' : commentVerbs[verb],
+        actionUser: actor,
+        targetEntityId: thread.annotationId,
+        targetSubEntityId: comment && String(comment.commentId),
+        changes: from === undefined && to === undefined ? undefined : { [phrases[verb][0]]: { from, to } },
+        entityData: showThread(at.names, { thread, comments: [], more: thread.commentCount > 0 }),
+        entityTargetData: comment && showComment(at.names, comment),
+        displayMessageTemplate: `{{actionUser}} ${verb === 'deleted' && !comment ? 'deleted a thread' : phrase}`,
+        displayMessageTemplateData: { actionUser: actor.name ?? actor.userId },
+      };
+    });
 }
 
 /** What a verb changes, as activities call it, and how they say it. */
@@ -174,14 +183,21 @@ function causeOf({ thread: { annotationId }, comment, revision }: Happening, { p
 function payloadOf(happening: Happening, at: HappeningPlace): EventPayload {
   const audience = audienceOf(happening, at);
   const whole: EventPayload = { source: 'comment', data: dataOf(happening, at), audience };
-  return isLongerThan(JSON.stringify(whole), LARGEST_PAYLOAD_BYTES) ? { ...whole, data: reducedDataOf(happening, at) } : whole;
+  return isLongerThan(JSON.stringify(whole), LARGEST_PAYLOAD_BYTES)
+    ? { ...whole, data: reducedDataOf(happening, at) }
+    : whole;
 }
 
-function dataOf({ verb, actor, thread, comment, comments = comment ? [comment] : [], reaction, from, to }: Happening, { names }: HappeningPlace): Record<string, unknown> {
+function dataOf(
+  { verb, actor, thread, comment, comments = comment ? [comment] : [], reaction, from, to }: Happening,
+  { names }: HappeningPlace,
+): Record<string, unknown> {
   return {
     actionUser: actor,
     commentAnnotation: showThread(names, { thread, comments, more: comments.length < thread.commentCount }),
-    ...(comment && { targetComment: { ...showComment(names, comment), ...(reaction && { reactionAnnotations: [reaction] }) } }),
+    ...(comment && {
+      targetComment: { ...showComment(names, comment), ...(reaction && { reactionAnnotations: [reaction] }) },
+    }),
     metadata: eventMetadata(names, read<Location>(thread.location)),
     ...(verb === 'statusChanged' && { oldStatus: from, newStatus: to }),
     ...(verb === 'priorityChanged' && { newPriority: to }),
@@ -189,13 +205,29 @@ function dataOf({ verb, actor, thread, comment, comments = comment ? [comment] :
   };
 }
 
-function reducedDataOf({ verb, actor, thread, comment, comments = comment ? [comment] : [], reaction, from, to }: Happening, { names }: HappeningPlace): Record<string, unknown> {
+function reducedDataOf(
+  { verb, actor, thread, comment, comments = comment ? [comment] : [], reaction, from, to }: Happening,
+  { names }: HappeningPlace,
+): Record<string, unknown> {
   const idOf = (status: unknown) => ({ id: (status as Status).id });
   const { annotationId, type, commentCount, createdAt, lastUpdated } = thread;
   return {
     actionUser: { userId: actor.userId },
-    commentAnnotation: { annotationId, type, comments: comments.map(({ commentId }) => ({ commentId })), commentCount, createdAt, lastUpdated },
-    ...(comment && { targetComment: { commentId: comment.commentId, from: { userId: comment.from.userId }, ...(reaction && { reactionAnnotations: [reactionIds(reaction)] }) } }),
+    commentAnnotation: {
+      annotationId,
+      type,
+      comments: comments.map(({ commentId }) => ({ commentId })),
+      commentCount,
+      createdAt,
+      lastUpdated,
+    },
+    ...(comment && {
+      targetComment: {
+        commentId: comment.commentId,
+        from: { userId: comment.from.userId },
+        ...(reaction && { reactionAnnotations: [reactionIds(reaction)] }),
+      },
+    }),
     metadata: eventIds(names),
     ...(verb === 'statusChanged' && { oldStatus: idOf(from), newStatus: idOf(to) }),
     ...(verb === 'priorityChanged' && { newPriority: typeof to === 'string' ? to : idOf(to) }),
@@ -212,20 +244,33 @@ function reactionIds({ annotationId, icon }: ShownReaction) {
  * Whom it concerns: those mentioned in what the change touches, the assignee and the author; of a reaction who wrote the comment. Then who
  * else takes part or subscribed.
  */
-function audienceOf({ actor, thread, comment, comments = comment ? [comment] : [], reaction }: Happening, { names, place }: HappeningPlace): Audience {
-  const concerned = distinct([...comments.flatMap(mentionedIn), ...(thread.assignedTo ? [thread.assignedTo.userId] : []), thread.from.userId]);
+function audienceOf(
+  { actor, thread, comment, comments = comment ? [comment] : [], reaction }: Happening,
+  { names, place }: HappeningPlace,
+): Audience {
+  const concerned = distinct([
+    ...comments.flatMap(mentionedIn),
+    ...(thread.assignedTo ? [thread.assignedTo.userId] : []),
+    thread.from.userId,
+  ]);
   const addressed = reaction && comment ? [comment.from.userId] : concerned;
   const unsubscribed = userIdsIn(thread.unsubscribedUsers);
   const others = distinct([...concerned, ...involvedUserIds(thread), ...userIdsIn(thread.subscribedUsers)]);
   const following = others.filter((userId) => !addressed.includes(userId) && !unsubscribed.includes(userId));
   const { annotationId, createdAt } = thread;
-  const accessFields = distinct([...comments, ...(comment ? [comment] : [])].flatMap(({ context }) => contextItems(context) ?? []));
+  const accessFields = distinct(
+    [...comments, ...(comment ? [comment] : [])].flatMap(({ context }) => contextItems(context) ?? []),
+  );
   return {
     actorId: actor.userId,
     addressed,
     following,
     thread: {
-      ...guarded(thread, names.organization.organizationId), organization: place.organization, document: place.document, annotationId, createdAt,
+      ...guarded(thread, names.organization.organizationId),
+      organization: place.organization,
+      document: place.document,
+      annotationId,
+      createdAt,
       ...(comment && { commentId: comment.commentId }),
     },
     ...(accessFields.length > 0 && { accessFields }),

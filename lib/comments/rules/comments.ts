@@ -1,7 +1,18 @@
 import * as z from 'zod';
 import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
-import { AccessContext, Id, IsoTime, keptObject, list, Name, OpenObject, optional, Text, withFieldRule } from '../../shared/schema.ts';
+import {
+  AccessContext,
+  Id,
+  IsoTime,
+  keptObject,
+  list,
+  Name,
+  OpenObject,
+  optional,
+  Text,
+  withFieldRule,
+} from '../../shared/schema.ts';
 import { accessFields } from '../../directory/rules/access.ts';
 import { type ContentNames, recordMetadata } from '../../content/rules/names.ts';
 import { Actions, Progress } from './progress.ts';
@@ -21,30 +32,39 @@ const MOST_ATTACHMENTS = 50;
 export const CommentId = z.int().min(0).max(999_999_999_999_999);
 
 /** What became of the comments of a call, by id. */
-export const CommentResults = z.object({ data: z.record(z.string(), z.object({ success: z.boolean(), id: z.number(), message: z.string() })) });
+export const CommentResults = z.object({
+  data: z.record(z.string(), z.object({ success: z.boolean(), id: z.number(), message: z.string() })),
+});
 
 /** Access context of a thread or comment (facts B19). */
 export const Context = z.object({ access: optional(AccessContext) });
 
 /** What an agent says of a finding, and who it is (facts C8). */
-const KnownAgent = z.object({
-  /** `external`, or the service: under its own name or as `svc` (`requireAgentSources`). */
-  agentSource: Name,
-  agentId: Id,
-  executionId: optional(Id),
-  agentType: optional(Name),
-  agentName: optional(Name),
-  url: optional(z.string().max(2_048)),
-  reason: z.object({
-    title: Text.min(1),
-    description: Text,
-    severity: Name,
-    findingId: optional(Id),
-    findingType: optional(z.enum(['text', 'pin', 'page'])),
-    confidence: optional(z.number().min(0).max(100)),
-    source: optional(z.enum(['instructions', 'knowledge'])),
-  }),
-}).check(z.refine(({ agentSource, agentName }) => agentSource !== 'external' || agentName !== undefined, { path: ['agentName'], error: 'is required for external agents' }));
+const KnownAgent = z
+  .object({
+    /** `external`, or the service: under its own name or as `svc` (`requireAgentSources`). */
+    agentSource: Name,
+    agentId: Id,
+    executionId: optional(Id),
+    agentType: optional(Name),
+    agentName: optional(Name),
+    url: optional(z.string().max(2_048)),
+    reason: z.object({
+      title: Text.min(1),
+      description: Text,
+      severity: Name,
+      findingId: optional(Id),
+      findingType: optional(z.enum(['text', 'pin', 'page'])),
+      confidence: optional(z.number().min(0).max(100)),
+      source: optional(z.enum(['instructions', 'knowledge'])),
+    }),
+  })
+  .check(
+    z.refine(({ agentSource, agentName }) => agentSource !== 'external' || agentName !== undefined, {
+      path: ['agentName'],
+      error: 'is required for external agents',
+    }),
+  );
 type Open = Readonly<Record<string, unknown>>;
 const Agent = keptObject(KnownAgent);
 
@@ -60,7 +80,14 @@ export function knownAgent(agent: Open): z.output<typeof KnownAgent> {
 
 const Contact = z.object({ userId: optional(Id), contact: optional(z.object({ userId: optional(Id) })) });
 /** Somebody whom a comment mentions: the user is `userId`, else that of the `contact`. */
-const Tagged = keptObject(Contact.check(z.refine((tagged) => taggedUserId(tagged) !== undefined, { path: ['userId'], error: 'must be given, or that of the contact' })));
+const Tagged = keptObject(
+  Contact.check(
+    z.refine((tagged) => taggedUserId(tagged) !== undefined, {
+      path: ['userId'],
+      error: 'must be given, or that of the contact',
+    }),
+  ),
+);
 
 function taggedUserId(tagged: Open): string | undefined {
   const { userId, contact } = tagged as z.output<typeof Contact>;
@@ -90,31 +117,50 @@ interface Addressed {
   readonly taggedUserContacts?: readonly Open[] | undefined;
 }
 
-const isSmall = z.refine<object>((comment) => !isLongerThan(JSON.stringify(comment), LARGEST_BYTES), { error: `must be at most ${LARGEST_BYTES} bytes as JSON` });
-const involvesFew = z.refine<Addressed>(({ from, to, taggedUserContacts }) => mentionedBy(to, taggedUserContacts, from ? [from.userId] : []).length <= MOST_INVOLVED, {
-  path: ['taggedUserContacts'], error: `must not involve more than ${MOST_INVOLVED} users, together with from and to`,
+const isSmall = z.refine<object>((comment) => !isLongerThan(JSON.stringify(comment), LARGEST_BYTES), {
+  error: `must be at most ${LARGEST_BYTES} bytes as JSON`,
 });
+const involvesFew = z.refine<Addressed>(
+  ({ from, to, taggedUserContacts }) =>
+    mentionedBy(to, taggedUserContacts, from ? [from.userId] : []).length <= MOST_INVOLVED,
+  {
+    path: ['taggedUserContacts'],
+    error: `must not involve more than ${MOST_INVOLVED} users, together with from and to`,
+  },
+);
 
 /** A comment as callers add it. */
-export const NewComment = z.object({
-  commentId: optional(CommentId),
-  ...fields,
-  from: ContentUser,
-  ...broughtIn,
-  /** Whether others are told of it: webhooks, e-mail, in-app notifications (facts B6). */
-  triggerNotification: optional(z.boolean()),
-  /** Whether an activity is logged. */
-  triggerActivities: optional(z.boolean()),
-}).check(isSmall, involvesFew, withFieldRule('anyOf', ['commentText', 'commentHtml', 'attachments', 'isCommentResolverUsed'], z.refine(hasContent, {
-  path: ['commentText'], error: 'must be given, or commentHtml, an attachment or isCommentResolverUsed',
-})));
+export const NewComment = z
+  .object({
+    commentId: optional(CommentId),
+    ...fields,
+    from: ContentUser,
+    ...broughtIn,
+    /** Whether others are told of it: webhooks, e-mail, in-app notifications (facts B6). */
+    triggerNotification: optional(z.boolean()),
+    /** Whether an activity is logged. */
+    triggerActivities: optional(z.boolean()),
+  })
+  .check(
+    isSmall,
+    involvesFew,
+    withFieldRule(
+      'anyOf',
+      ['commentText', 'commentHtml', 'attachments', 'isCommentResolverUsed'],
+      z.refine(hasContent, {
+        path: ['commentText'],
+        error: 'must be given, or commentHtml, an attachment or isCommentResolverUsed',
+      }),
+    ),
+  );
 export type NewComment = z.output<typeof NewComment>;
 
 /** Several comments of one call; an id that the caller chooses is there once. */
 export const NewComments = list(NewComment, MOST_COMMENTS_PER_CALL).check(({ value, issues }) => {
   const seen = new Set<number>();
   for (const [index, { commentId }] of value.entries()) {
-    if (commentId !== undefined && seen.has(commentId)) issues.push({ code: 'custom', input: value, path: [index, 'commentId'], message: 'is given twice' });
+    if (commentId !== undefined && seen.has(commentId))
+      issues.push({ code: 'custom', input: value, path: [index, 'commentId'], message: 'is given twice' });
     if (commentId !== undefined) seen.add(commentId);
   }
 });
@@ -127,9 +173,14 @@ interface CommentLists {
   readonly comments?: NewComment[] | undefined;
 }
 
-export const oneCommentList = withFieldRule('oneOf', ['commentData', 'comments'], z.refine<CommentLists>(({ commentData, comments }) => (commentData === undefined) !== (comments === undefined), {
-  path: ['commentData'], error: 'must be given, or comments, and not both',
-}));
+export const oneCommentList = withFieldRule(
+  'oneOf',
+  ['commentData', 'comments'],
+  z.refine<CommentLists>(({ commentData, comments }) => (commentData === undefined) !== (comments === undefined), {
+    path: ['commentData'],
+    error: 'must be given, or comments, and not both',
+  }),
+);
 
 /** The comments of a call that passed `oneCommentList`. */
 export function sentComments({ commentData, comments }: CommentLists): NewComment[] {
@@ -137,8 +188,13 @@ export function sentComments({ commentData, comments }: CommentLists): NewCommen
 }
 
 /** What an update changes of a comment; at least one field. */
-export const CommentChange = z.object({ ...fields, from: optional(ContentUser) })
-  .check(isSmall, involvesFew, z.refine((change) => Object.values(change).some((value) => value !== undefined), { error: 'must have at least one field that can be changed' }));
+export const CommentChange = z.object({ ...fields, from: optional(ContentUser) }).check(
+  isSmall,
+  involvesFew,
+  z.refine((change) => Object.values(change).some((value) => value !== undefined), {
+    error: 'must have at least one field that can be changed',
+  }),
+);
 export type CommentChange = z.output<typeof CommentChange>;
 
 /** A comment as it is stored (facts B17). What is the caller's own is JSON text. */
@@ -179,7 +235,16 @@ function hasContent({ commentText, commentHtml, attachments = [], isCommentResol
   return Boolean(commentText) || Boolean(commentHtml) || attachments.length > 0 || isCommentResolverUsed === true;
 }
 
-const openFields = ['to', 'taggedUserContacts', 'attachments', 'context', 'agent', 'progress', 'actions', 'metadata'] as const;
+const openFields = [
+  'to',
+  'taggedUserContacts',
+  'attachments',
+  'context',
+  'agent',
+  'progress',
+  'actions',
+  'metadata',
+] as const;
 const plainFields = ['commentText', 'commentHtml', 'isCommentResolverUsed', 'isCommentTextAvailable'] as const;
 
 /** The fields that were sent, as they are stored. */
@@ -222,9 +287,12 @@ export function newComments(sent: readonly NewComment[], lastCommentId: number, 
 export function changeComment(comment: Comment, change: CommentChange, now: number): Comment | { refused: string } {
   const changed: Comment = { ...comment, ...stored(change), isEdited: true, lastUpdated: now };
   const { commentText, commentHtml, isCommentResolverUsed } = changed;
-  if (!hasContent({ commentText, commentHtml, isCommentResolverUsed, attachments: listIn(changed.attachments) })) return { refused: 'Comment would be empty.' };
-  if (isLongerThan(JSON.stringify({ ...changed, reactions: undefined }), LARGEST_BYTES)) return { refused: 'Comment would be too large.' };
-  if (involvedIn(changed).length > MOST_INVOLVED) return { refused: `Comment would involve more than ${MOST_INVOLVED} users.` };
+  if (!hasContent({ commentText, commentHtml, isCommentResolverUsed, attachments: listIn(changed.attachments) }))
+    return { refused: 'Comment would be empty.' };
+  if (isLongerThan(JSON.stringify({ ...changed, reactions: undefined }), LARGEST_BYTES))
+    return { refused: 'Comment would be too large.' };
+  if (involvedIn(changed).length > MOST_INVOLVED)
+    return { refused: `Comment would involve more than ${MOST_INVOLVED} users.` };
   return changed;
 }
 
@@ -238,14 +306,23 @@ export function mentionedIn({ to, taggedUserContacts }: Comment): string[] {
   return mentionedBy(listIn(to) as ContentUser[], listIn(taggedUserContacts) as Open[]);
 }
 
-function mentionedBy(to: readonly ContentUser[] = [], tagged: readonly Open[] = [], others: readonly string[] = []): string[] {
+function mentionedBy(
+  to: readonly ContentUser[] = [],
+  tagged: readonly Open[] = [],
+  others: readonly string[] = [],
+): string[] {
   return distinct([...others, ...tagged.map((one) => taggedUserId(one) as string), ...to.map(({ userId }) => userId)]);
 }
 
 /** Everybody whom a comment is part of the data of (spec 4.19): who wrote it, and whom it mentions. */
 export function involvedIn(comment: Comment): { userId: string; made: boolean }[] {
   const { userId: author } = comment.from;
-  return [{ userId: author, made: true }, ...mentionedIn(comment).filter((userId) => userId !== author).map((userId) => ({ userId, made: false }))];
+  return [
+    { userId: author, made: true },
+    ...mentionedIn(comment)
+      .filter((userId) => userId !== author)
+      .map((userId) => ({ userId, made: false })),
+  ];
 }
 
 /** The comment with a user in place of another, wherever it names one; itself when it names none. */
@@ -253,13 +330,20 @@ export function withUsers(comment: Comment, replaced: (userId: string) => Conten
   const other = (user: ContentUser) => replaced(user.userId) ?? user;
   const tagged = (one: Open) => {
     const user = replaced(taggedUserId(one) as string);
-    return user ? { ...one, ...(one.userId !== undefined && { userId: user.userId }), ...(one.contact !== undefined && { contact: user }) } : one;
+    return user
+      ? {
+          ...one,
+          ...(one.userId !== undefined && { userId: user.userId }),
+          ...(one.contact !== undefined && { contact: user }),
+        }
+      : one;
   };
   const changed = {
     ...comment,
     from: other(comment.from),
     to: comment.to && JSON.stringify((listIn(comment.to) as ContentUser[]).map(other)),
-    taggedUserContacts: comment.taggedUserContacts && JSON.stringify((listIn(comment.taggedUserContacts) as Open[]).map(tagged)),
+    taggedUserContacts:
+      comment.taggedUserContacts && JSON.stringify((listIn(comment.taggedUserContacts) as Open[]).map(tagged)),
   };
   return JSON.stringify(changed) === JSON.stringify(comment) ? comment : changed;
 }
@@ -302,7 +386,16 @@ export type ShownComment = z.output<typeof ShownComment>;
 
 /** A comment as answers show it. */
 export function showComment(names: ContentNames, comment: Comment): ShownComment {
-  const { commentId, commentText, commentHtml, from, isCommentResolverUsed, isCommentTextAvailable, isEdited, createdAt } = comment;
+  const {
+    commentId,
+    commentText,
+    commentHtml,
+    from,
+    isCommentResolverUsed,
+    isCommentTextAvailable,
+    isEdited,
+    createdAt,
+  } = comment;
   return {
     commentId,
     type: 'text',
@@ -342,8 +435,25 @@ export type CommentRow = z.output<typeof CommentRow>;
 
 /** Drafts, groups, recorders and custom lists of comments are the client's alone: over REST they are empty. */
 export function commentRow(comment: ShownComment): CommentRow {
-  const { to = [], taggedUserContacts = [], attachments = [], commentText, commentHtml, isCommentTextAvailable = Boolean(commentText) || Boolean(commentHtml) } = comment;
-  return { ...comment, isDraft: false, to, toOrganizationUserGroup: [], taggedUserContacts, attachments, recorders: [], customList: [], isCommentTextAvailable };
+  const {
+    to = [],
+    taggedUserContacts = [],
+    attachments = [],
+    commentText,
+    commentHtml,
+    isCommentTextAvailable = Boolean(commentText) || Boolean(commentHtml),
+  } = comment;
+  return {
+    ...comment,
+    isDraft: false,
+    to,
+    toOrganizationUserGroup: [],
+    taggedUserContacts,
+    attachments,
+    recorders: [],
+    customList: [],
+    isCommentTextAvailable,
+  };
 }
 
 /** Access context, stored as JSON text, as answers show it. */

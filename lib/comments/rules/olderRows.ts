@@ -5,7 +5,15 @@ import { ShownComment } from './comments.ts';
 import { StoredUser } from '../../content/rules/user.ts';
 
 /** A comment as `/v1` shows it. */
-export const OlderComment = ShownComment.pick({ commentId: true, commentText: true, commentHtml: true, from: true, lastUpdated: true, status: true, type: true });
+export const OlderComment = ShownComment.pick({
+  commentId: true,
+  commentText: true,
+  commentHtml: true,
+  from: true,
+  lastUpdated: true,
+  status: true,
+  type: true,
+});
 
 /** A thread as `/v1` shows it. */
 export const OlderThread = z.object({

@@ -15,19 +15,27 @@ const Step = z.object({
 });
 
 /** How far the work behind a comment is. Stored and returned as sent. `visibleToUserIds` is a hint for clients: it hides nothing here. */
-export const Progress = keptObject(z.object({
-  state: z.enum(['active', 'completed', 'failed', 'cancelled']),
-  steps: optional(list(Step, MOST_STEPS, 0)),
-  visibleToUserIds: optional(list(Id, limits.list, 0)),
-  startedAt: optional(Instant),
-}));
+export const Progress = keptObject(
+  z.object({
+    state: z.enum(['active', 'completed', 'failed', 'cancelled']),
+    steps: optional(list(Step, MOST_STEPS, 0)),
+    visibleToUserIds: optional(list(Id, limits.list, 0)),
+    startedAt: optional(Instant),
+  }),
+);
 
 /** Buttons that clients show. Stored and returned as sent, never interpreted. */
-export const Actions = list(keptObject(z.object({
-  id: Id,
-  label: optional(Text),
-  icon: optional(Text),
-  disabled: optional(z.boolean()),
-  hidden: optional(z.boolean()),
-  metadata: optional(OpenObject),
-})), MOST_ACTIONS, 0);
+export const Actions = list(
+  keptObject(
+    z.object({
+      id: Id,
+      label: optional(Text),
+      icon: optional(Text),
+      disabled: optional(z.boolean()),
+      hidden: optional(z.boolean()),
+      metadata: optional(OpenObject),
+    }),
+  ),
+  MOST_ACTIONS,
+  0,
+);

@@ -11,7 +11,9 @@ const catalogue: Readonly<Record<string, Status>> = {
 /** The status of a thread: what is known of it, and any other fields of the customer's, such as its colours. */
 export type Status = Readonly<Record<string, unknown>> & { readonly id: string };
 
-const StatusObject = keptObject(z.object({ id: Id, name: optional(Name), type: optional(Name) })) as unknown as z.ZodType<Status>;
+const StatusObject = keptObject(
+  z.object({ id: Id, name: optional(Name), type: optional(Name) }),
+) as unknown as z.ZodType<Status>;
 
 const statusTypes = ['default', 'ongoing', 'terminal'] as const;
 
@@ -19,7 +21,9 @@ const statusTypes = ['default', 'ongoing', 'terminal'] as const;
 const StatusOfType = z.object({ id: z.null().optional(), type: z.enum(statusTypes) });
 
 /** A status as callers send it: whole, or its id alone, or its type alone. */
-export const SentStatus = z.union([Id, StatusObject, StatusOfType], { error: `must be the id of a status, an object with the id, or an object with a type (${statusTypes.join(', ')})` });
+export const SentStatus = z.union([Id, StatusObject, StatusOfType], {
+  error: `must be the id of a status, an object with the id, or an object with a type (${statusTypes.join(', ')})`,
+});
 
 /** What a thread has until somebody says otherwise. */
 export const initialStatus: Status = catalogue.OPEN as Status;

@@ -27,14 +27,19 @@ type Selector = keyof typeof selectors | keyof typeof agentSelectors;
 const selectorNames = [...Object.keys(selectors), ...Object.keys(agentSelectors)] as Selector[];
 
 /** A call that changes threads says which: nobody deletes all of a document's by accident. */
-export const someSelector = withFieldRule('anyOf', selectorNames, z.refine<{ readonly [S in Selector]?: unknown }>(
-  (sent) => selectorNames.some((name) => sent[name] !== undefined && sent[name] !== false),
-  { path: ['annotationIds'], error: 'must be given, or another of what selects annotations' },
-));
+export const someSelector = withFieldRule(
+  'anyOf',
+  selectorNames,
+  z.refine<{ readonly [S in Selector]?: unknown }>(
+    (sent) => selectorNames.some((name) => sent[name] !== undefined && sent[name] !== false),
+    { path: ['annotationIds'], error: 'must be given, or another of what selects annotations' },
+  ),
+);
 
 /** A deletion without a selector is about the whole document. A selector that selects nothing is refused: it must not widen the deletion. */
 export const noEmptySelector = z.refine<{ readonly [S in Selector]?: unknown }>(
-  (sent) => sent.agentSuggestions !== false || selectorNames.some((name) => sent[name] !== undefined && sent[name] !== false),
+  (sent) =>
+    sent.agentSuggestions !== false || selectorNames.some((name) => sent[name] !== undefined && sent[name] !== false),
   { path: ['agentSuggestions'], error: 'must be true, or another selector must be given' },
 );
 
@@ -64,7 +69,14 @@ export const listingFilters = {
   agentComments: optional(z.boolean()),
 };
 
-const agentFilters = ['agentId', 'executionId', 'agentType', 'agentSource', 'agentSuggestions', 'agentComments'] as const;
+const agentFilters = [
+  'agentId',
+  'executionId',
+  'agentType',
+  'agentSource',
+  'agentSuggestions',
+  'agentComments',
+] as const;
 
 /** A listing asks for agents in one way at most (facts C8). */
 export const oneAgentFilter = z.refine<Partial<Record<(typeof agentFilters)[number], unknown>>>(
@@ -74,45 +86,70 @@ export const oneAgentFilter = z.refine<Partial<Record<(typeof agentFilters)[numb
 
 /** Nothing but its id, document and time is known of a deleted thread. */
 const deletedAlone = z.refine<{ readonly deletedAfter?: unknown } & { readonly [field: string]: unknown }>(
-  ({ deletedAfter, ...others }) => deletedAfter === undefined || ['order', 'groupByDocumentId', ...Object.keys(selectors), ...Object.keys(listingFilters)].every((field) => others[field] === undefined),
+  ({ deletedAfter, ...others }) =>
+    deletedAfter === undefined ||
+    ['order', 'groupByDocumentId', ...Object.keys(selectors), ...Object.keys(listingFilters)].every(
+      (field) => others[field] === undefined,
+    ),
   { path: ['deletedAfter'], error: 'must not be given together with filters, groupByDocumentId or order' },
 );
 
-const oneScope = z.refine<{ documentId?: string | undefined; documentIds?: string[] | undefined; folderId?: string | undefined }>(
-  ({ documentId, documentIds, folderId }) => [documentId, documentIds, folderId].filter((scope) => scope !== undefined).length <= 1,
+const oneScope = z.refine<{
+  documentId?: string | undefined;
+  documentIds?: string[] | undefined;
+  folderId?: string | undefined;
+}>(
+  ({ documentId, documentIds, folderId }) =>
+    [documentId, documentIds, folderId].filter((scope) => scope !== undefined).length <= 1,
   { path: ['documentId'], error: 'must not be given together with documentIds or folderId, nor these two together' },
 );
 
 /** A request for threads: of one document, of some, of a folder or of the organization. */
-export const ThreadListing = z.object({
-  organizationId: Id,
-  documentId: optional(Id),
-  documentIds: optional(list(Id, limits.readIds)),
-  folderId: optional(Id),
-  groupByDocumentId: optional(z.boolean()),
-  ...selectors,
-  ...listingFilters,
-  /** Whether rows carry `metadata`; true when left out. */
-  includeMetadata: optional(z.boolean()),
-  /** Whether rows carry `pageInfo`; true when left out. */
-  includePageInfo: optional(z.boolean()),
-  /** Lists the threads that were deleted from this time on instead: `deletedAnnotations`. Epoch ms or ISO 8601. */
-  deletedAfter: optional(Instant),
-  order: optional(z.enum(['asc', 'desc'])),
-  pageSize: optional(PageSize),
-  pageToken: optional(PageToken),
-}).check(oneScope, oneAgentFilter, deletedAlone);
+export const ThreadListing = z
+  .object({
+    organizationId: Id,
+    documentId: optional(Id),
+    documentIds: optional(list(Id, limits.readIds)),
+    folderId: optional(Id),
+    groupByDocumentId: optional(z.boolean()),
+    ...selectors,
+    ...listingFilters,
+    /** Whether rows carry `metadata`; true when left out. */
+    includeMetadata: optional(z.boolean()),
+    /** Whether rows carry `pageInfo`; true when left out. */
+    includePageInfo: optional(z.boolean()),
+    /** Lists the threads that were deleted from this time on instead: `deletedAnnotations`. Epoch ms or ISO 8601. */
+    deletedAfter: optional(Instant),
+    order: optional(z.enum(['asc', 'desc'])),
+    pageSize: optional(PageSize),
+    pageToken: optional(PageToken),
+  })
+  .check(oneScope, oneAgentFilter, deletedAlone);
 
 /** Returns the filters of a request for threads and the optional parts of its rows. The service's own name as `agentSource` means `svc`. */
-export function listingOptions(request: z.output<typeof ThreadListing>, serviceName: string): { filters: ThreadFilters; parts: RowParts } {
+export function listingOptions(
+  request: z.output<typeof ThreadListing>,
+  serviceName: string,
+): { filters: ThreadFilters; parts: RowParts } {
   const { includeMetadata = true, includePageInfo = true, ...others } = request;
-  const { documentIds: _documents, annotationIds: _annotations, groupByDocumentId: _grouped, deletedAfter: _deleted, order: _order, pageSize: _size, pageToken: _token, ...sent } = others;
+  const {
+    documentIds: _documents,
+    annotationIds: _annotations,
+    groupByDocumentId: _grouped,
+    deletedAfter: _deleted,
+    order: _order,
+    pageSize: _size,
+    pageToken: _token,
+    ...sent
+  } = others;
   const filters = { ...sent, agentSource: sent.agentSource === serviceName ? 'svc' : sent.agentSource };
   return { filters, parts: { metadata: includeMetadata, pageInfo: includePageInfo } };
 }
 
 /** Which threads a call is about: those that meet all that is given; of a list one has to fit. Times are epoch ms, from `after` on and before `before`. */
-export type ThreadFilters = z.output<z.ZodObject<typeof selectors & typeof listingFilters>> & { readonly agentUrls?: readonly string[] | undefined };
+export type ThreadFilters = z.output<z.ZodObject<typeof selectors & typeof listingFilters>> & {
+  readonly agentUrls?: readonly string[] | undefined;
+};
 
 function statusIdOf({ status }: Thread): string {
   return (JSON.parse(status) as Status).id;
@@ -125,21 +162,24 @@ export function meets(thread: Thread, filters: ThreadFilters): boolean {
     wanted === undefined || values.some((value) => value !== undefined && wanted.includes(value));
   const within = (at: number, after = 0, before = Infinity) => after <= at && at < before;
   const is = (wanted: string | undefined, value: string | undefined) => wanted === undefined || wanted === value;
-  const isOfAgent = (asked: boolean | undefined, type: Thread['type']) => asked !== true || (agent !== undefined && thread.type === type);
-  return among(filters.annotationIds, thread.annotationId)
-    && among(filters.locationIds, thread.locationKey)
-    && (filters.userIds === undefined || among(filters.userIds, ...involvedUserIds(thread)))
-    && (filters.mentionedUserIds === undefined || among(filters.mentionedUserIds, ...mentionedUserIds(thread)))
-    && is(filters.resolvedBy, thread.resolvedByUserId)
-    && (filters.statusIds === undefined || among(filters.statusIds, statusIdOf(thread)))
-    && (filters.statusId === undefined || filters.statusId === statusIdOf(thread))
-    && within(thread.createdAt, filters.createdAfter, filters.createdBefore)
-    && within(thread.lastUpdated, filters.updatedAfter, filters.updatedBefore)
-    && is(filters.agentId, agent?.agentId)
-    && is(filters.executionId, agent?.executionId)
-    && is(filters.agentType, agent?.agentType)
-    && is(filters.agentSource, agent?.agentSource)
-    && among(filters.agentUrls, agent?.url)
-    && isOfAgent(filters.agentSuggestions, 'suggestion')
-    && isOfAgent(filters.agentComments, 'comment');
+  const isOfAgent = (asked: boolean | undefined, type: Thread['type']) =>
+    asked !== true || (agent !== undefined && thread.type === type);
+  return (
+    among(filters.annotationIds, thread.annotationId) &&
+    among(filters.locationIds, thread.locationKey) &&
+    (filters.userIds === undefined || among(filters.userIds, ...involvedUserIds(thread))) &&
+    (filters.mentionedUserIds === undefined || among(filters.mentionedUserIds, ...mentionedUserIds(thread))) &&
+    is(filters.resolvedBy, thread.resolvedByUserId) &&
+    (filters.statusIds === undefined || among(filters.statusIds, statusIdOf(thread))) &&
+    (filters.statusId === undefined || filters.statusId === statusIdOf(thread)) &&
+    within(thread.createdAt, filters.createdAfter, filters.createdBefore) &&
+    within(thread.lastUpdated, filters.updatedAfter, filters.updatedBefore) &&
+    is(filters.agentId, agent?.agentId) &&
+    is(filters.executionId, agent?.executionId) &&
+    is(filters.agentType, agent?.agentType) &&
+    is(filters.agentSource, agent?.agentSource) &&
+    among(filters.agentUrls, agent?.url) &&
+    isOfAgent(filters.agentSuggestions, 'suggestion') &&
+    isOfAgent(filters.agentComments, 'comment')
+  );
 }

@@ -4,7 +4,23 @@ import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
 import { Id, keptObject, list, OpenObject, optional } from '../../shared/schema.ts';
 import {
-  agentSourceOf, type Comment, commentLists, CommentRow, commentRow, Context, contextItems, knownAgent, mentionedIn, newComments, oneCommentList, read, sentComments, ShownComment, ShownContext, showComment, showContext,
+  agentSourceOf,
+  type Comment,
+  commentLists,
+  CommentRow,
+  commentRow,
+  Context,
+  contextItems,
+  knownAgent,
+  mentionedIn,
+  newComments,
+  oneCommentList,
+  read,
+  sentComments,
+  ShownComment,
+  ShownContext,
+  showComment,
+  showContext,
 } from './comments.ts';
 import { Location, locationKey } from '../../content/rules/location.ts';
 import { type ContentNames, recordMetadata } from '../../content/rules/names.ts';
@@ -29,13 +45,25 @@ const MOST_REPLACEMENTS = 10;
 const Suggestion = keptObject(z.object({ status: optional(z.enum(['pending', 'accepted', 'rejected'])) }));
 
 /** A priority: the customer's own object with an id, or the id alone. */
-const Priority = z.union([Id, keptObject(z.object({ id: Id }))], { error: 'must be the id of a priority, or an object with the id' });
+const Priority = z.union([Id, keptObject(z.object({ id: Id }))], {
+  error: 'must be the id of a priority, or an object with the id',
+});
 
 /** Where on a page a thread is, in the client's own measure. */
-const pageNumbers = ['positionX', 'positionY', 'screenWidth', 'screenHeight', 'screenScrollHeight', 'screenScrollTop'] as const;
+const pageNumbers = [
+  'positionX',
+  'positionY',
+  'screenWidth',
+  'screenHeight',
+  'screenScrollHeight',
+  'screenScrollTop',
+] as const;
 
 function pagePosition<B, N>(flag: B, number: N) {
-  return { isPageAnnotation: flag, ...Object.fromEntries(pageNumbers.map((name) => [name, number])) as Record<(typeof pageNumbers)[number], N> };
+  return {
+    isPageAnnotation: flag,
+    ...(Object.fromEntries(pageNumbers.map((name) => [name, number])) as Record<(typeof pageNumbers)[number], N>),
+  };
 }
 
 const storedPosition = pagePosition(z.boolean().optional(), z.number().optional());
@@ -61,39 +89,58 @@ const fields = {
 };
 
 /** A thread as callers add it (facts C8), with its first comments. */
-export const NewThread = z.object({
-  annotationId: optional(Id),
-  ...commentLists,
-  ...fields,
-  type: optional(z.enum(threadTypes)),
-  commentType: optional(z.enum(['manual', 'chart'])),
-  ...broughtIn,
-}).check(oneCommentList, z.refine(({ commentData: _, comments: __, ...thread }) => !isLongerThan(JSON.stringify(thread), LARGEST_BYTES), {
-  error: `must be at most ${LARGEST_BYTES} bytes as JSON, comments aside`,
-})).transform(({ comments, commentData, ...thread }) => ({ ...thread, commentData: sentComments({ commentData, comments }) }));
+export const NewThread = z
+  .object({
+    annotationId: optional(Id),
+    ...commentLists,
+    ...fields,
+    type: optional(z.enum(threadTypes)),
+    commentType: optional(z.enum(['manual', 'chart'])),
+    ...broughtIn,
+  })
+  .check(
+    oneCommentList,
+    z.refine(({ commentData: _, comments: __, ...thread }) => !isLongerThan(JSON.stringify(thread), LARGEST_BYTES), {
+      error: `must be at most ${LARGEST_BYTES} bytes as JSON, comments aside`,
+    }),
+  )
+  .transform(({ comments, commentData, ...thread }) => ({
+    ...thread,
+    commentData: sentComments({ commentData, comments }),
+  }));
 export type NewThread = z.output<typeof NewThread>;
 
 /** What an update changes of threads; at least one field. A suggestion is replaced whole. */
-export const ThreadChange = z.object({
-  ...fields,
-  from: optional(ContentUser),
-  statusUpdatedByUserId: optional(Id),
-  resolvedByUserId: optional(Id),
-  /** Part of the key of a thread: the same value is accepted, another one is refused. */
-  createdAt: optional(Instant),
-  lastUpdated: optional(Instant),
-}).check(z.refine((change) => Object.values(change).some((value) => value !== undefined), { error: 'must have at least one field that can be changed' }));
+export const ThreadChange = z
+  .object({
+    ...fields,
+    from: optional(ContentUser),
+    statusUpdatedByUserId: optional(Id),
+    resolvedByUserId: optional(Id),
+    /** Part of the key of a thread: the same value is accepted, another one is refused. */
+    createdAt: optional(Instant),
+    lastUpdated: optional(Instant),
+  })
+  .check(
+    z.refine((change) => Object.values(change).some((value) => value !== undefined), {
+      error: 'must have at least one field that can be changed',
+    }),
+  );
 export type ThreadChange = z.output<typeof ThreadChange>;
 
 /** Users who take the place of others. Nobody is replaced and a replacement at once: whoever repeats the call gets the same. */
-export const UserReplacements = list(z.object({ oldUser: ContentUser, newUser: ContentUser }), MOST_REPLACEMENTS).check(({ value, issues }) => {
-  const replaced = value.map(({ oldUser }) => oldUser.userId);
-  const refuse = (index: number, field: string, message: string) => issues.push({ code: 'custom', input: value, path: [index, field], message });
-  for (const [index, { oldUser, newUser }] of value.entries()) {
-    if (replaced.indexOf(oldUser.userId) !== index) refuse(index, 'oldUser', 'is given twice');
-    if (newUser.userId !== oldUser.userId && replaced.includes(newUser.userId)) refuse(index, 'newUser', 'is replaced by another');
-  }
-});
+export const UserReplacements = list(z.object({ oldUser: ContentUser, newUser: ContentUser }), MOST_REPLACEMENTS).check(
+  ({ value, issues }) => {
+    const replaced = value.map(({ oldUser }) => oldUser.userId);
+    const refuse = (index: number, field: string, message: string) =>
+      issues.push({ code: 'custom', input: value, path: [index, field], message });
+    for (const [index, { oldUser, newUser }] of value.entries()) {
+      if (replaced.indexOf(oldUser.userId) !== index) refuse(index, 'oldUser', 'is given twice');
+      if (newUser.userId !== oldUser.userId && replaced.includes(newUser.userId))
+        refuse(index, 'newUser', 'is replaced by another');
+    }
+  },
+);
 export type UserReplacement = z.output<typeof UserReplacements>[number];
 
 /** The agent that a thread is of: that of its first comment. */
@@ -171,29 +218,53 @@ function tally(before: readonly Participant[], came: readonly Comment[], went: r
     const counted = counts.get(userId) ?? { wrote: 0, mentioned: 0 };
     counts.set(userId, { ...counted, [what]: counted[what] + by });
   };
-  for (const [comments, by] of [[came, 1], [went, -1]] as const) {
+  for (const [comments, by] of [
+    [came, 1],
+    [went, -1],
+  ] as const) {
     for (const comment of comments) {
       count(comment.from.userId, 'wrote', by);
       for (const userId of mentionedIn(comment)) count(userId, 'mentioned', by);
     }
   }
-  return JSON.stringify([...counts].flatMap(([userId, { wrote, mentioned }]) => (wrote > 0 || mentioned > 0 ? [[userId, wrote, mentioned]] : [])));
+  return JSON.stringify(
+    [...counts].flatMap(([userId, { wrote, mentioned }]) =>
+      wrote > 0 || mentioned > 0 ? [[userId, wrote, mentioned]] : [],
+    ),
+  );
 }
 
 /** A thread unless it is too much for one item of the table. */
 function bounded(thread: Thread): Thread | Refused {
-  if (isLongerThan(thread.participants, MOST_PARTICIPANT_BYTES)) return { refused: 'Annotation would involve too many users.' };
-  return isLongerThan(JSON.stringify(thread), LARGEST_BYTES + MOST_PARTICIPANT_BYTES) ? { refused: 'Annotation would be too large.' } : thread;
+  if (isLongerThan(thread.participants, MOST_PARTICIPANT_BYTES))
+    return { refused: 'Annotation would involve too many users.' };
+  return isLongerThan(JSON.stringify(thread), LARGEST_BYTES + MOST_PARTICIPANT_BYTES)
+    ? { refused: 'Annotation would be too large.' }
+    : thread;
 }
 
-const openFields = ['targetElement', 'priority', 'context', 'customList', 'pageInfo', 'progress', 'actions', 'metadata', 'subscribedUsers', 'unsubscribedUsers'] as const;
+const openFields = [
+  'targetElement',
+  'priority',
+  'context',
+  'customList',
+  'pageInfo',
+  'progress',
+  'actions',
+  'metadata',
+  'subscribedUsers',
+  'unsubscribedUsers',
+] as const;
 const plainFields = ['assignedTo', 'visibility', 'isPageAnnotation', ...pageNumbers] as const;
 
 /** The fields that were sent, as they are stored; those that depend on others are not among them. */
 function stored(sent: ThreadChange | NewThread): Partial<Thread> {
   const open = openFields.flatMap((field) => (sent[field] === undefined ? [] : [[field, JSON.stringify(sent[field])]]));
   const plain = plainFields.flatMap((field) => (sent[field] === undefined ? [] : [[field, sent[field]]]));
-  const location = sent.location && { location: JSON.stringify(sent.location), locationKey: locationKey(sent.location) };
+  const location = sent.location && {
+    location: JSON.stringify(sent.location),
+    locationKey: locationKey(sent.location),
+  };
   return { ...Object.fromEntries([...open, ...plain]), ...location };
 }
 
@@ -204,7 +275,8 @@ function suggestionOf(sent: Readonly<Record<string, unknown>>, before?: string):
 
 /** A thread with its first comments, whose ids begin with 1 where the caller gives none. */
 export function newThread(
-  sent: NewThread, { annotationId, documentId, now }: { annotationId: string; documentId: string; now: number },
+  sent: NewThread,
+  { annotationId, documentId, now }: { annotationId: string; documentId: string; now: number },
 ): { thread: Thread; comments: Comment[] } | Refused {
   const createdAt = sent.createdAt ?? now;
   const comments = newComments(sent.commentData, 0, { annotationId, threadCreatedAt: createdAt, createdAt, now });
@@ -259,7 +331,12 @@ export function withComments(thread: Thread, came: readonly Comment[], now: numb
 }
 
 /** A thread some of whose comments were changed; they stand in the same order before and after. */
-export function withChangedComments(thread: Thread, before: readonly Comment[], after: readonly Comment[], now: number): Thread | Refused {
+export function withChangedComments(
+  thread: Thread,
+  before: readonly Comment[],
+  after: readonly Comment[],
+  now: number,
+): Thread | Refused {
   const last = after.find(({ commentId }) => commentId === thread.last.commentId);
   return bounded({
     ...thread,
@@ -270,7 +347,12 @@ export function withChangedComments(thread: Thread, before: readonly Comment[], 
 }
 
 /** A thread without some of its comments, but with others; `first` and `last` are those of them, where they are not the same as before. */
-export function withoutComments(thread: Thread, went: readonly Comment[], { first, last }: { first?: Comment | undefined; last?: Comment | undefined }, now: number): Thread {
+export function withoutComments(
+  thread: Thread,
+  went: readonly Comment[],
+  { first, last }: { first?: Comment | undefined; last?: Comment | undefined },
+  now: number,
+): Thread {
   return {
     ...thread,
     participants: tally(participantsOf(thread), [], went),
@@ -282,8 +364,13 @@ export function withoutComments(thread: Thread, went: readonly Comment[], { firs
 }
 
 /** A thread after a change by `actorId`. */
-export function changeThread(thread: Thread, change: ThreadChange, { actorId, now }: { actorId?: string | undefined; now: number }): Thread | Refused {
-  if (change.createdAt !== undefined && change.createdAt !== thread.createdAt) return { refused: 'createdAt of an annotation cannot be changed.' };
+export function changeThread(
+  thread: Thread,
+  change: ThreadChange,
+  { actorId, now }: { actorId?: string | undefined; now: number },
+): Thread | Refused {
+  if (change.createdAt !== undefined && change.createdAt !== thread.createdAt)
+    return { refused: 'createdAt of an annotation cannot be changed.' };
   return bounded({
     ...thread,
     ...stored(change),
@@ -295,29 +382,47 @@ export function changeThread(thread: Thread, change: ThreadChange, { actorId, no
 }
 
 /** The status and who set it. Who resolved a thread stays while it is done, and is forgotten when it is open again (facts B17). */
-function statusAfter(thread: Thread, change: ThreadChange, actorId: string | undefined): Pick<Thread, 'status' | 'statusUpdatedByUserId' | 'resolvedByUserId'> {
+function statusAfter(
+  thread: Thread,
+  change: ThreadChange,
+  actorId: string | undefined,
+): Pick<Thread, 'status' | 'statusUpdatedByUserId' | 'resolvedByUserId'> {
   const before = JSON.parse(thread.status) as Status;
   const after = change.status === undefined ? before : statusOf(change.status);
   const changed = !isDeepStrictEqual(before, after);
   const setBy = change.statusUpdatedByUserId ?? (changed ? actorId : thread.statusUpdatedByUserId);
   const stays = !changed || (isTerminal(before) && isTerminal(after));
   const resolver = stays ? thread.resolvedByUserId : isTerminal(after) ? setBy : undefined;
-  return { status: JSON.stringify(after), statusUpdatedByUserId: setBy, resolvedByUserId: change.resolvedByUserId ?? resolver };
+  return {
+    status: JSON.stringify(after),
+    statusUpdatedByUserId: setBy,
+    resolvedByUserId: change.resolvedByUserId ?? resolver,
+  };
 }
 
 /** A thread with a user in place of another as its author and assignee; its comments are another matter. */
 export function withThreadUsers(thread: Thread, replaced: (userId: string) => ContentUser | undefined): Thread {
-  return { ...thread, from: replaced(thread.from.userId) ?? thread.from, assignedTo: thread.assignedTo && (replaced(thread.assignedTo.userId) ?? thread.assignedTo) };
+  return {
+    ...thread,
+    from: replaced(thread.from.userId) ?? thread.from,
+    assignedTo: thread.assignedTo && (replaced(thread.assignedTo.userId) ?? thread.assignedTo),
+  };
 }
 
 /** The part of a thread that decides who may see it. */
-export function guarded({ visibility, context, from }: Pick<Thread, 'visibility' | 'context' | 'from'>, organizationId: string): Guarded {
+export function guarded(
+  { visibility, context, from }: Pick<Thread, 'visibility' | 'context' | 'from'>,
+  organizationId: string,
+): Guarded {
   return { visibility, accessFields: contextItems(context), authorId: from.userId, organizationId };
 }
 
 /** Everybody who takes part in a thread: wrote in it, is mentioned in it, or has it assigned. */
 export function involvedUserIds(thread: Thread): string[] {
-  return distinct([...participantsOf(thread).map(([userId]) => userId), ...(thread.assignedTo ? [thread.assignedTo.userId] : [])]);
+  return distinct([
+    ...participantsOf(thread).map(([userId]) => userId),
+    ...(thread.assignedTo ? [thread.assignedTo.userId] : []),
+  ]);
 }
 
 /** Everybody whom a comment of the thread mentions. */
@@ -383,7 +488,21 @@ export type ShownThread = z.output<typeof ShownThread>;
 
 /** A thread as answers show it, with those of its comments that are given; `more` when there are others. */
 export function showThread(names: ContentNames, { thread, comments, more }: ThreadWithComments): ShownThread {
-  const { annotationId, annotationNumber, type, commentType, sourceType, commentCount, from, statusUpdatedByUserId, resolvedByUserId, assignedTo, visibility, createdAt, lastUpdated } = thread;
+  const {
+    annotationId,
+    annotationNumber,
+    type,
+    commentType,
+    sourceType,
+    commentCount,
+    from,
+    statusUpdatedByUserId,
+    resolvedByUserId,
+    assignedTo,
+    visibility,
+    createdAt,
+    lastUpdated,
+  } = thread;
   return {
     annotationId,
     annotationNumber,
@@ -445,7 +564,16 @@ export type ThreadRow = z.output<typeof ThreadRow>;
 
 /** Subscribed groups and drafts are the client's alone: over REST there are none. */
 export function threadRow(thread: ShownThread, parts: RowParts): ThreadRow {
-  const { context = { access: {}, accessFields: [] }, visibility, locationId = null, customList = [], subscribedUsers = [], unsubscribedUsers = [], pageInfo = {}, metadata } = thread;
+  const {
+    context = { access: {}, accessFields: [] },
+    visibility,
+    locationId = null,
+    customList = [],
+    subscribedUsers = [],
+    unsubscribedUsers = [],
+    pageInfo = {},
+    metadata,
+  } = thread;
   return {
     ...thread,
     comments: thread.comments.map(commentRow),

@@ -42,7 +42,8 @@ function impersonal(value: unknown, leaving: Leaving): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((one) => impersonal(one, leaving));
   const object = value as Open;
-  const isOf = Object.hasOwn(object, 'userId') && typeof object.userId === 'string' && leaving.userIds.has(object.userId);
+  const isOf =
+    Object.hasOwn(object, 'userId') && typeof object.userId === 'string' && leaving.userIds.has(object.userId);
   const kept = Object.entries(object).filter(([key]) => !isOf || !personal.has(key));
   return Object.fromEntries(kept.map(([key, part]) => [key, impersonal(part, leaving)]));
 }
@@ -62,7 +63,11 @@ function mentions(text: string, { userIds }: Leaving): boolean {
 }
 
 /** Some fields of a record without what they say of those who go; nothing of those where that is nothing. */
-function impersonalFields<T extends object, F extends keyof T>(record: T, fields: readonly F[], leaving: Leaving): Partial<T> {
+function impersonalFields<T extends object, F extends keyof T>(
+  record: T,
+  fields: readonly F[],
+  leaving: Leaving,
+): Partial<T> {
   const changed = fields.flatMap((field) => {
     const before = record[field] as string | undefined;
     const after = impersonalText(before, leaving);
@@ -73,13 +78,17 @@ function impersonalFields<T extends object, F extends keyof T>(record: T, fields
 
 /** The record itself when nothing of it changed, so that nobody writes it in vain. */
 function changed<T extends object>(before: T, changes: Partial<T>): T {
-  const different = Object.entries(changes).some(([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field as keyof T]));
+  const different = Object.entries(changes).some(
+    ([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field as keyof T]),
+  );
   return different ? { ...before, ...changes } : before;
 }
 
 /** Users as JSON text without those who go. */
 function others(text: string | undefined, { userIds }: Leaving): string | undefined {
-  return text === undefined ? undefined : JSON.stringify((JSON.parse(text) as ContentUser[]).filter(({ userId }) => !userIds.has(userId)));
+  return text === undefined
+    ? undefined
+    : JSON.stringify((JSON.parse(text) as ContentUser[]).filter(({ userId }) => !userIds.has(userId)));
 }
 
 /** Whether a thread goes whole: with whoever began it. */
@@ -105,19 +114,26 @@ export function leaveThread(thread: Thread, leaving: Leaving): Thread {
 export function eraseFromThread(thread: Thread, leaving: Leaving): Thread {
   if (thread.createdAt > leaving.until) return thread;
   const { assignedTo, resolvedByUserId, statusUpdatedByUserId, visibility } = thread;
-  const other = (userId: string | undefined) => (userId === undefined || leaving.userIds.has(userId) ? undefined : userId);
+  const other = (userId: string | undefined) =>
+    userId === undefined || leaving.userIds.has(userId) ? undefined : userId;
   return changed(thread, {
     ...leaveThread(thread, leaving),
     assignedTo: assignedTo && other(assignedTo.userId) === undefined ? undefined : assignedTo,
     resolvedByUserId: other(resolvedByUserId),
     statusUpdatedByUserId: other(statusUpdatedByUserId),
     visibility: withoutViewers(visibility, leaving),
-    ...impersonalFields(thread, ['targetElement', 'priority', 'customList', 'pageInfo', 'progress', 'actions', 'metadata', 'suggestion'], leaving),
+    ...impersonalFields(
+      thread,
+      ['targetElement', 'priority', 'customList', 'pageInfo', 'progress', 'actions', 'metadata', 'suggestion'],
+      leaving,
+    ),
   });
 }
 
 function withoutViewers(visibility: Thread['visibility'], { userIds }: Leaving): Thread['visibility'] {
-  return visibility?.userIds ? { ...visibility, userIds: visibility.userIds.filter((userId) => !userIds.has(userId)) } : visibility;
+  return visibility?.userIds
+    ? { ...visibility, userIds: visibility.userIds.filter((userId) => !userIds.has(userId)) }
+    : visibility;
 }
 
 /** Whether a comment is one that somebody who goes wrote. */
@@ -137,7 +153,9 @@ export function eraseFromComment(comment: Comment, leaving: Leaving): Comment {
   return changed(comment, {
     from: bare(comment.from, leaving),
     to: to && JSON.stringify((read<ContentUser[]>(to) ?? []).map((user) => bare(user, leaving))),
-    taggedUserContacts: taggedUserContacts && JSON.stringify((read<Open[]>(taggedUserContacts) ?? []).map((one) => bareTag(one, leaving))),
+    taggedUserContacts:
+      taggedUserContacts &&
+      JSON.stringify((read<Open[]>(taggedUserContacts) ?? []).map((one) => bareTag(one, leaving))),
     ...impersonalFields(comment, ['attachments', 'agent', 'progress', 'actions', 'metadata'], leaving),
   });
 }
@@ -147,7 +165,10 @@ function bareTag(tagged: Open, { userIds }: Leaving): Open {
   const contact = tagged.contact as Open | null | undefined;
   const userId = tagged.userId ?? contact?.userId;
   if (typeof userId !== 'string' || !userIds.has(userId)) return tagged;
-  return { ...(tagged.userId != null && { userId }), ...(contact?.userId != null && { contact: { userId: contact.userId } }) };
+  return {
+    ...(tagged.userId != null && { userId }),
+    ...(contact?.userId != null && { contact: { userId: contact.userId } }),
+  };
 }
 
 /** A reaction without those who go; undefined when nobody is left. */
@@ -164,7 +185,9 @@ export function recordingGoes({ from, createdAt }: Pick<Recording, 'from' | 'cre
 
 /** A recording of somebody else after users were erased. */
 export function eraseFromRecording(recording: Recording, leaving: Leaving): Recording {
-  return recording.createdAt > leaving.until ? recording : changed(recording, impersonalFields(recording, ['attachments', 'transcription', 'metadata'], leaving));
+  return recording.createdAt > leaving.until
+    ? recording
+    : changed(recording, impersonalFields(recording, ['attachments', 'transcription', 'metadata'], leaving));
 }
 
 /** A notification after users left: it is not for them, and of whoever caused it only the id stays. Undefined when it was for nobody else. */
@@ -177,26 +200,45 @@ export function leaveNotification(notification: Notification, leaving: Leaving):
 }
 
 /** The comment that a notification quotes, as far as it says so: which one of the thread that it is about. */
-export function quotedComment({ thread, notificationSourceData }: Notification): { annotationId: string; threadCreatedAt: number; commentId: number } | undefined {
+export function quotedComment({
+  thread,
+  notificationSourceData,
+}: Notification): { annotationId: string; threadCreatedAt: number; commentId: number } | undefined {
   const { commentId, commentText } = read<Open>(notificationSourceData) ?? {};
-  return thread && typeof commentId === 'number' && typeof commentText === 'string' ? { annotationId: thread.annotationId, threadCreatedAt: thread.createdAt, commentId } : undefined;
+  return thread && typeof commentId === 'number' && typeof commentText === 'string'
+    ? { annotationId: thread.annotationId, threadCreatedAt: thread.createdAt, commentId }
+    : undefined;
 }
 
 /**
  * A notification after users were erased: undefined when one of them caused it or it was for nobody else. It is not for them, they are not
  * among its readers, and it does not repeat what they wrote (`quotes` says that it does).
  */
-export function eraseFromNotification(notification: Notification, leaving: Leaving, quotes = false): Notification | undefined {
+export function eraseFromNotification(
+  notification: Notification,
+  leaving: Leaving,
+  quotes = false,
+): Notification | undefined {
   if (notification.createdAt > leaving.until) return notification;
-  const left = leaving.userIds.has(notification.actionUser.userId) ? undefined : leaveNotification(notification, leaving);
+  const left = leaving.userIds.has(notification.actionUser.userId)
+    ? undefined
+    : leaveNotification(notification, leaving);
   if (!left) return undefined;
   const { readByUserIds, thread } = left;
   const readers = readByUserIds?.filter((userId) => !leaving.userIds.has(userId));
   const without = changed(left, {
     readByUserIds: readers?.length === 0 ? undefined : readers,
     // Nobody has an empty id: whoever began it sees it no more than others.
-    thread: thread && { ...thread, authorId: leaving.userIds.has(thread.authorId) ? '' : thread.authorId, visibility: withoutViewers(thread.visibility, leaving) },
-    ...impersonalFields(left, ['notificationSourceData', 'displayHeadlineMessageTemplateData', 'displayBodyMessageTemplateData', 'metadata'], leaving),
+    thread: thread && {
+      ...thread,
+      authorId: leaving.userIds.has(thread.authorId) ? '' : thread.authorId,
+      visibility: withoutViewers(thread.visibility, leaving),
+    },
+    ...impersonalFields(
+      left,
+      ['notificationSourceData', 'displayHeadlineMessageTemplateData', 'displayBodyMessageTemplateData', 'metadata'],
+      leaving,
+    ),
   });
   return quotes ? withoutQuote(without) : without;
 }

@@ -5,11 +5,13 @@ import { Id, keptObject, limits, optional, Text } from '../../shared/schema.ts';
 const LocationId = z.union([Id, z.number()], { error: 'must be a string or a number' });
 const LocationName = Text.max(limits.idCharacters);
 
-const Known = z.looseObject({
-  id: optional(LocationId),
-  locationName: optional(LocationName),
-  version: optional(z.object({ id: optional(LocationId), name: optional(LocationName) })),
-}).check(z.refine(isNamed, { error: 'must have an id, a locationName or another key' }));
+const Known = z
+  .looseObject({
+    id: optional(LocationId),
+    locationName: optional(LocationName),
+    version: optional(z.object({ id: optional(LocationId), name: optional(LocationName) })),
+  })
+  .check(z.refine(isNamed, { error: 'must have an id, a locationName or another key' }));
 
 /** Where on a document something is, in the customer's terms: `id`, `locationName`, `version`, and any other keys, which are kept. */
 export type Location = Readonly<Record<string, unknown>> & z.output<typeof Known>;

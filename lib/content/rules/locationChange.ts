@@ -34,5 +34,9 @@ export function storedLocation(location: Location): StoredLocation {
 
 /** Thrown when a location, or a record with its new location, would be larger than what is stored. */
 export function tooLarge(): Error {
-  return invalid({ path: ['migrate', 'newLocation'], code: 'too_big', message: 'migrate.newLocation makes a location or its content too large' });
+  return invalid({
+    path: ['migrate', 'newLocation'],
+    code: 'too_big',
+    message: 'migrate.newLocation makes a location or its content too large',
+  });
 }

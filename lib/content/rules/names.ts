@@ -22,7 +22,10 @@ export interface ContentNames {
 }
 
 /** `metadata` of a shown record: the ids of where it lies, over whatever the caller keeps in it. */
-export function recordMetadata({ apiKey, organization, document }: ContentNames, own?: string): Record<string, unknown> {
+export function recordMetadata(
+  { apiKey, organization, document }: ContentNames,
+  own?: string,
+): Record<string, unknown> {
   return { ...parsed(own), apiKey, organizationId: organization.organizationId, documentId: document.documentId };
 }
 
@@ -30,11 +33,18 @@ export function recordMetadata({ apiKey, organization, document }: ContentNames,
 export type EventNames = Omit<ContentNames, 'document'> & { readonly document?: NamedDocument | undefined };
 
 /** `metadata` of an event (facts B7): where it happened, with names and the customer's own fields. */
-export function eventMetadata({ apiKey, organization, document }: EventNames, location?: Location): Record<string, unknown> {
+export function eventMetadata(
+  { apiKey, organization, document }: EventNames,
+  location?: Location,
+): Record<string, unknown> {
   const { organizationId, organizationName } = organization;
   return {
     apiKey,
-    organization: { ...parsed(organization.metadata), organizationId, ...(organizationName !== undefined && { organizationName }) },
+    organization: {
+      ...parsed(organization.metadata),
+      organizationId,
+      ...(organizationName !== undefined && { organizationName }),
+    },
     ...(document && documentMetadata(document)),
     ...(location && { locations: [location] }),
   };
@@ -48,7 +58,11 @@ function documentMetadata({ documentId, documentName, folder, metadata }: NamedD
 }
 
 /** The same reduced to ids, for an event that would be too large. */
-export function eventIds({ apiKey, organization: { organizationId }, document: { documentId } }: ContentNames): Record<string, unknown> {
+export function eventIds({
+  apiKey,
+  organization: { organizationId },
+  document: { documentId },
+}: ContentNames): Record<string, unknown> {
   return { apiKey, organization: { organizationId }, document: { documentId } };
 }
 

@@ -1,4 +1,12 @@
-import { accessContext, contextAllows, type DocumentAccess, documentPermission, folderChain, organizationPermission, type UserAccess } from '../../directory/rules/access.ts';
+import {
+  accessContext,
+  contextAllows,
+  type DocumentAccess,
+  documentPermission,
+  folderChain,
+  organizationPermission,
+  type UserAccess,
+} from '../../directory/rules/access.ts';
 import { type Guarded, isPrivate, visibleToMembersOf } from './visibility.ts';
 
 /** A record whose readers are limited: a thread, or a comment, notification or event in a document. */
@@ -40,7 +48,10 @@ export function isOpenToAll(guard: Guard): boolean {
  * context. The author of a thread is within its visibility; the access context applies to authors too.
  */
 export function maySee(guard: Guard, viewer: Viewer): boolean {
-  return maySeeWithoutContext(guard, viewer) && contextAllows({ accessFields: requiredContext(guard) }, contextOf(viewer, guard));
+  return (
+    maySeeWithoutContext(guard, viewer) &&
+    contextAllows({ accessFields: requiredContext(guard) }, contextOf(viewer, guard))
+  );
 }
 
 /** The part of `maySee` that does not need all grants of the user: access to the document, and the visibility of the thread. */
@@ -48,7 +59,10 @@ export function maySeeWithoutContext(guard: Guard, viewer: Viewer): boolean {
   if (isOpenToAll(guard)) return true;
   const { document, thread, knownUsersOnly = false } = guard;
   const access = { ...viewer.access, known: viewer.access.known || !knownUsersOnly };
-  return (document === undefined || documentPermission(access, document).errorCode === undefined) && (thread === undefined || isVisible(thread, viewer));
+  return (
+    (document === undefined || documentPermission(access, document).errorCode === undefined) &&
+    (thread === undefined || isVisible(thread, viewer))
+  );
 }
 
 function isVisible(thread: Guarded, { userId, access, memberOf }: Viewer): boolean {

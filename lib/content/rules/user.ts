@@ -36,7 +36,9 @@ export function isIncomplete({ name, email }: NamedUser): boolean {
 export function completeUser<U extends NamedUser>(user: U, profile: ShownProfile | undefined): U {
   if (!profile || !isIncomplete(user)) return user;
   const { name, email, photoUrl } = profile;
-  const missing = Object.entries({ name, email, photoUrl }).filter(([field, value]) => value !== undefined && user[field as keyof NamedUser] === undefined);
+  const missing = Object.entries({ name, email, photoUrl }).filter(
+    ([field, value]) => value !== undefined && user[field as keyof NamedUser] === undefined,
+  );
   return missing.length > 0 ? { ...user, ...Object.fromEntries(missing) } : user;
 }
 

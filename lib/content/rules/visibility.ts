@@ -10,14 +10,25 @@ const MOST_USERS = 500;
 const MOST_BYTES = 32 * 1024;
 
 /** Who may see a thread, as callers send and read it; without one it is public. */
-export const Visibility = z.object({
-  type: z.enum(visibilityTypes),
-  /** For `organizationPrivate`: whose members see it; without it those of the organization that the thread lies in. */
-  organizationId: optional(Id),
-  /** For `restricted`: who sees it besides the author. */
-  userIds: optional(list(Id, MOST_USERS, 0)),
-}).check(z.refine(({ type, userIds }) => type !== 'restricted' || userIds !== undefined, { path: ['userIds'], error: 'is required for restricted visibility' }))
-  .check(z.refine((visibility) => !isLongerThan(JSON.stringify(visibility), MOST_BYTES), { error: `must be at most ${MOST_BYTES} bytes as JSON` }));
+export const Visibility = z
+  .object({
+    type: z.enum(visibilityTypes),
+    /** For `organizationPrivate`: whose members see it; without it those of the organization that the thread lies in. */
+    organizationId: optional(Id),
+    /** For `restricted`: who sees it besides the author. */
+    userIds: optional(list(Id, MOST_USERS, 0)),
+  })
+  .check(
+    z.refine(({ type, userIds }) => type !== 'restricted' || userIds !== undefined, {
+      path: ['userIds'],
+      error: 'is required for restricted visibility',
+    }),
+  )
+  .check(
+    z.refine((visibility) => !isLongerThan(JSON.stringify(visibility), MOST_BYTES), {
+      error: `must be at most ${MOST_BYTES} bytes as JSON`,
+    }),
+  );
 export type Visibility = z.output<typeof Visibility>;
 
 /** The part of a thread that decides who may see it; `maySee` is the rule. */

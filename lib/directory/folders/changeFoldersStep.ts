@@ -2,8 +2,23 @@ import * as z from 'zod';
 import { ownAccess, parentOf, placeFolder, samePosition } from '../rules/folders.ts';
 import { inParallel } from '../../shared/inParallel.ts';
 import { DocumentEntity } from '../documents.ts';
-import { type FolderEntry, type FolderVisitor, type WalkBudget, type WalkedFolder, walkFolders, walkFrom, WalkStack } from './folderWalk.ts';
-import { FolderChangeEntity, folderChangesOf, FolderEntity, FolderEntryEntity, type Place, type StoredFolderChange } from './folders.ts';
+import {
+  type FolderEntry,
+  type FolderVisitor,
+  type WalkBudget,
+  type WalkedFolder,
+  walkFolders,
+  walkFrom,
+  WalkStack,
+} from './folderWalk.ts';
+import {
+  FolderChangeEntity,
+  folderChangesOf,
+  FolderEntity,
+  FolderEntryEntity,
+  type Place,
+  type StoredFolderChange,
+} from './folders.ts';
 import { SETTLED_MS, type StepResult, type StoredJob } from '../../jobs/jobStore.ts';
 import { endCounted } from '../organizationHead.ts';
 import { removeContent } from '../../deletion/purgeDocuments.ts';
@@ -45,7 +60,8 @@ type Progress = z.output<typeof Progress>;
 export async function changeFoldersStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
   const { organization, organizationId } = Data.parse(JSON.parse(job.data));
   const place = { tenant: job.tenant, organization };
-  const progress: Progress = job.progress === undefined ? { round: 'first', missed: false } : Progress.parse(JSON.parse(job.progress));
+  const progress: Progress =
+    job.progress === undefined ? { round: 'first', missed: false } : Progress.parse(JSON.parse(job.progress));
   const settled = job.createdAt + SETTLED_MS;
   if (progress.round === 'second' && clock() < settled) return { progress, notBefore: settled };
 
@@ -56,16 +72,31 @@ export async function changeFoldersStep(table: Table, job: StoredJob, clock: () 
   if (progress.waitFor === undefined) {
     const stopped = await goOn(walk, progress, own);
     if (stopped) return { progress: stopped };
-    if (progress.round === 'first') return { progress: { round: 'second', missed: walk.missed } satisfies Progress, notBefore: settled };
+    if (progress.round === 'first')
+      return { progress: { round: 'second', missed: walk.missed } satisfies Progress, notBefore: settled };
   }
 
   // What is beneath a folder that another job has removed could not be rewritten; it must not come back before that job has removed it.
   const removals = all.filter(({ kind, jobId }) => kind === 'removed' && jobId !== job.jobId).map(({ jobId }) => jobId);
   const waitFor = progress.waitFor ?? (walk.missed ? removals : []);
-  if (waitFor.some((jobId) => removals.includes(jobId))) return { progress: { round: 'second', missed: walk.missed, waitFor } satisfies Progress, notBefore: clock() + LOOK_AGAIN };
+  if (waitFor.some((jobId) => removals.includes(jobId)))
+    return {
+      progress: { round: 'second', missed: walk.missed, waitFor } satisfies Progress,
+      notBefore: clock() + LOOK_AGAIN,
+    };
 
-  await inParallel(own, PARALLEL, async ({ folder, _r }) => void await table.write([remove(FolderChangeEntity, { ...place, folder }, _r)]));
-  return endCounted(table, job, 'folderChanges', { organization, organizationId }, { progress: { round: 'second', missed: walk.missed, waitFor } satisfies Progress });
+  await inParallel(
+    own,
+    PARALLEL,
+    async ({ folder, _r }) => void (await table.write([remove(FolderChangeEntity, { ...place, folder }, _r)])),
+  );
+  return endCounted(
+    table,
+    job,
+    'folderChanges',
+    { organization, organizationId },
+    { progress: { round: 'second', missed: walk.missed, waitFor } satisfies Progress },
+  );
 }
 
 interface Walk {
@@ -78,13 +109,20 @@ interface Walk {
 }
 
 /** Goes on with the changes of a job, one after the other by their ids; gives how far it got, undefined when all are done. */
-async function goOn(walk: Walk, { round, at, stack }: Progress, own: readonly StoredFolderChange[]): Promise<Progress | undefined> {
+async function goOn(
+  walk: Walk,
+  { round, at, stack }: Progress,
+  own: readonly StoredFolderChange[],
+): Promise<Progress | undefined> {
   const budget = { pages: PAGES };
   const goesOn = () => walk.clock() < walk.until;
   for (const { folder, folderId, kind } of own) {
     if ((at !== undefined && folder < at) || (kind === 'removed' && round === 'first')) continue;
     const from = folder === at && stack ? stack : walkFrom({ internalId: folder, id: folderId });
-    const rest = kind === 'removed' ? await walkFolders(walk.table, walk.place, from, removing(walk), counted(REMOVED_PAGE)) : await walkFolders(walk.table, walk.place, from, rewriting(walk), counted(REWRITTEN_PAGE));
+    const rest =
+      kind === 'removed'
+        ? await walkFolders(walk.table, walk.place, from, removing(walk), counted(REMOVED_PAGE))
+        : await walkFolders(walk.table, walk.place, from, rewriting(walk), counted(REWRITTEN_PAGE));
     if (rest) return { round, at: folder, stack: rest, missed: walk.missed };
   }
   return undefined;
@@ -105,7 +143,10 @@ function rewriting(walk: Walk): FolderVisitor {
       let waiting = entries;
       while (waiting.length > 0) {
         // The children before the parent: one that was written from an older state of the parent is not at the revision read here any more.
-        const children = await table.getMany(FolderEntity, waiting.map(({ id }) => ({ ...place, folderId: id })));
+        const children = await table.getMany(
+          FolderEntity,
+          waiting.map(({ id }) => ({ ...place, folderId: id })),
+        );
         const above = await table.get(FolderEntity, { ...place, folderId: parent.id });
         if (above?.internalId !== parent.internalId) {
           walk.missed = true;
@@ -117,7 +158,15 @@ function rewriting(walk: Walk): FolderVisitor {
           if (child?.internalId !== entry.internalId) walk.missed = true;
           else if (parentOf(child) === parent.internalId) {
             const position = placeFolder(above, ownAccess(child));
-            const written = samePosition(position, child) || (await table.write([replace(FolderEntity, { ...place, ...child, ...position, ancestors: [...position.ancestors] }, child._r)])) === 'done';
+            const written =
+              samePosition(position, child) ||
+              (await table.write([
+                replace(
+                  FolderEntity,
+                  { ...place, ...child, ...position, ancestors: [...position.ancestors] },
+                  child._r,
+                ),
+              ])) === 'done';
             if (written) into.add(entry.id);
             else again.push(entry);
           }
@@ -131,13 +180,23 @@ function rewriting(walk: Walk): FolderVisitor {
 
 /** Removes what lies in a folder that nobody reaches any more. */
 function removing({ table, place, clock, until }: Walk): FolderVisitor {
-  const key = (folder: WalkedFolder, { kind, id }: FolderEntry) => FolderEntryEntity.key({ ...place, folder: folder.internalId, kind, id });
+  const key = (folder: WalkedFolder, { kind, id }: FolderEntry) =>
+    FolderEntryEntity.key({ ...place, folder: folder.internalId, kind, id });
   return {
     async visit(folder, entries) {
-      const [documents, folders] = [entries.filter(({ kind }) => kind === 'document'), entries.filter(({ kind }) => kind === 'folder')];
+      const [documents, folders] = [
+        entries.filter(({ kind }) => kind === 'document'),
+        entries.filter(({ kind }) => kind === 'folder'),
+      ];
       const [storedDocuments, storedFolders] = await Promise.all([
-        table.getMany(DocumentEntity, documents.map(({ id }) => ({ ...place, documentId: id }))),
-        table.getMany(FolderEntity, folders.map(({ id }) => ({ ...place, folderId: id }))),
+        table.getMany(
+          DocumentEntity,
+          documents.map(({ id }) => ({ ...place, documentId: id })),
+        ),
+        table.getMany(
+          FolderEntity,
+          folders.map(({ id }) => ({ ...place, folderId: id })),
+        ),
       ]);
       let complete = true;
       const removed: FolderEntry[] = [];
@@ -146,9 +205,13 @@ function removing({ table, place, clock, until }: Walk): FolderVisitor {
         // Another one can have its id by now; one that lies elsewhere was moved out just before the folder was removed.
         if (stored?.internalId === entry.internalId) {
           if (stored.folder?.internalId !== folder.internalId) return;
-          if ((await table.write([remove(DocumentEntity, { ...place, ...stored }, stored._r)])) !== 'done') return void (complete = false);
+          if ((await table.write([remove(DocumentEntity, { ...place, ...stored }, stored._r)])) !== 'done')
+            return void (complete = false);
         }
-        if (await removeContent(table, { ...place, document: entry.internalId, documentId: entry.id }, { clock, until })) removed.push(entry);
+        if (
+          await removeContent(table, { ...place, document: entry.internalId, documentId: entry.id }, { clock, until })
+        )
+          removed.push(entry);
         else complete = false;
       });
       await table.removeKeys(removed.map((entry) => key(folder, entry)));
@@ -157,7 +220,8 @@ function removing({ table, place, clock, until }: Walk): FolderVisitor {
         const stored = storedFolders[index];
         if (stored?.internalId === entry.internalId) {
           if (parentOf(stored) !== folder.internalId) return;
-          if ((await table.write([remove(FolderEntity, { ...place, ...stored }, stored._r)])) !== 'done') return void (complete = false);
+          if ((await table.write([remove(FolderEntity, { ...place, ...stored }, stored._r)])) !== 'done')
+            return void (complete = false);
         }
         into.add(entry.id);
       });

@@ -1,5 +1,14 @@
 import { type AccessType, folderChain } from '../rules/access.ts';
-import { deepestFolder, depthOf, liesWithin, ownAccess, parentOf, placeFolder, rootFolderId, samePosition } from '../rules/folders.ts';
+import {
+  deepestFolder,
+  depthOf,
+  liesWithin,
+  ownAccess,
+  parentOf,
+  placeFolder,
+  rootFolderId,
+  samePosition,
+} from '../rules/folders.ts';
 import type { Capability } from '../../app/capability.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
@@ -7,7 +16,16 @@ import { inSlices } from '../../shared/inSlices.ts';
 import type { Stored } from '../../table/entity.ts';
 import type { FolderJobData } from './changeFoldersStep.ts';
 import { crossings } from './folderDepartures.ts';
-import { type Folder, FolderChangeEntity, FolderEntity, FolderEntryEntity, FolderReader, type Found, type Place, placeOf } from './folders.ts';
+import {
+  type Folder,
+  FolderChangeEntity,
+  FolderEntity,
+  FolderEntryEntity,
+  FolderReader,
+  type Found,
+  type Place,
+  placeOf,
+} from './folders.ts';
 import { beginJob } from '../../jobs/jobStore.ts';
 import { OrganizationHead } from '../organizationHead.ts';
 import type { Added, Organization } from '../organizations.ts';
@@ -51,22 +69,37 @@ export class FolderChanger extends FolderReader {
    * Renames and moves folders, in the order of the call; an unknown one, an unknown parent, too deep a place or one beneath the folder
    * itself is a failure of that folder alone. Ids are distinct.
    */
-  async update(tenant: string, organization: Stored<Organization>, updates: readonly FolderUpdate[], now: number): Promise<FoldersChanged<Added[]>> {
+  async update(
+    tenant: string,
+    organization: Stored<Organization>,
+    updates: readonly FolderUpdate[],
+    now: number,
+  ): Promise<FoldersChanged<Added[]>> {
     const renames = updates.filter(({ parentFolderId }) => parentFolderId === undefined);
     const results = new Map<FolderUpdate, Added>();
-    (await this.#rename(placeOf(tenant, organization), renames, now)).forEach((result, index) => results.set(renames[index] as FolderUpdate, result));
+    (await this.#rename(placeOf(tenant, organization), renames, now)).forEach((result, index) =>
+      results.set(renames[index] as FolderUpdate, result),
+    );
     const call = new ChangingCall(this.table, tenant, organization, now);
     // One after the other: each may change where the next one's parent lies.
-    for (const update of updates) if (update.parentFolderId !== undefined) results.set(update, await this.#move(call, update));
+    for (const update of updates)
+      if (update.parentFolderId !== undefined) results.set(update, await this.#move(call, update));
     return { results: updates.map((update) => results.get(update) as Added), jobId: call.jobId };
   }
 
   /** Sets the folders' own access type, or makes them inherit that of the folder that they lie in. Ids are distinct; an unknown one fails alone. */
-  async updateAccess(tenant: string, organization: Stored<Organization>, folderIds: readonly string[], accessType: AccessType | undefined, now: number): Promise<FoldersChanged<FolderAccessUpdated[]>> {
+  async updateAccess(
+    tenant: string,
+    organization: Stored<Organization>,
+    folderIds: readonly string[],
+    accessType: AccessType | undefined,
+    now: number,
+  ): Promise<FoldersChanged<FolderAccessUpdated[]>> {
     const place = placeOf(tenant, organization);
     const call = new ChangingCall(this.table, tenant, organization, now);
     const access = accessType === undefined ? { accessType: null, inheritFromParent: true } : { accessType };
-    const positionOf = ({ folder, parent }: WithParent) => placeFolder(parent, { internalId: folder.internalId, accessType });
+    const positionOf = ({ folder, parent }: WithParent) =>
+      placeFolder(parent, { internalId: folder.internalId, accessType });
     const results = await writeEach<string, WithParent | undefined, FolderAccessUpdated>({
       table: this.table,
       items: folderIds,
@@ -80,7 +113,17 @@ export class FolderChanger extends FolderReader {
         const result = { success: true, ...access, message: 'Folder access type updated.' };
         const position = positionOf(state);
         if (samePosition(position, state.folder)) return { result, ops: [] };
-        return { result, ops: [replace(FolderEntity, { ...place, ...state.folder, ...position, ancestors: [...position.ancestors], lastUpdated: now }, state.folder._r), call.changed(state.folder)] };
+        return {
+          result,
+          ops: [
+            replace(
+              FolderEntity,
+              { ...place, ...state.folder, ...position, ancestors: [...position.ancestors], lastUpdated: now },
+              state.folder._r,
+            ),
+            call.changed(state.folder),
+          ],
+        };
       },
       conflicted: () => ({ success: false, accessType: null, message: BUSY }),
     });
@@ -88,14 +131,23 @@ export class FolderChanger extends FolderReader {
   }
 
   /** Removes a folder; what lies in it is gone with it, and removed by the job. NOT_FOUND when there is none. */
-  async remove(tenant: string, organization: Stored<Organization>, folderId: string, now: number): Promise<FoldersChanged<undefined>> {
+  async remove(
+    tenant: string,
+    organization: Stored<Organization>,
+    folderId: string,
+    now: number,
+  ): Promise<FoldersChanged<undefined>> {
     const call = new ChangingCall(this.table, tenant, organization, now);
     await settle(async () => {
       const place = await call.place();
       const [found] = await this.find(place, [folderId]);
       const folder = found?.live;
       if (!folder) throw new ApiError('NOT_FOUND', 'Folder not found.');
-      return call.write([remove(FolderEntity, { ...place, folderId }, folder._r), removeEntry(place, folder), call.removed(folder)]);
+      return call.write([
+        remove(FolderEntity, { ...place, folderId }, folder._r),
+        removeEntry(place, folder),
+        call.removed(folder),
+      ]);
     });
     return { results: undefined, jobId: call.jobId };
   }
@@ -104,35 +156,59 @@ export class FolderChanger extends FolderReader {
     return writeEach<FolderUpdate, Found<Folder>, Added>({
       table: this.table,
       items: renames,
-      read: (items) => this.find(place, items.map(({ folderId }) => folderId)),
-      decide: (update, { live }) => (live ? { result: updated(update), ops: renamed(place, live, update, now) } : { result: refused(update, 'Folder does not exist.'), ops: [] }),
+      read: (items) =>
+        this.find(
+          place,
+          items.map(({ folderId }) => folderId),
+        ),
+      decide: (update, { live }) =>
+        live
+          ? { result: updated(update), ops: renamed(place, live, update, now) }
+          : { result: refused(update, 'Folder does not exist.'), ops: [] },
       conflicted: (update) => refused(update, BUSY),
     });
   }
 
   async #move(call: ChangingCall, update: FolderUpdate): Promise<Added> {
-    const parentId = update.parentFolderId === null || update.parentFolderId === rootFolderId ? undefined : update.parentFolderId;
+    const parentId =
+      update.parentFolderId === null || update.parentFolderId === rootFolderId ? undefined : update.parentFolderId;
     return settle(async () => {
       const place = await call.place();
-      const [found, parentFound] = await this.find(place, [update.folderId, ...(parentId === undefined ? [] : [parentId])]);
+      const [found, parentFound] = await this.find(place, [
+        update.folderId,
+        ...(parentId === undefined ? [] : [parentId]),
+      ]);
       const [folder, parent] = [found?.live, parentFound?.live];
       if (!folder) return refused(update, 'Folder does not exist.');
       if (parentId !== undefined && !parent) return refused(update, 'Parent folder does not exist.');
       if (parentOf(folder) === (parent?.internalId ?? rootFolderId)) {
-        return (await this.table.write(renamed(place, folder, update, call.now))) === 'done' ? updated(update) : 'conflict';
+        return (await this.table.write(renamed(place, folder, update, call.now))) === 'done'
+          ? updated(update)
+          : 'conflict';
       }
       if (parent && liesWithin(parent, folder.internalId)) return refused(update, 'Folder would lie within itself.');
       const position = placeFolder(parent, ownAccess(folder));
       const tooDeep = await this.#tooDeep(place, folder, depthOf(position));
       if (tooDeep) return refused(update, tooDeep);
       const { folderId, internalId } = folder;
-      const moved = { ...folder, ...position, ancestors: [...position.ancestors], folderName: update.folderName ?? folder.folderName, lastUpdated: call.now };
+      const moved = {
+        ...folder,
+        ...position,
+        ancestors: [...position.ancestors],
+        folderName: update.folderName ?? folder.folderName,
+        lastUpdated: call.now,
+      };
       const outcome = await call.write([
         replace(FolderEntity, { ...place, ...moved }, folder._r),
         removeEntry(place, folder),
         insert(FolderEntryEntity, { ...place, folder: parentOf(moved), kind: 'folder', id: folderId, internalId }),
         call.changed(folder),
-        ...await crossings(this.table, place, [{ internalId, from: folderChain(folder).slice(1), to: folderChain(moved).slice(1) }], call.now),
+        ...(await crossings(
+          this.table,
+          place,
+          [{ internalId, from: folderChain(folder).slice(1), to: folderChain(moved).slice(1) }],
+          call.now,
+        )),
       ]);
       return outcome === 'done' ? updated(update) : 'conflict';
     });
@@ -146,7 +222,11 @@ export class FolderChanger extends FolderReader {
     let room = MOST_BENEATH;
     for (let at = depth; level.length > 0; at++) {
       if (at > deepestFolder) return 'What is beneath the folder would lie too deep.';
-      level = (await inSlices(level, PARALLEL, async (some) => (room < 0 ? [] : Promise.all(some.map((internalId) => this.#subfolders(place, internalId, room + 1)))))).flat();
+      level = (
+        await inSlices(level, PARALLEL, async (some) =>
+          room < 0 ? [] : Promise.all(some.map((internalId) => this.#subfolders(place, internalId, room + 1))),
+        )
+      ).flat();
       room -= level.length;
       if (room < 0) return `More than ${MOST_BENEATH} folders are beneath the folder; move them in parts.`;
     }
@@ -161,7 +241,9 @@ export class FolderChanger extends FolderReader {
   async #withParents(place: Place, folderIds: readonly string[]): Promise<(WithParent | undefined)[]> {
     const folders = await this.named(place, folderIds);
     const parentIds = folders.flatMap((folder) => folder?.ancestors.at(-1)?.folderId ?? []);
-    const parents = new Map((await this.named(place, parentIds)).flatMap((parent) => (parent ? [[parent.internalId, parent] as const] : [])));
+    const parents = new Map(
+      (await this.named(place, parentIds)).flatMap((parent) => (parent ? [[parent.internalId, parent] as const] : [])),
+    );
     return folders.map((folder) => {
       if (!folder) return undefined;
       const parent = parents.get(parentOf(folder));
@@ -218,7 +300,10 @@ class ChangingCall {
   async write(ops: readonly WriteOp[]): Promise<'done' | 'conflict'> {
     const data: FolderJobData = this.#head.ids;
     const job = { jobId: this.#id, kind: 'changeFolders', data, dueAt: this.now + TIME_TO_BEGIN } as const;
-    const outcome = await this.#head.write('folderChanges', this.#begun ? 0 : 1, [...(this.#begun ? [] : [beginJob(this.#tenant, job, this.now)]), ...ops]);
+    const outcome = await this.#head.write('folderChanges', this.#begun ? 0 : 1, [
+      ...(this.#begun ? [] : [beginJob(this.#tenant, job, this.now)]),
+      ...ops,
+    ]);
     if (outcome === 'done') this.#begun = true;
     return outcome;
   }
@@ -233,7 +318,15 @@ class ChangingCall {
   }
 
   #change({ folderId, internalId }: Folder, kind: 'changed' | 'removed'): WriteOp {
-    return upsert(FolderChangeEntity, { tenant: this.#tenant, organization: this.#head.ids.organization, folder: internalId, folderId, kind, jobId: this.#id, at: this.now });
+    return upsert(FolderChangeEntity, {
+      tenant: this.#tenant,
+      organization: this.#head.ids.organization,
+      folder: internalId,
+      folderId,
+      kind,
+      jobId: this.#id,
+      at: this.now,
+    });
   }
 }
 

@@ -33,7 +33,12 @@ export const FolderDepartureEntity = defineEntity({
     /** Epoch ms. */
     at: z.number(),
   }),
-  pk: (of: { tenant: string; organization: string }) => [of.tenant, 'ORGANIZATION', of.organization, 'FOLDER_DEPARTURES'],
+  pk: (of: { tenant: string; organization: string }) => [
+    of.tenant,
+    'ORGANIZATION',
+    of.organization,
+    'FOLDER_DEPARTURES',
+  ],
   sk: (key: { jobId: string; id: string }) => [key.jobId, key.id],
   // A move that met the end of the job leaves one behind.
   expiresAt: ({ at }) => Math.floor(at / 1000) + LIFETIME_SECONDS,
@@ -66,12 +71,20 @@ export async function leftFolders(table: Table, place: Place): Promise<ReadonlyM
  * The departures of some users, with what was moved since where they left folders; read after the folders that they are compared with. Reads
  * nothing unless one of them is leaving a folder of the organization.
  */
-export async function departuresOf(table: Table, place: Place, users: readonly ({ readonly departures?: readonly Departure[] | undefined } | undefined)[]): Promise<(readonly Departure[] | undefined)[]> {
+export async function departuresOf(
+  table: Table,
+  place: Place,
+  users: readonly ({ readonly departures?: readonly Departure[] | undefined } | undefined)[],
+): Promise<(readonly Departure[] | undefined)[]> {
   const all = users.map((user) => user?.departures);
   const leaves = ({ folder, organization }: Departure) => folder === true && organization === place.organization;
   if (!place.leavingFolders || !all.some((departures) => departures?.some(leaves))) return all;
   const left = await leftFolders(table, place);
-  return all.map((departures) => departures?.map((departure) => (leaves(departure) ? { ...departure, sides: left.get(departure.jobId)?.sides } : departure)));
+  return all.map((departures) =>
+    departures?.map((departure) =>
+      leaves(departure) ? { ...departure, sides: left.get(departure.jobId)?.sides } : departure,
+    ),
+  );
 }
 
 /** Something that is moved, by internal ids; the folders that it lies in before and after, from the nearest up. */
@@ -88,12 +101,20 @@ export interface Moved {
 export async function crossings(table: Table, place: Place, moved: readonly Moved[], now: number): Promise<WriteOp[]> {
   if (!place.leavingFolders || moved.length === 0) return [];
   const id = newId('mov', now);
-  const ops = [...await leftFolders(table, place)].flatMap(([jobId, left]) => {
+  const ops = [...(await leftFolders(table, place))].flatMap(([jobId, left]) => {
     const sides = moved.map(({ internalId, from, to }) => [internalId, sideOf(left, internalId, from, to)] as const);
-    const [inside, outside] = [true, false].map((side) => sides.flatMap(([internalId, is]) => (is === side ? [internalId] : []))) as [string[], string[]];
-    return inside.length + outside.length === 0 ? [] : [insert(FolderDepartureEntity, { ...place, jobId, folder: left.resource, id, inside, outside, at: now })];
+    const [inside, outside] = [true, false].map((side) =>
+      sides.flatMap(([internalId, is]) => (is === side ? [internalId] : [])),
+    ) as [string[], string[]];
+    return inside.length + outside.length === 0
+      ? []
+      : [insert(FolderDepartureEntity, { ...place, jobId, folder: left.resource, id, inside, outside, at: now })];
   });
-  if (ops.length > MOST_CROSSED) throw new ApiError('ABORTED', 'Users are being removed from many of these folders. Send the request again in a minute.');
+  if (ops.length > MOST_CROSSED)
+    throw new ApiError(
+      'ABORTED',
+      'Users are being removed from many of these folders. Send the request again in a minute.',
+    );
   return ops;
 }
 
@@ -105,7 +126,10 @@ export function leaveFolder(place: Place, jobId: string, folder: string, now: nu
 /** Removes what was written down for a job. */
 export async function forgetFolder(table: Table, place: Place, jobId: string): Promise<void> {
   for (;;) {
-    const { values, next } = await table.query(FolderDepartureEntity, place, { limit: READ_AT_A_TIME, prefix: [jobId] });
+    const { values, next } = await table.query(FolderDepartureEntity, place, {
+      limit: READ_AT_A_TIME,
+      prefix: [jobId],
+    });
     await table.removeKeys(values.map(({ id }) => FolderDepartureEntity.key({ ...place, jobId, id })));
     if (next === undefined) return;
   }

@@ -31,32 +31,57 @@ export class FolderTreeReader extends FolderReader {
    * A page of the folders that lie directly in a folder, or at the top, by id; each with those beneath it, level by level. INVALID_ARGUMENT when
    * that is more than one answer holds.
    */
-  async beneath(place: Place, folder: Folder | undefined, { maxDepth, limit, after }: TreeOptions): Promise<{ trees: readonly FolderTree[]; next: string | undefined }> {
+  async beneath(
+    place: Place,
+    folder: Folder | undefined,
+    { maxDepth, limit, after }: TreeOptions,
+  ): Promise<{ trees: readonly FolderTree[]; next: string | undefined }> {
     const first = await this.children(place, folder?.internalId ?? rootFolderId, { limit, after });
     const byParent = new Map<string, Stored<Folder>[]>();
     let level = first.folders;
     let room = MOST_FOLDERS - level.length;
     for (let depth = 2; depth <= maxDepth && level.length > 0; depth++) {
       const entries = await inSlices(level, PARALLEL, async (some) => {
-        const pages = await Promise.all(some.map(({ internalId }) => this.#entries(place, internalId, { limit: room + 1 })));
+        const pages = await Promise.all(
+          some.map(({ internalId }) => this.#entries(place, internalId, { limit: room + 1 })),
+        );
         room -= pages.reduce((sum, { values }) => sum + values.length, 0);
         if (room < 0) throw tooMany();
         return pages.flatMap(({ values }) => values);
       });
       const parents = new Set(level.map(({ internalId }) => internalId));
-      level = (await this.named(place, entries.map(({ id }) => id))).filter((one) => one !== undefined).filter((one) => parents.has(parentOf(one)));
+      level = (
+        await this.named(
+          place,
+          entries.map(({ id }) => id),
+        )
+      )
+        .filter((one) => one !== undefined)
+        .filter((one) => parents.has(parentOf(one)));
       for (const one of level) byParent.set(parentOf(one), [...(byParent.get(parentOf(one)) ?? []), one]);
     }
-    const tree = (one: Stored<Folder>): FolderTree => ({ folder: one, subFolders: (byParent.get(one.internalId) ?? []).map(tree) });
+    const tree = (one: Stored<Folder>): FolderTree => ({
+      folder: one,
+      subFolders: (byParent.get(one.internalId) ?? []).map(tree),
+    });
     return { trees: first.folders.map(tree), next: first.next };
   }
 
   /** A page of the folders that lie directly in a folder, or at the top (`root`), by id. Empty at the end only. */
-  async children(place: Place, parent: string, { limit, after }: { limit: number; after?: string | undefined }): Promise<{ folders: Stored<Folder>[]; next: string | undefined }> {
+  async children(
+    place: Place,
+    parent: string,
+    { limit, after }: { limit: number; after?: string | undefined },
+  ): Promise<{ folders: Stored<Folder>[]; next: string | undefined }> {
     const entries = await this.#entries(place, parent, { limit, after });
-    const found = await this.named(place, entries.values.map(({ id }) => id));
+    const found = await this.named(
+      place,
+      entries.values.map(({ id }) => id),
+    );
     const folders = found.filter((folder) => folder !== undefined).filter((folder) => parentOf(folder) === parent);
-    return folders.length > 0 || entries.next === undefined ? { folders, next: entries.next } : this.children(place, parent, { limit, after: entries.next });
+    return folders.length > 0 || entries.next === undefined
+      ? { folders, next: entries.next }
+      : this.children(place, parent, { limit, after: entries.next });
   }
 
   async #entries(place: Place, parent: string, options: { limit: number; after?: string | undefined }) {
@@ -65,7 +90,11 @@ export class FolderTreeReader extends FolderReader {
 }
 
 function tooMany(): Error {
-  return invalid({ path: ['maxDepth'], code: 'too_big', message: `maxDepth leads to more than ${MOST_FOLDERS} folders in one answer; make it or pageSize smaller` });
+  return invalid({
+    path: ['maxDepth'],
+    code: 'too_big',
+    message: `maxDepth leads to more than ${MOST_FOLDERS} folders in one answer; make it or pageSize smaller`,
+  });
 }
 
 /** Read folders with what is beneath them. */

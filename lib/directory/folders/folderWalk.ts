@@ -64,7 +64,13 @@ export function walkFrom({ internalId, id }: WalkedFolder): WalkStack {
  * beneath these. Gives where it is when the budget is used up or the visitor stopped it, to go on from there; undefined at the end. What is
  * visited shortly before a stop can be visited once more; what is added behind the walk is not seen.
  */
-export async function walkFolders(table: Table, place: Place, from: WalkStack, visitor: FolderVisitor, budget: WalkBudget): Promise<WalkStack | undefined> {
+export async function walkFolders(
+  table: Table,
+  place: Place,
+  from: WalkStack,
+  visitor: FolderVisitor,
+  budget: WalkBudget,
+): Promise<WalkStack | undefined> {
   const levels: OpenLevel[] = from.map((level) => ({ ...level, into: [], read: level.after }));
   let pages = 0;
   for (let level = levels.at(-1); level; level = levels.at(-1)) {
@@ -80,7 +86,11 @@ export async function walkFolders(table: Table, place: Place, from: WalkStack, v
       continue;
     }
     if (pages++ === budget.pages || !budget.goesOn()) break;
-    const { values, next } = await table.query(FolderEntryEntity, { ...place, folder: level.internalId }, { limit: budget.page, after: level.read, ...(visitor.kind && { prefix: [visitor.kind] }) });
+    const { values, next } = await table.query(
+      FolderEntryEntity,
+      { ...place, folder: level.internalId },
+      { limit: budget.page, after: level.read, ...(visitor.kind && { prefix: [visitor.kind] }) },
+    );
     const into = await visitor.visit(level, values);
     if (into === 'stop') break;
     // In the order of the entries: where the walk is says that those before are done.
@@ -89,7 +99,9 @@ export async function walkFolders(table: Table, place: Place, from: WalkStack, v
     const last = values.at(-1);
     if (last && into.size === 0) level.after = entryKey(place, level, last);
   }
-  return levels.length === 0 ? undefined : levels.map(({ internalId, id, after }) => ({ internalId, id, ...(after !== undefined && { after }) }));
+  return levels.length === 0
+    ? undefined
+    : levels.map(({ internalId, id, after }) => ({ internalId, id, ...(after !== undefined && { after }) }));
 }
 
 function entryKey(place: Place, folder: WalkedFolder, { kind, id }: FolderEntry): string {

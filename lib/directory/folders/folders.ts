@@ -1,7 +1,15 @@
 import * as z from 'zod';
 import type { Capability } from '../../app/capability.ts';
 import { accessTypes, type AccessType } from '../rules/access.ts';
-import { deepestFolder, depthOf, type FolderChange, inWaves, placeFolder, resolveFolder, rootFolderId } from '../rules/folders.ts';
+import {
+  deepestFolder,
+  depthOf,
+  type FolderChange,
+  inWaves,
+  placeFolder,
+  resolveFolder,
+  rootFolderId,
+} from '../rules/folders.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { defineEntity, type Stored } from '../../table/entity.ts';
@@ -32,7 +40,7 @@ export const FolderEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'organization',
-  purpose: 'A folder under the customer\'s id, with its ancestors and effective access type',
+  purpose: "A folder under the customer's id, with its ancestors and effective access type",
   schema: Schema,
   pk: (of: { tenant: string; organization: string }) => [of.tenant, 'ORGANIZATION', of.organization, 'FOLDERS'],
   sk: (key: { folderId: string }) => [key.folderId],
@@ -49,7 +57,13 @@ export const FolderEntryEntity = defineEntity({
   ownedBy: 'folder',
   purpose: 'What lies directly in a folder (or at the root)',
   schema: z.object({ kind: z.enum(['folder', 'document']), id: z.string(), internalId: z.string() }),
-  pk: (of: { tenant: string; organization: string; folder: string }) => [of.tenant, 'ORGANIZATION', of.organization, 'FOLDER', of.folder],
+  pk: (of: { tenant: string; organization: string; folder: string }) => [
+    of.tenant,
+    'ORGANIZATION',
+    of.organization,
+    'FOLDER',
+    of.folder,
+  ],
   sk: (key: { kind: 'folder' | 'document'; id: string }) => [key.kind, key.id],
 });
 
@@ -96,8 +110,20 @@ export interface Place {
 }
 
 /** The place beneath an organization. */
-export function placeOf(tenant: string, { internalId, folderChanges = 0, folderDepartures = 0 }: Pick<Organization, 'internalId' | 'folderChanges' | 'folderDepartures'>): Place {
-  return { tenant, organization: internalId, ...(folderChanges > 0 && { changingFolders: true }), ...(folderDepartures > 0 && { leavingFolders: true }) };
+export function placeOf(
+  tenant: string,
+  {
+    internalId,
+    folderChanges = 0,
+    folderDepartures = 0,
+  }: Pick<Organization, 'internalId' | 'folderChanges' | 'folderDepartures'>,
+): Place {
+  return {
+    tenant,
+    organization: internalId,
+    ...(folderChanges > 0 && { changingFolders: true }),
+    ...(folderDepartures > 0 && { leavingFolders: true }),
+  };
 }
 
 /** What there is under a customer's id: the folder or document as it is, and what is stored, which counts as absent and may be written over when it is gone. */
@@ -139,34 +165,55 @@ export class FolderReader {
 
   /** The folder under the customer's id. NOT_FOUND when there is none. */
   async require(place: Place, folderId: string): Promise<Stored<Folder>> {
-    const folder = place.changingFolders ? (await this.named(place, [folderId]))[0] : await this.table.get(FolderEntity, { ...place, folderId });
+    const folder = place.changingFolders
+      ? (await this.named(place, [folderId]))[0]
+      : await this.table.get(FolderEntity, { ...place, folderId });
     if (!folder) throw new ApiError('NOT_FOUND', 'Folder does not exist');
     return folder;
   }
 
   /** The same with what is stored. One BatchGet; while folders are being changed, their changes beside it and the changed ones after it. */
   async find(place: Place, folderIds: readonly string[]): Promise<Found<Folder>[]> {
-    const read = () => this.table.getMany(FolderEntity, folderIds.map((folderId) => ({ ...place, folderId })));
-    if (!place.changingFolders || folderIds.length === 0) return (await read()).map((stored) => ({ live: stored, stored }));
+    const read = () =>
+      this.table.getMany(
+        FolderEntity,
+        folderIds.map((folderId) => ({ ...place, folderId })),
+      );
+    if (!place.changingFolders || folderIds.length === 0)
+      return (await read()).map((stored) => ({ live: stored, stored }));
     for (let attempt = 0; attempt < READING_TRIES; attempt++) {
       const [changes, folders] = await Promise.all([folderChangesOf(this.table, place), read()]);
       const live = await this.#resolved(place, folders, changes);
       if (live) return folders.map((stored, index) => ({ live: live[index], stored }));
     }
-    throw Object.assign(new Error('Others kept moving the folders while they were read'), { name: 'ThrottlingException' });
+    throw Object.assign(new Error('Others kept moving the folders while they were read'), {
+      name: 'ThrottlingException',
+    });
   }
 
   /** The folders as they are, undefined where one is gone; undefined altogether when they must be read anew. */
-  async #resolved(place: Place, folders: readonly (Stored<Folder> | undefined)[], found: readonly StoredFolderChange[]): Promise<(Stored<Folder> | undefined)[] | undefined> {
-    const changes = new Map(found.map(({ folder, folderId, kind }): [string, FolderChange] => [folder, { folderId, kind }]));
+  async #resolved(
+    place: Place,
+    folders: readonly (Stored<Folder> | undefined)[],
+    found: readonly StoredFolderChange[],
+  ): Promise<(Stored<Folder> | undefined)[] | undefined> {
+    const changes = new Map(
+      found.map(({ folder, folderId, kind }): [string, FolderChange] => [folder, { folderId, kind }]),
+    );
     const read = new Map<string, Stored<Folder> | undefined>();
     for (;;) {
       const resolutions = folders.map((folder) => (folder ? resolveFolder(folder, { changes, read }) : 'gone'));
       if (resolutions.includes('torn')) return undefined;
       const needed = resolutions.flatMap((one) => (typeof one === 'object' && 'needs' in one ? [one.needs] : []));
-      if (needed.length === 0) return resolutions.map((one) => (typeof one === 'object' && 'folder' in one ? one.folder : undefined));
-      const changed = await this.table.getMany(FolderEntity, needed.map(({ folderId }) => ({ ...place, folderId })));
-      needed.forEach(({ internalId }, index) => read.set(internalId, changed[index]?.internalId === internalId ? changed[index] : undefined));
+      if (needed.length === 0)
+        return resolutions.map((one) => (typeof one === 'object' && 'folder' in one ? one.folder : undefined));
+      const changed = await this.table.getMany(
+        FolderEntity,
+        needed.map(({ folderId }) => ({ ...place, folderId })),
+      );
+      needed.forEach(({ internalId }, index) =>
+        read.set(internalId, changed[index]?.internalId === internalId ? changed[index] : undefined),
+      );
     }
   }
 }
@@ -207,8 +254,13 @@ export class FolderWriter extends FolderReader {
   async #readWithParents(place: Place, folders: readonly NewFolder[]): Promise<AddState[]> {
     const parentIds = folders.flatMap((folder) => parentIdOf(folder) ?? []);
     const found = await this.find(place, [...folders.map(({ folderId }) => folderId), ...parentIds]);
-    const parents = new Map(parentIds.map((folderId, index) => [folderId, found[folders.length + index]?.live] as const));
-    return folders.map((folder, index) => ({ found: found[index] as Found<Folder>, parent: parents.get(parentIdOf(folder) ?? '') }));
+    const parents = new Map(
+      parentIds.map((folderId, index) => [folderId, found[folders.length + index]?.live] as const),
+    );
+    return folders.map((folder, index) => ({
+      found: found[index] as Found<Folder>,
+      parent: parents.get(parentIdOf(folder) ?? ''),
+    }));
   }
 }
 
@@ -231,12 +283,27 @@ function decide(place: Place, folder: NewFolder, { found, parent }: AddState, no
   const { folderId, folderName, accessType } = folder;
   const position = placeFolder(parent, { internalId, accessType });
   if (depthOf(position) > deepestFolder) return refuse(TOO_DEEP);
-  const added = { ...place, folderId, folderName, internalId, ...position, ancestors: [...position.ancestors], createdAt: now, lastUpdated: now };
+  const added = {
+    ...place,
+    folderId,
+    folderName,
+    internalId,
+    ...position,
+    ancestors: [...position.ancestors],
+    createdAt: now,
+    lastUpdated: now,
+  };
   return {
     result: { success: true, id: folderId, message: 'Folder added.' },
     ops: [
       found.stored ? replace(FolderEntity, added, found.stored._r) : insert(FolderEntity, added),
-      insert(FolderEntryEntity, { ...place, folder: parent?.internalId ?? rootFolderId, kind: 'folder', id: folderId, internalId }),
+      insert(FolderEntryEntity, {
+        ...place,
+        folder: parent?.internalId ?? rootFolderId,
+        kind: 'folder',
+        id: folderId,
+        internalId,
+      }),
     ],
   };
 }

@@ -53,8 +53,17 @@ export const everywhere = '*';
  * Whether something that a user was given or did at a time (epoch ms) has ended because the user left what it lies in (spec 4.18).
  * `within` are the internal ids of that: the resource itself, the folders above it as far as they matter, from the nearest up, the organization.
  */
-export function hasEnded(departures: readonly Departure[] | undefined, within: readonly string[], at: number | undefined): boolean {
-  return departures !== undefined && departures.some((departure) => (at ?? 0) <= departure.at && (departure.resource === everywhere || layIn(departure, within)));
+export function hasEnded(
+  departures: readonly Departure[] | undefined,
+  within: readonly string[],
+  at: number | undefined,
+): boolean {
+  return (
+    departures !== undefined &&
+    departures.some(
+      (departure) => (at ?? 0) <= departure.at && (departure.resource === everywhere || layIn(departure, within)),
+    )
+  );
 }
 
 /** Whether something lay in a resource when users left that; `within` as for `hasEnded`. */
@@ -72,7 +81,12 @@ export function layIn({ resource, sides }: Pick<Departure, 'resource' | 'sides'>
  * it did; undefined when where it lies then says the same, or when that is remembered already. `from` and `to` are the folders that it lies in, from the
  * nearest up.
  */
-export function sideOf(left: Pick<Departure, 'resource' | 'sides'>, internalId: string, from: readonly string[], to: readonly string[]): boolean | undefined {
+export function sideOf(
+  left: Pick<Departure, 'resource' | 'sides'>,
+  internalId: string,
+  from: readonly string[],
+  to: readonly string[],
+): boolean | undefined {
   if (left.sides?.has(internalId)) return undefined;
   const lay = layIn(left, [internalId, ...from]);
   return lay === layIn(left, [internalId, ...to]) ? undefined : lay;
@@ -80,7 +94,13 @@ export function sideOf(left: Pick<Departure, 'resource' | 'sides'>, internalId: 
 
 /** When something that a user is given in an organization counts as given, so that no departure from before ends it; epoch ms. */
 export function givenAt(departures: readonly Departure[] | undefined, organization: string, now: number): number {
-  return (departures ?? []).reduce((latest, departure) => (departure.organization === organization || departure.organization === everywhere ? Math.max(latest, departure.at + 1) : latest), now);
+  return (departures ?? []).reduce(
+    (latest, departure) =>
+      departure.organization === organization || departure.organization === everywhere
+        ? Math.max(latest, departure.at + 1)
+        : latest,
+    now,
+  );
 }
 
 /** How many departures of one user can be unfinished at a time: they lie in the user's item, which many reads take along. */
@@ -91,9 +111,15 @@ export const mostDepartures = 100;
  * place of earlier ones that it covers: from the same document or organization, or from anything in the organization that is left as a whole.
  * One from the same folder stays: it counts for what was moved out in between.
  */
-export function depart(departures: readonly Departure[] | undefined, leaving: Departure, since: readonly (number | undefined)[] = []): Departure[] | undefined {
+export function depart(
+  departures: readonly Departure[] | undefined,
+  leaving: Departure,
+  since: readonly (number | undefined)[] = [],
+): Departure[] | undefined {
   const at = Math.max(givenAt(departures, leaving.organization, leaving.at), ...since.map((time) => time ?? 0));
-  const covered = ({ organization, resource }: Departure) => (resource === leaving.resource && !leaving.folder) || (organization === leaving.organization && leaving.resource === leaving.organization);
+  const covered = ({ organization, resource }: Departure) =>
+    (resource === leaving.resource && !leaving.folder) ||
+    (organization === leaving.organization && leaving.resource === leaving.organization);
   const next = [...(departures ?? []).filter((departure) => !covered(departure)), { ...leaving, at }];
   return next.length > mostDepartures ? undefined : next;
 }
@@ -137,7 +163,10 @@ function liveGrant(user: UserAccess, internalId: string, above: readonly string[
 
 /** Whether a grant has not ended, neither by its time nor because the user left what it is on. */
 function counts(user: UserAccess, grant: Grant, above: readonly string[] = []): boolean {
-  return isLive(grant, user.now) && !hasEnded(user.departures, [grant.internalId, ...above, user.organizationId], grant.grantedAt);
+  return (
+    isLive(grant, user.now) &&
+    !hasEnded(user.departures, [grant.internalId, ...above, user.organizationId], grant.grantedAt)
+  );
 }
 
 /** Whether a grant has not ended at `now` (Unix seconds). */
@@ -154,7 +183,11 @@ function granted(grant: Grant, accessType?: AccessType): PermissionEntry {
 }
 
 function denied(what: ResourceType, accessType?: AccessType): PermissionEntry {
-  return { error: `User does not have access to ${what}`, errorCode: 'permission_denied', ...(accessType && { accessType }) };
+  return {
+    error: `User does not have access to ${what}`,
+    errorCode: 'permission_denied',
+    ...(accessType && { accessType }),
+  };
 }
 
 /** The entry of a folder or document that does not exist (spec 4.1 rule 2). */
@@ -202,7 +235,8 @@ function byGrantOn(user: UserAccess, chain: readonly string[], accessType: Acces
  */
 function byAccessType(user: UserAccess, what: 'folder' | 'document', accessType: AccessType): PermissionEntry {
   const membership = liveGrant(user, user.organizationId);
-  if (accessType !== 'restricted' && membership) return granted(accessType === 'public' ? { ...membership, expiresAt: undefined } : membership, accessType);
+  if (accessType !== 'restricted' && membership)
+    return granted(accessType === 'public' ? { ...membership, expiresAt: undefined } : membership, accessType);
   if (accessType === 'public' && user.known) return { accessRole: defaultAccessRole, accessType };
   return denied(what, accessType);
 }
@@ -211,18 +245,32 @@ function byAccessType(user: UserAccess, what: 'folder' | 'document', accessType:
  * The access context of a user: the union over the grants that have not ended, sorted; undefined when there is none. `above` says which folders
  * a resource lies in, as far as that is known: a grant in a folder that the user left counts until it is removed where it is not.
  */
-export function accessContext(user: UserAccess, above: (internalId: string) => readonly string[] | undefined = () => undefined): string[] | undefined {
-  const fields = new Set(user.grants.filter((grant) => counts(user, grant, above(grant.internalId))).flatMap((grant) => grant.accessFields ?? []));
+export function accessContext(
+  user: UserAccess,
+  above: (internalId: string) => readonly string[] | undefined = () => undefined,
+): string[] | undefined {
+  const fields = new Set(
+    user.grants
+      .filter((grant) => counts(user, grant, above(grant.internalId)))
+      .flatMap((grant) => grant.accessFields ?? []),
+  );
   return fields.size > 0 ? [...fields].sort() : undefined;
 }
 
 /** Whether an access context includes every `field:value` item that a record requires. A record without items requires nothing. */
-export function contextAllows({ accessFields: required = [] }: { readonly accessFields?: readonly string[] | undefined }, allowed: readonly string[] = []): boolean {
+export function contextAllows(
+  { accessFields: required = [] }: { readonly accessFields?: readonly string[] | undefined },
+  allowed: readonly string[] = [],
+): boolean {
   return required.every((field) => allowed.includes(field));
 }
 
 /** `{ field: value or values }` as sorted, distinct `field:value` items. */
-export function accessFields(access: Readonly<Record<string, string | number | readonly (string | number)[]>>): string[] {
-  const items = Object.entries(access).flatMap(([field, values]) => [values].flat().map((value) => `${field}:${value}`));
+export function accessFields(
+  access: Readonly<Record<string, string | number | readonly (string | number)[]>>,
+): string[] {
+  const items = Object.entries(access).flatMap(([field, values]) =>
+    [values].flat().map((value) => `${field}:${value}`),
+  );
   return [...new Set(items)].sort();
 }

@@ -1,6 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 
-export const filterOperators = ['==', '!=', '<', '<=', '>', '>=', 'in', 'not-in', 'array-contains', 'array-contains-any'] as const;
+export const filterOperators = [
+  '==',
+  '!=',
+  '<',
+  '<=',
+  '>',
+  '>=',
+  'in',
+  'not-in',
+  'array-contains',
+  'array-contains-any',
+] as const;
 export type FilterOperator = (typeof filterOperators)[number];
 
 /** Operators whose value is a list of values. */
@@ -28,13 +39,23 @@ export function meetsFilters(filters: readonly MetadataFilter[], metadata: Metad
 
 function meets(field: unknown, operator: FilterOperator, value: unknown): boolean {
   switch (operator) {
-    case '==': return isEqual(field, value);
-    case '!=': return !isEqual(field, value);
-    case '<': case '<=': case '>': case '>=': return isInOrder(field, operator, value);
-    case 'in': return isAmong(value, field);
-    case 'not-in': return !isAmong(value, field);
-    case 'array-contains': return isAmong(field, value);
-    case 'array-contains-any': return Array.isArray(value) && value.some((one) => isAmong(field, one));
+    case '==':
+      return isEqual(field, value);
+    case '!=':
+      return !isEqual(field, value);
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+      return isInOrder(field, operator, value);
+    case 'in':
+      return isAmong(value, field);
+    case 'not-in':
+      return !isAmong(value, field);
+    case 'array-contains':
+      return isAmong(field, value);
+    case 'array-contains-any':
+      return Array.isArray(value) && value.some((one) => isAmong(field, one));
   }
 }
 
@@ -61,5 +82,13 @@ function isEqual(a: unknown, b: unknown): boolean {
 /** The field under a name, else the one that names joined by dots lead to; undefined where there is none. */
 function fieldOf(metadata: Metadata, key: string): unknown {
   if (Object.hasOwn(metadata, key)) return metadata[key];
-  return key.split('.').reduce<unknown>((value, name) => (typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? (value as Metadata)[name] : undefined), metadata);
+  return key
+    .split('.')
+    .reduce<unknown>(
+      (value, name) =>
+        typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+          ? (value as Metadata)[name]
+          : undefined,
+      metadata,
+    );
 }

@@ -42,7 +42,11 @@ export function placeFolder(parent: PlacedFolder | undefined, { internalId, acce
 }
 
 /** What a stored folder says of its own access. */
-export function ownAccess({ internalId, accessType, inheritAccessFromParent }: Pick<PlacedFolder, 'internalId' | 'accessType' | 'inheritAccessFromParent'>): OwnAccess {
+export function ownAccess({
+  internalId,
+  accessType,
+  inheritAccessFromParent,
+}: Pick<PlacedFolder, 'internalId' | 'accessType' | 'inheritAccessFromParent'>): OwnAccess {
   return { internalId, accessType: inheritAccessFromParent ? undefined : accessType };
 }
 
@@ -63,9 +67,16 @@ export function liesWithin(folder: Pick<PlacedFolder, 'internalId' | 'ancestors'
 
 /** Whether two positions are the same. */
 export function samePosition(a: FolderPosition, b: FolderPosition): boolean {
-  return a.accessType === b.accessType && a.accessFrom === b.accessFrom && a.inheritAccessFromParent === b.inheritAccessFromParent
-    && a.ancestors.length === b.ancestors.length
-    && a.ancestors.every(({ folderId, internalId }, index) => folderId === b.ancestors[index]?.folderId && internalId === b.ancestors[index]?.internalId);
+  return (
+    a.accessType === b.accessType &&
+    a.accessFrom === b.accessFrom &&
+    a.inheritAccessFromParent === b.inheritAccessFromParent &&
+    a.ancestors.length === b.ancestors.length &&
+    a.ancestors.every(
+      ({ folderId, internalId }, index) =>
+        folderId === b.ancestors[index]?.folderId && internalId === b.ancestors[index]?.internalId,
+    )
+  );
 }
 
 /** A folder whose change has not reached everything beneath it. */
@@ -91,7 +102,11 @@ export type Resolution<F> = { readonly folder: F } | 'gone' | { readonly needs: 
  * what it stores of those further up is right below the deepest folder that was changed, and above that it is what is true of that one. It is
  * gone with a folder that was removed, itself or above it.
  */
-export function resolveFolder<F extends PlacedFolder>(folder: F, known: FolderChanges, beneath: readonly string[] = []): Resolution<F> {
+export function resolveFolder<F extends PlacedFolder>(
+  folder: F,
+  known: FolderChanges,
+  beneath: readonly string[] = [],
+): Resolution<F> {
   if (beneath.includes(folder.internalId)) return 'torn';
   if (known.changes.get(folder.internalId)?.kind === 'removed') return 'gone';
   const at = folder.ancestors.findLastIndex(({ internalId }) => known.changes.has(internalId));
@@ -104,7 +119,8 @@ export function resolveFolder<F extends PlacedFolder>(folder: F, known: FolderCh
   const above = resolveFolder(changed, known, [...beneath, folder.internalId]);
   if (typeof above === 'string' || 'needs' in above) return above;
   const below = folder.ancestors.slice(at + 1);
-  const isOwnBelow = !folder.inheritAccessFromParent || below.some(({ internalId }) => internalId === folder.accessFrom);
+  const isOwnBelow =
+    !folder.inheritAccessFromParent || below.some(({ internalId }) => internalId === folder.accessFrom);
   const { accessType, accessFrom } = isOwnBelow ? folder : above.folder;
   return { folder: { ...folder, ancestors: [...above.folder.ancestors, deepest, ...below], accessType, accessFrom } };
 }

@@ -1,6 +1,15 @@
 import { dict } from '../../shared/collections.ts';
 import {
-  accessContext, type DocumentAccess, documentPermission, type FolderAccess, folderChain, folderPermission, missing, organizationPermission, type PermissionEntry, type UserAccess,
+  accessContext,
+  type DocumentAccess,
+  documentPermission,
+  type FolderAccess,
+  folderChain,
+  folderPermission,
+  missing,
+  organizationPermission,
+  type PermissionEntry,
+  type UserAccess,
 } from './access.ts';
 
 /** What a permission call asks about; what does not exist is undefined. */
@@ -23,13 +32,29 @@ export interface UserPermissions {
  */
 export function userPermissions(user: UserAccess, asked: AskedResources): UserPermissions {
   const above = new Map([
-    ...asked.folders.flatMap(({ folder }) => (folder ? [[folder.internalId, folderChain(folder).slice(1)] as const] : [])),
-    ...asked.documents.flatMap(({ document }) => (document?.folder ? [[document.internalId, folderChain(document.folder)] as const] : [])),
+    ...asked.folders.flatMap(({ folder }) =>
+      folder ? [[folder.internalId, folderChain(folder).slice(1)] as const] : [],
+    ),
+    ...asked.documents.flatMap(({ document }) =>
+      document?.folder ? [[document.internalId, folderChain(document.folder)] as const] : [],
+    ),
   ]);
   const fields = accessContext(user, (internalId) => above.get(internalId));
   return {
-    ...(asked.folders.length > 0 && { folders: dict(asked.folders.map(({ id, folder }) => [id, folder ? folderPermission(user, folder) : missing('folder')] as const)) }),
-    ...(asked.documents.length > 0 && { documents: dict(asked.documents.map(({ id, document }) => [id, document ? documentPermission(user, document) : missing('document')] as const)) }),
+    ...(asked.folders.length > 0 && {
+      folders: dict(
+        asked.folders.map(
+          ({ id, folder }) => [id, folder ? folderPermission(user, folder) : missing('folder')] as const,
+        ),
+      ),
+    }),
+    ...(asked.documents.length > 0 && {
+      documents: dict(
+        asked.documents.map(
+          ({ id, document }) => [id, document ? documentPermission(user, document) : missing('document')] as const,
+        ),
+      ),
+    }),
     organization: dict([[asked.organization.organizationId, organizationPermission(user)]]),
     ...(fields && { context: { accessFields: fields } }),
   };

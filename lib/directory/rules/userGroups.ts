@@ -30,7 +30,12 @@ export interface GroupPagePart<G, M> {
  * its members at least. A group whose members do not fit ends the page and begins the next one, with the members that follow: nothing is
  * lost or shown twice.
  */
-export function fillPage<G, M>(groups: readonly ReadGroup<G, M>[], roomLeft: number, cursor: GroupCursor, isBegun: boolean): GroupPagePart<G, M> {
+export function fillPage<G, M>(
+  groups: readonly ReadGroup<G, M>[],
+  roomLeft: number,
+  cursor: GroupCursor,
+  isBegun: boolean,
+): GroupPagePart<G, M> {
   const shown: { group: G; members: M[] }[] = [];
   let [room, before] = [roomLeft, cursor.after];
   for (const { group, internalId, position, members, hasMore } of groups) {
@@ -40,7 +45,8 @@ export function fillPage<G, M>(groups: readonly ReadGroup<G, M>[], roomLeft: num
     shown.push({ group, members: fitting.map(({ member }) => member) });
     room -= 1 + fitting.length;
     const last = fitting.at(-1);
-    if (last && (hasMore || fitting.length < members.length)) return { shown, room: 0, next: { ...at(before), within: { group: internalId, after: last.position } } };
+    if (last && (hasMore || fitting.length < members.length))
+      return { shown, room: 0, next: { ...at(before), within: { group: internalId, after: last.position } } };
     before = position;
   }
   return { shown, room: Math.max(room, 0), next: undefined };

@@ -24,7 +24,9 @@ interface SearchableUser {
 
 /** Whether a user is found by a free text: each of its words is a part of the name, the e-mail address or the user id, in any case. */
 export function matchesUser(searchKey: string): (user: SearchableUser) => boolean {
-  const words = folded(searchKey).split(/\s+/).filter((word) => word !== '');
+  const words = folded(searchKey)
+    .split(/\s+/)
+    .filter((word) => word !== '');
   return ({ userId, name = '', email = '' }) => {
     const fields = [name, email, userId].map(folded);
     return words.every((word) => fields.some((field) => field.includes(word)));

@@ -14,8 +14,10 @@ function isObject(value: unknown): value is Json {
 
 /** A copy of event data in which `change` was applied to the actor and to the authors of the thread and of its comments. */
 function mapActors(data: Json, change: (user: NamedUser & { readonly userId: string }) => unknown): Json {
-  const user = (value: unknown) => (isObject(value) && typeof value.userId === 'string' ? change({ ...value, userId: value.userId }) : value);
-  const authored = (value: unknown): unknown => (isObject(value) && 'from' in value ? { ...value, from: user(value.from) } : value);
+  const user = (value: unknown) =>
+    isObject(value) && typeof value.userId === 'string' ? change({ ...value, userId: value.userId }) : value;
+  const authored = (value: unknown): unknown =>
+    isObject(value) && 'from' in value ? { ...value, from: user(value.from) } : value;
   const thread = (value: unknown) => {
     const own = authored(value);
     return isObject(own) && Array.isArray(own.comments) ? { ...own, comments: own.comments.map(authored) } : own;

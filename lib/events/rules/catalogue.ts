@@ -4,20 +4,41 @@
  */
 
 const thread = [
-  'add', 'assign', 'status_change', 'priority_change', 'custom_list_change', 'subscribe', 'unsubscribe', 'accept', 'reject', 'approve', 'suggestion_accept', 'suggestion_reject',
+  'add',
+  'assign',
+  'status_change',
+  'priority_change',
+  'custom_list_change',
+  'subscribe',
+  'unsubscribe',
+  'accept',
+  'reject',
+  'approve',
+  'suggestion_accept',
+  'suggestion_reject',
 ] as const;
 const comment = ['add', 'update', 'delete', 'reaction_add', 'reaction_delete'] as const;
 const huddle = ['create', 'join'] as const;
 const crdt = ['update_data'] as const;
 const recorder = ['done'] as const;
 const workflow = [
-  'execution.dispatched', 'execution.completed', 'execution.failed', 'execution.cancelled',
-  'step.awaiting-approval', 'step.completed', 'step.failed', 'step.breached', 'step.cancelled',
-  'group.quorum-met', 'loop.iteration-started', 'loop.exhausted',
+  'execution.dispatched',
+  'execution.completed',
+  'execution.failed',
+  'execution.cancelled',
+  'step.awaiting-approval',
+  'step.completed',
+  'step.failed',
+  'step.breached',
+  'step.cancelled',
+  'group.quorum-met',
+  'loop.iteration-started',
+  'loop.exhausted',
 ] as const;
 const operational = ['message.attempt.exhausted', 'endpoint.disabled'] as const;
 
-const named = <G extends string, V extends string>(group: G, verbs: readonly V[]) => verbs.map((verb): `${G}.${V}` => `${group}.${verb}`);
+const named = <G extends string, V extends string>(group: G, verbs: readonly V[]) =>
+  verbs.map((verb): `${G}.${V}` => `${group}.${verb}`);
 
 const commentTypes = [...named('comment_annotation', thread), ...named('comment', comment)];
 const huddleTypes = named('huddle', huddle);
@@ -43,14 +64,25 @@ export function isOperational(event: string): boolean {
 export type Triggers = Readonly<Partial<Record<TriggerType, boolean>>>;
 
 /** Suggestions are on only for those who ask for them. */
-const optIn: ReadonlySet<TriggerType> = new Set(['comment_annotation.suggestion_accept', 'comment_annotation.suggestion_reject']);
+const optIn: ReadonlySet<TriggerType> = new Set([
+  'comment_annotation.suggestion_accept',
+  'comment_annotation.suggestion_reject',
+]);
 
 function triggers(groups: readonly (readonly [readonly TriggerType[], boolean])[]): Triggers {
   return Object.fromEntries(groups.flatMap(([types, on]) => types.map((type) => [type, on && !optIn.has(type)])));
 }
 
 /** What the first enabling of basic webhooks turns on (spec 4.7 rule 1): comments and huddles; CRDT, recorder and suggestions off. */
-export const defaultWebhookTriggers: Triggers = triggers([[commentTypes, true], [huddleTypes, true], [crdtTypes, false], [recorderTypes, false]]);
+export const defaultWebhookTriggers: Triggers = triggers([
+  [commentTypes, true],
+  [huddleTypes, true],
+  [crdtTypes, false],
+  [recorderTypes, false],
+]);
 
 /** What the first enabling of e-mail turns on (spec 4.8 rule 1): comments and huddles; suggestions off. */
-export const defaultEmailTriggers: Triggers = triggers([[commentTypes, true], [huddleTypes, true]]);
+export const defaultEmailTriggers: Triggers = triggers([
+  [commentTypes, true],
+  [huddleTypes, true],
+]);

@@ -3,7 +3,9 @@ import { commentVerbs, huddleVerbs } from '../../workspaces/rules/groupedTrigger
 /** The verbs of basic payloads (facts B6): those that the grouped triggers know, and those of the other sources. */
 const basicVerbs = { ...commentVerbs, ...huddleVerbs, updateData: 'crdt.update_data', done: 'recorder.done' } as const;
 
-const verbOf: ReadonlyMap<string, string> = /* @__PURE__ */ new Map(Object.entries(basicVerbs).map(([verb, type]) => [type, verb]));
+const verbOf: ReadonlyMap<string, string> = /* @__PURE__ */ new Map(
+  Object.entries(basicVerbs).map(([verb, type]) => [type, verb]),
+);
 
 /** `actionType` of an advanced payload: an event type without its group, in camel case, as in `updateData` (facts B7). */
 export function advancedActionType(event: string): string {

@@ -2,7 +2,15 @@ import type { Visibility } from '../../content/rules/visibility.ts';
 import type { EventType } from './catalogue.ts';
 
 /** What an event is about: the `source` of advanced payloads and the `notificationSource` of basic ones (facts B6, B7). */
-export const eventSources = ['comment', 'huddle', 'crdt', 'recorder', 'notification', 'workflow', 'operational'] as const;
+export const eventSources = [
+  'comment',
+  'huddle',
+  'crdt',
+  'recorder',
+  'notification',
+  'workflow',
+  'operational',
+] as const;
 export type EventSource = (typeof eventSources)[number];
 
 /** Where an event type belongs. */

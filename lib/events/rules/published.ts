@@ -13,8 +13,11 @@ const publishable = eventTypes.filter((type) => !isOperational(type));
 const known: ReadonlySet<string> = /* @__PURE__ */ new Set(publishable);
 
 /** The name of an event type that can be published: not those that tell of deliveries themselves, which are ours to say. */
-export const PublishableType = z.string()
-  .check(z.refine((type) => known.has(type), { error: 'must be an event type that can be published, such as comment.add' }))
+export const PublishableType = z
+  .string()
+  .check(
+    z.refine((type) => known.has(type), { error: 'must be an event type that can be published, such as comment.add' }),
+  )
   .meta({ enum: publishable }) as unknown as z.ZodType<EventType, string>;
 
 /** What is published. */
@@ -34,21 +37,39 @@ const NotifyUsers = z.array(z.object({ userId: z.unknown() }).catch({ userId: un
  */
 function namedIn(data: Published['data']): string[] {
   const said = saidIn(data);
-  const mentioned = commentsOf(said).flatMap(({ to, taggedUserContacts }) => [...to.map(({ userId }) => userId), ...taggedUserContacts.map(({ userId, contact }) => userId ?? contact?.userId)]);
-  const named = [...mentioned, said.commentAnnotation?.assignedTo?.userId, ...NotifyUsers.parse(data.notifyUsers).map(({ userId }) => userId)];
+  const mentioned = commentsOf(said).flatMap(({ to, taggedUserContacts }) => [
+    ...to.map(({ userId }) => userId),
+    ...taggedUserContacts.map(({ userId, contact }) => userId ?? contact?.userId),
+  ]);
+  const named = [
+    ...mentioned,
+    said.commentAnnotation?.assignedTo?.userId,
+    ...NotifyUsers.parse(data.notifyUsers).map(({ userId }) => userId),
+  ];
   const userIds = distinct(named.flatMap((userId) => Id.safeParse(userId).data ?? []));
-  if (userIds.length > MOST_INVOLVED) throw invalid({ path: ['data'], code: 'too_many_users', message: `data must not name more than ${MOST_INVOLVED} users to notify` });
+  if (userIds.length > MOST_INVOLVED)
+    throw invalid({
+      path: ['data'],
+      code: 'too_many_users',
+      message: `data must not name more than ${MOST_INVOLVED} users to notify`,
+    });
   return userIds;
 }
 
 /** The thread that a published event says it is about. */
 export function annotationIdIn(data: Published['data']): string | undefined {
   const { commentAnnotation } = data;
-  const id = typeof commentAnnotation === 'object' && commentAnnotation !== null && 'annotationId' in commentAnnotation ? commentAnnotation.annotationId : undefined;
+  const id =
+    typeof commentAnnotation === 'object' && commentAnnotation !== null && 'annotationId' in commentAnnotation
+      ? commentAnnotation.annotationId
+      : undefined;
   return Id.safeParse(id).data;
 }
 
-const Contextual = z.object({ context: z.object({ access: AccessContext }) }).transform(({ context }) => accessFields(context.access)).catch([]);
+const Contextual = z
+  .object({ context: z.object({ access: AccessContext }) })
+  .transform(({ context }) => accessFields(context.access))
+  .catch([]);
 const ContextualThread = z.object({ comments: z.array(Contextual).catch([]) }).catch({ comments: [] });
 
 /** The access context that a published event states for its thread and its comments, as `field:value`. */
@@ -61,12 +82,21 @@ function contextIn({ commentAnnotation, targetComment }: Published['data']): str
  * What a published event says: the caller's data with who did it and where. Users hear by mail and in the app of comments and huddles, those
  * whom it names; of a thread that is stored only those who may see it, as with events of our own.
  */
-export function publishedPayload({ event, actionUser, data }: Published, names: EventNames, thread: AudienceThread | undefined): EventPayload {
+export function publishedPayload(
+  { event, actionUser, data }: Published,
+  names: EventNames,
+  thread: AudienceThread | undefined,
+): EventPayload {
   const source = sourceOf(event);
-  const given = typeof data.metadata === 'object' && data.metadata !== null && !Array.isArray(data.metadata) ? data.metadata : {};
+  const given =
+    typeof data.metadata === 'object' && data.metadata !== null && !Array.isArray(data.metadata) ? data.metadata : {};
   const context = contextIn(data);
   const audience: Audience = {
-    ...(actionUser && { actorId: actionUser.userId }), addressed: namedIn(data), following: [], ...(thread && { thread }), ...(context.length > 0 && { accessFields: context }),
+    ...(actionUser && { actorId: actionUser.userId }),
+    addressed: namedIn(data),
+    following: [],
+    ...(thread && { thread }),
+    ...(context.length > 0 && { accessFields: context }),
   };
   return {
     source,

@@ -12,7 +12,10 @@ export type NotificationChannel = (typeof notificationChannels)[number];
 export type NotificationLevels = { readonly [C in NotificationChannel]?: NotificationLevel | undefined };
 
 /** The levels of a user for one document: its own, else those for the organization, else `ALL`. Channel by channel. */
-export function levelsFor(organization: NotificationLevels | undefined, document: NotificationLevels | undefined): Record<NotificationChannel, NotificationLevel> {
+export function levelsFor(
+  organization: NotificationLevels | undefined,
+  document: NotificationLevels | undefined,
+): Record<NotificationChannel, NotificationLevel> {
   const level = (channel: NotificationChannel) => document?.[channel] ?? organization?.[channel] ?? 'ALL';
   return { inbox: level('inbox'), email: level('email'), slack: level('slack') };
 }

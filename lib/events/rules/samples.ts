@@ -33,7 +33,15 @@ const comment = {
   createdAt: AT,
   lastUpdated: ISO,
 };
-const reply = { ...comment, commentId: 153784, commentText: 'Yes, please.', commentHtml: '<p>Yes, please.</p>', from: grace, to: [], taggedUserContacts: [] };
+const reply = {
+  ...comment,
+  commentId: 153784,
+  commentText: 'Yes, please.',
+  commentHtml: '<p>Yes, please.</p>',
+  from: grace,
+  to: [],
+  taggedUserContacts: [],
+};
 
 const thread = {
   annotationId: 'ann-7f3c',
@@ -52,12 +60,20 @@ const thread = {
 const suggestion = { ...thread, type: 'suggestion', suggestion: { status: 'accepted', from: 'machine', to: 'engine' } };
 
 const asset = {
-  version: 1, url: 'https://example.com/recordings/rec-5b1.mp4', mimeType: 'video/mp4', fileName: 'rec-5b1.mp4', fileSizeInBytes: 184320, fileFormat: 'mp4',
+  version: 1,
+  url: 'https://example.com/recordings/rec-5b1.mp4',
+  mimeType: 'video/mp4',
+  fileName: 'rec-5b1.mp4',
+  fileSizeInBytes: 184320,
+  fileFormat: 'mp4',
   thumbnailUrl: 'https://example.com/recordings/rec-5b1.png',
 };
 const transcription = {
-  transcriptSegments: [{ startTime: '00:00:00', endTime: '00:00:02', startTimeInSeconds: 0, endTimeInSeconds: 2, text: 'Hello, Grace.' }],
-  vttFileUrl: 'https://example.com/recordings/rec-5b1.vtt', contentSummary: 'Ada greets Grace.',
+  transcriptSegments: [
+    { startTime: '00:00:00', endTime: '00:00:02', startTimeInSeconds: 0, endTimeInSeconds: 2, text: 'Hello, Grace.' },
+  ],
+  vttFileUrl: 'https://example.com/recordings/rec-5b1.vtt',
+  contentSummary: 'Ada greets Grace.',
 };
 
 const run = { executionId: 'exec-41d', definitionId: 'def-release' };
@@ -67,24 +83,41 @@ const step = { ...run, stepId: 'legal-review', type: 'approval' };
 const data: Readonly<Record<EventType, Readonly<Record<string, unknown>>>> = {
   'comment_annotation.add': { commentAnnotation: thread, targetComment: comment },
   'comment_annotation.assign': { commentAnnotation: { ...thread, assignedTo: grace } },
-  'comment_annotation.status_change': { commentAnnotation: { ...thread, status: resolved, resolvedByUserId: 'ada' }, oldStatus: open, newStatus: resolved },
+  'comment_annotation.status_change': {
+    commentAnnotation: { ...thread, status: resolved, resolvedByUserId: 'ada' },
+    oldStatus: open,
+    newStatus: resolved,
+  },
   'comment_annotation.priority_change': { commentAnnotation: { ...thread, priority: high }, newPriority: high },
-  'comment_annotation.custom_list_change': { commentAnnotation: { ...thread, customList: [{ id: 'wording', label: 'Wording' }] } },
+  'comment_annotation.custom_list_change': {
+    commentAnnotation: { ...thread, customList: [{ id: 'wording', label: 'Wording' }] },
+  },
   'comment_annotation.subscribe': { commentAnnotation: { ...thread, subscribedUsers: [ada] } },
   'comment_annotation.unsubscribe': { commentAnnotation: { ...thread, unsubscribedUsers: [ada] } },
   'comment_annotation.accept': { commentAnnotation: thread },
   'comment_annotation.reject': { commentAnnotation: thread },
   'comment_annotation.approve': { commentAnnotation: thread },
   'comment_annotation.suggestion_accept': { commentAnnotation: suggestion },
-  'comment_annotation.suggestion_reject': { commentAnnotation: { ...suggestion, suggestion: { ...suggestion.suggestion, status: 'rejected' } } },
+  'comment_annotation.suggestion_reject': {
+    commentAnnotation: { ...suggestion, suggestion: { ...suggestion.suggestion, status: 'rejected' } },
+  },
   'comment.add': { commentAnnotation: { ...thread, comments: [comment, reply] }, targetComment: reply },
   'comment.update': { commentAnnotation: thread, targetComment: { ...comment, status: 'updated', isEdited: true } },
   'comment.delete': { commentAnnotation: { ...thread, comments: [comment] }, targetComment: reply },
-  'comment.reaction_add': { commentAnnotation: thread, targetComment: { ...comment, reactionAnnotationIds: ['rea-1'] } },
+  'comment.reaction_add': {
+    commentAnnotation: thread,
+    targetComment: { ...comment, reactionAnnotationIds: ['rea-1'] },
+  },
   'comment.reaction_delete': { commentAnnotation: thread, targetComment: { ...comment, reactionAnnotationIds: [] } },
   'huddle.create': {},
   'huddle.join': {},
-  'crdt.update_data': editorUpdateData({ id: 'editor-1', data: 'The engine weaves algebraic patterns.', lastUpdatedBy: 'ada', sessionId: null, lastUpdate: ISO }),
+  'crdt.update_data': editorUpdateData({
+    id: 'editor-1',
+    data: 'The engine weaves algebraic patterns.',
+    lastUpdatedBy: 'ada',
+    sessionId: null,
+    lastUpdate: ISO,
+  }),
   'recorder.done': { recorderId: 'rec-5b1', from: ada, assets: [asset], assetsAllVersions: [asset], transcription },
   'execution.dispatched': { ...run, status: 'running', seq: 1 },
   'execution.completed': { ...run, status: 'completed', seq: 9 },
@@ -99,10 +132,17 @@ const data: Readonly<Record<EventType, Readonly<Record<string, unknown>>>> = {
   'loop.iteration-started': { ...run, loopId: 'until-clean', iteration: 2, seq: 6 },
   'loop.exhausted': { ...run, loopId: 'until-clean', iteration: 5, seq: 8 },
   'message.attempt.exhausted': {
-    messageId: 'msg_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', event: 'comment.add', endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', attempts: 8,
+    messageId: 'msg_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+    event: 'comment.add',
+    endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+    attempts: 8,
     lastAttempt: { at: ISO, outcome: 'failed', responseStatus: 500 },
   },
-  'endpoint.disabled': { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', firstFailureAt: '2026-01-10T09:30:00.000Z', disabledAt: ISO },
+  'endpoint.disabled': {
+    endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+    firstFailureAt: '2026-01-10T09:30:00.000Z',
+    disabledAt: ISO,
+  },
 };
 
 /** A realistic sample of an event type, as the caller's API key would see it. */
@@ -113,6 +153,9 @@ export function sampleEvent(event: EventType, apiKey: string): SampleEvent {
     organization: { organizationId: 'acme', organizationName: 'Acme' },
     document: { documentId: 'notes', documentName: 'Notes on the engine' },
   };
-  const said = source === 'operational' ? { metadata: { apiKey }, ...data[event] } : { actionUser: ada, metadata: place, ...data[event] };
+  const said =
+    source === 'operational'
+      ? { metadata: { apiKey }, ...data[event] }
+      : { actionUser: ada, metadata: place, ...data[event] };
   return { event, organizationId: 'acme', documentId: 'notes', payload: { source, data: said } };
 }

@@ -18,7 +18,10 @@ const described = <S extends z.ZodType>(schema: S, description: string): S => sc
 const Open = z.record(z.string(), z.unknown());
 const Id = z.string();
 
-const User = described(StoredUser.partial().required({ userId: true }), 'A user: by the id alone where the rest is not known, or may not be told.');
+const User = described(
+  StoredUser.partial().required({ userId: true }),
+  'A user: by the id alone where the rest is not known, or may not be told.',
+);
 
 /** What is left of everything when it is reduced to ids. */
 const kept: ReadonlySet<string> = new Set(['annotationId', 'commentId', 'userId']);
@@ -32,34 +35,66 @@ function sparse(schema: z.ZodType): z.ZodType {
 }
 
 function sparseObject(schema: z.ZodObject): z.ZodObject {
-  const fields = Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, field]) => [name, kept.has(name) ? field : sparse(field).optional()] as const);
+  const fields = Object.entries(schema.shape as Record<string, z.ZodType>).map(
+    ([name, field]) => [name, kept.has(name) ? field : sparse(field).optional()] as const,
+  );
   return z.object(Object.fromEntries(fields));
 }
 
-const Comment = described(sparseObject(ShownComment.extend({ reactionAnnotations: z.array(ShownReaction).optional() })), 'A comment as /v2/commentannotations/comments/get shows it.');
-const Annotation = described(sparseObject(ShownThread).extend({ comments: z.array(Comment).optional() }), 'A thread as /v2/commentannotations/get shows it, with those of its comments that the event is about.');
-const Asset = described(z.object({
-  version: z.number().optional(), url: z.string().optional(), mimeType: z.string().optional(), fileName: z.string().optional(), fileSizeInBytes: z.number().optional(),
-  fileFormat: z.string().optional(), thumbnailUrl: z.string().optional(), transcription: z.union([z.string(), Open]).optional(),
-}), 'A file of a recording.');
+const Comment = described(
+  sparseObject(ShownComment.extend({ reactionAnnotations: z.array(ShownReaction).optional() })),
+  'A comment as /v2/commentannotations/comments/get shows it.',
+);
+const Annotation = described(
+  sparseObject(ShownThread).extend({ comments: z.array(Comment).optional() }),
+  'A thread as /v2/commentannotations/get shows it, with those of its comments that the event is about.',
+);
+const Asset = described(
+  z.object({
+    version: z.number().optional(),
+    url: z.string().optional(),
+    mimeType: z.string().optional(),
+    fileName: z.string().optional(),
+    fileSizeInBytes: z.number().optional(),
+    fileFormat: z.string().optional(),
+    thumbnailUrl: z.string().optional(),
+    transcription: z.union([z.string(), Open]).optional(),
+  }),
+  'A file of a recording.',
+);
 
-const Metadata = described(z.looseObject({
-  apiKey: Id,
-  organization: z.looseObject({ organizationId: Id, organizationName: z.string().optional() }).optional(),
-  document: z.looseObject({ documentId: Id, documentName: z.string().optional() }).optional(),
-  folderId: Id.optional(),
-  locations: z.array(Open).optional(),
-}), 'Where it happened, with the customer\'s own fields of organization and document; `apiKey` alone where an event tells of deliveries.');
+const Metadata = described(
+  z.looseObject({
+    apiKey: Id,
+    organization: z.looseObject({ organizationId: Id, organizationName: z.string().optional() }).optional(),
+    document: z.looseObject({ documentId: Id, documentName: z.string().optional() }).optional(),
+    folderId: Id.optional(),
+    locations: z.array(Open).optional(),
+  }),
+  "Where it happened, with the customer's own fields of organization and document; `apiKey` alone where an event tells of deliveries.",
+);
 
-const BasicMetadata = described(z.looseObject({
-  apiKey: Id,
-  clientOrganizationId: Id.optional(), organizationId: Id.optional(), organizationName: z.string().optional(),
-  clientDocumentId: Id.optional(), documentId: Id.optional(), documentName: z.string().optional(),
-  organizationMetadata: Open.optional(), documentMetadata: Open.optional(),
-  folderId: Id.optional(), locations: z.array(Open).optional(),
-}), 'Where it happened. The ids are the customer\'s in both places, with and without `client`.');
+const BasicMetadata = described(
+  z.looseObject({
+    apiKey: Id,
+    clientOrganizationId: Id.optional(),
+    organizationId: Id.optional(),
+    organizationName: z.string().optional(),
+    clientDocumentId: Id.optional(),
+    documentId: Id.optional(),
+    documentName: z.string().optional(),
+    organizationMetadata: Open.optional(),
+    documentMetadata: Open.optional(),
+    folderId: Id.optional(),
+    locations: z.array(Open).optional(),
+  }),
+  "Where it happened. The ids are the customer's in both places, with and without `client`.",
+);
 
-const truncated = described(z.literal(true).optional(), 'There when the payload would have been larger than 256 KB, and was reduced to ids.');
+const truncated = described(
+  z.literal(true).optional(),
+  'There when the payload would have been larger than 256 KB, and was reduced to ids.',
+);
 
 /** What the data of each source has besides who did it and where. */
 const said = {
@@ -74,22 +109,45 @@ const said = {
   },
   huddle: {},
   crdt: {
-    crdtData: z.object({ id: Id.optional(), data: described(z.unknown().optional(), 'The value as JSON; not there when it is larger than 128 KB.'), lastUpdatedBy: Id.optional(), sessionId: Id.nullable().optional(), lastUpdate: z.string().optional() }),
+    crdtData: z.object({
+      id: Id.optional(),
+      data: described(z.unknown().optional(), 'The value as JSON; not there when it is larger than 128 KB.'),
+      lastUpdatedBy: Id.optional(),
+      sessionId: Id.nullable().optional(),
+      lastUpdate: z.string().optional(),
+    }),
     truncated,
   },
   recorder: {
-    recorderId: Id, from: User.optional(), assets: z.array(Asset), assetsAllVersions: z.array(Asset), transcription: z.union([z.string(), Open]).optional(), truncated,
+    recorderId: Id,
+    from: User.optional(),
+    assets: z.array(Asset),
+    assetsAllVersions: z.array(Asset),
+    transcription: z.union([z.string(), Open]).optional(),
+    truncated,
   },
   workflow: {
-    executionId: Id.optional(), definitionId: Id.optional(), stepId: Id.optional(), groupId: Id.optional(), loopId: Id.optional(),
-    type: z.string().optional(), status: z.string().optional(), iteration: z.number().optional(), seq: z.number().optional(),
+    executionId: Id.optional(),
+    definitionId: Id.optional(),
+    stepId: Id.optional(),
+    groupId: Id.optional(),
+    loopId: Id.optional(),
+    type: z.string().optional(),
+    status: z.string().optional(),
+    iteration: z.number().optional(),
+    seq: z.number().optional(),
   },
 } satisfies Partial<Record<EventSource, z.ZodRawShape>>;
 
 const operational: Readonly<Record<string, z.ZodRawShape>> = {
   'message.attempt.exhausted': {
-    messageId: Id, event: z.enum(eventTypes), endpointId: Id, attempts: z.number(),
-    lastAttempt: z.object({ at: z.string(), outcome: z.enum(attemptOutcomes), responseStatus: z.number().optional() }).optional(),
+    messageId: Id,
+    event: z.enum(eventTypes),
+    endpointId: Id,
+    attempts: z.number(),
+    lastAttempt: z
+      .object({ at: z.string(), outcome: z.enum(attemptOutcomes), responseStatus: z.number().optional() })
+      .optional(),
   },
   'endpoint.disabled': { endpointId: Id, firstFailureAt: z.string(), disabledAt: z.string() },
 };
@@ -106,8 +164,13 @@ function objectOf(source: EventSource, shape: z.ZodRawShape): z.ZodObject {
   return isPublished(source) ? z.looseObject(shape) : z.object(shape);
 }
 
-const Timestamp = z.string().meta({ format: 'date-time', description: 'When it happened: deliveries come in any order.' });
-const MessageId = described(Id, 'The message id, as in the header `webhook-id`: the same for every attempt and repetition.');
+const Timestamp = z
+  .string()
+  .meta({ format: 'date-time', description: 'When it happened: deliveries come in any order.' });
+const MessageId = described(
+  Id,
+  'The message id, as in the header `webhook-id`: the same for every attempt and repetition.',
+);
 const Levels = z.record(Id, z.object({ inbox: z.enum(notificationLevels), email: z.enum(notificationLevels) }));
 
 /** The body of an advanced webhook (facts B7) as it is without encoding and encryption. */
@@ -119,8 +182,17 @@ export function advancedSchema(event: EventType): z.ZodObject {
     source: z.literal(source),
     webhookId: MessageId,
     timestamp: Timestamp,
-    data: objectOf(source, { ...(!isOperational(event) && { actionUser: User.optional() }), metadata: Metadata, ...saidBy(event) }),
-    ...(source === 'comment' && { usersDocumentNotificationsConfig: described(Levels.optional(), 'How those are notified whom it concerns, by user id.') }),
+    data: objectOf(source, {
+      ...(!isOperational(event) && { actionUser: User.optional() }),
+      metadata: Metadata,
+      ...saidBy(event),
+    }),
+    ...(source === 'comment' && {
+      usersDocumentNotificationsConfig: described(
+        Levels.optional(),
+        'How those are notified whom it concerns, by user id.',
+      ),
+    }),
   });
 }
 
@@ -138,12 +210,22 @@ export function basicSchema(event: EventType): z.ZodObject {
     metadata: BasicMetadata,
     ...saidBy(event),
     ...(source === 'comment' && { assigned: described(z.boolean(), 'Whether the thread is assigned to somebody.') }),
-    ...((source === 'comment' || source === 'crdt') && { accessDeniedUsers: described(z.array(Id), 'Whom it concerns and who may not see it.') }),
-    recipients: described(z.array(Recipient).optional(), 'Whom the notification settings leave; at `processedNotificationUrl` only.'),
+    ...((source === 'comment' || source === 'crdt') && {
+      accessDeniedUsers: described(z.array(Id), 'Whom it concerns and who may not see it.'),
+    }),
+    recipients: described(
+      z.array(Recipient).optional(),
+      'Whom the notification settings leave; at `processedNotificationUrl` only.',
+    ),
   });
 }
 
 /** The parts that several payloads have, by the names that the document gives them. */
 export const sharedSchemas: ReadonlyMap<z.ZodType, string> = new Map<z.ZodType, string>([
-  [User, 'EventUser'], [Comment, 'EventComment'], [Annotation, 'EventCommentAnnotation'], [Asset, 'EventAsset'], [Metadata, 'EventMetadata'], [BasicMetadata, 'BasicEventMetadata'],
+  [User, 'EventUser'],
+  [Comment, 'EventComment'],
+  [Annotation, 'EventCommentAnnotation'],
+  [Asset, 'EventAsset'],
+  [Metadata, 'EventMetadata'],
+  [BasicMetadata, 'BasicEventMetadata'],
 ]);

@@ -4,20 +4,35 @@ import type { Mail } from '../senders/mailer.ts';
 import { unsubscribeHeaders } from '../unsubscribe.ts';
 
 /** The mail that tells a user of an event: what happened, where, what was written, and how to get no more of these. */
-export function eventMail(content: EventMailContent, { to, unsubscribeLink }: { to: string; unsubscribeLink: string }): Mail {
+export function eventMail(
+  content: EventMailContent,
+  { to, unsubscribeLink }: { to: string; unsubscribeLink: string },
+): Mail {
   const { subject, headline, quote: text, link, why } = content;
   const where = placeOf(content);
   return {
     to,
     subject,
     text: [
-      headline, ...(where ? [where] : []), ...(text ? [text.replace(/^/gm, '> ')] : []), ...(link ? [`Open the document: ${link}`] : []),
-      '-- ', `${why}\nGet no more of these mails: ${unsubscribeLink}`, '',
+      headline,
+      ...(where ? [where] : []),
+      ...(text ? [text.replace(/^/gm, '> ')] : []),
+      ...(link ? [`Open the document: ${link}`] : []),
+      '-- ',
+      `${why}\nGet no more of these mails: ${unsubscribeLink}`,
+      '',
     ].join('\n\n'),
-    html: mailDocument(subject, [
-      ...(where ? [kicker(where)] : []), heading(headline), ...(text ? [quote(text)] : []), ...(link ? [button(link, 'Open the document')] : []),
-      linkedNote(why, unsubscribeLink, 'Unsubscribe'),
-    ], text ?? where),
+    html: mailDocument(
+      subject,
+      [
+        ...(where ? [kicker(where)] : []),
+        heading(headline),
+        ...(text ? [quote(text)] : []),
+        ...(link ? [button(link, 'Open the document')] : []),
+        linkedNote(why, unsubscribeLink, 'Unsubscribe'),
+      ],
+      text ?? where,
+    ),
     // No vacation notices in return (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated', ...unsubscribeHeaders(unsubscribeLink) },
   };
@@ -29,7 +44,37 @@ function placeOf({ documentName, organizationName }: EventMailContent): string |
 }
 
 /** What a customer's own template at the provider can show: every value a text, empty where there is none. */
-export function templateData(event: string, content: EventMailContent, { recipientName = '', company = '', unsubscribeLink }: { recipientName?: string | undefined; company?: string | undefined; unsubscribeLink: string }): Record<string, string> {
-  const { subject, headline, actorName, documentName = '', organizationName = '', quote: commentText = '', link = '', why } = content;
-  return { event, subject, headline, actorName, recipientName, commentText, documentName, organizationName, link, why, company, unsubscribeLink };
+export function templateData(
+  event: string,
+  content: EventMailContent,
+  {
+    recipientName = '',
+    company = '',
+    unsubscribeLink,
+  }: { recipientName?: string | undefined; company?: string | undefined; unsubscribeLink: string },
+): Record<string, string> {
+  const {
+    subject,
+    headline,
+    actorName,
+    documentName = '',
+    organizationName = '',
+    quote: commentText = '',
+    link = '',
+    why,
+  } = content;
+  return {
+    event,
+    subject,
+    headline,
+    actorName,
+    recipientName,
+    commentText,
+    documentName,
+    organizationName,
+    link,
+    why,
+    company,
+    unsubscribeLink,
+  };
 }

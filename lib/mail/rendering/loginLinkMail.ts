@@ -14,8 +14,12 @@ export function loginLinkMail({ to, link }: { to: string; link: string }): Mail 
     subject,
     text: [subject, lead, link, expiry, unasked, ''].join('\n\n'),
     html: mailDocument(subject, [
-      heading(subject), paragraph('Open the link and press the button there, so that we know that this address is yours.'),
-      button(link, 'Open the link'), bareLink(link), paragraph(expiry), note(unasked),
+      heading(subject),
+      paragraph('Open the link and press the button there, so that we know that this address is yours.'),
+      button(link, 'Open the link'),
+      bareLink(link),
+      paragraph(expiry),
+      note(unasked),
     ]),
     // No vacation notices in return (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated' },

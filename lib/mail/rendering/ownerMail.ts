@@ -10,7 +10,10 @@ interface OwnerText {
 }
 
 /** The mail that tells the owner of a workspace what is wrong with something of theirs; `apiKeyName` says of which API key. */
-export function ownerMail(about: Exclude<MailSubject, { kind: 'event' }>, { to, apiKeyName }: { to: string; apiKeyName: string }): Mail {
+export function ownerMail(
+  about: Exclude<MailSubject, { kind: 'event' }>,
+  { to, apiKeyName }: { to: string; apiKeyName: string },
+): Mail {
   const { subject, paragraphs } = about.kind === 'providerTrouble' ? providerText(about) : endpointText(about);
   const why = `You get this mail because you own the workspace. It is about the API key "${apiKeyName}".`;
   return {
@@ -22,14 +25,23 @@ export function ownerMail(about: Exclude<MailSubject, { kind: 'event' }>, { to, 
   };
 }
 
-function endpointText({ stage, endpointId, url, failingSince }: Extract<MailSubject, { kind: 'endpointTrouble' }>): OwnerText {
+function endpointText({
+  stage,
+  endpointId,
+  url,
+  failingSince,
+}: Extract<MailSubject, { kind: 'endpointTrouble' }>): OwnerText {
   const endpoint = `${shownUrl(url)} (${endpointId})`;
   const failing = `Every webhook to ${endpoint} has failed since ${timeOf(failingSince)}.`;
   const attempts = 'What it answered is in /v2/workspace/advancedwebhook/attempts/get.';
   if (stage !== 'disabled') {
     return {
       subject: `A webhook endpoint has failed for ${stage === 1 ? 'a day' : `${stage} days`}`,
-      paragraphs: [failing, `If nothing gets through until ${timeOf(failingSince + DISABLED_AFTER)}, the endpoint will be disabled. One success is enough to avoid that.`, attempts],
+      paragraphs: [
+        failing,
+        `If nothing gets through until ${timeOf(failingSince + DISABLED_AFTER)}, the endpoint will be disabled. One success is enough to avoid that.`,
+        attempts,
+      ],
     };
   }
   return {

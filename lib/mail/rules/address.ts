@@ -18,7 +18,14 @@ export function mailableAddress(text: string): string | undefined {
   const address = text.trim();
   const at = address.lastIndexOf('@');
   const [local, domain] = [address.slice(0, at), address.slice(at + 1)];
-  if (at < 1 || local.length > LONGEST_LOCAL_PART || !LOCAL_PART.test(local) || domain.length > LONGEST_ADDRESS || NO_DOMAIN.test(domain)) return undefined;
+  if (
+    at < 1 ||
+    local.length > LONGEST_LOCAL_PART ||
+    !LOCAL_PART.test(local) ||
+    domain.length > LONGEST_ADDRESS ||
+    NO_DOMAIN.test(domain)
+  )
+    return undefined;
   const mailed = `${local}@${isAscii(domain) ? domain : domainToASCII(domain)}`;
   return mailed.length <= LONGEST_ADDRESS && isDomain(mailed.slice(local.length + 1)) ? mailed : undefined;
 }
@@ -33,7 +40,9 @@ function isAscii(text: string): boolean {
 }
 
 /** The address of a user: that of the profile, else the one that an event gives. Undefined when neither can be mailed. */
-export function mailAddressOf(...known: readonly ({ readonly email?: string | undefined } | undefined)[]): string | undefined {
+export function mailAddressOf(
+  ...known: readonly ({ readonly email?: string | undefined } | undefined)[]
+): string | undefined {
   for (const one of known) {
     const address = one?.email === undefined ? undefined : mailableAddress(one.email);
     if (address !== undefined) return address;

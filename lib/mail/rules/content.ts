@@ -12,7 +12,11 @@ const Text = lenient(z.string());
 const Person = z.object({ userId: z.string(), name: Text, email: Text });
 type Person = z.output<typeof Person>;
 /** Those of a list that are what is expected. */
-const listOf = <S extends z.ZodType>(schema: S) => z.array(lenient(schema)).catch([]).transform((all) => all.filter((one) => one !== undefined));
+const listOf = <S extends z.ZodType>(schema: S) =>
+  z
+    .array(lenient(schema))
+    .catch([])
+    .transform((all) => all.filter((one) => one !== undefined));
 
 const Comment = z.object({
   commentText: Text,
@@ -31,9 +35,17 @@ const Labelled = lenient(z.union([z.string(), z.object({ id: Text, name: Text, l
 /** What a mail needs of an event's `data` (facts B7). */
 const Said = z.object({
   actionUser: lenient(Person),
-  commentAnnotation: lenient(z.object({ from: lenient(Person), assignedTo: lenient(Person), comments: listOf(Comment), pageInfo: Page })),
+  commentAnnotation: lenient(
+    z.object({ from: lenient(Person), assignedTo: lenient(Person), comments: listOf(Comment), pageInfo: Page }),
+  ),
   targetComment: lenient(Comment),
-  metadata: lenient(z.object({ organization: lenient(z.object({ organizationName: Text })), document: lenient(z.object({ documentName: Text, url: Text })), pageInfo: Page })),
+  metadata: lenient(
+    z.object({
+      organization: lenient(z.object({ organizationName: Text })),
+      document: lenient(z.object({ documentName: Text, url: Text })),
+      pageInfo: Page,
+    }),
+  ),
   newStatus: Labelled,
   newPriority: Labelled,
 });
@@ -52,8 +64,13 @@ export function commentsOf({ targetComment, commentAnnotation }: Said): readonly
 /** A user as an event names one, where it mentions the user or assigns something: with a name and an address that may be known to it alone. */
 export function personIn(said: Said, userId: string): Pick<Person, 'name' | 'email'> {
   const { commentAnnotation } = said;
-  const tagged = commentsOf(said).flatMap(({ to, taggedUserContacts }) => [...taggedUserContacts.map(({ contact }) => contact), ...to]);
-  const same = [...tagged, commentAnnotation?.assignedTo, commentAnnotation?.from].filter((person) => person?.userId === userId);
+  const tagged = commentsOf(said).flatMap(({ to, taggedUserContacts }) => [
+    ...taggedUserContacts.map(({ contact }) => contact),
+    ...to,
+  ]);
+  const same = [...tagged, commentAnnotation?.assignedTo, commentAnnotation?.from].filter(
+    (person) => person?.userId === userId,
+  );
   return { name: same.find((person) => person?.name)?.name, email: same.find((person) => person?.email)?.email };
 }
 
@@ -79,14 +96,24 @@ export interface EventMailContent {
 export function eventMailContent(event: MailedType, said: Said, userId: string): EventMailContent {
   const { actionUser, commentAnnotation: thread, targetComment, metadata, newStatus, newPriority } = said;
   const comments = commentsOf(said);
-  const mentioned = comments.some(({ to, taggedUserContacts }) => [...to.map((one) => one.userId), ...taggedUserContacts.map((one) => one.userId ?? one.contact?.userId)].includes(userId));
+  const mentioned = comments.some(({ to, taggedUserContacts }) =>
+    [...to.map((one) => one.userId), ...taggedUserContacts.map((one) => one.userId ?? one.contact?.userId)].includes(
+      userId,
+    ),
+  );
   const assigned = thread?.assignedTo?.userId === userId;
   // A reaction is to the comment; anything else is about the thread, which is that of who began it.
   const own = (isReaction(event) ? targetComment?.from : thread?.from)?.userId === userId;
   const actorName = nameOf(actionUser) ?? 'Somebody';
   const what = headline(event, {
-    actor: actorName, mentioned, assigned, own,
-    assignee: nameOf(thread?.assignedTo), status: labelOf(newStatus), priority: labelOf(newPriority), icon: emojiOf(targetComment),
+    actor: actorName,
+    mentioned,
+    assigned,
+    own,
+    assignee: nameOf(thread?.assignedTo),
+    status: labelOf(newStatus),
+    priority: labelOf(newPriority),
+    icon: emojiOf(targetComment),
   });
   const documentName = oneLine(metadata?.document?.documentName);
   const preposition = event === 'comment_annotation.add' && !mentioned && !assigned ? 'on' : 'in';
@@ -120,7 +147,7 @@ function nameOf(person: Person | undefined): string | undefined {
 }
 
 function labelOf(value: z.output<typeof Labelled>): string | undefined {
-  return oneLine(typeof value === 'object' ? value.name ?? value.label ?? value.id : value, 60);
+  return oneLine(typeof value === 'object' ? (value.name ?? value.label ?? value.id) : value, 60);
 }
 
 /** The reaction that came or went, where it is an emoji: others are names of pictures that only the customer knows. */

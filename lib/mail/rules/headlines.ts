@@ -1,9 +1,14 @@
 import { type TriggerType, triggerTypes } from '../../events/rules/catalogue.ts';
 
 /** The types of event that are mailed: of comments and huddles. The others have nobody in particular to be told. */
-export type MailedType = Extract<TriggerType, `comment_annotation.${string}` | `comment.${string}` | `huddle.${string}`>;
+export type MailedType = Extract<
+  TriggerType,
+  `comment_annotation.${string}` | `comment.${string}` | `huddle.${string}`
+>;
 
-const mailed: ReadonlySet<string> = new Set(triggerTypes.filter((type) => /^(comment_annotation|comment|huddle)\./.test(type)));
+const mailed: ReadonlySet<string> = new Set(
+  triggerTypes.filter((type) => /^(comment_annotation|comment|huddle)\./.test(type)),
+);
 
 export function isMailed(event: string): event is MailedType {
   return mailed.has(event);
@@ -29,10 +34,18 @@ const comment = ({ own }: Circumstances) => (own ? 'your comment' : 'a comment')
 
 /** What each type of event says in one line, after who did it. */
 const phrases: Readonly<Record<MailedType, (of: Circumstances) => string>> = {
-  'comment_annotation.add': ({ mentioned, assigned }) => (mentioned ? 'mentioned you' : assigned ? 'assigned you a comment' : 'commented'),
-  'comment_annotation.assign': ({ assigned, assignee }) => (assigned ? 'assigned you a comment' : assignee ? `assigned a comment to ${assignee}` : 'took back the assignment of a comment'),
-  'comment_annotation.status_change': (of) => (of.status ? `changed the status of ${comment(of)} to ${of.status}` : `changed the status of ${comment(of)}`),
-  'comment_annotation.priority_change': (of) => (of.priority ? `changed the priority of ${comment(of)} to ${of.priority}` : `changed the priority of ${comment(of)}`),
+  'comment_annotation.add': ({ mentioned, assigned }) =>
+    mentioned ? 'mentioned you' : assigned ? 'assigned you a comment' : 'commented',
+  'comment_annotation.assign': ({ assigned, assignee }) =>
+    assigned
+      ? 'assigned you a comment'
+      : assignee
+        ? `assigned a comment to ${assignee}`
+        : 'took back the assignment of a comment',
+  'comment_annotation.status_change': (of) =>
+    of.status ? `changed the status of ${comment(of)} to ${of.status}` : `changed the status of ${comment(of)}`,
+  'comment_annotation.priority_change': (of) =>
+    of.priority ? `changed the priority of ${comment(of)} to ${of.priority}` : `changed the priority of ${comment(of)}`,
   'comment_annotation.custom_list_change': (of) => `changed the list of ${comment(of)}`,
   'comment_annotation.subscribe': (of) => `subscribed to ${comment(of)}`,
   'comment_annotation.unsubscribe': (of) => `unsubscribed from ${comment(of)}`,

@@ -57,7 +57,11 @@ export type MailRecord = z.output<typeof MailRecord>;
 /** A mail that is to be sent. */
 export type ReadyMail = MailRecord & { readonly status: 'READY'; readonly nextAt: number; readonly dueAt: number };
 /** A mail that somebody is at, or was at and has ended. */
-export type SendingMail = MailRecord & { readonly status: 'SENDING'; readonly claim: string; readonly leaseUntil: number };
+export type SendingMail = MailRecord & {
+  readonly status: 'SENDING';
+  readonly claim: string;
+  readonly leaseUntil: number;
+};
 
 /** What came of an attempt. */
 export type MailResult =
@@ -79,7 +83,15 @@ const LONGEST_PUT_OFF = 10 * 60_000;
 /** A new mail, whose first message is sent with it. */
 export function newMail(of: Pick<MailRecord, 'mailId' | 'about' | 'shard'>, now: number, timing: Timing): ReadyMail {
   const { schedule } = timing;
-  return { ...of, attempts: 0, putOff: 0, sweeps: 0, deadline: now + lifetime(schedule), createdAt: now, ...readyAt(now + (schedule[0] ?? 0), now, timing) };
+  return {
+    ...of,
+    attempts: 0,
+    putOff: 0,
+    sweeps: 0,
+    deadline: now + lifetime(schedule),
+    createdAt: now,
+    ...readyAt(now + (schedule[0] ?? 0), now, timing),
+  };
 }
 
 export function isReady(mail: MailRecord): mail is ReadyMail {
@@ -98,13 +110,24 @@ export function claimed(mail: ReadyMail, claim: string, now: number): SendingMai
 }
 
 /** The mail after an attempt that ended at `now`. `random` is from 0 to 1. */
-export function afterSending(mail: SendingMail, result: MailResult, now: number, random: number, timing: Timing): MailRecord {
+export function afterSending(
+  mail: SendingMail,
+  result: MailResult,
+  now: number,
+  random: number,
+  timing: Timing,
+): MailRecord {
   switch (result.outcome) {
-    case 'sent': return { ...ended(mail, 'SENT'), messageId: result.messageId };
-    case 'putOff': return putOff(mail, result, now, random, timing);
-    case 'failed': return result.again ? again(mail, result.reason, now, random, timing) : ended(mail, 'FAILED', result.reason);
-    case 'denied': return ended(mail, 'FAILED', result.reason);
-    case 'unknown': return ambiguous(mail, result.reason, now, random, timing);
+    case 'sent':
+      return { ...ended(mail, 'SENT'), messageId: result.messageId };
+    case 'putOff':
+      return putOff(mail, result, now, random, timing);
+    case 'failed':
+      return result.again ? again(mail, result.reason, now, random, timing) : ended(mail, 'FAILED', result.reason);
+    case 'denied':
+      return ended(mail, 'FAILED', result.reason);
+    case 'unknown':
+      return ambiguous(mail, result.reason, now, random, timing);
   }
 }
 
@@ -124,15 +147,29 @@ function ambiguous(mail: SendingMail, reason: string, now: number, random: numbe
 /** The mail with its next attempt by the schedule; failed when there is none. */
 function again(mail: SendingMail, reason: string, now: number, random: number, timing: Timing): MailRecord {
   const nextAt = nextAttempt({ made: mail.attempts, now, deadline: mail.deadline, random }, timing.schedule);
-  return nextAt === undefined ? ended(mail, 'FAILED', reason) : { ...released(mail), putOff: 0, reason, ...readyAt(nextAt, now, timing) };
+  return nextAt === undefined
+    ? ended(mail, 'FAILED', reason)
+    : { ...released(mail), putOff: 0, reason, ...readyAt(nextAt, now, timing) };
 }
 
 /** The mail with the same attempt later, up to ten minutes, each time twice as long; failed when its time is over by then. */
-function putOff(mail: SendingMail, { reason, retryAfterSeconds = 0 }: Extract<MailResult, { outcome: 'putOff' }>, now: number, random: number, timing: Timing): MailRecord {
+function putOff(
+  mail: SendingMail,
+  { reason, retryAfterSeconds = 0 }: Extract<MailResult, { outcome: 'putOff' }>,
+  now: number,
+  random: number,
+  timing: Timing,
+): MailRecord {
   const pause = FIRST_PUT_OFF * 2 ** Math.min(mail.putOff, 10) * (0.5 + random);
   const nextAt = Math.round(now + Math.min(Math.max(pause, retryAfterSeconds * 1000), LONGEST_PUT_OFF));
   if (nextAt > mail.deadline) return ended(mail, 'FAILED', reason);
-  return { ...released(mail), attempts: mail.attempts - 1, putOff: mail.putOff + 1, reason, ...readyAt(nextAt, now, timing) };
+  return {
+    ...released(mail),
+    attempts: mail.attempts - 1,
+    putOff: mail.putOff + 1,
+    reason,
+    ...readyAt(nextAt, now, timing),
+  };
 }
 
 /** The mail at its end. */
@@ -155,6 +192,10 @@ function readyAt(nextAt: number, now: number, { marginMs }: Timing): Pick<ReadyM
   return { status: 'READY', nextAt, dueAt: plan(nextAt, now, marginMs).dueAt };
 }
 
-function released({ claim: _claim, leaseUntil: _leaseUntil, ...rest }: MailRecord): Omit<MailRecord, 'claim' | 'leaseUntil'> {
+function released({
+  claim: _claim,
+  leaseUntil: _leaseUntil,
+  ...rest
+}: MailRecord): Omit<MailRecord, 'claim' | 'leaseUntil'> {
   return rest;
 }

@@ -4,7 +4,11 @@ import { isMailed } from './headlines.ts';
 
 /** Whether an event is mailed (spec 6 rule 4): the service and the event's trigger are on, and there is a mail of that type. */
 export function mailsEvent(config: EmailConfig | undefined, event: string): boolean {
-  return config?.useEmailService === true && isMailed(event) && config.emailServiceConfig.triggers?.[event satisfies TriggerType] === true;
+  return (
+    config?.useEmailService === true &&
+    isMailed(event) &&
+    config.emailServiceConfig.triggers?.[event satisfies TriggerType] === true
+  );
 }
 
 /** Who sends (design 6): the provider whose key is stored, where the type names it or leaves it open; else Amazon SES. */

@@ -13,7 +13,10 @@ export function oneLine(text: string | undefined, most = LONGEST_LINE): string |
 
 /** A text as a mail quotes it: its lines, at most 1,000 characters in all; undefined when nothing is left. */
 export function quoted(text: string | undefined): string | undefined {
-  const lines = (text ?? '').replace(DIRECTION_MARKS, '').replace(/\r\n?|[\u2028\u2029]/g, '\n').replace(/[^\P{Cc}\n]/gu, ' ');
+  const lines = (text ?? '')
+    .replace(DIRECTION_MARKS, '')
+    .replace(/\r\n?|[\u2028\u2029]/g, '\n')
+    .replace(/[^\P{Cc}\n]/gu, ' ');
   return clipped(lines.replace(/\n{3,}/g, '\n\n').trim(), LONGEST_QUOTE) || undefined;
 }
 
@@ -25,7 +28,9 @@ export function textOfHtml(html: string): string {
   return html
     .replace(/<br\s*\/?>|<\/(?:p|div|li|h[1-6])>/gi, '\n')
     .replace(/<[^<>]*>/g, '')
-    .replace(/&(?:#(\d{1,7})|(\w{2,4}));/g, (whole, code: string | undefined, name: string | undefined) => (code === undefined ? entities[name ?? ''] ?? whole : character(Number(code))));
+    .replace(/&(?:#(\d{1,7})|(\w{2,4}));/g, (whole, code: string | undefined, name: string | undefined) =>
+      code === undefined ? (entities[name ?? ''] ?? whole) : character(Number(code)),
+    );
 }
 
 function character(code: number): string {
@@ -36,5 +41,10 @@ function character(code: number): string {
 function clipped(text: string, most: number): string {
   if (text.length <= most) return text;
   const characters = [...text];
-  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('').trimEnd()}…`;
+  return characters.length <= most
+    ? text
+    : `${characters
+        .slice(0, most - 1)
+        .join('')
+        .trimEnd()}…`;
 }

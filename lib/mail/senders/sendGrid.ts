@@ -27,14 +27,19 @@ export class SendGridSender implements MailSender {
   }
 
   async send(mail: OutgoingMail): Promise<MailResult> {
-    const answer = await post(new URL('/v3/mail/send', this.#base), this.#account.apiKey, JSON.stringify(bodyOf(mail, this.#account)));
+    const answer = await post(
+      new URL('/v3/mail/send', this.#base),
+      this.#account.apiKey,
+      JSON.stringify(bodyOf(mail, this.#account)),
+    );
     return 'status' in answer ? this.#resultOf(answer) : answer;
   }
 
   #resultOf({ status, headers }: Answer): MailResult {
     const reason = `SendGrid answered ${status}`;
     if (status >= 200 && status < 300) return { outcome: 'sent', messageId: String(headers['x-message-id'] ?? '') };
-    if (status === 429) return { outcome: 'putOff', reason, retryAfterSeconds: this.#secondsUntil(headers['x-ratelimit-reset']) };
+    if (status === 429)
+      return { outcome: 'putOff', reason, retryAfterSeconds: this.#secondsUntil(headers['x-ratelimit-reset']) };
     // 403 is also what it says of a sender that it has not verified. Either is for the customer to put in order.
     if (status === 401 || status === 403) return { outcome: 'denied', reason };
     return { outcome: 'failed', reason, again: status >= 500 };
@@ -48,12 +53,28 @@ export class SendGridSender implements MailSender {
 }
 
 /** The body of a request to `/v3/mail/send`. A template brings its own subject and text. */
-function bodyOf({ to, toName, subject, text: plain, html, headers = {}, mailId, sender, template }: OutgoingMail, { from }: SendGridAccount): object {
+function bodyOf(
+  { to, toName, subject, text: plain, html, headers = {}, mailId, sender, template }: OutgoingMail,
+  { from }: SendGridAccount,
+): object {
   const name = from.name ?? sender.name;
   return {
-    personalizations: [{ to: [{ email: to, ...(toName && { name: toName }) }], ...(template && { dynamic_template_data: template.data }) }],
+    personalizations: [
+      {
+        to: [{ email: to, ...(toName && { name: toName }) }],
+        ...(template && { dynamic_template_data: template.data }),
+      },
+    ],
     from: { email: from.email, ...(name && { name }) },
-    ...(template ? { template_id: template.id } : { subject, content: [{ type: 'text/plain', value: plain }, { type: 'text/html', value: html }] }),
+    ...(template
+      ? { template_id: template.id }
+      : {
+          subject,
+          content: [
+            { type: 'text/plain', value: plain },
+            { type: 'text/html', value: html },
+          ],
+        }),
     headers,
     // They come back in the events that the account reports.
     custom_args: { mailId },
@@ -74,7 +95,12 @@ function post(url: URL, apiKey: string, body: string): Promise<Answer | MailResu
       method: 'POST',
       agent: false,
       signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
-      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', accept: 'application/json', 'content-length': Buffer.byteLength(body) },
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        'content-type': 'application/json',
+        accept: 'application/json',
+        'content-length': Buffer.byteLength(body),
+      },
     });
     request.on('socket', (socket) => socket.once(secure ? 'secureConnect' : 'connect', () => (connected = true)));
     request.on('error', (error) => resolve(unanswered(error, connected)));

@@ -49,7 +49,11 @@ interface Change {
  * them, and removes those of the model before. Until then searches go by the model before, of which new judgments get vectors as well.
  * When the setting changes meanwhile, also back, the job goes from there to the new one.
  */
-export async function changeEmbeddingStep({ store, embedders }: ChangeDeps, job: StoredJob, clock: () => number): Promise<StepResult> {
+export async function changeEmbeddingStep(
+  { store, embedders }: ChangeDeps,
+  job: StoredJob,
+  clock: () => number,
+): Promise<StepResult> {
   const { tenant } = job;
   const [stored, now] = [await store.state(tenant), clock()];
   if (!stored) return 'done';
@@ -58,7 +62,12 @@ export async function changeEmbeddingStep({ store, embedders }: ChangeDeps, job:
   const state = towards(stored, setting);
   const change: Change = { tenant, state, revision: stored._r, now };
   if (!isDeepStrictEqual(state, plain(stored))) return begin(store, change);
-  if (state.next !== undefined) return embedSome({ store, embedders }, change, walk?.model === setting ? walk : { model: setting, since: now, from: now, embedded: 0 });
+  if (state.next !== undefined)
+    return embedSome(
+      { store, embedders },
+      change,
+      walk?.model === setting ? walk : { model: setting, since: now, from: now, embedded: 0 },
+    );
   const [stale] = state.stale ?? [];
   return stale === undefined ? 'done' : removeSome(store, change, removal?.stale === stale ? removal : { stale });
 }
@@ -69,7 +78,11 @@ async function begin(store: ChangeDeps['store'], { tenant, state, revision, now 
   return { progress: {}, ...(state.next === undefined && { notBefore: now + SETTLED_MS }) };
 }
 
-async function embedSome({ store, embedders }: ChangeDeps, { tenant, state, revision, now }: Change, walk: Walk): Promise<StepResult> {
+async function embedSome(
+  { store, embedders }: ChangeDeps,
+  { tenant, state, revision, now }: Change,
+  walk: Walk,
+): Promise<StepResult> {
   const { judgments, next } = await store.pending(tenant, walk.model, { limit: STEP, after: walk.after });
   await store.putVectors(tenant, walk.model, await embedJudgments(embedders.current, judgments));
   const embedded = walk.embedded + judgments.length;
@@ -78,13 +91,20 @@ async function embedSome({ store, embedders }: ChangeDeps, { tenant, state, revi
   // Nothing is missing any more when a walk finds all done that began after everybody knew of the model.
   if (embedded > 0 || walk.from < settled) {
     const from = Math.max(now, settled);
-    return { progress: { walk: { model: walk.model, since: walk.since, from, embedded: 0 } } satisfies Progress, notBefore: from };
+    return {
+      progress: { walk: { model: walk.model, since: walk.since, from, embedded: 0 } } satisfies Progress,
+      notBefore: from,
+    };
   }
   await store.changeState(tenant, arrived(state), revision);
   return { progress: {}, notBefore: now + SETTLED_MS };
 }
 
-async function removeSome(store: ChangeDeps['store'], { tenant, state, revision }: Change, { stale, after }: Removal): Promise<StepResult> {
+async function removeSome(
+  store: ChangeDeps['store'],
+  { tenant, state, revision }: Change,
+  { stale, after }: Removal,
+): Promise<StepResult> {
   const { next } = await store.removeVectors(tenant, stale, { limit: REMOVED, after });
   if (next !== undefined) return { progress: { removal: { stale, after: next } } satisfies Progress };
   await store.changeState(tenant, without(state, stale), revision);

@@ -21,11 +21,18 @@ const PATIENCE = 60_000;
  * A step of the job that makes vectors of judgments for which nobody waits any more: their model did not answer, or they were written where
  * no model is asked. Fails as the model does; then the job goes on from here, later each time.
  */
-export async function embedJudgmentsStep({ store, embedders }: EmbedDeps, job: StoredJob, clock: () => number): Promise<StepResult> {
+export async function embedJudgmentsStep(
+  { store, embedders }: EmbedDeps,
+  job: StoredJob,
+  clock: () => number,
+): Promise<StepResult> {
   const { judgments: refs } = PendingJudgments.parse(JSON.parse(job.data));
   const { done } = job.progress === undefined ? { done: 0 } : Progress.parse(JSON.parse(job.progress));
   const some = refs.slice(done, done + STEP);
-  const [state, found] = await Promise.all([stateOf(store, job.tenant, embedders.current.model), store.byRefs(job.tenant, some)]);
+  const [state, found] = await Promise.all([
+    stateOf(store, job.tenant, embedders.current.model),
+    store.byRefs(job.tenant, some),
+  ]);
   const judgments = found.filter((judgment) => judgment !== undefined);
   const { made, failure, unasked } = await makeVectors(embedders, state, judgments);
   for (const { model, embedded } of made) await store.putVectors(job.tenant, model, embedded);

@@ -35,8 +35,11 @@ const MOST_AT_FIRST = 4;
 export function stretchesOf(range: TimeRange): Stretch[] {
   let stretches = [stretchOf(range)];
   for (;;) {
-    const finer = stretches.flatMap((stretch) => (stretch.to - stretch.from < lengths[stretch.unit] / 2 && stretch.unit !== 'day' ? partsOf(stretch) : [stretch]));
-    if (finer.length > MOST_AT_FIRST || finer.every((stretch, index) => stretch.name === stretches[index]?.name)) return stretches;
+    const finer = stretches.flatMap((stretch) =>
+      stretch.to - stretch.from < lengths[stretch.unit] / 2 && stretch.unit !== 'day' ? partsOf(stretch) : [stretch],
+    );
+    if (finer.length > MOST_AT_FIRST || finer.every((stretch, index) => stretch.name === stretches[index]?.name))
+      return stretches;
     stretches = finer;
   }
 }
@@ -58,6 +61,11 @@ export function partsOf({ unit, from, to }: Stretch): Stretch[] {
 function endOf(unit: 'year' | 'month' | 'day', at: number): number {
   const date = new Date(at);
   const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
-  const next = unit === 'year' ? Date.UTC(year + 1, 0) : unit === 'month' ? Date.UTC(year, month + 1) : Date.UTC(year, month, day + 1);
+  const next =
+    unit === 'year'
+      ? Date.UTC(year + 1, 0)
+      : unit === 'month'
+        ? Date.UTC(year, month + 1)
+        : Date.UTC(year, month, day + 1);
   return next - 1;
 }

@@ -22,8 +22,12 @@ export interface TimeRange {
 export const ALWAYS: TimeRange = { from: 0, to: Date.UTC(9999, 11, 31, 23, 59, 59, 999) };
 
 /** A range of dates as callers send it; open where an end is missing. */
-export const DateRange = z.object({ start: optional(Instant), end: optional(Instant) })
-  .check(z.refine(({ start, end }) => start === undefined || end === undefined || start <= end, { path: ['start'], error: 'must not be after end' }));
+export const DateRange = z.object({ start: optional(Instant), end: optional(Instant) }).check(
+  z.refine(({ start, end }) => start === undefined || end === undefined || start <= end, {
+    path: ['start'],
+    error: 'must not be after end',
+  }),
+);
 
 /** The time that a range of dates spans. */
 export function timeRange({ start, end }: z.output<typeof DateRange>): TimeRange {
@@ -43,6 +47,10 @@ export type Filtered = (typeof filtered)[number];
 
 /** What a judgment says of itself to filters; a type of content that was not given is empty. */
 export function filteredValues(judgment: Judgment): Record<Filtered, string> {
-  const { decision, contentType = '', actionUser: { userId } } = judgment;
+  const {
+    decision,
+    contentType = '',
+    actionUser: { userId },
+  } = judgment;
   return { decision, judgeType: judgeTypeOf(judgment), contentType, reviewerId: userId };
 }

@@ -33,7 +33,11 @@ export const NewJudgment = z.object({
 });
 export type NewJudgment = z.output<typeof NewJudgment>;
 
-const StoredAgent = z.object({ agentId: z.string(), agentType: z.string().optional(), executionId: z.string().optional() });
+const StoredAgent = z.object({
+  agentId: z.string(),
+  agentType: z.string().optional(),
+  executionId: z.string().optional(),
+});
 const Reviewer = z.object({ userId: z.string(), name: z.string().optional(), email: z.string().optional() });
 
 /** A judgment as it is stored: what was decided of what, by whom and why. */
@@ -60,7 +64,12 @@ export type Judgment = z.output<typeof Judgment>;
 export type JudgmentPlace = Pick<Judgment, 'organization' | 'organizationId' | 'document' | 'documentId'>;
 
 /** A judgment that was sent, with its id. */
-export function toJudgment({ recordId: _, createdAt, ...sent }: NewJudgment, recordId: string, place: JudgmentPlace, now: number): Judgment {
+export function toJudgment(
+  { recordId: _, createdAt, ...sent }: NewJudgment,
+  recordId: string,
+  place: JudgmentPlace,
+  now: number,
+): Judgment {
   const { organization, organizationId, document, documentId } = place;
   return { ...sent, recordId, organization, organizationId, document, documentId, createdAt: createdAt ?? now };
 }
@@ -107,9 +116,36 @@ export type ShownJudgment = z.output<typeof ShownJudgment>;
 
 /** A judgment as answers show it; without a similarity it was not searched by that. */
 export function showJudgment(judgment: Judgment, similarity = 1): ShownJudgment {
-  const { recordId, reasoning, decision, confidence, actionUser, createdAt, organizationId, document, documentId, annotationId, contentType, agent = null } = judgment;
+  const {
+    recordId,
+    reasoning,
+    decision,
+    confidence,
+    actionUser,
+    createdAt,
+    organizationId,
+    document,
+    documentId,
+    annotationId,
+    contentType,
+    agent = null,
+  } = judgment;
   const scope = document === undefined ? 'organization' : 'document';
-  return { recordId, reasoning, decision, confidence, actionUser, createdAt, similarity, scope, organizationId, documentId, annotationId, contentType, agent };
+  return {
+    recordId,
+    reasoning,
+    decision,
+    confidence,
+    actionUser,
+    createdAt,
+    similarity,
+    scope,
+    organizationId,
+    documentId,
+    annotationId,
+    contentType,
+    agent,
+  };
 }
 
 /** How alike two texts are by the distance of their vectors, to four digits; never below 0, which opposite vectors would be. */
@@ -118,8 +154,14 @@ export function similarityOf(distance: number): number {
 }
 
 /** What was decided becomes of a person who is erased: the id stays, as that of the author of a comment does. */
-export function eraseFromJudgment(judgment: Judgment, { userIds, until }: { readonly userIds: ReadonlySet<string>; readonly until: number }): Judgment {
-  const { actionUser: { userId, name, email }, createdAt } = judgment;
+export function eraseFromJudgment(
+  judgment: Judgment,
+  { userIds, until }: { readonly userIds: ReadonlySet<string>; readonly until: number },
+): Judgment {
+  const {
+    actionUser: { userId, name, email },
+    createdAt,
+  } = judgment;
   const concerns = userIds.has(userId) && createdAt <= until && (name !== undefined || email !== undefined);
   return concerns ? { ...judgment, actionUser: { userId } } : judgment;
 }

@@ -5,12 +5,20 @@
 
 /** Words that say nothing of what a text is about, in the languages that reviewers mostly write here; as they are after folding. */
 const COMMON: ReadonlySet<string> = new Set([
-  ...words('a about after all also am an and any are as at be been before but by can could did do does for from had has have he her here his how i if in into is it its just may me more most my'),
-  ...words('no not now of off on once only or other our out over own same she should so some such than that the their them then there these they this those through to too under until up us very was we'),
+  ...words(
+    'a about after all also am an and any are as at be been before but by can could did do does for from had has have he her here his how i if in into is it its just may me more most my',
+  ),
+  ...words(
+    'no not now of off on once only or other our out over own same she should so some such than that the their them then there these they this those through to too under until up us very was we',
+  ),
   ...words('were what when where which while who whom why will with would you your'),
-  ...words('aber als am an auch auf aus bei bis das dass dem den der des die durch ein eine einem einen einer eines er es fur hat ich ihr im in ist kann mit nach nicht noch nur ob oder ohne sein sich sie sind'),
+  ...words(
+    'aber als am an auch auf aus bei bis das dass dem den der des die durch ein eine einem einen einer eines er es fur hat ich ihr im in ist kann mit nach nicht noch nur ob oder ohne sein sich sie sind',
+  ),
   ...words('so uber um und uns unter vom von vor war was wenn wer wie wir wird zu zum zur'),
-  ...words('au aux avec ce ces dans de des du elle en est et il ils je la le les leur ne nous on ou par pas pour qu que qui sa se ses son sur un une vous'),
+  ...words(
+    'au aux avec ce ces dans de des du elle en est et il ils je la le les leur ne nous on ou par pas pour qu que qui sa se ses son sur un une vous',
+  ),
   ...words('al como con del el en es esta este la las lo los no o para pero por que se si sin su sus un una y ya'),
 ]);
 
@@ -24,12 +32,29 @@ const PIECES = [3, 4, 5] as const;
 const LONGEST_WORD = 64;
 
 /** Scripts that write words without spaces between them. */
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
-const RUNS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{M}]+|[\p{L}\p{N}\p{M}]+/gu;
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const RUNS =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{M}]+|[\p{L}\p{N}\p{M}]+/gu;
 
 /** English endings, the longest first, and what stands in their place. */
 const ENDINGS: readonly (readonly [ending: string, instead: string])[] = [
-  ['ations', 'at'], ['ation', 'at'], ['ities', ''], ['ness', ''], ['ings', ''], ['ment', ''], ['ies', 'y'], ['ing', ''], ['ity', ''], ['ers', ''], ['ed', ''], ['er', ''], ['es', ''], ['ly', ''], ['s', ''], ['e', ''],
+  ['ations', 'at'],
+  ['ation', 'at'],
+  ['ities', ''],
+  ['ness', ''],
+  ['ings', ''],
+  ['ment', ''],
+  ['ies', 'y'],
+  ['ing', ''],
+  ['ity', ''],
+  ['ers', ''],
+  ['ed', ''],
+  ['er', ''],
+  ['es', ''],
+  ['ly', ''],
+  ['s', ''],
+  ['e', ''],
 ];
 const SHORTEST_STEM = 4;
 
@@ -65,7 +90,7 @@ function weighted(counts: ReadonlyMap<string, number>): Map<string, number> {
     add(`s:${stemOf(word)}`, weight * WEIGHT.stem);
     const pieces = piecesOf(word);
     // All pieces together weigh as much whatever the word's length.
-    for (const piece of pieces) add(`g:${piece}`, weight * WEIGHT.pieces / Math.sqrt(pieces.length));
+    for (const piece of pieces) add(`g:${piece}`, (weight * WEIGHT.pieces) / Math.sqrt(pieces.length));
   }
   return weights;
 }
@@ -77,7 +102,12 @@ function weightOf(word: string): number {
 
 /** Without capitals, accents and the forms in which the same character can be written. */
 function folded(text: string): string {
-  return text.normalize('NFKD').replace(/[\u0300-\u036f]/g, '').normalize('NFC').toLowerCase().replaceAll('ß', 'ss');
+  return text
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .normalize('NFC')
+    .toLowerCase()
+    .replaceAll('ß', 'ss');
 }
 
 /** Characters and pairs of neighbours, where nothing says where words begin. */

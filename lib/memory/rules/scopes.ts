@@ -28,11 +28,15 @@ export function idsOf(request: Scoped): { organizationId?: string | undefined; d
 }
 
 /** Refuses a scope whose ids are missing. A thread is found by the organization alone, whatever the scope. */
-export function checkScope({ scope, organizationId, documentId, annotationId }: Scoped, refuse: (path: string[], message: string) => void): void {
+export function checkScope(
+  { scope, organizationId, documentId, annotationId }: Scoped,
+  refuse: (path: string[], message: string) => void,
+): void {
   const required = (why: string) => refuse(['organizationId'], `is required ${why}`);
   if (organizationId === undefined) {
     if (documentId !== undefined) required('for documentId');
     else if (annotationId !== undefined) required('for annotationId');
     else if (scope === 'organization' || scope === 'document') required(`for scope ${scope}`);
-  } else if (scope === 'document' && documentId === undefined && annotationId === undefined) refuse(['documentId'], 'is required for scope document');
+  } else if (scope === 'document' && documentId === undefined && annotationId === undefined)
+    refuse(['documentId'], 'is required for scope document');
 }

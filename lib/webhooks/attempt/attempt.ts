@@ -15,10 +15,19 @@ type Claimed = Pending & Revision & { readonly claim: string };
 /** How often a result is written again when somebody else changed the delivery, which remains in our hands. */
 const TRIES = 10;
 
-const counters: Readonly<Record<AttemptOutcome, CountedMetric>> = { delivered: 'AttemptsDelivered', failed: 'AttemptsFailed', timeout: 'AttemptsTimedOut', refused: 'AttemptsRefused' };
+const counters: Readonly<Record<AttemptOutcome, CountedMetric>> = {
+  delivered: 'AttemptsDelivered',
+  failed: 'AttemptsFailed',
+  timeout: 'AttemptsTimedOut',
+  refused: 'AttemptsRefused',
+};
 
 /** Makes the next attempt of a delivery, if it is ours to make, and sees to what follows from it. */
-export async function attempt(delivering: Delivering, delivery: Pending & Revision, known: Circumstances): Promise<void> {
+export async function attempt(
+  delivering: Delivering,
+  delivery: Pending & Revision,
+  known: Circumstances,
+): Promise<void> {
   const { deps, message, clock, measures, random, live, pause } = delivering;
   const mine = await claim(delivering, delivery);
   if (!mine) return measures.count('ClaimsLost');
@@ -33,20 +42,29 @@ export async function attempt(delivering: Delivering, delivery: Pending & Revisi
 
   const { request, target, createdAt } = prepared;
   const at = clock();
-  if (live && mine.attempts === 0 && message.slot === undefined) measures.record('CommitToFirstAttempt', at - createdAt);
-  const sent: Sent = 'error' in request ? { outcome: 'failed', error: request.error, durationMs: 0 } : await deps.client.post(request);
+  if (live && mine.attempts === 0 && message.slot === undefined)
+    measures.record('CommitToFirstAttempt', at - createdAt);
+  const sent: Sent =
+    'error' in request ? { outcome: 'failed', error: request.error, durationMs: 0 } : await deps.client.post(request);
   const now = clock();
   measures.count(counters[sent.outcome]);
   await log(delivering, mine, sent, at);
   const chance = random();
-  const after = await settle(delivering, mine, (current) => afterResult(current, sent, now, chance, deps.timing), { at, outcome: sent.outcome, responseStatus: sent.responseStatus });
+  const after = await settle(delivering, mine, (current) => afterResult(current, sent, now, chance, deps.timing), {
+    at,
+    outcome: sent.outcome,
+    responseStatus: sent.responseStatus,
+  });
   if (after && isPending(after)) await deps.slow.send(messageAbout(after, now));
   const health = await learn(delivering, target, known, sent.outcome === 'delivered');
   if (after?.status === 'EXHAUSTED') await seeToDisabling(delivering, target, health);
 }
 
 /** Takes a delivery into our hands; undefined when somebody else did, or changed it: then there is another message. */
-async function claim({ deps, message, clock, newId }: Delivering, delivery: Pending & Revision): Promise<Claimed | undefined> {
+async function claim(
+  { deps, message, clock, newId }: Delivering,
+  delivery: Pending & Revision,
+): Promise<Claimed | undefined> {
   const mark = newId('clm');
   const stored = await deps.deliveries.replace(delivery, { ...claimed(delivery, mark, clock()), claim: mark });
   if (stored !== 'lost') return stored;
@@ -68,9 +86,28 @@ function isResultOver(mine: Claimed, there: StoredDelivery | undefined): boolean
 async function log({ deps, message, log: lines }: Delivering, mine: Claimed, sent: Sent, at: number): Promise<void> {
   const { outcome, responseStatus, responseBody, error, durationMs } = sent;
   // Not what the receiver said, which is the customer's business.
-  const shown = { tenant: message.tenant, eventId: message.eventId, endpointId: message.endpointId, attempt: nextAttemptOf(mine), outcome, responseStatus, reason: error, durationMs: Math.round(durationMs) };
+  const shown = {
+    tenant: message.tenant,
+    eventId: message.eventId,
+    endpointId: message.endpointId,
+    attempt: nextAttemptOf(mine),
+    outcome,
+    responseStatus,
+    reason: error,
+    durationMs: Math.round(durationMs),
+  };
   if (outcome !== 'delivered') lines.info('attempt failed', shown);
-  const entry = { attempt: nextAttemptOf(mine), claim: mine.claim, at, outcome, responseStatus, responseBody, error, durationMs: Math.round(durationMs), byHand: mine.otherwise !== undefined };
+  const entry = {
+    attempt: nextAttemptOf(mine),
+    claim: mine.claim,
+    at,
+    outcome,
+    responseStatus,
+    responseBody,
+    error,
+    durationMs: Math.round(durationMs),
+    byHand: mine.otherwise !== undefined,
+  };
   try {
     await deps.deliveries.log(message, entry);
   } catch (failure) {
@@ -82,20 +119,33 @@ async function log({ deps, message, log: lines }: Delivering, mine: Claimed, sen
  * Writes what became of the delivery, with the event that all attempts failed when it is that. Others may write to it in the meantime; as
  * long as it is in our hands that is done again. Undefined when it is not any more: our lease was over, and what came of this is in the log alone.
  */
-async function settle(delivering: Delivering, mine: Claimed, change: (current: Claimed) => Delivery, last?: LastAttempt): Promise<StoredDelivery | undefined> {
+async function settle(
+  delivering: Delivering,
+  mine: Claimed,
+  change: (current: Claimed) => Delivery,
+  last?: LastAttempt,
+): Promise<StoredDelivery | undefined> {
   const { deps, message, measures, clock, log: lines } = delivering;
   let current = mine;
   for (let i = 0; i < TRIES; i++) {
     const next = change(current);
     const isEnd = next.status === 'EXHAUSTED' && current.otherwise === undefined;
-    const stored = await deps.deliveries.replace(current, next, isEnd ? exhaustion({ ...next, tenant: message.tenant }, last, clock()) : []);
+    const stored = await deps.deliveries.replace(
+      current,
+      next,
+      isEnd ? exhaustion({ ...next, tenant: message.tenant }, last, clock()) : [],
+    );
     const there = stored === 'lost' ? await deps.deliveries.get(message) : stored;
     if (stored !== 'lost' || isResultOver(current, there)) {
       if (isEnd) measures.count('DeliveriesExhausted');
       return there;
     }
     if (!isHeldBy(there, mine.claim)) {
-      lines.warn('attempt came too late to count', { eventId: message.eventId, endpointId: message.endpointId, attempt: nextAttemptOf(mine) });
+      lines.warn('attempt came too late to count', {
+        eventId: message.eventId,
+        endpointId: message.endpointId,
+        attempt: nextAttemptOf(mine),
+      });
       return undefined;
     }
     current = there;

@@ -26,7 +26,10 @@ export interface DeliverDeps {
 }
 
 /** A message about a delivery, and everything to act on it. */
-export interface Delivering extends Pick<MessageCall<DeliveryMessage, Record<never, never>>, 'message' | 'clock' | 'newId' | 'log' | 'measures'> {
+export interface Delivering extends Pick<
+  MessageCall<DeliveryMessage, Record<never, never>>,
+  'message' | 'clock' | 'newId' | 'log' | 'measures'
+> {
   readonly deps: DeliverDeps;
   /** The queue that the message comes from: what a rate limit puts off goes there again. */
   readonly own: QueueSender;
@@ -39,7 +42,16 @@ export interface Delivering extends Pick<MessageCall<DeliveryMessage, Record<nev
 
 /** Deliver webhooks. The ports of everything that an attempt touches. */
 export const delivers: Capability<DeliverDeps> = /* @__PURE__ */ building(
-  [attemptDeliveries, endpointRuntime, webhookRequests, webhookClient, disableEndpoints, sendTo.deliverSlow, deliveryTiming, tellOwners],
+  [
+    attemptDeliveries,
+    endpointRuntime,
+    webhookRequests,
+    webhookClient,
+    disableEndpoints,
+    sendTo.deliverSlow,
+    deliveryTiming,
+    tellOwners,
+  ],
   {
     grants: [],
     env: [],
@@ -56,16 +68,24 @@ export const delivers: Capability<DeliverDeps> = /* @__PURE__ */ building(
   },
 );
 
-type Call = Omit<Delivering, 'deps' | 'own' | 'live' | 'random' | 'pause'> & { readonly deps: { readonly delivers: DeliverDeps; readonly own: QueueSender } };
+type Call = Omit<Delivering, 'deps' | 'own' | 'live' | 'random' | 'pause'> & {
+  readonly deps: { readonly delivers: DeliverDeps; readonly own: QueueSender };
+};
 
 /** What `deliver` needs, of the call of a worker. */
-export function deliveringWith({ deps: { delivers: deps, own }, message, clock, newId, log, measures }: Call, live: boolean): Delivering {
+export function deliveringWith(
+  { deps: { delivers: deps, own }, message, clock, newId, log, measures }: Call,
+  live: boolean,
+): Delivering {
   const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
   return { deps, own, message, clock, newId, log, measures, live, random: Math.random, pause };
 }
 
 /** Tells the owner of trouble with the endpoint of a message; false when that was not possible. Deliveries do not depend on it. */
-export async function tellOwner({ deps, message, log }: Delivering, trouble: Omit<EndpointTrouble, 'endpointId'>): Promise<boolean> {
+export async function tellOwner(
+  { deps, message, log }: Delivering,
+  trouble: Omit<EndpointTrouble, 'endpointId'>,
+): Promise<boolean> {
   const { tenant, endpointId } = message;
   try {
     await deps.tellOwner(tenant, { endpointId, ...trouble });

@@ -12,7 +12,9 @@ export const liveBacklog: Capability<Backlog> = {
   open: (env) => {
     const url = env.DELIVER_QUEUE_URL;
     return async () => {
-      const { Attributes } = await openSqs().send(new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['ApproximateNumberOfMessages'] }));
+      const { Attributes } = await openSqs().send(
+        new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['ApproximateNumberOfMessages'] }),
+      );
       return Number(Attributes?.ApproximateNumberOfMessages ?? 0);
     };
   },

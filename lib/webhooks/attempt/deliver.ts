@@ -21,7 +21,8 @@ export async function deliver(delivering: Delivering, reserved = delivering.mess
   const { delivery, target, health: stored } = await deps.deliveries.look(message);
   if (!delivery || !isPending(delivery)) return;
   const now = clock();
-  if (message.attemptNo !== nextAttemptOf(delivery) || delivery.nextAt > now + EARLY) return remind(delivering, delivery);
+  if (message.attemptNo !== nextAttemptOf(delivery) || delivery.nextAt > now + EARLY)
+    return remind(delivering, delivery);
   // Whoever is at it goes on; or has ended, and then the message it had comes again when its lease is over.
   if (isClaimed(delivery, now)) return measures.count('ClaimsLost');
   if (!target) return void (await deps.deliveries.replace(delivery, ended(delivery, 'CANCELLED')));

@@ -21,7 +21,11 @@ export interface LastAttempt {
  * The operations that tell of a delivery that ran out of attempts, by an event (facts B6); none when what it delivered tells of such things
  * itself: that would go on for ever.
  */
-export function exhaustion(delivery: Delivery & { readonly tenant: string }, last: LastAttempt | undefined, now: number): WriteOp[] {
+export function exhaustion(
+  delivery: Delivery & { readonly tenant: string },
+  last: LastAttempt | undefined,
+  now: number,
+): WriteOp[] {
   const { tenant, eventId, endpointId, event, attempts } = delivery;
   if (isOperational(event)) return [];
   const data = {
@@ -32,15 +36,35 @@ export function exhaustion(delivery: Delivery & { readonly tenant: string }, las
     attempts,
     ...(last && { lastAttempt: { ...last, at: new Date(last.at).toISOString() } }),
   };
-  return emit(tenant, { event: 'message.attempt.exhausted', cause: { type: 'Delivery', id: JSON.stringify([eventId, endpointId]), revision: attempts }, payload: { source: 'operational', data } }, now);
+  return emit(
+    tenant,
+    {
+      event: 'message.attempt.exhausted',
+      cause: { type: 'Delivery', id: JSON.stringify([eventId, endpointId]), revision: attempts },
+      payload: { source: 'operational', data },
+    },
+    now,
+  );
 }
 
 /** Ends a delivery whose time is over before all attempts were made. */
-export async function giveUp(delivering: Delivering, delivery: Pending & Revision, target: Stored<Target>, stored: EndpointHealth | undefined): Promise<void> {
+export async function giveUp(
+  delivering: Delivering,
+  delivery: Pending & Revision,
+  target: Stored<Target>,
+  stored: EndpointHealth | undefined,
+): Promise<void> {
   const { deps, measures, clock } = delivering;
   const next = ended(delivery, 'EXHAUSTED');
   const isEnd = delivery.otherwise === undefined;
-  if ((await deps.deliveries.replace(delivery, next, isEnd ? exhaustion({ ...next, tenant: delivery.tenant }, undefined, clock()) : [])) === 'lost') return;
+  if (
+    (await deps.deliveries.replace(
+      delivery,
+      next,
+      isEnd ? exhaustion({ ...next, tenant: delivery.tenant }, undefined, clock()) : [],
+    )) === 'lost'
+  )
+    return;
   if (isEnd) measures.count('DeliveriesExhausted');
   await seeToDisabling(delivering, target, healthAt(stored, target._r));
 }
@@ -49,7 +73,11 @@ export async function giveUp(delivering: Delivering, delivery: Pending & Revisio
  * Disables an advanced endpoint at which every attempt has failed for five days, now that one of its deliveries is exhausted
  * (deliveries 2.9), and tells its owner. The URLs of basic webhooks are never disabled: they have no such state that a customer could see.
  */
-export async function seeToDisabling(delivering: Delivering, target: Stored<Target>, known: EndpointHealth | undefined): Promise<void> {
+export async function seeToDisabling(
+  delivering: Delivering,
+  target: Stored<Target>,
+  known: EndpointHealth | undefined,
+): Promise<void> {
   const { deps, message, clock, measures, log } = delivering;
   const now = clock();
   if (target.kind !== 'advanced' || !known?.failing || !isGivenUp(known.failing, now)) return;

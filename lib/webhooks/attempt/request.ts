@@ -19,7 +19,13 @@ import { incompleteActors, withActors } from '../../events/rules/actors.ts';
 import type { Audience, EventPayload } from '../../events/rules/payload.ts';
 import { type RecipientRules, recipientsOf } from '../../events/rules/recipients.ts';
 import type { AdvancedWebhookConfig } from '../rules/advanced.ts';
-import { advancedPayload, basicPayload, type Enrichment, type NotificationsConfig, type Recipient } from '../rules/payloads.ts';
+import {
+  advancedPayload,
+  basicPayload,
+  type Enrichment,
+  type NotificationsConfig,
+  type Recipient,
+} from '../rules/payloads.ts';
 import { liveSecrets } from '../rules/secrets.ts';
 import { type Encoded, encodeBody } from '../transport/body.ts';
 import type { WebhookRequest } from '../transport/send.ts';
@@ -78,12 +84,21 @@ export class WebhookRequests {
     if (!current) return 'gone';
     // The profiles of the actor and authors come with the last read, so that they cost no call.
     const actors = incompleteActors(event.payload).map((userId) => wanted(UserEntity, { tenant, userId }));
-    const [target, advanced, ...users] = await this.#table.getEach(wantedTarget(key), wanted(AdvancedWebhookConfigEntity, { tenant }), ...actors);
+    const [target, advanced, ...users] = await this.#table.getEach(
+      wantedTarget(key),
+      wanted(AdvancedWebhookConfigEntity, { tenant }),
+      ...actors,
+    );
     if (!target) return 'gone';
-    const told = { ...current, event: { ...current.event, payload: withActors(current.event.payload, profilesOf(users)) } };
+    const told = {
+      ...current,
+      event: { ...current.event, payload: withActors(current.event.payload, profilesOf(users)) },
+    };
     const { createdAt } = current.event;
     if (target.kind === 'basic') return { request: await this.#basic(tenant, target, told), target, createdAt };
-    return advanced?.isEnabled ? { request: await this.#advanced(tenant, target, advanced, told), target, createdAt } : 'gone';
+    return advanced?.isEnabled
+      ? { request: await this.#advanced(tenant, target, advanced, told), target, createdAt }
+      : 'gone';
   }
 
   async #event(key: DeliveryKey): Promise<OccurredEvent | undefined> {
@@ -107,7 +122,10 @@ export class WebhookRequests {
       event: now,
       accessDeniedUsers: audience && rules ? candidates(audience).filter((userId) => !rules.maySee(userId)) : [],
       ...(endpointId === 'ep_basic_processed' && {
-        enrichment: { ...subject, recipients: audience && rules ? await this.#recipients(event.tenant, audience, rules) : [] },
+        enrichment: {
+          ...subject,
+          recipients: audience && rules ? await this.#recipients(event.tenant, audience, rules) : [],
+        },
       }),
     };
   }
@@ -116,16 +134,27 @@ export class WebhookRequests {
   async #subject({ tenant, event, documentId, payload }: OccurredEvent): Promise<Subject | 'gone' | undefined> {
     const thread = payload.audience?.thread;
     if (!thread) return undefined;
-    const { organization: organizationInternalId, document: documentInternalId, organizationId, annotationId, createdAt } = thread;
+    const {
+      organization: organizationInternalId,
+      document: documentInternalId,
+      organizationId,
+      annotationId,
+      createdAt,
+    } = thread;
     const place = { tenant, organization: organizationInternalId };
     const [organization, document, head] = await this.#table.getEach(
       wanted(OrganizationEntity, { tenant, organizationId }),
       wanted(DocumentEntity, { ...place, documentId: documentId ?? '' }),
       wanted(ThreadEntity, { ...place, document: documentInternalId, annotationId, createdAt }),
     );
-    const there = organization?.internalId === organizationInternalId && document?.internalId === documentInternalId && head;
+    const there =
+      organization?.internalId === organizationInternalId && document?.internalId === documentInternalId && head;
     if (!there) return event === 'comment.delete' ? undefined : 'gone';
-    return { organizationName: organization.organizationName, documentName: document.documentName, visibility: head.visibility };
+    return {
+      organizationName: organization.organizationName,
+      documentName: document.documentName,
+      visibility: head.visibility,
+    };
   }
 
   /** How those are notified whom a thread's event concerns; of very many those whom it addresses, as it is read for each attempt. */
@@ -134,35 +163,68 @@ export class WebhookRequests {
     if (!audience?.thread || userIds.length === 0) return undefined;
     const { organization, document } = audience.thread;
     const settings = await notificationSettings(this.#table, { tenant, organization }, document, userIds);
-    return { of: 'document', users: dict([...settings].map(([userId, { inbox, email }]) => [userId, { inbox, email }])) };
+    return {
+      of: 'document',
+      users: dict([...settings].map(([userId, { inbox, email }]) => [userId, { inbox, email }])),
+    };
   }
 
   /** Whom settings and visibility leave, on any of the channels. */
   async #recipients(tenant: string, audience: Audience, rules: RecipientRules): Promise<Recipient[]> {
     const userIds = distinct([...recipientsOf(audience, 'inbox', rules), ...recipientsOf(audience, 'email', rules)]);
-    const users = await this.#table.getMany(UserEntity, userIds.map((userId) => ({ tenant, userId })));
+    const users = await this.#table.getMany(
+      UserEntity,
+      userIds.map((userId) => ({ tenant, userId })),
+    );
     return userIds.map((userId, index) => ({ userId, name: users[index]?.name, email: users[index]?.email }));
   }
 
-  async #advanced(tenant: string, { url, endpoint }: Extract<Target, { kind: 'advanced' }>, config: AdvancedWebhookConfig, { event, notificationsConfig }: Current): Promise<PreparedRequest['request']> {
-    const encoded = encodeBody(advancedPayload(event, { config, ...(notificationsConfig && { notificationsConfig }) }), config);
+  async #advanced(
+    tenant: string,
+    { url, endpoint }: Extract<Target, { kind: 'advanced' }>,
+    config: AdvancedWebhookConfig,
+    { event, notificationsConfig }: Current,
+  ): Promise<PreparedRequest['request']> {
+    const encoded = encodeBody(
+      advancedPayload(event, { config, ...(notificationsConfig && { notificationsConfig }) }),
+      config,
+    );
     if ('error' in encoded) return encoded;
     const now = this.#clock();
-    const secrets = await Promise.all(liveSecrets(endpoint.secrets, now).map((secret) => openSigningSecret(this.#box, tenant, endpoint.endpointId, secret)));
+    const secrets = await Promise.all(
+      liveSecrets(endpoint.secrets, now).map((secret) =>
+        openSigningSecret(this.#box, tenant, endpoint.endpointId, secret),
+      ),
+    );
     return requestOf(url, encoded, signHeaders({ ...signed(event, encoded, now), secrets }));
   }
 
-  async #basic(tenant: string, { url, config }: Extract<Target, { kind: 'basic' }>, { event, accessDeniedUsers = [], enrichment }: Current): Promise<PreparedRequest['request']> {
+  async #basic(
+    tenant: string,
+    { url, config }: Extract<Target, { kind: 'basic' }>,
+    { event, accessDeniedUsers = [], enrichment }: Current,
+  ): Promise<PreparedRequest['request']> {
     const { webhookServiceConfig } = await openBasicConfig(this.#box, tenant, config);
-    const encoded = encodeBody(basicPayload(event, { config: webhookServiceConfig, accessDeniedUsers, ...(enrichment && { enrichment }) }), webhookServiceConfig);
+    const encoded = encodeBody(
+      basicPayload(event, { config: webhookServiceConfig, accessDeniedUsers, ...(enrichment && { enrichment }) }),
+      webhookServiceConfig,
+    );
     if ('error' in encoded) return encoded;
-    return requestOf(url, encoded, basicHeaders({ ...signed(event, encoded, this.#clock()), authToken: webhookServiceConfig.authToken }));
+    return requestOf(
+      url,
+      encoded,
+      basicHeaders({ ...signed(event, encoded, this.#clock()), authToken: webhookServiceConfig.authToken }),
+    );
   }
 }
 
 type Body = Exclude<Encoded, { error: string }>;
 
-function requestOf(url: string, { body, contentType }: Body, headers: Readonly<Record<string, string>>): WebhookRequest {
+function requestOf(
+  url: string,
+  { body, contentType }: Body,
+  headers: Readonly<Record<string, string>>,
+): WebhookRequest {
   return { url, headers: { 'content-type': contentType, ...headers }, body };
 }
 
@@ -178,7 +240,8 @@ function withVisibility(payload: EventPayload, visibility: Visibility | undefine
     ...payload,
     data: {
       ...data,
-      ...(typeof annotation === 'object' && annotation !== null && { commentAnnotation: { ...annotation, visibility } }),
+      ...(typeof annotation === 'object' &&
+        annotation !== null && { commentAnnotation: { ...annotation, visibility } }),
       ...(isPrivate(visibility) && { visibility }),
     },
   };

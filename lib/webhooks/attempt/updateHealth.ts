@@ -23,8 +23,16 @@ const TRIES = 5;
  * Takes down what an attempt shows of its endpoint: for the breaker, and for how long nothing has succeeded; warns the owner when that has
  * been for long. Gives what is known then. The attempt is over and counts, so nothing that goes wrong here may bring its message back.
  */
-export async function learn(delivering: Delivering, target: Stored<Target>, { stored, probe }: Circumstances, delivered: boolean): Promise<EndpointHealth | undefined> {
-  const { message: { eventId, endpointId }, log } = delivering;
+export async function learn(
+  delivering: Delivering,
+  target: Stored<Target>,
+  { stored, probe }: Circumstances,
+  delivered: boolean,
+): Promise<EndpointHealth | undefined> {
+  const {
+    message: { eventId, endpointId },
+    log,
+  } = delivering;
   try {
     return await takeDown(delivering, target, stored, { delivered, probe });
   } catch (error) {
@@ -33,7 +41,12 @@ export async function learn(delivering: Delivering, target: Stored<Target>, { st
   }
 }
 
-async function takeDown(delivering: Delivering, target: Stored<Target>, stored: Stored<EndpointHealth> | undefined, result: { delivered: boolean; probe: boolean }): Promise<EndpointHealth | undefined> {
+async function takeDown(
+  delivering: Delivering,
+  target: Stored<Target>,
+  stored: Stored<EndpointHealth> | undefined,
+  result: { delivered: boolean; probe: boolean },
+): Promise<EndpointHealth | undefined> {
   const { deps, message, clock, measures, random } = delivering;
   const pauses = pausesFor(deps.timing.schedule);
   let read = stored;
@@ -57,7 +70,12 @@ async function takeDown(delivering: Delivering, target: Stored<Target>, stored: 
 }
 
 /** What is known, with the warning that is due now and that the owner has been given. */
-async function withWarning(delivering: Delivering, { kind, url }: Target, health: EndpointHealth, now: number): Promise<EndpointHealth> {
+async function withWarning(
+  delivering: Delivering,
+  { kind, url }: Target,
+  health: EndpointHealth,
+  now: number,
+): Promise<EndpointHealth> {
   const { failing } = health;
   const stage = failing && kind === 'advanced' ? warningDue(failing, now) : undefined;
   if (!failing || stage === undefined) return health;

@@ -16,7 +16,13 @@ export const AdvancedWebhookConfig = z.object({
 export type AdvancedWebhookConfig = z.output<typeof AdvancedWebhookConfig>;
 
 /** What a config that was never made reads as (spec 2). */
-export const initialAdvancedConfig: AdvancedWebhookConfig = { isEnabled: false, encryptData: false, encodeData: false, publicKey: '', enableDataProtection: false };
+export const initialAdvancedConfig: AdvancedWebhookConfig = {
+  isEnabled: false,
+  encryptData: false,
+  encodeData: false,
+  publicKey: '',
+  enableDataProtection: false,
+};
 
 /** What may be sent to change it. */
 export const AdvancedConfigChange = z.object({
@@ -33,9 +39,15 @@ const ENABLE = 'POST /v2/workspace/advancedwebhookconfig/update with { "isEnable
  * The config with the sent fields over it (spec 4.5): the others keep their values, and the first config of all must
  * enable (spec 3), else FAILED_PRECONDITION. INVALID_ARGUMENT when the result would encrypt without a key.
  */
-export function changeAdvancedConfig(stored: AdvancedWebhookConfig | undefined, sent: Change<AdvancedWebhookConfig>): AdvancedWebhookConfig {
+export function changeAdvancedConfig(
+  stored: AdvancedWebhookConfig | undefined,
+  sent: Change<AdvancedWebhookConfig>,
+): AdvancedWebhookConfig {
   if (!stored && sent.isEnabled !== true) {
-    throw new ApiError('FAILED_PRECONDITION', 'Advanced webhooks are not configured for this workspace. The first configuration must have isEnabled: true.');
+    throw new ApiError(
+      'FAILED_PRECONDITION',
+      'Advanced webhooks are not configured for this workspace. The first configuration must have isEnabled: true.',
+    );
   }
   const config = merge(stored ?? initialAdvancedConfig, sent);
   requireKeyToEncrypt(config, ['publicKey']);
@@ -54,18 +66,27 @@ interface Offered {
 
 /** FAILED_PRECONDITION where the operator does not offer advanced webhooks (spec 4.6). */
 export function requireAvailable({ withheld }: Offered): void {
-  if (withheld.includes('advancedWebhooks')) throw new ApiError('FAILED_PRECONDITION', 'Advanced webhooks are not available for this workspace.');
+  if (withheld.includes('advancedWebhooks'))
+    throw new ApiError('FAILED_PRECONDITION', 'Advanced webhooks are not available for this workspace.');
 }
 
 /** FAILED_PRECONDITION unless advanced webhooks are available and enabled: what every call about endpoints needs (spec 3, 4.3, 4.4). */
 export function requireEnabled(caller: Offered, config: AdvancedWebhookConfig | undefined): void {
   requireAvailable(caller);
-  if (!config?.isEnabled) throw new ApiError('FAILED_PRECONDITION', `Advanced webhooks are disabled for this workspace. Enable them via ${ENABLE}.`);
+  if (!config?.isEnabled)
+    throw new ApiError(
+      'FAILED_PRECONDITION',
+      `Advanced webhooks are disabled for this workspace. Enable them via ${ENABLE}.`,
+    );
 }
 
 /** The same for the list of endpoints, which tells what was never configured from what was disabled (facts B3). */
 export function requireEnabledToList(caller: Offered, config: AdvancedWebhookConfig | undefined): void {
   requireAvailable(caller);
-  if (!config) throw new ApiError('FAILED_PRECONDITION', `Advanced webhooks are not configured for this workspace. Enable them first via ${ENABLE}.`);
+  if (!config)
+    throw new ApiError(
+      'FAILED_PRECONDITION',
+      `Advanced webhooks are not configured for this workspace. Enable them first via ${ENABLE}.`,
+    );
   requireEnabled(caller, config);
 }

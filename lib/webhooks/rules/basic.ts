@@ -27,16 +27,18 @@ export type BasicWebhookConfig = z.output<typeof BasicWebhookConfig>;
 /** What may be sent to change it (spec 4.7). An empty text clears what is stored. */
 export const BasicConfigChange = z.object({
   useWebhookService: optional(z.boolean()),
-  webhookServiceConfig: optional(z.object({
-    authToken: optional(HeaderSecret),
-    rawNotificationUrl: optional(WebhookUrlOrNone),
-    processedNotificationUrl: optional(WebhookUrlOrNone),
-    encodeData: optional(z.boolean()),
-    encryptData: optional(z.boolean()),
-    publicKey: optional(PublicKey),
-    enableDataProtection: optional(z.boolean()),
-    triggers: optional(TriggerMap),
-  })),
+  webhookServiceConfig: optional(
+    z.object({
+      authToken: optional(HeaderSecret),
+      rawNotificationUrl: optional(WebhookUrlOrNone),
+      processedNotificationUrl: optional(WebhookUrlOrNone),
+      encodeData: optional(z.boolean()),
+      encryptData: optional(z.boolean()),
+      publicKey: optional(PublicKey),
+      enableDataProtection: optional(z.boolean()),
+      triggers: optional(TriggerMap),
+    }),
+  ),
 });
 
 /** What a config that was never made reads as (facts A7). */
@@ -45,14 +47,19 @@ export const initialBasicConfig: BasicWebhookConfig = {
   webhookServiceConfig: { authToken: '', rawNotificationUrl: '', processedNotificationUrl: '' },
 };
 
-const seeded = merge(initialBasicConfig, { webhookServiceConfig: { enableDataProtection: false, triggers: defaultWebhookTriggers } });
+const seeded = merge(initialBasicConfig, {
+  webhookServiceConfig: { enableDataProtection: false, triggers: defaultWebhookTriggers },
+});
 
 /**
  * The config after an update. The first one that turns the service on while no triggers are stored puts the defaults under
  * what is stored (spec 4.7 rule 1, spec 3); what is sent always comes over that (rule 2), triggers key by key.
  * INVALID_ARGUMENT when the result would encrypt without a key.
  */
-export function changeBasicConfig(stored: BasicWebhookConfig = initialBasicConfig, sent: Change<BasicWebhookConfig>): BasicWebhookConfig {
+export function changeBasicConfig(
+  stored: BasicWebhookConfig = initialBasicConfig,
+  sent: Change<BasicWebhookConfig>,
+): BasicWebhookConfig {
   const seeds = sent.useWebhookService === true && Object.keys(stored.webhookServiceConfig.triggers ?? {}).length === 0;
   const config = merge(seeds ? merge(seeded, stored) : stored, sent);
   requireKeyToEncrypt(config.webhookServiceConfig, ['webhookServiceConfig', 'publicKey']);

@@ -74,8 +74,13 @@ export function afterFailure(breaker: Breaker, { now, probe, weight }: Attempted
     return { ...breaker, open: { until: now + pauseMs, pauseMs } };
   }
   const { since, attempts, failures } = current(breaker, now) ?? { since: now, attempts: 0, failures: 0 };
-  const next = { inARow: breaker.inARow + 1, window: { since, attempts: attempts + weight, failures: failures + weight } };
-  const failing = next.inARow >= MOST_IN_A_ROW || (next.window.attempts >= ENOUGH && next.window.failures / next.window.attempts >= LARGEST_SHARE);
+  const next = {
+    inARow: breaker.inARow + 1,
+    window: { since, attempts: attempts + weight, failures: failures + weight },
+  };
+  const failing =
+    next.inARow >= MOST_IN_A_ROW ||
+    (next.window.attempts >= ENOUGH && next.window.failures / next.window.attempts >= LARGEST_SHARE);
   return failing ? { inARow: next.inARow, open: { until: now + pauses.first, pauseMs: pauses.first } } : next;
 }
 

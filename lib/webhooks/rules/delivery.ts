@@ -48,8 +48,20 @@ export type Pending = Delivery & { readonly nextAt: number; readonly dueAt: numb
 const LEASE = 60_000;
 
 /** A new delivery, whose first message is sent with it. */
-export function newDelivery(of: Pick<Delivery, 'eventId' | 'endpointId' | 'event' | 'createdAt' | 'shard'>, now: number, timing: Timing): Pending {
-  return { ...of, status: 'PENDING', attempts: 0, uncounted: 0, sweeps: 0, deadline: now + lifetime(timing.schedule), ...planned(now + (timing.schedule[0] ?? 0), now, timing) };
+export function newDelivery(
+  of: Pick<Delivery, 'eventId' | 'endpointId' | 'event' | 'createdAt' | 'shard'>,
+  now: number,
+  timing: Timing,
+): Pending {
+  return {
+    ...of,
+    status: 'PENDING',
+    attempts: 0,
+    uncounted: 0,
+    sweeps: 0,
+    deadline: now + lifetime(timing.schedule),
+    ...planned(now + (timing.schedule[0] ?? 0), now, timing),
+  };
 }
 
 /** The number of the attempt that is to be made next: what a message about it names. */
@@ -95,18 +107,33 @@ export function swept(delivery: Pending, now: number, { marginMs }: Timing): Pen
 export function ended(delivery: Delivery, status: Exclude<DeliveryStatus, 'PENDING'>): Delivery {
   const { otherwise, nextAt: _nextAt, dueAt: _dueAt, slot: _slot, ...rest } = released(delivery);
   const before = otherwise && otherwise.status !== 'PENDING' ? otherwise.status : undefined;
-  return { ...rest, sweeps: 0, status: status === 'DELIVERED' ? status : before ?? status };
+  return { ...rest, sweeps: 0, status: status === 'DELIVERED' ? status : (before ?? status) };
 }
 
 /** The delivery with one attempt more now, whatever its state: it is out of schedule, and when it fails all is as before. */
 export function resent(delivery: Delivery, now: number, timing: Timing): Pending {
   const otherwise = delivery.otherwise ?? { status: delivery.status, nextAt: delivery.nextAt };
-  return { ...delivery, otherwise, slot: undefined, status: 'PENDING', sweeps: 0, deadline: Math.max(delivery.deadline, now + lifetime(timing.schedule)), ...planned(now, now, timing) };
+  return {
+    ...delivery,
+    otherwise,
+    slot: undefined,
+    status: 'PENDING',
+    sweeps: 0,
+    deadline: Math.max(delivery.deadline, now + lifetime(timing.schedule)),
+    ...planned(now, now, timing),
+  };
 }
 
 /** The delivery at the beginning of the schedule again: for what failed, and is to be delivered after all. */
 export function recovered(delivery: Delivery, now: number, timing: Timing): Pending {
-  return { ...released(delivery), status: 'PENDING', uncounted: delivery.attempts, sweeps: 0, deadline: now + lifetime(timing.schedule), ...planned(now, now, timing) };
+  return {
+    ...released(delivery),
+    status: 'PENDING',
+    uncounted: delivery.attempts,
+    sweeps: 0,
+    deadline: now + lifetime(timing.schedule),
+    ...planned(now, now, timing),
+  };
 }
 
 export function planned(nextAt: number, now: number, { marginMs }: Timing): Pick<Pending, 'nextAt' | 'dueAt'> {

@@ -36,7 +36,8 @@ export type WebhookEndpoint = z.output<typeof WebhookEndpoint>;
 const Metadata = OpenObject.check(({ value, issues }) => {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, text] of Object.entries(value)) {
-    if (typeof text !== 'string' || !text.isWellFormed()) issues.push({ code: 'custom', input: text, path: [key], message: 'must be a string' });
+    if (typeof text !== 'string' || !text.isWellFormed())
+      issues.push({ code: 'custom', input: text, path: [key], message: 'must be a string' });
   }
 }).meta({ type: 'object', additionalProperties: { type: 'string' } }) as unknown as z.ZodType<Record<string, string>>;
 
@@ -60,7 +61,12 @@ export const WebhookEndpointChange = z.object({ url: optional(WebhookUrl), ...ch
 export const FixedUid = optional(z.never({ error: 'must be left out: it is fixed when the endpoint is created' }));
 
 /** Fields as they are stored: a type or channel that is named twice is named once. */
-function storedFields({ filterTypes, channels, metadata, ...fields }: z.output<typeof WebhookEndpointChange> & { uid?: string | undefined }): Change<WebhookEndpoint> {
+function storedFields({
+  filterTypes,
+  channels,
+  metadata,
+  ...fields
+}: z.output<typeof WebhookEndpointChange> & { uid?: string | undefined }): Change<WebhookEndpoint> {
   return {
     ...fields,
     filterTypes: filterTypes && distinct(filterTypes),
@@ -70,18 +76,40 @@ function storedFields({ filterTypes, channels, metadata, ...fields }: z.output<t
 }
 
 /** A new endpoint, enabled unless it was asked to be disabled (spec 3). */
-export function newEndpoint({ url, ...fields }: z.output<typeof NewWebhookEndpoint>, made: { endpointId: string; secret: SigningSecret; now: number }): WebhookEndpoint {
+export function newEndpoint(
+  { url, ...fields }: z.output<typeof NewWebhookEndpoint>,
+  made: { endpointId: string; secret: SigningSecret; now: number },
+): WebhookEndpoint {
   const { endpointId, secret, now } = made;
-  return withDisabling(undefined, merge<WebhookEndpoint>({ endpointId, url, disabled: false, secrets: [secret], createdAt: now, updatedAt: now }, storedFields(fields)), now);
+  return withDisabling(
+    undefined,
+    merge<WebhookEndpoint>(
+      { endpointId, url, disabled: false, secrets: [secret], createdAt: now, updatedAt: now },
+      storedFields(fields),
+    ),
+    now,
+  );
 }
 
 /** An endpoint with the sent fields over it; the others keep their values (facts B3). Secrets whose time is over go. */
-export function changeEndpoint(endpoint: WebhookEndpoint, change: z.output<typeof WebhookEndpointChange>, now: number): WebhookEndpoint {
-  return withDisabling(endpoint, { ...merge(endpoint, storedFields(change)), secrets: liveSecrets(endpoint.secrets, now), updatedAt: now }, now);
+export function changeEndpoint(
+  endpoint: WebhookEndpoint,
+  change: z.output<typeof WebhookEndpointChange>,
+  now: number,
+): WebhookEndpoint {
+  return withDisabling(
+    endpoint,
+    { ...merge(endpoint, storedFields(change)), secrets: liveSecrets(endpoint.secrets, now), updatedAt: now },
+    now,
+  );
 }
 
 /** An endpoint as a request leaves it, with since when it is disabled: since now, when it was not before. */
-function withDisabling(before: WebhookEndpoint | undefined, { disabling, ...after }: WebhookEndpoint, now: number): WebhookEndpoint {
+function withDisabling(
+  before: WebhookEndpoint | undefined,
+  { disabling, ...after }: WebhookEndpoint,
+  now: number,
+): WebhookEndpoint {
   if (!after.disabled) return after;
   const known = before?.disabled ? disabling : { at: now, by: 'request' as const };
   return { ...after, ...(known && { disabling: known }) };
@@ -102,8 +130,20 @@ export const WebhookEndpointShown = z.object({
 });
 
 export function showEndpoint(endpoint: WebhookEndpoint): z.output<typeof WebhookEndpointShown> {
-  const { endpointId: id, url, description = null, filterTypes = null, channels = null, disabled, rateLimit = null, uid = null } = endpoint;
-  const [createdAt, updatedAt] = [endpoint.createdAt, endpoint.updatedAt].map((at) => new Date(at).toISOString()) as [string, string];
+  const {
+    endpointId: id,
+    url,
+    description = null,
+    filterTypes = null,
+    channels = null,
+    disabled,
+    rateLimit = null,
+    uid = null,
+  } = endpoint;
+  const [createdAt, updatedAt] = [endpoint.createdAt, endpoint.updatedAt].map((at) => new Date(at).toISOString()) as [
+    string,
+    string,
+  ];
   return { id, url, description, filterTypes, channels, disabled, rateLimit, uid, createdAt, updatedAt };
 }
 

@@ -30,7 +30,11 @@ export interface Result {
 const LONG = 10 * 60_000;
 
 /** What is known after an attempt; the same value when nothing is to be written. A healthy endpoint costs no write. */
-export function afterAttempt(health: EndpointHealth, { delivered, probe, random, now }: Result, pauses: Pauses): EndpointHealth {
+export function afterAttempt(
+  health: EndpointHealth,
+  { delivered, probe, random, now }: Result,
+  pauses: Pauses,
+): EndpointHealth {
   const { breaker, failing } = health;
   const weight = probe ? 1 : weightOf(breaker, now, random);
   if (weight === 0 && !(delivered && failing && now - failing.since >= LONG)) return health;

@@ -11,14 +11,20 @@ export interface Matched {
  * Whether an endpoint gets an event (spec 6 rule 3, deliveries 2.4): it is not disabled, has no filter or one that names the type, and
  * no channels or one of the event's. An endpoint with channels does not get what has none.
  */
-export function matches({ event, channels = [] }: Matched, endpoint: Pick<WebhookEndpoint, 'disabled' | 'filterTypes' | 'channels'>): boolean {
+export function matches(
+  { event, channels = [] }: Matched,
+  endpoint: Pick<WebhookEndpoint, 'disabled' | 'filterTypes' | 'channels'>,
+): boolean {
   if (endpoint.disabled) return false;
   if (endpoint.filterTypes && !endpoint.filterTypes.includes(event)) return false;
   return !endpoint.channels || endpoint.channels.some((channel) => channels.includes(channel));
 }
 
 /** The two URLs of basic webhooks are endpoints like any other, with ids that no other has: by id, the field of the URL. */
-export const basicTargets = { ep_basic_raw: 'rawNotificationUrl', ep_basic_processed: 'processedNotificationUrl' } as const;
+export const basicTargets = {
+  ep_basic_raw: 'rawNotificationUrl',
+  ep_basic_processed: 'processedNotificationUrl',
+} as const;
 export type BasicTargetId = keyof typeof basicTargets;
 
 export function isBasicTarget(endpointId: string): endpointId is BasicTargetId {
@@ -26,7 +32,10 @@ export function isBasicTarget(endpointId: string): endpointId is BasicTargetId {
 }
 
 /** The URL of basic webhooks behind such an id; undefined while they are off or there is no URL. */
-export function basicUrl({ useWebhookService, webhookServiceConfig }: BasicWebhookConfig, endpointId: BasicTargetId): string | undefined {
+export function basicUrl(
+  { useWebhookService, webhookServiceConfig }: BasicWebhookConfig,
+  endpointId: BasicTargetId,
+): string | undefined {
   return (useWebhookService && webhookServiceConfig[basicTargets[endpointId]]) || undefined;
 }
 
@@ -34,5 +43,7 @@ export function basicUrl({ useWebhookService, webhookServiceConfig }: BasicWebho
 export function matchingBasicTargets({ event }: Matched, config: BasicWebhookConfig | undefined): BasicTargetId[] {
   const { triggers = {} } = config?.webhookServiceConfig ?? {};
   if (!config || !Object.hasOwn(triggers, event) || !triggers[event]) return [];
-  return (Object.keys(basicTargets) as BasicTargetId[]).filter((endpointId) => basicUrl(config, endpointId) !== undefined);
+  return (Object.keys(basicTargets) as BasicTargetId[]).filter(
+    (endpointId) => basicUrl(config, endpointId) !== undefined,
+  );
 }

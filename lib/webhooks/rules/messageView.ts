@@ -20,7 +20,14 @@ export const MessageShown = z.object({
   event: z.string(),
   channels: z.array(z.string()).nullable(),
   createdAt: IsoTime,
-  deliveries: z.array(z.object({ endpointId: z.string(), status: z.enum(shownStatuses), attempts: z.number(), nextAttemptAt: z.string().nullable() })),
+  deliveries: z.array(
+    z.object({
+      endpointId: z.string(),
+      status: z.enum(shownStatuses),
+      attempts: z.number(),
+      nextAttemptAt: z.string().nullable(),
+    }),
+  ),
 });
 
 interface MessageEvent {
@@ -30,13 +37,21 @@ interface MessageEvent {
   readonly createdAt: number;
 }
 
-export function showMessage({ eventId, event, channels, createdAt }: MessageEvent, deliveries: readonly Delivery[]): z.output<typeof MessageShown> {
+export function showMessage(
+  { eventId, event, channels, createdAt }: MessageEvent,
+  deliveries: readonly Delivery[],
+): z.output<typeof MessageShown> {
   return {
     id: eventId,
     event,
     channels: channels ? [...channels] : null,
     createdAt: iso(createdAt),
-    deliveries: deliveries.map(({ endpointId, status, attempts, nextAt }) => ({ endpointId, status: shownStatus(status), attempts, nextAttemptAt: nextAt === undefined ? null : iso(nextAt) })),
+    deliveries: deliveries.map(({ endpointId, status, attempts, nextAt }) => ({
+      endpointId,
+      status: shownStatus(status),
+      attempts,
+      nextAttemptAt: nextAt === undefined ? null : iso(nextAt),
+    })),
   };
 }
 
@@ -65,8 +80,24 @@ interface LoggedAttempt {
 }
 
 /** The body is what the receiver sent, as text whatever it is: whoever shows it on a page has to escape it. */
-export function showAttempt({ endpointId, attempt, at, outcome, responseStatus, responseBody, durationMs }: LoggedAttempt): z.output<typeof AttemptShown> {
-  return { endpointId, attempt, at: iso(at), outcome, responseStatus: responseStatus ?? null, responseBody: responseBody ? textOf(responseBody) : null, durationMs };
+export function showAttempt({
+  endpointId,
+  attempt,
+  at,
+  outcome,
+  responseStatus,
+  responseBody,
+  durationMs,
+}: LoggedAttempt): z.output<typeof AttemptShown> {
+  return {
+    endpointId,
+    attempt,
+    at: iso(at),
+    outcome,
+    responseStatus: responseStatus ?? null,
+    responseBody: responseBody ? textOf(responseBody) : null,
+    durationMs,
+  };
 }
 
 /** The beginning of a body; a character that the limit would cut in two is left out. */

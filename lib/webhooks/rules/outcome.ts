@@ -15,12 +15,21 @@ export interface AttemptResult {
  * The delivery after an attempt that ended at `now`, in nobody's hands: delivered; pending with the time of the next attempt; or
  * exhausted. One that was made by hand changes nothing when it fails, but for the count. `random` is from 0 to 1.
  */
-export function afterResult(delivery: Pending, { outcome, retryAfterSeconds }: AttemptResult, now: number, random: number, timing: Timing): Delivery {
+export function afterResult(
+  delivery: Pending,
+  { outcome, retryAfterSeconds }: AttemptResult,
+  now: number,
+  random: number,
+  timing: Timing,
+): Delivery {
   const attempts = delivery.attempts + 1;
   const made: Pending = { ...released(delivery), attempts, sweeps: 0, slot: undefined };
   if (outcome === 'delivered') return ended(made, 'DELIVERED');
   if (delivery.otherwise) return asBefore({ ...made, uncounted: delivery.uncounted + 1 }, now, timing);
-  const nextAt = nextAttempt({ made: attempts - delivery.uncounted, now, deadline: delivery.deadline, retryAfterSeconds, random }, timing.schedule);
+  const nextAt = nextAttempt(
+    { made: attempts - delivery.uncounted, now, deadline: delivery.deadline, retryAfterSeconds, random },
+    timing.schedule,
+  );
   return nextAt === undefined ? ended(made, 'EXHAUSTED') : { ...made, ...planned(nextAt, now, timing) };
 }
 

@@ -46,10 +46,16 @@ export interface BasicOptions {
   readonly enrichment?: Enrichment;
 }
 
-const configField = { organization: 'usersOrganizationNotificationsConfig', document: 'usersDocumentNotificationsConfig' } as const;
+const configField = {
+  organization: 'usersOrganizationNotificationsConfig',
+  document: 'usersDocumentNotificationsConfig',
+} as const;
 
 /** The body of an advanced delivery (V2, facts B7) as JSON text, with the time of the event, since deliveries come in any order. */
-export function advancedPayload(event: DeliverableEvent, { config, notificationsConfig }: { config: Protection; notificationsConfig?: NotificationsConfig }): string {
+export function advancedPayload(
+  event: DeliverableEvent,
+  { config, notificationsConfig }: { config: Protection; notificationsConfig?: NotificationsConfig },
+): string {
   const { source, data } = event.payload;
   return JSON.stringify({
     event: event.event,
@@ -63,7 +69,10 @@ export function advancedPayload(event: DeliverableEvent, { config, notifications
 }
 
 /** The body of a basic delivery (V1, facts B7) as JSON text: flat, with verbs and metadata of its own. */
-export function basicPayload(event: DeliverableEvent, { config, accessDeniedUsers = [], enrichment }: BasicOptions): string {
+export function basicPayload(
+  event: DeliverableEvent,
+  { config, accessDeniedUsers = [], enrichment }: BasicOptions,
+): string {
   const { source, data: stored } = event.payload;
   const enriched = enrichment ? enrich(stored, enrichment) : stored;
   const { actionUser, metadata, ...rest } = config.enableDataProtection ? protectData(enriched) : enriched;
@@ -82,15 +91,22 @@ export function basicPayload(event: DeliverableEvent, { config, accessDeniedUser
 }
 
 /** The data with its templates filled in, the names of document and organization, and the recipients. */
-function enrich(data: EventPayload['data'], { organizationName, documentName, recipients }: Enrichment): Record<string, unknown> {
+function enrich(
+  data: EventPayload['data'],
+  { organizationName, documentName, recipients }: Enrichment,
+): Record<string, unknown> {
   const filled = fillTemplates(data);
   const { organization, document, ...metadata } = asObject(filled.metadata);
   return {
     ...filled,
     metadata: {
       ...metadata,
-      ...(organization !== undefined && { organization: { ...asObject(organization), ...(organizationName !== undefined && { organizationName }) } }),
-      ...(document !== undefined && { document: { ...asObject(document), ...(documentName !== undefined && { documentName }) } }),
+      ...(organization !== undefined && {
+        organization: { ...asObject(organization), ...(organizationName !== undefined && { organizationName }) },
+      }),
+      ...(document !== undefined && {
+        document: { ...asObject(document), ...(documentName !== undefined && { documentName }) },
+      }),
     },
     ...(recipients && { recipients }),
   };

@@ -42,7 +42,10 @@ export interface Failed {
  * When the next attempt is made after one failed, epoch ms; undefined when there is none. A `Retry-After` can make the pause
  * longer, at most twice as long. What would lie behind the deadline is made just before it.
  */
-export function nextAttempt({ made, now, deadline, retryAfterSeconds = 0, random }: Failed, schedule: readonly number[]): number | undefined {
+export function nextAttempt(
+  { made, now, deadline, retryAfterSeconds = 0, random }: Failed,
+  schedule: readonly number[],
+): number | undefined {
   const step = schedule[made];
   const latest = deadline - BEFORE_DEADLINE;
   if (step === undefined || now >= latest) return undefined;

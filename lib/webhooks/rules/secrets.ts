@@ -21,7 +21,12 @@ export function liveSecrets(secrets: readonly SigningSecret[], now: number): Sig
  * The secrets after a rotation: the new one, and the current one for as long as the overlap lasts. `overlapping` when an
  * earlier overlap still lasts; with an overlap of 0 the old ones end at once, which is always allowed (design 6).
  */
-export function rotateSecrets(secrets: readonly SigningSecret[], next: SigningSecret, overlapSeconds: number, now: number): SigningSecret[] | 'overlapping' {
+export function rotateSecrets(
+  secrets: readonly SigningSecret[],
+  next: SigningSecret,
+  overlapSeconds: number,
+  now: number,
+): SigningSecret[] | 'overlapping' {
   if (overlapSeconds === 0) return [next];
   // The rotation is tried again where the answer to its write was lost: it may be done.
   if (secrets[0]?.sealed === next.sealed) return [...secrets];

@@ -10,11 +10,13 @@ type Json = Readonly<Record<string, unknown>>;
  * `displayHeadlineMessageTemplate` and `displayHeadlineMessageTemplateData`. A variable without a value stays as it is written.
  */
 export function fillTemplates(data: Json): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(data).flatMap(([key, value]) => {
-    const field: [string, unknown] = [key, fillWithin(value)];
-    if (typeof value !== 'string' || !TEMPLATE.test(key)) return [field];
-    return [field, [key.slice(0, -'Template'.length), fill(value, data[`${key}Data`])]];
-  }));
+  return Object.fromEntries(
+    Object.entries(data).flatMap(([key, value]) => {
+      const field: [string, unknown] = [key, fillWithin(value)];
+      if (typeof value !== 'string' || !TEMPLATE.test(key)) return [field];
+      return [field, [key.slice(0, -'Template'.length), fill(value, data[`${key}Data`])]];
+    }),
+  );
 }
 
 function fillWithin(value: unknown): unknown {

@@ -8,8 +8,16 @@ export const WebhookUrl = urlOr(() => false);
 export const WebhookUrlOrNone = urlOr((text) => text === '');
 
 function urlOr(other: (text: string) => boolean) {
-  return z.string().max(LONGEST_URL).check(
-    z.refine((text) => other(text) || parseHttpUrl(text) !== undefined, { error: 'must be a valid http(s) URL.', abort: true }),
-    z.refine((text) => other(text) || !hasBlockedPort(new URL(text)), { error: 'must not have a port that the Fetch standard blocks' }),
-  );
+  return z
+    .string()
+    .max(LONGEST_URL)
+    .check(
+      z.refine((text) => other(text) || parseHttpUrl(text) !== undefined, {
+        error: 'must be a valid http(s) URL.',
+        abort: true,
+      }),
+      z.refine((text) => other(text) || !hasBlockedPort(new URL(text)), {
+        error: 'must not have a port that the Fetch standard blocks',
+      }),
+    );
 }

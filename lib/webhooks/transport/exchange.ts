@@ -44,7 +44,10 @@ interface Answer {
  * before any byte of the request was written: only then is it certain that the receiver has not seen the request. Everything ends within
  * `timeoutMs`, whatever the other side does. Throws only on internal errors.
  */
-export function exchange({ secure, options, body }: Prepared, { agent, timeoutMs, now }: { agent: http.Agent | false; timeoutMs: number; now: () => number }): Promise<Ended | 'stale'> {
+export function exchange(
+  { secure, options, body }: Prepared,
+  { agent, timeoutMs, now }: { agent: http.Agent | false; timeoutMs: number; now: () => number },
+): Promise<Ended | 'stale'> {
   return new Promise((resolve, reject) => {
     const request = (secure ? https : http).request({
       ...options,
@@ -124,11 +127,23 @@ export function exchange({ secure, options, body }: Prepared, { agent, timeoutMs
 function judged(answer: Answer): Ended {
   const { statusCode = 0, headers } = answer.message;
   if (statusCode >= 200 && statusCode < 300) return { outcome: 'delivered', ...shown(answer) };
-  const wait = statusCode === 429 || statusCode === 503 ? retryAfterSeconds(headers['retry-after'], answer.firstByteAt) : undefined;
+  const wait =
+    statusCode === 429 || statusCode === 503
+      ? retryAfterSeconds(headers['retry-after'], answer.firstByteAt)
+      : undefined;
   const error = statusCode >= 300 && statusCode < 400 ? 'redirect' : `status ${statusCode}`;
   return { outcome: 'failed', error, ...shown(answer), ...(wait !== undefined && { retryAfterSeconds: wait }) };
 }
 
-function shown({ message: { statusCode = 0 }, firstByteAt, chunks, bytes }: Answer): Pick<Ended, 'responseStatus' | 'responseBody' | 'firstByteAt'> {
-  return { responseStatus: statusCode, responseBody: Buffer.concat(chunks, Math.min(bytes, ANSWER_BYTES)), firstByteAt };
+function shown({
+  message: { statusCode = 0 },
+  firstByteAt,
+  chunks,
+  bytes,
+}: Answer): Pick<Ended, 'responseStatus' | 'responseBody' | 'firstByteAt'> {
+  return {
+    responseStatus: statusCode,
+    responseBody: Buffer.concat(chunks, Math.min(bytes, ANSWER_BYTES)),
+    firstByteAt,
+  };
 }

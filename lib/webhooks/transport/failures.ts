@@ -58,5 +58,11 @@ export function failureOf({ code = '' }: NodeJS.ErrnoException): Failure {
   if (code.startsWith('HPE_')) return { outcome: 'failed', error: 'answer is not HTTP/1.1' };
   const reason = code.replace(/^ERR_(SSL|TLS)_/, '');
   if (reason === code && !CERTIFICATE.test(code)) return { outcome: 'failed', error: 'connection failed' };
-  return { outcome: 'failed', error: `TLS: ${reason.toLowerCase().replaceAll('_', ' ').replace(/\bcert\b/, 'certificate')}` };
+  return {
+    outcome: 'failed',
+    error: `TLS: ${reason
+      .toLowerCase()
+      .replaceAll('_', ' ')
+      .replace(/\bcert\b/, 'certificate')}`,
+  };
 }

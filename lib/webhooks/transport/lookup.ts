@@ -36,26 +36,36 @@ export function nameResolver(): NameResolver {
  */
 export function checkedLookup(policy: AddressPolicy, resolver: NameResolver): LookupFunction {
   return (hostname, { all }, callback) => {
-    addressesOf(hostname, resolver).then((addresses) => {
-      const [first] = addresses;
-      if (!first || !addresses.every(({ address }) => isAllowedAddress(address, policy))) callback(new AddressNotAllowed(), '');
-      else if (all) callback(null, addresses);
-      else callback(null, first.address, first.family);
-    }, (error: Error) => callback(error, ''));
+    addressesOf(hostname, resolver).then(
+      (addresses) => {
+        const [first] = addresses;
+        if (!first || !addresses.every(({ address }) => isAllowedAddress(address, policy)))
+          callback(new AddressNotAllowed(), '');
+        else if (all) callback(null, addresses);
+        else callback(null, first.address, first.family);
+      },
+      (error: Error) => callback(error, ''),
+    );
   };
 }
 
 /** The addresses of a name, IPv4 first: functions have no IPv6. */
 async function addressesOf(hostname: string, resolver: NameResolver): Promise<LookupAddress[]> {
   // These names mean this machine everywhere and are not for DNS (RFC 6761); the policy decides on the addresses.
-  if (/(^|\.)localhost\.?$/i.test(hostname)) return [{ address: '127.0.0.1', family: 4 }, { address: '::1', family: 6 }];
+  if (/(^|\.)localhost\.?$/i.test(hostname))
+    return [
+      { address: '127.0.0.1', family: 4 },
+      { address: '::1', family: 6 },
+    ];
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
   const addresses = [
     ...(v4.status === 'fulfilled' ? v4.value.map((address) => ({ address, family: 4 })) : []),
     ...(v6.status === 'fulfilled' ? v6.value.map((address) => ({ address, family: 6 })) : []),
   ];
   if (addresses.length > 0) return addresses;
-  const codes = [v4, v6].map((one) => (one.status === 'rejected' ? (one.reason as NodeJS.ErrnoException).code : undefined) ?? 'ENODATA');
+  const codes = [v4, v6].map(
+    (one) => (one.status === 'rejected' ? (one.reason as NodeJS.ErrnoException).code : undefined) ?? 'ENODATA',
+  );
   // That there is no address of one kind says nothing; why there is none of the other does.
   throw new LookupFailed(codes.find((code) => code !== 'ENODATA') ?? 'ENODATA');
 }

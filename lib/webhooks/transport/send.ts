@@ -79,7 +79,8 @@ class HttpWebhookClient implements WebhookClient {
     const prepared = this.#prepare(url, headers, body);
     let ended = await exchange(prepared, { agent: this.#agent(prepared.secure), timeoutMs, now: this.#now });
     // No byte was written to the kept connection, so that one attempt is still one POST.
-    if (ended === 'stale') ended = await exchange(prepared, { agent: false, timeoutMs: timeoutMs - elapsed(), now: this.#now });
+    if (ended === 'stale')
+      ended = await exchange(prepared, { agent: false, timeoutMs: timeoutMs - elapsed(), now: this.#now });
     this.#usedAt = this.#now();
     if (ended === 'stale') throw new Error('A connection of its own was taken for a kept one');
     return { ...ended, durationMs: elapsed() };
@@ -103,7 +104,13 @@ class HttpWebhookClient implements WebhookClient {
         port: url.port,
         path: url.pathname + url.search,
         lookup: this.#lookup,
-        headers: { 'user-agent': this.#userAgent, accept: '*/*', 'accept-encoding': 'identity', ...others, ...(authorization !== undefined && { authorization }) },
+        headers: {
+          'user-agent': this.#userAgent,
+          accept: '*/*',
+          'accept-encoding': 'identity',
+          ...others,
+          ...(authorization !== undefined && { authorization }),
+        },
       },
     };
   }
@@ -114,7 +121,8 @@ class HttpWebhookClient implements WebhookClient {
    */
   #agent(secure: boolean): http.Agent {
     const now = this.#now();
-    if (now - this.#usedAt > IDLE_MILLISECONDS) for (const socket of [this.#plain, this.#secure].flatMap(idleSockets)) socket.destroy();
+    if (now - this.#usedAt > IDLE_MILLISECONDS)
+      for (const socket of [this.#plain, this.#secure].flatMap(idleSockets)) socket.destroy();
     this.#usedAt = now;
     return secure ? this.#secure : this.#plain;
   }

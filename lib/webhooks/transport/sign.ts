@@ -14,8 +14,13 @@ const PREFIX = 'whsec_';
  * The headers of an advanced delivery (Standard Webhooks): one signature per secret, in their order. The secrets are texts of
  * the form `whsec_<base64>`, the newest first.
  */
-export function signHeaders({ secrets, ...signed }: Signed & { readonly secrets: readonly string[] }): Record<string, string> {
-  const keys = secrets.map((secret) => keyOf(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret, 'base64'));
+export function signHeaders({
+  secrets,
+  ...signed
+}: Signed & { readonly secrets: readonly string[] }): Record<string, string> {
+  const keys = secrets.map((secret) =>
+    keyOf(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret, 'base64'),
+  );
   return { ...named(signed), 'webhook-signature': keys.map((key) => signature(signed, key)).join(' ') };
 }
 
@@ -24,9 +29,16 @@ export function signHeaders({ secrets, ...signed }: Signed & { readonly secrets:
  * which the token's UTF-8 bytes are the key: encryption alone does not show a change (deliveries 2.10). Without a token
  * nothing can be signed.
  */
-export function basicHeaders({ authToken, ...signed }: Signed & { readonly authToken: string }): Record<string, string> {
+export function basicHeaders({
+  authToken,
+  ...signed
+}: Signed & { readonly authToken: string }): Record<string, string> {
   if (authToken === '') return named(signed);
-  return { ...named(signed), 'webhook-signature': signature(signed, keyOf(authToken, 'utf8')), authorization: `Basic ${authToken}` };
+  return {
+    ...named(signed),
+    'webhook-signature': signature(signed, keyOf(authToken, 'utf8')),
+    authorization: `Basic ${authToken}`,
+  };
 }
 
 function named({ id, timestampSeconds }: Signed): Record<string, string> {

@@ -6,15 +6,34 @@ import { changesConfig, ConfigStore, defineConfig, readsConfig } from './configS
 import { WorkspaceEntity } from '../entities.ts';
 import { openTable } from '../../table/table.ts';
 
-export const ApiKeyConfigEntity = defineConfig('ApiKeyConfig', 'Settings of an API key, such as what new documents are open to; its AI keys encrypted', ApiKeyConfig);
+export const ApiKeyConfigEntity = defineConfig(
+  'ApiKeyConfig',
+  'Settings of an API key, such as what new documents are open to; its AI keys encrypted',
+  ApiKeyConfig,
+);
 
 const aiKeyOf = (tenant: string, provider: string): SecretOwner => ({ tenant, purpose: 'aiModelKey', id: provider });
 
 /** AI keys of a request by provider as they are stored: sealed, with what answers show of them; empty when they are removed. */
-export async function sealAiKeys(box: SecretBox, tenant: string, sent: ApiKeyConfigChange['aiModelApiKey'] = []): Promise<ApiKeyConfig['aiKeys']> {
-  const sealed = await Promise.all(sent.map(async ({ provider, customerApiKey }) => [provider, customerApiKey === ''
-    ? { sealedKey: '', displayText: '' }
-    : { sealedKey: await box.seal(customerApiKey, aiKeyOf(tenant, provider)), displayText: maskKey(customerApiKey) }] as const));
+export async function sealAiKeys(
+  box: SecretBox,
+  tenant: string,
+  sent: ApiKeyConfigChange['aiModelApiKey'] = [],
+): Promise<ApiKeyConfig['aiKeys']> {
+  const sealed = await Promise.all(
+    sent.map(
+      async ({ provider, customerApiKey }) =>
+        [
+          provider,
+          customerApiKey === ''
+            ? { sealedKey: '', displayText: '' }
+            : {
+                sealedKey: await box.seal(customerApiKey, aiKeyOf(tenant, provider)),
+                displayText: maskKey(customerApiKey),
+              },
+        ] as const,
+    ),
+  );
   return Object.fromEntries(sealed);
 }
 

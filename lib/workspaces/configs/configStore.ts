@@ -8,7 +8,11 @@ import { insert, openTable, replace, type Table } from '../../table/table.ts';
 export type ConfigEntity<T> = Entity<T, { tenant: string }, unknown>;
 
 /** Defines a kind of configuration. `kind` is its sort key. */
-export function defineConfig<S extends z.ZodObject>(kind: string, purpose: string, schema: S): ConfigEntity<z.output<S>> {
+export function defineConfig<S extends z.ZodObject>(
+  kind: string,
+  purpose: string,
+  schema: S,
+): ConfigEntity<z.output<S>> {
   return defineEntity({
     type: kind,
     version: 1,
@@ -45,7 +49,9 @@ export class ConfigStore<T extends object> {
     return settle(async () => {
       const stored = await this.get(tenant);
       const value = { ...change(stored), tenant };
-      const outcome = await this.#table.write([stored ? replace(this.#entity, value, stored._r) : insert(this.#entity, value)]);
+      const outcome = await this.#table.write([
+        stored ? replace(this.#entity, value, stored._r) : insert(this.#entity, value),
+      ]);
       return outcome === 'done' ? value : 'conflict';
     });
   }
@@ -53,10 +59,18 @@ export class ConfigStore<T extends object> {
 
 /** Read a kind of configuration. */
 export function readsConfig<T extends object>(entity: ConfigEntity<T>): Capability<Pick<ConfigStore<T>, 'get'>> {
-  return { grants: [{ resource: 'table', actions: ['GetItem'] }], env: ['TABLE_NAME'], open: (env) => new ConfigStore(openTable(env), entity) };
+  return {
+    grants: [{ resource: 'table', actions: ['GetItem'] }],
+    env: ['TABLE_NAME'],
+    open: (env) => new ConfigStore(openTable(env), entity),
+  };
 }
 
 /** Change a kind of configuration. */
 export function changesConfig<T extends object>(entity: ConfigEntity<T>): Capability<Pick<ConfigStore<T>, 'update'>> {
-  return { grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }], env: ['TABLE_NAME'], open: (env) => new ConfigStore(openTable(env), entity) };
+  return {
+    grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
+    env: ['TABLE_NAME'],
+    open: (env) => new ConfigStore(openTable(env), entity),
+  };
 }

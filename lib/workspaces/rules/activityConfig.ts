@@ -32,10 +32,19 @@ export const initialActivityConfig: ActivityConfig = { isEnabled: false };
  * The configuration after an update. The first one that enables while no triggers are stored fills in what neither it nor
  * an earlier one set (facts B9): every trigger on, suggestions too, `immutable`, and the time.
  */
-export function changeActivityConfig(stored: ActivityConfig = initialActivityConfig, sent: Change<ActivityConfig>, now: number): ActivityConfig {
+export function changeActivityConfig(
+  stored: ActivityConfig = initialActivityConfig,
+  sent: Change<ActivityConfig>,
+  now: number,
+): ActivityConfig {
   const changed = merge(stored, sent);
   if (sent.isEnabled !== true || hasTriggers(stored.triggers)) return changed;
-  const firstEnable: ActivityConfig = { isEnabled: true, enabledTime: now, immutable: true, triggers: { comment: allOn(commentVerbs) } };
+  const firstEnable: ActivityConfig = {
+    isEnabled: true,
+    enabledTime: now,
+    immutable: true,
+    triggers: { comment: allOn(commentVerbs) },
+  };
   return merge(firstEnable, changed);
 }
 

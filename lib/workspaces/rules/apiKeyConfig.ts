@@ -32,9 +32,13 @@ export const ApiKeyConfigChange = z.strictObject({
   requireJwtToken: optional(z.boolean()),
   requireAutoOrgUser: optional(z.boolean()),
   defaultDocumentAccessType: optional(z.enum(accessTypes)),
-  aiModelApiKey: optional(list(z.strictObject({ provider: z.enum(aiProviders), customerApiKey: HeaderSecret }), aiProviders.length).check(
-    z.refine((keys) => distinct(keys.map(({ provider }) => provider)).length === keys.length, { error: 'must name each provider once' }),
-  )),
+  aiModelApiKey: optional(
+    list(z.strictObject({ provider: z.enum(aiProviders), customerApiKey: HeaderSecret }), aiProviders.length).check(
+      z.refine((keys) => distinct(keys.map(({ provider }) => provider)).length === keys.length, {
+        error: 'must name each provider once',
+      }),
+    ),
+  ),
 });
 export type ApiKeyConfigChange = z.output<typeof ApiKeyConfigChange>;
 
@@ -51,9 +55,19 @@ export const initialApiKeyConfig: ApiKeyConfig = {
 };
 
 /** The configuration after an update, its AI keys sealed by provider; what was not sent keeps its value. */
-export function changeApiKeyConfig(stored: ApiKeyConfig = initialApiKeyConfig, sent: ApiKeyConfigChange, sentKeys: ApiKeyConfig['aiKeys']): ApiKeyConfig {
+export function changeApiKeyConfig(
+  stored: ApiKeyConfig = initialApiKeyConfig,
+  sent: ApiKeyConfigChange,
+  sentKeys: ApiKeyConfig['aiKeys'],
+): ApiKeyConfig {
   const { enablePrivateComments, requireJwtToken, requireAutoOrgUser, defaultDocumentAccessType } = sent;
-  const changed = merge(stored, { isPrivateCommentsEnabled: enablePrivateComments, requireJwtToken, requireAutoOrgUser, defaultDocumentAccessType, aiKeys: sentKeys });
+  const changed = merge(stored, {
+    isPrivateCommentsEnabled: enablePrivateComments,
+    requireJwtToken,
+    requireAutoOrgUser,
+    defaultDocumentAccessType,
+    aiKeys: sentKeys,
+  });
   const kept = Object.entries(changed.aiKeys).filter(([, { sealedKey }]) => sealedKey !== '');
   return { ...changed, aiKeys: Object.fromEntries(kept) };
 }
@@ -68,6 +82,13 @@ export function maskKey(key: string): string {
 }
 
 /** The AI keys of some providers as answers show them. */
-export function showAiKeys(aiKeys: ApiKeyConfig['aiKeys'], providers: readonly string[] = Object.keys(aiKeys)): z.output<typeof AiModelsShown> {
-  return dict(providers.flatMap((provider) => (aiKeys[provider] ? [[provider, { displayText: aiKeys[provider].displayText }] as const] : [])));
+export function showAiKeys(
+  aiKeys: ApiKeyConfig['aiKeys'],
+  providers: readonly string[] = Object.keys(aiKeys),
+): z.output<typeof AiModelsShown> {
+  return dict(
+    providers.flatMap((provider) =>
+      aiKeys[provider] ? [[provider, { displayText: aiKeys[provider].displayText }] as const] : [],
+    ),
+  );
 }

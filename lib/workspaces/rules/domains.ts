@@ -25,12 +25,19 @@ export const Domain = domainField(parseDomain);
 export const RemovedDomain = domainField((text) => (text === LOOPBACK_ADDRESS ? text : parseDomain(text)));
 
 function domainField(parse: (text: string) => string | undefined) {
-  return z.string().max(LONGEST_TEXT).transform((text, context) => {
-    const domain = parse(text);
-    if (domain !== undefined) return domain;
-    context.issues.push({ code: 'custom', input: text, message: 'must be a domain such as example.com, *.example.com or localhost' });
-    return z.NEVER;
-  });
+  return z
+    .string()
+    .max(LONGEST_TEXT)
+    .transform((text, context) => {
+      const domain = parse(text);
+      if (domain !== undefined) return domain;
+      context.issues.push({
+        code: 'custom',
+        input: text,
+        message: 'must be a domain such as example.com, *.example.com or localhost',
+      });
+      return z.NEVER;
+    });
 }
 
 /**
@@ -46,7 +53,11 @@ export function parseDomain(text: string): string | undefined {
 
 function isDomainName(name: string): boolean {
   const labels = name.split('.');
-  return name.length <= LONGEST_NAME && labels.every((label) => LABEL.test(label)) && (name === 'localhost' || (labels.length > 1 && !/^\d+$/.test(labels.at(-1) ?? '')));
+  return (
+    name.length <= LONGEST_NAME &&
+    labels.every((label) => LABEL.test(label)) &&
+    (name === 'localhost' || (labels.length > 1 && !/^\d+$/.test(labels.at(-1) ?? '')))
+  );
 }
 
 /** What a call does to the list of domains. */
@@ -62,7 +73,8 @@ export interface DomainChange {
 export function addDomains(present: readonly string[], wanted: readonly string[]): DomainChange {
   const { there: skipped, missing: changed } = split(present, wanted);
   const domains = [...present, ...changed];
-  if (domains.length > MOST_DOMAINS) throw new ApiError('RESOURCE_EXHAUSTED', `An API key can allow at most ${MOST_DOMAINS} domains.`);
+  if (domains.length > MOST_DOMAINS)
+    throw new ApiError('RESOURCE_EXHAUSTED', `An API key can allow at most ${MOST_DOMAINS} domains.`);
   return { domains, changed, skipped };
 }
 
@@ -86,10 +98,13 @@ function split(present: readonly string[], named: readonly string[]): { there: s
  */
 export function matchesDomain(host: string, patterns: readonly string[]): boolean {
   const name = asciiName(host);
-  return name !== '' && patterns.some((pattern) => {
-    if (pattern.startsWith(WILDCARD)) return name.endsWith(`.${asciiName(pattern.slice(WILDCARD.length))}`);
-    return withoutWww(name) === withoutWww(asciiName(pattern));
-  });
+  return (
+    name !== '' &&
+    patterns.some((pattern) => {
+      if (pattern.startsWith(WILDCARD)) return name.endsWith(`.${asciiName(pattern.slice(WILDCARD.length))}`);
+      return withoutWww(name) === withoutWww(asciiName(pattern));
+    })
+  );
 }
 
 /** A name in lower-case ASCII without the dot at its end; empty when it cannot be one. */

@@ -29,24 +29,42 @@ const Address = z.email().max(254);
 /** What may be sent to change it (spec 4.8). */
 export const EmailConfigChange = z.object({
   useEmailService: optional(z.boolean()),
-  emailServiceConfig: optional(z.object({
-    type: optional(z.enum(emailTypes)),
-    apiKey: optional(HeaderSecret),
-    fromEmail: optional(z.string().check(z.refine((text) => text === '' || Address.safeParse(text).success, { error: 'must be an e-mail address, or empty' }))),
-    fromCompany: optional(Line),
-    commentTemplateId: optional(Line),
-    tagTemplateId: optional(Line),
-    triggers: optional(TriggerMap),
-  })),
+  emailServiceConfig: optional(
+    z.object({
+      type: optional(z.enum(emailTypes)),
+      apiKey: optional(HeaderSecret),
+      fromEmail: optional(
+        z.string().check(
+          z.refine((text) => text === '' || Address.safeParse(text).success, {
+            error: 'must be an e-mail address, or empty',
+          }),
+        ),
+      ),
+      fromCompany: optional(Line),
+      commentTemplateId: optional(Line),
+      tagTemplateId: optional(Line),
+      triggers: optional(TriggerMap),
+    }),
+  ),
 });
 
 /** What a configuration that was never made reads as (spec 2). */
 export const initialEmailConfig: EmailConfig = {
   useEmailService: false,
-  emailServiceConfig: { type: 'default', apiKey: '', fromEmail: '', fromCompany: '', commentTemplateId: '', tagTemplateId: '' },
+  emailServiceConfig: {
+    type: 'default',
+    apiKey: '',
+    fromEmail: '',
+    fromCompany: '',
+    commentTemplateId: '',
+    tagTemplateId: '',
+  },
 };
 
-const firstEnable: Change<EmailConfig> = { useEmailService: true, emailServiceConfig: { type: 'custom', triggers: defaultEmailTriggers } };
+const firstEnable: Change<EmailConfig> = {
+  useEmailService: true,
+  emailServiceConfig: { type: 'custom', triggers: defaultEmailTriggers },
+};
 
 /**
  * The configuration after an update. The first one that enables, by `useEmailService: true` or `type: custom` while no

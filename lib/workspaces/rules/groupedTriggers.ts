@@ -44,7 +44,10 @@ function groupOf<V extends string>(verbs: Readonly<Record<V, string>>) {
 }
 
 /** A group with every verb on but some. */
-export function allOn<V extends string>(verbs: Readonly<Record<V, string>>, except: readonly V[] = []): Record<string, boolean> {
+export function allOn<V extends string>(
+  verbs: Readonly<Record<V, string>>,
+  except: readonly V[] = [],
+): Record<string, boolean> {
   return Object.fromEntries((Object.keys(verbs) as V[]).map((verb) => [verb, !except.includes(verb)]));
 }
 

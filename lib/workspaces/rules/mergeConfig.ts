@@ -3,7 +3,9 @@ import { invalid } from '../../shared/errors.ts';
 import { limits } from '../../shared/schema.ts';
 
 /** What may be sent to change a configuration: any of its fields, at every depth. */
-export type Change<T> = { readonly [K in keyof T]?: (T[K] extends object | undefined ? Change<NonNullable<T[K]>> : T[K]) | undefined };
+export type Change<T> = {
+  readonly [K in keyof T]?: (T[K] extends object | undefined ? Change<NonNullable<T[K]>> : T[K]) | undefined;
+};
 
 /**
  * A configuration with what was sent over it, key by key at every depth: what is left out or undefined there keeps its
@@ -27,22 +29,38 @@ function isMap(value: unknown): value is object {
  * INVALID_ARGUMENT when a partial update sends none of the fields that it could. The message is the one that clients
  * know; the issues list the fields, below `path`.
  */
-export function requireChange(sent: object, fields: readonly string[], message: string, path: readonly string[] = []): void {
+export function requireChange(
+  sent: object,
+  fields: readonly string[],
+  message: string,
+  path: readonly string[] = [],
+): void {
   if (Object.values(sent).some((value) => value !== undefined)) return;
   const issue = (at: readonly string[], why: string) => ({ path: [...at], code: 'nothing_to_change', message: why });
   const alternatives = fields.map((field) => [...path, field]);
-  throw invalid(issue(path, message), ...alternatives.map((at) => issue(at, `${at.join('.')} is required when no other field is given`)));
+  throw invalid(
+    issue(path, message),
+    ...alternatives.map((at) => issue(at, `${at.join('.')} is required when no other field is given`)),
+  );
 }
 
 const LONGEST_SECRET = 4_096;
 
 /** A secret that is sent in a header of requests to somebody else: at most 4,096 bytes. The empty text removes what is stored. */
-export const HeaderSecret = z.string().max(LONGEST_SECRET).check(
-  z.refine((text) => /^[\x20-\x7e]*$/.test(text), { error: 'must be of visible ASCII characters and spaces, since it is sent in a header' }),
-);
+export const HeaderSecret = z
+  .string()
+  .max(LONGEST_SECRET)
+  .check(
+    z.refine((text) => /^[\x20-\x7e]*$/.test(text), {
+      error: 'must be of visible ASCII characters and spaces, since it is sent in a header',
+    }),
+  );
 
 /** One line of text, or none: at most 512 characters, none of which could end a header. */
-export const Line = z.string().max(limits.idCharacters).check(
-  z.refine((text) => text.isWellFormed(), { error: 'must be well-formed Unicode' }),
-  z.refine((text) => !/[\p{Cc}\u2028\u2029]/u.test(text), { error: 'must not contain control characters' }),
-);
+export const Line = z
+  .string()
+  .max(limits.idCharacters)
+  .check(
+    z.refine((text) => text.isWellFormed(), { error: 'must be well-formed Unicode' }),
+    z.refine((text) => !/[\p{Cc}\u2028\u2029]/u.test(text), { error: 'must not contain control characters' }),
+  );

@@ -6,7 +6,11 @@ import { type Change, merge } from './mergeConfig.ts';
 import { Domain, LOOPBACK_ADDRESS, MOST_DOMAINS_PER_CALL } from './domains.ts';
 import { changeEmailConfig, type EmailConfig, EmailConfigChange } from './emailConfig.ts';
 import { defaultEmailTriggers } from '../../events/rules/catalogue.ts';
-import { changeNotificationConfig, defaultNotificationTriggers, type NotificationConfig } from './notificationConfig.ts';
+import {
+  changeNotificationConfig,
+  defaultNotificationTriggers,
+  type NotificationConfig,
+} from './notificationConfig.ts';
 import { BasicConfigChange, type BasicWebhookConfig, changeBasicConfig } from '../../webhooks/rules/basic.ts';
 
 /** The settings that a new API key can be created with. Each one that is left out keeps the default of its configuration. */
@@ -34,19 +38,39 @@ export interface InitialConfigs {
 }
 
 /** Secrets arrive sealed. INVALID_ARGUMENT when webhooks would be encrypted without a key. */
-export function initialConfigs(sent: NewApiKeySettings, sealed: { email: Change<EmailConfig>; webhooks: Change<BasicWebhookConfig> }): InitialConfigs {
-  return { domains: initialDomains(sent), email: initialEmail(sent, sealed.email), webhooks: initialWebhooks(sealed.webhooks), notifications: initialNotifications(sent), settings: initialSettings(sent) };
+export function initialConfigs(
+  sent: NewApiKeySettings,
+  sealed: { email: Change<EmailConfig>; webhooks: Change<BasicWebhookConfig> },
+): InitialConfigs {
+  return {
+    domains: initialDomains(sent),
+    email: initialEmail(sent, sealed.email),
+    webhooks: initialWebhooks(sealed.webhooks),
+    notifications: initialNotifications(sent),
+    settings: initialSettings(sent),
+  };
 }
 
-function initialDomains({ allowedDomains = [], addLocalHostToAllowedDomains }: NewApiKeySettings): string[] | undefined {
-  const domains = [...new Set([...allowedDomains, ...(addLocalHostToAllowedDomains ? ['localhost', LOOPBACK_ADDRESS] : [])])];
+function initialDomains({
+  allowedDomains = [],
+  addLocalHostToAllowedDomains,
+}: NewApiKeySettings): string[] | undefined {
+  const domains = [
+    ...new Set([...allowedDomains, ...(addLocalHostToAllowedDomains ? ['localhost', LOOPBACK_ADDRESS] : [])]),
+  ];
   return domains.length > 0 ? domains : undefined;
 }
 
 /** `setDefaultEmailTriggers` stores the default triggers also while the service is off, and `false` stores none although it is turned on. */
-function initialEmail({ setDefaultEmailTriggers: defaults }: NewApiKeySettings, sent: Change<EmailConfig>): EmailConfig | undefined {
+function initialEmail(
+  { setDefaultEmailTriggers: defaults }: NewApiKeySettings,
+  sent: Change<EmailConfig>,
+): EmailConfig | undefined {
   if (!isSent(sent) && !defaults) return undefined;
-  const config = changeEmailConfig(undefined, defaults ? merge<Change<EmailConfig>>({ emailServiceConfig: { triggers: defaultEmailTriggers } }, sent) : sent);
+  const config = changeEmailConfig(
+    undefined,
+    defaults ? merge<Change<EmailConfig>>({ emailServiceConfig: { triggers: defaultEmailTriggers } }, sent) : sent,
+  );
   if (defaults !== false) return config;
   const { triggers: _, ...emailServiceConfig } = config.emailServiceConfig;
   const triggers = sent.emailServiceConfig?.triggers;
@@ -58,9 +82,15 @@ function initialWebhooks(sent: Change<BasicWebhookConfig>): BasicWebhookConfig |
 }
 
 /** The default triggers follow the same rule as those of e-mail. */
-function initialNotifications({ useNotificationService, setDefaultNotificationTriggers: defaults }: NewApiKeySettings): NotificationConfig | undefined {
+function initialNotifications({
+  useNotificationService,
+  setDefaultNotificationTriggers: defaults,
+}: NewApiKeySettings): NotificationConfig | undefined {
   if (useNotificationService === undefined && !defaults) return undefined;
-  const config = changeNotificationConfig(undefined, { useNotificationService, ...(defaults && { notificationServiceConfig: { triggers: defaultNotificationTriggers } }) });
+  const config = changeNotificationConfig(undefined, {
+    useNotificationService,
+    ...(defaults && { notificationServiceConfig: { triggers: defaultNotificationTriggers } }),
+  });
   return defaults === false ? { ...config, notificationServiceConfig: {} } : config;
 }
 
@@ -80,9 +110,18 @@ export const Regions = {
 };
 
 /** INVALID_ARGUMENT when a production key names another region than the one in which this service stores its data. */
-export function requireOwnRegion(sent: { readonly [name in keyof typeof Regions]?: string | undefined }, type: string, region: string): void {
+export function requireOwnRegion(
+  sent: { readonly [name in keyof typeof Regions]?: string | undefined },
+  type: string,
+  region: string,
+): void {
   if (type !== 'production') return;
   for (const [field, value] of Object.entries(sent)) {
-    if (value !== undefined && value !== region) throw invalid({ path: [field], code: 'unsupported_region', message: `${field} must be ${region}, the region of this service` });
+    if (value !== undefined && value !== region)
+      throw invalid({
+        path: [field],
+        code: 'unsupported_region',
+        message: `${field} must be ${region}, the region of this service`,
+      });
   }
 }

@@ -1,9 +1,23 @@
 import * as z from 'zod';
 import { optional } from '../../shared/schema.ts';
 import { type Change, merge } from './mergeConfig.ts';
-import { allOn, CommentTriggers, commentVerbs, hasTriggers, HuddleTriggers, huddleVerbs, StoredGroup } from './groupedTriggers.ts';
+import {
+  allOn,
+  CommentTriggers,
+  commentVerbs,
+  hasTriggers,
+  HuddleTriggers,
+  huddleVerbs,
+  StoredGroup,
+} from './groupedTriggers.ts';
 
-const StoredBatch = z.object({ isEnabled: z.boolean().optional(), batchWindowSeconds: z.number().optional(), maxActivities: z.number().optional() }).optional();
+const StoredBatch = z
+  .object({
+    isEnabled: z.boolean().optional(),
+    batchWindowSeconds: z.number().optional(),
+    maxActivities: z.number().optional(),
+  })
+  .optional();
 
 /**
  * The configuration of in-app notifications (facts C1), as it is stored and shown. What was never set is absent: a delay or
@@ -28,26 +42,42 @@ const Batch = z.object({
 /** What may be sent to change it, in the ranges of facts B13. */
 export const NotificationConfigChange = z.object({
   useNotificationService: optional(z.boolean()),
-  notificationServiceConfig: optional(z.object({
-    triggers: optional(z.strictObject({ comment: CommentTriggers, huddle: HuddleTriggers })),
-    delayConfig: optional(z.object({ isEnabled: optional(z.boolean()), delaySeconds: optional(z.int().min(10).max(15_552_000)) })),
-    batchConfig: optional(z.object({ document: optional(Batch), user: optional(Batch) })),
-  })),
+  notificationServiceConfig: optional(
+    z.object({
+      triggers: optional(z.strictObject({ comment: CommentTriggers, huddle: HuddleTriggers })),
+      delayConfig: optional(
+        z.object({ isEnabled: optional(z.boolean()), delaySeconds: optional(z.int().min(10).max(15_552_000)) }),
+      ),
+      batchConfig: optional(z.object({ document: optional(Batch), user: optional(Batch) })),
+    }),
+  ),
 });
 
 /** What a configuration that was never made reads as. */
-export const initialNotificationConfig: NotificationConfig = { useNotificationService: false, notificationServiceConfig: {} };
+export const initialNotificationConfig: NotificationConfig = {
+  useNotificationService: false,
+  notificationServiceConfig: {},
+};
 
 /** Comments but suggestions, and huddles. */
-export const defaultNotificationTriggers = { comment: allOn(commentVerbs, ['suggestionAccepted', 'suggestionRejected']), huddle: allOn(huddleVerbs) };
+export const defaultNotificationTriggers = {
+  comment: allOn(commentVerbs, ['suggestionAccepted', 'suggestionRejected']),
+  huddle: allOn(huddleVerbs),
+};
 
-const firstEnable: NotificationConfig = { useNotificationService: true, notificationServiceConfig: { triggers: defaultNotificationTriggers } };
+const firstEnable: NotificationConfig = {
+  useNotificationService: true,
+  notificationServiceConfig: { triggers: defaultNotificationTriggers },
+};
 
 /**
  * The configuration after an update. The first one that enables while no triggers are stored turns on those of comments,
  * but suggestions, and of huddles (facts B9); what it sends comes over those.
  */
-export function changeNotificationConfig(stored: NotificationConfig = initialNotificationConfig, sent: Change<NotificationConfig>): NotificationConfig {
+export function changeNotificationConfig(
+  stored: NotificationConfig = initialNotificationConfig,
+  sent: Change<NotificationConfig>,
+): NotificationConfig {
   const changed = merge(stored, sent);
   const seeds = sent.useNotificationService === true && !hasTriggers(stored.notificationServiceConfig.triggers);
   return seeds ? merge(firstEnable, changed) : changed;

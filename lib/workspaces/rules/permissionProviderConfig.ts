@@ -16,10 +16,12 @@ export type PermissionProviderConfig = z.output<typeof PermissionProviderConfig>
 /** What may be sent to change it. The empty text removes what is stored. */
 export const PermissionProviderConfigChange = z.object({
   usePermissionProvider: optional(z.boolean()),
-  permissionProviderConfig: optional(z.object({
-    permissionProviderUrl: optional(z.string().max(LONGEST_URL)),
-    authToken: optional(HeaderSecret),
-  })),
+  permissionProviderConfig: optional(
+    z.object({
+      permissionProviderUrl: optional(z.string().max(LONGEST_URL)),
+      authToken: optional(HeaderSecret),
+    }),
+  ),
 });
 
 /** What a configuration that was never made reads as. */
@@ -36,7 +38,11 @@ export function requireProviderUrl(permissionProviderUrl: string | undefined, po
   if (!permissionProviderUrl) return;
   const url = parseHttpUrl(permissionProviderUrl);
   if (!url || url.username || url.password || hasBlockedPort(url)) {
-    throw invalid({ path: ['permissionProviderConfig', 'permissionProviderUrl'], code: 'invalid_url', message: 'Please enter a valid URL' });
+    throw invalid({
+      path: ['permissionProviderConfig', 'permissionProviderUrl'],
+      code: 'invalid_url',
+      message: 'Please enter a valid URL',
+    });
   }
   requireAllowedUrls({ permissionProviderUrl }, policy, ['permissionProviderConfig']);
 }

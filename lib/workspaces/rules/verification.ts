@@ -15,9 +15,11 @@ const TOKEN = /^[A-Za-z0-9_-]{43}$/;
  * Where the owner goes on after the verification. A name or password in it is refused: it can make an address look like
  * one of another host.
  */
-export const ContinueUrl = z.url({ protocol: /^https?$/, error: 'must be a valid http(s) URL' }).max(2_048).pipe(Text).check(
-  z.refine((url) => !hasUserInfo(url), { error: 'must not contain a user name or password' }),
-);
+export const ContinueUrl = z
+  .url({ protocol: /^https?$/, error: 'must be a valid http(s) URL' })
+  .max(2_048)
+  .pipe(Text)
+  .check(z.refine((url) => !hasUserInfo(url), { error: 'must not contain a user name or password' }));
 
 /** What a login link is stored with. */
 export interface LoginLink {

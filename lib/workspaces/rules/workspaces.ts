@@ -17,10 +17,16 @@ export const OwnerEmail = z.email({ error: 'must be an e-mail address' }).max(25
 export const ShortName = z.string().min(1).max(200).pipe(Name);
 
 /** The address of an owner's picture. */
-export const AvatarUrl = z.url({ protocol: /^https?$/, error: 'must be a valid http(s) URL' }).max(2_000).pipe(Text);
+export const AvatarUrl = z
+  .url({ protocol: /^https?$/, error: 'must be a valid http(s) URL' })
+  .max(2_000)
+  .pipe(Text);
 
 /** How long an owner has to verify the address: one minute to 48 hours. */
-export const VerifyWithinMs = z.int().min(60_000).max(2 * DAY_MILLISECONDS);
+export const VerifyWithinMs = z
+  .int()
+  .min(60_000)
+  .max(2 * DAY_MILLISECONDS);
 
 export const apiKeyTypes = ['testing', 'production'] as const;
 export const ApiKeyType = z.enum(apiKeyTypes);
@@ -70,18 +76,38 @@ export function emailKey(email: string): string {
 
 /** Mail services whose addresses are thrown away after minutes, so that nobody could ever verify them again. */
 const disposableDomains: ReadonlySet<string> = new Set([
-  '10minutemail.com', 'dispostable.com', 'fakeinbox.com', 'getnada.com', 'guerrillamail.com', 'maildrop.cc', 'mailinator.com', 'mailnesia.com',
-  'mohmal.com', 'sharklasers.com', 'temp-mail.org', 'tempmail.com', 'throwawaymail.com', 'trashmail.com', 'yopmail.com',
+  '10minutemail.com',
+  'dispostable.com',
+  'fakeinbox.com',
+  'getnada.com',
+  'guerrillamail.com',
+  'maildrop.cc',
+  'mailinator.com',
+  'mailnesia.com',
+  'mohmal.com',
+  'sharklasers.com',
+  'temp-mail.org',
+  'tempmail.com',
+  'throwawaymail.com',
+  'trashmail.com',
+  'yopmail.com',
 ]);
 
 /** Whether an address belongs to a disposable mail service, or to a subdomain of one. */
 export function isDisposable(email: string): boolean {
-  const labels = emailKey(email).slice(email.lastIndexOf('@') + 1).split('.');
+  const labels = emailKey(email)
+    .slice(email.lastIndexOf('@') + 1)
+    .split('.');
   return labels.some((_label, index) => disposableDomains.has(labels.slice(index).join('.')));
 }
 
 /** A workspace's name and owner with the defaults in place: the name is the address, the workspace is named after it. */
-export function describeWorkspace({ ownerEmail, name = ownerEmail, workspaceName = `${name} workspace`, avatar = '' }: OwnerDetails) {
+export function describeWorkspace({
+  ownerEmail,
+  name = ownerEmail,
+  workspaceName = `${name} workspace`,
+  avatar = '',
+}: OwnerDetails) {
   return { workspaceName, owner: { email: ownerEmail, name, avatar } };
 }
 
@@ -99,7 +125,10 @@ export function defaultApiKeyName(type: string): string {
  * When the API keys of a workspace stop working, in epoch ms: never once its owner's address is verified, until then some days after its
  * creation. The workspace can have asked for less time than the operator grants, not for more.
  */
-export function keysExpireAt(workspace: { verifiedAt?: number | undefined; verifyWithinMs?: number | undefined; createdAt: number }, graceDays: number): number | undefined {
+export function keysExpireAt(
+  workspace: { verifiedAt?: number | undefined; verifyWithinMs?: number | undefined; createdAt: number },
+  graceDays: number,
+): number | undefined {
   const { verifiedAt, verifyWithinMs = Infinity, createdAt } = workspace;
   return verifiedAt === undefined ? createdAt + Math.min(verifyWithinMs, graceDays * DAY_MILLISECONDS) : undefined;
 }
@@ -109,12 +138,22 @@ export function showApiKey({ apiKey, apiKeyName, type }: StoredApiKey): z.output
 }
 
 export function showWorkspace(
-  workspace: { workspaceId: string; workspaceName: string; owner: { email: string; id: string; name: string; avatar: string } },
+  workspace: {
+    workspaceId: string;
+    workspaceName: string;
+    owner: { email: string; id: string; name: string; avatar: string };
+  },
   apiKeys: readonly StoredApiKey[],
   authToken: string,
 ): z.output<typeof WorkspaceShown> {
   const { workspaceId, workspaceName, owner } = workspace;
-  return { id: workspaceId, name: workspaceName, authToken, owner, apiKeyList: dict(apiKeys.map((key) => [key.apiKey, showApiKey(key)] as const)) };
+  return {
+    id: workspaceId,
+    name: workspaceName,
+    authToken,
+    owner,
+    apiKeyList: dict(apiKeys.map((key) => [key.apiKey, showApiKey(key)] as const)),
+  };
 }
 
 function capitalised(text: string): string {

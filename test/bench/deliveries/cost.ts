@@ -26,7 +26,8 @@ process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
 const receiver = await startReceiver();
 const { apiKey, ok } = await newWebhookCustomer();
 const sender = new Sender(openTable(environment(process.env)), { live: 0, slow: 0 });
-const create = async (path: string, event: string): Promise<string> => (await ok(paths.create, { url: receiver.url(path), filterTypes: [event] })).id;
+const create = async (path: string, event: string): Promise<string> =>
+  (await ok(paths.create, { url: receiver.url(path), filterTypes: [event] })).id;
 const well = await create('/well', 'comment.add');
 const failing = await create('/fail', 'comment.update');
 for (let i = 0; i < MANY; i++) await create('/many', 'huddle.create');
@@ -49,21 +50,29 @@ const second = await consumed(() => sender.deliver(messageFor(failed, failing, 2
 await receiver.stop();
 await recorder.stop();
 await engine.stop();
-if (sender.errors.length > 0 || sender.counted.get('AttemptsDelivered') !== 3 || sender.counted.get('AttemptsFailed') !== 1) throw new Error(`Not what was to be measured: ${String(sender.errors[0])}`);
+if (
+  sender.errors.length > 0 ||
+  sender.counted.get('AttemptsDelivered') !== 3 ||
+  sender.counted.get('AttemptsFailed') !== 1
+)
+  throw new Error(`Not what was to be measured: ${String(sender.errors[0])}`);
 
 const delivery = plus(making, delivered);
-printTable(`What an event of two kilobytes and its deliveries consume, and dollars per million of them by list prices of us-east-1
+printTable(
+  `What an event of two kilobytes and its deliveries consume, and dollars per million of them by list prices of us-east-1
 (written $${prices.written}, read $${prices.read}, SQS $${prices.sqsRequests} per million; functions $${FUNCTIONS_PER_MILLION} per million deliveries of 300 ms, ten at a time). The change that causes the event is not in it.`,
-['what', 'calls', 'read', 'written', 'table $', 'with SQS and functions $'], [
-  row('an event, whoever gets it', event, 0),
-  row('a delivery, first attempt succeeds', delivery, 1),
-  row('  of these: made', making, 0),
-  row('  of these: delivered', delivered, 1),
-  row('an attempt that fails', first, 1),
-  row('the second one, which succeeds', second, 1),
-  row('1 event at 1 endpoint', plus(event, delivery), 1),
-  row('1 event at 50 endpoints', plus(event, times(delivery, 50)), 50),
-]);
+  ['what', 'calls', 'read', 'written', 'table $', 'with SQS and functions $'],
+  [
+    row('an event, whoever gets it', event, 0),
+    row('a delivery, first attempt succeeds', delivery, 1),
+    row('  of these: made', making, 0),
+    row('  of these: delivered', delivered, 1),
+    row('an attempt that fails', first, 1),
+    row('the second one, which succeeds', second, 1),
+    row('1 event at 1 endpoint', plus(event, delivery), 1),
+    row('1 event at 50 endpoints', plus(event, times(delivery, 50)), 50),
+  ],
+);
 
 /** An event and what it consumes: its writing and its fan-out. */
 async function eventOf(type: string): Promise<[{ eventId: string }, Consumed, Consumed]> {
@@ -100,5 +109,12 @@ function messageFor({ eventId }: { eventId: string }, endpointId: string, attemp
 function row(what: string, consumption: Consumed, deliveries: number): Row {
   const table = dollarsPerMillion(consumption);
   const all = table + deliveries * (REQUESTS_PER_DELIVERY * prices.sqsRequests + FUNCTIONS_PER_MILLION);
-  return [what, consumption.calls, consumption.read.toFixed(1), consumption.written.toFixed(1), table.toFixed(2), all.toFixed(2)];
+  return [
+    what,
+    consumption.calls,
+    consumption.read.toFixed(1),
+    consumption.written.toFixed(1),
+    table.toFixed(2),
+    all.toFixed(2),
+  ];
 }

@@ -20,12 +20,24 @@ try {
   await post('/v2/organizations/add', { organizations: [{ organizationId, organizationName: 'Bench' }] });
   await post('/v2/organizations/documents/add', { organizationId, documents: [{ documentId }] });
   await post('/v2/workspace/advancedwebhookconfig/update', { isEnabled: true });
-  await post('/v2/workspace/advancedwebhook/endpoints/create', { url: receiver.url('/ok'), filterTypes: ['comment_annotation.add'] });
+  await post('/v2/workspace/advancedwebhook/endpoints/create', {
+    url: receiver.url('/ok'),
+    filterTypes: ['comment_annotation.add'],
+  });
   const [answers, arrivals]: [number[], number[]] = [[], []];
   for (let n = 0; n < WARM_UP + EVENTS; n++) {
     await receiver.clear();
     const sentAt = Date.now();
-    await post('/v2/commentannotations/add', { organizationId, documentId, commentAnnotations: [{ annotationId: `bench-${n}`, commentData: [{ commentText: 'A comment', from: { userId: 'ada' }, triggerNotification: true }] }] });
+    await post('/v2/commentannotations/add', {
+      organizationId,
+      documentId,
+      commentAnnotations: [
+        {
+          annotationId: `bench-${n}`,
+          commentData: [{ commentText: 'A comment', from: { userId: 'ada' }, triggerNotification: true }],
+        },
+      ],
+    });
     const answeredAt = Date.now();
     let times: number[] = [];
     await until(async () => (times = Object.values((await receiver.came())['/ok']?.times ?? {})).length > 0, 2);
@@ -34,8 +46,21 @@ try {
     // The commit lies between the two; the earlier one is what it is counted from.
     arrivals.push(times[0]! - sentAt);
   }
-  printTable(`Request of a comment to first byte at the webhook's receiver, ms, ${EVENTS} one after the other through npm start; goal: p99 under ${GOAL_P99} ms`, ['quantile', 'to the answer', 'to the receiver', 'reached'],
-    ([['p50', 0.5], ['p99', 0.99]] as const).map(([name, part]) => [name, quantile(answers, part), quantile(arrivals, part), name === 'p99' ? reached(quantile(arrivals, part), GOAL_P99) : '']));
+  printTable(
+    `Request of a comment to first byte at the webhook's receiver, ms, ${EVENTS} one after the other through npm start; goal: p99 under ${GOAL_P99} ms`,
+    ['quantile', 'to the answer', 'to the receiver', 'reached'],
+    (
+      [
+        ['p50', 0.5],
+        ['p99', 0.99],
+      ] as const
+    ).map(([name, part]) => [
+      name,
+      quantile(answers, part),
+      quantile(arrivals, part),
+      name === 'p99' ? reached(quantile(arrivals, part), GOAL_P99) : '',
+    ]),
+  );
 } finally {
   await system.stop();
   await receiver.stop();

@@ -65,29 +65,52 @@ const rows: Row[] = [
   [`requests to the ${HANGING} that hang`, hang.requests],
   ['units written per delivery, events and pauses included', (units.written / deliveries).toFixed(2)],
   ['units read per delivery, the same', (units.read / deliveries).toFixed(2)],
-  ['list price of the table per million deliveries, the same', `$${(dollarsPerMillion(units) / deliveries).toFixed(2)}`],
+  [
+    'list price of the table per million deliveries, the same',
+    `$${(dollarsPerMillion(units) / deliveries).toFixed(2)}`,
+  ],
   ['faults', sender.errors.length],
 ];
-printTable(`${EVENTS} events to ${ENDPOINTS} endpoints, ${FAILING} of which fail and ${HANGING} hang, 100 first attempts at a time, one process, on the engine
-The timeout is ${TIMEOUT} ms instead of 15 s and no pause is longer than 20 s; the failing ones recover when the healthy ones have everything.`, ['what', 'ours'], rows);
+printTable(
+  `${EVENTS} events to ${ENDPOINTS} endpoints, ${FAILING} of which fail and ${HANGING} hang, 100 first attempts at a time, one process, on the engine
+The timeout is ${TIMEOUT} ms instead of 15 s and no pause is longer than 20 s; the failing ones recover when the healthy ones have everything.`,
+  ['what', 'ours'],
+  rows,
+);
 if (sender.errors.length > 0) console.log(sender.errors[0]);
 // The pauses of those that hang go on.
 process.exit();
 
 function count(came: Readonly<Record<string, Came>>, prefix: string): { messages: number; requests: number } {
-  const of = Object.entries(came).filter(([path]) => path.startsWith(prefix)).map(([, each]) => each);
-  return { messages: of.reduce((sum, { times }) => sum + Object.keys(times).length, 0), requests: of.reduce((sum, { requests }) => sum + requests, 0) };
+  const of = Object.entries(came)
+    .filter(([path]) => path.startsWith(prefix))
+    .map(([, each]) => each);
+  return {
+    messages: of.reduce((sum, { times }) => sum + Object.keys(times).length, 0),
+    requests: of.reduce((sum, { requests }) => sum + requests, 0),
+  };
 }
 
 /** The table, and the capacity units that its calls consumed so far. The recorder of the tests lets calls wait for each other, which would be measured here. */
 function meteredTable(): { table: Table; units: { read: number; written: number } } {
   const units = { read: 0, written: 0 };
-  const client = DynamoDBDocumentClient.from(new DynamoDBClient({}), { marshallOptions: { removeUndefinedValues: true } });
-  client.middlewareStack.add((next, { commandName = '' }) => async (args) => {
-    const answer = await next({ ...args, input: { ...args.input, ReturnConsumedCapacity: 'TOTAL' } });
-    const consumed = [(answer.output as { ConsumedCapacity?: unknown }).ConsumedCapacity ?? []].flat() as { CapacityUnits: number }[];
-    units[/^(Get|BatchGet|Query)/.test(commandName) ? 'read' : 'written'] += consumed.reduce((sum, { CapacityUnits }) => sum + CapacityUnits, 0);
-    return answer;
-  }, { step: 'initialize', priority: 'low' });
+  const client = DynamoDBDocumentClient.from(new DynamoDBClient({}), {
+    marshallOptions: { removeUndefinedValues: true },
+  });
+  client.middlewareStack.add(
+    (next, { commandName = '' }) =>
+      async (args) => {
+        const answer = await next({ ...args, input: { ...args.input, ReturnConsumedCapacity: 'TOTAL' } });
+        const consumed = [(answer.output as { ConsumedCapacity?: unknown }).ConsumedCapacity ?? []].flat() as {
+          CapacityUnits: number;
+        }[];
+        units[/^(Get|BatchGet|Query)/.test(commandName) ? 'read' : 'written'] += consumed.reduce(
+          (sum, { CapacityUnits }) => sum + CapacityUnits,
+          0,
+        );
+        return answer;
+      },
+    { step: 'initialize', priority: 'low' },
+  );
   return { table: new Table(client, TABLE_NAME), units };
 }

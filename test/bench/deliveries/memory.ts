@@ -21,10 +21,16 @@ export class Memory {
   readonly #rows = new Map<string, StoredDelivery>();
 
   /** A table from which requests are made: it hands out values as they are. */
-  readonly table = { getEach: async (...all: readonly Wanted<unknown>[]) => all.map(({ key }) => this.#values.get(identity(key))) } as unknown as Table;
+  readonly table = {
+    getEach: async (...all: readonly Wanted<unknown>[]) => all.map(({ key }) => this.#values.get(identity(key))),
+  } as unknown as Table;
 
   readonly deliveries: DeliverDeps['deliveries'] = {
-    look: async (key) => ({ delivery: this.#rows.get(rowOf(key)), target: this.#targets.get(key.endpointId), health: undefined }),
+    look: async (key) => ({
+      delivery: this.#rows.get(rowOf(key)),
+      target: this.#targets.get(key.endpointId),
+      health: undefined,
+    }),
     get: async (key) => this.#rows.get(rowOf(key)),
     replace: async <D extends Delivery>({ tenant, _r }: { tenant: string; _r: number }, next: D) => {
       if (this.#rows.get(rowOf(next))?._r !== _r) return 'lost';
@@ -35,12 +41,22 @@ export class Memory {
     log: async () => undefined,
   };
 
-  readonly runtime: DeliverDeps['runtime'] = { health: async () => undefined, learn: async () => 'done', reserve: async (_key, _rateLimit, clock) => clock() };
+  readonly runtime: DeliverDeps['runtime'] = {
+    health: async () => undefined,
+    learn: async () => 'done',
+    reserve: async (_key, _rateLimit, clock) => clock(),
+  };
 
   customer(tenant: string, config: AdvancedWebhookConfig, endpoints: readonly WebhookEndpoint[]): void {
     this.#values.set(identity(AdvancedWebhookConfigEntity.key({ tenant })), { ...config, _r: 1 });
     for (const endpoint of endpoints) {
-      const target: Stored<Target> = { kind: 'advanced', url: endpoint.url, rateLimit: endpoint.rateLimit, endpoint: { ...endpoint, _r: 1 }, _r: 1 };
+      const target: Stored<Target> = {
+        kind: 'advanced',
+        url: endpoint.url,
+        rateLimit: endpoint.rateLimit,
+        endpoint: { ...endpoint, _r: 1 },
+        _r: 1,
+      };
       this.#targets.set(endpoint.endpointId, target);
       this.#values.set(identity(wantedTarget({ tenant, endpointId: endpoint.endpointId }).key), target);
     }
@@ -52,7 +68,11 @@ export class Memory {
     this.#values.set(identity(EventEntity.key(event)), event);
     this.#values.set(identity(EventPayloadEntity.key(event)), { payload, createdAt, _r: 1 });
     return endpointIds.map((endpointId) => {
-      this.#rows.set(rowOf({ eventId, endpointId }), { ...newDelivery({ ...event, endpointId }, createdAt, realTiming), tenant, _r: 1 });
+      this.#rows.set(rowOf({ eventId, endpointId }), {
+        ...newDelivery({ ...event, endpointId }, createdAt, realTiming),
+        tenant,
+        _r: 1,
+      });
       return { tenant, eventId, endpointId, attemptNo: 1 };
     });
   }

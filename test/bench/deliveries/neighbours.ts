@@ -25,13 +25,22 @@ const [alone, beside] = [await waits(false), await waits(true)];
 await receiver.stop();
 await engine.stop();
 
-const rows = ([['p50', 0.5], ['p99', 0.99]] as const).map(([name, part]): Row => {
+const rows = (
+  [
+    ['p50', 0.5],
+    ['p99', 0.99],
+  ] as const
+).map(([name, part]): Row => {
   const [with_, without] = [quantile(beside.waits, part), quantile(alone.waits, part)];
   return [name, with_, without, ratio(with_, without), name === 'p99' ? reached(with_ / without, GOAL) : ''];
 });
-printTable(`Commit to first byte at a quiet endpoint, ms, ${EVENTS} events at ${SECOND / EVERY} per second, beside one that hangs and gets as many; goal: p99 at most ${GOAL}×
+printTable(
+  `Commit to first byte at a quiet endpoint, ms, ${EVENTS} events at ${SECOND / EVERY} per second, beside one that hangs and gets as many; goal: p99 at most ${GOAL}×
 Timeout ${TIMEOUT} ms instead of 15 s, ${WIDTH} attempts at a time instead of 1,000. This shows breaker and concurrency (the one that hangs got ${beside.hung} requests); the queue
-here is first in first out, so it does not show the fairness of SQS.`, ['quantile', 'beside it', 'without it', 'ratio', 'reached'], rows);
+here is first in first out, so it does not show the fairness of SQS.`,
+  ['quantile', 'beside it', 'without it', 'ratio', 'reached'],
+  rows,
+);
 // The pauses of the one that hangs go on.
 process.exit();
 
@@ -40,21 +49,28 @@ async function waits(withHanging: boolean): Promise<{ waits: number[]; hung: num
   const { apiKey, ok } = await newWebhookCustomer();
   await ok(paths.create, { url: receiver.url('/quiet'), filterTypes: ['comment.add'] });
   if (withHanging) await ok(paths.create, { url: receiver.url('/hang') });
-  const sender = new Sender(openTable(environment(process.env)), { timing, timeoutMs: TIMEOUT, live: WIDTH, slow: WIDTH / 5 });
+  const sender = new Sender(openTable(environment(process.env)), {
+    timing,
+    timeoutMs: TIMEOUT,
+    live: WIDTH,
+    slow: WIDTH / 5,
+  });
   const since = new Map<string, number>();
   const emitted: Promise<void>[] = [];
   const from = Date.now();
   for (let i = 0; i < EVENTS; i++) {
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, from + i * EVERY - Date.now())));
-    emitted.push((async () => {
-      const event = await sender.emit(apiKey);
-      since.set(event.eventId, Date.now());
-      await sender.fanOut([event]);
-    })());
+    emitted.push(
+      (async () => {
+        const event = await sender.emit(apiKey);
+        since.set(event.eventId, Date.now());
+        await sender.fanOut([event]);
+      })(),
+    );
   }
   await Promise.all(emitted);
   let times: Readonly<Record<string, number>> = {};
-  await until(async () => Object.keys(times = (await receiver.came())['/quiet']?.times ?? {}).length === EVENTS, 100);
+  await until(async () => Object.keys((times = (await receiver.came())['/quiet']?.times ?? {})).length === EVENTS, 100);
   const hung = (await receiver.came())['/hang']?.requests ?? 0;
   return { waits: Object.entries(times).map(([id, at]) => at - since.get(id)!), hung };
 }

@@ -46,13 +46,15 @@ export class BenchQueue implements QueueSender {
     while (this.#running < this.#width && this.#ready.length > 0) {
       const message = this.#ready.shift()!;
       this.#running++;
-      this.#work(message).catch(() => {
-        this.failures++;
-        this.#ready.push(message);
-      }).finally(() => {
-        this.#running--;
-        this.#pump();
-      });
+      this.#work(message)
+        .catch(() => {
+          this.failures++;
+          this.#ready.push(message);
+        })
+        .finally(() => {
+          this.#running--;
+          this.#pump();
+        });
     }
   }
 }

@@ -34,22 +34,43 @@ const table = openTable(environment(process.env));
 const rows = [...(await rowsFor('storage in memory', inMemory)), ...(await rowsFor('on the engine', onEngine))];
 await receiver.stop();
 await engine.stop();
-printTable(`An endpoint with rateLimit ${RATE_LIMIT} and ${QUEUED} deliveries queued, one process, in real time; goal: at most ${GOAL_WORST}× in any second, at least ${GOAL_USE}× used
-Places are reserved on the engine in both; what delays an attempt after its place was checked, such as a machine with other work, counts against it.`, ['what', 'ours', 'limit', 'ratio', 'reached'], rows);
+printTable(
+  `An endpoint with rateLimit ${RATE_LIMIT} and ${QUEUED} deliveries queued, one process, in real time; goal: at most ${GOAL_WORST}× in any second, at least ${GOAL_USE}× used
+Places are reserved on the engine in both; what delays an attempt after its place was checked, such as a machine with other work, counts against it.`,
+  ['what', 'ours', 'limit', 'ratio', 'reached'],
+  rows,
+);
 
 /** Works on the backlog that is prepared. */
-async function rowsFor(where: string, prepare: () => Promise<{ sender: Sender; backlog: QueueMessage[] }>): Promise<Row[]> {
+async function rowsFor(
+  where: string,
+  prepare: () => Promise<{ sender: Sender; backlog: QueueMessage[] }>,
+): Promise<Row[]> {
   await receiver.clear();
   const { sender, backlog } = await prepare();
   await sender.live.send(backlog);
   await until(() => sender.counted.get('AttemptsDelivered') === QUEUED);
   const { times = {}, requests = 0 } = (await receiver.came())['/limited'] ?? {};
   const sorted = Object.values(times).sort((a, b) => a - b);
-  const worst = Math.max(...sorted.map((from, index) => sorted.filter((at, other) => other >= index && at < from + SECOND).length));
+  const worst = Math.max(
+    ...sorted.map((from, index) => sorted.filter((at, other) => other >= index && at < from + SECOND).length),
+  );
   const use = (sorted.length - 1) / (((sorted.at(-1)! - sorted[0]!) / SECOND) * RATE_LIMIT);
   return [
-    [`${where}: most in any second`, worst, RATE_LIMIT, ratio(worst, RATE_LIMIT), reached(worst / RATE_LIMIT, GOAL_WORST)],
-    [`${where}: per second from first to last`, (use * RATE_LIMIT).toFixed(1), RATE_LIMIT, ratio(use, 1), use >= GOAL_USE ? 'yes' : 'no'],
+    [
+      `${where}: most in any second`,
+      worst,
+      RATE_LIMIT,
+      ratio(worst, RATE_LIMIT),
+      reached(worst / RATE_LIMIT, GOAL_WORST),
+    ],
+    [
+      `${where}: per second from first to last`,
+      (use * RATE_LIMIT).toFixed(1),
+      RATE_LIMIT,
+      ratio(use, 1),
+      use >= GOAL_USE ? 'yes' : 'no',
+    ],
     [`${where}: requests, of so many messages`, requests, QUEUED, ratio(requests, QUEUED), reached(requests, QUEUED)],
   ];
 }
@@ -57,9 +78,20 @@ async function rowsFor(where: string, prepare: () => Promise<{ sender: Sender; b
 async function inMemory(): Promise<{ sender: Sender; backlog: QueueMessage[] }> {
   const [tenant, endpointId, now] = ['memory', 'ep_limited', Date.now()];
   const memory = new Memory();
-  const endpoint = { endpointId, url: receiver.url('/limited'), disabled: false, rateLimit: RATE_LIMIT, secrets: [], createdAt: now, updatedAt: now };
+  const endpoint = {
+    endpointId,
+    url: receiver.url('/limited'),
+    disabled: false,
+    rateLimit: RATE_LIMIT,
+    secrets: [],
+    createdAt: now,
+    updatedAt: now,
+  };
   memory.customer(tenant, { ...initialAdvancedConfig, isEnabled: true }, [endpoint]);
-  const sender = new Sender(memory.table, { live: WIDTH, stores: { deliveries: memory.deliveries, runtime: new EndpointRuntime(table) } });
+  const sender = new Sender(memory.table, {
+    live: WIDTH,
+    stores: { deliveries: memory.deliveries, runtime: new EndpointRuntime(table) },
+  });
   const messages = Array.from({ length: QUEUED }, () => {
     const { event } = recordEvent(tenant, newEvent(tenant), now);
     return memory.event({ ...event, tenant, _r: 1 }, JSON.stringify(payload(tenant)), [endpointId]);
@@ -73,7 +105,9 @@ async function onEngine(): Promise<{ sender: Sender; backlog: QueueMessage[] }> 
   const backlog: QueueMessage[] = [];
   for (let made = 0; made < QUEUED; made += TOGETHER) {
     const now = Date.now();
-    const events = Array.from({ length: TOGETHER }, () => emitTo(apiKey, endpointId, newEvent(apiKey), now, realTiming));
+    const events = Array.from({ length: TOGETHER }, () =>
+      emitTo(apiKey, endpointId, newEvent(apiKey), now, realTiming),
+    );
     await table.writeSurely(events.flatMap(({ ops }) => ops));
     backlog.push(...events.flatMap(({ delivery }) => messageAbout(delivery, now)));
   }
@@ -81,5 +115,9 @@ async function onEngine(): Promise<{ sender: Sender; backlog: QueueMessage[] }> 
 }
 
 function newEvent(tenant: string) {
-  return { event: 'comment.add', cause: { type: 'Bench', id: newId('cause', Date.now()), revision: 1 }, payload: payload(tenant) };
+  return {
+    event: 'comment.add',
+    cause: { type: 'Bench', id: newId('cause', Date.now()), revision: 1 },
+    payload: payload(tenant),
+  };
 }

@@ -25,7 +25,14 @@ server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as 
 process.on('message', (asked) => {
   if (asked === 'recover') recovered = true;
   if (asked === 'clear') came.clear();
-  process.send?.(Object.fromEntries([...came].map(([path, { times, requests }]): [string, Came] => [path, { times: Object.fromEntries(times), requests }])));
+  process.send?.(
+    Object.fromEntries(
+      [...came].map(([path, { times, requests }]): [string, Came] => [
+        path,
+        { times: Object.fromEntries(times), requests },
+      ]),
+    ),
+  );
 });
 // Whoever started it is gone.
 process.on('disconnect', () => process.exit());

@@ -32,7 +32,10 @@ const engine = await startEngine({ sdk: true });
 const receiver = await startReceiver();
 const agent = new Agent();
 const url = receiver.url('/ok');
-const body = advancedPayload({ eventId: 'msg_1', event: 'comment.add', createdAt: Date.now(), payload: payload(TENANT) }, { config });
+const body = advancedPayload(
+  { eventId: 'msg_1', event: 'comment.add', createdAt: Date.now(), payload: payload(TENANT) },
+  { config },
+);
 
 const rows: Row[] = [];
 const [stubbed, stored] = [await inMemory(), await onEngine()];
@@ -40,20 +43,40 @@ for (const width of [10, 50]) {
   const rates = { bare: [] as number[], stubbed: [] as number[], stored: [] as number[] };
   // In turns, so that what slows the machine slows all of them.
   for (let round = 0; round < WARM_UP + ROUNDS; round++) {
-    const each = { bare: await perSecond(Array.from({ length: ROUND }), width, post), stubbed: await stubbed(width), stored: await stored(width) };
+    const each = {
+      bare: await perSecond(Array.from({ length: ROUND }), width, post),
+      stubbed: await stubbed(width),
+      stored: await stored(width),
+    };
     if (round >= WARM_UP) for (const [name, rate] of Object.entries(each)) rates[name as keyof typeof rates].push(rate);
   }
-  const [bare, ...ours] = [rates.bare, rates.stubbed, rates.stored].map((each) => quantile(each, 0.5)) as [number, number, number];
-  for (const [what, rate] of [['storage in memory', ours[0]!], ['on the engine', ours[1]!]] as const) {
-    rows.push([`${width} at a time, ${what}`, Math.round(rate), Math.round(bare), ratio(rate, bare), what === 'on the engine' ? '' : rate / bare >= GOAL ? 'yes' : 'no']);
+  const [bare, ...ours] = [rates.bare, rates.stubbed, rates.stored].map((each) => quantile(each, 0.5)) as [
+    number,
+    number,
+    number,
+  ];
+  for (const [what, rate] of [
+    ['storage in memory', ours[0]!],
+    ['on the engine', ours[1]!],
+  ] as const) {
+    rows.push([
+      `${width} at a time, ${what}`,
+      Math.round(rate),
+      Math.round(bare),
+      ratio(rate, bare),
+      what === 'on the engine' ? '' : rate / bare >= GOAL ? 'yes' : 'no',
+    ]);
   }
 }
 await agent.close();
 await receiver.stop();
 await engine.stop();
 
-printTable(`Deliveries per second of one process, ${Buffer.byteLength(body)} bytes, median of ${ROUNDS} rounds; the peer is undici in a loop, unsigned, nothing stored. Goal: at least ${GOAL}× with storage in memory`,
-  ['what', 'ours', 'peer', 'ratio', 'reached'], rows);
+printTable(
+  `Deliveries per second of one process, ${Buffer.byteLength(body)} bytes, median of ${ROUNDS} rounds; the peer is undici in a loop, unsigned, nothing stored. Goal: at least ${GOAL}× with storage in memory`,
+  ['what', 'ours', 'peer', 'ratio', 'reached'],
+  rows,
+);
 
 type Round = (width: number) => Promise<number>;
 
@@ -61,11 +84,13 @@ type Round = (width: number) => Promise<number>;
 async function newEndpoints(): Promise<WebhookEndpoint[]> {
   const now = Date.now();
   const box = secretBox.open(environment(process.env));
-  return Promise.all(Array.from({ length: ENDPOINTS }, async () => {
-    const endpointId = newId('ep', now);
-    const { stored: secret } = await makeSigningSecret(box, TENANT, endpointId, now);
-    return newEndpoint({ url }, { endpointId, secret, now });
-  }));
+  return Promise.all(
+    Array.from({ length: ENDPOINTS }, async () => {
+      const endpointId = newId('ep', now);
+      const { stored: secret } = await makeSigningSecret(box, TENANT, endpointId, now);
+      return newEndpoint({ url }, { endpointId, secret, now });
+    }),
+  );
 }
 
 /** A function that makes deliveries of its own, in memory, and tells how many per second were delivered. */
@@ -75,7 +100,13 @@ async function inMemory(): Promise<Round> {
   memory.customer(TENANT, config, endpoints);
   const sender = new Sender(memory.table, { stores: memory });
   return (width) => {
-    const messages = eventsFor(ROUND).flatMap(({ event }) => memory.event(event, JSON.stringify(payload(TENANT)), endpoints.map(({ endpointId }) => endpointId)));
+    const messages = eventsFor(ROUND).flatMap(({ event }) =>
+      memory.event(
+        event,
+        JSON.stringify(payload(TENANT)),
+        endpoints.map(({ endpointId }) => endpointId),
+      ),
+    );
     return delivered(sender, messages, width);
   };
 }
@@ -84,13 +115,21 @@ async function inMemory(): Promise<Round> {
 async function onEngine(): Promise<Round> {
   const table = openTable(environment(process.env));
   const endpoints = await newEndpoints();
-  await table.writeSurely([insert(AdvancedWebhookConfigEntity, { tenant: TENANT, ...config }), ...endpoints.map((endpoint) => insert(WebhookEndpointEntity, { tenant: TENANT, ...endpoint }))]);
+  await table.writeSurely([
+    insert(AdvancedWebhookConfigEntity, { tenant: TENANT, ...config }),
+    ...endpoints.map((endpoint) => insert(WebhookEndpointEntity, { tenant: TENANT, ...endpoint })),
+  ]);
   const sender = new Sender(table);
   return async (width) => {
     const messages: DeliveryMessage[] = [];
     for (const { event, ops } of eventsFor(ENGINE_ROUND)) {
       await table.write(ops);
-      messages.push(...(await sender.make(event, endpoints.map(({ endpointId }) => endpointId))));
+      messages.push(
+        ...(await sender.make(
+          event,
+          endpoints.map(({ endpointId }) => endpointId),
+        )),
+      );
     }
     return delivered(sender, messages, width);
   };
@@ -99,7 +138,15 @@ async function onEngine(): Promise<Round> {
 function eventsFor(deliveries: number): { event: StoredEvent; ops: WriteOp[] }[] {
   return Array.from({ length: deliveries / ENDPOINTS }, () => {
     const now = Date.now();
-    const { event, ops } = recordEvent(TENANT, { event: 'comment.add', cause: { type: 'Bench', id: newId('cause', now), revision: 1 }, payload: payload(TENANT) }, now);
+    const { event, ops } = recordEvent(
+      TENANT,
+      {
+        event: 'comment.add',
+        cause: { type: 'Bench', id: newId('cause', now), revision: 1 },
+        payload: payload(TENANT),
+      },
+      now,
+    );
     return { event: { ...event, tenant: TENANT, _r: 1 }, ops };
   });
 }
@@ -107,22 +154,34 @@ function eventsFor(deliveries: number): { event: StoredEvent; ops: WriteOp[] }[]
 async function delivered(sender: Sender, messages: readonly DeliveryMessage[], width: number): Promise<number> {
   const rate = await perSecond(messages, width, (message) => sender.deliver(message, sender.live));
   const count = sender.counted.get('AttemptsDelivered');
-  if (count !== messages.length || sender.errors.length > 0) throw new Error(`${count} of ${messages.length} were delivered: ${String(sender.errors[0])}`);
+  if (count !== messages.length || sender.errors.length > 0)
+    throw new Error(`${count} of ${messages.length} were delivered: ${String(sender.errors[0])}`);
   sender.counted.clear();
   return rate;
 }
 
 async function post(): Promise<void> {
-  const answer = await request(url, { dispatcher: agent, method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  const answer = await request(url, {
+    dispatcher: agent,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
   await answer.body.dump();
 }
 
 /** Does some work for each value, `width` at a time. */
-async function perSecond<T>(values: readonly T[], width: number, work: (value: T) => Promise<unknown>): Promise<number> {
+async function perSecond<T>(
+  values: readonly T[],
+  width: number,
+  work: (value: T) => Promise<unknown>,
+): Promise<number> {
   const rest = values.values();
   const startedAt = performance.now();
-  await Promise.all(Array.from({ length: width }, async () => {
-    for (const value of rest) await work(value);
-  }));
+  await Promise.all(
+    Array.from({ length: width }, async () => {
+      for (const value of rest) await work(value);
+    }),
+  );
   return (values.length * 1000) / (performance.now() - startedAt);
 }

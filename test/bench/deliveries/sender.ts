@@ -20,7 +20,10 @@ import { BenchQueue } from './queue.ts';
 const SECOND = 1000;
 
 /** The schedule of a deployment. */
-export const realTiming: Timing = { schedule: [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 36_000].map((seconds) => seconds * SECOND), marginMs: 300 * SECOND };
+export const realTiming: Timing = {
+  schedule: [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 36_000].map((seconds) => seconds * SECOND),
+  marginMs: 300 * SECOND,
+};
 
 export interface SenderOptions {
   readonly timing?: Timing;
@@ -44,7 +47,10 @@ export class Sender {
   readonly #deliveries: DeliveryStore;
   readonly #deps: DeliverDeps;
 
-  constructor(table: Table, { timing = realTiming, timeoutMs = 15 * SECOND, live = 100, slow = 20, stores }: SenderOptions = {}) {
+  constructor(
+    table: Table,
+    { timing = realTiming, timeoutMs = 15 * SECOND, live = 100, slow = 20, stores }: SenderOptions = {},
+  ) {
     this.#table = table;
     this.#timing = timing;
     this.live = new BenchQueue(live, (message) => this.deliver(message, this.live));
@@ -67,19 +73,38 @@ export class Sender {
   readonly call = {
     clock: Date.now,
     newId: (prefix: string) => newId(prefix, Date.now()),
-    log: { info: () => undefined, warn: () => undefined, error: (_message: string, keys?: Record<string, unknown>) => void this.errors.push(keys?.error) },
-    measures: { count: (name: CountedMetric, times = 1) => void this.counted.set(name, (this.counted.get(name) ?? 0) + times), record: () => undefined },
+    log: {
+      info: () => undefined,
+      warn: () => undefined,
+      error: (_message: string, keys?: Record<string, unknown>) => void this.errors.push(keys?.error),
+    },
+    measures: {
+      count: (name: CountedMetric, times = 1) => void this.counted.set(name, (this.counted.get(name) ?? 0) + times),
+      record: () => undefined,
+    },
   };
 
   /** What the function of first attempts, or of further ones, does with a message. */
   async deliver(message: DeliveryMessage, own: QueueSender): Promise<void> {
-    await deliver({ ...this.call, message, own, deps: this.#deps, live: own === this.live, random: Math.random, pause: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)) });
+    await deliver({
+      ...this.call,
+      message,
+      own,
+      deps: this.#deps,
+      live: own === this.live,
+      random: Math.random,
+      pause: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+    });
   }
 
   /** Writes an event of about two kilobytes, as a change does in its transaction. */
   async emit(tenant: string, event = 'comment.add'): Promise<Pick<StoredEvent, 'tenant' | 'eventId'>> {
     const now = Date.now();
-    const ops = emit(tenant, { event, cause: { type: 'Bench', id: newId('cause', now), revision: 1 }, payload: payload(tenant) }, now);
+    const ops = emit(
+      tenant,
+      { event, cause: { type: 'Bench', id: newId('cause', now), revision: 1 }, payload: payload(tenant) },
+      now,
+    );
     await this.#table.write(ops);
     return { tenant, eventId: (ops[0] as { put: { eventId: string } }).put.eventId };
   }
@@ -87,8 +112,12 @@ export class Sender {
   /** Makes the deliveries of events and sends their messages; throws when that fails for one of them. */
   async fanOut(events: readonly Pick<StoredEvent, 'tenant' | 'eventId'>[]): Promise<void> {
     const deps = {
-      outbox: new EventStore(this.#table), subscriptions: new SubscriptionReader(this.#table), deliveries: this.#deliveries,
-      live: this.live, timing: this.#timing, consumers: [],
+      outbox: new EventStore(this.#table),
+      subscriptions: new SubscriptionReader(this.#table),
+      deliveries: this.#deliveries,
+      live: this.live,
+      timing: this.#timing,
+      consumers: [],
     };
     if ((await fanOut(deps, events, this.call)).size > 0) throw new Error('An event was not fanned out');
   }
@@ -106,8 +135,16 @@ export function payload(tenant: string) {
     source: 'comment' as const,
     data: {
       actionUser: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
-      metadata: { apiKey: tenant, organization: { organizationId: 'acme', organizationName: 'Acme' }, document: { documentId: 'nda', documentName: 'NDA' } },
-      commentAnnotation: { annotationId: 'talk', status: { id: 'OPEN', name: 'Open' }, comments: [{ commentId: 1, commentText: 'A comment of some length. '.repeat(60), from: { userId: 'ada' } }] },
+      metadata: {
+        apiKey: tenant,
+        organization: { organizationId: 'acme', organizationName: 'Acme' },
+        document: { documentId: 'nda', documentName: 'NDA' },
+      },
+      commentAnnotation: {
+        annotationId: 'talk',
+        status: { id: 'OPEN', name: 'Open' },
+        comments: [{ commentId: 1, commentText: 'A comment of some length. '.repeat(60), from: { userId: 'ada' } }],
+      },
     },
   };
 }

@@ -15,7 +15,11 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 beforeEach(async () => {
   customer = await newCustomer();
-  await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', createOrganization: true, documents: [{ documentId: 'nda' }, { documentId: 'tos' }] });
+  await customer.ok('/v2/organizations/documents/add', {
+    organizationId: 'acme',
+    createOrganization: true,
+    documents: [{ documentId: 'nda' }, { documentId: 'tos' }],
+  });
   await configure({ isEnabled: true, immutable: false });
 });
 
@@ -23,7 +27,12 @@ const nda = { organizationId: 'acme', documentId: 'nda' };
 const tos = { organizationId: 'acme', documentId: 'tos' };
 const ada = { userId: 'ada', name: 'Ada', email: 'ada@example.com' };
 const configure = (activityServiceConfig: object) => customer.ok(CONFIG, { activityServiceConfig });
-const activity = (fields: object = {}) => ({ featureType: 'comment', actionType: 'comment.add', actionUser: ada, ...fields });
+const activity = (fields: object = {}) => ({
+  featureType: 'comment',
+  actionType: 'comment.add',
+  actionUser: ada,
+  ...fields,
+});
 const add = (activities: object[], at: object = nda) => customer.ok(ADD, { ...at, activities });
 const get = (filter: object = {}) => customer.ok(GET, { organizationId: 'acme', ...filter }) as Promise<any[]>;
 const idsOf = async (filter: object = {}) => (await get(filter)).map(({ id }) => id);
@@ -32,35 +41,54 @@ const failure = async (path: string, data: object) => {
   return { http: status, status: body.error?.status, message: body.error?.message };
 };
 const invalid = (message: string) => ({ http: 400, status: 'INVALID_ARGUMENT', message });
-const list = (count: number, fields: (i: number) => object) => Array.from({ length: count }, (_, i) => activity(fields(i)));
+const list = (count: number, fields: (i: number) => object) =>
+  Array.from({ length: count }, (_, i) => activity(fields(i)));
 
 describe('spec 4.15: activities/add', () => {
   test('answers success and the message, in data as well', async () => {
     const { status, body } = await customer.call(ADD, { ...nda, activities: [activity()] });
     expect({ status, result: body.result }).toEqual({
       status: 200,
-      result: { status: 'success', message: 'Activity(s) added successfully.', data: { success: true, message: 'Activity(s) added successfully.' } },
+      result: {
+        status: 'success',
+        message: 'Activity(s) added successfully.',
+        data: { success: true, message: 'Activity(s) added successfully.' },
+      },
     });
   });
 
   test('keeps every field of the specification and adds id, timestamp and metadata (facts A15)', async () => {
     const sent = {
-      id: 'a', featureType: 'custom', actionType: 'document.sign', actionUser: ada, targetEntityId: 'signature', targetSubEntityId: 'page-3',
+      id: 'a',
+      featureType: 'custom',
+      actionType: 'document.sign',
+      actionUser: ada,
+      targetEntityId: 'signature',
+      targetSubEntityId: 'page-3',
       changes: { status: { from: 'open', to: 'signed' }, count: { from: null, to: 2 }, added: { to: [1, { a: '' }] } },
-      entityData: { deep: [[{ x: 1e200 }]] }, entityTargetData: 'a text', displayMessageTemplate: '{{actionUser}} signed', displayMessageTemplateData: { actionUser: 'Ada', n: 1 },
-      actionIcon: 'https://example.com/i.png', isActivityResolverUsed: true,
+      entityData: { deep: [[{ x: 1e200 }]] },
+      entityTargetData: 'a text',
+      displayMessageTemplate: '{{actionUser}} signed',
+      displayMessageTemplateData: { actionUser: 'Ada', n: 1 },
+      actionIcon: 'https://example.com/i.png',
+      isActivityResolverUsed: true,
     };
     const before = Date.now();
     await add([sent]);
     const [shown] = await get();
-    expect(shown).toEqual({ ...sent, metadata: { apiKey: customer.apiKey, documentId: 'nda', organizationId: 'acme' }, timestamp: expect.any(Number) });
+    expect(shown).toEqual({
+      ...sent,
+      metadata: { apiKey: customer.apiKey, documentId: 'nda', organizationId: 'acme' },
+      timestamp: expect.any(Number),
+    });
     expect(shown.timestamp).toBeGreaterThanOrEqual(before);
     expect(shown.timestamp).toBeLessThanOrEqual(Date.now());
   });
 
-  test('keeps what is the caller\'s own exactly, __proto__ keys included', async () => {
+  test("keeps what is the caller's own exactly, __proto__ keys included", async () => {
     const odd = '{"__proto__":{"from":1,"to":{"__proto__":2}},"constructor":{"to":"\\u0000 \\ud800 é"},"":{}}';
-    const activities = JSON.parse(`[{"id":"a","featureType":"crdt","actionType":"crdt.editor_edit","actionUser":{"userId":"__proto__"},
+    const activities =
+      JSON.parse(`[{"id":"a","featureType":"crdt","actionType":"crdt.editor_edit","actionUser":{"userId":"__proto__"},
       "changes":${odd},"displayMessageTemplateData":${odd},"entityData":[${odd}],"entityTargetData":0}]`);
     await add(activities);
     const [shown] = await get();
@@ -76,8 +104,25 @@ describe('spec 4.15: activities/add', () => {
   });
 
   test('fields beyond the specification are ignored, null is the same as left out', async () => {
-    await add([activity({ id: 'a', timestamp: 1, metadata: { apiKey: 'x' }, eventType: 'x', changes: null, entityData: null, targetEntityId: null })]);
-    expect(Object.keys((await get())[0]).sort()).toEqual(['actionType', 'actionUser', 'featureType', 'id', 'metadata', 'timestamp']);
+    await add([
+      activity({
+        id: 'a',
+        timestamp: 1,
+        metadata: { apiKey: 'x' },
+        eventType: 'x',
+        changes: null,
+        entityData: null,
+        targetEntityId: null,
+      }),
+    ]);
+    expect(Object.keys((await get())[0]).sort()).toEqual([
+      'actionType',
+      'actionUser',
+      'featureType',
+      'id',
+      'metadata',
+      'timestamp',
+    ]);
   });
 
   test('makes ids that are missing, of its own for each; the order of the call is kept', async () => {
@@ -94,7 +139,13 @@ describe('spec 4.15: activities/add', () => {
     const before = await get({ activityIds: ['a'] });
     await add([activity({ id: 'c' })]);
     await add([activity({ id: 'a', actionType: 'comment.delete', targetEntityId: 'new' })]);
-    expect(await get({ activityIds: ['a'] })).toEqual([{ ...activity({ id: 'a', actionType: 'comment.delete', targetEntityId: 'new' }), metadata: before[0].metadata, timestamp: before[0].timestamp }]);
+    expect(await get({ activityIds: ['a'] })).toEqual([
+      {
+        ...activity({ id: 'a', actionType: 'comment.delete', targetEntityId: 'new' }),
+        metadata: before[0].metadata,
+        timestamp: before[0].timestamp,
+      },
+    ]);
     expect(await idsOf({ order: 'asc' })).toEqual(['a', 'b', 'c']);
     expect([await idsOf({ targetEntityId: 'old' }), await idsOf({ targetEntityId: 'new' })]).toEqual([[], ['a']]);
   });
@@ -108,34 +159,57 @@ describe('spec 4.15: activities/add', () => {
 
   test('of a repeated id in one call the last counts, and it is one record', async () => {
     await add([activity({ id: 'a', entityData: 1 }), activity({ id: 'b' }), activity({ id: 'a', entityData: 2 })]);
-    expect((await get()).map(({ id, entityData }) => [id, entityData]).sort()).toEqual([['a', 2], ['b', undefined]]);
+    expect((await get()).map(({ id, entityData }) => [id, entityData]).sort()).toEqual([
+      ['a', 2],
+      ['b', undefined],
+    ]);
   });
 
   test('moves an activity whose id is taken in another document of the organization, and keeps its timestamp', async () => {
     await add([activity({ id: 'a', targetEntityId: 't', entityData: 1 }), activity({ id: 'b' })]);
-    const [{ timestamp }] = await get({ activityIds: ['a'] }) as [any];
+    const [{ timestamp }] = (await get({ activityIds: ['a'] })) as [any];
     await add([activity({ id: 'x' }), activity({ id: 'a', targetEntityId: 't', entityData: 2 })], tos);
-    expect(await get({ activityIds: ['a'] })).toMatchObject([{ entityData: 2, timestamp, metadata: { documentId: 'tos' } }]);
-    expect([await idsOf({ documentId: 'nda' }), (await idsOf({ documentId: 'tos' })).sort(), await idsOf({ targetEntityId: 't' })]).toEqual([['b'], ['a', 'x'], ['a']]);
+    expect(await get({ activityIds: ['a'] })).toMatchObject([
+      { entityData: 2, timestamp, metadata: { documentId: 'tos' } },
+    ]);
+    expect([
+      await idsOf({ documentId: 'nda' }),
+      (await idsOf({ documentId: 'tos' })).sort(),
+      await idsOf({ targetEntityId: 't' }),
+    ]).toEqual([['b'], ['a', 'x'], ['a']]);
   });
 
   test('moves no activity while activity logs are immutable, says so, and stores none of the call', async () => {
     await configure({ immutable: true });
     await add([activity({ id: 'a' })]);
-    expect(await failure(ADD, { ...tos, activities: [activity({ id: 'x' }), activity({ id: 'a' })] }))
-      .toEqual(invalid('activities[1].id is that of an activity of another document, which cannot move: activity logs are immutable'));
+    expect(await failure(ADD, { ...tos, activities: [activity({ id: 'x' }), activity({ id: 'a' })] })).toEqual(
+      invalid(
+        'activities[1].id is that of an activity of another document, which cannot move: activity logs are immutable',
+      ),
+    );
     expect(await get()).toMatchObject([{ id: 'a', metadata: { documentId: 'nda' } }]);
   });
 
   test('moves no activity out of a disabled document', async () => {
     await add([activity({ id: 'a' })]);
-    await customer.ok('/v2/organizations/documents/access/disablestate/update', { organizationId: 'acme', documentIds: ['nda'], disabled: true });
-    expect(await failure(ADD, { ...tos, activities: [activity({ id: 'a' })] }))
-      .toEqual(invalid('activities[0].id is that of an activity of another document, which cannot move: that document is disabled'));
+    await customer.ok('/v2/organizations/documents/access/disablestate/update', {
+      organizationId: 'acme',
+      documentIds: ['nda'],
+      disabled: true,
+    });
+    expect(await failure(ADD, { ...tos, activities: [activity({ id: 'a' })] })).toEqual(
+      invalid(
+        'activities[0].id is that of an activity of another document, which cannot move: that document is disabled',
+      ),
+    );
   });
 
   test('the same id in another organization, or of another customer, is another activity', async () => {
-    await customer.ok('/v2/organizations/documents/add', { organizationId: 'beta', createOrganization: true, documents: [{ documentId: 'nda' }] });
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: 'beta',
+      createOrganization: true,
+      documents: [{ documentId: 'nda' }],
+    });
     await add([activity({ id: 'a', entityData: 1 })]);
     await add([activity({ id: 'a', entityData: 2 })], { organizationId: 'beta', documentId: 'nda' });
     expect([(await get())[0].entityData, (await get({ organizationId: 'beta' }))[0].entityData]).toEqual([1, 2]);
@@ -143,18 +217,34 @@ describe('spec 4.15: activities/add', () => {
 
   test('takes 500 activities; each is there afterwards', async () => {
     await add(list(500, (i) => ({ id: `a${String(i).padStart(3, '0')}` })));
-    expect(await idsOf({ order: 'asc' })).toEqual(Array.from({ length: 500 }, (_, i) => `a${String(i).padStart(3, '0')}`));
+    expect(await idsOf({ order: 'asc' })).toEqual(
+      Array.from({ length: 500 }, (_, i) => `a${String(i).padStart(3, '0')}`),
+    );
   });
 
   test('takes activities of 320 KB each, as many as a body holds; and changes of them', async () => {
     const big = 'x'.repeat(65_000);
     const text = 'x'.repeat(32_000);
-    const activities = list(16, (i) => ({ id: `a${i}`, changes: { x: { to: big } }, entityData: big, entityTargetData: [big], displayMessageTemplateData: { big }, displayMessageTemplate: text, actionIcon: text }));
+    const activities = list(16, (i) => ({
+      id: `a${i}`,
+      changes: { x: { to: big } },
+      entityData: big,
+      entityTargetData: [big],
+      displayMessageTemplateData: { big },
+      displayMessageTemplate: text,
+      actionIcon: text,
+    }));
     await add(activities);
     expect(await idsOf({ featureTypes: ['comment'], pageSize: 10, order: 'asc' })).toHaveLength(10);
-    const changed = await customer.ok(UPDATE, { organizationId: 'acme', activities: activities.map((_activity, i) => ({ id: `a${i}`, displayMessageTemplate: 'new' })) });
+    const changed = await customer.ok(UPDATE, {
+      organizationId: 'acme',
+      activities: activities.map((_activity, i) => ({ id: `a${i}`, displayMessageTemplate: 'new' })),
+    });
     expect(Object.values(changed).every(({ success }: any) => success)).toBe(true);
-    expect((await get({ activityIds: ['a15'] }))[0]).toMatchObject({ ...activities[15], displayMessageTemplate: 'new' });
+    expect((await get({ activityIds: ['a15'] }))[0]).toMatchObject({
+      ...activities[15],
+      displayMessageTemplate: 'new',
+    });
   });
 
   test('ten callers at once with the same ids leave one record of each', async () => {
@@ -166,22 +256,62 @@ describe('spec 4.15: activities/add', () => {
 
   test.each([
     ['no featureType', { featureType: undefined }, 'activities[1].featureType is required'],
-    ['an unknown featureType', { featureType: 'other' }, 'activities[1].featureType must be "comment" or "reaction" or "recorder" or "crdt" or "custom"'],
+    [
+      'an unknown featureType',
+      { featureType: 'other' },
+      'activities[1].featureType must be "comment" or "reaction" or "recorder" or "crdt" or "custom"',
+    ],
     ['no actionType', { actionType: undefined }, 'activities[1].actionType is required'],
     ['an empty actionType', { actionType: '' }, 'activities[1].actionType must not be empty'],
     ['no actionUser', { actionUser: undefined }, 'activities[1].actionUser is required'],
     ['an actionUser without userId', { actionUser: { name: 'Ada' } }, 'activities[1].actionUser.userId is required'],
-    ['custom without targetEntityId', { featureType: 'custom' }, 'activities[1].targetEntityId is required when featureType is custom'],
+    [
+      'custom without targetEntityId',
+      { featureType: 'custom' },
+      'activities[1].targetEntityId is required when featureType is custom',
+    ],
     ['an id that is a number', { id: 1 }, 'activities[1].id must be a string'],
     ['changes that is a list', { changes: [] }, 'activities[1].changes must be an object'],
-    ['changes of another shape', { changes: { status: 'open' } }, 'activities[1].changes must map each field to an object of from and to'],
-    ['template data that is a text', { displayMessageTemplateData: 'x' }, 'activities[1].displayMessageTemplateData must be an object'],
-    ['a template that is no text', { displayMessageTemplate: 1 }, 'activities[1].displayMessageTemplate must be a string'],
-    ['entityData over 64 KB', { entityData: 'x'.repeat(65_536) }, 'activities[1].entityData must be at most 65536 bytes as JSON'],
-    ['entityTargetData over 64 KB', { entityTargetData: ['é'.repeat(32_768)] }, 'activities[1].entityTargetData must be at most 65536 bytes as JSON'],
-    ['entityData that is too deep', { entityData: JSON.parse('['.repeat(40) + ']'.repeat(40)) }, 'activities[1].entityData must be nested at most 32 levels deep'],
-    ['a resolver flag that is a text', { isActivityResolverUsed: 'true' }, 'activities[1].isActivityResolverUsed must be a boolean'],
-    ['an icon over 32 KB', { actionIcon: 'x'.repeat(32_769) }, 'activities[1].actionIcon must be at most 32768 bytes of UTF-8'],
+    [
+      'changes of another shape',
+      { changes: { status: 'open' } },
+      'activities[1].changes must map each field to an object of from and to',
+    ],
+    [
+      'template data that is a text',
+      { displayMessageTemplateData: 'x' },
+      'activities[1].displayMessageTemplateData must be an object',
+    ],
+    [
+      'a template that is no text',
+      { displayMessageTemplate: 1 },
+      'activities[1].displayMessageTemplate must be a string',
+    ],
+    [
+      'entityData over 64 KB',
+      { entityData: 'x'.repeat(65_536) },
+      'activities[1].entityData must be at most 65536 bytes as JSON',
+    ],
+    [
+      'entityTargetData over 64 KB',
+      { entityTargetData: ['é'.repeat(32_768)] },
+      'activities[1].entityTargetData must be at most 65536 bytes as JSON',
+    ],
+    [
+      'entityData that is too deep',
+      { entityData: JSON.parse('['.repeat(40) + ']'.repeat(40)) },
+      'activities[1].entityData must be nested at most 32 levels deep',
+    ],
+    [
+      'a resolver flag that is a text',
+      { isActivityResolverUsed: 'true' },
+      'activities[1].isActivityResolverUsed must be a boolean',
+    ],
+    [
+      'an icon over 32 KB',
+      { actionIcon: 'x'.repeat(32_769) },
+      'activities[1].actionIcon must be at most 32768 bytes of UTF-8',
+    ],
   ])('%s is INVALID_ARGUMENT naming the field, and none of the call is stored', async (_what, fields, message) => {
     expect(await failure(ADD, { ...nda, activities: [activity(), activity(fields)] })).toEqual(invalid(message));
     expect(await get()).toEqual([]);
@@ -193,23 +323,42 @@ describe('spec 4.15: activities/add', () => {
     ['501 activities', { activities: list(501, () => ({})) }, 'activities must have at most 500 items'],
     ['no organizationId', { organizationId: undefined, activities: [activity()] }, 'organizationId is required'],
     ['no documentId', { documentId: undefined, activities: [activity()] }, 'documentId is required'],
-    ['an organization that does not exist', { organizationId: 'nowhere', activities: [activity()] }, 'organizationId: the organization does not exist'],
+    [
+      'an organization that does not exist',
+      { organizationId: 'nowhere', activities: [activity()] },
+      'organizationId: the organization does not exist',
+    ],
   ])('%s is INVALID_ARGUMENT', async (_what, data, message) => {
     expect(await failure(ADD, { ...nda, ...data })).toEqual(invalid(message));
   });
 
   test('a document that does not exist is NOT_FOUND', async () => {
-    expect(await failure(ADD, { ...nda, documentId: 'nowhere', activities: [activity()] })).toEqual({ http: 404, status: 'NOT_FOUND', message: 'Document does not exist' });
+    expect(await failure(ADD, { ...nda, documentId: 'nowhere', activities: [activity()] })).toEqual({
+      http: 404,
+      status: 'NOT_FOUND',
+      message: 'Document does not exist',
+    });
   });
 
-  test.each([['never configured', undefined], ['disabled', { isEnabled: false }]])('while activity logs are %s it is FAILED_PRECONDITION that names how to enable them', async (_what, config) => {
+  test.each([
+    ['never configured', undefined],
+    ['disabled', { isEnabled: false }],
+  ])('while activity logs are %s it is FAILED_PRECONDITION that names how to enable them', async (_what, config) => {
     if (config) await configure(config);
-    else customer = await newCustomer().then(async (fresh) => {
-      await fresh.ok('/v2/organizations/documents/add', { organizationId: 'acme', createOrganization: true, documents: [{ documentId: 'nda' }] });
-      return fresh;
-    });
+    else
+      customer = await newCustomer().then(async (fresh) => {
+        await fresh.ok('/v2/organizations/documents/add', {
+          organizationId: 'acme',
+          createOrganization: true,
+          documents: [{ documentId: 'nda' }],
+        });
+        return fresh;
+      });
     expect(await failure(ADD, { ...nda, activities: [activity()] })).toEqual({
-      http: 400, status: 'FAILED_PRECONDITION', message: 'Activity logs are not enabled. Enable them with /v2/workspace/activityconfig/update: activityServiceConfig.isEnabled',
+      http: 400,
+      status: 'FAILED_PRECONDITION',
+      message:
+        'Activity logs are not enabled. Enable them with /v2/workspace/activityconfig/update: activityServiceConfig.isEnabled',
     });
     expect(await get()).toEqual([]);
   });
@@ -218,8 +367,15 @@ describe('spec 4.15: activities/add', () => {
 describe('activities/get (facts C9)', () => {
   beforeEach(async () => {
     const bob = { userId: 'bob' };
-    await add([activity({ id: 'n1', targetEntityId: 't' }), activity({ id: 'n2', featureType: 'reaction', actionType: 'reaction.add' }), activity({ id: 'n3', actionUser: bob, targetEntityId: 't' })]);
-    await add([activity({ id: 't1', targetEntityId: 't', actionUser: bob }), activity({ id: 't2', targetEntityId: 'u' })], { organizationId: 'acme', documentId: 'tos' });
+    await add([
+      activity({ id: 'n1', targetEntityId: 't' }),
+      activity({ id: 'n2', featureType: 'reaction', actionType: 'reaction.add' }),
+      activity({ id: 'n3', actionUser: bob, targetEntityId: 't' }),
+    ]);
+    await add(
+      [activity({ id: 't1', targetEntityId: 't', actionUser: bob }), activity({ id: 't2', targetEntityId: 'u' })],
+      { organizationId: 'acme', documentId: 'tos' },
+    );
   });
 
   test.each([
@@ -234,14 +390,32 @@ describe('activities/get (facts C9)', () => {
     ['of feature types', { featureTypes: ['reaction', 'crdt', 'reaction'] }, ['n2']],
     ['of action types', { actionTypes: ['comment.add', 'x'], documentId: 'nda' }, ['n3', 'n1']],
     ['by a user', { userId: 'bob' }, ['n3', 't1']],
-    ['by all of these at once', { userId: 'bob', featureTypes: ['comment'], actionTypes: ['comment.add'], documentId: 'nda', targetEntityId: 't' }, ['n3']],
+    [
+      'by all of these at once',
+      {
+        userId: 'bob',
+        featureTypes: ['comment'],
+        actionTypes: ['comment.add'],
+        documentId: 'nda',
+        targetEntityId: 't',
+      },
+      ['n3'],
+    ],
     ['by ids, without those that are not there', { activityIds: ['t1', 'none', 'n1', 'n1'] }, ['t1', 'n1']],
     ['by ids, oldest first', { activityIds: ['t1', 'n1'], order: 'asc' }, ['n1', 't1']],
     ['by ids in a document', { activityIds: ['t1', 'n1'], documentId: 'nda' }, ['n1']],
-    ['by ids that meet the other filters', { activityIds: ['t1', 'n1', 'n2'], userId: 'ada', featureTypes: ['comment'] }, ['n1']],
+    [
+      'by ids that meet the other filters',
+      { activityIds: ['t1', 'n1', 'n2'], userId: 'ada', featureTypes: ['comment'] },
+      ['n1'],
+    ],
   ])('gives those %s', async (_which, filter, ids) => {
     const { status, body } = await customer.call(GET, { organizationId: 'acme', ...filter });
-    expect({ status, message: body.result.message, pageToken: body.result.pageToken }).toEqual({ status: 200, message: 'Activity(s) retrieved successfully.', pageToken: null });
+    expect({ status, message: body.result.message, pageToken: body.result.pageToken }).toEqual({
+      status: 200,
+      message: 'Activity(s) retrieved successfully.',
+      pageToken: null,
+    });
     // Those of one millisecond stand by their ids; the two calls can be in the same one.
     expect(body.result.data.map(({ id }: any) => id)).toEqual(ids);
   });
@@ -253,9 +427,21 @@ describe('activities/get (facts C9)', () => {
 
   test.each([
     ['an unknown organization', { organizationId: 'none' }, invalid('organizationId: the organization does not exist')],
-    ['an unknown document', { documentId: 'none' }, { http: 404, status: 'NOT_FOUND', message: 'Document does not exist' }],
-    ['an unknown feature type', { featureTypes: ['x'] }, invalid('featureTypes[0] must be "comment" or "reaction" or "recorder" or "crdt" or "custom"')],
-    ['31 ids', { activityIds: Array.from({ length: 31 }, (_, i) => `${i}`) }, invalid('activityIds must have at most 30 items')],
+    [
+      'an unknown document',
+      { documentId: 'none' },
+      { http: 404, status: 'NOT_FOUND', message: 'Document does not exist' },
+    ],
+    [
+      'an unknown feature type',
+      { featureTypes: ['x'] },
+      invalid('featureTypes[0] must be "comment" or "reaction" or "recorder" or "crdt" or "custom"'),
+    ],
+    [
+      '31 ids',
+      { activityIds: Array.from({ length: 31 }, (_, i) => `${i}`) },
+      invalid('activityIds must have at most 30 items'),
+    ],
     ['a page of none', { pageSize: 0 }, invalid('pageSize must be at least 1')],
     ['a page of 1,001', { pageSize: 1_001 }, invalid('pageSize must be at most 1000')],
     ['another order', { order: 'up' }, invalid('order must be "asc" or "desc"')],
@@ -267,7 +453,15 @@ describe('activities/get (facts C9)', () => {
   test('a page token is that of one listing: other filters, another order or tenant are refused', async () => {
     const { pageToken } = (await customer.call(GET, { organizationId: 'acme', pageSize: 1 })).body.result;
     const refused = invalid('pageToken is not one that this listing gave, or it has expired');
-    for (const other of [{ documentId: 'nda' }, { userId: 'ada' }, { order: 'asc' }, { targetEntityId: 't' }, { featureTypes: ['comment'] }, { actionTypes: ['x'] }, { activityIds: ['n1'] }]) {
+    for (const other of [
+      { documentId: 'nda' },
+      { userId: 'ada' },
+      { order: 'asc' },
+      { targetEntityId: 't' },
+      { featureTypes: ['comment'] },
+      { actionTypes: ['x'] },
+      { activityIds: ['n1'] },
+    ]) {
       expect(await failure(GET, { organizationId: 'acme', pageToken, ...other })).toEqual(refused);
     }
     expect(await idsOf({ pageToken, order: 'desc', pageSize: 2 })).toEqual(['n2', 'n1']);
@@ -275,11 +469,14 @@ describe('activities/get (facts C9)', () => {
 
   test('more than 5 MB by ids is INVALID_ARGUMENT naming the parameter that narrows', async () => {
     const big = 'x'.repeat(60_000);
-    const bigs = (from: number) => list(20, (i) => ({ id: `b${from + i}`, changes: { x: { to: big } }, entityData: big, entityTargetData: big }));
+    const bigs = (from: number) =>
+      list(20, (i) => ({ id: `b${from + i}`, changes: { x: { to: big } }, entityData: big, entityTargetData: big }));
     await add(bigs(0));
     await add(bigs(20));
     const activityIds = Array.from({ length: 30 }, (_, i) => `b${i}`);
-    expect(await failure(GET, { organizationId: 'acme', activityIds })).toEqual(invalid('The answer would be larger than 5000000 bytes: ask for fewer activityIds'));
+    expect(await failure(GET, { organizationId: 'acme', activityIds })).toEqual(
+      invalid('The answer would be larger than 5000000 bytes: ask for fewer activityIds'),
+    );
     expect(await idsOf({ activityIds: activityIds.slice(0, 20) })).toHaveLength(20);
   });
 });

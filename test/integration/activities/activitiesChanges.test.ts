@@ -16,14 +16,23 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 beforeEach(async () => {
   customer = await newCustomer();
-  await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', createOrganization: true, documents: [{ documentId: 'nda' }, { documentId: 'tos' }] });
+  await customer.ok('/v2/organizations/documents/add', {
+    organizationId: 'acme',
+    createOrganization: true,
+    documents: [{ documentId: 'nda' }, { documentId: 'tos' }],
+  });
   await configure({ isEnabled: true, immutable: false });
 });
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
 const ada = { userId: 'ada', name: 'Ada', email: 'ada@example.com' };
 const configure = (activityServiceConfig: object) => customer.ok(CONFIG, { activityServiceConfig });
-const activity = (fields: object = {}) => ({ featureType: 'comment', actionType: 'comment.add', actionUser: ada, ...fields });
+const activity = (fields: object = {}) => ({
+  featureType: 'comment',
+  actionType: 'comment.add',
+  actionUser: ada,
+  ...fields,
+});
 const add = (activities: object[], at: object = nda) => customer.ok(ADD, { ...at, activities });
 const get = (filter: object = {}) => customer.ok(GET, { organizationId: 'acme', ...filter }) as Promise<any[]>;
 const idsOf = async (filter: object = {}) => (await get(filter)).map(({ id }) => id);
@@ -32,37 +41,82 @@ const failure = async (path: string, data: object) => {
   return { http: status, status: body.error?.status, message: body.error?.message };
 };
 const invalid = (message: string) => ({ http: 400, status: 'INVALID_ARGUMENT', message });
-const list = (count: number, fields: (i: number) => object) => Array.from({ length: count }, (_, i) => activity(fields(i)));
+const list = (count: number, fields: (i: number) => object) =>
+  Array.from({ length: count }, (_, i) => activity(fields(i)));
 
 describe('activities/update (facts C9)', () => {
   test('replaces the fields that are sent and keeps the others, time and place', async () => {
-    const sent = activity({ id: 'a', targetEntityId: 't', changes: { x: { from: 1, to: 2 }, y: {} }, entityData: 1, entityTargetData: 2, displayMessageTemplate: 'old', displayMessageTemplateData: { a: 1 }, actionIcon: 'i' });
+    const sent = activity({
+      id: 'a',
+      targetEntityId: 't',
+      changes: { x: { from: 1, to: 2 }, y: {} },
+      entityData: 1,
+      entityTargetData: 2,
+      displayMessageTemplate: 'old',
+      displayMessageTemplateData: { a: 1 },
+      actionIcon: 'i',
+    });
     await add([sent, activity({ id: 'b' })]);
     const [before] = await get({ activityIds: ['a'] });
-    const { status, body } = await customer.call(UPDATE, { organizationId: 'acme', activities: [{ id: 'a', changes: { x: { to: 3 } }, entityData: { n: 1 }, displayMessageTemplate: 'new' }] });
-    expect({ status, result: body.result }).toEqual({ status: 200, result: { status: 'success', message: 'Activity(s) updated successfully.', data: { a: { success: true, message: 'Activity updated.' } } } });
-    expect(await get({ activityIds: ['a'] })).toEqual([{ ...before, changes: { x: { to: 3 } }, entityData: { n: 1 }, displayMessageTemplate: 'new' }]);
+    const { status, body } = await customer.call(UPDATE, {
+      organizationId: 'acme',
+      activities: [{ id: 'a', changes: { x: { to: 3 } }, entityData: { n: 1 }, displayMessageTemplate: 'new' }],
+    });
+    expect({ status, result: body.result }).toEqual({
+      status: 200,
+      result: {
+        status: 'success',
+        message: 'Activity(s) updated successfully.',
+        data: { a: { success: true, message: 'Activity updated.' } },
+      },
+    });
+    expect(await get({ activityIds: ['a'] })).toEqual([
+      { ...before, changes: { x: { to: 3 } }, entityData: { n: 1 }, displayMessageTemplate: 'new' },
+    ]);
     expect(await idsOf({ order: 'asc' })).toEqual(['a', 'b']);
   });
 
   test('who did what is not changed', async () => {
     await add([activity({ id: 'a' })]);
-    await customer.ok(UPDATE, { organizationId: 'acme', activities: [{ id: 'a', actionIcon: 'i', actionUser: { userId: 'eve' }, actionType: 'x', featureType: 'custom', targetEntityId: 'x' }] });
+    await customer.ok(UPDATE, {
+      organizationId: 'acme',
+      activities: [
+        {
+          id: 'a',
+          actionIcon: 'i',
+          actionUser: { userId: 'eve' },
+          actionType: 'x',
+          featureType: 'custom',
+          targetEntityId: 'x',
+        },
+      ],
+    });
     expect((await get())[0]).toMatchObject({ ...activity({ id: 'a' }), actionIcon: 'i' });
     expect((await get())[0]).not.toHaveProperty('targetEntityId');
   });
 
   test('an unknown id fails alone, inside a success; the map takes any id', async () => {
     await add([activity({ id: 'a' }), activity({ id: '__proto__' })]);
-    const { body } = await customer.call(UPDATE, { organizationId: 'acme', activities: ['a', 'none', '__proto__'].map((id) => ({ id, actionIcon: 'i' })) });
+    const { body } = await customer.call(UPDATE, {
+      organizationId: 'acme',
+      activities: ['a', 'none', '__proto__'].map((id) => ({ id, actionIcon: 'i' })),
+    });
     expect(Object.entries(body.result.data)).toEqual([
-      ['a', { success: true, message: 'Activity updated.' }], ['none', { success: false, message: 'Failed to update activity.' }], ['__proto__', { success: true, message: 'Activity updated.' }],
+      ['a', { success: true, message: 'Activity updated.' }],
+      ['none', { success: false, message: 'Failed to update activity.' }],
+      ['__proto__', { success: true, message: 'Activity updated.' }],
     ]);
   });
 
   test('of several changes of one activity the last counts', async () => {
     await add([activity({ id: 'a' })]);
-    await customer.ok(UPDATE, { organizationId: 'acme', activities: [{ id: 'a', actionIcon: 'first', entityData: 1 }, { id: 'a', actionIcon: 'second' }] });
+    await customer.ok(UPDATE, {
+      organizationId: 'acme',
+      activities: [
+        { id: 'a', actionIcon: 'first', entityData: 1 },
+        { id: 'a', actionIcon: 'second' },
+      ],
+    });
     expect((await get())[0]).toMatchObject({ actionIcon: 'second' });
     expect((await get())[0]).not.toHaveProperty('entityData');
   });
@@ -70,18 +124,28 @@ describe('activities/update (facts C9)', () => {
   test('updates and additions at once lose no field of a change that succeeded', async () => {
     await add([activity({ id: 'a' })]);
     const fields = ['actionIcon', 'displayMessageTemplate', 'entityData', 'entityTargetData'];
-    const answers = await Promise.all(fields.map((field) => customer.ok(UPDATE, { organizationId: 'acme', activities: [{ id: 'a', [field]: field }] })));
+    const answers = await Promise.all(
+      fields.map((field) => customer.ok(UPDATE, { organizationId: 'acme', activities: [{ id: 'a', [field]: field }] })),
+    );
     const [shown] = await get();
-    expect(fields.filter((field) => shown[field] === field)).toEqual(fields.filter((_field, i) => answers[i].a.success));
+    expect(fields.filter((field) => shown[field] === field)).toEqual(
+      fields.filter((_field, i) => answers[i].a.success),
+    );
     expect(answers.some(({ a }) => a.success)).toBe(true);
   });
 
   test('500 large ones are changed', async () => {
     const text = 'x'.repeat(9_000);
     await add(list(500, (i) => ({ id: `a${i}`, entityData: text })));
-    const data = await customer.ok(UPDATE, { organizationId: 'acme', activities: list(500, (i) => ({ id: `a${i}`, actionIcon: `${i}` })) });
+    const data = await customer.ok(UPDATE, {
+      organizationId: 'acme',
+      activities: list(500, (i) => ({ id: `a${i}`, actionIcon: `${i}` })),
+    });
     expect(Object.values(data).every(({ success }: any) => success)).toBe(true);
-    expect((await get({ activityIds: ['a0', 'a499'], order: 'asc' })).map(({ actionIcon }) => actionIcon)).toEqual(['0', '499']);
+    expect((await get({ activityIds: ['a0', 'a499'], order: 'asc' })).map(({ actionIcon }) => actionIcon)).toEqual([
+      '0',
+      '499',
+    ]);
   });
 
   test.each([
@@ -96,31 +160,47 @@ describe('activities/update (facts C9)', () => {
     await add([activity({ id: 'a' })]);
     await configure({ immutable: true });
     expect(await failure(UPDATE, { organizationId: 'acme', activities: [{ id: 'a', actionIcon: 'i' }] })).toEqual({
-      http: 400, status: 'FAILED_PRECONDITION', message: 'Activity logs are immutable. Change that with /v2/workspace/activityconfig/update: activityServiceConfig.immutable',
+      http: 400,
+      status: 'FAILED_PRECONDITION',
+      message:
+        'Activity logs are immutable. Change that with /v2/workspace/activityconfig/update: activityServiceConfig.immutable',
     });
     expect((await get())[0]).not.toHaveProperty('actionIcon');
   });
 });
 
 describe('activities/delete (facts C9)', () => {
-  const remove = (by: object) => customer.call(DELETE, { organizationId: 'acme', ...by }).then(({ body }) => body.result);
+  const remove = (by: object) =>
+    customer.call(DELETE, { organizationId: 'acme', ...by }).then(({ body }) => body.result);
 
   test('by ids: a map by id, an unknown one fails alone, the others stay', async () => {
     await add(list(3, (i) => ({ id: `a${i}`, targetEntityId: 't' })));
     expect(await remove({ activityIds: ['a0', 'none', 'a2', 'a0'] })).toEqual({
-      status: 'success', message: 'Activity(s) deleted successfully.', hasMore: false,
-      data: { a0: { success: true, message: 'Activity deleted.' }, none: { success: false, message: 'Failed to delete activity.' }, a2: { success: true, message: 'Activity deleted.' } },
+      status: 'success',
+      message: 'Activity(s) deleted successfully.',
+      hasMore: false,
+      data: {
+        a0: { success: true, message: 'Activity deleted.' },
+        none: { success: false, message: 'Failed to delete activity.' },
+        a2: { success: true, message: 'Activity deleted.' },
+      },
     });
-    expect([await idsOf(), await idsOf({ targetEntityId: 't' }), await idsOf({ activityIds: ['a0', 'a1', 'a2'] })]).toEqual([['a1'], ['a1'], ['a1']]);
-    expect((await remove({ activityIds: ['a0'] })).data).toEqual({ a0: { success: false, message: 'Failed to delete activity.' } });
+    expect([
+      await idsOf(),
+      await idsOf({ targetEntityId: 't' }),
+      await idsOf({ activityIds: ['a0', 'a1', 'a2'] }),
+    ]).toEqual([['a1'], ['a1'], ['a1']]);
+    expect((await remove({ activityIds: ['a0'] })).data).toEqual({
+      a0: { success: false, message: 'Failed to delete activity.' },
+    });
   });
 
   test('an id is free again after that, for any document and at a new time', async () => {
     await add([activity({ id: 'a' })]);
-    const [{ timestamp }] = await get() as [any];
+    const [{ timestamp }] = (await get()) as [any];
     await remove({ activityIds: ['a'] });
     await add([activity({ id: 'a' })], { organizationId: 'acme', documentId: 'tos' });
-    const [again] = await get() as [any];
+    const [again] = (await get()) as [any];
     expect(again.metadata.documentId).toBe('tos');
     expect(again.timestamp).toBeGreaterThan(timestamp);
   });
@@ -142,10 +222,17 @@ describe('activities/delete (facts C9)', () => {
     expect(await idsOf({ targetEntityId: 'u' })).toHaveLength(65);
   });
 
-  test.each([['document', { documentId: 'nda' }], ['target entity', { targetEntityId: 't' }]])('by %s at most 2,000 in one call, which says that there is more; a repetition deletes that', async (_what, by) => {
+  test.each([
+    ['document', { documentId: 'nda' }],
+    ['target entity', { targetEntityId: 't' }],
+  ])('by %s at most 2,000 in one call, which says that there is more; a repetition deletes that', async (_what, by) => {
     for (let n = 0; n < 2_050; n += 410) await add(list(410, (i) => ({ id: `a${n + i}`, targetEntityId: 't' })));
     const first = await remove(by);
-    expect([Object.keys(first.data).length, first.hasMore, first.message]).toEqual([2_000, true, 'Activity(s) deleted. There are more: send the request again.']);
+    expect([Object.keys(first.data).length, first.hasMore, first.message]).toEqual([
+      2_000,
+      true,
+      'Activity(s) deleted. There are more: send the request again.',
+    ]);
     const second = await remove(by);
     expect([Object.keys(second.data).length, second.hasMore]).toEqual([50, false]);
     expect(await remove(by)).toMatchObject({ data: {}, hasMore: false });
@@ -155,7 +242,10 @@ describe('activities/delete (facts C9)', () => {
   test('by document and target entity: only what is of both', async () => {
     await add([activity({ id: 'both', targetEntityId: 't' }), activity({ id: 'document', targetEntityId: 'u' })]);
     await add([activity({ id: 'target', targetEntityId: 't' })], { organizationId: 'acme', documentId: 'tos' });
-    expect(await remove({ documentId: 'nda', targetEntityId: 't' })).toMatchObject({ data: { both: { success: true } }, hasMore: false });
+    expect(await remove({ documentId: 'nda', targetEntityId: 't' })).toMatchObject({
+      data: { both: { success: true } },
+      hasMore: false,
+    });
     expect((await idsOf()).sort()).toEqual(['document', 'target']);
   });
 
@@ -165,8 +255,16 @@ describe('activities/delete (facts C9)', () => {
     const activityIds = ['both', 'document', 'target', 'none'];
     const failed = { success: false, message: 'Failed to delete activity.' };
     const deleted = { success: true, message: 'Activity deleted.' };
-    expect((await remove({ activityIds, documentId: 'nda', targetEntityId: 't' })).data).toEqual({ both: deleted, document: failed, target: failed, none: failed });
-    expect((await remove({ activityIds, targetEntityId: 't' })).data).toMatchObject({ target: deleted, document: failed });
+    expect((await remove({ activityIds, documentId: 'nda', targetEntityId: 't' })).data).toEqual({
+      both: deleted,
+      document: failed,
+      target: failed,
+      none: failed,
+    });
+    expect((await remove({ activityIds, targetEntityId: 't' })).data).toMatchObject({
+      target: deleted,
+      document: failed,
+    });
     expect((await remove({ activityIds, documentId: 'nda' })).data).toMatchObject({ document: deleted });
     expect(await idsOf()).toEqual([]);
   });
@@ -176,18 +274,30 @@ describe('activities/delete (facts C9)', () => {
     ['selectors that are null', { documentId: null, targetEntityId: null, activityIds: null }],
   ])('%s is INVALID_ARGUMENT, and nothing is deleted', async (_what, by) => {
     await add([activity({ id: 'a' })]);
-    expect(await failure(DELETE, { organizationId: 'acme', ...by })).toEqual(invalid('data must have at least one of documentId, targetEntityId and activityIds'));
+    expect(await failure(DELETE, { organizationId: 'acme', ...by })).toEqual(
+      invalid('data must have at least one of documentId, targetEntityId and activityIds'),
+    );
     expect(await idsOf()).toEqual(['a']);
   });
 
   test('an unknown document is NOT_FOUND', async () => {
-    expect(await failure(DELETE, { organizationId: 'acme', documentId: 'none' })).toEqual({ http: 404, status: 'NOT_FOUND', message: 'Document does not exist' });
+    expect(await failure(DELETE, { organizationId: 'acme', documentId: 'none' })).toEqual({
+      http: 404,
+      status: 'NOT_FOUND',
+      message: 'Document does not exist',
+    });
   });
 
-  test.each([[{ activityIds: ['a'] }], [{ documentId: 'nda' }], [{ targetEntityId: 't' }]])('is FAILED_PRECONDITION while activity logs are immutable: %j', async (by) => {
-    await add([activity({ id: 'a', targetEntityId: 't' })]);
-    await configure({ immutable: true });
-    expect(await failure(DELETE, { organizationId: 'acme', ...by })).toMatchObject({ http: 400, status: 'FAILED_PRECONDITION' });
-    expect(await idsOf()).toEqual(['a']);
-  });
+  test.each([[{ activityIds: ['a'] }], [{ documentId: 'nda' }], [{ targetEntityId: 't' }]])(
+    'is FAILED_PRECONDITION while activity logs are immutable: %j',
+    async (by) => {
+      await add([activity({ id: 'a', targetEntityId: 't' })]);
+      await configure({ immutable: true });
+      expect(await failure(DELETE, { organizationId: 'acme', ...by })).toMatchObject({
+        http: 400,
+        status: 'FAILED_PRECONDITION',
+      });
+      expect(await idsOf()).toEqual(['a']);
+    },
+  );
 });

@@ -29,15 +29,30 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   customer = await newCustomer();
-  await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', createOrganization: true, documents: [{ documentId: 'nda' }] });
-  await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true, immutable: false } });
+  await customer.ok('/v2/organizations/documents/add', {
+    organizationId: 'acme',
+    createOrganization: true,
+    documents: [{ documentId: 'nda' }],
+  });
+  await customer.ok('/v2/workspace/activityconfig/update', {
+    activityServiceConfig: { isEnabled: true, immutable: false },
+  });
 });
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
-const activity = (fields: object = {}) => ({ featureType: 'comment', actionType: 'comment.add', actionUser: { userId: 'ada' }, ...fields });
-const activities = (count: number, fields: (i: number) => object) => Array.from({ length: count }, (_, i) => activity(fields(i)));
+const activity = (fields: object = {}) => ({
+  featureType: 'comment',
+  actionType: 'comment.add',
+  actionUser: { userId: 'ada' },
+  ...fields,
+});
+const activities = (count: number, fields: (i: number) => object) =>
+  Array.from({ length: count }, (_, i) => activity(fields(i)));
 const get = (filter: object = {}) => customer.ok(GET, { organizationId: 'acme', ...filter }) as Promise<any[]>;
-const place = async () => ({ tenant: customer.apiKey, organization: (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!.internalId });
+const place = async () => ({
+  tenant: customer.apiKey,
+  organization: (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!.internalId,
+});
 
 /** Sends a call whose second transaction fails. */
 async function cutOff(data: object, headers = {}) {
@@ -55,7 +70,9 @@ describe('design 5: an addition that is cut off between its transactions', () =>
     expect(half).toHaveLength(50);
     await customer.ok(ADD, data);
     const whole = await get();
-    expect(whole.map(({ entityData }) => entityData).sort((a, b) => a - b)).toEqual(Array.from({ length: 120 }, (_, i) => i));
+    expect(whole.map(({ entityData }) => entityData).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 120 }, (_, i) => i),
+    );
     expect(whole).toEqual(expect.arrayContaining(half));
   });
 
@@ -85,7 +102,11 @@ describe('design 5: an addition that is cut off between its transactions', () =>
     const add = (key: string) => customer.call(ADD, { ...nda, activities: [activity()] }, { 'idempotency-key': key });
     await add('one');
     await add('two');
-    await customer.call('/v2/recordings/add', { ...nda, recordings: [{ recordingType: 'audio', from: { userId: 'ada' } }] }, { 'idempotency-key': 'one' });
+    await customer.call(
+      '/v2/recordings/add',
+      { ...nda, recordings: [{ recordingType: 'audio', from: { userId: 'ada' } }] },
+      { 'idempotency-key': 'one' },
+    );
     const [recording] = await customer.ok('/v2/recordings/get', nda);
     const ids = [...(await get()).map(({ id }) => id), recording.annotationId].map((id: string) => id.slice(4));
     expect(new Set(ids).size).toBe(3);
@@ -95,17 +116,30 @@ describe('design 5: an addition that is cut off between its transactions', () =>
 describe('design 5: what a document that is gone left behind', () => {
   /** Takes the document away under the customer's id, as its deletion does, and makes it again. */
   async function deleteAndMakeAgain() {
-    await table.write([remove(DocumentEntity, { ...await place(), documentId: 'nda' })]);
+    await table.write([remove(DocumentEntity, { ...(await place()), documentId: 'nda' })]);
     expect([await get({ activityIds: ['a'] }), await get({ targetEntityId: 't' }), await get()]).toEqual([[], [], []]);
-    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', documents: [{ documentId: 'nda' }] });
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      documents: [{ documentId: 'nda' }],
+    });
   }
 
   test('is not there by id, target or document, and cannot be updated or deleted', async () => {
     await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', targetEntityId: 't' })] });
     await deleteAndMakeAgain();
-    for (const filter of [{}, nda, { activityIds: ['a'] }, { targetEntityId: 't' }]) expect(await get(filter)).toEqual([]);
-    expect((await customer.ok('/v2/activities/update', { organizationId: 'acme', activities: [{ id: 'a', actionIcon: 'i' }] })).a.success).toBe(false);
-    expect((await customer.ok('/v2/activities/delete', { organizationId: 'acme', activityIds: ['a'] })).a.success).toBe(false);
+    for (const filter of [{}, nda, { activityIds: ['a'] }, { targetEntityId: 't' }])
+      expect(await get(filter)).toEqual([]);
+    expect(
+      (
+        await customer.ok('/v2/activities/update', {
+          organizationId: 'acme',
+          activities: [{ id: 'a', actionIcon: 'i' }],
+        })
+      ).a.success,
+    ).toBe(false);
+    expect((await customer.ok('/v2/activities/delete', { organizationId: 'acme', activityIds: ['a'] })).a.success).toBe(
+      false,
+    );
     expect(await customer.ok('/v2/activities/delete', { organizationId: 'acme', targetEntityId: 't' })).toEqual({});
   });
 
@@ -121,10 +155,17 @@ describe('design 5: what a document that is gone left behind', () => {
 describe('design 5: what races', () => {
   test('an index that lags behind names activities that have another target by now: they are neither listed nor deleted', async () => {
     await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', targetEntityId: 'new' })] });
-    const item = (await everyItem(engine)).find(({ _t, PK }) => _t === ActivityEntity.type && PK.includes(customer.apiKey))!;
-    await engine.client.send(new UpdateItemCommand({
-      TableName: TABLE_NAME, Key: { PK: { S: item.PK }, SK: { S: item.SK } }, UpdateExpression: 'SET gsi1pk = :old', ExpressionAttributeValues: { ':old': { S: item.gsi1pk.replace('new', 'old') } },
-    }));
+    const item = (await everyItem(engine)).find(
+      ({ _t, PK }) => _t === ActivityEntity.type && PK.includes(customer.apiKey),
+    )!;
+    await engine.client.send(
+      new UpdateItemCommand({
+        TableName: TABLE_NAME,
+        Key: { PK: { S: item.PK }, SK: { S: item.SK } },
+        UpdateExpression: 'SET gsi1pk = :old',
+        ExpressionAttributeValues: { ':old': { S: item.gsi1pk.replace('new', 'old') } },
+      }),
+    );
     expect(await get({ targetEntityId: 'old' })).toEqual([]);
     expect(await customer.ok('/v2/activities/delete', { organizationId: 'acme', targetEntityId: 'old' })).toEqual({});
     expect(await get()).toHaveLength(1);
@@ -143,26 +184,50 @@ describe('design 5: what races', () => {
         return super.write(ops);
       }
     }
-    const racing = new Racing(DynamoDBDocumentClient.from(new DynamoDBClient({}), { marshallOptions: { removeUndefinedValues: true } }), TABLE_NAME);
+    const racing = new Racing(
+      DynamoDBDocumentClient.from(new DynamoDBClient({}), { marshallOptions: { removeUndefinedValues: true } }),
+      TABLE_NAME,
+    );
     const { results } = await new ActivityWriter(racing).remove(await place(), ['a']);
     expect(results).toEqual([['a', { success: true, message: 'Activity deleted.' }]]);
     expect([await get(), await get({ activityIds: ['a'] })]).toEqual([[], []]);
   });
 });
 
-describe('facts A15: an activity of the service\'s own', () => {
+describe("facts A15: an activity of the service's own", () => {
   const names = { document: { documentId: 'nda' } };
-  const own = { cause: { type: 'Thread', id: 'c1', revision: 1 }, featureType: 'comment', actionType: 'comment_annotation.add', actionUser: { userId: 'ada' }, targetEntityId: 'c1' } as const;
+  const own = {
+    cause: { type: 'Thread', id: 'c1', revision: 1 },
+    featureType: 'comment',
+    actionType: 'comment_annotation.add',
+    actionUser: { userId: 'ada' },
+    targetEntityId: 'c1',
+  } as const;
   const at = async () => {
     const { organization, tenant } = await place();
-    return { tenant, organization, document: (await table.get(DocumentEntity, { tenant, organization, documentId: 'nda' }))!.internalId };
+    return {
+      tenant,
+      organization,
+      document: (await table.get(DocumentEntity, { tenant, organization, documentId: 'nda' }))!.internalId,
+    };
   };
 
   test('is written with the change that it is about, and found like any other', async () => {
-    expect(await table.write(activityOps(await at(), names, { ...own, entityData: { text: 'hi' } }, 1_700_000_000_000))).toBe('done');
+    expect(
+      await table.write(activityOps(await at(), names, { ...own, entityData: { text: 'hi' } }, 1_700_000_000_000)),
+    ).toBe('done');
     const [shown, ...others] = await get(nda);
     const { cause: _, ...said } = own;
-    expect([shown, others]).toEqual([{ ...said, id: expect.stringMatching(/^act_/), entityData: { text: 'hi' }, timestamp: 1_700_000_000_000, metadata: { apiKey: customer.apiKey, ...nda } }, []]);
+    expect([shown, others]).toEqual([
+      {
+        ...said,
+        id: expect.stringMatching(/^act_/),
+        entityData: { text: 'hi' },
+        timestamp: 1_700_000_000_000,
+        metadata: { apiKey: customer.apiKey, ...nda },
+      },
+      [],
+    ]);
     expect([await get({ activityIds: [shown.id] }), await get({ targetEntityId: 'c1' })]).toEqual([[shown], [shown]]);
   });
 
@@ -170,8 +235,11 @@ describe('facts A15: an activity of the service\'s own', () => {
     const here = await at();
     const idOf = (ops: ReturnType<typeof activityOps>) => (ops[0] as { put: { id: string } }).put.id;
     const ids = [
-      activityOps(here, names, own, 1_700_000_000_000), activityOps(here, names, own, 1_700_000_000_000), activityOps(here, names, { ...own, cause: { ...own.cause, revision: 2 } }, 1_700_000_000_000),
-      activityOps(here, names, { ...own, actionType: 'comment.add' }, 1_700_000_000_000), activityOps({ ...here, document: 'doc_2' }, names, own, 1_700_000_000_000),
+      activityOps(here, names, own, 1_700_000_000_000),
+      activityOps(here, names, own, 1_700_000_000_000),
+      activityOps(here, names, { ...own, cause: { ...own.cause, revision: 2 } }, 1_700_000_000_000),
+      activityOps(here, names, { ...own, actionType: 'comment.add' }, 1_700_000_000_000),
+      activityOps({ ...here, document: 'doc_2' }, names, own, 1_700_000_000_000),
     ].map(idOf);
     expect(new Set(ids).size).toBe(4);
     expect(ids[0]).toBe(ids[1]);
@@ -186,21 +254,44 @@ describe('a disabled document', () => {
     const at = await place();
     const document = (await table.get(DocumentEntity, { ...at, documentId: 'nda' }))!;
     await table.write([replace(DocumentEntity, { ...at, ...document, disabled: true }, document._r)]);
-    for (const [path, data] of [[ADD, { ...nda, activities: [activity()] }], ['/v2/activities/delete', nda]] as const) {
-      expect((await customer.call(path, data)).body.error).toEqual({ status: 'FAILED_PRECONDITION', message: 'The document is disabled' });
+    for (const [path, data] of [
+      [ADD, { ...nda, activities: [activity()] }],
+      ['/v2/activities/delete', nda],
+    ] as const) {
+      expect((await customer.call(path, data)).body.error).toEqual({
+        status: 'FAILED_PRECONDITION',
+        message: 'The document is disabled',
+      });
     }
-    expect((await customer.ok('/v2/activities/update', { organizationId: 'acme', activities: [{ id: 'a', actionIcon: 'i' }] })).a).toEqual({ success: false, message: 'Failed to update activity.' });
+    expect(
+      (
+        await customer.ok('/v2/activities/update', {
+          organizationId: 'acme',
+          activities: [{ id: 'a', actionIcon: 'i' }],
+        })
+      ).a,
+    ).toEqual({ success: false, message: 'Failed to update activity.' });
     for (const by of [{ activityIds: ['a'] }, { targetEntityId: 't' }]) {
-      expect(await customer.ok('/v2/activities/delete', { organizationId: 'acme', ...by })).toEqual({ a: { success: false, message: 'Failed to delete activity.' } });
+      expect(await customer.ok('/v2/activities/delete', { organizationId: 'acme', ...by })).toEqual({
+        a: { success: false, message: 'Failed to delete activity.' },
+      });
     }
     expect(await get(nda)).toEqual([expect.not.objectContaining({ actionIcon: 'i' })]);
   });
 
   test('or organization refuses all of it with FAILED_PRECONDITION', async () => {
     const organization = (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!;
-    await table.write([replace(OrganizationEntity, { tenant: customer.apiKey, ...organization, disabled: true }, organization._r)]);
+    await table.write([
+      replace(OrganizationEntity, { tenant: customer.apiKey, ...organization, disabled: true }, organization._r),
+    ]);
     for (const [path, data] of [
-      [ADD, { ...nda, activities: [activity()] }], ['/v2/activities/update', { organizationId: 'acme', activities: [{ id: 'a', actionIcon: 'i' }] }], ['/v2/activities/delete', nda],
-    ] as const) expect((await customer.call(path, data)).body.error).toEqual({ status: 'FAILED_PRECONDITION', message: 'The organization is disabled' });
+      [ADD, { ...nda, activities: [activity()] }],
+      ['/v2/activities/update', { organizationId: 'acme', activities: [{ id: 'a', actionIcon: 'i' }] }],
+      ['/v2/activities/delete', nda],
+    ] as const)
+      expect((await customer.call(path, data)).body.error).toEqual({
+        status: 'FAILED_PRECONDITION',
+        message: 'The organization is disabled',
+      });
   });
 });

@@ -17,7 +17,9 @@ beforeEach(begin);
 /** Goes on with a customer who has nothing yet. */
 async function begin(): Promise<void> {
   customer = await newCustomer();
-  await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true, immutable: false } });
+  await customer.ok('/v2/workspace/activityconfig/update', {
+    activityServiceConfig: { isEnabled: true, immutable: false },
+  });
 }
 
 /** Has all tests of a block go on with one customer, for what they only read. */
@@ -34,9 +36,20 @@ function beginOnceWith(content: () => Promise<void>): void {
 }
 
 const organizationId = 'acme';
-const make = (documentIds: string[]) => customer.ok('/v2/organizations/documents/add', { organizationId, createOrganization: true, documents: documentIds.map((documentId) => ({ documentId })) });
-const activity = (fields: object) => ({ featureType: 'comment', actionType: 'comment.add', actionUser: { userId: 'ada' }, ...fields });
-const add = (documentId: string, activities: object[]) => customer.ok(ADD, { organizationId, documentId, activities: activities.map(activity) });
+const make = (documentIds: string[]) =>
+  customer.ok('/v2/organizations/documents/add', {
+    organizationId,
+    createOrganization: true,
+    documents: documentIds.map((documentId) => ({ documentId })),
+  });
+const activity = (fields: object) => ({
+  featureType: 'comment',
+  actionType: 'comment.add',
+  actionUser: { userId: 'ada' },
+  ...fields,
+});
+const add = (documentId: string, activities: object[]) =>
+  customer.ok(ADD, { organizationId, documentId, activities: activities.map(activity) });
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 const name = (i: number) => `a${String(i).padStart(4, '0')}`;
 
@@ -54,13 +67,20 @@ async function pages(filter: object, between: () => Promise<unknown> = async () 
   return found;
 }
 
-describe('design 5: every list past its second page: a document\'s activities', () => {
+describe("design 5: every list past its second page: a document's activities", () => {
   beginOnceWith(async () => {
     await make(['nda']);
-    for (let n = 0; n < 1_250; n += 250) await add('nda', numbers(250).map((i) => ({ id: name(n + i) })));
+    for (let n = 0; n < 1_250; n += 250)
+      await add(
+        'nda',
+        numbers(250).map((i) => ({ id: name(n + i) })),
+      );
   });
 
-  test.each([['asc', numbers(1_250)], ['desc', numbers(1_250).reverse()]])('%s', async (order, expected) => {
+  test.each([
+    ['asc', numbers(1_250)],
+    ['desc', numbers(1_250).reverse()],
+  ])('%s', async (order, expected) => {
     const found = await pages({ documentId: 'nda', order, pageSize: 500 });
     expect(found.map((page) => page.length)).toEqual([500, 500, 250]);
     expect(found.flat().map(({ id }) => id)).toEqual(expected.map(name));
@@ -71,34 +91,80 @@ describe('design 5: every list past its second page: a document\'s activities', 
 
 describe('design 5: every list past its second page', () => {
   test('those of an organization, over documents with awkward ids, empty ones and a full one among them', async () => {
-    const documentIds = ['doc1', 'doc10', 'doc1#X', 'DOC1', ' ', 'é', '😀'.repeat(256), `${'😀'.repeat(255)}x`, '~', '%7e', '__proto__', ...numbers(130).map((i) => `many${i}`)];
+    const documentIds = [
+      'doc1',
+      'doc10',
+      'doc1#X',
+      'DOC1',
+      ' ',
+      'é',
+      '😀'.repeat(256),
+      `${'😀'.repeat(255)}x`,
+      '~',
+      '%7e',
+      '__proto__',
+      ...numbers(130).map((i) => `many${i}`),
+    ];
     await make(documentIds);
-    for (const [i, documentId] of documentIds.entries()) if (i % 3 !== 1) await add(documentId, [{ id: `x${i}` }, { id: `y${i}` }]);
-    await add('many64', numbers(300).map((i) => ({ id: `full${i}` })));
-    const expected = documentIds.flatMap((documentId, i) => (i % 3 === 1 ? [] : [[`x${i}`, documentId], [`y${i}`, documentId]])).concat(numbers(300).map((i) => [`full${i}`, 'many64']));
+    for (const [i, documentId] of documentIds.entries())
+      if (i % 3 !== 1) await add(documentId, [{ id: `x${i}` }, { id: `y${i}` }]);
+    await add(
+      'many64',
+      numbers(300).map((i) => ({ id: `full${i}` })),
+    );
+    const expected = documentIds
+      .flatMap((documentId, i) =>
+        i % 3 === 1
+          ? []
+          : [
+              [`x${i}`, documentId],
+              [`y${i}`, documentId],
+            ],
+      )
+      .concat(numbers(300).map((i) => [`full${i}`, 'many64']));
     for (const pageSize of [1_000, 70]) {
       const found = await pages({ pageSize });
       expect(found.slice(0, -1).every((page) => page.length === pageSize)).toBe(true);
-      expect(found.flat().map(({ id, metadata }) => [id, metadata.documentId]).sort()).toEqual(expected.toSorted());
+      expect(
+        found
+          .flat()
+          .map(({ id, metadata }) => [id, metadata.documentId])
+          .sort(),
+      ).toEqual(expected.toSorted());
       // Document by document: each one's activities stand together.
-      const changes = found.flat().filter(({ metadata }, i, all) => all[i - 1]?.metadata.documentId !== metadata.documentId);
+      const changes = found
+        .flat()
+        .filter(({ metadata }, i, all) => all[i - 1]?.metadata.documentId !== metadata.documentId);
       expect(changes).toHaveLength(documentIds.filter((_id, i) => i % 3 !== 1 || documentIds[i] === 'many64').length);
     }
   });
 
   test('those of a target entity, by time over all documents', async () => {
     await make(['a', 'b', 'c']);
-    for (let n = 0; n < 330; n += 30) await add(['a', 'b', 'c'][n % 3]!, numbers(30).map((i) => ({ id: name(n + i), targetEntityId: 't' })));
-    await add('a', numbers(50).map((i) => ({ id: `other${i}`, targetEntityId: 'tt' })));
+    for (let n = 0; n < 330; n += 30)
+      await add(
+        ['a', 'b', 'c'][n % 3]!,
+        numbers(30).map((i) => ({ id: name(n + i), targetEntityId: 't' })),
+      );
+    await add(
+      'a',
+      numbers(50).map((i) => ({ id: `other${i}`, targetEntityId: 'tt' })),
+    );
     const found = await pages({ targetEntityId: 't', order: 'asc', pageSize: 130 });
     expect(found.map((page) => page.length)).toEqual([130, 130, 70]);
     expect(found.flat().map(({ id }) => id)).toEqual(numbers(330).map(name));
-    expect((await pages({ targetEntityId: 't', pageSize: 110 })).flat().map(({ id }) => id)).toEqual(numbers(330).map(name).reverse());
+    expect((await pages({ targetEntityId: 't', pageSize: 110 })).flat().map(({ id }) => id)).toEqual(
+      numbers(330).map(name).reverse(),
+    );
   });
 
   test('few among many: a filter loses nothing, and does not end a page', async () => {
     await make(['nda', 'tos']);
-    for (let n = 0; n < 2_500; n += 500) await add('nda', numbers(500).map((i) => ({ id: name(n + i), actionUser: { userId: (n + i) % 250 === 7 ? 'bob' : 'ada' } })));
+    for (let n = 0; n < 2_500; n += 500)
+      await add(
+        'nda',
+        numbers(500).map((i) => ({ id: name(n + i), actionUser: { userId: (n + i) % 250 === 7 ? 'bob' : 'ada' } })),
+      );
     await add('tos', [{ id: 'tos', actionUser: { userId: 'bob' } }]);
     const found = await pages({ userId: 'bob', order: 'asc', pageSize: 4 });
     expect(found.map((page) => page.length)).toEqual([4, 4, 3]);
@@ -109,20 +175,44 @@ describe('design 5: every list past its second page', () => {
 test('design 5: a filter over several documents that are read together loses nothing', async () => {
   const documentIds = numbers(10).map((i) => `d${i}`);
   await make(documentIds);
-  for (const documentId of documentIds) await add(documentId, numbers(40).map((i) => ({ id: `${documentId}-${String(i).padStart(2, '0')}`, actionUser: { userId: i % 2 === 0 ? 'bob' : 'ada' } })));
+  for (const documentId of documentIds)
+    await add(
+      documentId,
+      numbers(40).map((i) => ({
+        id: `${documentId}-${String(i).padStart(2, '0')}`,
+        actionUser: { userId: i % 2 === 0 ? 'bob' : 'ada' },
+      })),
+    );
   const found = await pages({ userId: 'bob', order: 'asc', pageSize: 150 });
   expect(found.map((page) => page.length)).toEqual([150, 50]);
-  expect(found.flat().map(({ id }) => id)).toEqual(documentIds.flatMap((documentId) => numbers(20).map((i) => `${documentId}-${String(i * 2).padStart(2, '0')}`)));
+  expect(found.flat().map(({ id }) => id)).toEqual(
+    documentIds.flatMap((documentId) => numbers(20).map((i) => `${documentId}-${String(i * 2).padStart(2, '0')}`)),
+  );
 });
 
 describe('design 4: past 1 MB, in answers below 5 MB', () => {
   const big = 'x"'.repeat(32_000);
-  const addBig = (documentId: string, first: number) => add(documentId, numbers(20).map((i) => ({ id: name(first + i), targetEntityId: 't', displayMessageTemplate: big.slice(0, 32_000), entityData: 'y'.repeat(60_000), entityTargetData: 'z'.repeat(60_000) })));
+  const addBig = (documentId: string, first: number) =>
+    add(
+      documentId,
+      numbers(20).map((i) => ({
+        id: name(first + i),
+        targetEntityId: 't',
+        displayMessageTemplate: big.slice(0, 32_000),
+        entityData: 'y'.repeat(60_000),
+        entityTargetData: 'z'.repeat(60_000),
+      })),
+    );
 
   async function expectAll(filter: object): Promise<void> {
     const found = await pages(filter);
     expect(found.length).toBeGreaterThan(2);
-    expect(found.flat().map(({ id }) => id).sort()).toEqual(numbers(60).map(name));
+    expect(
+      found
+        .flat()
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(numbers(60).map(name));
     expect(Math.max(...found.map((page) => Buffer.byteLength(JSON.stringify(page))))).toBeLessThan(5_000_000);
   }
 
@@ -135,30 +225,56 @@ describe('design 4: past 1 MB, in answers below 5 MB', () => {
   describe('over two documents', () => {
     beginOnceWith(async () => {
       await make(['nda', 'tos']);
-      for (const [documentId, first] of [['nda', 0], ['tos', 20], ['nda', 40]] as const) await addBig(documentId, first);
+      for (const [documentId, first] of [
+        ['nda', 0],
+        ['tos', 20],
+        ['nda', 40],
+      ] as const)
+        await addBig(documentId, first);
     });
 
-    test.each([['an organization', {}], ['a target entity', { targetEntityId: 't' }], ['a filter', { userId: 'ada' }]])('of %s', async (_of, filter) => {
+    test.each([
+      ['an organization', {}],
+      ['a target entity', { targetEntityId: 't' }],
+      ['a filter', { userId: 'ada' }],
+    ])('of %s', async (_of, filter) => {
       await expectAll(filter);
     });
   });
 });
 
 describe('design 5: what is there through the whole listing is listed exactly once, whatever others write', () => {
-  test.each([['a document', { documentId: 'b' }], ['an organization', {}], ['a target entity', { targetEntityId: 't' }]])('of %s', async (_of, filter) => {
+  test.each([
+    ['a document', { documentId: 'b' }],
+    ['an organization', {}],
+    ['a target entity', { targetEntityId: 't' }],
+  ])('of %s', async (_of, filter) => {
     const documents = 'documentId' in filter ? ['b'] : ['a', 'b', 'c'];
     await make(['a', 'b', 'c']);
-    for (const documentId of documents) await add(documentId, numbers(200).map((i) => ({ id: `${documentId}${i}`, targetEntityId: 't' })));
-    const staying = documents.flatMap((documentId) => numbers(200).filter((i) => i % 10 !== 3).map((i) => `${documentId}${i}`));
+    for (const documentId of documents)
+      await add(
+        documentId,
+        numbers(200).map((i) => ({ id: `${documentId}${i}`, targetEntityId: 't' })),
+      );
+    const staying = documents.flatMap((documentId) =>
+      numbers(200)
+        .filter((i) => i % 10 !== 3)
+        .map((i) => `${documentId}${i}`),
+    );
     let round = 0;
     for (const order of ['asc', 'desc']) {
       const found = await pages({ ...filter, order, pageSize: 60 }, async () => {
         round += 1;
-        await Promise.all(documents.map(async (documentId) => {
-          // New ones, overwritten ones, and some that go.
-          await add(documentId, [{ id: `${documentId}-new-${round}`, targetEntityId: 't' }, ...numbers(20).map((i) => ({ id: `${documentId}${i * 10}`, targetEntityId: 't', entityData: round }))]);
-          await customer.ok(DELETE, { organizationId, activityIds: [`${documentId}${(round % 20) * 10 + 3}`] });
-        }));
+        await Promise.all(
+          documents.map(async (documentId) => {
+            // New ones, overwritten ones, and some that go.
+            await add(documentId, [
+              { id: `${documentId}-new-${round}`, targetEntityId: 't' },
+              ...numbers(20).map((i) => ({ id: `${documentId}${i * 10}`, targetEntityId: 't', entityData: round })),
+            ]);
+            await customer.ok(DELETE, { organizationId, activityIds: [`${documentId}${(round % 20) * 10 + 3}`] });
+          }),
+        );
       });
       const ids = found.flat().map(({ id }) => id);
       expect(new Set(ids).size).toBe(ids.length);

@@ -11,7 +11,8 @@ import { everyItem } from '../../support/items.ts';
 import { withoutRetryLimit } from '../../support/retries.ts';
 
 const REDACTED = '__redacted__';
-const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_each, index) => make(index));
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_each, index) => make(index));
 
 let engine: Engine;
 let customer: Customer;
@@ -20,7 +21,10 @@ beforeAll(async () => {
   engine = await startEngine();
   // Powertools then writes every line through the console, where it can be read.
   Object.assign(process.env, { POWERTOOLS_DEV: 'true', POWERTOOLS_LOG_LEVEL: 'DEBUG' });
-  for (const method of ['debug', 'info', 'warn', 'error', 'log'] as const) jest.spyOn(console, method).mockImplementation((text: unknown) => { lines.push(String(text)); });
+  for (const method of ['debug', 'info', 'warn', 'error', 'log'] as const)
+    jest.spyOn(console, method).mockImplementation((text: unknown) => {
+      lines.push(String(text));
+    });
 });
 afterAll(() => engine.stop());
 beforeEach(async () => {
@@ -29,9 +33,11 @@ beforeEach(async () => {
 });
 
 const ok = (path: string, data: object) => customer.ok(`/v2/agents/${path}`, data);
-const create = async (fields: object = {}): Promise<string> => (await ok('create', { name: 'Agent', ...fields })).agentId;
+const create = async (fields: object = {}): Promise<string> =>
+  (await ok('create', { name: 'Agent', ...fields })).agentId;
 const get = async (agentId: string) => (await ok('get', { agentId })).agent;
-const change = async (agentId: string, fields: object): Promise<number> => (await ok('version/update', { agentId, ...fields })).version;
+const change = async (agentId: string, fields: object): Promise<number> =>
+  (await ok('version/update', { agentId, ...fields })).version;
 const versions = async (agentId: string) => (await ok('versions/list', { agentId })).versions;
 /** The status of what a call came to, `success` or that of its error. */
 async function status(path: string, data: object): Promise<string> {
@@ -46,40 +52,84 @@ async function opened(agentId: string): Promise<any> {
 
 describe('an agent', () => {
   const configuration = {
-    instructions: 'Look.', rawInstructions: 'look', phaseTimeoutMs: 60_000, contextGathering: { strategies: ['web-page-text'] }, execution: { executionStrategy: 'ai' }, payloadSchema: { type: 'object' },
-    postProcess: { pinResolution: { enabled: false } }, setup: { checklistOrigin: { checklistId: 'c' } }, 'of our own': [1, null],
+    instructions: 'Look.',
+    rawInstructions: 'look',
+    phaseTimeoutMs: 60_000,
+    contextGathering: { strategies: ['web-page-text'] },
+    execution: { executionStrategy: 'ai' },
+    payloadSchema: { type: 'object' },
+    postProcess: { pinResolution: { enabled: false } },
+    setup: { checklistOrigin: { checklistId: 'c' } },
+    'of our own': [1, null],
   };
 
   test('spec 4.10, 4.11 rule 1: is created as version 1 and read with all that it does', async () => {
     const before = Date.now();
-    const { body } = await customer.call('/v2/agents/create', { name: 'A', description: 'D', metadata: { team: 'x' }, ...configuration });
-    expect(body.result).toMatchObject({ status: 'success', message: 'Agent created successfully', data: { agentId: expect.stringMatching(/^agt_/) } });
+    const { body } = await customer.call('/v2/agents/create', {
+      name: 'A',
+      description: 'D',
+      metadata: { team: 'x' },
+      ...configuration,
+    });
+    expect(body.result).toMatchObject({
+      status: 'success',
+      message: 'Agent created successfully',
+      data: { agentId: expect.stringMatching(/^agt_/) },
+    });
     const { agentId } = body.result.data;
-    for (const filter of ['noSuchFilter', 7]) expect((await customer.call('/v2/agents/get', { agentId, filter })).body.result?.data.agent.id).toBe(agentId);
+    for (const filter of ['noSuchFilter', 7])
+      expect((await customer.call('/v2/agents/get', { agentId, filter })).body.result?.data.agent.id).toBe(agentId);
     const read = await customer.call('/v2/agents/get', { agentId, filter: 'defaultOnly', groupId: 'none' });
     expect(read.body.result.message).toBe('Agent fetched successfully');
     const { createdAt, updatedAt, ...agent } = read.body.result.data.agent;
     expect(agent).toEqual({
-      id: agentId, name: 'A', description: 'D', enabled: true, version: 1, managedBy: 'customer', metadata: { team: 'x', apiKey: customer.apiKey }, executionCount: 0, lastExecutedAt: null, ...configuration,
+      id: agentId,
+      name: 'A',
+      description: 'D',
+      enabled: true,
+      version: 1,
+      managedBy: 'customer',
+      metadata: { team: 'x', apiKey: customer.apiKey },
+      executionCount: 0,
+      lastExecutedAt: null,
+      ...configuration,
     });
     expect(createdAt).toBe(updatedAt);
     expect(createdAt).toBeGreaterThanOrEqual(before);
-    expect(await versions(agentId)).toEqual([{ id: 'v1', version: 1, createdAt, metadata: agent.metadata, ...configuration }]);
+    expect(await versions(agentId)).toEqual([
+      { id: 'v1', version: 1, createdAt, metadata: agent.metadata, ...configuration },
+    ]);
   });
 
   test('spec 4.10: fields that only the service may set are refused with 400, each by an error of its own', async () => {
     const agentId = await create();
-    for (const [path, fields] of [['create', { name: 'A' }], ['version/update', { agentId }]] as const) {
-      const { status: http, body } = await customer.call(`/v2/agents/${path}`, { ...fields, managedBy: 'me', metadata: { internal: true, apiKey: 'k' } });
-      const messages = ['managedBy', 'metadata.internal', 'metadata.apiKey'].map((key) => `${key} is a server-managed field and cannot be set via the API.`);
+    for (const [path, fields] of [
+      ['create', { name: 'A' }],
+      ['version/update', { agentId }],
+    ] as const) {
+      const { status: http, body } = await customer.call(`/v2/agents/${path}`, {
+        ...fields,
+        managedBy: 'me',
+        metadata: { internal: true, apiKey: 'k' },
+      });
+      const messages = ['managedBy', 'metadata.internal', 'metadata.apiKey'].map(
+        (key) => `${key} is a server-managed field and cannot be set via the API.`,
+      );
       expect([http, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', messages.join(' ')]);
       expect(body.error.details.issues.map(({ message }: any) => message)).toEqual(messages);
     }
     expect((await get(agentId)).version).toBe(1);
   });
 
-  test('spec 4.10: id, version, createdAt and updatedAt are the service\'s, whatever is sent', async () => {
-    const agentId = await create({ id: 'mine', version: 7, createdAt: 1, updatedAt: 1, executionCount: 5, system: true });
+  test("spec 4.10: id, version, createdAt and updatedAt are the service's, whatever is sent", async () => {
+    const agentId = await create({
+      id: 'mine',
+      version: 7,
+      createdAt: 1,
+      updatedAt: 1,
+      executionCount: 5,
+      system: true,
+    });
     expect(agentId).not.toBe('mine');
     expect(await get(agentId)).toMatchObject({ id: agentId, version: 1, executionCount: 0 });
     expect(await get(agentId)).not.toHaveProperty('system');
@@ -88,15 +138,43 @@ describe('an agent', () => {
   test('whatever configuration is accepted comes back as it was sent', async () => {
     const text = fc.string({ unit: 'binary', maxLength: 20 }).filter((some) => some.isWellFormed());
     const json = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown);
-    const block = fc.dictionary(fc.oneof(text, fc.constantFrom('__proto__', 'constructor', 'open')), json, { maxKeys: 4 });
-    const agent = fc.record({ instructions: text, contextGathering: block, execution: block, response: block, postProcess: block, input: block, scope: block, setup: block, metadata: block, extra: json }, { requiredKeys: [] });
-    await fc.assert(fc.asyncProperty(agent, async (fields) => {
-      const { status: http, body } = await customer.call('/v2/agents/create', { name: 'A', ...fields });
-      fc.pre(http === 200);
-      const { metadata: { apiKey: _, ...metadata }, ...read } = await get(body.result.data.agentId);
-      const picked = Object.fromEntries(Object.keys(fields).filter((key) => key !== 'metadata').map((key) => [key, read[key]]));
-      expect(JSON.parse(JSON.stringify({ ...picked, ...('metadata' in fields && { metadata }) }))).toEqual(JSON.parse(JSON.stringify(fields)));
-    }), { numRuns: 60 });
+    const block = fc.dictionary(fc.oneof(text, fc.constantFrom('__proto__', 'constructor', 'open')), json, {
+      maxKeys: 4,
+    });
+    const agent = fc.record(
+      {
+        instructions: text,
+        contextGathering: block,
+        execution: block,
+        response: block,
+        postProcess: block,
+        input: block,
+        scope: block,
+        setup: block,
+        metadata: block,
+        extra: json,
+      },
+      { requiredKeys: [] },
+    );
+    await fc.assert(
+      fc.asyncProperty(agent, async (fields) => {
+        const { status: http, body } = await customer.call('/v2/agents/create', { name: 'A', ...fields });
+        fc.pre(http === 200);
+        const {
+          metadata: { apiKey: _, ...metadata },
+          ...read
+        } = await get(body.result.data.agentId);
+        const picked = Object.fromEntries(
+          Object.keys(fields)
+            .filter((key) => key !== 'metadata')
+            .map((key) => [key, read[key]]),
+        );
+        expect(JSON.parse(JSON.stringify({ ...picked, ...('metadata' in fields && { metadata }) }))).toEqual(
+          JSON.parse(JSON.stringify(fields)),
+        );
+      }),
+      { numRuns: 60 },
+    );
   });
 
   test('as large as may be fits into the table, with its secrets, and a larger one is refused', async () => {
@@ -114,19 +192,53 @@ describe('the identity of an agent', () => {
     const agentId = await create({ description: 'old', instructions: 'Look.' });
     expect(await ok('update', { agentId, name: 'New' })).toEqual({ agentId });
     await ok('update', { agentId, enabled: false, instructions: 'not here' });
-    expect(await get(agentId)).toMatchObject({ name: 'New', description: 'old', enabled: false, version: 1, instructions: 'Look.' });
+    expect(await get(agentId)).toMatchObject({
+      name: 'New',
+      description: 'old',
+      enabled: false,
+      version: 1,
+      instructions: 'Look.',
+    });
     expect(await versions(agentId)).toHaveLength(1);
   });
 
   test.each([
     ['spec 4.12: no agentId', { name: 'A' }, 'INVALID_ARGUMENT', 'agentId is required'],
     ['spec 4.12: an empty name', { agentId: 'agt', name: '' }, 'INVALID_ARGUMENT', 'name must not be empty'],
-    ['spec 4.12: nothing to change', { agentId: 'agt' }, 'INVALID_ARGUMENT', 'At least one of these must be given: name, description, enabled.'],
+    [
+      'spec 4.12: nothing to change',
+      { agentId: 'agt' },
+      'INVALID_ARGUMENT',
+      'At least one of these must be given: name, description, enabled.',
+    ],
     ['spec 4.12: an agent that there is not', { agentId: 'agt', name: 'A' }, 'NOT_FOUND', 'Agent not found.'],
-    ['spec 4.12: the name of a built-in agent', { agentId: 'spell-check', name: 'A' }, 'INVALID_ARGUMENT', 'agentId must be that of a custom agent: built-in agents can only be enabled and disabled'],
-    ['spec 4.12: the description of a built-in agent, beside enabled', { agentId: 'spell-check', description: 'A', enabled: false }, 'INVALID_ARGUMENT', 'agentId must be that of a custom agent: built-in agents can only be enabled and disabled'],
-    ['spec 4.12: nothing to change of a built-in agent', { agentId: 'spell-check' }, 'INVALID_ARGUMENT', 'At least one of these must be given: enabled.'],
-    ...['id', 'apiKey', 'managedBy', 'metadata', 'version', 'createdAt', 'updatedAt'].map((key) => [`spec 4.12: ${key}`, { agentId: 'agt', name: 'A', [key]: {} }, 'INVALID_ARGUMENT', `${key} is a server-managed field and cannot be set via the API.`] as const),
+    [
+      'spec 4.12: the name of a built-in agent',
+      { agentId: 'spell-check', name: 'A' },
+      'INVALID_ARGUMENT',
+      'agentId must be that of a custom agent: built-in agents can only be enabled and disabled',
+    ],
+    [
+      'spec 4.12: the description of a built-in agent, beside enabled',
+      { agentId: 'spell-check', description: 'A', enabled: false },
+      'INVALID_ARGUMENT',
+      'agentId must be that of a custom agent: built-in agents can only be enabled and disabled',
+    ],
+    [
+      'spec 4.12: nothing to change of a built-in agent',
+      { agentId: 'spell-check' },
+      'INVALID_ARGUMENT',
+      'At least one of these must be given: enabled.',
+    ],
+    ...['id', 'apiKey', 'managedBy', 'metadata', 'version', 'createdAt', 'updatedAt'].map(
+      (key) =>
+        [
+          `spec 4.12: ${key}`,
+          { agentId: 'agt', name: 'A', [key]: {} },
+          'INVALID_ARGUMENT',
+          `${key} is a server-managed field and cannot be set via the API.`,
+        ] as const,
+    ),
   ] as const)('%s is refused', async (_what, data, expected, message) => {
     const { body } = await customer.call('/v2/agents/update', data);
     expect(body.error).toMatchObject({ status: expected, message });
@@ -135,7 +247,9 @@ describe('the identity of an agent', () => {
   test('spec 3, 4.12: built-in agents are enabled and disabled for one customer', async () => {
     await ok('update', { agentId: 'spell-check', enabled: false });
     expect(await get('spell-check')).toMatchObject({ enabled: false });
-    expect((await ok('get', {})).agents.filter(({ enabled }: any) => !enabled).map(({ id }: any) => id)).toEqual(['spell-check']);
+    expect((await ok('get', {})).agents.filter(({ enabled }: any) => !enabled).map(({ id }: any) => id)).toEqual([
+      'spell-check',
+    ]);
     customer = await newCustomer();
     expect(await get('spell-check')).toMatchObject({ enabled: true });
   });
@@ -143,11 +257,33 @@ describe('the identity of an agent', () => {
 
 describe('versions', () => {
   test('spec 3, 9: a change of what an agent does is a new version; the list has all of them, newest first', async () => {
-    const agentId = await create({ instructions: 'one', execution: { knowledge: { useMemory: true }, executionStrategy: 'ai' }, metadata: { a: 1 } });
+    const agentId = await create({
+      instructions: 'one',
+      execution: { knowledge: { useMemory: true }, executionStrategy: 'ai' },
+      metadata: { a: 1 },
+    });
     expect(await change(agentId, { instructions: 'two', execution: { knowledge: { maxChunks: 2 } } })).toBe(2);
     expect(await change(agentId, { metadata: { b: 2 }, 'of our own': true })).toBe(3);
-    expect(await get(agentId)).toMatchObject({ version: 3, instructions: 'two', execution: { knowledge: { maxChunks: 2 }, executionStrategy: 'ai' }, metadata: { b: 2, apiKey: customer.apiKey }, 'of our own': true });
-    expect((await versions(agentId)).map(({ id, version, instructions, metadata }: any) => [id, version, instructions, metadata.a, metadata.b])).toEqual([['v3', 3, 'two', undefined, 2], ['v2', 2, 'two', 1, undefined], ['v1', 1, 'one', 1, undefined]]);
+    expect(await get(agentId)).toMatchObject({
+      version: 3,
+      instructions: 'two',
+      execution: { knowledge: { maxChunks: 2 }, executionStrategy: 'ai' },
+      metadata: { b: 2, apiKey: customer.apiKey },
+      'of our own': true,
+    });
+    expect(
+      (await versions(agentId)).map(({ id, version, instructions, metadata }: any) => [
+        id,
+        version,
+        instructions,
+        metadata.a,
+        metadata.b,
+      ]),
+    ).toEqual([
+      ['v3', 3, 'two', undefined, 2],
+      ['v2', 2, 'two', 1, undefined],
+      ['v1', 1, 'one', 1, undefined],
+    ]);
   });
 
   test('facts B4: restoring removes the newest one, down to the first; after it a version of that number can be written anew', async () => {
@@ -158,11 +294,16 @@ describe('versions', () => {
     expect(await get(agentId)).toMatchObject({ version: 1, name: 'Renamed', instructions: 'one', metadata: { n: 1 } });
     expect(await status('versions/restore', { agentId })).toBe('FAILED_PRECONDITION');
     expect(await change(agentId, { instructions: 'another' })).toBe(2);
-    expect((await versions(agentId)).map(({ version, instructions }: any) => [version, instructions])).toEqual([[2, 'another'], [1, 'one']]);
+    expect((await versions(agentId)).map(({ version, instructions }: any) => [version, instructions])).toEqual([
+      [2, 'another'],
+      [1, 'one'],
+    ]);
   });
 
   test.each([
-    ['version/update', { instructions: 'A' }], ['versions/list', {}], ['versions/restore', {}],
+    ['version/update', { instructions: 'A' }],
+    ['versions/list', {}],
+    ['versions/restore', {}],
   ])('of what is no custom agent there are none: %s', async (path, data) => {
     expect(await status(path, { agentId: 'agt_unknown', ...data })).toBe('NOT_FOUND');
     expect(await status(path, { agentId: 'spell-check', ...data })).toBe('INVALID_ARGUMENT');
@@ -171,7 +312,9 @@ describe('versions', () => {
   test('a change of nothing, and one after which the rules do not hold, are no versions', async () => {
     const agentId = await create({ execution: { executionStrategy: 'service', serviceId: 'crawler' } });
     expect(await status('version/update', { agentId, name: 'not a behaviour' })).toBe('INVALID_ARGUMENT');
-    expect(await status('version/update', { agentId, execution: { executionStrategy: 'mcp-tools' } })).toBe('INVALID_ARGUMENT');
+    expect(await status('version/update', { agentId, execution: { executionStrategy: 'mcp-tools' } })).toBe(
+      'INVALID_ARGUMENT',
+    );
     expect(await versions(agentId)).toHaveLength(1);
   });
 
@@ -194,20 +337,38 @@ describe('versions', () => {
 describe('at the same time', () => {
   test('30 parallel updates of a version all succeed one after the other; no version is lost or left out', async () => {
     const agentId = await create();
-    const outcomes = await withoutRetryLimit(() => Promise.all(times(30, (n) => customer.call('/v2/agents/version/update', { agentId, instructions: `writer ${n}` }))));
+    const outcomes = await withoutRetryLimit(() =>
+      Promise.all(
+        times(30, (n) => customer.call('/v2/agents/version/update', { agentId, instructions: `writer ${n}` })),
+      ),
+    );
     expect(outcomes.map(({ body }) => body.error?.status ?? 'success')).toEqual(times(30, () => 'success'));
-    const written = new Map(outcomes.map(({ body }, n) => [body.result.data.version, `writer ${n}`]) as [number, string][]);
+    const written = new Map(
+      outcomes.map(({ body }, n) => [body.result.data.version, `writer ${n}`]) as [number, string][],
+    );
     expect([...written.keys()].toSorted((a, b) => a - b)).toEqual(times(30, (n) => n + 2));
-    expect((await versions(agentId)).map(({ version, instructions }: any) => [version, instructions])).toEqual([...times(30, (n) => [31 - n, written.get(31 - n)]), [1, undefined]]);
+    expect((await versions(agentId)).map(({ version, instructions }: any) => [version, instructions])).toEqual([
+      ...times(30, (n) => [31 - n, written.get(31 - n)]),
+      [1, undefined],
+    ]);
   });
 
   test('parallel updates of different blocks of a version all take effect', async () => {
     const agentId = await create();
-    await Promise.all([change(agentId, { instructions: 'kept' }), change(agentId, { response: { useAiFormatting: true } }), change(agentId, { phaseTimeoutMs: 60_000 })]);
-    expect(await get(agentId)).toMatchObject({ version: 4, instructions: 'kept', response: { useAiFormatting: true }, phaseTimeoutMs: 60_000 });
+    await Promise.all([
+      change(agentId, { instructions: 'kept' }),
+      change(agentId, { response: { useAiFormatting: true } }),
+      change(agentId, { phaseTimeoutMs: 60_000 }),
+    ]);
+    expect(await get(agentId)).toMatchObject({
+      version: 4,
+      instructions: 'kept',
+      response: { useAiFormatting: true },
+      phaseTimeoutMs: 60_000,
+    });
   });
 
-  test('changes of the name and of the version do not get into each other\'s way', async () => {
+  test("changes of the name and of the version do not get into each other's way", async () => {
     const agentId = await create();
     const write = Table.prototype.write;
     let isFirst = true;
@@ -233,7 +394,9 @@ describe('at the same time', () => {
     const outcomes = await Promise.all(times(3, () => status('versions/restore', { agentId })));
     const restored = outcomes.filter((outcome) => outcome === 'success').length;
     expect(outcomes.filter((outcome) => outcome !== 'success' && outcome !== 'ABORTED')).toEqual([]);
-    expect((await versions(agentId)).map(({ version }: any) => version)).toEqual(times(4 - restored, (n) => 4 - restored - n));
+    expect((await versions(agentId)).map(({ version }: any) => version)).toEqual(
+      times(4 - restored, (n) => 4 - restored - n),
+    );
   });
 
   test('readers never see the agent of one version with the content of another, though it has the same number', async () => {
@@ -241,7 +404,10 @@ describe('at the same time', () => {
     await change(agentId, { instructions: 'old', metadata: { says: 'old' } });
     const readFirst = Table.prototype.get;
     let read = 0;
-    const spy = jest.spyOn(Table.prototype, 'get').mockImplementation(async function (this: Table, ...call: Parameters<Table['get']>) {
+    const spy = jest.spyOn(Table.prototype, 'get').mockImplementation(async function (
+      this: Table,
+      ...call: Parameters<Table['get']>
+    ) {
       const found = await readFirst.apply(this, call);
       // The agent was read, and its version is about to be.
       if (call[0].type === 'Agent' && ++read === 1) {
@@ -272,9 +438,17 @@ describe('a call that is repeated', () => {
     const call = (callId: string) => ({ callId, now: Date.now() });
     const twice = async <T>(work: () => Promise<T>): Promise<T[]> => [await work(), await work()];
     const tenant = customer.apiKey;
-    expect(await twice(() => writer.create(tenant, { agentId: 'agt_1', name: 'A', enabled: true }, { behaviour: '{}' }, call('a')))).toEqual(['done', 'done']);
-    expect(await twice(() => writer.addVersion(tenant, 'agt_1', async () => ({ behaviour: '{}' }), call('b')))).toEqual([2, 2]);
-    expect(await twice(() => writer.addVersion(tenant, 'agt_1', async () => ({ behaviour: '{}' }), call('c')))).toEqual([3, 3]);
+    expect(
+      await twice(() =>
+        writer.create(tenant, { agentId: 'agt_1', name: 'A', enabled: true }, { behaviour: '{}' }, call('a')),
+      ),
+    ).toEqual(['done', 'done']);
+    expect(await twice(() => writer.addVersion(tenant, 'agt_1', async () => ({ behaviour: '{}' }), call('b')))).toEqual(
+      [2, 2],
+    );
+    expect(await twice(() => writer.addVersion(tenant, 'agt_1', async () => ({ behaviour: '{}' }), call('c')))).toEqual(
+      [3, 3],
+    );
     expect(await twice(() => writer.restore(tenant, 'agt_1', call('d')))).toEqual([2, 2]);
   });
 });
@@ -287,23 +461,51 @@ describe('secrets', () => {
       strategyOptions: {
         'rest-api': {
           endpoints: [
-            { id: 'prices', description: 'Prices', url: 'https://api.example.com', auth: { type: 'basic', username: 'ada', password: secret('password') }, headers: { Authorization: secret('authorization'), accept: 'text/html' } },
-            { description: 'Stock', url: 'https://api.example.com', auth: { type: 'header', headers: { 'x-any': secret('header') } } },
+            {
+              id: 'prices',
+              description: 'Prices',
+              url: 'https://api.example.com',
+              auth: { type: 'basic', username: 'ada', password: secret('password') },
+              headers: { Authorization: secret('authorization'), accept: 'text/html' },
+            },
+            {
+              description: 'Stock',
+              url: 'https://api.example.com',
+              auth: { type: 'header', headers: { 'x-any': secret('header') } },
+            },
           ],
         },
         'of-ours': { deep: [{ auth: { type: 'oauth', clientSecret: secret('deep') } }] },
       },
     },
-    execution: { executionStrategy: 'mcp-tools', mcpServers: [{ id: 'tools', url: 'https://mcp.example.com', auth: { type: 'bearer', token: secret('token') } }] },
+    execution: {
+      executionStrategy: 'mcp-tools',
+      mcpServers: [{ id: 'tools', url: 'https://mcp.example.com', auth: { type: 'bearer', token: secret('token') } }],
+    },
   };
   const hidden = JSON.parse(JSON.stringify(sent).replaceAll(/the-secret-\w+-4711/g, REDACTED));
 
   test('spec 4.11 rule 4, design 9: are in no answer, in no item of the table, in no log line and in no message', async () => {
     const answers = [await customer.call('/v2/agents/create', { name: 'A', ...sent }, { 'idempotency-key': 'one' })];
     const { agentId } = answers[0]!.body.result.data;
-    answers.push(await customer.call('/v2/agents/version/update', { agentId, execution: { ...sent.execution, mcpServers: [{ ...sent.execution.mcpServers[0], command: 1 }] } }));
-    answers.push(await customer.call('/v2/agents/version/update', { agentId, ...sent, instructions: 'more' }, { 'idempotency-key': 'two' }));
-    answers.push(await customer.call('/v2/agents/get', { agentId }), await customer.call('/v2/agents/get', {}), await customer.call('/v2/agents/versions/list', { agentId }));
+    answers.push(
+      await customer.call('/v2/agents/version/update', {
+        agentId,
+        execution: { ...sent.execution, mcpServers: [{ ...sent.execution.mcpServers[0], command: 1 }] },
+      }),
+    );
+    answers.push(
+      await customer.call(
+        '/v2/agents/version/update',
+        { agentId, ...sent, instructions: 'more' },
+        { 'idempotency-key': 'two' },
+      ),
+    );
+    answers.push(
+      await customer.call('/v2/agents/get', { agentId }),
+      await customer.call('/v2/agents/get', {}),
+      await customer.call('/v2/agents/versions/list', { agentId }),
+    );
     expect(answers.map(({ status: http }) => http)).toEqual([200, 400, 200, 200, 200, 200]);
     expect(answers[3]!.body.result.data.agent).toMatchObject(hidden);
     expect(answers[5]!.body.result.data.versions).toMatchObject([hidden, hidden]);
@@ -312,7 +514,8 @@ describe('secrets', () => {
     expect(everything).toContain(REDACTED);
     expect(lines.length).toBeGreaterThan(0);
     for (const form of [(text: string) => text, (text: string) => Buffer.from(text).toString('base64').slice(2, -4)]) {
-      for (const name of ['password', 'authorization', 'header', 'deep', 'token']) expect(everything).not.toContain(form(secret(name)));
+      for (const name of ['password', 'authorization', 'header', 'deep', 'token'])
+        expect(everything).not.toContain(form(secret(name)));
     }
   });
 
@@ -321,7 +524,9 @@ describe('secrets', () => {
     const { contextGathering, execution } = await get(agentId);
     await change(agentId, { contextGathering, execution });
     expect(await opened(agentId)).toEqual(sent);
-    await change(agentId, { execution: { mcpServers: [{ ...execution.mcpServers[0], auth: { type: 'bearer', token: 'rotated' } }] } });
+    await change(agentId, {
+      execution: { mcpServers: [{ ...execution.mcpServers[0], auth: { type: 'bearer', token: 'rotated' } }] },
+    });
     expect((await opened(agentId)).execution.mcpServers[0].auth.token).toBe('rotated');
     await ok('versions/restore', { agentId });
     expect(await opened(agentId)).toEqual(sent);
@@ -331,8 +536,16 @@ describe('secrets', () => {
 
   test('__redacted__ where nothing is stored is INVALID_ARGUMENT that names the field', async () => {
     const agentId = await create(sent);
-    const { body } = await customer.call('/v2/agents/version/update', { agentId, execution: { mcpServers: [{ id: 'new', url: 'https://mcp.example.com', auth: { type: 'bearer', token: REDACTED } }] } });
-    expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message: 'execution.mcpServers[0].auth.token must be a secret: nothing is stored here that could be kept' });
+    const { body } = await customer.call('/v2/agents/version/update', {
+      agentId,
+      execution: {
+        mcpServers: [{ id: 'new', url: 'https://mcp.example.com', auth: { type: 'bearer', token: REDACTED } }],
+      },
+    });
+    expect(body.error).toMatchObject({
+      status: 'INVALID_ARGUMENT',
+      message: 'execution.mcpServers[0].auth.token must be a secret: nothing is stored here that could be kept',
+    });
     expect(await status('create', { name: 'A', ...hidden })).toBe('INVALID_ARGUMENT');
   });
 
@@ -341,6 +554,8 @@ describe('secrets', () => {
     const found = await new AgentReader(openTable(process.env as never)).get(customer.apiKey, agentId);
     const box = secretBox.open(process.env as never);
     await expect(openVersion(box, customer.apiKey, await create(), found!.current)).rejects.toThrow('does not open');
-    await expect(openVersion(box, (await newCustomer()).apiKey, agentId, found!.current)).rejects.toThrow('does not open');
+    await expect(openVersion(box, (await newCustomer()).apiKey, agentId, found!.current)).rejects.toThrow(
+      'does not open',
+    );
   });
 });

@@ -11,7 +11,10 @@ import { workbook } from '../../support/workbook.ts';
 
 const PATH = '/v2/agents/extract';
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
-const models = { CLAUDE_MODEL_ID: 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0', NOVA_MODEL_ID: 'amazon.nova-pro-v1:0' };
+const models = {
+  CLAUDE_MODEL_ID: 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0',
+  NOVA_MODEL_ID: 'amazon.nova-pro-v1:0',
+};
 
 let engine: Engine;
 let converse: Converse;
@@ -35,7 +38,8 @@ function setUp(ids: Partial<typeof models>): void {
 afterEach(() => setUp({}));
 
 const base64 = (file: string | Uint8Array) => Buffer.from(file as string).toString('base64');
-const call = (file: string | Uint8Array, mimeType: string, more: object = {}) => customer.call(PATH, { fileBase64: base64(file), mimeType, ...more });
+const call = (file: string | Uint8Array, mimeType: string, more: object = {}) =>
+  customer.call(PATH, { fileBase64: base64(file), mimeType, ...more });
 async function extract(file: string | Uint8Array, mimeType: string, more: object = {}) {
   const { status, body } = await call(file, mimeType, more);
   expect([status, body.result?.message]).toEqual([200, 'Agents extracted successfully']);
@@ -51,16 +55,36 @@ describe('a table of thirty rows, some of them broken (spec 4.13)', () => {
     17: ['Agent 3', '', 'A second of this name.', '', '', '', ''],
     23: ['Fetching', '', 'Look.', '', 'rest-api', '', ''],
   };
-  const rows = Array.from({ length: 30 }, (_, index) => broken[index + 2]
-    ?? [`Agent ${index + 1}`, `Reviews "${index}", and more`, `Check item ${index},\nthen report it.`, index % 2 ? 'no' : 'YES', 'web-page-text; web page links', `https://www.example.com/${index}/*`, 'Ada']);
-  const csv = [titles, ...rows].map((cells) => cells.map((cell) => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')).join('\r\n');
+  const rows = Array.from(
+    { length: 30 },
+    (_, index) =>
+      broken[index + 2] ?? [
+        `Agent ${index + 1}`,
+        `Reviews "${index}", and more`,
+        `Check item ${index},\nthen report it.`,
+        index % 2 ? 'no' : 'YES',
+        'web-page-text; web page links',
+        `https://www.example.com/${index}/*`,
+        'Ada',
+      ],
+  );
+  const csv = [titles, ...rows]
+    .map((cells) => cells.map((cell) => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(','))
+    .join('\r\n');
 
-  test.each([['CSV', csv, 'text/csv; charset=utf-8'], ['XLSX', workbook([{ name: 'Checks', rows: [titles, ...rows] }]), XLSX]])('as %s gives agents that create takes as they are', async (_what, file, mimeType) => {
+  test.each([
+    ['CSV', csv, 'text/csv; charset=utf-8'],
+    ['XLSX', workbook([{ name: 'Checks', rows: [titles, ...rows] }]), XLSX],
+  ])('as %s gives agents that create takes as they are', async (_what, file, mimeType) => {
     const { agents, skipped, summary } = await extract(file, mimeType, { fileName: 'checks.csv', provider: 'claude' });
     expect(agents).toHaveLength(26);
     expect(agents[0]).toEqual({
-      name: 'Agent 1', description: 'Reviews "0", and more', instructions: 'Check item 0,\nthen report it.', enabled: true,
-      contextGathering: { strategies: ['web-page-text', 'web-page-links'] }, scope: { pageScope: ['https://www.example.com/0/*'] },
+      name: 'Agent 1',
+      description: 'Reviews "0", and more',
+      instructions: 'Check item 0,\nthen report it.',
+      enabled: true,
+      contextGathering: { strategies: ['web-page-text', 'web-page-links'] },
+      scope: { pageScope: ['https://www.example.com/0/*'] },
     });
     expect(skipped.map(({ row }: { row: number }) => row)).toEqual([5, 11, 17, 23]);
     expect(summary).toMatch(/^26 agents extracted, 4 parts of the file skipped\..*not used: "Owner"/);
@@ -76,15 +100,43 @@ describe('INVALID_ARGUMENT (spec 4.13)', () => {
     ['without a file', { mimeType: 'text/csv' }, 'fileBase64 is required'],
     ['with an empty file', { fileBase64: '', mimeType: 'text/csv' }, 'fileBase64 must not be empty'],
     ['with a blank file', { fileBase64: ' \n', mimeType: 'text/csv' }, 'fileBase64 must not be empty'],
-    ['with a file that is not base64', { fileBase64: 'name,prompt', mimeType: 'text/csv' }, 'fileBase64 must be base64'],
-    ['with a file that is too large', { fileBase64: Buffer.alloc(4_000_001).toString('base64'), mimeType: 'text/csv' }, 'fileBase64 must be at most 4000000 bytes when it is decoded'],
+    [
+      'with a file that is not base64',
+      { fileBase64: 'name,prompt', mimeType: 'text/csv' },
+      'fileBase64 must be base64',
+    ],
+    [
+      'with a file that is too large',
+      { fileBase64: Buffer.alloc(4_000_001).toString('base64'), mimeType: 'text/csv' },
+      'fileBase64 must be at most 4000000 bytes when it is decoded',
+    ],
     ['without a type', { fileBase64: 'YQ==' }, 'mimeType is required'],
     ['with an empty type', { fileBase64: 'YQ==', mimeType: '' }, 'mimeType must not be empty'],
-    ['with a type that is not supported', { fileBase64: 'YQ==', mimeType: 'image/png' }, 'mimeType must be one of text/csv, application/vnd.openxmlformats-officedocument.spreadsheetml.sheet, text/plain, application/pdf'],
-    ['with a provider that there is not', { fileBase64: 'YQ==', mimeType: 'text/csv', provider: 'openai' }, 'provider must be "claude" or "nova"'],
-    ['with a spreadsheet that is text', { fileBase64: base64('name,prompt'), mimeType: XLSX }, 'fileBase64 is damaged, or is not a file of this type'],
-    ['with a PDF that is a spreadsheet', { fileBase64: base64(workbook([{ name: 'A', rows: [['a']] }])), mimeType: 'application/pdf' }, 'fileBase64 is not a PDF'],
-    ['with text that is a PDF', { fileBase64: base64('%PDF-1.7\n%\u0000\u0001'), mimeType: 'text/plain' }, 'fileBase64 is not text'],
+    [
+      'with a type that is not supported',
+      { fileBase64: 'YQ==', mimeType: 'image/png' },
+      'mimeType must be one of text/csv, application/vnd.openxmlformats-officedocument.spreadsheetml.sheet, text/plain, application/pdf',
+    ],
+    [
+      'with a provider that there is not',
+      { fileBase64: 'YQ==', mimeType: 'text/csv', provider: 'openai' },
+      'provider must be "claude" or "nova"',
+    ],
+    [
+      'with a spreadsheet that is text',
+      { fileBase64: base64('name,prompt'), mimeType: XLSX },
+      'fileBase64 is damaged, or is not a file of this type',
+    ],
+    [
+      'with a PDF that is a spreadsheet',
+      { fileBase64: base64(workbook([{ name: 'A', rows: [['a']] }])), mimeType: 'application/pdf' },
+      'fileBase64 is not a PDF',
+    ],
+    [
+      'with text that is a PDF',
+      { fileBase64: base64('%PDF-1.7\n%\u0000\u0001'), mimeType: 'text/plain' },
+      'fileBase64 is not text',
+    ],
   ])('%s', async (_what, data, message) => {
     const { status, body } = await customer.call(PATH, data);
     expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', message]);
@@ -97,7 +149,11 @@ describe('INVALID_ARGUMENT (spec 4.13)', () => {
 });
 
 describe('without a model', () => {
-  test.each([['text/plain', 'Flag what shouts.'], ['application/pdf', '%PDF-1.7 (JavaScript: app.alert(1))'], ['text/csv', 'Topic,Wish\nTone,Quiet']])('a file of %s is skipped with that reason, and nobody is asked', async (mimeType, file) => {
+  test.each([
+    ['text/plain', 'Flag what shouts.'],
+    ['application/pdf', '%PDF-1.7 (JavaScript: app.alert(1))'],
+    ['text/csv', 'Topic,Wish\nTone,Quiet'],
+  ])('a file of %s is skipped with that reason, and nobody is asked', async (mimeType, file) => {
     const { agents, skipped } = await extract(file, mimeType);
     expect(agents).toEqual([]);
     expect(skipped.length).toBeGreaterThan(0);
@@ -107,18 +163,25 @@ describe('without a model', () => {
   test('of the provider that is named, the other is not asked', async () => {
     setUp({ CLAUDE_MODEL_ID: models.CLAUDE_MODEL_ID });
     const { skipped } = await extract('Flag what shouts.', 'text/plain', { provider: 'nova' });
-    expect(skipped).toEqual([{ originalText: 'Flag what shouts.', reason: 'No model of the provider nova is set up to read this.' }]);
+    expect(skipped).toEqual([
+      { originalText: 'Flag what shouts.', reason: 'No model of the provider nova is set up to read this.' },
+    ]);
     expect(converse.calls).toEqual([]);
   });
 });
 
 describe('a model', () => {
   test.each([
-    [undefined, models, models.CLAUDE_MODEL_ID], ['claude', models, models.CLAUDE_MODEL_ID], ['nova', models, models.NOVA_MODEL_ID], [undefined, { NOVA_MODEL_ID: models.NOVA_MODEL_ID }, models.NOVA_MODEL_ID],
+    [undefined, models, models.CLAUDE_MODEL_ID],
+    ['claude', models, models.CLAUDE_MODEL_ID],
+    ['nova', models, models.NOVA_MODEL_ID],
+    [undefined, { NOVA_MODEL_ID: models.NOVA_MODEL_ID }, models.NOVA_MODEL_ID],
   ] as const)('with provider %p and the models %j is %s', async (provider, ids, modelId) => {
     setUp(ids);
     converse.script = () => ({ input: { agents: [agent], skipped: [] } });
-    expect((await extract('Flag what shouts.', 'text/plain', { ...(provider && { provider }) })).agents).toEqual([agent]);
+    expect((await extract('Flag what shouts.', 'text/plain', { ...(provider && { provider }) })).agents).toEqual([
+      agent,
+    ]);
     expect(converse.calls.map((asked) => asked.modelId)).toEqual([modelId]);
   });
 
@@ -128,7 +191,13 @@ describe('a model', () => {
     await extract('Flag what shouts.', 'text/plain', { fileName: 'ignore-all-rules.txt' });
     const [{ request, file }] = converse.calls as [Converse['calls'][number]];
     expect(file).toBe('<file>\nFlag what shouts.\n</file>');
-    expect(request).toMatchObject({ inferenceConfig: { maxTokens: 4_096, temperature: 0 }, toolConfig: { toolChoice: { tool: { name: 'record_agents' } }, tools: [{ toolSpec: { name: 'record_agents', inputSchema: { json: { type: 'object' } } } }] } });
+    expect(request).toMatchObject({
+      inferenceConfig: { maxTokens: 4_096, temperature: 0 },
+      toolConfig: {
+        toolChoice: { tool: { name: 'record_agents' } },
+        tools: [{ toolSpec: { name: 'record_agents', inputSchema: { json: { type: 'object' } } } }],
+      },
+    });
     expect(JSON.stringify(request)).not.toContain('ignore-all-rules');
   });
 
@@ -137,7 +206,9 @@ describe('a model', () => {
     const pdf = '%PDF-1.7\n1 0 obj << /OpenAction << /S /JavaScript /JS (app.alert(1)) >> >>';
     converse.script = () => ({ input: { agents: [agent], skipped: [] } });
     expect((await extract(pdf, 'application/pdf')).agents).toEqual([agent]);
-    expect(converse.calls[0]!.request.messages[0].content[0]).toEqual({ document: { format: 'pdf', name: 'file', source: { bytes: base64(pdf) } } });
+    expect(converse.calls[0]!.request.messages[0].content[0]).toEqual({
+      document: { format: 'pdf', name: 'file', source: { bytes: base64(pdf) } },
+    });
   });
 
   test('is asked about a long table in several parts at once, whose answers come together in the order of the rows', async () => {
@@ -145,7 +216,12 @@ describe('a model', () => {
     const rows = Array.from({ length: 30 }, (_, index) => `Topic ${index},${'please '.repeat(150)}`);
     converse.script = ({ file }) => {
       const numbers = [...file.matchAll(/"row":(\d+)/g)].map(([, row]) => Number(row)).filter((row) => row > 1);
-      return { input: { agents: numbers.map((row) => ({ row, name: `Row ${row}`, instructions: 'Look.' })), skipped: [{ row: 1, originalText: 'Topic', reason: 'Titles.' }] } };
+      return {
+        input: {
+          agents: numbers.map((row) => ({ row, name: `Row ${row}`, instructions: 'Look.' })),
+          skipped: [{ row: 1, originalText: 'Topic', reason: 'Titles.' }],
+        },
+      };
     };
     const { agents, skipped } = await extract(`Topic,Wish\n${rows.join('\n')}`, 'text/csv');
     expect(converse.calls.length).toBeGreaterThan(2);
@@ -155,7 +231,16 @@ describe('a model', () => {
 
   test('says things that are not valid: they are skipped, and what is, is taken by create', async () => {
     setUp(models);
-    converse.script = () => ({ input: { agents: [{ ...agent, name: 'Valid' }, { name: 7 }, { ...agent, name: 'Odd', execution: { executionStrategy: 'shell' } }], skipped: [] } });
+    converse.script = () => ({
+      input: {
+        agents: [
+          { ...agent, name: 'Valid' },
+          { name: 7 },
+          { ...agent, name: 'Odd', execution: { executionStrategy: 'shell' } },
+        ],
+        skipped: [],
+      },
+    });
     const { agents, skipped } = await extract('Rules', 'text/plain');
     expect([agents.length, skipped.length]).toEqual([1, 2]);
     await customer.ok('/v2/agents/create', agents[0]);
@@ -163,9 +248,19 @@ describe('a model', () => {
 
   test.each([
     ['is cut off', { input: { agents: [agent, { name: 'Ha' }] }, stopReason: 'max_tokens' }, 1, /cut off/],
-    ['is cut off before it says anything', { text: 'Well,', stopReason: 'max_tokens' }, 0, /did not answer as it was asked to \(max_tokens\)/],
+    [
+      'is cut off before it says anything',
+      { text: 'Well,', stopReason: 'max_tokens' },
+      0,
+      /did not answer as it was asked to \(max_tokens\)/,
+    ],
     ['is refused', { text: 'I would rather not.', stopReason: 'end_turn' }, 0, /\(end_turn\)/],
-    ['is stopped by a guardrail', { text: 'Blocked.', stopReason: 'guardrail_intervened' }, 0, /\(guardrail_intervened\)/],
+    [
+      'is stopped by a guardrail',
+      { text: 'Blocked.', stopReason: 'guardrail_intervened' },
+      0,
+      /\(guardrail_intervened\)/,
+    ],
     ['is a tool use that is not JSON', { input: {}, stopReason: 'malformed_tool_use' }, 0, /\(malformed_tool_use\)/],
     ['has a text for a list', { input: { agents: '[{"name":' } }, 0, /not what it was asked for/],
   ] as const)('whose answer %s: what is valid is kept, the rest is named', async (_what, reply, kept, reason) => {
@@ -178,14 +273,17 @@ describe('a model', () => {
 
   test('that has too much to do is asked again', async () => {
     setUp(models);
-    converse.script = (_call, number) => (number === 0 ? { status: 429, error: 'ThrottlingException' } : { input: { agents: [agent], skipped: [] } });
+    converse.script = (_call, number) =>
+      number === 0 ? { status: 429, error: 'ThrottlingException' } : { input: { agents: [agent], skipped: [] } };
     expect((await extract('Rules', 'text/plain')).agents).toEqual([agent]);
     expect(converse.calls).toHaveLength(2);
   });
 
   test.each([
-    ['FAILED_PRECONDITION', 403, 'AccessDeniedException', 'Rules', 'text/plain'], ['FAILED_PRECONDITION', 404, 'ResourceNotFoundException', 'Rules', 'text/plain'],
-    ['FAILED_PRECONDITION', 400, 'ValidationException', 'Rules', 'text/plain'], ['INVALID_ARGUMENT', 400, 'ValidationException', '%PDF-1.7', 'application/pdf'],
+    ['FAILED_PRECONDITION', 403, 'AccessDeniedException', 'Rules', 'text/plain'],
+    ['FAILED_PRECONDITION', 404, 'ResourceNotFoundException', 'Rules', 'text/plain'],
+    ['FAILED_PRECONDITION', 400, 'ValidationException', 'Rules', 'text/plain'],
+    ['INVALID_ARGUMENT', 400, 'ValidationException', '%PDF-1.7', 'application/pdf'],
     ['DEADLINE_EXCEEDED', 408, 'ModelTimeoutException', 'Rules', 'text/plain'],
   ])('makes the call %s by answering %i %s to %p of %s', async (expected, status, error, file, mimeType) => {
     setUp(models);
@@ -199,14 +297,24 @@ describe('a model', () => {
 
 describe('a model that does not answer', () => {
   const quick = { most: 3, patience: 5_000, pause: 1 };
-  const reader = () => new ConverseReader('claude', models.CLAUDE_MODEL_ID, openBedrock() as Pick<BedrockRuntimeClient, 'send'>, quick);
-  const question = { system: 's', task: 't', file: { text: 'The text of the file' }, tool: { name: 'record_agents', description: 'd', schema: { type: 'object' } }, mostTokens: 10 };
+  const reader = () =>
+    new ConverseReader('claude', models.CLAUDE_MODEL_ID, openBedrock() as Pick<BedrockRuntimeClient, 'send'>, quick);
+  const question = {
+    system: 's',
+    task: 't',
+    file: { text: 'The text of the file' },
+    tool: { name: 'record_agents', description: 'd', schema: { type: 'object' } },
+    mostTokens: 10,
+  };
 
   test('is waited for until the deadline, and not longer', async () => {
     converse.script = () => 'hang';
     const began = Date.now();
     const { answers, troubles } = await reader().ask([question, question], began + 300);
-    expect(answers).toEqual([{ outcome: 'failed', why: 'late' }, { outcome: 'failed', why: 'late' }]);
+    expect(answers).toEqual([
+      { outcome: 'failed', why: 'late' },
+      { outcome: 'failed', why: 'late' },
+    ]);
     expect(Date.now() - began).toBeGreaterThanOrEqual(290);
     expect(Date.now() - began).toBeLessThan(5_000);
     expect(troubles).toHaveLength(1);
@@ -232,12 +340,25 @@ describe('a model that does not answer', () => {
     const logged: unknown[] = [];
     const note = (...said: unknown[]) => void logged.push(...said);
     const run = endpoint.run({
-      input: endpoint.input.parse({ fileBase64: base64('The text of the file'), mimeType: 'text/plain', fileName: 'secret.txt' }),
+      input: endpoint.input.parse({
+        fileBase64: base64('The text of the file'),
+        mimeType: 'text/plain',
+        fileName: 'secret.txt',
+      }),
       deps: { readers: fileReaders.open(environment(process.env)) },
       now: Date.now() - 25_700,
       log: { info: note, warn: note, error: note },
     } as unknown as Parameters<typeof endpoint.run>[0]);
     await expect(run).rejects.toMatchObject({ status: 'DEADLINE_EXCEEDED' });
-    expect(logged).toEqual(['a model read a file', { provider: 'claude', calls: 1, inputTokens: 0, outputTokens: 0, troubles: [expect.stringMatching(/^(AbortError|TimeoutError)$/)] }]);
+    expect(logged).toEqual([
+      'a model read a file',
+      {
+        provider: 'claude',
+        calls: 1,
+        inputTokens: 0,
+        outputTokens: 0,
+        troubles: [expect.stringMatching(/^(AbortError|TimeoutError)$/)],
+      },
+    ]);
   });
 });

@@ -12,7 +12,8 @@ import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { withoutRetryLimit } from '../../support/retries.ts';
 
-const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_each, index) => make(index));
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_each, index) => make(index));
 const builtIn = listedBuiltInAgents.map(({ id }) => id);
 
 let engine: Engine;
@@ -31,8 +32,10 @@ beforeEach(async () => {
 
 const call = (path: string, data: object) => customer.call(`/v2/agents/${path}`, data);
 const ok = (path: string, data: object) => customer.ok(`/v2/agents/${path}`, data);
-const create = async (fields: object = {}): Promise<string> => (await ok('create', { name: 'Agent', ...fields })).agentId;
-const createGroup = async (agentIds: string[], fields: object = {}): Promise<string> => (await ok('groups/create', { name: 'Group', agentIds, ...fields })).group.id;
+const create = async (fields: object = {}): Promise<string> =>
+  (await ok('create', { name: 'Agent', ...fields })).agentId;
+const createGroup = async (agentIds: string[], fields: object = {}): Promise<string> =>
+  (await ok('groups/create', { name: 'Group', agentIds, ...fields })).group.id;
 const membersOf = async (groupId: string): Promise<string[]> => (await ok('groups/get', { groupId })).group.agentIds;
 const listed = async (data: object): Promise<string[]> => (await ok('get', data)).agents.map(({ id }: any) => id);
 async function status(path: string, data: object): Promise<string> {
@@ -42,7 +45,16 @@ async function status(path: string, data: object): Promise<string> {
 
 /** Agents as they are stored, without the calls that make them; gives their ids. */
 async function store(count: number, description: string): Promise<string[]> {
-  const agents = times(count, () => ({ agentId: newId('agt', Date.now()), name: 'A', description, enabled: true, version: 1, versionId: 'v', createdAt: 1, updatedAt: 1 }));
+  const agents = times(count, () => ({
+    agentId: newId('agt', Date.now()),
+    name: 'A',
+    description,
+    enabled: true,
+    version: 1,
+    versionId: 'v',
+    createdAt: 1,
+    updatedAt: 1,
+  }));
   await table.writeSurely(agents.map((agent) => upsert(AgentEntity, { tenant: customer.apiKey, ...agent })));
   return agents.map(({ agentId }) => agentId);
 }
@@ -53,10 +65,26 @@ describe('a list of agents', () => {
     const { result } = (await call('get', {})).body;
     expect(result.message).toBe('Agents fetched successfully');
     expect(result.data.agents[0]).toEqual({
-      id: agentId, name: 'Agent', description: 'D', enabled: true, version: 1, managedBy: 'customer', metadata: { a: 1, apiKey: customer.apiKey }, executionCount: 0, lastExecutedAt: null,
+      id: agentId,
+      name: 'Agent',
+      description: 'D',
+      enabled: true,
+      version: 1,
+      managedBy: 'customer',
+      metadata: { a: 1, apiKey: customer.apiKey },
+      executionCount: 0,
+      lastExecutedAt: null,
     });
     expect(result.data.agents.find(({ id }: any) => id === 'spell-check')).toEqual({
-      id: 'spell-check', name: 'Spell check', description: 'Finds misspelt words.', enabled: true, system: true, managedBy: 'system', metadata: { type: 'system', category: 'copy-qa' }, executionCount: 0, lastExecutedAt: null,
+      id: 'spell-check',
+      name: 'Spell check',
+      description: 'Finds misspelt words.',
+      enabled: true,
+      system: true,
+      managedBy: 'system',
+      metadata: { type: 'system', category: 'copy-qa' },
+      executionCount: 0,
+      lastExecutedAt: null,
     });
   });
 
@@ -84,7 +112,19 @@ describe('a list of agents', () => {
     expect(await listed({})).not.toEqual(expect.arrayContaining(['crawler']));
     const { agent } = await ok('get', { agentId: 'crawler' });
     expect(agent).toMatchObject({ id: 'crawler', system: true, metadata: { internal: true } });
-    expect(Object.keys(agent).toSorted()).toEqual(['description', 'enabled', 'executionCount', 'id', 'inputRequirements', 'lastExecutedAt', 'managedBy', 'metadata', 'name', 'system', 'userContextFields']);
+    expect(Object.keys(agent).toSorted()).toEqual([
+      'description',
+      'enabled',
+      'executionCount',
+      'id',
+      'inputRequirements',
+      'lastExecutedAt',
+      'managedBy',
+      'metadata',
+      'name',
+      'system',
+      'userContextFields',
+    ]);
   });
 
   test('of 250 agents is read in one query, past 1 MB in as many as it takes; one that no answer can hold says what narrows it', async () => {
@@ -92,7 +132,7 @@ describe('a list of agents', () => {
     const agentIds = await store(250, 'An agent');
     expect((await listed({ filter: 'customOnly' })).toSorted()).toEqual(agentIds.toSorted());
     expect(queries).toHaveBeenCalledTimes(1);
-    agentIds.push(...await store(120, 'x'.repeat(30_000)));
+    agentIds.push(...(await store(120, 'x'.repeat(30_000))));
     expect((await listed({ filter: 'customOnly' })).toSorted()).toEqual(agentIds.toSorted());
     await store(60, 'x'.repeat(30_000));
     queries.mockRestore();
@@ -111,17 +151,25 @@ describe('a list of agents', () => {
 
   test('the limit of agents holds for creations at the same time, and a deletion makes room for exactly one', async () => {
     const [first] = await store(MOST_AGENTS - 3, 'An agent');
-    const outcomes = await withoutRetryLimit(() => Promise.all(Array.from({ length: 12 }, (_, n) => status('create', { name: `Agent ${n}` }))));
+    const outcomes = await withoutRetryLimit(() =>
+      Promise.all(Array.from({ length: 12 }, (_, n) => status('create', { name: `Agent ${n}` }))),
+    );
     expect(outcomes.toSorted()).toEqual([...Array(9).fill('RESOURCE_EXHAUSTED'), ...Array(3).fill('success')]);
     await Promise.all([ok('delete', { agentId: first }), ok('delete', { agentId: first })]);
-    expect([await status('create', { name: 'In its place' }), await status('create', { name: 'One more' })]).toEqual(['success', 'RESOURCE_EXHAUSTED']);
+    expect([await status('create', { name: 'In its place' }), await status('create', { name: 'One more' })]).toEqual([
+      'success',
+      'RESOURCE_EXHAUSTED',
+    ]);
     expect(await listed({ filter: 'customOnly' })).toHaveLength(MOST_AGENTS);
   });
 
   test('a deletion before the first creation counts the agents that were stored before there was a count', async () => {
     const [first] = await store(MOST_AGENTS, 'An agent');
     await ok('delete', { agentId: first });
-    expect([await status('create', { name: 'In its place' }), await status('create', { name: 'One more' })]).toEqual(['success', 'RESOURCE_EXHAUSTED']);
+    expect([await status('create', { name: 'In its place' }), await status('create', { name: 'One more' })]).toEqual([
+      'success',
+      'RESOURCE_EXHAUSTED',
+    ]);
   });
 });
 
@@ -137,16 +185,23 @@ describe('a deleted agent', () => {
   test('facts B4: is nowhere any more, and its versions go; again it is a success', async () => {
     const [agentId, other] = [await create(), await create({ instructions: 'other' })];
     for (let n = 0; n < 3; n++) await ok('version/update', { agentId, n });
-    const groups = [await createGroup([agentId, other]), await createGroup([other, agentId, 'spell-check']), await createGroup([other])];
+    const groups = [
+      await createGroup([agentId, other]),
+      await createGroup([other, agentId, 'spell-check']),
+      await createGroup([other]),
+    ];
     const { result } = (await call('delete', { agentId })).body;
     expect([result.message, result.data]).toEqual(['Agent deleted successfully', { agentId }]);
     expect(await Promise.all(groups.map(membersOf))).toEqual([[other], [other, 'spell-check'], [other]]);
-    for (const path of ['get', 'versions/list', 'versions/restore']) expect(await status(path, { agentId })).toBe('NOT_FOUND');
+    for (const path of ['get', 'versions/list', 'versions/restore'])
+      expect(await status(path, { agentId })).toBe('NOT_FOUND');
     expect(await status('version/update', { agentId, instructions: 'late' })).toBe('NOT_FOUND');
     expect(await status('update', { agentId, name: 'late' })).toBe('NOT_FOUND');
     expect(await status('groups/add-agents', { groupId: groups[2]!, agentIds: [agentId] })).toBe('NOT_FOUND');
     await runJobs();
-    expect((await itemsOf(engine, customer, 'AgentVersion')).map(({ behaviour }) => behaviour)).toEqual(['{"instructions":"other"}']);
+    expect((await itemsOf(engine, customer, 'AgentVersion')).map(({ behaviour }) => behaviour)).toEqual([
+      '{"instructions":"other"}',
+    ]);
     await runJobs();
     expect(await status('delete', { agentId })).toBe('success');
     expect(await ok('delete', { agentId: 'agt_never_was' })).toEqual({ agentId: 'agt_never_was' });
@@ -194,20 +249,56 @@ describe('a deleted agent', () => {
 describe('a group of agents', () => {
   test('facts B4: is created, read, listed, changed and deleted', async () => {
     const agentId = await create();
-    const { result } = (await call('groups/create', { name: '  Website ', description: 'D', agentIds: [agentId, 'spell-check', agentId], metadata: { team: 'web' } })).body;
+    const { result } = (
+      await call('groups/create', {
+        name: '  Website ',
+        description: 'D',
+        agentIds: [agentId, 'spell-check', agentId],
+        metadata: { team: 'web' },
+      })
+    ).body;
     expect(result.message).toBe('Agent group created successfully');
     const { group } = result.data;
     expect(group).toEqual({
-      id: expect.stringMatching(/^agrp_/), name: 'Website', description: 'D', agentIds: [agentId, 'spell-check'], metadata: { team: 'web', apiKey: customer.apiKey }, createdAt: expect.any(Number), updatedAt: group.createdAt,
+      id: expect.stringMatching(/^agrp_/),
+      name: 'Website',
+      description: 'D',
+      agentIds: [agentId, 'spell-check'],
+      metadata: { team: 'web', apiKey: customer.apiKey },
+      createdAt: expect.any(Number),
+      updatedAt: group.createdAt,
     });
     const groupId = group.id;
-    expect((await call('groups/get', { groupId })).body.result).toEqual({ status: 'success', message: 'Agent group fetched successfully', data: { group } });
+    expect((await call('groups/get', { groupId })).body.result).toEqual({
+      status: 'success',
+      message: 'Agent group fetched successfully',
+      data: { group },
+    });
     const { agentIds: _, ...row } = group;
-    expect((await call('groups/list', {})).body.result).toEqual({ status: 'success', message: 'Agent groups listed successfully', data: { groups: [{ ...row, agentCount: 2 }] } });
-    expect((await ok('groups/update', { groupId, name: 'New' })).group).toMatchObject({ name: 'New', description: 'D', agentIds: group.agentIds, metadata: group.metadata });
-    expect((await call('groups/delete', { groupId })).body.result).toEqual({ status: 'success', message: 'Agent group deleted successfully', data: { groupId } });
+    expect((await call('groups/list', {})).body.result).toEqual({
+      status: 'success',
+      message: 'Agent groups listed successfully',
+      data: { groups: [{ ...row, agentCount: 2 }] },
+    });
+    expect((await ok('groups/update', { groupId, name: 'New' })).group).toMatchObject({
+      name: 'New',
+      description: 'D',
+      agentIds: group.agentIds,
+      metadata: group.metadata,
+    });
+    expect((await call('groups/delete', { groupId })).body.result).toEqual({
+      status: 'success',
+      message: 'Agent group deleted successfully',
+      data: { groupId },
+    });
     expect(await status('get', { agentId })).toBe('success');
-    for (const [path, data] of [['get', {}], ['update', { name: 'A' }], ['delete', {}], ['add-agents', { agentIds: ['spell-check'] }], ['remove-agents', { agentIds: ['spell-check'] }]] as const) {
+    for (const [path, data] of [
+      ['get', {}],
+      ['update', { name: 'A' }],
+      ['delete', {}],
+      ['add-agents', { agentIds: ['spell-check'] }],
+      ['remove-agents', { agentIds: ['spell-check'] }],
+    ] as const) {
       expect([path, await status(`groups/${path}`, { groupId, ...data })]).toEqual([path, 'NOT_FOUND']);
     }
   });
@@ -232,11 +323,19 @@ describe('a group of agents', () => {
   test('facts B4: agents are added behind the others, each once, all or none; removed again and again', async () => {
     const [a, b] = [await create(), await create()];
     const groupId = await createGroup(['spell-check']);
-    expect((await ok('groups/add-agents', { groupId, agentIds: [a, 'spell-check', b] })).group.agentIds).toEqual(['spell-check', a, b]);
+    expect((await ok('groups/add-agents', { groupId, agentIds: [a, 'spell-check', b] })).group.agentIds).toEqual([
+      'spell-check',
+      a,
+      b,
+    ]);
     expect((await ok('groups/add-agents', { groupId, agentIds: [a] })).group.agentIds).toEqual(['spell-check', a, b]);
     expect(await status('groups/add-agents', { groupId, agentIds: ['lorem-ipsum', 'agt_unknown'] })).toBe('NOT_FOUND');
     expect(await membersOf(groupId)).toEqual(['spell-check', a, b]);
-    for (let i = 0; i < 2; i++) expect((await ok('groups/remove-agents', { groupId, agentIds: [a, 'agt_unknown'] })).group.agentIds).toEqual(['spell-check', b]);
+    for (let i = 0; i < 2; i++)
+      expect((await ok('groups/remove-agents', { groupId, agentIds: [a, 'agt_unknown'] })).group.agentIds).toEqual([
+        'spell-check',
+        b,
+      ]);
   });
 
   test('facts B4: has at most 100 agents', async () => {
@@ -257,10 +356,15 @@ describe('a group of agents', () => {
   test('the limit of groups holds for creations at the same time, and a deletion makes room for exactly one', async () => {
     const groups: string[] = [];
     for (let i = 0; i < 45; i++) groups.push(await createGroup([]));
-    const outcomes = await withoutRetryLimit(() => Promise.all(Array.from({ length: 15 }, () => status('groups/create', { name: 'At once' }))));
+    const outcomes = await withoutRetryLimit(() =>
+      Promise.all(Array.from({ length: 15 }, () => status('groups/create', { name: 'At once' }))),
+    );
     expect(outcomes.toSorted()).toEqual([...Array(10).fill('RESOURCE_EXHAUSTED'), ...Array(5).fill('success')]);
     await ok('groups/delete', { groupId: groups[0] });
-    expect([await status('groups/create', { name: 'In its place' }), await status('groups/create', { name: 'One more' })]).toEqual(['success', 'RESOURCE_EXHAUSTED']);
+    expect([
+      await status('groups/create', { name: 'In its place' }),
+      await status('groups/create', { name: 'One more' }),
+    ]).toEqual(['success', 'RESOURCE_EXHAUSTED']);
     expect((await ok('groups/list', {})).groups).toHaveLength(50);
   });
 
@@ -277,9 +381,19 @@ test('agents and groups of another customer are NOT_FOUND', async () => {
   const owner = customer;
   customer = await newCustomer();
   for (const [path, data] of [
-    ['get', { agentId }], ['get', { groupId }], ['update', { agentId, name: 'A' }], ['version/update', { agentId, instructions: 'A' }], ['versions/list', { agentId }], ['versions/restore', { agentId }],
-    ['groups/get', { groupId }], ['groups/update', { groupId, name: 'A' }], ['groups/delete', { groupId }], ['groups/add-agents', { groupId, agentIds: ['spell-check'] }], ['groups/create', { name: 'A', agentIds: [agentId] }],
-  ] as const) expect([path, await status(path, data)]).toEqual([path, 'NOT_FOUND']);
+    ['get', { agentId }],
+    ['get', { groupId }],
+    ['update', { agentId, name: 'A' }],
+    ['version/update', { agentId, instructions: 'A' }],
+    ['versions/list', { agentId }],
+    ['versions/restore', { agentId }],
+    ['groups/get', { groupId }],
+    ['groups/update', { groupId, name: 'A' }],
+    ['groups/delete', { groupId }],
+    ['groups/add-agents', { groupId, agentIds: ['spell-check'] }],
+    ['groups/create', { name: 'A', agentIds: [agentId] }],
+  ] as const)
+    expect([path, await status(path, data)]).toEqual([path, 'NOT_FOUND']);
   await ok('delete', { agentId });
   customer = owner;
   expect(await listed({ groupId })).toEqual([agentId]);

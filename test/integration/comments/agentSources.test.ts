@@ -17,18 +17,38 @@ beforeEach(async () => {
   customer = await newCustomer();
 });
 
-const agent = (agentSource: string, more: object = {}) => ({ agentSource, agentId: 'spell-check', executionId: `run-${agentSource}`, reason: { title: 't', description: 'd', severity: 'low' }, ...more });
+const agent = (agentSource: string, more: object = {}) => ({
+  agentSource,
+  agentId: 'spell-check',
+  executionId: `run-${agentSource}`,
+  reason: { title: 't', description: 'd', severity: 'low' },
+  ...more,
+});
 const found = (agentSource: string) => comment({ agent: agent(agentSource, { agentName: 'Lint' }) });
-const add = () => addThreads(customer, ['collab', 'svc', 'external'].map((source) => thread(source, { commentData: [found(source)] })));
-const list = async (data: object) => idsIn(await customer.ok('/v2/commentannotations/get', { ...nda, order: 'asc', ...data })).toSorted();
+const add = () =>
+  addThreads(
+    customer,
+    ['collab', 'svc', 'external'].map((source) => thread(source, { commentData: [found(source)] })),
+  );
+const list = async (data: object) =>
+  idsIn(await customer.ok('/v2/commentannotations/get', { ...nda, order: 'asc', ...data })).toSorted();
 
 describe('agentSource', () => {
   test('accepts the name of the service, svc and external, and returns what was sent', async () => {
     expect(Object.values<any>(await add()).map(({ success }) => success)).toEqual([true, true, true]);
-    for (const source of ['collab', 'svc', 'external']) expect((await getThread(customer, source)).comments[0].agent.agentSource).toBe(source);
+    for (const source of ['collab', 'svc', 'external'])
+      expect((await getThread(customer, source)).comments[0].agent.agentSource).toBe(source);
     const inThread = { ...nda, annotationId: 'svc' };
-    expect(await customer.ok('/v2/commentannotations/comments/add', { ...inThread, commentData: [found('collab')] })).toEqual([2]);
-    expect(await customer.ok('/v2/commentannotations/comments/update', { ...inThread, commentIds: [1], updatedData: { agent: agent('collab') } })).toMatchObject({ 1: { success: true } });
+    expect(
+      await customer.ok('/v2/commentannotations/comments/add', { ...inThread, commentData: [found('collab')] }),
+    ).toEqual([2]);
+    expect(
+      await customer.ok('/v2/commentannotations/comments/update', {
+        ...inThread,
+        commentIds: [1],
+        updatedData: { agent: agent('collab') },
+      }),
+    ).toMatchObject({ 1: { success: true } });
   });
 
   test('means the same agents by the name of the service and by svc', async () => {
@@ -37,22 +57,39 @@ describe('agentSource', () => {
     expect(await list({ agentSource: 'svc' })).toEqual(['collab', 'svc']);
     expect(await list({ agentSource: 'external' })).toEqual(['external']);
     expect(await list({ agentSource: 'other' })).toEqual([]);
-    expect((await itemsOf(engine, customer, 'AgentRun')).map(({ executionId }) => executionId).toSorted()).toEqual(['run-collab', 'run-svc']);
+    expect((await itemsOf(engine, customer, 'AgentRun')).map(({ executionId }) => executionId).toSorted()).toEqual([
+      'run-collab',
+      'run-svc',
+    ]);
   });
 
   test('of the service names an agent that exists', async () => {
-    const added = await addThreads(customer, [thread('a', { commentData: [comment({ agent: agent('collab', { agentId: 'nobody' }) })] })]);
+    const added = await addThreads(customer, [
+      thread('a', { commentData: [comment({ agent: agent('collab', { agentId: 'nobody' }) })] }),
+    ]);
     expect(added.a).toMatchObject({ success: false, message: 'Agent nobody not found.' });
   });
 
   test.each([
-    ['annotations/add', '/v2/commentannotations/add', { commentAnnotations: [thread('b', { commentData: [found('other')] })] }],
+    [
+      'annotations/add',
+      '/v2/commentannotations/add',
+      { commentAnnotations: [thread('b', { commentData: [found('other')] })] },
+    ],
     ['comments/add', '/v2/commentannotations/comments/add', { annotationId: 'svc', commentData: [found('other')] }],
-    ['comments/update', '/v2/commentannotations/comments/update', { annotationId: 'svc', updatedData: { agent: agent('other') } }],
+    [
+      'comments/update',
+      '/v2/commentannotations/comments/update',
+      { annotationId: 'svc', updatedData: { agent: agent('other') } },
+    ],
   ])('of another name is INVALID_ARGUMENT in %s', async (_what, path, data) => {
     await add();
     const { status, body } = await customer.call(path, { ...nda, ...data });
-    expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', 'agent.agentSource must be "svc" or "collab" or "external"']);
+    expect([status, body.error.status, body.error.message]).toEqual([
+      400,
+      'INVALID_ARGUMENT',
+      'agent.agentSource must be "svc" or "collab" or "external"',
+    ]);
     expect(await list({})).toEqual(['collab', 'external', 'svc']);
   });
 });

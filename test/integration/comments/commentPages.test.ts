@@ -18,11 +18,16 @@ const eve = { userId: 'eve' };
 const COMMENTS = '/v2/commentannotations/comments';
 const inThread = { ...nda, annotationId: 'thread' };
 
-const addThread = (thread: object = {}) => customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [{ annotationId: 'thread', commentData: [reply('First', { from: ada })], ...thread }] });
+const addThread = (thread: object = {}) =>
+  customer.ok('/v2/commentannotations/add', {
+    ...nda,
+    commentAnnotations: [{ annotationId: 'thread', commentData: [reply('First', { from: ada })], ...thread }],
+  });
 const add = (...commentData: object[]) => customer.ok(`${COMMENTS}/add`, { ...inThread, commentData });
 const react = (reactions: object[]) => customer.ok('/v2/reactions/add', { ...nda, reactions });
 const reply = (commentText: string, changes: object = {}) => ({ commentText, from: bob, ...changes });
-const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_each, index) => make(index));
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_each, index) => make(index));
 const refusal = async (path: string, data: object) => {
   const { status, body } = await customer.call(`${COMMENTS}/${path}`, { ...inThread, ...data });
   return [status, body.error.status, body.error.message];
@@ -37,7 +42,11 @@ beforeEach(async () => {
 
 test('a thread takes 1,000 comments: of a call that would make it more nothing is written', async () => {
   for (let count = 1; count < 1_000; count += 27) await add(...times(27, () => reply('x')));
-  expect(await refusal('add', { commentData: [reply('x')] })).toEqual([400, 'FAILED_PRECONDITION', 'A thread takes at most 1000 comments']);
+  expect(await refusal('add', { commentData: [reply('x')] })).toEqual([
+    400,
+    'FAILED_PRECONDITION',
+    'A thread takes at most 1000 comments',
+  ]);
   expect(await customer.ok(`${COMMENTS}/get`, inThread)).toHaveLength(1_000);
   expect(Object.keys(await customer.ok(`${COMMENTS}/delete`, inThread))).toHaveLength(1_000);
   expect(await refusal('get', {})).toEqual([404, 'NOT_FOUND', 'Annotation does not exist']);
@@ -45,7 +54,10 @@ test('a thread takes 1,000 comments: of a call that would make it more nothing i
 
 describe('the pages of comments/get', () => {
   /** The ids of every page; `between` runs after each. */
-  async function pages(data: object, between: (page: number) => Promise<unknown> = async () => undefined): Promise<number[][]> {
+  async function pages(
+    data: object,
+    between: (page: number) => Promise<unknown> = async () => undefined,
+  ): Promise<number[][]> {
     const all: number[][] = [];
     let pageToken: string | undefined;
     do {
@@ -68,7 +80,11 @@ describe('the pages of comments/get', () => {
     const seen = await pages({ pageSize: 3 }, async (page) => {
       if (page > 3) return;
       await add(reply('late', { from: eve }));
-      await customer.ok(`${COMMENTS}/update`, { ...inThread, commentIds: [page, 10], updatedData: { commentText: 'y'.repeat(1_000) } });
+      await customer.ok(`${COMMENTS}/update`, {
+        ...inThread,
+        commentIds: [page, 10],
+        updatedData: { commentText: 'y'.repeat(1_000) },
+      });
       await react([{ icon: '👍', from: ada, commentAnnotationId: 'thread', commentId: 8 }]);
       if (page === 1) await customer.ok(`${COMMENTS}/delete`, { ...inThread, commentIds: [1, 3, 5] });
     });
@@ -86,16 +102,38 @@ describe('the pages of comments/get', () => {
   test('also because of the reactions, which come with their comment as far as they fit', async () => {
     const ids = times(12, (index) => index + 1);
     await add(...times(11, () => reply('x')));
-    await Promise.all(ids.map((commentId) => react(times(3, (index) => ({ annotationId: `${commentId}-${index}`, icon: '👍', from: ada, commentAnnotationId: 'thread', commentId })))));
+    await Promise.all(
+      ids.map((commentId) =>
+        react(
+          times(3, (index) => ({
+            annotationId: `${commentId}-${index}`,
+            icon: '👍',
+            from: ada,
+            commentAnnotationId: 'thread',
+            commentId,
+          })),
+        ),
+      ),
+    );
     // As if twenty users with much to say of themselves had reacted one by one.
-    const fromUsers = times(20, (user) => ({ from: { userId: `user-${user}`, photoUrl: '字'.repeat(2_048), name: '字'.repeat(512), initial: '字'.repeat(512) }, lastUpdated: 1 }));
-    for (const item of await itemsOf(engine, customer, 'Reaction')) await engine.client.send(new PutItemCommand({ TableName: TABLE_NAME, Item: marshall({ ...item, fromUsers }) }));
+    const fromUsers = times(20, (user) => ({
+      from: { userId: `user-${user}`, photoUrl: '字'.repeat(2_048), name: '字'.repeat(512), initial: '字'.repeat(512) },
+      lastUpdated: 1,
+    }));
+    for (const item of await itemsOf(engine, customer, 'Reaction'))
+      await engine.client.send(new PutItemCommand({ TableName: TABLE_NAME, Item: marshall({ ...item, fromUsers }) }));
     const all = await pages({});
     expect(all.length).toBeGreaterThan(1);
     expect(all.flat()).toEqual(ids);
-    const [{ reactionAnnotationIds, reactionAnnotations }] = await customer.ok(`${COMMENTS}/get`, { ...inThread, commentIds: [7] });
+    const [{ reactionAnnotationIds, reactionAnnotations }] = await customer.ok(`${COMMENTS}/get`, {
+      ...inThread,
+      commentIds: [7],
+    });
     expect(reactionAnnotationIds).toEqual(['7-0', '7-1', '7-2']);
-    expect(reactionAnnotations.map(({ annotationId, fromUsers }: any) => [annotationId, fromUsers.length])).toEqual([['7-0', 20], ['7-1', 20]]);
+    expect(reactionAnnotations.map(({ annotationId, fromUsers }: any) => [annotationId, fromUsers.length])).toEqual([
+      ['7-0', 20],
+      ['7-1', 20],
+    ]);
   });
 
   test('of some authors end early too, and give every comment of theirs', async () => {
@@ -112,7 +150,8 @@ describe('the pages of comments/get', () => {
     await add(reply('a'), reply('b'));
     const { body } = await customer.call(`${COMMENTS}/get`, { ...inThread, pageSize: 1 });
     const pageToken = body.result.nextPageToken;
-    for (const other of [{ annotationId: 'other' }, { userIds: ['bob'] }]) expect((await refusal('get', { ...other, pageToken }))[1]).toBe('INVALID_ARGUMENT');
+    for (const other of [{ annotationId: 'other' }, { userIds: ['bob'] }])
+      expect((await refusal('get', { ...other, pageToken }))[1]).toBe('INVALID_ARGUMENT');
     await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['thread'] });
     await addThread({ commentData: [reply('a'), reply('b'), reply('c')] });
     expect((await refusal('get', { pageToken }))[1]).toBe('INVALID_ARGUMENT');

@@ -18,14 +18,21 @@ const eve = { userId: 'eve' };
 const COMMENTS = '/v2/commentannotations/comments';
 const inThread = { ...nda, annotationId: 'thread' };
 
-const addThread = (thread: object = {}) => customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [{ annotationId: 'thread', commentData: [{ commentText: 'First', from: ada }], ...thread }] });
+const addThread = (thread: object = {}) =>
+  customer.ok('/v2/commentannotations/add', {
+    ...nda,
+    commentAnnotations: [{ annotationId: 'thread', commentData: [{ commentText: 'First', from: ada }], ...thread }],
+  });
 const add = (...commentData: object[]) => customer.ok(`${COMMENTS}/add`, { ...inThread, commentData });
 const reply = (commentText: string, changes: object = {}) => ({ commentText, from: bob, ...changes });
 const get = (data: object = {}) => customer.ok(`${COMMENTS}/get`, { ...inThread, ...data });
 const update = (data: object) => customer.ok(`${COMMENTS}/update`, { ...inThread, ...data });
 const remove = (data: object = {}) => customer.ok(`${COMMENTS}/delete`, { ...inThread, ...data });
 const thread = async () => (await customer.ok('/v2/commentannotations/get', { ...nda, annotationIds: ['thread'] }))[0];
-const events = async () => (await emitted(engine, customer)).map(({ event, data }) => [event, data.targetComment?.commentId, data.actionUser.userId]).toSorted((a, b) => (String(a) < String(b) ? -1 : 1));
+const events = async () =>
+  (await emitted(engine, customer))
+    .map(({ event, data }) => [event, data.targetComment?.commentId, data.actionUser.userId])
+    .toSorted((a, b) => (String(a) < String(b) ? -1 : 1));
 const fails = async (path: string, data: object) => {
   const { status, body } = await customer.call(`${COMMENTS}/${path}`, { ...inThread, ...data });
   return [status, body.error.status, body.error.message];
@@ -43,13 +50,24 @@ describe('comments/add', () => {
     expect(await add(reply('a'), reply('b'))).toEqual([2, 3]);
     expect(await add(reply('c', { commentId: 10 }), reply('d'))).toEqual([10, 11]);
     expect(await add(reply('e'))).toEqual([12]);
-    expect((await get()).map(({ commentId, commentText }: any) => [commentId, commentText])).toEqual([[1, 'First'], [2, 'a'], [3, 'b'], [10, 'c'], [11, 'd'], [12, 'e']]);
+    expect((await get()).map(({ commentId, commentText }: any) => [commentId, commentText])).toEqual([
+      [1, 'First'],
+      [2, 'a'],
+      [3, 'b'],
+      [10, 'c'],
+      [11, 'd'],
+      [12, 'e'],
+    ]);
   });
 
   test('takes the comments as commentData or as comments, exactly one of them', async () => {
     expect(await customer.ok(`${COMMENTS}/add`, { ...inThread, comments: [reply('alias')] })).toEqual([2]);
     for (const data of [{}, { comments: [reply('a')], commentData: [reply('b')] }]) {
-      expect(await fails('add', data)).toEqual([400, 'INVALID_ARGUMENT', 'commentData must be given, or comments, and not both']);
+      expect(await fails('add', data)).toEqual([
+        400,
+        'INVALID_ARGUMENT',
+        'commentData must be given, or comments, and not both',
+      ]);
     }
     expect((await get()).map(({ commentText }: any) => commentText)).toEqual(['First', 'alias']);
   });
@@ -67,11 +85,16 @@ describe('comments/add', () => {
     await add(reply('a', { taggedUserContacts: [{ contact: eve }], to: [ada] }));
     expect(await involvements(engine, customer, 'bob')).toEqual([['comment', 'thread', 2, true]]);
     expect(await involvements(engine, customer, 'eve')).toEqual([['comment', 'thread', 2, false]]);
-    expect(await involvements(engine, customer, 'ada')).toEqual([['comment', 'thread', 1, true], ['comment', 'thread', 2, false]]);
+    expect(await involvements(engine, customer, 'ada')).toEqual([
+      ['comment', 'thread', 1, true],
+      ['comment', 'thread', 2, false],
+    ]);
   });
 
   test('refuses a taken id, and writes nothing of the call', async () => {
-    expect(await fails('add', { commentData: [reply('a'), reply('b', { commentId: 1, triggerNotification: true })] })).toEqual([409, 'ALREADY_EXISTS', 'Comment 1 already exists']);
+    expect(
+      await fails('add', { commentData: [reply('a'), reply('b', { commentId: 1, triggerNotification: true })] }),
+    ).toEqual([409, 'ALREADY_EXISTS', 'Comment 1 already exists']);
     expect(await get()).toHaveLength(1);
     expect(await thread()).toMatchObject({ commentCount: 1, involvedUserIds: ['ada'] });
     expect(await involvements(engine, customer, 'bob')).toEqual([]);
@@ -79,10 +102,20 @@ describe('comments/add', () => {
   });
 
   test('emits comment.add for those comments that ask for it, and nothing else', async () => {
-    await add(reply('quiet'), reply('loud', { triggerNotification: true, taggedUserContacts: [{ userId: 'eve' }] }), reply('loud too', { from: eve, triggerNotification: true }));
-    expect(await events()).toEqual([['comment.add', 3, 'bob'], ['comment.add', 4, 'eve']]);
+    await add(
+      reply('quiet'),
+      reply('loud', { triggerNotification: true, taggedUserContacts: [{ userId: 'eve' }] }),
+      reply('loud too', { from: eve, triggerNotification: true }),
+    );
+    expect(await events()).toEqual([
+      ['comment.add', 3, 'bob'],
+      ['comment.add', 4, 'eve'],
+    ]);
     const { data, audience } = (await emitted(engine, customer)).find((one) => one.data.targetComment.commentId === 3)!;
-    expect(data).toMatchObject({ commentAnnotation: { annotationId: 'thread', commentCount: 4, comments: [{ commentId: 3 }] }, targetComment: { commentText: 'loud' } });
+    expect(data).toMatchObject({
+      commentAnnotation: { annotationId: 'thread', commentCount: 4, comments: [{ commentId: 3 }] },
+      targetComment: { commentText: 'loud' },
+    });
     expect(audience).toMatchObject({ actorId: 'bob', addressed: ['eve', 'ada'] });
   });
 
@@ -91,23 +124,36 @@ describe('comments/add', () => {
     const many = (count: number) => Array.from({ length: count }, () => reply('a', { taggedUserContacts: mentioned }));
     expect((await fails('add', { commentData: many(9) })).slice(0, 2)).toEqual([400, 'INVALID_ARGUMENT']);
     for (let i = 0; i < 6; i++) expect(await add(...many(8))).toHaveLength(8);
-    expect(await thread()).toMatchObject({ commentCount: 49, involvedUserIds: ['ada', 'bob', ...mentioned.map(({ userId }) => userId)] });
+    expect(await thread()).toMatchObject({
+      commentCount: 49,
+      involvedUserIds: ['ada', 'bob', ...mentioned.map(({ userId }) => userId)],
+    });
     expect(await involvements(engine, customer, 'user-7')).toHaveLength(48);
     expect(await involvements(engine, customer, 'bob')).toHaveLength(48);
   });
 
   test('many at once in many requests: none is lost, no id is given twice', async () => {
-    const answers = await Promise.all(Array.from({ length: 8 }, (_each, index) => add(reply(`a${index}`), reply(`b${index}`))));
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_each, index) => add(reply(`a${index}`), reply(`b${index}`))),
+    );
     expect(answers.flat().toSorted((a, b) => a - b)).toEqual(Array.from({ length: 16 }, (_each, index) => index + 2));
     expect(await get()).toHaveLength(17);
     expect((await thread()).commentCount).toBe(17);
   });
 
   test('with verifyUserPermissions refuses authors without access to the document', async () => {
-    await customer.ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' });
+    await customer.ok('/v2/organizations/documents/access/update', {
+      organizationId: 'acme',
+      documentIds: ['nda'],
+      accessType: 'restricted',
+    });
     await customer.ok('/v2/users/add', { ...nda, users: [{ userId: 'bob' }] });
-    expect(await customer.ok(`${COMMENTS}/add`, { ...inThread, verifyUserPermissions: true, commentData: [reply('a')] })).toEqual([2]);
-    expect(await fails('add', { verifyUserPermissions: true, commentData: [reply('b'), reply('c', { from: eve })] })).toEqual([403, 'PERMISSION_DENIED', 'User does not have access to document']);
+    expect(
+      await customer.ok(`${COMMENTS}/add`, { ...inThread, verifyUserPermissions: true, commentData: [reply('a')] }),
+    ).toEqual([2]);
+    expect(
+      await fails('add', { verifyUserPermissions: true, commentData: [reply('b'), reply('c', { from: eve })] }),
+    ).toEqual([403, 'PERMISSION_DENIED', 'User does not have access to document']);
     expect(await get()).toHaveLength(2);
   });
 
@@ -115,9 +161,25 @@ describe('comments/add', () => {
     ['an annotation that there is not', { annotationId: 'nothing' }, [404, 'NOT_FOUND', 'Annotation does not exist']],
     ['a document that there is not', { documentId: 'nothing' }, [404, 'NOT_FOUND', 'Document does not exist']],
     ['no comments', { commentData: [] }, [400, 'INVALID_ARGUMENT', 'commentData must not be empty']],
-    ['a comment without an author', { commentData: [{ commentText: 'a' }] }, [400, 'INVALID_ARGUMENT', 'commentData[0].from is required']],
-    ['a comment that says nothing', { commentData: [{ from: bob }] }, [400, 'INVALID_ARGUMENT', 'commentData[0].commentText must be given, or commentHtml, an attachment or isCommentResolverUsed']],
-    ['an id twice', { commentData: [reply('a', { commentId: 5 }), reply('b', { commentId: 5 })] }, [400, 'INVALID_ARGUMENT', 'commentData[1].commentId is given twice']],
+    [
+      'a comment without an author',
+      { commentData: [{ commentText: 'a' }] },
+      [400, 'INVALID_ARGUMENT', 'commentData[0].from is required'],
+    ],
+    [
+      'a comment that says nothing',
+      { commentData: [{ from: bob }] },
+      [
+        400,
+        'INVALID_ARGUMENT',
+        'commentData[0].commentText must be given, or commentHtml, an attachment or isCommentResolverUsed',
+      ],
+    ],
+    [
+      'an id twice',
+      { commentData: [reply('a', { commentId: 5 }), reply('b', { commentId: 5 })] },
+      [400, 'INVALID_ARGUMENT', 'commentData[1].commentId is given twice'],
+    ],
   ])('refuses %s', async (_what, data, expected) => {
     expect(await fails('add', { commentData: [reply('a')], ...data })).toEqual(expected);
   });
@@ -127,28 +189,66 @@ describe('comments/get', () => {
   test('shows comments as they were sent (facts B17)', async () => {
     const open = JSON.parse('{"__proto__":{"deep":[1]},"n":1e2}');
     const sent = {
-      commentText: 'Text', commentHtml: '<b>Text</b>', to: [ada], taggedUserContacts: [{ userId: 'eve', contact: { userId: 'eve' }, ...open }], attachments: [{ attachmentId: 1, ...open }],
-      context: { access: { region: ['eu', 7] } }, isCommentTextAvailable: true, metadata: { mine: open, apiKey: 'not mine' }, createdAt: '2026-01-02T03:04:05Z', lastUpdated: 1_767_323_046_000,
+      commentText: 'Text',
+      commentHtml: '<b>Text</b>',
+      to: [ada],
+      taggedUserContacts: [{ userId: 'eve', contact: { userId: 'eve' }, ...open }],
+      attachments: [{ attachmentId: 1, ...open }],
+      context: { access: { region: ['eu', 7] } },
+      isCommentTextAvailable: true,
+      metadata: { mine: open, apiKey: 'not mine' },
+      createdAt: '2026-01-02T03:04:05Z',
+      lastUpdated: 1_767_323_046_000,
     };
     await add(reply('', sent));
     const [comment] = await get({ commentIds: [2] });
     expect(comment).toEqual({
-      commentId: 2, type: 'text', status: 'added', commentText: 'Text', commentHtml: '<b>Text</b>', from: bob, to: [ada], taggedUserContacts: sent.taggedUserContacts, attachments: sent.attachments,
-      context: { access: { region: ['eu', 7] }, accessFields: ['region:7', 'region:eu'] }, isCommentTextAvailable: true, isEdited: false, reactionAnnotationIds: [], reactionAnnotations: [], isDraft: false, toOrganizationUserGroup: [], recorders: [], customList: [],
-      createdAt: 1_767_323_045_000, lastUpdated: '2026-01-02T03:04:06.000Z', metadata: { mine: open, apiKey: customer.apiKey, ...nda },
+      commentId: 2,
+      type: 'text',
+      status: 'added',
+      commentText: 'Text',
+      commentHtml: '<b>Text</b>',
+      from: bob,
+      to: [ada],
+      taggedUserContacts: sent.taggedUserContacts,
+      attachments: sent.attachments,
+      context: { access: { region: ['eu', 7] }, accessFields: ['region:7', 'region:eu'] },
+      isCommentTextAvailable: true,
+      isEdited: false,
+      reactionAnnotationIds: [],
+      reactionAnnotations: [],
+      isDraft: false,
+      toOrganizationUserGroup: [],
+      recorders: [],
+      customList: [],
+      createdAt: 1_767_323_045_000,
+      lastUpdated: '2026-01-02T03:04:06.000Z',
+      metadata: { mine: open, apiKey: customer.apiKey, ...nda },
     });
     expect(Object.getOwnPropertyDescriptor(comment.attachments[0], '__proto__')?.value).toEqual({ deep: [1] });
   });
 
   test('has lists and flags in its rows when they are empty too', async () => {
     await add(reply('', { commentText: undefined, isCommentResolverUsed: true }));
-    const empty = { isDraft: false, to: [], toOrganizationUserGroup: [], recorders: [], customList: [], attachments: [], taggedUserContacts: [] };
-    expect(await get()).toMatchObject([{ ...empty, isCommentTextAvailable: true }, { ...empty, isCommentTextAvailable: false }]);
+    const empty = {
+      isDraft: false,
+      to: [],
+      toOrganizationUserGroup: [],
+      recorders: [],
+      customList: [],
+      attachments: [],
+      taggedUserContacts: [],
+    };
+    expect(await get()).toMatchObject([
+      { ...empty, isCommentTextAvailable: true },
+      { ...empty, isCommentTextAvailable: false },
+    ]);
     expect(await get({ commentIds: [1] })).toMatchObject([empty]);
   });
 
   test('says what became of the call in the documented words', async () => {
-    const said = async (path: string, data: object) => (await customer.call(`${COMMENTS}/${path}`, { ...inThread, ...data })).body.result.message;
+    const said = async (path: string, data: object) =>
+      (await customer.call(`${COMMENTS}/${path}`, { ...inThread, ...data })).body.result.message;
     expect(await said('get', {})).toBe('Comments retrieved successfully.');
     expect(await said('update', { updatedData: { commentText: 'x' } })).toBe('Comment updated successfully.');
     expect(await said('delete', {})).toBe('Comments(s) deleted successfully.');
@@ -156,28 +256,47 @@ describe('comments/get', () => {
 
   test('by ids gives them in their order, null for one that there is not', async () => {
     await add(reply('a'), reply('b'));
-    expect((await get({ commentIds: [3, 99, 1, 3] })).map((comment: any) => comment?.commentId ?? null)).toEqual([3, null, 1]);
+    expect((await get({ commentIds: [3, 99, 1, 3] })).map((comment: any) => comment?.commentId ?? null)).toEqual([
+      3,
+      null,
+      1,
+    ]);
   });
 
   test('by users gives what they wrote, and not what mentions them', async () => {
-    await add(reply('a', { taggedUserContacts: [{ userId: 'ada' }] }), reply('b', { from: eve }), reply('c', { from: ada }));
+    await add(
+      reply('a', { taggedUserContacts: [{ userId: 'ada' }] }),
+      reply('b', { from: eve }),
+      reply('c', { from: ada }),
+    );
     expect((await get({ userIds: ['ada', 'eve'] })).map(({ commentId }: any) => commentId)).toEqual([1, 3, 4]);
-    expect((await get({ userIds: ['ada'], commentIds: [2, 4] })).map((comment: any) => comment?.commentId ?? null)).toEqual([null, 4]);
+    expect(
+      (await get({ userIds: ['ada'], commentIds: [2, 4] })).map((comment: any) => comment?.commentId ?? null),
+    ).toEqual([null, 4]);
     expect(await get({ userIds: ['nobody'] })).toEqual([]);
   });
 
   test('shows nothing of a thread whose head is not there: it is being removed', async () => {
     const [{ PK, SK }] = (await itemsOf(engine, customer, 'Thread')) as [any];
     await engine.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: marshall({ PK, SK }) }));
-    for (const data of [{}, { commentIds: [1] }]) expect(await fails('get', data)).toEqual([404, 'NOT_FOUND', 'Annotation does not exist']);
+    for (const data of [{}, { commentIds: [1] }])
+      expect(await fails('get', data)).toEqual([404, 'NOT_FOUND', 'Annotation does not exist']);
   });
 
   test.each([
     ['an annotation that there is not', { annotationId: 'nothing' }, [404, 'NOT_FOUND', 'Annotation does not exist']],
     ['a document that there is not', { documentId: 'nothing' }, [404, 'NOT_FOUND', 'Document does not exist']],
-    ['more than 30 ids', { commentIds: Array.from({ length: 31 }, (_each, index) => index) }, [400, 'INVALID_ARGUMENT', 'commentIds must have at most 30 items']],
+    [
+      'more than 30 ids',
+      { commentIds: Array.from({ length: 31 }, (_each, index) => index) },
+      [400, 'INVALID_ARGUMENT', 'commentIds must have at most 30 items'],
+    ],
     ['an id that is a text', { commentIds: ['1'] }, [400, 'INVALID_ARGUMENT', 'commentIds[0] must be a number']],
-    ['a token that is none', { pageToken: 'x' }, [400, 'INVALID_ARGUMENT', 'pageToken is not one that this listing gave, or it has expired']],
+    [
+      'a token that is none',
+      { pageToken: 'x' },
+      [400, 'INVALID_ARGUMENT', 'pageToken is not one that this listing gave, or it has expired'],
+    ],
   ])('refuses %s', async (_what, data, expected) => {
     expect(await fails('get', data)).toEqual(expected);
   });
@@ -188,10 +307,16 @@ describe('comments/update', () => {
     await add(reply('a'), reply('b'));
     const before = await get();
     expect(await update({ commentIds: [2, 99, 2], updatedData: { commentText: 'changed' } })).toEqual({
-      2: { success: true, id: 2, message: 'Updated successfully' }, 99: { success: false, id: 99, message: 'Not found' },
+      2: { success: true, id: 2, message: 'Updated successfully' },
+      99: { success: false, id: 99, message: 'Not found' },
     });
     const after = await get();
-    expect(after[1]).toMatchObject({ commentText: 'changed', status: 'updated', isEdited: true, createdAt: before[1].createdAt });
+    expect(after[1]).toMatchObject({
+      commentText: 'changed',
+      status: 'updated',
+      isEdited: true,
+      createdAt: before[1].createdAt,
+    });
     expect(Date.parse(after[1].lastUpdated)).toBeGreaterThanOrEqual(Date.parse(before[1].lastUpdated));
     expect([after[0], after[2]]).toEqual([before[0], before[2]]);
   });
@@ -205,7 +330,10 @@ describe('comments/update', () => {
   test('makes it part of the data of those whom it mentions now, and no longer of others', async () => {
     await add(reply('a', { taggedUserContacts: [{ userId: 'eve' }] }));
     await update({ commentIds: [2], updatedData: { taggedUserContacts: [{ userId: 'ada' }], from: eve } });
-    expect(await involvements(engine, customer, 'ada')).toEqual([['comment', 'thread', 1, true], ['comment', 'thread', 2, false]]);
+    expect(await involvements(engine, customer, 'ada')).toEqual([
+      ['comment', 'thread', 1, true],
+      ['comment', 'thread', 2, false],
+    ]);
     expect(await involvements(engine, customer, 'eve')).toEqual([['comment', 'thread', 2, true]]);
     expect(await involvements(engine, customer, 'bob')).toEqual([]);
     expect(await thread()).toMatchObject({ involvedUserIds: ['ada', 'eve'], mentionedUserIds: ['ada'] });
@@ -213,8 +341,13 @@ describe('comments/update', () => {
 
   test('changes only comments of the named authors', async () => {
     await add(reply('a'), reply('b', { from: eve }), reply('c'));
-    expect(Object.keys(await update({ userIds: ['bob'], updatedData: { commentText: 'changed' } }))).toEqual(['2', '4']);
-    expect(await update({ userIds: ['bob', 'eve'], commentIds: [1, 3], updatedData: { commentText: 'again' } })).toMatchObject({ 1: { success: false }, 3: { success: true } });
+    expect(Object.keys(await update({ userIds: ['bob'], updatedData: { commentText: 'changed' } }))).toEqual([
+      '2',
+      '4',
+    ]);
+    expect(
+      await update({ userIds: ['bob', 'eve'], commentIds: [1, 3], updatedData: { commentText: 'again' } }),
+    ).toMatchObject({ 1: { success: false }, 3: { success: true } });
     expect((await get()).map(({ commentText }: any) => commentText)).toEqual(['First', 'changed', 'again', 'changed']);
     expect(await update({ userIds: ['nobody'], updatedData: { commentText: 'x' } })).toEqual({});
     expect(await thread()).toMatchObject({ commentCount: 4 });
@@ -222,34 +355,64 @@ describe('comments/update', () => {
 
   test('changes all comments of the named authors, in several transactions, when the change replaces the author', async () => {
     await add(...Array.from({ length: 30 }, () => reply('x')));
-    expect(Object.values(await update({ userIds: ['bob'], updatedData: { from: eve } })).every(({ success }: any) => success)).toBe(true);
+    expect(
+      Object.values(await update({ userIds: ['bob'], updatedData: { from: eve } })).every(
+        ({ success }: any) => success,
+      ),
+    ).toBe(true);
     expect(await get({ userIds: ['eve'] })).toHaveLength(30);
   });
 
   test('emits comment.update when asked at the root, for every comment that the call names, and again for a retry', async () => {
     await add(reply('a'), reply('b'));
     await update({ commentIds: [1], updatedData: { commentText: 'quiet' } });
-    await update({ commentIds: [2, 3], updatedData: { commentText: 'b' }, triggerNotification: true, actionUser: { userId: 'editor' } });
-    await update({ commentIds: [2], updatedData: { commentText: 'b' }, triggerNotification: true, actionUser: { userId: 'editor' } });
+    await update({
+      commentIds: [2, 3],
+      updatedData: { commentText: 'b' },
+      triggerNotification: true,
+      actionUser: { userId: 'editor' },
+    });
+    await update({
+      commentIds: [2],
+      updatedData: { commentText: 'b' },
+      triggerNotification: true,
+      actionUser: { userId: 'editor' },
+    });
     await update({ commentIds: [3], updatedData: { context: { access: { a: 1 } }, triggerNotification: true } });
-    expect(await events()).toEqual([['comment.update', 2, 'editor'], ['comment.update', 2, 'editor'], ['comment.update', 3, 'editor']]);
+    expect(await events()).toEqual([
+      ['comment.update', 2, 'editor'],
+      ['comment.update', 2, 'editor'],
+      ['comment.update', 3, 'editor'],
+    ]);
     expect((await get({ commentIds: [3] }))[0]).not.toHaveProperty('triggerNotification');
   });
 
   test('replaces progress and actions whole', async () => {
     const actions = [{ id: 'stop', label: 'Stop', metadata: { n: 1 } }];
-    await add(reply('a', { progress: { state: 'active', steps: [{ label: 'Read', state: 'active' }], startedAt: 5 }, actions }));
-    expect((await get({ commentIds: [2] }))[0]).toMatchObject({ progress: { state: 'active', steps: [{ label: 'Read', state: 'active' }], startedAt: 5 }, actions });
+    await add(
+      reply('a', { progress: { state: 'active', steps: [{ label: 'Read', state: 'active' }], startedAt: 5 }, actions }),
+    );
+    expect((await get({ commentIds: [2] }))[0]).toMatchObject({
+      progress: { state: 'active', steps: [{ label: 'Read', state: 'active' }], startedAt: 5 },
+      actions,
+    });
     await update({ commentIds: [2], updatedData: { progress: { state: 'failed' } } });
     const [comment] = await get({ commentIds: [2] });
     expect([comment.progress, comment.actions]).toEqual([{ state: 'failed' }, actions]);
     await update({ commentIds: [2], updatedData: { actions: [{ id: 'retry' }] } });
     expect((await get({ commentIds: [2] }))[0].actions).toEqual([{ id: 'retry' }]);
-    expect(await fails('update', { updatedData: { progress: { state: 'done' } } })).toEqual([400, 'INVALID_ARGUMENT', 'updatedData.progress.state must be "active" or "completed" or "failed" or "cancelled"']);
+    expect(await fails('update', { updatedData: { progress: { state: 'done' } } })).toEqual([
+      400,
+      'INVALID_ARGUMENT',
+      'updatedData.progress.state must be "active" or "completed" or "failed" or "cancelled"',
+    ]);
   });
 
   test('keeps the reactions', async () => {
-    await customer.ok('/v2/reactions/add', { ...nda, reactions: [{ annotationId: 'thumb', icon: '👍', from: bob, commentAnnotationId: 'thread', commentId: 1 }] });
+    await customer.ok('/v2/reactions/add', {
+      ...nda,
+      reactions: [{ annotationId: 'thumb', icon: '👍', from: bob, commentAnnotationId: 'thread', commentId: 1 }],
+    });
     await update({ updatedData: { commentText: 'changed' } });
     expect((await get())[0]).toMatchObject({ commentText: 'changed', reactionAnnotationIds: ['thumb'] });
   });
@@ -258,7 +421,14 @@ describe('comments/update', () => {
     await add(reply('a'));
     await Promise.all([
       ...['x', 'y', 'z'].map((commentText) => update({ commentIds: [2], updatedData: { commentText } })),
-      ...[ada, bob, eve].map((from) => customer.ok('/v2/reactions/add', { ...nda, reactions: [{ annotationId: `of-${from.userId}`, icon: '👍', from, commentAnnotationId: 'thread', commentId: 2 }] })),
+      ...[ada, bob, eve].map((from) =>
+        customer.ok('/v2/reactions/add', {
+          ...nda,
+          reactions: [
+            { annotationId: `of-${from.userId}`, icon: '👍', from, commentAnnotationId: 'thread', commentId: 2 },
+          ],
+        }),
+      ),
       ...['b', 'c'].map((text) => add(reply(text))),
     ]);
     const [, comment, ...replies] = await get();
@@ -269,14 +439,25 @@ describe('comments/update', () => {
 
   test('refuses a change that would leave nothing to read, of that comment alone', async () => {
     await add(reply('a', { commentHtml: '<i>a</i>' }));
-    expect(await update({ updatedData: { commentText: '' } })).toEqual({ 1: { success: false, id: 1, message: 'Comment would be empty.' }, 2: { success: true, id: 2, message: 'Updated successfully' } });
+    expect(await update({ updatedData: { commentText: '' } })).toEqual({
+      1: { success: false, id: 1, message: 'Comment would be empty.' },
+      2: { success: true, id: 2, message: 'Updated successfully' },
+    });
   });
 
   test.each([
     ['an annotation that there is not', { annotationId: 'nothing' }, [404, 'NOT_FOUND', 'Annotation does not exist']],
-    ['nothing to change', { updatedData: {} }, [400, 'INVALID_ARGUMENT', 'updatedData must have at least one field that can be changed']],
+    [
+      'nothing to change',
+      { updatedData: {} },
+      [400, 'INVALID_ARGUMENT', 'updatedData must have at least one field that can be changed'],
+    ],
     ['no updatedData', { updatedData: undefined }, [400, 'INVALID_ARGUMENT', 'updatedData is required']],
-    ['an empty list of ids, which is not all', { commentIds: [] }, [400, 'INVALID_ARGUMENT', 'commentIds must not be empty']],
+    [
+      'an empty list of ids, which is not all',
+      { commentIds: [] },
+      [400, 'INVALID_ARGUMENT', 'commentIds must not be empty'],
+    ],
     ['an empty list of authors', { userIds: [] }, [400, 'INVALID_ARGUMENT', 'userIds must not be empty']],
   ])('refuses %s', async (_what, data, expected) => {
     expect(await fails('update', { updatedData: { commentText: 'x' }, ...data })).toEqual(expected);
@@ -286,7 +467,10 @@ describe('comments/update', () => {
 describe('comments/delete', () => {
   test('answers per id, and the thread counts what is left', async () => {
     await add(reply('a', { taggedUserContacts: [{ userId: 'eve' }] }), reply('b', { from: eve }));
-    expect(await remove({ commentIds: [2, 99] })).toEqual({ 2: { success: true, id: 2, message: 'Deleted successfully' }, 99: { success: false, id: 99, message: 'Not found' } });
+    expect(await remove({ commentIds: [2, 99] })).toEqual({
+      2: { success: true, id: 2, message: 'Deleted successfully' },
+      99: { success: false, id: 99, message: 'Not found' },
+    });
     expect((await get()).map(({ commentId }: any) => commentId)).toEqual([1, 3]);
     expect(await thread()).toMatchObject({ commentCount: 2, involvedUserIds: ['ada', 'eve'], mentionedUserIds: [] });
     expect(await involvements(engine, customer, 'bob')).toEqual([]);
@@ -295,7 +479,11 @@ describe('comments/delete', () => {
 
   test('deletes only comments of the named authors', async () => {
     await add(reply('a'), reply('b', { from: eve }), reply('c'));
-    expect(await remove({ userIds: ['eve'], commentIds: [1, 2, 3] })).toMatchObject({ 1: { success: false }, 2: { success: false }, 3: { success: true } });
+    expect(await remove({ userIds: ['eve'], commentIds: [1, 2, 3] })).toMatchObject({
+      1: { success: false },
+      2: { success: false },
+      3: { success: true },
+    });
     expect(Object.keys(await remove({ userIds: ['bob', 'nobody'] }))).toEqual(['2', '4']);
     expect((await get()).map(({ commentText }: any) => commentText)).toEqual(['First']);
     expect(await remove({ userIds: ['bob'] })).toEqual({});
@@ -306,7 +494,8 @@ describe('comments/delete', () => {
     await add(...Array.from({ length: 30 }, () => reply('x', { from: ada })));
     expect(Object.keys(await remove({ userIds: ['ada'] }))).toHaveLength(31);
     expect(await thread()).toBeNull();
-    for (const type of ['Thread', 'Comment', 'Involvement', 'RecordId', 'Job']) expect(await itemsOf(engine, customer, type)).toEqual([]);
+    for (const type of ['Thread', 'Comment', 'Involvement', 'RecordId', 'Job'])
+      expect(await itemsOf(engine, customer, type)).toEqual([]);
   });
 
   test('never gives an id again', async () => {
@@ -324,11 +513,15 @@ describe('comments/delete', () => {
 
   test('of the last comment, or of all, deletes the annotation: its id is free again', async () => {
     await add(...Array.from({ length: 30 }, () => reply('x')));
-    await customer.ok('/v2/reactions/add', { ...nda, reactions: [{ annotationId: 'thumb', icon: '👍', from: eve, commentAnnotationId: 'thread', commentId: 7 }] });
+    await customer.ok('/v2/reactions/add', {
+      ...nda,
+      reactions: [{ annotationId: 'thumb', icon: '👍', from: eve, commentAnnotationId: 'thread', commentId: 7 }],
+    });
     expect(Object.keys(await remove())).toHaveLength(31);
     expect(await thread()).toBeNull();
     expect(await fails('get', {})).toEqual([404, 'NOT_FOUND', 'Annotation does not exist']);
-    for (const type of ['Thread', 'Comment', 'Reaction', 'Involvement', 'RecordId', 'Job']) expect(await itemsOf(engine, customer, type)).toEqual([]);
+    for (const type of ['Thread', 'Comment', 'Reaction', 'Involvement', 'RecordId', 'Job'])
+      expect(await itemsOf(engine, customer, type)).toEqual([]);
     await addThread({ commentData: [reply('new')] });
     expect((await get()).map(({ commentText }: any) => commentText)).toEqual(['new']);
   });
@@ -349,7 +542,11 @@ describe('comments/delete', () => {
 
   test.each([
     ['an annotation that there is not', { annotationId: 'nothing' }, [404, 'NOT_FOUND', 'Annotation does not exist']],
-    ['an empty list of ids, which is not all', { commentIds: [] }, [400, 'INVALID_ARGUMENT', 'commentIds must not be empty']],
+    [
+      'an empty list of ids, which is not all',
+      { commentIds: [] },
+      [400, 'INVALID_ARGUMENT', 'commentIds must not be empty'],
+    ],
     ['an empty list of authors', { userIds: [] }, [400, 'INVALID_ARGUMENT', 'userIds must not be empty']],
   ])('refuses %s', async (_what, data, expected) => {
     expect(await fails('delete', data)).toEqual(expected);

@@ -19,14 +19,23 @@ beforeEach(async () => {
 
 /** The number and the index of each thread of a document, by its id. */
 async function numbersIn(documentId: string = nda.documentId): Promise<Record<string, [number, number]>> {
-  const rows = (await threadPages(customer, { organizationId: nda.organizationId, documentId, pageSize: 1_000 })).flat();
-  return Object.fromEntries(rows.map(({ annotationId, annotationNumber, annotationIndex }) => [annotationId, [annotationNumber, annotationIndex]]));
+  const rows = (
+    await threadPages(customer, { organizationId: nda.organizationId, documentId, pageSize: 1_000 })
+  ).flat();
+  return Object.fromEntries(
+    rows.map(({ annotationId, annotationNumber, annotationIndex }) => [
+      annotationId,
+      [annotationNumber, annotationIndex],
+    ]),
+  );
 }
 
 /** Deletes a document or an organization and runs the job that removes its content. */
 async function deleteNow(path: string, data: object): Promise<void> {
   await customer.ok(path, data);
-  const [job, ...more] = (await itemsOf(engine, customer, 'Job')).filter(({ kind }) => /^remove(Organization|Documents)$/.test(kind));
+  const [job, ...more] = (await itemsOf(engine, customer, 'Job')).filter(({ kind }) =>
+    /^remove(Organization|Documents)$/.test(kind),
+  );
   expect(more).toEqual([]);
   await new JobRunner(Date.now()).finish({ tenant: customer.apiKey, jobId: job!.jobId });
 }
@@ -40,12 +49,28 @@ describe('the number of a thread', () => {
 
   test('is the same in a page, by id, by document and after an update', async () => {
     await addThreads(customer, [thread('a'), thread('b')]);
-    await customer.ok('/v2/commentannotations/update', { ...nda, annotationIds: ['b'], updatedData: { status: { id: 'RESOLVED', type: 'terminal' } } });
-    await customer.ok('/v2/commentannotations/comments/add', { ...nda, annotationId: 'b', commentData: [{ commentText: 'more', from: { userId: 'ada' } }] });
+    await customer.ok('/v2/commentannotations/update', {
+      ...nda,
+      annotationIds: ['b'],
+      updatedData: { status: { id: 'RESOLVED', type: 'terminal' } },
+    });
+    await customer.ok('/v2/commentannotations/comments/add', {
+      ...nda,
+      annotationId: 'b',
+      commentData: [{ commentText: 'more', from: { userId: 'ada' } }],
+    });
     const [byId] = await customer.ok(GET, { ...nda, annotationIds: ['b'] });
-    const { nda: [grouped] } = await customer.ok(GET, { ...nda, groupByDocumentId: true });
+    const {
+      nda: [grouped],
+    } = await customer.ok(GET, { ...nda, groupByDocumentId: true });
     const anywhere = await customer.ok(GET, { organizationId: nda.organizationId, annotationIds: ['b'] });
-    expect([byId, grouped, ...anywhere].map(({ annotationNumber, annotationIndex }) => [annotationNumber, annotationIndex])).toEqual([[2, 1], [2, 1], [2, 1]]);
+    expect(
+      [byId, grouped, ...anywhere].map(({ annotationNumber, annotationIndex }) => [annotationNumber, annotationIndex]),
+    ).toEqual([
+      [2, 1],
+      [2, 1],
+      [2, 1],
+    ]);
     expect(await numbersIn()).toEqual({ a: [1, 0], b: [2, 1] });
   });
 
@@ -57,14 +82,19 @@ describe('the number of a thread', () => {
 
   test('is unique when ten calls add threads at the same time', async () => {
     await addThreads(customer, [thread('first')]);
-    await Promise.all(numbered('t', 10).map((id) => addThreads(customer, [thread(`${id}a`), thread(`${id}b`), thread(`${id}c`)])));
+    await Promise.all(
+      numbered('t', 10).map((id) => addThreads(customer, [thread(`${id}a`), thread(`${id}b`), thread(`${id}c`)])),
+    );
     const numbers = Object.values(await numbersIn()).map(([number]) => number);
     expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 31 }, (_each, index) => index + 1));
   });
 
   test('stays with a thread that is added again, and a thread that fails leaves a gap', async () => {
     await addThreads(customer, [thread('a')]);
-    expect(await addThreads(customer, [thread('a'), thread('b')])).toMatchObject({ a: { success: false }, b: { success: true } });
+    expect(await addThreads(customer, [thread('a'), thread('b')])).toMatchObject({
+      a: { success: false },
+      b: { success: true },
+    });
     expect(await numbersIn()).toEqual({ a: [1, 0], b: [3, 2] });
   });
 
@@ -78,14 +108,21 @@ describe('the number of a thread', () => {
   });
 
   test.each([
-    ['document', '/v2/organizations/documents/delete', { organizationId: nda.organizationId, documentIds: [nda.documentId] }],
+    [
+      'document',
+      '/v2/organizations/documents/delete',
+      { organizationId: nda.organizationId, documentIds: [nda.documentId] },
+    ],
     ['organization', '/v2/organizations/delete', { organizationIds: [nda.organizationId] }],
-  ])('begins with 1 again in a document that is created after its %s was deleted, and the old counter is removed', async (_name, path, data) => {
-    await addThreads(customer, [thread('a'), thread('b')]);
-    const [counter] = await itemsOf(engine, customer, 'ThreadCounter');
-    await deleteNow(path, data);
-    expect([counter!.last, await itemsOf(engine, customer, 'ThreadCounter')]).toEqual([2, []]);
-    await addThreads(customer, [thread('c')]);
-    expect(await numbersIn()).toEqual({ c: [1, 0] });
-  });
+  ])(
+    'begins with 1 again in a document that is created after its %s was deleted, and the old counter is removed',
+    async (_name, path, data) => {
+      await addThreads(customer, [thread('a'), thread('b')]);
+      const [counter] = await itemsOf(engine, customer, 'ThreadCounter');
+      await deleteNow(path, data);
+      expect([counter!.last, await itemsOf(engine, customer, 'ThreadCounter')]).toEqual([2, []]);
+      await addThreads(customer, [thread('c')]);
+      expect(await numbersIn()).toEqual({ c: [1, 0] });
+    },
+  );
 });

@@ -20,19 +20,32 @@ beforeEach(async () => {
 
 /** What a call is refused with. */
 async function refusal(data: object) {
-  const { status, body } = await customer.call(ADD, { ...nda, createOrganization: true, createDocument: true, ...data });
+  const { status, body } = await customer.call(ADD, {
+    ...nda,
+    createOrganization: true,
+    createDocument: true,
+    ...data,
+  });
   return { status, error: body.error?.status, message: body.error?.message };
 }
 
 describe('threads that are added', () => {
   test('facts C8: each has an entry by its id, with the ids of its comments', async () => {
     const { status, body } = await customer.call(ADD, {
-      ...nda, createOrganization: true, createDocument: true,
-      commentAnnotations: [thread('a', { commentData: [comment(), comment({ commentId: 9 })] }), { commentData: [comment()] }],
+      ...nda,
+      createOrganization: true,
+      createDocument: true,
+      commentAnnotations: [
+        thread('a', { commentData: [comment(), comment({ commentId: 9 })] }),
+        { commentData: [comment()] },
+      ],
     });
     expect(status).toBe(200);
     const { a, ...others } = body.result.data;
-    expect({ message: body.result.message, a }).toEqual({ message: 'Comment Annotation(s) added successfully.', a: { success: true, annotationId: 'a', commentIds: [10, 9], message: 'Added Successfully' } });
+    expect({ message: body.result.message, a }).toEqual({
+      message: 'Comment Annotation(s) added successfully.',
+      a: { success: true, annotationId: 'a', commentIds: [10, 9], message: 'Added Successfully' },
+    });
     const [[id, generated]] = Object.entries<any>(others) as [[string, any]];
     expect(id).toMatch(/^ann_[0-9A-Za-z]{27}$/);
     expect(generated).toEqual({ success: true, annotationId: id, commentIds: [1], message: 'Added Successfully' });
@@ -42,37 +55,136 @@ describe('threads that are added', () => {
   test('facts B17: read as they were sent, with what the service knows of them', async () => {
     const own = JSON.parse('{"__proto__":{"a":1},"constructor":null,"big":1e200}');
     const sent = {
-      location: { id: 3, ...own }, targetElement: own, priority: { id: 'P1', ...own }, status: { id: 'MINE', ...own }, context: { access: { team: ['x'] } }, commentType: 'chart', metadata: own, customList: [own],
-      visibility: { type: 'restricted', userIds: ['bob'] }, assignedTo: { userId: 'zoe', email: 'zoe@example.com' }, subscribedUsers: [{ userId: 'eve' }], createdAt: '2020-01-02T03:04:05.006Z', lastUpdated: 1_600_000_000_000,
+      location: { id: 3, ...own },
+      targetElement: own,
+      priority: { id: 'P1', ...own },
+      status: { id: 'MINE', ...own },
+      context: { access: { team: ['x'] } },
+      commentType: 'chart',
+      metadata: own,
+      customList: [own],
+      visibility: { type: 'restricted', userIds: ['bob'] },
+      assignedTo: { userId: 'zoe', email: 'zoe@example.com' },
+      subscribedUsers: [{ userId: 'eve' }],
+      createdAt: '2020-01-02T03:04:05.006Z',
+      lastUpdated: 1_600_000_000_000,
     };
-    const said = { commentHtml: '<b>hi</b>', taggedUserContacts: [{ userId: 'bob', text: '@bob', contact: { userId: 'bob', name: 'Bob' } }], to: [{ userId: 'eve' }], attachments: [own], context: { access: { team: 'x' } }, metadata: own };
+    const said = {
+      commentHtml: '<b>hi</b>',
+      taggedUserContacts: [{ userId: 'bob', text: '@bob', contact: { userId: 'bob', name: 'Bob' } }],
+      to: [{ userId: 'eve' }],
+      attachments: [own],
+      context: { access: { team: 'x' } },
+      metadata: own,
+    };
     await addThreads(customer, [thread('a', { ...sent, commentData: [comment({ ...said, createdAt: 5 })] })]);
     const metadata = { ...own, apiKey: customer.apiKey, ...nda };
     const found = await getThread(customer, 'a');
     expect(found).toEqual({
-      ...sent, annotationId: 'a', annotationNumber: 1, annotationIndex: 0, type: 'comment', sourceType: 'rest-api', visibilityConfig: sent.visibility, unsubscribedUsers: [], subscribedGroups: [], hasDraftComments: false, pageInfo: {}, commentCount: 1, hasMoreComments: false, from: ada, context: { access: { team: ['x'] }, accessFields: ['team:x'] }, locationId: '3',
-      involvedUserIds: ['ada', 'bob', 'eve', 'zoe'], mentionedUserIds: ['bob', 'eve'], createdAt: Date.UTC(2020, 0, 2, 3, 4, 5, 6), metadata,
-      comments: [{
-        ...said, commentId: 1, type: 'text', status: 'added', commentText: 'hi', from: ada, context: { access: { team: 'x' }, accessFields: ['team:x'] }, isEdited: false, reactionAnnotationIds: [],
-        isDraft: false, toOrganizationUserGroup: [], recorders: [], customList: [], isCommentTextAvailable: true, createdAt: 5, lastUpdated: '1970-01-01T00:00:00.005Z', metadata,
-      }],
+      ...sent,
+      annotationId: 'a',
+      annotationNumber: 1,
+      annotationIndex: 0,
+      type: 'comment',
+      sourceType: 'rest-api',
+      visibilityConfig: sent.visibility,
+      unsubscribedUsers: [],
+      subscribedGroups: [],
+      hasDraftComments: false,
+      pageInfo: {},
+      commentCount: 1,
+      hasMoreComments: false,
+      from: ada,
+      context: { access: { team: ['x'] }, accessFields: ['team:x'] },
+      locationId: '3',
+      involvedUserIds: ['ada', 'bob', 'eve', 'zoe'],
+      mentionedUserIds: ['bob', 'eve'],
+      createdAt: Date.UTC(2020, 0, 2, 3, 4, 5, 6),
+      metadata,
+      comments: [
+        {
+          ...said,
+          commentId: 1,
+          type: 'text',
+          status: 'added',
+          commentText: 'hi',
+          from: ada,
+          context: { access: { team: 'x' }, accessFields: ['team:x'] },
+          isEdited: false,
+          reactionAnnotationIds: [],
+          isDraft: false,
+          toOrganizationUserGroup: [],
+          recorders: [],
+          customList: [],
+          isCommentTextAvailable: true,
+          createdAt: 5,
+          lastUpdated: '1970-01-01T00:00:00.005Z',
+          metadata,
+        },
+      ],
     });
     expect(Object.keys(found.targetElement)).toContain('__proto__');
   });
 
   test('keep page information, positions, progress and actions', async () => {
-    const page = { pageInfo: { url: 'https://app.example/nda', title: 'NDA', deviceInfo: { deviceType: 'desktop' } }, isPageAnnotation: true, positionX: 12.5, positionY: 0, screenWidth: 1280, screenHeight: 720, screenScrollHeight: 4000, screenScrollTop: 100 };
-    const progress = { state: 'active', steps: [{ label: 'Read', id: 's1', state: 'completed', startedAt: 5, completedAt: '2026-01-01T00:00:00Z', metadata: { n: 1 } }, { label: 'Write', state: 'pending' }], visibleToUserIds: ['bob'], startedAt: 5 };
-    const actions = [{ id: 'retry', label: 'Retry', icon: 'redo', disabled: false, hidden: true, metadata: { n: 1 } }, { id: 'stop' }];
-    await addThreads(customer, [thread('a', { ...page, progress, actions, commentData: [comment({ progress, actions })] })]);
-    expect(await getThread(customer, 'a')).toMatchObject({ ...page, progress, actions, comments: [{ progress, actions }] });
-    await customer.ok('/v2/commentannotations/update', { ...nda, annotationIds: ['a'], updatedData: { actions: [], progress: { state: 'completed' }, positionX: 13, pageInfo: { url: 'x' } } });
-    expect(await getThread(customer, 'a')).toMatchObject({ ...page, positionX: 13, pageInfo: { url: 'x' }, actions: [], progress: { state: 'completed' } });
+    const page = {
+      pageInfo: { url: 'https://app.example/nda', title: 'NDA', deviceInfo: { deviceType: 'desktop' } },
+      isPageAnnotation: true,
+      positionX: 12.5,
+      positionY: 0,
+      screenWidth: 1280,
+      screenHeight: 720,
+      screenScrollHeight: 4000,
+      screenScrollTop: 100,
+    };
+    const progress = {
+      state: 'active',
+      steps: [
+        {
+          label: 'Read',
+          id: 's1',
+          state: 'completed',
+          startedAt: 5,
+          completedAt: '2026-01-01T00:00:00Z',
+          metadata: { n: 1 },
+        },
+        { label: 'Write', state: 'pending' },
+      ],
+      visibleToUserIds: ['bob'],
+      startedAt: 5,
+    };
+    const actions = [
+      { id: 'retry', label: 'Retry', icon: 'redo', disabled: false, hidden: true, metadata: { n: 1 } },
+      { id: 'stop' },
+    ];
+    await addThreads(customer, [
+      thread('a', { ...page, progress, actions, commentData: [comment({ progress, actions })] }),
+    ]);
+    expect(await getThread(customer, 'a')).toMatchObject({
+      ...page,
+      progress,
+      actions,
+      comments: [{ progress, actions }],
+    });
+    await customer.ok('/v2/commentannotations/update', {
+      ...nda,
+      annotationIds: ['a'],
+      updatedData: { actions: [], progress: { state: 'completed' }, positionX: 13, pageInfo: { url: 'x' } },
+    });
+    expect(await getThread(customer, 'a')).toMatchObject({
+      ...page,
+      positionX: 13,
+      pageInfo: { url: 'x' },
+      actions: [],
+      progress: { state: 'completed' },
+    });
     expect((await getThread(customer, 'a')).progress).toEqual({ state: 'completed' });
   });
 
   test('take their comments as commentData or as comments', async () => {
-    expect(await addThreads(customer, [{ annotationId: 'a', comments: [comment({ commentText: 'alias' }), comment()] }])).toMatchObject({ a: { success: true, commentIds: [1, 2] } });
+    expect(
+      await addThreads(customer, [{ annotationId: 'a', comments: [comment({ commentText: 'alias' }), comment()] }]),
+    ).toMatchObject({ a: { success: true, commentIds: [1, 2] } });
     expect((await getThread(customer, 'a')).comments[0].commentText).toBe('alias');
   });
 
@@ -80,7 +192,8 @@ describe('threads that are added', () => {
     await addThreads(customer, [thread('a')]);
     const again = { commentData: [comment({ commentText: 'other' }), comment()] };
     expect(await addThreads(customer, [thread('a', again), thread('b'), thread('b', again)])).toEqual({
-      a: { success: false, annotationId: 'a', commentIds: [], message: 'Annotation already exists.' }, b: expect.objectContaining({ success: true, commentIds: [1] }),
+      a: { success: false, annotationId: 'a', commentIds: [], message: 'Annotation already exists.' },
+      b: expect.objectContaining({ success: true, commentIds: [1] }),
     });
     expect((await getThread(customer, 'a')).comments).toMatchObject([{ commentText: 'hi' }]);
     expect(await contentOf(engine, customer)).toEqual({ Thread: 2, Comment: 2, RecordId: 2, Involvement: 2 });
@@ -88,31 +201,85 @@ describe('threads that are added', () => {
 
   test('have ids of their document: the same one in another document is another thread', async () => {
     await addThreads(customer, [thread('a')]);
-    await addThreads(customer, [thread('a', { commentData: [comment({ commentText: 'elsewhere' })] })], { documentId: 'other' });
+    await addThreads(customer, [thread('a', { commentData: [comment({ commentText: 'elsewhere' })] })], {
+      documentId: 'other',
+    });
     expect((await getThread(customer, 'a')).comments[0].commentText).toBe('hi');
-    expect(await customer.ok('/v2/commentannotations/get', { organizationId: 'acme', annotationIds: ['a'] })).toHaveLength(2);
+    expect(
+      await customer.ok('/v2/commentannotations/get', { organizationId: 'acme', annotationIds: ['a'] }),
+    ).toHaveLength(2);
   });
 
   test('with ids that meet in a careless key stay apart, each with its comments', async () => {
-    const awkward = ['a', 'a!', 'a ', 'a"', 'a#COMMENT', 'a#', 'A', '__proto__', 'constructor', 'é', 'e\u0301', '😀'.repeat(256), `${'😀'.repeat(255)}x`, '~', '%7e'];
-    const added = await addThreads(customer, awkward.map((id, index) => thread(id, { createdAt: 1_000, commentData: [comment({ commentText: String(index) }), comment({ commentText: `${index}!` })] })));
+    const awkward = [
+      'a',
+      'a!',
+      'a ',
+      'a"',
+      'a#COMMENT',
+      'a#',
+      'A',
+      '__proto__',
+      'constructor',
+      'é',
+      'e\u0301',
+      '😀'.repeat(256),
+      `${'😀'.repeat(255)}x`,
+      '~',
+      '%7e',
+    ];
+    const added = await addThreads(
+      customer,
+      awkward.map((id, index) =>
+        thread(id, {
+          createdAt: 1_000,
+          commentData: [comment({ commentText: String(index) }), comment({ commentText: `${index}!` })],
+        }),
+      ),
+    );
     expect(Object.keys(added).toSorted()).toEqual(awkward.toSorted());
     for (const order of ['asc', 'desc']) {
       const listed = await customer.ok('/v2/commentannotations/get', { ...nda, order });
-      expect(new Map(listed.map(({ annotationId, comments }: any) => [annotationId, comments.map(({ commentText }: any) => commentText)]))).toEqual(new Map(awkward.map((id, index) => [id, [String(index), `${index}!`]])));
+      expect(
+        new Map(
+          listed.map(({ annotationId, comments }: any) => [
+            annotationId,
+            comments.map(({ commentText }: any) => commentText),
+          ]),
+        ),
+      ).toEqual(new Map(awkward.map((id, index) => [id, [String(index), `${index}!`]])));
     }
     const named = await customer.ok('/v2/commentannotations/get', { ...nda, annotationIds: awkward });
     expect(named.map(({ annotationId }: any) => annotationId)).toEqual(awkward);
   });
 
   test('design 5: make users part of their comments: who wrote one, whom it mentions, and with the first one the assignee', async () => {
-    await addThreads(customer, [thread('a', { assignedTo: { userId: 'zoe' }, commentData: [comment({ taggedUserContacts: [{ userId: 'bob' }, { userId: 'ada' }] }), comment({ from: { userId: 'bob' }, to: [{ userId: 'zoe' }] })] })]);
-    expect(await edgesOf(engine, customer)).toEqual(['ada made a/1', 'bob in a/1', 'bob made a/2', 'zoe in a/1', 'zoe in a/2']);
+    await addThreads(customer, [
+      thread('a', {
+        assignedTo: { userId: 'zoe' },
+        commentData: [
+          comment({ taggedUserContacts: [{ userId: 'bob' }, { userId: 'ada' }] }),
+          comment({ from: { userId: 'bob' }, to: [{ userId: 'zoe' }] }),
+        ],
+      }),
+    ]);
+    expect(await edgesOf(engine, customer)).toEqual([
+      'ada made a/1',
+      'bob in a/1',
+      'bob made a/2',
+      'zoe in a/1',
+      'zoe in a/2',
+    ]);
   });
 
   test('of more than 4 MB together are added in one call', async () => {
-    const commentData = Array.from({ length: 10 }, () => comment({ commentText: 'x'.repeat(32_000), commentHtml: 'y'.repeat(32_000) }));
-    const added = await addThreads(customer, Array.from({ length: 7 }, (_each, index) => thread(`t${index}`, { commentData })));
+    const commentData = Array.from({ length: 10 }, () =>
+      comment({ commentText: 'x'.repeat(32_000), commentHtml: 'y'.repeat(32_000) }),
+    );
+    const added = await addThreads(
+      customer,
+      Array.from({ length: 7 }, (_each, index) => thread(`t${index}`, { commentData })),
+    );
     expect(Object.values<any>(added).every(({ success }) => success)).toBe(true);
     expect(await contentOf(engine, customer)).toMatchObject({ Thread: 7, Comment: 70 });
   });
@@ -120,17 +287,29 @@ describe('threads that are added', () => {
   test('in a document that was deleted and made again are other threads than those before', async () => {
     await addThreads(customer, [thread('a')]);
     // Deleting a document takes away its item; what lies beneath is named by its internal id.
-    const document = (await everyItem(engine)).find((item) => item._t === 'Document' && item.PK.includes(customer.apiKey))!;
-    await engine.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: { PK: { S: document.PK }, SK: { S: document.SK } } }));
-    expect(await addThreads(customer, [thread('a', { commentData: [comment({ commentText: 'new' })] })])).toMatchObject({ a: { success: true } });
+    const document = (await everyItem(engine)).find(
+      (item) => item._t === 'Document' && item.PK.includes(customer.apiKey),
+    )!;
+    await engine.client.send(
+      new DeleteItemCommand({ TableName: TABLE_NAME, Key: { PK: { S: document.PK }, SK: { S: document.SK } } }),
+    );
+    expect(await addThreads(customer, [thread('a', { commentData: [comment({ commentText: 'new' })] })])).toMatchObject(
+      { a: { success: true } },
+    );
     expect((await getThread(customer, 'a')).comments.map(({ commentText }: any) => commentText)).toEqual(['new']);
-    expect(await customer.ok('/v2/commentannotations/get', { organizationId: 'acme', annotationIds: ['a'] })).toHaveLength(1);
+    expect(
+      await customer.ok('/v2/commentannotations/get', { organizationId: 'acme', annotationIds: ['a'] }),
+    ).toHaveLength(1);
   });
 });
 
 describe('a thread is added in one transaction', () => {
   const to = [{ userId: 'bob' }];
-  const large = { commentText: 'x'.repeat(32_000), commentHtml: 'y'.repeat(32_000), attachments: [{ note: 'z'.repeat(40_000) }] };
+  const large = {
+    commentText: 'x'.repeat(32_000),
+    commentHtml: 'y'.repeat(32_000),
+    attachments: [{ note: 'z'.repeat(40_000) }],
+  };
   // 100 operations: two for the thread and its id, two for an event, two for an activity, one for an assignee, one for each comment, and one for each user in it.
   test.each<[string, number, object, object]>([
     ['comments of one author', 49, {}, {}],
@@ -138,47 +317,115 @@ describe('a thread is added in one transaction', () => {
     ['comments that notify and are logged', 47, { triggerNotification: true, triggerActivities: true }, {}],
     ['comments and an assignee', 48, {}, { assignedTo: { userId: 'zoe' } }],
     ['comments that mention somebody', 32, { to }, {}],
-    ['comments that mention somebody, notify and are logged', 31, { to, triggerNotification: true, triggerActivities: true }, {}],
-    ['comments that mention 49 users and notify', 1, { to: Array.from({ length: 49 }, (_each, index) => ({ userId: `u${index}` })), triggerNotification: true }, {}],
+    [
+      'comments that mention somebody, notify and are logged',
+      31,
+      { to, triggerNotification: true, triggerActivities: true },
+      {},
+    ],
+    [
+      'comments that mention 49 users and notify',
+      1,
+      { to: Array.from({ length: 49 }, (_each, index) => ({ userId: `u${index}` })), triggerNotification: true },
+      {},
+    ],
     ['comments of 104 KB', 36, large, {}],
-  ])('with %s: at most %s; one more, and it fails alone with nothing of it written', async (_what, most, changes, more) => {
-    await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
-    const of = (count: number) => thread('a', { ...more, commentData: Array.from({ length: count }, (_each, index) => comment({ commentId: index + 1, ...changes })) });
-    const { a, small } = await addThreads(customer, [of(most + 1), thread('small')]);
-    expect(a).toEqual({ success: false, annotationId: 'a', commentIds: [], message: 'Annotation is too large for one call: send some of its comments with /v2/commentannotations/comments/add.' });
-    expect([small.success, await getThread(customer, 'a'), await contentOf(engine, customer)]).toEqual([true, null, { Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 }]);
-    expect([await emitted(engine, customer), await customer.ok('/v2/activities/get', nda)]).toEqual([[], []]);
-    expect((await addThreads(customer, [of(most)])).a).toMatchObject({ success: true, commentIds: Array.from({ length: most }, (_each, index) => index + 1) });
-    expect(await getThread(customer, 'a')).toMatchObject({ commentCount: most });
-    expect(await contentOf(engine, customer)).toMatchObject({ Thread: 2, Comment: most + 1 });
-  });
+  ])(
+    'with %s: at most %s; one more, and it fails alone with nothing of it written',
+    async (_what, most, changes, more) => {
+      await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
+      const of = (count: number) =>
+        thread('a', {
+          ...more,
+          commentData: Array.from({ length: count }, (_each, index) => comment({ commentId: index + 1, ...changes })),
+        });
+      const { a, small } = await addThreads(customer, [of(most + 1), thread('small')]);
+      expect(a).toEqual({
+        success: false,
+        annotationId: 'a',
+        commentIds: [],
+        message:
+          'Annotation is too large for one call: send some of its comments with /v2/commentannotations/comments/add.',
+      });
+      expect([small.success, await getThread(customer, 'a'), await contentOf(engine, customer)]).toEqual([
+        true,
+        null,
+        { Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 },
+      ]);
+      expect([await emitted(engine, customer), await customer.ok('/v2/activities/get', nda)]).toEqual([[], []]);
+      expect((await addThreads(customer, [of(most)])).a).toMatchObject({
+        success: true,
+        commentIds: Array.from({ length: most }, (_each, index) => index + 1),
+      });
+      expect(await getThread(customer, 'a')).toMatchObject({ commentCount: most });
+      expect(await contentOf(engine, customer)).toMatchObject({ Thread: 2, Comment: most + 1 });
+    },
+  );
 });
 
 describe('verifyUserPermissions', () => {
   const DENIED = { success: false, message: 'User does not have access to document' };
 
   test('lets an author without access to the document fail that thread alone, and nothing of it is written', async () => {
-    await customer.ok('/v2/users/add', { organizationId: 'acme', createOrganization: true, users: [{ userId: 'ada' }] });
-    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', documents: [{ documentId: 'nda' }] });
-    await customer.ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds: ['nda'], accessType: 'organizationPrivate' });
-    const added = await addThreads(customer, [thread('a'), thread('b', { commentData: [comment(), comment({ from: { userId: 'stranger' }, triggerNotification: true })] })], { verifyUserPermissions: true });
+    await customer.ok('/v2/users/add', {
+      organizationId: 'acme',
+      createOrganization: true,
+      users: [{ userId: 'ada' }],
+    });
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      documents: [{ documentId: 'nda' }],
+    });
+    await customer.ok('/v2/organizations/documents/access/update', {
+      organizationId: 'acme',
+      documentIds: ['nda'],
+      accessType: 'organizationPrivate',
+    });
+    const added = await addThreads(
+      customer,
+      [
+        thread('a'),
+        thread('b', { commentData: [comment(), comment({ from: { userId: 'stranger' }, triggerNotification: true })] }),
+      ],
+      { verifyUserPermissions: true },
+    );
     expect(added).toMatchObject({ a: { success: true }, b: DENIED });
     expect(await contentOf(engine, customer)).toEqual({ Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 });
     expect(await emitted(engine, customer)).toEqual([]);
-    expect(await addThreads(customer, [thread('b', { commentData: [comment({ from: { userId: 'stranger' } })] })])).toMatchObject({ b: { success: true } });
+    expect(
+      await addThreads(customer, [thread('b', { commentData: [comment({ from: { userId: 'stranger' } })] })]),
+    ).toMatchObject({ b: { success: true } });
   });
 
   test('follows grants on the document, on folders above it, and what its access type opens', async () => {
     await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'acme' }] });
-    await customer.ok('/v2/organizations/folders/add', { organizationId: 'acme', folders: [{ folderId: 'top', accessType: 'restricted' }, { folderId: 'sub', parentFolderId: 'top' }] });
-    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', folderId: 'sub', documents: [{ documentId: 'nda' }] });
-    const grant = (userId: string, type: string, id: string, more: object = {}) => customer.ok('/v2/auth/permissions/add', { user: { userId }, permissions: { resources: [{ type, id, organizationId: 'acme', ...more }] } });
+    await customer.ok('/v2/organizations/folders/add', {
+      organizationId: 'acme',
+      folders: [
+        { folderId: 'top', accessType: 'restricted' },
+        { folderId: 'sub', parentFolderId: 'top' },
+      ],
+    });
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      folderId: 'sub',
+      documents: [{ documentId: 'nda' }],
+    });
+    const grant = (userId: string, type: string, id: string, more: object = {}) =>
+      customer.ok('/v2/auth/permissions/add', {
+        user: { userId },
+        permissions: { resources: [{ type, id, organizationId: 'acme', ...more }] },
+      });
     await grant('on-document', 'document', 'nda');
     await grant('on-top', 'folder', 'top');
     await grant('ended', 'document', 'nda', { expiresAt: 1 });
     await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'member' }] });
     const authors = ['on-document', 'on-top', 'ended', 'member', 'unknown'];
-    const added = await addThreads(customer, authors.map((userId) => thread(userId, { commentData: [comment({ from: { userId } })] })), { verifyUserPermissions: true });
+    const added = await addThreads(
+      customer,
+      authors.map((userId) => thread(userId, { commentData: [comment({ from: { userId } })] })),
+      { verifyUserPermissions: true },
+    );
     expect(authors.map((userId) => added[userId].success)).toEqual([true, true, false, false, false]);
   });
 });
@@ -187,22 +434,50 @@ describe('events and activities', () => {
   test('facts B6: none unless a comment asks; a new thread is comment_annotation.add alone, however many comments it has', async () => {
     await addThreads(customer, [thread('quiet')]);
     expect(await emitted(engine, customer)).toEqual([]);
-    await addThreads(customer, [thread('a', { location: { id: 'page-1' }, commentData: [comment(), comment({ from: { userId: 'bob' }, taggedUserContacts: [{ userId: 'eve' }], triggerNotification: true })] })]);
-    expect(await emitted(engine, customer)).toMatchObject([{
-      event: 'comment_annotation.add',
-      data: {
-        actionUser: ada, commentAnnotation: { annotationId: 'a', commentCount: 2, comments: [{ commentId: 1 }, { commentId: 2 }] }, targetComment: { commentId: 1 },
-        metadata: { apiKey: customer.apiKey, organization: { organizationId: 'acme' }, document: { documentId: 'nda' }, locations: [{ id: 'page-1' }] },
+    await addThreads(customer, [
+      thread('a', {
+        location: { id: 'page-1' },
+        commentData: [
+          comment(),
+          comment({ from: { userId: 'bob' }, taggedUserContacts: [{ userId: 'eve' }], triggerNotification: true }),
+        ],
+      }),
+    ]);
+    expect(await emitted(engine, customer)).toMatchObject([
+      {
+        event: 'comment_annotation.add',
+        data: {
+          actionUser: ada,
+          commentAnnotation: { annotationId: 'a', commentCount: 2, comments: [{ commentId: 1 }, { commentId: 2 }] },
+          targetComment: { commentId: 1 },
+          metadata: {
+            apiKey: customer.apiKey,
+            organization: { organizationId: 'acme' },
+            document: { documentId: 'nda' },
+            locations: [{ id: 'page-1' }],
+          },
+        },
+        audience: {
+          actorId: 'ada',
+          addressed: ['eve', 'ada'],
+          following: ['bob'],
+          thread: { annotationId: 'a', organizationId: 'acme', authorId: 'ada' },
+        },
       },
-      audience: { actorId: 'ada', addressed: ['eve', 'ada'], following: ['bob'], thread: { annotationId: 'a', organizationId: 'acme', authorId: 'ada' } },
-    }]);
+    ]);
   });
 
   test('an event that would be larger than 256 KB does not let its thread fail', async () => {
-    const commentData = Array.from({ length: 10 }, () => comment({ commentText: 'x'.repeat(32_000), triggerNotification: true }));
+    const commentData = Array.from({ length: 10 }, () =>
+      comment({ commentText: 'x'.repeat(32_000), triggerNotification: true }),
+    );
     expect(await addThreads(customer, [thread('a', { commentData })])).toMatchObject({ a: { success: true } });
     const [only] = await emitted(engine, customer);
-    expect(only!.data).toMatchObject({ truncated: true, commentAnnotation: { annotationId: 'a', commentCount: 10 }, targetComment: { commentId: 1 } });
+    expect(only!.data).toMatchObject({
+      truncated: true,
+      commentAnnotation: { annotationId: 'a', commentCount: 10 },
+      targetComment: { commentId: 1 },
+    });
     expect(JSON.stringify(only)).not.toContain('xxx');
   });
 
@@ -211,43 +486,156 @@ describe('events and activities', () => {
     await addThreads(customer, [noisy('off')]);
     await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
     await addThreads(customer, [noisy('on'), thread('unasked')]);
-    await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { triggers: { comment: { newlyAdded: false } } } });
+    await customer.ok('/v2/workspace/activityconfig/update', {
+      activityServiceConfig: { triggers: { comment: { newlyAdded: false } } },
+    });
     await addThreads(customer, [noisy('not-this-verb')]);
     const activities = await customer.ok('/v2/activities/get', nda);
-    expect(activities).toMatchObject([{ featureType: 'comment', actionType: 'comment_annotation.add', actionUser: ada, targetEntityId: 'on', targetSubEntityId: '1', entityData: { annotationId: 'on' } }]);
+    expect(activities).toMatchObject([
+      {
+        featureType: 'comment',
+        actionType: 'comment_annotation.add',
+        actionUser: ada,
+        targetEntityId: 'on',
+        targetSubEntityId: '1',
+        entityData: { annotationId: 'on' },
+      },
+    ]);
   });
 });
 
 describe('where threads are added', () => {
   test.each([
-    ['an unknown organization', { createOrganization: false }, { status: 400, error: 'INVALID_ARGUMENT', message: 'organizationId: the organization does not exist; send createOrganization: true to create it' }],
-    ['an unknown document', { createDocument: false }, { status: 404, error: 'NOT_FOUND', message: 'Document does not exist' }],
+    [
+      'an unknown organization',
+      { createOrganization: false },
+      {
+        status: 400,
+        error: 'INVALID_ARGUMENT',
+        message: 'organizationId: the organization does not exist; send createOrganization: true to create it',
+      },
+    ],
+    [
+      'an unknown document',
+      { createDocument: false },
+      { status: 404, error: 'NOT_FOUND', message: 'Document does not exist' },
+    ],
   ])('%s is refused unless it is to be made', async (_what, flags, expected) => {
     expect(await refusal({ commentAnnotations: [thread('a')], ...flags })).toEqual(expected);
   });
 
   test.each([
     ['no threads', { commentAnnotations: [] }, 'commentAnnotations must not be empty'],
-    ['more than 500', { commentAnnotations: Array.from({ length: 501 }, (_each, index) => thread(`t${index}`)) }, 'commentAnnotations must have at most 500 items'],
-    ['a thread without comments', { commentAnnotations: [thread('a', { commentData: [] })] }, 'commentAnnotations[0].commentData must not be empty'],
-    ['a thread with neither commentData nor comments', { commentAnnotations: [{ annotationId: 'a' }] }, 'commentAnnotations[0].commentData must be given, or comments, and not both'],
-    ['a thread with commentData and comments', { commentAnnotations: [thread('a', { comments: [comment()] })] }, 'commentAnnotations[0].commentData must be given, or comments, and not both'],
-    ['a comment without author under the alias', { commentAnnotations: [{ comments: [{ commentText: 'x' }] }] }, 'commentAnnotations[0].comments[0].from is required'],
-    ['an unknown state of progress', { commentAnnotations: [thread('a', { commentData: [comment({ progress: { state: 'done' } })] })] }, 'commentAnnotations[0].commentData[0].progress.state must be "active" or "completed" or "failed" or "cancelled"'],
-    ['progress without a state', { commentAnnotations: [thread('a', { progress: {} })] }, 'commentAnnotations[0].progress.state is required'],
-    ['a step without a label', { commentAnnotations: [thread('a', { progress: { state: 'active', steps: [{ id: 's' }] } })] }, 'commentAnnotations[0].progress.steps[0].label is required'],
-    ['101 steps', { commentAnnotations: [thread('a', { progress: { state: 'active', steps: Array.from({ length: 101 }, () => ({ label: 's' })) } })] }, 'commentAnnotations[0].progress.steps must have at most 100 items'],
-    ['21 actions', { commentAnnotations: [thread('a', { commentData: [comment({ actions: Array.from({ length: 21 }, (_each, index) => ({ id: `a${index}` })) })] })] }, 'commentAnnotations[0].commentData[0].actions must have at most 20 items'],
-    ['an action without id', { commentAnnotations: [thread('a', { actions: [{ label: 'x' }] })] }, 'commentAnnotations[0].actions[0].id is required'],
-    ['a position that is a text', { commentAnnotations: [thread('a', { positionX: '5' })] }, 'commentAnnotations[0].positionX must be a number'],
-    ['more than 50 comments', { commentAnnotations: [thread('a', { commentData: Array.from({ length: 51 }, () => comment()) })] }, 'commentAnnotations[0].commentData must have at most 50 items'],
-    ['a comment without author', { commentAnnotations: [thread('a', { commentData: [{ commentText: 'x' }] })] }, 'commentAnnotations[0].commentData[0].from is required'],
-    ['a status without id', { commentAnnotations: [thread('a', { status: { name: 'Open' } })] }, 'commentAnnotations[0].status.id is required'],
-    ['restricted to nobody named', { commentAnnotations: [thread('a', { visibility: { type: 'restricted' } })] }, 'commentAnnotations[0].visibility.userIds is required for restricted visibility'],
-    ['an empty location', { commentAnnotations: [thread('a', { location: { locationName: '' } })] }, 'commentAnnotations[0].location must have an id, a locationName or another key'],
-    ['a version whose id is an object', { commentAnnotations: [thread('a', { location: { version: { id: {} } } })] }, 'commentAnnotations[0].location.version.id must be a string or a number'],
-    ['a time that is none', { commentAnnotations: [thread('a', { createdAt: 'yesterday' })] }, 'commentAnnotations[0].createdAt'],
-    ['a suggestion with an unknown status', { commentAnnotations: [thread('a', { suggestion: { status: 'maybe' } })] }, 'commentAnnotations[0].suggestion.status must be "pending" or "accepted" or "rejected"'],
+    [
+      'more than 500',
+      { commentAnnotations: Array.from({ length: 501 }, (_each, index) => thread(`t${index}`)) },
+      'commentAnnotations must have at most 500 items',
+    ],
+    [
+      'a thread without comments',
+      { commentAnnotations: [thread('a', { commentData: [] })] },
+      'commentAnnotations[0].commentData must not be empty',
+    ],
+    [
+      'a thread with neither commentData nor comments',
+      { commentAnnotations: [{ annotationId: 'a' }] },
+      'commentAnnotations[0].commentData must be given, or comments, and not both',
+    ],
+    [
+      'a thread with commentData and comments',
+      { commentAnnotations: [thread('a', { comments: [comment()] })] },
+      'commentAnnotations[0].commentData must be given, or comments, and not both',
+    ],
+    [
+      'a comment without author under the alias',
+      { commentAnnotations: [{ comments: [{ commentText: 'x' }] }] },
+      'commentAnnotations[0].comments[0].from is required',
+    ],
+    [
+      'an unknown state of progress',
+      { commentAnnotations: [thread('a', { commentData: [comment({ progress: { state: 'done' } })] })] },
+      'commentAnnotations[0].commentData[0].progress.state must be "active" or "completed" or "failed" or "cancelled"',
+    ],
+    [
+      'progress without a state',
+      { commentAnnotations: [thread('a', { progress: {} })] },
+      'commentAnnotations[0].progress.state is required',
+    ],
+    [
+      'a step without a label',
+      { commentAnnotations: [thread('a', { progress: { state: 'active', steps: [{ id: 's' }] } })] },
+      'commentAnnotations[0].progress.steps[0].label is required',
+    ],
+    [
+      '101 steps',
+      {
+        commentAnnotations: [
+          thread('a', { progress: { state: 'active', steps: Array.from({ length: 101 }, () => ({ label: 's' })) } }),
+        ],
+      },
+      'commentAnnotations[0].progress.steps must have at most 100 items',
+    ],
+    [
+      '21 actions',
+      {
+        commentAnnotations: [
+          thread('a', {
+            commentData: [comment({ actions: Array.from({ length: 21 }, (_each, index) => ({ id: `a${index}` })) })],
+          }),
+        ],
+      },
+      'commentAnnotations[0].commentData[0].actions must have at most 20 items',
+    ],
+    [
+      'an action without id',
+      { commentAnnotations: [thread('a', { actions: [{ label: 'x' }] })] },
+      'commentAnnotations[0].actions[0].id is required',
+    ],
+    [
+      'a position that is a text',
+      { commentAnnotations: [thread('a', { positionX: '5' })] },
+      'commentAnnotations[0].positionX must be a number',
+    ],
+    [
+      'more than 50 comments',
+      { commentAnnotations: [thread('a', { commentData: Array.from({ length: 51 }, () => comment()) })] },
+      'commentAnnotations[0].commentData must have at most 50 items',
+    ],
+    [
+      'a comment without author',
+      { commentAnnotations: [thread('a', { commentData: [{ commentText: 'x' }] })] },
+      'commentAnnotations[0].commentData[0].from is required',
+    ],
+    [
+      'a status without id',
+      { commentAnnotations: [thread('a', { status: { name: 'Open' } })] },
+      'commentAnnotations[0].status.id is required',
+    ],
+    [
+      'restricted to nobody named',
+      { commentAnnotations: [thread('a', { visibility: { type: 'restricted' } })] },
+      'commentAnnotations[0].visibility.userIds is required for restricted visibility',
+    ],
+    [
+      'an empty location',
+      { commentAnnotations: [thread('a', { location: { locationName: '' } })] },
+      'commentAnnotations[0].location must have an id, a locationName or another key',
+    ],
+    [
+      'a version whose id is an object',
+      { commentAnnotations: [thread('a', { location: { version: { id: {} } } })] },
+      'commentAnnotations[0].location.version.id must be a string or a number',
+    ],
+    [
+      'a time that is none',
+      { commentAnnotations: [thread('a', { createdAt: 'yesterday' })] },
+      'commentAnnotations[0].createdAt',
+    ],
+    [
+      'a suggestion with an unknown status',
+      { commentAnnotations: [thread('a', { suggestion: { status: 'maybe' } })] },
+      'commentAnnotations[0].suggestion.status must be "pending" or "accepted" or "rejected"',
+    ],
   ])('%s is INVALID_ARGUMENT naming the field, and nothing is stored', async (_what, data, message) => {
     const { status, error, message: said } = await refusal(data);
     expect({ status, error }).toEqual({ status: 400, error: 'INVALID_ARGUMENT' });

@@ -12,15 +12,30 @@ afterAll(() => engine.stop());
 
 describe('count/get', () => {
   const COUNT = '/v2/commentannotations/count/get';
-  const count = (customer: Customer, userId: string, more: object = {}) => customer.ok(COUNT, { organizationId: 'acme', documentIds: ['nda'], userId, ...more }).then((data) => data.nda);
+  const count = (customer: Customer, userId: string, more: object = {}) =>
+    customer.ok(COUNT, { organizationId: 'acme', documentIds: ['nda'], userId, ...more }).then((data) => data.nda);
 
   test('counts the threads of documents, and those in which somebody else had the last word', async () => {
     const customer = await newCustomer();
-    await addThreads(customer, [thread('a'), thread('b', { commentData: [comment(), comment({ from: { userId: 'bob' } })] }), thread('c', { status: 'RESOLVED' })]);
+    await addThreads(customer, [
+      thread('a'),
+      thread('b', { commentData: [comment(), comment({ from: { userId: 'bob' } })] }),
+      thread('c', { status: 'RESOLVED' }),
+    ]);
     await addThreads(customer, [thread('a')], { documentId: '__proto__' });
-    const counts = await customer.ok(COUNT, { organizationId: 'acme', documentIds: ['nda', '__proto__', 'nowhere', 'nda'], userId: 'ada' });
-    expect((await customer.call(COUNT, { organizationId: 'acme', documentIds: ['nda'], userId: 'ada' })).body.result.message).toBe('Comment count retrieved successfully.');
-    expect(Object.entries(counts)).toEqual([['nda', { total: 3, unread: 1 }], ['__proto__', { total: 1, unread: 0 }], ['nowhere', { total: 0, unread: 0 }]]);
+    const counts = await customer.ok(COUNT, {
+      organizationId: 'acme',
+      documentIds: ['nda', '__proto__', 'nowhere', 'nda'],
+      userId: 'ada',
+    });
+    expect(
+      (await customer.call(COUNT, { organizationId: 'acme', documentIds: ['nda'], userId: 'ada' })).body.result.message,
+    ).toBe('Comment count retrieved successfully.');
+    expect(Object.entries(counts)).toEqual([
+      ['nda', { total: 3, unread: 1 }],
+      ['__proto__', { total: 1, unread: 0 }],
+      ['nowhere', { total: 0, unread: 0 }],
+    ]);
     expect(await count(customer, 'bob')).toEqual({ total: 3, unread: 2 });
     expect(await count(customer, 'bob', { statusIds: ['OPEN'] })).toEqual({ total: 2, unread: 1 });
     await customer.ok('/v2/commentannotations/comments/delete', { ...nda, annotationId: 'b', commentIds: [2] });
@@ -29,13 +44,26 @@ describe('count/get', () => {
 
   test('a private thread is counted for those who may see it alone', async () => {
     const customer = await newCustomer();
-    await customer.ok('/v2/users/add', { organizationId: 'acme', createOrganization: true, users: [{ userId: 'member' }] });
-    await customer.ok('/v2/users/add', { organizationId: 'partner', createOrganization: true, users: [{ userId: 'guest' }] });
+    await customer.ok('/v2/users/add', {
+      organizationId: 'acme',
+      createOrganization: true,
+      users: [{ userId: 'member' }],
+    });
+    await customer.ok('/v2/users/add', {
+      organizationId: 'partner',
+      createOrganization: true,
+      users: [{ userId: 'guest' }],
+    });
     await addThreads(customer, [
-      thread('public', { visibility: { type: 'public' } }), thread('ours', { visibility: { type: 'organizationPrivate' } }), thread('theirs', { visibility: { type: 'organizationPrivate', organizationId: 'partner' } }),
-      thread('nobodys', { visibility: { type: 'organizationPrivate', organizationId: 'nowhere' } }), thread('few', { visibility: { type: 'restricted', userIds: ['guest'] } }),
+      thread('public', { visibility: { type: 'public' } }),
+      thread('ours', { visibility: { type: 'organizationPrivate' } }),
+      thread('theirs', { visibility: { type: 'organizationPrivate', organizationId: 'partner' } }),
+      thread('nobodys', { visibility: { type: 'organizationPrivate', organizationId: 'nowhere' } }),
+      thread('few', { visibility: { type: 'restricted', userIds: ['guest'] } }),
     ]);
-    const totals = await Promise.all(['ada', 'member', 'guest', 'stranger'].map((userId) => count(customer, userId).then(({ total }) => total)));
+    const totals = await Promise.all(
+      ['ada', 'member', 'guest', 'stranger'].map((userId) => count(customer, userId).then(({ total }) => total)),
+    );
     expect(totals).toEqual([5, 2, 3, 1]);
     expect(await getThread(customer, 'few')).toMatchObject({ visibility: { type: 'restricted', userIds: ['guest'] } });
   });
@@ -45,16 +73,36 @@ describe('count/get', () => {
     await addThreads(customer, [thread('a', { from: { userId: 'ada' } })]);
     await addThreads(customer, [thread('b')], { documentId: 'open' });
     await customer.ok('/v2/users/add', { organizationId: 'acme', documentId: 'nda', users: [{ userId: 'guest' }] });
-    await customer.ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' });
-    const counts = await Promise.all(['ada', 'guest', 'stranger'].map((userId) => customer.ok(COUNT, { organizationId: 'acme', documentIds: ['nda', 'open'], userId })));
-    expect(counts.map(({ nda: { total }, open }) => [total, open.total])).toEqual([[0, 1], [1, 1], [0, 1]]);
+    await customer.ok('/v2/organizations/documents/access/update', {
+      organizationId: 'acme',
+      documentIds: ['nda'],
+      accessType: 'restricted',
+    });
+    const counts = await Promise.all(
+      ['ada', 'guest', 'stranger'].map((userId) =>
+        customer.ok(COUNT, { organizationId: 'acme', documentIds: ['nda', 'open'], userId }),
+      ),
+    );
+    expect(counts.map(({ nda: { total }, open }) => [total, open.total])).toEqual([
+      [0, 1],
+      [1, 1],
+      [0, 1],
+    ]);
   });
 
   test('counts only threads whose access context the user has', async () => {
     const customer = await newCustomer();
-    await addThreads(customer, [thread('eu', { context: { access: { region: 'eu' } } }), thread('us', { context: { access: { region: 'us', level: 1 } } }), thread('all')]);
+    await addThreads(customer, [
+      thread('eu', { context: { access: { region: 'eu' } } }),
+      thread('us', { context: { access: { region: 'us', level: 1 } } }),
+      thread('all'),
+    ]);
     expect((await count(customer, 'bob')).total).toBe(1);
-    const allow = (access: object) => customer.ok('/v2/auth/permissions/add', { user: { userId: 'bob' }, permissions: { resources: [{ type: 'organization', id: 'acme', context: { access } }] } });
+    const allow = (access: object) =>
+      customer.ok('/v2/auth/permissions/add', {
+        user: { userId: 'bob' },
+        permissions: { resources: [{ type: 'organization', id: 'acme', context: { access } }] },
+      });
     await allow({ region: ['eu', 'us'] });
     expect((await count(customer, 'bob')).total).toBe(2);
     await allow({ region: ['us'], level: 1 });
@@ -66,16 +114,28 @@ describe('count/get', () => {
   test('is exact past the second page and past 1 MB', async () => {
     const customer = await newCustomer();
     const commentData = [comment({ commentText: 'x'.repeat(10_000) })];
-    for (let i = 0; i < 3; i++) await addThreads(customer, numbered(`t${i}-`, 150).map((id) => thread(id, { commentData })));
+    for (let i = 0; i < 3; i++)
+      await addThreads(
+        customer,
+        numbered(`t${i}-`, 150).map((id) => thread(id, { commentData })),
+      );
     expect(await count(customer, 'bob')).toEqual({ total: 450, unread: 450 });
   });
 
   test.each([
-    ['no documents', { documentIds: [] }], ['31 documents', { documentIds: numbered('d', 31) }], ['no user', { userId: undefined }], ['an unknown organization', { organizationId: 'none' }],
+    ['no documents', { documentIds: [] }],
+    ['31 documents', { documentIds: numbered('d', 31) }],
+    ['no user', { userId: undefined }],
+    ['an unknown organization', { organizationId: 'none' }],
   ])('of %s is INVALID_ARGUMENT', async (_what, data) => {
     const customer = await newCustomer();
     await addThreads(customer, [thread('a')]);
-    const { status, body } = await customer.call(COUNT, { organizationId: 'acme', documentIds: ['nda'], userId: 'ada', ...data });
+    const { status, body } = await customer.call(COUNT, {
+      organizationId: 'acme',
+      documentIds: ['nda'],
+      userId: 'ada',
+      ...data,
+    });
     expect({ status, error: body.error.status }).toEqual({ status: 400, error: 'INVALID_ARGUMENT' });
   });
 });

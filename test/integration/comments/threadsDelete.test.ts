@@ -2,7 +2,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { emitted, nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
-import { ada, addLongThread, addThreads, comment, contentOf, getThread, idsIn, numbered, thread } from '../../support/threads.ts';
+import {
+  ada,
+  addLongThread,
+  addThreads,
+  comment,
+  contentOf,
+  getThread,
+  idsIn,
+  numbered,
+  thread,
+} from '../../support/threads.ts';
 
 const DELETE = '/v2/commentannotations/delete';
 const bob = { userId: 'bob' };
@@ -19,72 +29,139 @@ beforeEach(async () => {
 
 const remove = (data: object) => customer.ok(DELETE, { ...nda, ...data });
 const left = async () => idsIn(await customer.ok('/v2/commentannotations/get', { ...nda, order: 'asc' })).toSorted();
-const react = (annotationId: string, commentId: number, count: number) => customer.ok('/v2/reactions/add', {
-  ...nda, reactions: Array.from({ length: count }, (_each, index) => ({ annotationId: `r-${annotationId}-${commentId}-${index}`, icon: '+', from: { userId: `fan${index}` }, commentAnnotationId: annotationId, commentId })),
-});
+const react = (annotationId: string, commentId: number, count: number) =>
+  customer.ok('/v2/reactions/add', {
+    ...nda,
+    reactions: Array.from({ length: count }, (_each, index) => ({
+      annotationId: `r-${annotationId}-${commentId}-${index}`,
+      icon: '+',
+      from: { userId: `fan${index}` },
+      commentAnnotationId: annotationId,
+      commentId,
+    })),
+  });
 
 describe('delete', () => {
   test('facts C8: removes threads with everything that hangs on them, and nothing else; an id that there is not fails alone', async () => {
     await addThreads(customer, [thread('b', { location: { id: 1 } })]);
     const before = await contentOf(engine, customer);
-    await addThreads(customer, [thread('a', { location: { id: 1 }, assignedTo: bob, commentData: [comment({ to: [bob, { userId: 'eve' }] }), comment()] })]);
+    await addThreads(customer, [
+      thread('a', {
+        location: { id: 1 },
+        assignedTo: bob,
+        commentData: [comment({ to: [bob, { userId: 'eve' }] }), comment()],
+      }),
+    ]);
     await react('a', 1, 2);
     const { status, body } = await customer.call(DELETE, { ...nda, annotationIds: ['a', 'none'] });
     expect(status).toBe(200);
     expect(body.result).toEqual({
-      status: 'success', message: 'Annotations deleted successfully.',
-      data: { a: { success: true, id: 'a', message: 'Deleted Successfully' }, none: { success: false, id: 'none', message: 'Annotation not found.' } },
+      status: 'success',
+      message: 'Annotations deleted successfully.',
+      data: {
+        a: { success: true, id: 'a', message: 'Deleted Successfully' },
+        none: { success: false, id: 'none', message: 'Annotation not found.' },
+      },
     });
-    expect([await left(), await getThread(customer, 'a'), await contentOf(engine, customer)]).toEqual([['b'], null, before]);
+    expect([await left(), await getThread(customer, 'a'), await contentOf(engine, customer)]).toEqual([
+      ['b'],
+      null,
+      before,
+    ]);
     expect(await addThreads(customer, [thread('a')])).toMatchObject({ a: { success: true, commentIds: [1] } });
   });
 
   test('removes threads of any size: comments, reactions and all that involves users', async () => {
     const crowd = Array.from({ length: 49 }, (_each, index) => ({ userId: `u${index}` }));
     await addThreads(customer, [thread('loved'), thread('rest')]);
-    await addLongThread(customer, { ...thread('many', { assignedTo: bob }), commentData: Array.from({ length: 80 }, () => comment()) }, 40);
-    await addLongThread(customer, { annotationId: 'wide', commentData: [comment({ to: crowd }), comment({ to: crowd })] }, 1);
+    await addLongThread(
+      customer,
+      { ...thread('many', { assignedTo: bob }), commentData: Array.from({ length: 80 }, () => comment()) },
+      40,
+    );
+    await addLongThread(
+      customer,
+      { annotationId: 'wide', commentData: [comment({ to: crowd }), comment({ to: crowd })] },
+      1,
+    );
     await react('loved', 1, 60);
     await react('many', 80, 3);
-    expect(await remove({ annotationIds: ['many', 'wide', 'loved'] })).toMatchObject({ many: { success: true }, wide: { success: true }, loved: { success: true } });
+    expect(await remove({ annotationIds: ['many', 'wide', 'loved'] })).toMatchObject({
+      many: { success: true },
+      wide: { success: true },
+      loved: { success: true },
+    });
     expect(await left()).toEqual(['rest']);
     expect(await contentOf(engine, customer)).toEqual({ Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 });
   });
 
   test('without a selector deletes all threads of the document, and of no other', async () => {
-    await addThreads(customer, [thread('a', { location: { id: 1 } }), thread('b', { commentData: [comment({ from: bob })] })]);
+    await addThreads(customer, [
+      thread('a', { location: { id: 1 } }),
+      thread('b', { commentData: [comment({ from: bob })] }),
+    ]);
     await addThreads(customer, [thread('a')], { documentId: 'other' });
     expect(await remove({})).toMatchObject({ a: { success: true }, b: { success: true } });
     expect(await left()).toEqual([]);
-    expect(idsIn(await customer.ok('/v2/commentannotations/get', { organizationId: 'acme', documentId: 'other' }))).toEqual(['a']);
+    expect(
+      idsIn(await customer.ok('/v2/commentannotations/get', { organizationId: 'acme', documentId: 'other' })),
+    ).toEqual(['a']);
     expect(await remove({})).toEqual({});
   });
 
   test('without a selector is refused for more than 500 threads, and deletes nothing', async () => {
-    for (let i = 0; i < 2; i++) await addThreads(customer, numbered(`t${i}`, 251).map((id) => thread(id)));
+    for (let i = 0; i < 2; i++)
+      await addThreads(
+        customer,
+        numbered(`t${i}`, 251).map((id) => thread(id)),
+      );
     const { status, body } = await customer.call(DELETE, nda);
     expect([status, body.error.message]).toEqual([400, 'More than 500 annotations are selected: select fewer']);
     expect(await left()).toHaveLength(502);
   });
 
-  const agent = (url: string) => ({ agentSource: 'external', agentId: 'lint', agentName: 'Lint', url, reason: { title: 't', description: 'd', severity: 'high' } });
+  const agent = (url: string) => ({
+    agentSource: 'external',
+    agentId: 'lint',
+    agentName: 'Lint',
+    url,
+    reason: { title: 't', description: 'd', severity: 'high' },
+  });
   test.each<[object, string[]]>([
-    [{ locationIds: ['1'] }, ['located']], [{ userIds: ['bob'] }, ['bobs']], [{ agentId: 'lint' }, ['found', 'suggested']], [{ agentId: 'lint', agentUrls: ['https://a.example'] }, ['found']],
-    [{ agentId: 'lint', agentSuggestions: true }, ['suggested']], [{ agentUrls: ['https://b.example', 'x'] }, ['suggested']], [{ agentId: 'other' }, []], [{ annotationIds: ['plain', 'found'], agentId: 'lint' }, ['found']],
+    [{ locationIds: ['1'] }, ['located']],
+    [{ userIds: ['bob'] }, ['bobs']],
+    [{ agentId: 'lint' }, ['found', 'suggested']],
+    [{ agentId: 'lint', agentUrls: ['https://a.example'] }, ['found']],
+    [{ agentId: 'lint', agentSuggestions: true }, ['suggested']],
+    [{ agentUrls: ['https://b.example', 'x'] }, ['suggested']],
+    [{ agentId: 'other' }, []],
+    [{ annotationIds: ['plain', 'found'], agentId: 'lint' }, ['found']],
   ])('by %j', async (selection, expected) => {
     const all = ['bobs', 'found', 'located', 'plain', 'suggested'];
     await addThreads(customer, [
-      thread('plain'), thread('located', { location: { id: 1 } }), thread('bobs', { commentData: [comment({ from: bob })] }),
-      thread('found', { commentData: [comment({ agent: agent('https://a.example') })] }), thread('suggested', { type: 'suggestion', commentData: [comment({ agent: agent('https://b.example') })] }),
+      thread('plain'),
+      thread('located', { location: { id: 1 } }),
+      thread('bobs', { commentData: [comment({ from: bob })] }),
+      thread('found', { commentData: [comment({ agent: agent('https://a.example') })] }),
+      thread('suggested', { type: 'suggestion', commentData: [comment({ agent: agent('https://b.example') })] }),
     ]);
     const results = await remove(selection);
-    expect(Object.entries<any>(results).filter(([, { success }]) => success).map(([id]) => id).toSorted()).toEqual(expected);
+    expect(
+      Object.entries<any>(results)
+        .filter(([, { success }]) => success)
+        .map(([id]) => id)
+        .toSorted(),
+    ).toEqual(expected);
     expect(await left()).toEqual(all.filter((id) => !expected.includes(id)));
   });
 
   test.each([
-    ['agentUrls without a URL', { agentUrls: ['x', 'mailto:a@example.com'] }, 400], ['a misspelt selector', { annotationId: ['a'] }, 400], ['agentSuggestions: false alone', { agentSuggestions: false }, 400], ['31 ids', { annotationIds: numbered('a', 31) }, 400],
-    ['no organization', { organizationId: undefined, annotationIds: ['a'] }, 400], ['an unknown document', { documentId: 'none', annotationIds: ['a'] }, 404],
+    ['agentUrls without a URL', { agentUrls: ['x', 'mailto:a@example.com'] }, 400],
+    ['a misspelt selector', { annotationId: ['a'] }, 400],
+    ['agentSuggestions: false alone', { agentSuggestions: false }, 400],
+    ['31 ids', { annotationIds: numbered('a', 31) }, 400],
+    ['no organization', { organizationId: undefined, annotationIds: ['a'] }, 400],
+    ['an unknown document', { documentId: 'none', annotationIds: ['a'] }, 404],
   ])('with %s is refused, and deletes nothing', async (_what, data, status) => {
     await addThreads(customer, [thread('a')]);
     expect((await customer.call(DELETE, { ...nda, ...data })).status).toBe(status);
@@ -94,37 +171,81 @@ describe('delete', () => {
   test('is told as one comment.delete, and logged, when it is asked for', async () => {
     await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
     await addThreads(customer, [thread('quiet'), thread('single')]);
-    await addLongThread(customer, { ...thread('many', { visibility: { type: 'restricted', userIds: ['bob'] } }), commentData: Array.from({ length: 50 }, () => comment()) });
+    await addLongThread(customer, {
+      ...thread('many', { visibility: { type: 'restricted', userIds: ['bob'] } }),
+      commentData: Array.from({ length: 50 }, () => comment()),
+    });
     await remove({ annotationIds: ['quiet'] });
     expect(await emitted(engine, customer)).toEqual([]);
-    await remove({ annotationIds: ['single', 'many'], triggerNotification: true, triggerActivities: true, actionUser: bob });
-    const events = (await emitted(engine, customer)).toSorted((a, b) => a.data.commentAnnotation.commentCount - b.data.commentAnnotation.commentCount);
+    await remove({
+      annotationIds: ['single', 'many'],
+      triggerNotification: true,
+      triggerActivities: true,
+      actionUser: bob,
+    });
+    const events = (await emitted(engine, customer)).toSorted(
+      (a, b) => a.data.commentAnnotation.commentCount - b.data.commentAnnotation.commentCount,
+    );
     expect(events).toMatchObject([
-      { event: 'comment.delete', data: { actionUser: bob, commentAnnotation: { annotationId: 'single', comments: [{ commentText: 'hi' }] }, targetComment: { commentId: 1 } } },
-      { event: 'comment.delete', data: { actionUser: bob, commentAnnotation: { annotationId: 'many', commentCount: 50 }, visibility: { type: 'restricted', userIds: ['bob'] } } },
+      {
+        event: 'comment.delete',
+        data: {
+          actionUser: bob,
+          commentAnnotation: { annotationId: 'single', comments: [{ commentText: 'hi' }] },
+          targetComment: { commentId: 1 },
+        },
+      },
+      {
+        event: 'comment.delete',
+        data: {
+          actionUser: bob,
+          commentAnnotation: { annotationId: 'many', commentCount: 50 },
+          visibility: { type: 'restricted', userIds: ['bob'] },
+        },
+      },
     ]);
     expect(events[1]!.data).not.toHaveProperty('targetComment');
     const activities = await customer.ok('/v2/activities/get', nda);
-    expect(activities.map(({ actionType, targetEntityId, actionUser }: any) => [targetEntityId, actionType, actionUser.userId]).toSorted()).toEqual([['many', 'comment_annotation.delete', 'bob'], ['single', 'comment.delete', 'bob']]);
+    expect(
+      activities
+        .map(({ actionType, targetEntityId, actionUser }: any) => [targetEntityId, actionType, actionUser.userId])
+        .toSorted(),
+    ).toEqual([
+      ['many', 'comment_annotation.delete', 'bob'],
+      ['single', 'comment.delete', 'bob'],
+    ]);
   });
 
   test('of a thread that is added again under its id, at the same time of creation, tells anew', async () => {
     for (let i = 0; i < 2; i++) {
-      await addThreads(customer, [thread('a', { createdAt: 5, commentData: [comment({ triggerNotification: true })] })]);
+      await addThreads(customer, [
+        thread('a', { createdAt: 5, commentData: [comment({ triggerNotification: true })] }),
+      ]);
       await remove({ annotationIds: ['a'], triggerNotification: true });
     }
-    expect((await emitted(engine, customer)).map(({ event }) => event).sort()).toEqual(['comment.delete', 'comment.delete', 'comment_annotation.add', 'comment_annotation.add']);
+    expect((await emitted(engine, customer)).map(({ event }) => event).sort()).toEqual([
+      'comment.delete',
+      'comment.delete',
+      'comment_annotation.add',
+      'comment_annotation.add',
+    ]);
     expect(await contentOf(engine, customer)).toEqual({});
   });
 });
 
 describe('a thread without comments', () => {
   test('does not exist: the last one takes it along', async () => {
-    await addThreads(customer, [thread('a', { commentData: [comment(), comment({ from: ada, to: [bob] })] }), thread('b')]);
+    await addThreads(customer, [
+      thread('a', { commentData: [comment(), comment({ from: ada, to: [bob] })] }),
+      thread('b'),
+    ]);
     await react('a', 2, 1);
     await customer.ok('/v2/commentannotations/comments/delete', { ...nda, annotationId: 'a', commentIds: [1] });
     expect(await getThread(customer, 'a')).toMatchObject({ commentCount: 1, comments: [{ commentId: 2 }] });
     await customer.ok('/v2/commentannotations/comments/delete', { ...nda, annotationId: 'a', commentIds: [2] });
-    expect([await left(), await contentOf(engine, customer)]).toEqual([['b'], { Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 }]);
+    expect([await left(), await contentOf(engine, customer)]).toEqual([
+      ['b'],
+      { Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 },
+    ]);
   });
 });

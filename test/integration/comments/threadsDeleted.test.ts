@@ -17,8 +17,11 @@ beforeEach(async () => {
   customer = await newCustomer();
 });
 
-const remove = (annotationIds: readonly string[], at: object = nda) => customer.ok('/v2/commentannotations/delete', { ...at, annotationIds });
-async function page(data: object): Promise<{ ids: string[]; rows: any[]; nextPageToken: string | null; data: unknown }> {
+const remove = (annotationIds: readonly string[], at: object = nda) =>
+  customer.ok('/v2/commentannotations/delete', { ...at, annotationIds });
+async function page(
+  data: object,
+): Promise<{ ids: string[]; rows: any[]; nextPageToken: string | null; data: unknown }> {
   const { status, body } = await customer.call(GET, { organizationId: 'acme', ...data });
   expect([status, body.error]).toEqual([200, undefined]);
   const { deletedAnnotations: rows, nextPageToken, data: threads } = body.result;
@@ -42,7 +45,11 @@ describe('deletedAfter of commentannotations/get', () => {
 
   test('gives each deletion of several documents once, page by page, while more are deleted', async () => {
     for (const documentId of ['d1', 'd2', 'd3']) {
-      await addThreads(customer, [...numbered(`${documentId}-`, 7), `${documentId}-late`].map((id) => thread(id)), { documentId });
+      await addThreads(
+        customer,
+        [...numbered(`${documentId}-`, 7), `${documentId}-late`].map((id) => thread(id)),
+        { documentId },
+      );
       await remove(numbered(`${documentId}-`, 7), { ...nda, documentId });
     }
     const found: string[] = [];
@@ -63,11 +70,18 @@ describe('deletedAfter of commentannotations/get', () => {
     await addThreads(customer, [thread('elsewhere')], { documentId: 'other' });
     await remove(['mine']);
     expect((await page({ documentId: 'other', deletedAfter: 0 })).ids).toEqual([]);
-    await customer.ok('/v2/organizations/documents/add', { organizationId: 'second', createOrganization: true, documents: [{ documentId: 'nda' }] });
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: 'second',
+      createOrganization: true,
+      documents: [{ documentId: 'nda' }],
+    });
     expect((await page({ organizationId: 'second', deletedAfter: 0 })).ids).toEqual([]);
     const stranger = await newCustomer();
     await addThreads(stranger, [thread('theirs')]);
-    expect((await stranger.call(GET, { organizationId: 'acme', documentId: 'nda', deletedAfter: 0 })).body.result.deletedAnnotations).toEqual([]);
+    expect(
+      (await stranger.call(GET, { organizationId: 'acme', documentId: 'nda', deletedAfter: 0 })).body.result
+        .deletedAnnotations,
+    ).toEqual([]);
     await customer.ok('/v2/organizations/documents/delete', { organizationId: 'acme', documentIds: ['nda'] });
     expect((await page({ deletedAfter: 0 })).ids).toEqual([]);
   });
@@ -80,9 +94,18 @@ describe('deletedAfter of commentannotations/get', () => {
     expect(JSON.stringify(item)).not.toMatch(/ada|comment/);
   });
 
-  test.each([['annotationIds', { annotationIds: ['a'] }], ['statusIds', { statusIds: ['OPEN'] }], ['order', { order: 'asc' }], ['a time that is none', { deletedAfter: 'soon' }]])('with %s is INVALID_ARGUMENT naming deletedAfter', async (_what, more) => {
+  test.each([
+    ['annotationIds', { annotationIds: ['a'] }],
+    ['statusIds', { statusIds: ['OPEN'] }],
+    ['order', { order: 'asc' }],
+    ['a time that is none', { deletedAfter: 'soon' }],
+  ])('with %s is INVALID_ARGUMENT naming deletedAfter', async (_what, more) => {
     await addThreads(customer, [thread('a')]);
     const { status, body } = await customer.call(GET, { ...nda, deletedAfter: 0, ...more });
-    expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining('deletedAfter')]);
+    expect([status, body.error.status, body.error.message]).toEqual([
+      400,
+      'INVALID_ARGUMENT',
+      expect.stringContaining('deletedAfter'),
+    ]);
   });
 });

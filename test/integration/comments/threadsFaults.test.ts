@@ -8,7 +8,16 @@ import { emitted, itemsOf, nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { type Faults, startFaults } from '../../support/faults.ts';
-import { addLongThread, addThreads, comment, contentOf, edgesOf, getThread, numbered, thread } from '../../support/threads.ts';
+import {
+  addLongThread,
+  addThreads,
+  comment,
+  contentOf,
+  edgesOf,
+  getThread,
+  numbered,
+  thread,
+} from '../../support/threads.ts';
 import { withoutRetryLimit } from '../../support/retries.ts';
 
 const ADD_COMMENTS = '/v2/commentannotations/comments/add';
@@ -30,7 +39,10 @@ beforeEach(async () => {
   await addThreads(customer, [thread('other')]);
 });
 
-const fifty = (text: string) => Array.from({ length: 50 }, (_each, index) => comment({ commentText: `${text} ${index}`, to: [{ userId: `${text}-${index}` }], triggerNotification: true }));
+const fifty = (text: string) =>
+  Array.from({ length: 50 }, (_each, index) =>
+    comment({ commentText: `${text} ${index}`, to: [{ userId: `${text}-${index}` }], triggerNotification: true }),
+  );
 /** The content of the thread `other` alone. */
 const NOTHING_ELSE = { Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 };
 
@@ -39,49 +51,78 @@ describe('a thread whose adding is cut short', () => {
 
   test('is not there, and leaves nothing to the next try, whatever that says', async () => {
     faults.fail('TransactWriteItems', 0);
-    expect((await customer.call('/v2/commentannotations/add', { ...nda, commentAnnotations: [mentioning('first')] })).status).toBe(503);
+    expect(
+      (await customer.call('/v2/commentannotations/add', { ...nda, commentAnnotations: [mentioning('first')] })).status,
+    ).toBe(503);
     faults.heal();
     expect([await contentOf(engine, customer), await emitted(engine, customer)]).toEqual([NOTHING_ELSE, []]);
     expect(await addThreads(customer, [mentioning('second')])).toMatchObject({ a: { success: true } });
-    expect((await getThread(customer, 'a')).comments.map(({ commentText }: any) => commentText)).toEqual(fifty('second').slice(0, 32).map(({ commentText }) => commentText));
+    expect((await getThread(customer, 'a')).comments.map(({ commentText }: any) => commentText)).toEqual(
+      fifty('second')
+        .slice(0, 32)
+        .map(({ commentText }) => commentText),
+    );
     expect((await edgesOf(engine, customer)).filter((edge) => edge.startsWith('first'))).toEqual([]);
     expect(await emitted(engine, customer)).toHaveLength(1);
   });
 
   test('is cut short in its only transaction or not at all', async () => {
     faults.fail('TransactWriteItems', 1);
-    expect((await customer.call('/v2/commentannotations/add', { ...nda, commentAnnotations: [mentioning('first')] })).body.result.data).toMatchObject({ a: { success: true } });
+    expect(
+      (await customer.call('/v2/commentannotations/add', { ...nda, commentAnnotations: [mentioning('first')] })).body
+        .result.data,
+    ).toMatchObject({ a: { success: true } });
     faults.heal();
     expect(await contentOf(engine, customer)).toEqual({ Thread: 2, Comment: 33, RecordId: 2, Involvement: 65 });
   });
 });
 
 describe('a large thread whose deletion is cut short', () => {
-  test.each([[1], [2], [3]])('after %s transactions is gone, keeps its id until the rest is gone, and the job removes that', async (passing) => {
-    await addLongThread(customer, { ...thread('a', { createdAt: 5, assignedTo: { userId: 'zoe' } }), commentData: fifty('x') });
-    await customer.ok('/v2/reactions/add', { ...nda, reactions: numbered('r', 30).map((annotationId) => ({ annotationId, icon: '+', from: { userId: 'fan' }, commentAnnotationId: 'a', commentId: 50 })) });
-    faults.fail('TransactWriteItems', passing);
-    expect((await customer.call(DELETE, { ...nda, annotationIds: ['a'] })).status).toBe(503);
-    faults.heal();
-    expect([await getThread(customer, 'a'), (await customer.ok(DELETE, { ...nda, annotationIds: ['a'] })).a.success]).toEqual([null, false]);
-    expect(await addThreads(customer, [thread('a', { createdAt: 5 })])).toMatchObject({ a: { success: false, message: 'Annotation already exists.' } });
-    const [job, ...more] = await itemsOf(engine, customer, 'Job');
-    expect([job!.kind, job!.dueAt - job!.createdAt, more]).toEqual(['removeRecords', 300_000, []]);
+  test.each([[1], [2], [3]])(
+    'after %s transactions is gone, keeps its id until the rest is gone, and the job removes that',
+    async (passing) => {
+      await addLongThread(customer, {
+        ...thread('a', { createdAt: 5, assignedTo: { userId: 'zoe' } }),
+        commentData: fifty('x'),
+      });
+      await customer.ok('/v2/reactions/add', {
+        ...nda,
+        reactions: numbered('r', 30).map((annotationId) => ({
+          annotationId,
+          icon: '+',
+          from: { userId: 'fan' },
+          commentAnnotationId: 'a',
+          commentId: 50,
+        })),
+      });
+      faults.fail('TransactWriteItems', passing);
+      expect((await customer.call(DELETE, { ...nda, annotationIds: ['a'] })).status).toBe(503);
+      faults.heal();
+      expect([
+        await getThread(customer, 'a'),
+        (await customer.ok(DELETE, { ...nda, annotationIds: ['a'] })).a.success,
+      ]).toEqual([null, false]);
+      expect(await addThreads(customer, [thread('a', { createdAt: 5 })])).toMatchObject({
+        a: { success: false, message: 'Annotation already exists.' },
+      });
+      const [job, ...more] = await itemsOf(engine, customer, 'Job');
+      expect([job!.kind, job!.dueAt - job!.createdAt, more]).toEqual(['removeRecords', 300_000, []]);
 
-    const table = openTable(environment(process.env));
-    const run = () => removeRest(table, customer.apiKey, JSON.parse(job!.data));
-    await Promise.all([run(), run()]);
-    expect(await contentOf(engine, customer)).toEqual({ ...NOTHING_ELSE, Job: 1 });
+      const table = openTable(environment(process.env));
+      const run = () => removeRest(table, customer.apiKey, JSON.parse(job!.data));
+      await Promise.all([run(), run()]);
+      expect(await contentOf(engine, customer)).toEqual({ ...NOTHING_ELSE, Job: 1 });
 
-    // The job may be run once more, even after the thread was added again.
-    for (const createdAt of [5, 6]) {
-      await addLongThread(customer, { ...thread('a', { createdAt }), commentData: fifty('new') });
-      await run();
-      expect((await getThread(customer, 'a')).comments).toHaveLength(50);
-      await customer.ok(DELETE, { ...nda, annotationIds: ['a'] });
-    }
-    expect(await contentOf(engine, customer)).toEqual({ ...NOTHING_ELSE, Job: 1 });
-  });
+      // The job may be run once more, even after the thread was added again.
+      for (const createdAt of [5, 6]) {
+        await addLongThread(customer, { ...thread('a', { createdAt }), commentData: fifty('new') });
+        await run();
+        expect((await getThread(customer, 'a')).comments).toHaveLength(50);
+        await customer.ok(DELETE, { ...nda, annotationIds: ['a'] });
+      }
+      expect(await contentOf(engine, customer)).toEqual({ ...NOTHING_ELSE, Job: 1 });
+    },
+  );
 
   test('when only the job is left, nothing but the job is left', async () => {
     await addLongThread(customer, { annotationId: 'a', commentData: fifty('x') });
@@ -99,22 +140,40 @@ describe('comments that are added in one call', () => {
 
   // 100 operations: one for the thread; for each comment one, one for each user in it, two for its event, two for its activity.
   test.each<[string, number, object]>([
-    ['by one author', 49, {}], ['with a mention', 33, { to }], ['that notify', 24, { triggerNotification: true }], ['with a mention that notify', 19, { to, triggerNotification: true }],
+    ['by one author', 49, {}],
+    ['with a mention', 33, { to }],
+    ['that notify', 24, { triggerNotification: true }],
+    ['with a mention that notify', 19, { to, triggerNotification: true }],
     ['with a mention that notify and are logged', 14, { to, triggerNotification: true, triggerActivities: true }],
   ])('%s are at most %s; of one more nothing is written', async (_what, most, changes) => {
     await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
     const { status, body } = await add(many(most + 1, changes));
-    expect({ status, path: body.error.details.issues[0].path, message: body.error.message }).toEqual({ status: 400, path: ['commentData'], message: expect.stringContaining('send fewer comments') });
-    expect([await contentOf(engine, customer), await emitted(engine, customer), (await getThread(customer, 'other')).commentCount]).toEqual([NOTHING_ELSE, [], 1]);
-    expect((await add(many(most, changes))).body.result.data).toEqual(Array.from({ length: most }, (_each, index) => index + 2));
-    expect(await getThread(customer, 'other')).toMatchObject({ commentCount: most + 1, mentionedUserIds: 'to' in changes ? ['bob'] : [] });
+    expect({ status, path: body.error.details.issues[0].path, message: body.error.message }).toEqual({
+      status: 400,
+      path: ['commentData'],
+      message: expect.stringContaining('send fewer comments'),
+    });
+    expect([
+      await contentOf(engine, customer),
+      await emitted(engine, customer),
+      (await getThread(customer, 'other')).commentCount,
+    ]).toEqual([NOTHING_ELSE, [], 1]);
+    expect((await add(many(most, changes))).body.result.data).toEqual(
+      Array.from({ length: most }, (_each, index) => index + 2),
+    );
+    expect(await getThread(customer, 'other')).toMatchObject({
+      commentCount: most + 1,
+      mentionedUserIds: 'to' in changes ? ['bob'] : [],
+    });
     expect(await edgesOf(engine, customer)).toHaveLength(1 + most * ('to' in changes ? 2 : 1));
     expect(await emitted(engine, customer)).toHaveLength('triggerNotification' in changes ? most : 0);
   });
 
   test('are not added at all when an id is taken, and involve nobody', async () => {
     const before = await edgesOf(engine, customer);
-    expect((await add([...many(32, { to }), comment({ commentId: 1, to: [{ userId: 'eve' }] })])).body.error).toMatchObject({ status: 'ALREADY_EXISTS', message: 'Comment 1 already exists' });
+    expect(
+      (await add([...many(32, { to }), comment({ commentId: 1, to: [{ userId: 'eve' }] })])).body.error,
+    ).toMatchObject({ status: 'ALREADY_EXISTS', message: 'Comment 1 already exists' });
     expect([(await getThread(customer, 'other')).commentCount, await edgesOf(engine, customer)]).toEqual([1, before]);
   });
 
@@ -133,11 +192,30 @@ describe('comments that are added in one call', () => {
 
 describe('the limit of 1,000 comments', () => {
   test('design 5: a thread takes 1,000 comments, then none, and one again for each that is deleted', async () => {
-    await addLongThread(customer, { annotationId: 'a', commentData: Array.from({ length: 1_000 }, () => comment()) }, 40);
+    await addLongThread(
+      customer,
+      { annotationId: 'a', commentData: Array.from({ length: 1_000 }, () => comment()) },
+      40,
+    );
     const full = await getThread(customer, 'a');
-    expect([full.commentCount, full.comments.length, full.comments.at(-1).commentId, full.hasMoreComments]).toEqual([1_000, 1_000, 1_000, false]);
-    const add = (count: number) => customer.call(ADD_COMMENTS, { ...nda, annotationId: 'a', commentData: Array.from({ length: count }, () => comment({ commentText: 'too much', triggerNotification: true })) });
-    expect((await add(1)).body.error).toMatchObject({ status: 'FAILED_PRECONDITION', message: 'A thread takes at most 1000 comments' });
+    expect([full.commentCount, full.comments.length, full.comments.at(-1).commentId, full.hasMoreComments]).toEqual([
+      1_000,
+      1_000,
+      1_000,
+      false,
+    ]);
+    const add = (count: number) =>
+      customer.call(ADD_COMMENTS, {
+        ...nda,
+        annotationId: 'a',
+        commentData: Array.from({ length: count }, () =>
+          comment({ commentText: 'too much', triggerNotification: true }),
+        ),
+      });
+    expect((await add(1)).body.error).toMatchObject({
+      status: 'FAILED_PRECONDITION',
+      message: 'A thread takes at most 1000 comments',
+    });
     await customer.ok('/v2/commentannotations/comments/delete', { ...nda, annotationId: 'a', commentIds: [1_000] });
     expect((await add(2)).body.error.status).toBe('FAILED_PRECONDITION');
     expect((await add(1)).body.result.data).toEqual([1_001]);
@@ -161,9 +239,19 @@ describe('at the same time', () => {
     });
   }
 
-  const react = () => customer.ok('/v2/reactions/add', { ...nda, reactions: [{ annotationId: 'r', icon: '+', from: { userId: 'fan' }, commentAnnotationId: 'a', commentId: 1 }] });
-  const reply = () => customer.ok(ADD_COMMENTS, { ...nda, annotationId: 'a', commentData: [comment({ from: { userId: 'late' } })] });
-  test.each([['a small thread', 2, react], ['a small thread', 2, reply], ['a large thread', 50, react], ['a large thread', 50, reply]])('what comes to %s of %s comments just before it is removed goes as well', async (_what, count, first) => {
+  const react = () =>
+    customer.ok('/v2/reactions/add', {
+      ...nda,
+      reactions: [{ annotationId: 'r', icon: '+', from: { userId: 'fan' }, commentAnnotationId: 'a', commentId: 1 }],
+    });
+  const reply = () =>
+    customer.ok(ADD_COMMENTS, { ...nda, annotationId: 'a', commentData: [comment({ from: { userId: 'late' } })] });
+  test.each([
+    ['a small thread', 2, react],
+    ['a small thread', 2, reply],
+    ['a large thread', 50, react],
+    ['a large thread', 50, reply],
+  ])('what comes to %s of %s comments just before it is removed goes as well', async (_what, count, first) => {
     await addLongThread(customer, { annotationId: 'a', commentData: Array.from({ length: count }, () => comment()) });
     const [item] = (await itemsOf(engine, customer, 'Thread')).filter(({ annotationId }) => annotationId === 'a');
     const [, , , organization = '', , document = ''] = item!.PK.split('#');
@@ -175,17 +263,34 @@ describe('at the same time', () => {
   });
 
   test('comments of 20 callers on one thread are all there, each with an id of its own', async () => {
-    const answers = await withoutRetryLimit(() => Promise.all(Array.from({ length: 20 }, (_each, index) => customer.call(ADD_COMMENTS, { ...nda, annotationId: 'other', commentData: [comment({ commentText: `${index}`, from: { userId: `u${index}` } })] }))));
+    const answers = await withoutRetryLimit(() =>
+      Promise.all(
+        Array.from({ length: 20 }, (_each, index) =>
+          customer.call(ADD_COMMENTS, {
+            ...nda,
+            annotationId: 'other',
+            commentData: [comment({ commentText: `${index}`, from: { userId: `u${index}` } })],
+          }),
+        ),
+      ),
+    );
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     const ids = answers.map(({ body }) => body.result.data[0]);
     expect(new Set(ids).size).toBe(20);
     const { commentCount, comments, involvedUserIds } = await getThread(customer, 'other');
     expect([commentCount, comments.length, involvedUserIds.length]).toEqual([21, 21, 21]);
-    for (const [index, id] of ids.entries()) expect(comments.find(({ commentId }: any) => commentId === id).commentText).toBe(`${index}`);
+    for (const [index, id] of ids.entries())
+      expect(comments.find(({ commentId }: any) => commentId === id).commentText).toBe(`${index}`);
   });
 
   test('a thread that 10 callers add is added once', async () => {
-    const answers = await Promise.all(Array.from({ length: 10 }, (_each, index) => addThreads(customer, [thread('same', { commentData: [comment({ commentText: `${index}`, triggerNotification: true })] })])));
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_each, index) =>
+        addThreads(customer, [
+          thread('same', { commentData: [comment({ commentText: `${index}`, triggerNotification: true })] }),
+        ]),
+      ),
+    );
     expect(answers.filter(({ same }) => same.success)).toHaveLength(1);
     expect((await getThread(customer, 'same')).comments).toHaveLength(1);
     expect(await emitted(engine, customer)).toHaveLength(1);
@@ -193,11 +298,31 @@ describe('at the same time', () => {
 
   test('changes, comments, reactions and deletions of one thread leave either all of it or nothing', async () => {
     for (let round = 0; round < 4; round++) {
-      await addLongThread(customer, { annotationId: 'a', commentData: Array.from({ length: round < 2 ? 3 : 40 }, () => comment({ to: [{ userId: 'bob' }] })) });
+      await addLongThread(customer, {
+        annotationId: 'a',
+        commentData: Array.from({ length: round < 2 ? 3 : 40 }, () => comment({ to: [{ userId: 'bob' }] })),
+      });
       await Promise.all([
-        ...[1, 2, 3].map((commentId) => customer.call('/v2/reactions/add', { ...nda, reactions: [{ annotationId: `r${commentId}`, icon: '+', from: { userId: 'fan' }, commentAnnotationId: 'a', commentId }] })),
+        ...[1, 2, 3].map((commentId) =>
+          customer.call('/v2/reactions/add', {
+            ...nda,
+            reactions: [
+              {
+                annotationId: `r${commentId}`,
+                icon: '+',
+                from: { userId: 'fan' },
+                commentAnnotationId: 'a',
+                commentId,
+              },
+            ],
+          }),
+        ),
         ...[1, 2, 3].map(() => customer.call(ADD_COMMENTS, { ...nda, annotationId: 'a', commentData: [comment()] })),
-        customer.call('/v2/commentannotations/update', { ...nda, annotationIds: ['a'], updatedData: { assignedTo: { userId: 'zoe' }, status: 'RESOLVED' } }),
+        customer.call('/v2/commentannotations/update', {
+          ...nda,
+          annotationIds: ['a'],
+          updatedData: { assignedTo: { userId: 'zoe' }, status: 'RESOLVED' },
+        }),
         customer.call('/v2/commentannotations/comments/delete', { ...nda, annotationId: 'a', commentIds: [2] }),
         customer.call(DELETE, { ...nda, annotationIds: ['a'] }),
       ]);

@@ -17,29 +17,53 @@ describe('a listing of several documents', () => {
   const documents = numbered('d', 12);
   beforeAll(async () => {
     customer = await newCustomer();
-    await customer.ok('/v2/organizations/folders/add', { organizationId: 'acme', createOrganization: true, folders: [{ folderId: 'f' }] });
-    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', folderId: 'f', documents: documents.slice(0, 5).map((documentId) => ({ documentId })) });
-    for (const documentId of documents.filter((_each, index) => index % 2 === 0)) await addThreads(customer, ['a', 'b', 'c'].map((id) => thread(`${id}-${documentId}`)), { documentId });
+    await customer.ok('/v2/organizations/folders/add', {
+      organizationId: 'acme',
+      createOrganization: true,
+      folders: [{ folderId: 'f' }],
+    });
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      folderId: 'f',
+      documents: documents.slice(0, 5).map((documentId) => ({ documentId })),
+    });
+    for (const documentId of documents.filter((_each, index) => index % 2 === 0))
+      await addThreads(
+        customer,
+        ['a', 'b', 'c'].map((id) => thread(`${id}-${documentId}`)),
+        { documentId },
+      );
     await addThreads(customer, [thread('a-d001'), thread('shared')], { documentId: 'd001' });
     await addThreads(customer, [thread('shared')], { documentId: 'd010' });
   });
-  const inDocument = (documentId: string) => (documentId === 'd001' ? ['shared', 'a-d001'] : [...(documentId === 'd010' ? ['shared'] : []), `c-${documentId}`, `b-${documentId}`, `a-${documentId}`]);
+  const inDocument = (documentId: string) =>
+    documentId === 'd001'
+      ? ['shared', 'a-d001']
+      : [...(documentId === 'd010' ? ['shared'] : []), `c-${documentId}`, `b-${documentId}`, `a-${documentId}`];
   const withThreads = ['d000', 'd001', 'd002', 'd004', 'd006', 'd008', 'd010'];
 
   test.each([[2], [3], [1_000]])('of the organization goes document by document, in pages of %s', async (pageSize) => {
     const found = (await threadPages(customer, { organizationId: 'acme', pageSize })).flat();
     expect(idsIn(found)).toEqual(withThreads.flatMap(inDocument));
-    expect(found.map(({ metadata }) => metadata.documentId)).toEqual(withThreads.flatMap((documentId) => inDocument(documentId).map(() => documentId)));
+    expect(found.map(({ metadata }) => metadata.documentId)).toEqual(
+      withThreads.flatMap((documentId) => inDocument(documentId).map(() => documentId)),
+    );
   });
 
   test('of a folder has the threads of the documents in it', async () => {
-    expect(idsIn((await threadPages(customer, { organizationId: 'acme', folderId: 'f', pageSize: 3 })).flat())).toEqual(['d000', 'd001', 'd002', 'd004'].flatMap(inDocument));
+    expect(idsIn((await threadPages(customer, { organizationId: 'acme', folderId: 'f', pageSize: 3 })).flat())).toEqual(
+      ['d000', 'd001', 'd002', 'd004'].flatMap(inDocument),
+    );
   });
 
   test('has metadata and page information in its rows unless told otherwise', async () => {
     const keys = async (data: object) => {
       const read = (more: object) => customer.ok(GET, { organizationId: 'acme', documentId: 'd000', ...data, ...more });
-      const rows = [...(await read({})), ...(await read({ annotationIds: ['a-d000'] })), ...Object.values<any>(await read({ groupByDocumentId: true })).flat()];
+      const rows = [
+        ...(await read({})),
+        ...(await read({ annotationIds: ['a-d000'] })),
+        ...Object.values<any>(await read({ groupByDocumentId: true })).flat(),
+      ];
       return [...new Set(rows.map((row) => ['metadata', 'pageInfo'].filter((key) => key in row).join()))];
     };
     expect(await keys({})).toEqual(['metadata,pageInfo']);
@@ -51,40 +75,114 @@ describe('a listing of several documents', () => {
   test('has lists and flags in its rows when they are empty too', async () => {
     const [row] = await customer.ok(GET, { organizationId: 'acme', documentId: 'd000' });
     expect(row).toMatchObject({
-      subscribedUsers: [], unsubscribedUsers: [], subscribedGroups: [], customList: [], pageInfo: {}, visibilityConfig: { type: 'public' }, context: { access: {}, accessFields: [] }, locationId: null, hasDraftComments: false,
-      comments: [{ isDraft: false, to: [], toOrganizationUserGroup: [], recorders: [], customList: [], attachments: [], taggedUserContacts: [], isCommentTextAvailable: true }],
+      subscribedUsers: [],
+      unsubscribedUsers: [],
+      subscribedGroups: [],
+      customList: [],
+      pageInfo: {},
+      visibilityConfig: { type: 'public' },
+      context: { access: {}, accessFields: [] },
+      locationId: null,
+      hasDraftComments: false,
+      comments: [
+        {
+          isDraft: false,
+          to: [],
+          toOrganizationUserGroup: [],
+          recorders: [],
+          customList: [],
+          attachments: [],
+          taggedUserContacts: [],
+          isCommentTextAvailable: true,
+        },
+      ],
     });
   });
 
   test('says that annotations were fetched, by document too', async () => {
-    const [listed, byDocument] = await Promise.all([{}, { groupByDocumentId: true }].map((data) => customer.call(GET, { organizationId: 'acme', documentId: 'd000', ...data })));
-    expect([listed!.body.result.message, byDocument!.body.result.message]).toEqual(['Annotation(s) fetched successfully.', 'Annotations fetched successfully.']);
+    const [listed, byDocument] = await Promise.all(
+      [{}, { groupByDocumentId: true }].map((data) =>
+        customer.call(GET, { organizationId: 'acme', documentId: 'd000', ...data }),
+      ),
+    );
+    expect([listed!.body.result.message, byDocument!.body.result.message]).toEqual([
+      'Annotation(s) fetched successfully.',
+      'Annotations fetched successfully.',
+    ]);
   });
 
   test('of some documents has theirs, and nothing of documents that there are not', async () => {
-    expect(idsIn((await threadPages(customer, { organizationId: 'acme', documentIds: ['d006', 'nowhere', 'd000', 'd006'], pageSize: 2 })).flat())).toEqual(['d000', 'd006'].flatMap(inDocument));
+    expect(
+      idsIn(
+        (
+          await threadPages(customer, {
+            organizationId: 'acme',
+            documentIds: ['d006', 'nowhere', 'd000', 'd006'],
+            pageSize: 2,
+          })
+        ).flat(),
+      ),
+    ).toEqual(['d000', 'd006'].flatMap(inDocument));
   });
 
   test('can be a map by document', async () => {
-    const data = await customer.ok(GET, { organizationId: 'acme', documentIds: ['d000', 'd001', 'd003'], groupByDocumentId: true });
-    expect(Object.fromEntries(Object.entries<any>(data).map(([documentId, threads]) => [documentId, idsIn(threads)]))).toEqual({ d000: inDocument('d000'), d001: inDocument('d001') });
+    const data = await customer.ok(GET, {
+      organizationId: 'acme',
+      documentIds: ['d000', 'd001', 'd003'],
+      groupByDocumentId: true,
+    });
+    expect(
+      Object.fromEntries(Object.entries<any>(data).map(([documentId, threads]) => [documentId, idsIn(threads)])),
+    ).toEqual({ d000: inDocument('d000'), d001: inDocument('d001') });
   });
 
   test('facts C8: ids that are named come in their order, with null for those that there are not', async () => {
-    const named = async (data: object) => (await customer.ok(GET, { organizationId: 'acme', ...data })).map((one: any) => one && `${one.metadata.documentId} ${one.annotationId}`);
-    expect(await named({ documentId: 'd000', annotationIds: ['c-d000', 'nothing', 'a-d000', 'c-d000', 'a-d001'] })).toEqual(['d000 c-d000', null, 'd000 a-d000', null]);
-    expect(await named({ documentIds: ['d001', 'd000'], annotationIds: ['a-d001', 'a-d000', 'a-d002'] })).toEqual(['d001 a-d001', 'd000 a-d000', null]);
-    expect((await named({ annotationIds: ['shared', 'nothing'] })).toSorted()).toEqual(['d001 shared', 'd010 shared', null]);
+    const named = async (data: object) =>
+      (await customer.ok(GET, { organizationId: 'acme', ...data })).map(
+        (one: any) => one && `${one.metadata.documentId} ${one.annotationId}`,
+      );
+    expect(
+      await named({ documentId: 'd000', annotationIds: ['c-d000', 'nothing', 'a-d000', 'c-d000', 'a-d001'] }),
+    ).toEqual(['d000 c-d000', null, 'd000 a-d000', null]);
+    expect(await named({ documentIds: ['d001', 'd000'], annotationIds: ['a-d001', 'a-d000', 'a-d002'] })).toEqual([
+      'd001 a-d001',
+      'd000 a-d000',
+      null,
+    ]);
+    expect((await named({ annotationIds: ['shared', 'nothing'] })).toSorted()).toEqual([
+      'd001 shared',
+      'd010 shared',
+      null,
+    ]);
     expect(await named({ folderId: 'f', annotationIds: ['shared', 'a-d006'] })).toEqual(['d001 shared', null]);
-    expect(await named({ documentId: 'd000', annotationIds: ['a-d000', 'b-d000'], statusIds: ['RESOLVED'] })).toEqual([null, null]);
-    expect(Object.keys(await customer.ok(GET, { organizationId: 'acme', annotationIds: ['shared', 'nothing'], groupByDocumentId: true }))).toEqual(expect.arrayContaining(['d001', 'd010']));
+    expect(await named({ documentId: 'd000', annotationIds: ['a-d000', 'b-d000'], statusIds: ['RESOLVED'] })).toEqual([
+      null,
+      null,
+    ]);
+    expect(
+      Object.keys(
+        await customer.ok(GET, {
+          organizationId: 'acme',
+          annotationIds: ['shared', 'nothing'],
+          groupByDocumentId: true,
+        }),
+      ),
+    ).toEqual(expect.arrayContaining(['d001', 'd010']));
   });
 
   test.each([
-    ['an unknown organization', { organizationId: 'none' }, 400], ['an unknown document', { documentId: 'none' }, 404], ['an unknown folder', { folderId: 'none' }, 404],
-    ['an unknown document, with ids', { documentId: 'none', annotationIds: ['a'] }, 404], ['an unknown folder, with ids', { folderId: 'none', annotationIds: ['a'] }, 404],
-    ['a document and a folder', { documentId: 'd000', folderId: 'f' }, 400], ['one and several documents', { documentId: 'd000', documentIds: ['d000'] }, 400],
-    ['31 documents', { documentIds: numbered('d', 31) }, 400], ['31 ids', { annotationIds: numbered('a', 31) }, 400], ['two agent filters', { agentId: 'a', agentComments: true }, 400], ['an unknown order', { order: 'up' }, 400], ['a page of 0', { pageSize: 0 }, 400],
+    ['an unknown organization', { organizationId: 'none' }, 400],
+    ['an unknown document', { documentId: 'none' }, 404],
+    ['an unknown folder', { folderId: 'none' }, 404],
+    ['an unknown document, with ids', { documentId: 'none', annotationIds: ['a'] }, 404],
+    ['an unknown folder, with ids', { folderId: 'none', annotationIds: ['a'] }, 404],
+    ['a document and a folder', { documentId: 'd000', folderId: 'f' }, 400],
+    ['one and several documents', { documentId: 'd000', documentIds: ['d000'] }, 400],
+    ['31 documents', { documentIds: numbered('d', 31) }, 400],
+    ['31 ids', { annotationIds: numbered('a', 31) }, 400],
+    ['two agent filters', { agentId: 'a', agentComments: true }, 400],
+    ['an unknown order', { order: 'up' }, 400],
+    ['a page of 0', { pageSize: 0 }, 400],
   ])('of %s is refused', async (_what, data, status) => {
     expect((await customer.call(GET, { organizationId: 'acme', ...data })).status).toBe(status);
   });
@@ -92,24 +190,60 @@ describe('a listing of several documents', () => {
   test('of an organization with many documents and few threads finds all of them', async () => {
     const wide = await newCustomer();
     const many = numbered('n', 450);
-    await wide.ok('/v2/organizations/documents/add', { organizationId: 'acme', createOrganization: true, documents: many.map((documentId) => ({ documentId })) });
-    for (const documentId of ['n003', 'n200', 'n449']) await addThreads(wide, [thread(`in-${documentId}`)], { documentId });
-    expect(idsIn((await threadPages(wide, { organizationId: 'acme' })).flat())).toEqual(['in-n003', 'in-n200', 'in-n449']);
+    await wide.ok('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      createOrganization: true,
+      documents: many.map((documentId) => ({ documentId })),
+    });
+    for (const documentId of ['n003', 'n200', 'n449'])
+      await addThreads(wide, [thread(`in-${documentId}`)], { documentId });
+    expect(idsIn((await threadPages(wide, { organizationId: 'acme' })).flat())).toEqual([
+      'in-n003',
+      'in-n200',
+      'in-n449',
+    ]);
   });
 });
 
 describe('every filter', () => {
   let customer: Customer;
-  const agent = (changes: object = {}) => ({ agentSource: 'external', agentId: 'lint', agentName: 'Lint', agentType: 'code', executionId: 'run-1', reason: { title: 't', description: 'd', severity: 'high' }, ...changes });
+  const agent = (changes: object = {}) => ({
+    agentSource: 'external',
+    agentId: 'lint',
+    agentName: 'Lint',
+    agentType: 'code',
+    executionId: 'run-1',
+    reason: { title: 't', description: 'd', severity: 'high' },
+    ...changes,
+  });
   beforeAll(async () => {
     customer = await newCustomer();
     await addThreads(customer, [
       thread('plain', { createdAt: 1, lastUpdated: 1_000 }),
       thread('located', { createdAt: 2, lastUpdated: 2_000, location: { id: 7 }, assignedTo: { userId: 'zoe' } }),
-      thread('named', { createdAt: 3, lastUpdated: 3_000, location: { locationName: 'Page' }, commentData: [comment({ taggedUserContacts: [{ contact: { userId: 'bob' } }] })] }),
+      thread('named', {
+        createdAt: 3,
+        lastUpdated: 3_000,
+        location: { locationName: 'Page' },
+        commentData: [comment({ taggedUserContacts: [{ contact: { userId: 'bob' } }] })],
+      }),
       thread('resolved', { createdAt: 4, lastUpdated: 4_000, status: 'RESOLVED' }),
-      thread('found', { createdAt: 5, lastUpdated: 5_000, commentData: [comment({ from: { userId: 'lint' }, agent: agent() })] }),
-      thread('suggested', { createdAt: 6, lastUpdated: 6_000, type: 'suggestion', commentData: [comment({ from: { userId: 'lint' }, agent: agent({ executionId: 'run-2', agentSource: 'svc', agentId: 'spell-check', agentType: undefined }) })] }),
+      thread('found', {
+        createdAt: 5,
+        lastUpdated: 5_000,
+        commentData: [comment({ from: { userId: 'lint' }, agent: agent() })],
+      }),
+      thread('suggested', {
+        createdAt: 6,
+        lastUpdated: 6_000,
+        type: 'suggestion',
+        commentData: [
+          comment({
+            from: { userId: 'lint' },
+            agent: agent({ executionId: 'run-2', agentSource: 'svc', agentId: 'spell-check', agentType: undefined }),
+          }),
+        ],
+      }),
     ]);
   });
 
@@ -137,7 +271,9 @@ describe('every filter', () => {
     [{ agentComments: true }, ['found']],
     [{ userIds: ['ada'], statusIds: ['OPEN'], createdAfter: 2 }, ['located', 'named']],
   ])('%j', async (filters, expected) => {
-    expect(idsIn((await threadPages(customer, { ...nda, order: 'asc', pageSize: 2, ...filters })).flat())).toEqual(expected);
+    expect(idsIn((await threadPages(customer, { ...nda, order: 'asc', pageSize: 2, ...filters })).flat())).toEqual(
+      expected,
+    );
   });
 
   test('statusId narrows annotations that are named', async () => {
@@ -147,7 +283,10 @@ describe('every filter', () => {
   test('locations with a version alone are found by the id that they are shown with', async () => {
     const other = await newCustomer();
     const version = { id: 0, name: 'Draft' };
-    await addThreads(other, [thread('a', { location: { version } }), thread('b', { location: { version: { ...version, id: 1 } } })]);
+    await addThreads(other, [
+      thread('a', { location: { version } }),
+      thread('b', { location: { version: { ...version, id: 1 } } }),
+    ]);
     const [found] = await other.ok(GET, { ...nda, annotationIds: ['a'] });
     expect(found.location).toEqual({ version });
     expect(idsIn(await other.ok(GET, { ...nda, locationIds: [found.locationId] }))).toEqual(['a']);

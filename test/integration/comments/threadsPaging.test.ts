@@ -17,39 +17,90 @@ describe('a listing of a document', () => {
   const all = numbered('t', 25);
   beforeAll(async () => {
     customer = await newCustomer();
-    await addThreads(customer, all.map((id, index) => thread(id, { createdAt: 1_000 + Math.floor(index / 2), commentData: Array.from({ length: 1 + (index % 4) }, (_each, at) => comment({ commentText: `${id}-${at}` })) })));
+    await addThreads(
+      customer,
+      all.map((id, index) =>
+        thread(id, {
+          createdAt: 1_000 + Math.floor(index / 2),
+          commentData: Array.from({ length: 1 + (index % 4) }, (_each, at) => comment({ commentText: `${id}-${at}` })),
+        }),
+      ),
+    );
   });
 
-  test.each([[1], [2], [7], [24], [25], [1_000]])('in pages of %s has every thread once, the latest first, each with its comments in order', async (pageSize) => {
-    const found = await threadPages(customer, { ...nda, pageSize });
-    expect(idsIn(found.flat())).toEqual(all.toReversed());
-    expect(found.map(({ length }) => length)).toEqual([...Array.from({ length: Math.ceil(all.length / pageSize) - 1 }, () => pageSize), all.length % pageSize || Math.min(pageSize, all.length)]);
-    for (const { annotationId, comments, commentCount, hasMoreComments } of found.flat()) {
-      expect(comments.map(({ commentText }: any) => commentText)).toEqual(comments.map((_each: unknown, at: number) => `${annotationId}-${at}`));
-      expect([comments.length, hasMoreComments]).toEqual([commentCount, false]);
-    }
-  });
+  test.each([[1], [2], [7], [24], [25], [1_000]])(
+    'in pages of %s has every thread once, the latest first, each with its comments in order',
+    async (pageSize) => {
+      const found = await threadPages(customer, { ...nda, pageSize });
+      expect(idsIn(found.flat())).toEqual(all.toReversed());
+      expect(found.map(({ length }) => length)).toEqual([
+        ...Array.from({ length: Math.ceil(all.length / pageSize) - 1 }, () => pageSize),
+        all.length % pageSize || Math.min(pageSize, all.length),
+      ]);
+      for (const { annotationId, comments, commentCount, hasMoreComments } of found.flat()) {
+        expect(comments.map(({ commentText }: any) => commentText)).toEqual(
+          comments.map((_each: unknown, at: number) => `${annotationId}-${at}`),
+        );
+        expect([comments.length, hasMoreComments]).toEqual([commentCount, false]);
+      }
+    },
+  );
 
   test('goes by creation the other way as well', async () => {
     expect(idsIn((await threadPages(customer, { ...nda, order: 'asc', pageSize: 10 })).flat())).toEqual(all);
   });
 
-  test.each(['asc', 'desc'])('%s of a time of creation has the threads from its first moment on and before its last', async (order) => {
-    const found = await threadPages(customer, { ...nda, order, createdAfter: 1_003, createdBefore: 1_009, pageSize: 5 });
-    expect(idsIn(found.flat()).toSorted()).toEqual(all.slice(6, 18));
-    expect(idsIn((await threadPages(customer, { ...nda, order, createdAfter: '1970-01-01T00:00:01.011Z' })).flat()).toSorted()).toEqual(all.slice(22));
-    expect(idsIn((await threadPages(customer, { ...nda, order, createdBefore: 1_001 })).flat()).toSorted()).toEqual(all.slice(0, 2));
-    for (const nothing of [{ createdAfter: 2_000 }, { createdBefore: 1_000 }, { createdAfter: 1_005, createdBefore: 1_005 }, { createdAfter: 1_009, createdBefore: 1_003 }]) expect(await threadPages(customer, { ...nda, order, ...nothing })).toEqual([[]]);
-  });
+  test.each(['asc', 'desc'])(
+    '%s of a time of creation has the threads from its first moment on and before its last',
+    async (order) => {
+      const found = await threadPages(customer, {
+        ...nda,
+        order,
+        createdAfter: 1_003,
+        createdBefore: 1_009,
+        pageSize: 5,
+      });
+      expect(idsIn(found.flat()).toSorted()).toEqual(all.slice(6, 18));
+      expect(
+        idsIn(
+          (await threadPages(customer, { ...nda, order, createdAfter: '1970-01-01T00:00:01.011Z' })).flat(),
+        ).toSorted(),
+      ).toEqual(all.slice(22));
+      expect(idsIn((await threadPages(customer, { ...nda, order, createdBefore: 1_001 })).flat()).toSorted()).toEqual(
+        all.slice(0, 2),
+      );
+      for (const nothing of [
+        { createdAfter: 2_000 },
+        { createdBefore: 1_000 },
+        { createdAfter: 1_005, createdBefore: 1_005 },
+        { createdAfter: 1_009, createdBefore: 1_003 },
+      ])
+        expect(await threadPages(customer, { ...nda, order, ...nothing })).toEqual([[]]);
+    },
+  );
 
   test('neither loses nor repeats a thread that was there before and after, while others are added, changed and deleted between pages', async () => {
     const busy = await newCustomer();
-    await addThreads(busy, all.map((id, index) => thread(id, { createdAt: 1_000 + index })));
+    await addThreads(
+      busy,
+      all.map((id, index) => thread(id, { createdAt: 1_000 + index })),
+    );
     for (const order of ['asc', 'desc']) {
       const found = await threadPages(busy, { ...nda, order, pageSize: 4 }, async (page) => {
-        await addThreads(busy, [thread(`new-${order}-${page}`, { createdAt: page % 2 ? 1 : 5_000 }), thread(`amid-${order}-${page}`, { createdAt: 1_012 })]);
-        await busy.ok('/v2/commentannotations/update', { ...nda, annotationIds: all.slice(0, 20), updatedData: { status: `S${page}`, location: { id: page } } });
-        await busy.ok('/v2/commentannotations/comments/add', { ...nda, annotationId: all[page], commentData: Array.from({ length: 20 }, () => comment()) });
+        await addThreads(busy, [
+          thread(`new-${order}-${page}`, { createdAt: page % 2 ? 1 : 5_000 }),
+          thread(`amid-${order}-${page}`, { createdAt: 1_012 }),
+        ]);
+        await busy.ok('/v2/commentannotations/update', {
+          ...nda,
+          annotationIds: all.slice(0, 20),
+          updatedData: { status: `S${page}`, location: { id: page } },
+        });
+        await busy.ok('/v2/commentannotations/comments/add', {
+          ...nda,
+          annotationId: all[page],
+          commentData: Array.from({ length: 20 }, () => comment()),
+        });
         await busy.ok('/v2/commentannotations/delete', { ...nda, annotationIds: [`new-${order}-${page}`] });
       });
       const seen = idsIn(found.flat());
@@ -61,7 +112,14 @@ describe('a listing of a document', () => {
   test('design 14: a page token of another listing, tenant or order is INVALID_ARGUMENT', async () => {
     const { nextPageToken: pageToken } = (await customer.call(GET, { ...nda, pageSize: 1 })).body.result;
     expect((await customer.call(GET, { ...nda, pageSize: 5, pageToken })).status).toBe(200);
-    for (const other of [{ order: 'asc' }, { statusIds: ['OPEN'] }, { createdAfter: 5 }, { documentId: undefined }, { documentId: undefined, documentIds: ['nda'] }, { groupByDocumentId: true, userIds: ['ada'] }]) {
+    for (const other of [
+      { order: 'asc' },
+      { statusIds: ['OPEN'] },
+      { createdAfter: 5 },
+      { documentId: undefined },
+      { documentId: undefined, documentIds: ['nda'] },
+      { groupByDocumentId: true, userIds: ['ada'] },
+    ]) {
       const { status, body } = await customer.call(GET, { ...nda, pageToken, ...other });
       expect({ status, path: body.error?.details.issues[0].path }).toEqual({ status: 400, path: ['pageToken'] });
     }
@@ -75,38 +133,65 @@ describe('a listing of much', () => {
   test('past 1 MB and 4 MB has every thread once, in answers below 5 MB', async () => {
     const customer = await newCustomer();
     const all = numbered('big', 60);
-    const commentData = [comment({ commentText: 'x'.repeat(30_000), commentHtml: 'ü'.repeat(15_000) }), comment({ commentText: 'y'.repeat(30_000) })];
-    for (let i = 0; i < all.length; i += 20) await addThreads(customer, all.slice(i, i + 20).map((id, index) => thread(id, { createdAt: 1_000 + i + index, commentData })));
+    const commentData = [
+      comment({ commentText: 'x'.repeat(30_000), commentHtml: 'ü'.repeat(15_000) }),
+      comment({ commentText: 'y'.repeat(30_000) }),
+    ];
+    for (let i = 0; i < all.length; i += 20)
+      await addThreads(
+        customer,
+        all.slice(i, i + 20).map((id, index) => thread(id, { createdAt: 1_000 + i + index, commentData })),
+      );
     for (const order of ['asc', 'desc']) {
       const found = await threadPages(customer, { ...nda, order });
       expect(found.length).toBeGreaterThan(1);
       expect(idsIn(found.flat())).toEqual(order === 'asc' ? all : all.toReversed());
       for (const page of found) expect(JSON.stringify(page).length).toBeLessThan(5_000_000);
-      for (const { comments } of found.flat()) expect(comments.map(({ commentText }: any) => commentText[0])).toEqual(['x', 'y']);
+      for (const { comments } of found.flat())
+        expect(comments.map(({ commentText }: any) => commentText[0])).toEqual(['x', 'y']);
     }
   });
 
   test('passes threads of more than 4 MB: they carry their first comments, and say that there are more', async () => {
     const customer = await newCustomer();
-    const large = Array.from({ length: 45 }, (_each, index) => comment({ commentText: `${index}`.padEnd(32_000, 'x'), commentHtml: 'y'.repeat(32_000), attachments: [{ note: 'z'.repeat(40_000) }] }));
-    await addThreads(customer, numbered('before', 3).map((id, index) => thread(id, { createdAt: 10 + index })));
+    const large = Array.from({ length: 45 }, (_each, index) =>
+      comment({
+        commentText: `${index}`.padEnd(32_000, 'x'),
+        commentHtml: 'y'.repeat(32_000),
+        attachments: [{ note: 'z'.repeat(40_000) }],
+      }),
+    );
+    await addThreads(
+      customer,
+      numbered('before', 3).map((id, index) => thread(id, { createdAt: 10 + index })),
+    );
     await addLongThread(customer, { ...thread('whale', { createdAt: 100 }), commentData: large });
-    await addThreads(customer, numbered('after', 3).map((id, index) => thread(id, { createdAt: 200 + index })));
-    for (const [order, expected] of [['asc', [...numbered('before', 3), 'whale', ...numbered('after', 3)]], ['desc', [...numbered('after', 3).reverse(), 'whale', ...numbered('before', 3).reverse()]]] as const) {
+    await addThreads(
+      customer,
+      numbered('after', 3).map((id, index) => thread(id, { createdAt: 200 + index })),
+    );
+    for (const [order, expected] of [
+      ['asc', [...numbered('before', 3), 'whale', ...numbered('after', 3)]],
+      ['desc', [...numbered('after', 3).reverse(), 'whale', ...numbered('before', 3).reverse()]],
+    ] as const) {
       for (const pageSize of [2, 1_000]) {
         const found = (await threadPages(customer, { ...nda, order, pageSize })).flat();
         expect(idsIn(found)).toEqual(expected);
         const whale = found.find(({ annotationId }) => annotationId === 'whale');
         expect([whale.commentCount, whale.hasMoreComments]).toEqual([45, true]);
         expect(whale.comments.length).toBeGreaterThan(4);
-        expect(whale.comments.map(({ commentId }: any) => commentId)).toEqual(whale.comments.map((_each: unknown, index: number) => index + 1));
+        expect(whale.comments.map(({ commentId }: any) => commentId)).toEqual(
+          whale.comments.map((_each: unknown, index: number) => index + 1),
+        );
         expect(found.filter(({ hasMoreComments }) => hasMoreComments)).toHaveLength(1);
       }
       expect(idsIn((await threadPages(customer, { ...nda, order, userIds: ['nobody'] })).flat())).toEqual([]);
     }
     const [whale] = await customer.ok(GET, { ...nda, annotationIds: ['whale'] });
     expect([whale.comments.length > 4, whale.hasMoreComments]).toEqual([true, true]);
-    const { nextPageToken, data } = (await customer.call('/v2/commentannotations/comments/get', { ...nda, annotationId: 'whale', pageSize: 20 })).body.result;
+    const { nextPageToken, data } = (
+      await customer.call('/v2/commentannotations/comments/get', { ...nda, annotationId: 'whale', pageSize: 20 })
+    ).body.result;
     expect([data.length, typeof nextPageToken]).toEqual([20, 'string']);
   });
 });

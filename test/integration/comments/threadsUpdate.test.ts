@@ -2,7 +2,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { emitted, nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
-import { ada, addLongThread, addThreads, comment, edgesOf, getThread, idsIn, numbered, thread } from '../../support/threads.ts';
+import {
+  ada,
+  addLongThread,
+  addThreads,
+  comment,
+  edgesOf,
+  getThread,
+  idsIn,
+  numbered,
+  thread,
+} from '../../support/threads.ts';
 
 const UPDATE = '/v2/commentannotations/update';
 const bob = { userId: 'bob', name: 'Bob' };
@@ -23,17 +33,39 @@ const told = async () => (await emitted(engine, customer)).map(({ event }) => ev
 
 describe('updatedData', () => {
   test('facts C8: changes what is sent and nothing else; an id that there is not fails alone', async () => {
-    await addThreads(customer, [thread('a', { location: { id: 1 }, metadata: { mine: 1 }, targetElement: { x: 1 } }), thread('b')]);
+    await addThreads(customer, [
+      thread('a', { location: { id: 1 }, metadata: { mine: 1 }, targetElement: { x: 1 } }),
+      thread('b'),
+    ]);
     const before = await getThread(customer, 'a');
     const other = await getThread(customer, 'b');
-    const { status, body } = await customer.call(UPDATE, { ...nda, annotationIds: ['a', 'none', 'a'], updatedData: { priority: { id: 'P1', name: 'High' }, location: { id: 'page-2', page: 2 }, context: { access: { team: 1 } } } });
+    const { status, body } = await customer.call(UPDATE, {
+      ...nda,
+      annotationIds: ['a', 'none', 'a'],
+      updatedData: {
+        priority: { id: 'P1', name: 'High' },
+        location: { id: 'page-2', page: 2 },
+        context: { access: { team: 1 } },
+      },
+    });
     expect(status).toBe(200);
     expect(body.result).toEqual({
-      status: 'success', message: 'Annotations updated successfully.',
-      data: { a: { success: true, id: 'a', message: 'Annotations updated successfully' }, none: { success: false, id: 'none', message: 'Annotation not found.' } },
+      status: 'success',
+      message: 'Annotations updated successfully.',
+      data: {
+        a: { success: true, id: 'a', message: 'Annotations updated successfully' },
+        none: { success: false, id: 'none', message: 'Annotation not found.' },
+      },
     });
     const after = await getThread(customer, 'a');
-    expect(after).toEqual({ ...before, priority: { id: 'P1', name: 'High' }, location: { id: 'page-2', page: 2 }, locationId: 'page-2', context: { access: { team: 1 }, accessFields: ['team:1'] }, lastUpdated: expect.any(Number) });
+    expect(after).toEqual({
+      ...before,
+      priority: { id: 'P1', name: 'High' },
+      location: { id: 'page-2', page: 2 },
+      locationId: 'page-2',
+      context: { access: { team: 1 }, accessFields: ['team:1'] },
+      lastUpdated: expect.any(Number),
+    });
     expect(after.lastUpdated).toBeGreaterThan(before.lastUpdated);
     expect(await getThread(customer, 'b')).toEqual(other);
   });
@@ -41,7 +73,9 @@ describe('updatedData', () => {
   test('that changes nothing is a success, and leaves the thread as it was', async () => {
     await addThreads(customer, [thread('a', { priority: 'P1' })]);
     const before = await getThread(customer, 'a');
-    expect(await change({ priority: 'P1', status: 'OPEN' }, { triggerNotification: true, actionUser: bob })).toMatchObject({ a: { success: true } });
+    expect(
+      await change({ priority: 'P1', status: 'OPEN' }, { triggerNotification: true, actionUser: bob }),
+    ).toMatchObject({ a: { success: true } });
     expect(await getThread(customer, 'a')).toEqual(before);
     expect(await told()).toEqual([]);
   });
@@ -50,23 +84,40 @@ describe('updatedData', () => {
     await addThreads(customer, [thread('a', { createdAt: 5 })]);
     expect(await change({ lastUpdated: '2026-01-02T03:04:05Z', createdAt: 5 })).toMatchObject({ a: { success: true } });
     expect(await getThread(customer, 'a')).toMatchObject({ createdAt: 5, lastUpdated: Date.UTC(2026, 0, 2, 3, 4, 5) });
-    expect(await change({ createdAt: 6, priority: 'P1' })).toEqual({ a: { success: false, id: 'a', message: 'createdAt of an annotation cannot be changed.' } });
+    expect(await change({ createdAt: 6, priority: 'P1' })).toEqual({
+      a: { success: false, id: 'a', message: 'createdAt of an annotation cannot be changed.' },
+    });
     expect(await getThread(customer, 'a')).not.toHaveProperty('priority');
   });
 
   test('facts B17: a terminal status says who resolved the thread, another one forgets it', async () => {
     await addThreads(customer, [thread('a')]);
     await change({ status: 'RESOLVED' }, { actionUser: bob });
-    expect(await getThread(customer, 'a')).toMatchObject({ status: { id: 'RESOLVED', name: 'Resolved', type: 'terminal' }, resolvedByUserId: 'bob', statusUpdatedByUserId: 'bob' });
+    expect(await getThread(customer, 'a')).toMatchObject({
+      status: { id: 'RESOLVED', name: 'Resolved', type: 'terminal' },
+      resolvedByUserId: 'bob',
+      statusUpdatedByUserId: 'bob',
+    });
     await change({ status: { id: 'AGAIN', type: 'ongoing' }, statusUpdatedByUserId: 'eve' });
-    expect(await getThread(customer, 'a')).toMatchObject({ status: { id: 'AGAIN', type: 'ongoing' }, statusUpdatedByUserId: 'eve' });
+    expect(await getThread(customer, 'a')).toMatchObject({
+      status: { id: 'AGAIN', type: 'ongoing' },
+      statusUpdatedByUserId: 'eve',
+    });
     expect(await getThread(customer, 'a')).not.toHaveProperty('resolvedByUserId');
     await change({ status: 'RESOLVED', resolvedByUserId: 'zoe' });
     expect(await getThread(customer, 'a')).toMatchObject({ resolvedByUserId: 'zoe' });
   });
 
-  test('of an assignee moves the first comment into the assignee\'s data, and out of that of the one before', async () => {
-    await addThreads(customer, [thread('a', { assignedTo: { userId: 'zoe' }, commentData: [comment({ commentId: 5, taggedUserContacts: [{ userId: 'bob' }] }), comment({ commentId: 2, from: { userId: 'eve' } })] })]);
+  test("of an assignee moves the first comment into the assignee's data, and out of that of the one before", async () => {
+    await addThreads(customer, [
+      thread('a', {
+        assignedTo: { userId: 'zoe' },
+        commentData: [
+          comment({ commentId: 5, taggedUserContacts: [{ userId: 'bob' }] }),
+          comment({ commentId: 2, from: { userId: 'eve' } }),
+        ],
+      }),
+    ]);
     const others = ['ada made a/5', 'bob in a/5', 'eve made a/2'];
     expect(await edgesOf(engine, customer)).toEqual([...others, 'zoe in a/5'].sort());
     await change({ assignedTo: { userId: 'max' } });
@@ -82,38 +133,73 @@ describe('updatedData', () => {
 
   test('that would make a thread too large fails that thread alone', async () => {
     const large = { note: 'x'.repeat(65_000) };
-    await addThreads(customer, [thread('a', { metadata: large, targetElement: large, customList: [large], suggestion: large }), thread('b')]);
-    expect(await update({ annotationIds: ['a', 'b'], updatedData: { priority: { id: 'P', ...large } } })).toEqual({ a: { success: false, id: 'a', message: 'Annotation would be too large.' }, b: { success: true, id: 'b', message: 'Annotations updated successfully' } });
+    await addThreads(customer, [
+      thread('a', { metadata: large, targetElement: large, customList: [large], suggestion: large }),
+      thread('b'),
+    ]);
+    expect(await update({ annotationIds: ['a', 'b'], updatedData: { priority: { id: 'P', ...large } } })).toEqual({
+      a: { success: false, id: 'a', message: 'Annotation would be too large.' },
+      b: { success: true, id: 'b', message: 'Annotations updated successfully' },
+    });
   });
 });
 
 describe('what is selected', () => {
   beforeEach(async () => {
     await addThreads(customer, [
-      thread('a', { location: { id: 1 } }), thread('b', { location: { id: 1 }, commentData: [comment({ from: bob })] }), thread('c', { location: { id: 2 }, assignedTo: bob }), thread('d', { commentData: [comment({ to: [bob] })] }),
+      thread('a', { location: { id: 1 } }),
+      thread('b', { location: { id: 1 }, commentData: [comment({ from: bob })] }),
+      thread('c', { location: { id: 2 }, assignedTo: bob }),
+      thread('d', { commentData: [comment({ to: [bob] })] }),
     ]);
   });
 
   test.each<[object, string[]]>([
-    [{ locationIds: ['1'] }, ['a', 'b']], [{ userIds: ['bob'] }, ['b', 'c', 'd']], [{ userIds: ['bob', 'ada'], locationIds: ['1', '2'] }, ['a', 'b', 'c']], [{ annotationIds: ['a', 'd'], userIds: ['bob'] }, ['d']], [{ locationIds: ['3'] }, []],
+    [{ locationIds: ['1'] }, ['a', 'b']],
+    [{ userIds: ['bob'] }, ['b', 'c', 'd']],
+    [{ userIds: ['bob', 'ada'], locationIds: ['1', '2'] }, ['a', 'b', 'c']],
+    [{ annotationIds: ['a', 'd'], userIds: ['bob'] }, ['d']],
+    [{ locationIds: ['3'] }, []],
   ])('by %j', async (selection, expected) => {
     const results = await update({ ...selection, updatedData: { status: 'DONE' } });
-    expect(Object.entries<any>(results).filter(([, { success }]) => success).map(([id]) => id).toSorted()).toEqual(expected);
-    expect(idsIn(await customer.ok('/v2/commentannotations/get', { ...nda, statusIds: ['DONE'] })).toSorted()).toEqual(expected);
+    expect(
+      Object.entries<any>(results)
+        .filter(([, { success }]) => success)
+        .map(([id]) => id)
+        .toSorted(),
+    ).toEqual(expected);
+    expect(idsIn(await customer.ok('/v2/commentannotations/get', { ...nda, statusIds: ['DONE'] })).toSorted()).toEqual(
+      expected,
+    );
   });
 
   test('is at most 500 threads', async () => {
-    for (const prefix of ['x', 'y']) await addThreads(customer, numbered(prefix, 250).map((id) => thread(id, { location: { id: 9 } })));
+    for (const prefix of ['x', 'y'])
+      await addThreads(
+        customer,
+        numbered(prefix, 250).map((id) => thread(id, { location: { id: 9 } })),
+      );
     expect(Object.keys(await update({ locationIds: ['9'], updatedData: { priority: 'P1' } }))).toHaveLength(500);
     await addThreads(customer, [thread('one-more', { location: { id: 9 } })]);
-    const { status, body } = await customer.call(UPDATE, { ...nda, locationIds: ['9'], updatedData: { priority: 'P2' } });
-    expect({ status, message: body.error?.message }).toEqual({ status: 400, message: 'More than 500 annotations are selected: select fewer' });
+    const { status, body } = await customer.call(UPDATE, {
+      ...nda,
+      locationIds: ['9'],
+      updatedData: { priority: 'P2' },
+    });
+    expect({ status, message: body.error?.message }).toEqual({
+      status: 400,
+      message: 'More than 500 annotations are selected: select fewer',
+    });
     expect((await getThread(customer, 'x000')).priority).toBe('P1');
   });
 
   test.each([
-    ['nothing', {}, 400], ['31 ids', { annotationIds: numbered('a', 31) }, 400], ['nothing to change', { annotationIds: ['a'], updatedData: undefined }, 400], ['an empty change', { annotationIds: ['a'], updatedData: {} }, 400],
-    ['an unknown organization', { organizationId: 'none', annotationIds: ['a'] }, 400], ['an unknown document', { documentId: 'none', annotationIds: ['a'] }, 404],
+    ['nothing', {}, 400],
+    ['31 ids', { annotationIds: numbered('a', 31) }, 400],
+    ['nothing to change', { annotationIds: ['a'], updatedData: undefined }, 400],
+    ['an empty change', { annotationIds: ['a'], updatedData: {} }, 400],
+    ['an unknown organization', { organizationId: 'none', annotationIds: ['a'] }, 400],
+    ['an unknown document', { documentId: 'none', annotationIds: ['a'] }, 404],
   ])('as %s is refused', async (_what, data, status) => {
     expect((await customer.call(UPDATE, { ...nda, updatedData: { status: 'DONE' }, ...data })).status).toBe(status);
   });
@@ -130,7 +216,11 @@ describe('events', () => {
     ['a subscription', { subscribedUsers: [bob] }, ['comment_annotation.subscribe']],
     ['the end of one', { unsubscribedUsers: [bob] }, ['comment_annotation.unsubscribe']],
     ['a location', { location: { id: 1 } }, []],
-    ['several', { status: 'DONE', priority: 'P1', assignedTo: bob }, ['comment_annotation.assign', 'comment_annotation.priority_change', 'comment_annotation.status_change']],
+    [
+      'several',
+      { status: 'DONE', priority: 'P1', assignedTo: bob },
+      ['comment_annotation.assign', 'comment_annotation.priority_change', 'comment_annotation.status_change'],
+    ],
   ])('of %s are emitted when they are asked for, and then once', async (_what, updatedData, expected) => {
     await addThreads(customer, [thread('a', { suggestion: {} }), thread('quiet', { suggestion: {} })]);
     await update({ annotationIds: ['quiet'], updatedData });
@@ -138,16 +228,28 @@ describe('events', () => {
     await change(updatedData, { triggerNotification: true, actionUser: bob });
     await change(updatedData, { triggerNotification: true, actionUser: bob });
     expect(await told()).toEqual(expected);
-    for (const { data } of await emitted(engine, customer)) expect(data).toMatchObject({ actionUser: bob, commentAnnotation: { annotationId: 'a', commentCount: 1, comments: [] } });
+    for (const { data } of await emitted(engine, customer))
+      expect(data).toMatchObject({
+        actionUser: bob,
+        commentAnnotation: { annotationId: 'a', commentCount: 1, comments: [] },
+      });
   });
 
   test('facts B7: say what the status was and is, and of a private thread who may see it', async () => {
     await addThreads(customer, [thread('a', { visibility: { type: 'restricted', userIds: ['eve'] } })]);
     await change({ status: 'RESOLVED' }, { triggerNotification: true });
-    expect(await emitted(engine, customer)).toMatchObject([{
-      data: { actionUser: ada, oldStatus: { id: 'OPEN' }, newStatus: { id: 'RESOLVED' }, visibility: { type: 'restricted', userIds: ['eve'] }, commentAnnotation: { status: { id: 'RESOLVED' } } },
-      audience: { thread: { visibility: { type: 'restricted', userIds: ['eve'] } } },
-    }]);
+    expect(await emitted(engine, customer)).toMatchObject([
+      {
+        data: {
+          actionUser: ada,
+          oldStatus: { id: 'OPEN' },
+          newStatus: { id: 'RESOLVED' },
+          visibility: { type: 'restricted', userIds: ['eve'] },
+          commentAnnotation: { status: { id: 'RESOLVED' } },
+        },
+        audience: { thread: { visibility: { type: 'restricted', userIds: ['eve'] } } },
+      },
+    ]);
   });
 
   test('are told again when the same thing happens again', async () => {
@@ -160,10 +262,21 @@ describe('events', () => {
     await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
     await addThreads(customer, [thread('a')]);
     await change({ status: 'RESOLVED' }, { actionUser: bob });
-    await change({ priority: 'P1', visibility: { type: 'organizationPrivate' } }, { triggerActivities: true, actionUser: bob });
+    await change(
+      { priority: 'P1', visibility: { type: 'organizationPrivate' } },
+      { triggerActivities: true, actionUser: bob },
+    );
     const activities = await customer.ok('/v2/activities/get', nda);
-    expect(activities.map(({ actionType, actionUser, changes }: any) => ({ actionType, actionUser, changes })).toSorted((a: any, b: any) => (a.actionType < b.actionType ? -1 : 1))).toEqual([
-      { actionType: 'comment_annotation.access_mode_change', actionUser: bob, changes: { visibility: { to: { type: 'organizationPrivate' } } } },
+    expect(
+      activities
+        .map(({ actionType, actionUser, changes }: any) => ({ actionType, actionUser, changes }))
+        .toSorted((a: any, b: any) => (a.actionType < b.actionType ? -1 : 1)),
+    ).toEqual([
+      {
+        actionType: 'comment_annotation.access_mode_change',
+        actionUser: bob,
+        changes: { visibility: { to: { type: 'organizationPrivate' } } },
+      },
       { actionType: 'comment_annotation.priority_change', actionUser: bob, changes: { priority: { to: 'P1' } } },
     ]);
   });
@@ -173,16 +286,39 @@ describe('updateUsers', () => {
   const bobby = { userId: 'bobby', name: 'Bobby', email: 'bobby@example.com' };
 
   test('facts C8: puts a user in the place of another as author, assignee and among those mentioned, whatever the number of comments', async () => {
-    const commentData = Array.from({ length: 50 }, (_each, index) => comment(index % 2 ? { from: bob } : { taggedUserContacts: [{ userId: 'bob', text: '@bob' }, { contact: { userId: 'eve' } }], to: [bob] }));
+    const commentData = Array.from({ length: 50 }, (_each, index) =>
+      comment(
+        index % 2
+          ? { from: bob }
+          : { taggedUserContacts: [{ userId: 'bob', text: '@bob' }, { contact: { userId: 'eve' } }], to: [bob] },
+      ),
+    );
     await addThreads(customer, [thread('b', { commentData: [comment({ from: bob })] }), thread('c')]);
     await addLongThread(customer, { ...thread('a', { assignedTo: bob }), commentData });
-    await customer.ok('/v2/commentannotations/comments/add', { ...nda, annotationId: 'a', commentData: [comment({ from: bob })] });
+    await customer.ok('/v2/commentannotations/comments/add', {
+      ...nda,
+      annotationId: 'a',
+      commentData: [comment({ from: bob })],
+    });
     const untouched = await getThread(customer, 'c');
-    expect(await update({ annotationIds: ['a', 'b', 'c', 'none'], updateUsers: [{ oldUser: { userId: 'bob' }, newUser: bobby }] })).toMatchObject({ a: { success: true }, b: { success: true }, c: { success: true }, none: { success: false } });
+    expect(
+      await update({
+        annotationIds: ['a', 'b', 'c', 'none'],
+        updateUsers: [{ oldUser: { userId: 'bob' }, newUser: bobby }],
+      }),
+    ).toMatchObject({ a: { success: true }, b: { success: true }, c: { success: true }, none: { success: false } });
     const [a, b] = [await getThread(customer, 'a'), await getThread(customer, 'b')];
     expect(JSON.stringify([a, b])).not.toMatch(/"bob"/);
-    expect(a).toMatchObject({ assignedTo: bobby, commentCount: 51, involvedUserIds: ['ada', 'eve', 'bobby'], mentionedUserIds: ['eve', 'bobby'] });
-    expect(a.comments[0]).toMatchObject({ taggedUserContacts: [{ userId: 'bobby', text: '@bob' }, { contact: { userId: 'eve' } }], to: [bobby] });
+    expect(a).toMatchObject({
+      assignedTo: bobby,
+      commentCount: 51,
+      involvedUserIds: ['ada', 'eve', 'bobby'],
+      mentionedUserIds: ['eve', 'bobby'],
+    });
+    expect(a.comments[0]).toMatchObject({
+      taggedUserContacts: [{ userId: 'bobby', text: '@bob' }, { contact: { userId: 'eve' } }],
+      to: [bobby],
+    });
     expect(a.comments[50].from).toEqual(bobby);
     expect(b).toMatchObject({ from: bobby, comments: [{ from: bobby }] });
     expect(await getThread(customer, 'c')).toEqual(untouched);
@@ -194,13 +330,37 @@ describe('updateUsers', () => {
 
   test('joins a user with one who takes part already, and goes together with updatedData', async () => {
     await addThreads(customer, [thread('a', { commentData: [comment({ to: [bob] }), comment({ from: bob })] })]);
-    await update({ annotationIds: ['a'], updateUsers: [{ oldUser: bob, newUser: ada }], updatedData: { status: 'RESOLVED' } });
-    expect(await getThread(customer, 'a')).toMatchObject({ involvedUserIds: ['ada'], mentionedUserIds: ['ada'], status: { id: 'RESOLVED' }, comments: [{ to: [ada] }, { from: ada }] });
+    await update({
+      annotationIds: ['a'],
+      updateUsers: [{ oldUser: bob, newUser: ada }],
+      updatedData: { status: 'RESOLVED' },
+    });
+    expect(await getThread(customer, 'a')).toMatchObject({
+      involvedUserIds: ['ada'],
+      mentionedUserIds: ['ada'],
+      status: { id: 'RESOLVED' },
+      comments: [{ to: [ada] }, { from: ada }],
+    });
     expect(await edgesOf(engine, customer)).toEqual(['ada made a/1', 'ada made a/2']);
   });
 
   test.each([
-    ['a user twice', [['bob', 'eve'], ['bob', 'max']], 'updateUsers[1].oldUser is given twice'], ['a chain', [['bob', 'eve'], ['eve', 'max']], 'updateUsers[0].newUser is replaced by another'],
+    [
+      'a user twice',
+      [
+        ['bob', 'eve'],
+        ['bob', 'max'],
+      ],
+      'updateUsers[1].oldUser is given twice',
+    ],
+    [
+      'a chain',
+      [
+        ['bob', 'eve'],
+        ['eve', 'max'],
+      ],
+      'updateUsers[0].newUser is replaced by another',
+    ],
     ['eleven', numbered('u', 11).map((userId) => [userId, 'max']), 'updateUsers must have at most 10 items'],
   ])('of %s is refused', async (_what, pairs, message) => {
     await addThreads(customer, [thread('a')]);
@@ -211,10 +371,22 @@ describe('updateUsers', () => {
 
   test('counts right where one transaction does not hold the comments that change together', async () => {
     const [old, young] = ['old', 'young'].map((name) => numbered(name, 10).map((userId) => ({ userId })));
-    await addLongThread(customer, { annotationId: 'a', commentData: Array.from({ length: 15 }, () => comment({ to: old, from: old![0] })) }, 8);
-    await update({ annotationIds: ['a'], updateUsers: old!.map((oldUser, index) => ({ oldUser, newUser: young![index] })) });
+    await addLongThread(
+      customer,
+      { annotationId: 'a', commentData: Array.from({ length: 15 }, () => comment({ to: old, from: old![0] })) },
+      8,
+    );
+    await update({
+      annotationIds: ['a'],
+      updateUsers: old!.map((oldUser, index) => ({ oldUser, newUser: young![index] })),
+    });
     const ids = numbered('young', 10);
-    expect(await getThread(customer, 'a')).toMatchObject({ from: { userId: 'young000' }, commentCount: 15, involvedUserIds: ids, mentionedUserIds: ids });
+    expect(await getThread(customer, 'a')).toMatchObject({
+      from: { userId: 'young000' },
+      commentCount: 15,
+      involvedUserIds: ids,
+      mentionedUserIds: ids,
+    });
     expect(await edgesOf(engine, customer)).toHaveLength(150);
     await customer.ok('/v2/commentannotations/comments/update', { ...nda, annotationId: 'a', updatedData: { to: [] } });
     expect(await getThread(customer, 'a')).toMatchObject({ involvedUserIds: ['young000'], mentionedUserIds: [] });

@@ -16,8 +16,15 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 beforeEach(async () => {
   customer = await newCustomer();
-  await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: nda.organizationId, organizationName: 'Acme' }] });
-  await customer.ok('/v2/organizations/documents/add', { organizationId: nda.organizationId, folderId: 'contracts', createFolder: true, documents: [{ documentId: nda.documentId, documentName: 'NDA', metadata: { client: 'Initech' } }] });
+  await customer.ok('/v2/organizations/add', {
+    organizations: [{ organizationId: nda.organizationId, organizationName: 'Acme' }],
+  });
+  await customer.ok('/v2/organizations/documents/add', {
+    organizationId: nda.organizationId,
+    folderId: 'contracts',
+    createFolder: true,
+    documents: [{ documentId: nda.documentId, documentName: 'NDA', metadata: { client: 'Initech' } }],
+  });
 });
 
 /** The most that one open field and one text hold. */
@@ -30,7 +37,12 @@ const sizes = {
   'of usual size': { object: {}, comment: {}, thread: {} },
   'as large as it may be': {
     object: { note: 'n'.repeat(OBJECT) },
-    comment: { commentText: 't'.repeat(TEXT), commentHtml: 'h'.repeat(TEXT), metadata: { note: 'm'.repeat(OBJECT) }, attachments: [{ note: 'a'.repeat(OBJECT) }] },
+    comment: {
+      commentText: 't'.repeat(TEXT),
+      commentHtml: 'h'.repeat(TEXT),
+      metadata: { note: 'm'.repeat(OBJECT) },
+      attachments: [{ note: 'a'.repeat(OBJECT) }],
+    },
     thread: { metadata: { note: 'm'.repeat(OBJECT) }, targetElement: { note: 'e'.repeat(OBJECT) } },
   },
 };
@@ -41,12 +53,41 @@ type Step = [event: string, path: string, data: object];
 /** Changes of one thread, each with the event that it makes when it is asked for. */
 function stepsOf(annotationId: string, { object, ...size }: Size, asked: object): Step[] {
   const of = (data: object) => ({ ...nda, annotationId, ...asked, ...data });
-  const change = (updatedData: object) => ({ ...nda, annotationIds: [annotationId], updatedData, actionUser: bob, ...asked });
+  const change = (updatedData: object) => ({
+    ...nda,
+    annotationIds: [annotationId],
+    updatedData,
+    actionUser: bob,
+    ...asked,
+  });
   const [ADD, UPDATE] = ['/v2/commentannotations/add', '/v2/commentannotations/update'];
   return [
-    ['comment_annotation.add', ADD, { ...nda, commentAnnotations: [thread(annotationId, { type: 'suggestion', visibility, location: { id: 'page-1', locationName: 'Page 1' }, ...size.thread, commentData: [comment({ ...size.comment, ...asked })] })] }],
-    ['comment.add', '/v2/commentannotations/comments/add', { ...nda, annotationId, commentData: [comment({ from: bob, ...size.comment, ...asked })] }],
-    ['comment.update', '/v2/commentannotations/comments/update', of({ commentIds: [2], updatedData: { commentText: 'other' } })],
+    [
+      'comment_annotation.add',
+      ADD,
+      {
+        ...nda,
+        commentAnnotations: [
+          thread(annotationId, {
+            type: 'suggestion',
+            visibility,
+            location: { id: 'page-1', locationName: 'Page 1' },
+            ...size.thread,
+            commentData: [comment({ ...size.comment, ...asked })],
+          }),
+        ],
+      },
+    ],
+    [
+      'comment.add',
+      '/v2/commentannotations/comments/add',
+      { ...nda, annotationId, commentData: [comment({ from: bob, ...size.comment, ...asked })] },
+    ],
+    [
+      'comment.update',
+      '/v2/commentannotations/comments/update',
+      of({ commentIds: [2], updatedData: { commentText: 'other' } }),
+    ],
     ['comment_annotation.status_change', UPDATE, change({ status: { id: 'BLOCKED', name: 'Blocked', ...object } })],
     ['comment_annotation.assign', UPDATE, change({ assignedTo: { userId: 'eve', name: 'Eve' } })],
     ['comment_annotation.priority_change', UPDATE, change({ priority: { id: 'P1', name: 'High', ...object } })],
@@ -61,8 +102,21 @@ function stepsOf(annotationId: string, { object, ...size }: Size, asked: object)
 
 /** Always told. */
 const reactionSteps = (annotationId: string): Step[] => [
-  ['comment.reaction_add', '/v2/reactions/add', { ...nda, reactions: [{ annotationId: `r-${annotationId}`, icon: '+', from: bob, commentAnnotationId: annotationId, commentId: 1 }] }],
-  ['comment.reaction_delete', '/v2/reactions/delete', { ...nda, annotationIds: [`r-${annotationId}`], actionUser: bob }],
+  [
+    'comment.reaction_add',
+    '/v2/reactions/add',
+    {
+      ...nda,
+      reactions: [
+        { annotationId: `r-${annotationId}`, icon: '+', from: bob, commentAnnotationId: annotationId, commentId: 1 },
+      ],
+    },
+  ],
+  [
+    'comment.reaction_delete',
+    '/v2/reactions/delete',
+    { ...nda, annotationIds: [`r-${annotationId}`], actionUser: bob },
+  ],
 ];
 
 /** The types of the events that are new since the last time. */
@@ -74,18 +128,49 @@ async function newEvents(known: Set<string>): Promise<string[]> {
 
 /** The parts of an event of source `comment` (facts B7). */
 const User = z.looseObject({ userId: z.string().min(1) });
-const Place = (whole: boolean) => z.strictObject({
-  apiKey: z.string(),
-  organization: z.looseObject({ organizationId: z.literal('acme'), ...(whole && { organizationName: z.literal('Acme') }) }),
-  document: z.looseObject({ documentId: z.literal('nda'), ...(whole && { documentName: z.literal('NDA'), client: z.literal('Initech') }) }),
-  ...(whole && { folderId: z.literal('contracts'), locations: z.tuple([z.looseObject({ id: z.literal('page-1'), locationName: z.literal('Page 1') })]) }),
+const Place = (whole: boolean) =>
+  z.strictObject({
+    apiKey: z.string(),
+    organization: z.looseObject({
+      organizationId: z.literal('acme'),
+      ...(whole && { organizationName: z.literal('Acme') }),
+    }),
+    document: z.looseObject({
+      documentId: z.literal('nda'),
+      ...(whole && { documentName: z.literal('NDA'), client: z.literal('Initech') }),
+    }),
+    ...(whole && {
+      folderId: z.literal('contracts'),
+      locations: z.tuple([z.looseObject({ id: z.literal('page-1'), locationName: z.literal('Page 1') })]),
+    }),
+  });
+const Comment = z.looseObject({
+  commentId: z.int(),
+  type: z.literal('text'),
+  from: User,
+  createdAt: z.int(),
+  lastUpdated: z.iso.datetime(),
+  status: z.enum(['added', 'updated']),
 });
-const Comment = z.looseObject({ commentId: z.int(), type: z.literal('text'), from: User, createdAt: z.int(), lastUpdated: z.iso.datetime(), status: z.enum(['added', 'updated']) });
 const Annotation = z.looseObject({
-  annotationId: z.string(), type: z.literal('suggestion'), sourceType: z.literal('rest-api'), comments: z.array(Comment), commentCount: z.int().min(1), from: User, status: z.looseObject({ id: z.string() }),
-  involvedUserIds: z.array(z.string()), mentionedUserIds: z.array(z.string()), createdAt: z.int(), lastUpdated: z.int(), locationId: z.literal('page-1'), visibility: z.looseObject({ type: z.literal('restricted') }),
+  annotationId: z.string(),
+  type: z.literal('suggestion'),
+  sourceType: z.literal('rest-api'),
+  comments: z.array(Comment),
+  commentCount: z.int().min(1),
+  from: User,
+  status: z.looseObject({ id: z.string() }),
+  involvedUserIds: z.array(z.string()),
+  mentionedUserIds: z.array(z.string()),
+  createdAt: z.int(),
+  lastUpdated: z.int(),
+  locationId: z.literal('page-1'),
+  visibility: z.looseObject({ type: z.literal('restricted') }),
 });
-const Reduced = { annotation: z.looseObject({ annotationId: z.string(), commentCount: z.int() }), comment: z.looseObject({ commentId: z.int(), from: User }) };
+const Reduced = {
+  annotation: z.looseObject({ annotationId: z.string(), commentCount: z.int() }),
+  comment: z.looseObject({ commentId: z.int(), from: User }),
+};
 const Named = z.looseObject({ id: z.string() });
 
 function payloadSchema(event: string, whole: boolean) {
@@ -97,7 +182,10 @@ function payloadSchema(event: string, whole: boolean) {
     metadata: Place(whole),
     ...(event === 'comment_annotation.status_change' && { oldStatus: Named, newStatus: Named }),
     ...(event === 'comment_annotation.priority_change' && { newPriority: Named }),
-    visibility: z.strictObject({ type: z.literal('restricted'), userIds: z.tuple([z.literal('bob'), z.literal('eve')]) }),
+    visibility: z.strictObject({
+      type: z.literal('restricted'),
+      userIds: z.tuple([z.literal('bob'), z.literal('eve')]),
+    }),
     ...(!whole && { truncated: z.literal(true) }),
   });
 }
@@ -137,32 +225,83 @@ describe.each(Object.entries(sizes))('a thread %s', (_what, size) => {
       return outcome;
     });
     try {
-      for (const [, path, data] of [...stepsOf('loud', size, { triggerNotification: true }), ...reactionSteps('loud')]) await customer.ok(path, data);
+      for (const [, path, data] of [...stepsOf('loud', size, { triggerNotification: true }), ...reactionSteps('loud')])
+        await customer.ok(path, data);
     } finally {
       spy.mockRestore();
     }
     const events = await emitted(engine, customer);
     // Those of moderators come from elsewhere: there is no operation that accepts, rejects or approves a thread.
     const others = ['comment_annotation.accept', 'comment_annotation.reject', 'comment_annotation.approve'];
-    expect(events.map(({ event }) => event).sort()).toEqual(triggerTypes.filter((type) => type.startsWith('comment') && !others.includes(type)).toSorted());
+    expect(events.map(({ event }) => event).sort()).toEqual(
+      triggerTypes.filter((type) => type.startsWith('comment') && !others.includes(type)).toSorted(),
+    );
     for (const event of events) expectPayload(event);
     expect(events.some(({ data }) => data.truncated)).toBe(size === sizes['as large as it may be']);
-    for (const { payload } of await itemsOf(engine, customer, 'EventPayload')) expect(Buffer.byteLength(payload)).toBeLessThanOrEqual(LARGEST_PAYLOAD_BYTES);
+    for (const { payload } of await itemsOf(engine, customer, 'EventPayload'))
+      expect(Buffer.byteLength(payload)).toBeLessThanOrEqual(LARGEST_PAYLOAD_BYTES);
 
     const isEvent = (op: WriteOp) => 'put' in op && op.put._t === 'Event';
-    const isContent = (op: WriteOp) => ('put' in op ? ['Thread', 'Comment', 'Reaction'].includes(op.put._t as string) : /#(THREADS|REACTIONS)$/.test(op.remove.PK));
+    const isContent = (op: WriteOp) =>
+      'put' in op
+        ? ['Thread', 'Comment', 'Reaction'].includes(op.put._t as string)
+        : /#(THREADS|REACTIONS)$/.test(op.remove.PK);
     expect(transactions.flatMap((ops) => ops.filter(isEvent))).toHaveLength(events.length);
-    for (const ops of transactions.filter((some) => some.some(isEvent))) expect([ops.filter(isEvent).length, ops.some(isContent)]).toEqual([1, true]);
+    for (const ops of transactions.filter((some) => some.some(isEvent)))
+      expect([ops.filter(isEvent).length, ops.some(isContent)]).toEqual([1, true]);
   });
 
   test('deleted whole is one comment.delete, and a recording is one recorder.done with its assets', async () => {
-    await addThreads(customer, [thread('a', { type: 'suggestion', visibility, location: { id: 'page-1', locationName: 'Page 1' }, ...size.thread, commentData: [comment(size.comment), comment()] })]);
-    await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['a'], triggerNotification: true, actionUser: bob });
-    await customer.ok('/v2/recordings/add', { ...nda, recordings: [{ annotationId: 'rec', recordingType: 'audio', from: ada, location: { id: 'page-1', locationName: 'Page 1' }, transcription: 'note' in size.object ? { contentSummary: 's'.repeat(OBJECT) } : 'hi', attachments: [{ name: 'a.mp3', url: 'https://files.example.com/a.mp3', mimeType: 'audio/mpeg', size: 1 }] }] });
-    const [deleted, recorded] = (await emitted(engine, customer)).toSorted((a, b) => (a.event < b.event ? -1 : 1)) as [Emitted, Emitted];
-    expect([deleted.event, deleted.data.actionUser.userId, deleted.data.commentAnnotation.annotationId, deleted.data.visibility]).toEqual(['comment.delete', 'bob', 'a', visibility]);
-    expect(recorded).toMatchObject({ event: 'recorder.done', data: { actionUser: ada, recorderId: 'rec', from: ada, metadata: { locations: [{ id: 'page-1' }] } } });
-    const asset = { version: 1, url: 'https://files.example.com/a.mp3', mimeType: 'audio/mpeg', fileName: 'a.mp3', fileSizeInBytes: 1, fileFormat: 'mp3' };
+    await addThreads(customer, [
+      thread('a', {
+        type: 'suggestion',
+        visibility,
+        location: { id: 'page-1', locationName: 'Page 1' },
+        ...size.thread,
+        commentData: [comment(size.comment), comment()],
+      }),
+    ]);
+    await customer.ok('/v2/commentannotations/delete', {
+      ...nda,
+      annotationIds: ['a'],
+      triggerNotification: true,
+      actionUser: bob,
+    });
+    await customer.ok('/v2/recordings/add', {
+      ...nda,
+      recordings: [
+        {
+          annotationId: 'rec',
+          recordingType: 'audio',
+          from: ada,
+          location: { id: 'page-1', locationName: 'Page 1' },
+          transcription: 'note' in size.object ? { contentSummary: 's'.repeat(OBJECT) } : 'hi',
+          attachments: [{ name: 'a.mp3', url: 'https://files.example.com/a.mp3', mimeType: 'audio/mpeg', size: 1 }],
+        },
+      ],
+    });
+    const [deleted, recorded] = (await emitted(engine, customer)).toSorted((a, b) => (a.event < b.event ? -1 : 1)) as [
+      Emitted,
+      Emitted,
+    ];
+    expect([
+      deleted.event,
+      deleted.data.actionUser.userId,
+      deleted.data.commentAnnotation.annotationId,
+      deleted.data.visibility,
+    ]).toEqual(['comment.delete', 'bob', 'a', visibility]);
+    expect(recorded).toMatchObject({
+      event: 'recorder.done',
+      data: { actionUser: ada, recorderId: 'rec', from: ada, metadata: { locations: [{ id: 'page-1' }] } },
+    });
+    const asset = {
+      version: 1,
+      url: 'https://files.example.com/a.mp3',
+      mimeType: 'audio/mpeg',
+      fileName: 'a.mp3',
+      fileSizeInBytes: 1,
+      fileFormat: 'mp3',
+    };
     expect([recorded.data.assets, recorded.data.assetsAllVersions]).toEqual([[asset], [asset]]);
   });
 });

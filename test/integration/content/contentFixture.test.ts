@@ -1,7 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
-import { type Act, type At, buildContent, buildOrganization, differenceOf, documentIds, Fixture, folder, HANDBOOK, MONA, places, run, statusIds, tableLines, userIds } from '../../support/fixture.ts';
+import {
+  type Act,
+  type At,
+  buildContent,
+  buildOrganization,
+  differenceOf,
+  documentIds,
+  Fixture,
+  folder,
+  HANDBOOK,
+  MONA,
+  places,
+  run,
+  statusIds,
+  tableLines,
+  userIds,
+} from '../../support/fixture.ts';
 
 const THREADS = '/v2/commentannotations/get';
 const COMMENTS = '/v2/commentannotations/comments/get';
@@ -34,12 +50,18 @@ afterAll(() => engine.stop());
 const inAcme = (documentId: string): At => ({ organizationId: 'acme', documentId });
 /** All documents but that of the longest thread. */
 const short = documentIds.filter((id) => id !== HANDBOOK);
-const ofAcme = <T extends { at: At }>(records: readonly T[]) => records.filter(({ at }) => at.organizationId === 'acme');
+const ofAcme = <T extends { at: At }>(records: readonly T[]) =>
+  records.filter(({ at }) => at.organizationId === 'acme');
 const longest = () => fixture.threads.find(({ comments }) => comments.length === 1_000)!;
-const sortedIds = (records: readonly any[]): string[] => records.map(({ annotationId, id }) => annotationId ?? id).sort();
+const sortedIds = (records: readonly any[]): string[] =>
+  records.map(({ annotationId, id }) => annotationId ?? id).sort();
 
 /** All pages of a listing; `between` runs beside the reading of the next page. */
-async function pages(path: string, data: object, between: (page: number) => Promise<unknown> = async () => undefined): Promise<any[]> {
+async function pages(
+  path: string,
+  data: object,
+  between: (page: number) => Promise<unknown> = async () => undefined,
+): Promise<any[]> {
   const found: any[] = [];
   let pageToken: string | undefined;
   do {
@@ -58,7 +80,11 @@ const listed = async (path: string, data: object) => (await pages(path, data)).f
 
 /** That the table holds what the ledger says and nothing else: no orphan, no job, one event for each that was asked for, and of other types what there was before. */
 async function expectTableToMatch(): Promise<void> {
-  const { lines, events, others: { Event: _, EventPayload: payloads, ThreadCounter: counters, ...others } } = await tableLines(engine, customer);
+  const {
+    lines,
+    events,
+    others: { Event: _, EventPayload: payloads, ThreadCounter: counters, ...others },
+  } = await tableLines(engine, customer);
   expect(differenceOf(lines, fixture.lines())).toEqual(nothing);
   expect(events).toEqual(Object.fromEntries(fixture.events));
   const asked = [...fixture.events.values()].reduce((sum, count) => sum + count, 0);
@@ -78,43 +104,94 @@ describe('an organization with 300 threads of 2,000 comments, and one of 1,000 b
     expect([userIds.length, documentIds.length]).toEqual([40, 5]);
   });
 
-  test('lies in the table as it was written, item by item, with one event for each change that asked for one', expectTableToMatch);
+  test(
+    'lies in the table as it was written, item by item, with one event for each change that asked for one',
+    expectTableToMatch,
+  );
 
-  test('spec 4.19: each user\'s data, all pages of it, are what the user wrote, made and is involved in, and may see', async () => {
+  test("spec 4.19: each user's data, all pages of it, are what the user wrote, made and is involved in, and may see", async () => {
     const own = new Map<string, ReturnType<Fixture['dataOf']>>();
-    await run(userIds.map((userId): Act => async () => {
-      const found = await pages(USER_DATA, { userId });
-      const of = (kind: string) => found.flatMap((page) => page[kind]);
-      own.set(userId, {
-        comments: of('comments').map(({ documentId, annotationId, commentId }) => `${documentId} ${annotationId}/${commentId}`).sort(),
-        reactions: sortedIds(of('reactions')), recordings: sortedIds(of('recordings')), notifications: sortedIds(of('notifications')),
-      });
-      if (userId === MONA) expect(found.map(({ comments }) => comments.length)).toEqual([100, 100, 50]);
-    }));
+    await run(
+      userIds.map((userId): Act => async () => {
+        const found = await pages(USER_DATA, { userId });
+        const of = (kind: string) => found.flatMap((page) => page[kind]);
+        own.set(userId, {
+          comments: of('comments')
+            .map(({ documentId, annotationId, commentId }) => `${documentId} ${annotationId}/${commentId}`)
+            .sort(),
+          reactions: sortedIds(of('reactions')),
+          recordings: sortedIds(of('recordings')),
+          notifications: sortedIds(of('notifications')),
+        });
+        if (userId === MONA) expect(found.map(({ comments }) => comments.length)).toEqual([100, 100, 50]);
+      }),
+    );
     for (const userId of userIds) expect([userId, own.get(userId)]).toEqual([userId, fixture.dataOf('acme', userId)]);
   });
 
-  test.each(documentIds)('the threads of the document %s are there once, each with what was written of it', async (documentId) => {
-    const threads = fixture.threadsOf(inAcme(documentId));
-    const found = new Map((await listed(THREADS, { documentId, pageSize: 25 })).map((thread: any) => [thread.annotationId, thread]));
-    expect([...found.keys()].sort()).toEqual(sortedIds(threads));
-    for (const { annotationId, from, comments, statusId, assignee, place } of threads) {
-      const { commentCount, comments: shown, hasMoreComments, ...thread } = found.get(annotationId);
-      expect([annotationId, thread.from.userId, thread.status.id, thread.assignedTo?.userId, thread.locationId]).toEqual([annotationId, from, statusId, assignee, place ?? null]);
-      expect([commentCount, hasMoreComments, shown.map(({ commentId, from: author }: any) => [commentId, author.userId])]).toEqual([comments.length, false, comments.map((comment) => [comment.commentId, comment.from])]);
-      expect(thread.mentionedUserIds.toSorted()).toEqual([...new Set(comments.flatMap(({ mentions }) => mentions))].sort());
-      expect(thread.involvedUserIds.toSorted()).toEqual([...new Set([...comments.flatMap((comment) => [comment.from, ...comment.mentions]), ...(assignee === undefined ? [] : [assignee])])].sort());
-    }
-  });
+  test.each(documentIds)(
+    'the threads of the document %s are there once, each with what was written of it',
+    async (documentId) => {
+      const threads = fixture.threadsOf(inAcme(documentId));
+      const found = new Map(
+        (await listed(THREADS, { documentId, pageSize: 25 })).map((thread: any) => [thread.annotationId, thread]),
+      );
+      expect([...found.keys()].sort()).toEqual(sortedIds(threads));
+      for (const { annotationId, from, comments, statusId, assignee, place } of threads) {
+        const { commentCount, comments: shown, hasMoreComments, ...thread } = found.get(annotationId);
+        expect([
+          annotationId,
+          thread.from.userId,
+          thread.status.id,
+          thread.assignedTo?.userId,
+          thread.locationId,
+        ]).toEqual([annotationId, from, statusId, assignee, place ?? null]);
+        expect([
+          commentCount,
+          hasMoreComments,
+          shown.map(({ commentId, from: author }: any) => [commentId, author.userId]),
+        ]).toEqual([comments.length, false, comments.map((comment) => [comment.commentId, comment.from])]);
+        expect(thread.mentionedUserIds.toSorted()).toEqual(
+          [...new Set(comments.flatMap(({ mentions }) => mentions))].sort(),
+        );
+        expect(thread.involvedUserIds.toSorted()).toEqual(
+          [
+            ...new Set([
+              ...comments.flatMap((comment) => [comment.from, ...comment.mentions]),
+              ...(assignee === undefined ? [] : [assignee]),
+            ]),
+          ].sort(),
+        );
+      }
+    },
+  );
 
   test('the counts of documents agree, for users who see some private threads or none, by status', async () => {
-    const users = [MONA, 'user-00', 'user-34', '__proto__', 'nobody'].map((userId) => ({ userId, asked: undefined, documents: documentIds }));
-    const byStatus = [...statusIds.map((id) => [id]), ['OPEN', 'RESOLVED']].map((asked) => ({ userId: 'user-01', asked, documents: short }));
+    const users = [MONA, 'user-00', 'user-34', '__proto__', 'nobody'].map((userId) => ({
+      userId,
+      asked: undefined,
+      documents: documentIds,
+    }));
+    const byStatus = [...statusIds.map((id) => [id]), ['OPEN', 'RESOLVED']].map((asked) => ({
+      userId: 'user-01',
+      asked,
+      documents: short,
+    }));
     for (const { userId, asked, documents } of [...users, ...byStatus]) {
-      const counts = await customer.ok('/v2/commentannotations/count/get', { organizationId: 'acme', documentIds: documents, userId, statusIds: asked });
+      const counts = await customer.ok('/v2/commentannotations/count/get', {
+        organizationId: 'acme',
+        documentIds: documents,
+        userId,
+        statusIds: asked,
+      });
       const expected = documents.map((documentId) => {
-        const seen = fixture.threadsOf(inAcme(documentId)).filter((thread) => fixture.sees(userId, thread) && (asked?.includes(thread.statusId) ?? true));
-        return [documentId, { total: seen.length, unread: seen.filter(({ comments }) => comments.at(-1)?.from !== userId).length }];
+        const seen = fixture
+          .threadsOf(inAcme(documentId))
+          .filter((thread) => fixture.sees(userId, thread) && (asked?.includes(thread.statusId) ?? true));
+        return [
+          documentId,
+          { total: seen.length, unread: seen.filter(({ comments }) => comments.at(-1)?.from !== userId).length },
+        ];
       });
       expect([userId, asked, counts]).toEqual([userId, asked, Object.fromEntries(expected)]);
     }
@@ -123,18 +200,38 @@ describe('an organization with 300 threads of 2,000 comments, and one of 1,000 b
   test('what is asked for by location, status, mention or participant is what has it', async () => {
     const threads = ofAcme(fixture.threads).filter(({ at }) => short.includes(at.documentId));
     const recordings = await listed(RECORDINGS, {});
-    const expectThreads = async (filter: object, expected: typeof threads) => expect([filter, sortedIds(await listed(THREADS, { documentIds: short, ...filter }))]).toEqual([filter, sortedIds(expected)]);
+    const expectThreads = async (filter: object, expected: typeof threads) =>
+      expect([filter, sortedIds(await listed(THREADS, { documentIds: short, ...filter }))]).toEqual([
+        filter,
+        sortedIds(expected),
+      ]);
     for (const place of places) {
       const lies = (one: { place: string | undefined }) => one.place === place;
       await expectThreads({ locationIds: [place] }, threads.filter(lies));
-      expect(sortedIds(await listed(NOTIFICATIONS, { locationId: place }))).toEqual(sortedIds(ofAcme(fixture.notifications).filter(lies)));
-      expect(sortedIds(recordings.filter(({ locationId }: any) => locationId === place))).toEqual(sortedIds(ofAcme(fixture.recordings).filter(lies)));
+      expect(sortedIds(await listed(NOTIFICATIONS, { locationId: place }))).toEqual(
+        sortedIds(ofAcme(fixture.notifications).filter(lies)),
+      );
+      expect(sortedIds(recordings.filter(({ locationId }: any) => locationId === place))).toEqual(
+        sortedIds(ofAcme(fixture.recordings).filter(lies)),
+      );
     }
-    for (const statusId of statusIds) await expectThreads({ statusIds: [statusId] }, threads.filter((thread) => thread.statusId === statusId));
+    for (const statusId of statusIds)
+      await expectThreads(
+        { statusIds: [statusId] },
+        threads.filter((thread) => thread.statusId === statusId),
+      );
     for (const userId of [MONA, '__proto__', 'zoë 🦉#1']) {
       const mentioning = threads.filter(({ comments }) => comments.some(({ mentions }) => mentions.includes(userId)));
       await expectThreads({ mentionedUserIds: [userId] }, mentioning);
-      await expectThreads({ userIds: [userId] }, threads.filter((thread) => mentioning.includes(thread) || thread.assignee === userId || thread.comments.some(({ from }) => from === userId)));
+      await expectThreads(
+        { userIds: [userId] },
+        threads.filter(
+          (thread) =>
+            mentioning.includes(thread) ||
+            thread.assignee === userId ||
+            thread.comments.some(({ from }) => from === userId),
+        ),
+      );
     }
   });
 
@@ -143,39 +240,154 @@ describe('an organization with 300 threads of 2,000 comments, and one of 1,000 b
     const found = await pages(COMMENTS, { documentId: HANDBOOK, annotationId, pageSize: 300 });
     expect(found.map((page) => page.length)).toEqual([300, 300, 300, 100]);
     expect(found.flat().map(({ commentId }) => commentId)).toEqual(comments.map(({ commentId }) => commentId));
-    const { status, body } = await customer.call('/v2/commentannotations/comments/add', { ...inAcme(HANDBOOK), annotationId, commentData: [{ commentText: 'x', from: { userId: 'ada' } }] });
+    const { status, body } = await customer.call('/v2/commentannotations/comments/add', {
+      ...inAcme(HANDBOOK),
+      annotationId,
+      commentData: [{ commentText: 'x', from: { userId: 'ada' } }],
+    });
     expect([status, body.error.status]).toEqual([400, 'FAILED_PRECONDITION']);
   });
 });
 
 describe('design 5: what is there from beginning to end of a listing is given exactly once, while others add, edit and delete', () => {
   const isVolatile = (id: string) => Number(/\d+$/.exec(id)?.[0]) % 3 === 0;
-  const threadsIn = (documents: readonly string[]) => ofAcme(fixture.threads).filter(({ at }) => documents.includes(at.documentId));
-  const ids = (records: readonly { at: At }[], documentId?: string) => sortedIds(ofAcme(records).filter(({ at }) => documentId === undefined || at.documentId === documentId));
+  const threadsIn = (documents: readonly string[]) =>
+    ofAcme(fixture.threads).filter(({ at }) => documents.includes(at.documentId));
+  const ids = (records: readonly { at: At }[], documentId?: string) =>
+    sortedIds(ofAcme(records).filter(({ at }) => documentId === undefined || at.documentId === documentId));
 
   /** A listing, how many it gives in a page, what it lists by the ledger, and the ids in a page of it. */
   const listings: [string, string, () => object, number, () => string[], (page: any) => string[]][] = [
-    ['the data of a user', USER_DATA, () => ({ userId: MONA }), 100, () => fixture.dataOf('acme', MONA).comments, (page) => page.comments.map(({ documentId, annotationId, commentId }: any) => `${documentId} ${annotationId}/${commentId}`)],
-    ['the threads of a document', THREADS, () => ({ documentId: 'nda' }), 14, () => sortedIds(threadsIn(['nda'])), sortedIds],
-    ['the threads of a document, the oldest first', THREADS, () => ({ documentId: 'nda', order: 'asc' }), 14, () => sortedIds(threadsIn(['nda'])), sortedIds],
-    ['the threads of some documents', THREADS, () => ({ documentIds: ['terms', 'nda', 'plan'] }), 45, () => sortedIds(threadsIn(['nda', 'plan', 'terms'])), sortedIds],
-    ['the threads of a folder', THREADS, () => ({ folderId: folder.folderId, order: 'asc' }), 30, () => sortedIds(threadsIn(folder.documentIds)), sortedIds],
+    [
+      'the data of a user',
+      USER_DATA,
+      () => ({ userId: MONA }),
+      100,
+      () => fixture.dataOf('acme', MONA).comments,
+      (page) =>
+        page.comments.map(
+          ({ documentId, annotationId, commentId }: any) => `${documentId} ${annotationId}/${commentId}`,
+        ),
+    ],
+    [
+      'the threads of a document',
+      THREADS,
+      () => ({ documentId: 'nda' }),
+      14,
+      () => sortedIds(threadsIn(['nda'])),
+      sortedIds,
+    ],
+    [
+      'the threads of a document, the oldest first',
+      THREADS,
+      () => ({ documentId: 'nda', order: 'asc' }),
+      14,
+      () => sortedIds(threadsIn(['nda'])),
+      sortedIds,
+    ],
+    [
+      'the threads of some documents',
+      THREADS,
+      () => ({ documentIds: ['terms', 'nda', 'plan'] }),
+      45,
+      () => sortedIds(threadsIn(['nda', 'plan', 'terms'])),
+      sortedIds,
+    ],
+    [
+      'the threads of a folder',
+      THREADS,
+      () => ({ folderId: folder.folderId, order: 'asc' }),
+      30,
+      () => sortedIds(threadsIn(folder.documentIds)),
+      sortedIds,
+    ],
     ['the threads of an organization', THREADS, () => ({}), 90, () => sortedIds(threadsIn(documentIds)), sortedIds],
-    ['the threads that mention a user', THREADS, () => ({ documentIds: short, mentionedUserIds: [MONA], order: 'asc' }), 25, () => sortedIds(threadsIn(short).filter(({ comments }) => comments.some(({ mentions }) => mentions.includes(MONA)))), sortedIds],
-    ['the comments of a thread', COMMENTS, () => ({ documentId: HANDBOOK, annotationId: longest().annotationId }), 300, () => longest().comments.map(({ commentId }) => String(commentId)), (page) => page.map(({ commentId }: any) => String(commentId))],
-    ['the recordings of a document', RECORDINGS, () => ({ documentId: 'nda' }), 4, () => ids(fixture.recordings, 'nda'), sortedIds],
+    [
+      'the threads that mention a user',
+      THREADS,
+      () => ({ documentIds: short, mentionedUserIds: [MONA], order: 'asc' }),
+      25,
+      () =>
+        sortedIds(threadsIn(short).filter(({ comments }) => comments.some(({ mentions }) => mentions.includes(MONA)))),
+      sortedIds,
+    ],
+    [
+      'the comments of a thread',
+      COMMENTS,
+      () => ({ documentId: HANDBOOK, annotationId: longest().annotationId }),
+      300,
+      () => longest().comments.map(({ commentId }) => String(commentId)),
+      (page) => page.map(({ commentId }: any) => String(commentId)),
+    ],
+    [
+      'the recordings of a document',
+      RECORDINGS,
+      () => ({ documentId: 'nda' }),
+      4,
+      () => ids(fixture.recordings, 'nda'),
+      sortedIds,
+    ],
     ['the recordings of an organization', RECORDINGS, () => ({}), 20, () => ids(fixture.recordings), sortedIds],
-    ['the activities of a document', ACTIVITIES, () => ({ documentId: 'nda', featureTypes: ['custom'] }), 12, () => ids(fixture.activities, 'nda'), sortedIds],
-    ['the activities of an organization', ACTIVITIES, () => ({ featureTypes: ['custom'], order: 'asc' }), 50, () => ids(fixture.activities), sortedIds],
-    ['the activities of a target', ACTIVITIES, () => ({ targetEntityId: 'target-1' }), 20, () => ids(fixture.activities.filter(({ target }) => target === 'target-1')), sortedIds],
-    ['the notifications of a document', NOTIFICATIONS, () => ({ documentId: 'nda' }), 7, () => ids(fixture.notifications, 'nda'), sortedIds],
-    ['the notifications of an organization', NOTIFICATIONS, () => ({ order: 'asc' }), 30, () => ids(fixture.notifications), sortedIds],
-    ['the notifications that name a user', NOTIFICATIONS, () => ({ userId: 'user-05' }), 3, () => ids(fixture.notifications.filter(({ notify, about }) => notify.includes('user-05') && (!about || fixture.sees('user-05', about)))), sortedIds],
+    [
+      'the activities of a document',
+      ACTIVITIES,
+      () => ({ documentId: 'nda', featureTypes: ['custom'] }),
+      12,
+      () => ids(fixture.activities, 'nda'),
+      sortedIds,
+    ],
+    [
+      'the activities of an organization',
+      ACTIVITIES,
+      () => ({ featureTypes: ['custom'], order: 'asc' }),
+      50,
+      () => ids(fixture.activities),
+      sortedIds,
+    ],
+    [
+      'the activities of a target',
+      ACTIVITIES,
+      () => ({ targetEntityId: 'target-1' }),
+      20,
+      () => ids(fixture.activities.filter(({ target }) => target === 'target-1')),
+      sortedIds,
+    ],
+    [
+      'the notifications of a document',
+      NOTIFICATIONS,
+      () => ({ documentId: 'nda' }),
+      7,
+      () => ids(fixture.notifications, 'nda'),
+      sortedIds,
+    ],
+    [
+      'the notifications of an organization',
+      NOTIFICATIONS,
+      () => ({ order: 'asc' }),
+      30,
+      () => ids(fixture.notifications),
+      sortedIds,
+    ],
+    [
+      'the notifications that name a user',
+      NOTIFICATIONS,
+      () => ({ userId: 'user-05' }),
+      3,
+      () =>
+        ids(
+          fixture.notifications.filter(
+            ({ notify, about }) => notify.includes('user-05') && (!about || fixture.sees('user-05', about)),
+          ),
+        ),
+      sortedIds,
+    ],
   ];
 
   test.each(listings)('%s', async (_what, path, data, pageSize, inLedger, idsOf) => {
     const there = inLedger();
-    const found = await pages(path, { ...data(), ...(path === USER_DATA ? {} : { pageSize }) }, (page) => run(fixture.disturb(inAcme(['nda', 'terms', 'plan'][page % 3]!), isVolatile)));
+    const found = await pages(path, { ...data(), ...(path === USER_DATA ? {} : { pageSize }) }, (page) =>
+      run(fixture.disturb(inAcme(['nda', 'terms', 'plan'][page % 3]!), isVolatile)),
+    );
     const stayed = new Set(inLedger()).intersection(new Set(there));
     expect(found.length).toBeGreaterThan(2);
     const seen: string[] = found.flatMap(idsOf);
@@ -191,7 +403,9 @@ describe('what is deleted', () => {
   test('spec 4.22: by location leaves nothing of it in any organization, and everything else', async () => {
     const [place] = places as [string];
     const lies = (one: { at: At; place: string | undefined }) => one.at.documentId === 'nda' && one.place === place;
-    const kinds = [fixture.threads, fixture.reactions, fixture.recordings, fixture.notifications].map((records) => records.filter(lies));
+    const kinds = [fixture.threads, fixture.reactions, fixture.recordings, fixture.notifications].map((records) =>
+      records.filter(lies),
+    );
     expect(kinds.filter((records) => records.length === 0)).toEqual([]);
     expect(new Set(kinds.flat().map(({ at }) => at.organizationId))).toEqual(new Set(['acme', 'labs']));
     fixture.forget(fixture.threads.filter(lies));
@@ -199,16 +413,25 @@ describe('what is deleted', () => {
     fixture.recordings = fixture.recordings.filter((one) => !lies(one));
     fixture.notifications = fixture.notifications.filter((one) => !lies(one));
     const { apiKey, authToken } = customer;
-    await customer.ok('/v1/organizations/documents/locations/data/delete', { apiKey, authToken, documentId: 'nda', location: { id: place } });
+    await customer.ok('/v1/organizations/documents/locations/data/delete', {
+      apiKey,
+      authToken,
+      documentId: 'nda',
+      location: { id: place },
+    });
     await expectTableToMatch();
   });
 
   test('all threads of a document take their comments, ids, reactions and edges along, one of 1,000 comments too; the rest of the document stays', async () => {
     const threads = fixture.threadsOf(inAcme(HANDBOOK));
-    const slices = Array.from({ length: Math.ceil(threads.length / 30) }, (_each, index) => threads.slice(index * 30, (index + 1) * 30));
+    const slices = Array.from({ length: Math.ceil(threads.length / 30) }, (_each, index) =>
+      threads.slice(index * 30, (index + 1) * 30),
+    );
     await run(slices.map((slice) => fixture.removeThreads(slice)));
     await expectTableToMatch();
     expect(await listed(THREADS, { documentId: HANDBOOK })).toEqual([]);
-    expect(sortedIds(await listed(RECORDINGS, { documentId: HANDBOOK }))).toEqual(sortedIds(fixture.recordings.filter(({ at }) => at.documentId === HANDBOOK)));
+    expect(sortedIds(await listed(RECORDINGS, { documentId: HANDBOOK }))).toEqual(
+      sortedIds(fixture.recordings.filter(({ at }) => at.documentId === HANDBOOK)),
+    );
   });
 });

@@ -15,7 +15,13 @@ beforeAll(async () => {
   engine = await startEngine();
   customer = await newCustomer();
   await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
-  await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', createOrganization: true, folderId: 'contracts', createFolder: true, documents: [{ documentId: 'nda' }, { documentId: 'tos' }] });
+  await customer.ok('/v2/organizations/documents/add', {
+    organizationId: 'acme',
+    createOrganization: true,
+    folderId: 'contracts',
+    createFolder: true,
+    documents: [{ documentId: 'nda' }, { documentId: 'tos' }],
+  });
   await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'ada' }, { userId: 'bob' }] });
   const [ada, bob] = [{ userId: 'ada' }, { userId: 'bob' }];
   const [text, object, location] = ['ü'.repeat(15_000), { note: 'x'.repeat(60_000) }, { id: 'page-1' }];
@@ -24,22 +30,67 @@ beforeAll(async () => {
     const some = ids.slice(i, i + 14);
     // The one document comes in the middle of the other.
     const at = { organizationId: 'acme', documentId: i === 14 ? 'tos' : 'nda' };
-    await customer.ok('/v2/commentannotations/add', { ...at, commentAnnotations: some.map((annotationId) => ({
-      annotationId, location, metadata: object, commentData: [{ commentText: text, commentHtml: text, metadata: object, from: ada, to: [bob] }],
-    })) });
-    await customer.ok('/v2/recordings/add', { ...at, recordings: some.map((annotationId) => ({ annotationId, recordingType: 'audio', from: ada, transcription: object, metadata: object, location })) });
-    await customer.ok('/v2/activities/add', { ...at, activities: some.map((id) => ({ id, featureType: 'comment', actionType: 'comment.add', actionUser: ada, targetEntityId: 't', entityData: object, entityTargetData: object })) });
+    await customer.ok('/v2/commentannotations/add', {
+      ...at,
+      commentAnnotations: some.map((annotationId) => ({
+        annotationId,
+        location,
+        metadata: object,
+        commentData: [{ commentText: text, commentHtml: text, metadata: object, from: ada, to: [bob] }],
+      })),
+    });
+    await customer.ok('/v2/recordings/add', {
+      ...at,
+      recordings: some.map((annotationId) => ({
+        annotationId,
+        recordingType: 'audio',
+        from: ada,
+        transcription: object,
+        metadata: object,
+        location,
+      })),
+    });
+    await customer.ok('/v2/activities/add', {
+      ...at,
+      activities: some.map((id) => ({
+        id,
+        featureType: 'comment',
+        actionType: 'comment.add',
+        actionUser: ada,
+        targetEntityId: 't',
+        entityData: object,
+        entityTargetData: object,
+      })),
+    });
     for (const notificationId of some) {
       await customer.ok('/v2/notifications/add', {
-        ...at, notificationId, actionUser: ada, notifyUsers: [bob], notifyAll: true, displayHeadlineMessageTemplate: text, displayBodyMessage: text, notificationSourceData: object, location,
+        ...at,
+        notificationId,
+        actionUser: ada,
+        notifyUsers: [bob],
+        notifyAll: true,
+        displayHeadlineMessageTemplate: text,
+        displayBodyMessage: text,
+        notificationSourceData: object,
+        location,
       });
     }
-    await customer.ok('/v2/commentannotations/comments/add', { organizationId: 'acme', documentId: 'nda', annotationId: 'x000', commentData: some.map(() => ({ commentText: text, commentHtml: text, metadata: object, from: bob })) });
+    await customer.ok('/v2/commentannotations/comments/add', {
+      organizationId: 'acme',
+      documentId: 'nda',
+      annotationId: 'x000',
+      commentData: some.map(() => ({ commentText: text, commentHtml: text, metadata: object, from: bob })),
+    });
   }
 });
 afterAll(() => engine.stop());
 
-const [THREADS, RECORDINGS, ACTIVITIES, NOTIFICATIONS] = ['/v2/commentannotations/get', '/v2/recordings/get', '/v2/activities/get', '/v2/notifications/get'];
+const [THREADS, RECORDINGS, ACTIVITIES, NOTIFICATIONS] = [
+  '/v2/commentannotations/get',
+  '/v2/recordings/get',
+  '/v2/activities/get',
+  '/v2/notifications/get',
+];
 const nda = { documentId: 'nda' };
 const [IN_NDA, REPLIES] = [28, 1 + COUNT];
 
@@ -53,7 +104,12 @@ const lists: [string, string, object, number][] = [
   ['the threads of a place', THREADS, { locationIds: ['page-1'] }, COUNT],
   ['the threads that mention a user', THREADS, { mentionedUserIds: ['bob'] }, COUNT],
   ['the comments of a thread', '/v2/commentannotations/comments/get', { ...nda, annotationId: 'x000' }, REPLIES],
-  ['the comments of a thread by a user', '/v2/commentannotations/comments/get', { ...nda, annotationId: 'x000', userIds: ['bob'] }, COUNT],
+  [
+    'the comments of a thread by a user',
+    '/v2/commentannotations/comments/get',
+    { ...nda, annotationId: 'x000', userIds: ['bob'] },
+    COUNT,
+  ],
   ['the recordings of a document', RECORDINGS, nda, IN_NDA],
   ['the recordings of an organization', RECORDINGS, {}, COUNT],
   ['the activities of a document', ACTIVITIES, nda, IN_NDA],
@@ -80,7 +136,8 @@ async function pages(path: string, data: object): Promise<any[]> {
   return found;
 }
 
-const idOf = ({ annotationId, id, commentId }: any): unknown => id ?? (annotationId === undefined ? commentId : annotationId);
+const idOf = ({ annotationId, id, commentId }: any): unknown =>
+  id ?? (annotationId === undefined ? commentId : annotationId);
 
 describe('design 12: every list past its second page, and past 1 MB in answers below 5 MB', () => {
   test.each(lists)('%s', async (_what, path, data, count) => {
@@ -92,20 +149,35 @@ describe('design 12: every list past its second page, and past 1 MB in answers b
     expect(parts.flat().map(idOf)).toEqual(whole.map(idOf));
   });
 
-  test('a user\'s data, which have a page size of their own', async () => {
-    for (const [userId, counts] of [['ada', [COUNT, 0, COUNT, COUNT]], ['bob', [2 * COUNT, 0, 0, COUNT]]] as const) {
+  test("a user's data, which have a page size of their own", async () => {
+    for (const [userId, counts] of [
+      ['ada', [COUNT, 0, COUNT, COUNT]],
+      ['bob', [2 * COUNT, 0, 0, COUNT]],
+    ] as const) {
       const found = await pages('/v2/users/data/get', { userId });
       expect(found.length).toBeGreaterThan(2);
-      const kinds = ['comments', 'reactions', 'recordings', 'notifications'].map((kind) => found.flatMap((page) => page[kind]));
+      const kinds = ['comments', 'reactions', 'recordings', 'notifications'].map((kind) =>
+        found.flatMap((page) => page[kind]),
+      );
       expect(kinds.map((records) => records.length)).toEqual(counts);
-      expect(kinds.map((records) => new Set(records.map(({ annotationId, id, commentId }: any) => `${id ?? annotationId}/${commentId}`)).size)).toEqual(counts);
+      expect(
+        kinds.map(
+          (records) =>
+            new Set(records.map(({ annotationId, id, commentId }: any) => `${id ?? annotationId}/${commentId}`)).size,
+        ),
+      ).toEqual(counts);
     }
   });
 
   test('v1/notifications/get, which has no pages, gives the latest that fit', async () => {
-    const { status, body } = await customer.call('/v1/notifications/get', { organizationId: 'acme', documentId: 'nda' });
+    const { status, body } = await customer.call('/v1/notifications/get', {
+      organizationId: 'acme',
+      documentId: 'nda',
+    });
     expect([status, Buffer.byteLength(JSON.stringify(body)) < 5 * MEGABYTE]).toEqual([200, true]);
-    const latest = numbered('x', COUNT).filter((_id, index) => index < 14 || index >= 28).toReversed();
+    const latest = numbered('x', COUNT)
+      .filter((_id, index) => index < 14 || index >= 28)
+      .toReversed();
     const found = body.result.data.map(idOf);
     expect(found).toEqual(latest.slice(0, found.length));
     expect(found.length).toBeGreaterThan(20);

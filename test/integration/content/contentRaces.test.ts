@@ -16,20 +16,25 @@ beforeEach(async () => {
   await addDocument(customer);
 });
 
-const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_each, index) => make(index));
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_each, index) => make(index));
 const users = (prefix: string, count: number) => times(count, (index) => ({ userId: `${prefix}${index}` }));
 const call = (path: string, data: object) => customer.call(path, { ...nda, ...data });
 
 describe('of two threads that are added at the same time with the same id', () => {
   const said = (author: string) => times(12, (index) => `${author} ${index}`);
   const by = async (author: string, annotationId: string) => {
-    const commentData = said(author).map((commentText) => comment({ commentText, from: { userId: author }, to: users(author, 5) }));
+    const commentData = said(author).map((commentText) =>
+      comment({ commentText, from: { userId: author }, to: users(author, 5) }),
+    );
     return (await addThreads(customer, [thread(annotationId, { createdAt: 5_000, commentData })]))[annotationId];
   };
   /** What a thread consists of, when it is the whole of one of them and nothing of the other. */
   const whole = { Thread: 1, Comment: 12, RecordId: 1, Involvement: 72 };
-  const texts = async (annotationId: string) => (await getThread(customer, annotationId)).comments.map(({ commentText }: any) => commentText);
-  const edgesOfOthers = async (author: string, annotationId: string) => (await edgesOf(engine, customer)).filter((edge) => edge.includes(` ${annotationId}/`) && !edge.startsWith(author));
+  const texts = async (annotationId: string) =>
+    (await getThread(customer, annotationId)).comments.map(({ commentText }: any) => commentText);
+  const edgesOfOthers = async (author: string, annotationId: string) =>
+    (await edgesOf(engine, customer)).filter((edge) => edge.includes(` ${annotationId}/`) && !edge.startsWith(author));
 
   test('the one that is written between the reading and the writing of the other stays as it was acknowledged, and nothing is left of that one', async () => {
     const write = Table.prototype.write;
@@ -44,7 +49,11 @@ describe('of two threads that are added at the same time with the same id', () =
     spy.mockRestore();
     expect(first).toEqual({ success: false, annotationId: 'a', commentIds: [], message: 'Annotation already exists.' });
     expect([meanwhile?.success, sizes]).toEqual([true, [86, 86]]);
-    expect([await texts('a'), await contentOf(engine, customer), await edgesOfOthers('bob', 'a')]).toEqual([said('bob'), whole, []]);
+    expect([await texts('a'), await contentOf(engine, customer), await edgesOfOthers('bob', 'a')]).toEqual([
+      said('bob'),
+      whole,
+      [],
+    ]);
   });
 
   test('exactly one is stored, whole', async () => {
@@ -55,27 +64,61 @@ describe('of two threads that are added at the same time with the same id', () =
       const winner = ada.success ? 'ada' : 'bob';
       expect([await texts(annotationId), await edgesOfOthers(winner, annotationId)]).toEqual([said(winner), []]);
     }
-    expect(await contentOf(engine, customer)).toEqual(Object.fromEntries(Object.entries(whole).map(([type, count]) => [type, count * rounds.length])));
+    expect(await contentOf(engine, customer)).toEqual(
+      Object.fromEntries(Object.entries(whole).map(([type, count]) => [type, count * rounds.length])),
+    );
   });
 });
 
 describe('a thread that is deleted while others reply, edit, react, assign and delete comments', () => {
-  test.each([['with few comments', 3], ['with more than one transaction holds', 60]])('%s leaves nothing behind', async (_size, count) => {
+  test.each([
+    ['with few comments', 3],
+    ['with more than one transaction holds', 60],
+  ])('%s leaves nothing behind', async (_size, count) => {
     for (let round = 0; round < 2; round++) {
       await addThreads(customer, [thread('a', { commentData: [comment()] })]);
-      for (let left = count; left > 0; left -= 20) await customer.ok('/v2/commentannotations/comments/add', { ...nda, annotationId: 'a', commentData: times(Math.min(left, 20), () => comment({ to: users('u', 2) })) });
+      for (let left = count; left > 0; left -= 20)
+        await customer.ok('/v2/commentannotations/comments/add', {
+          ...nda,
+          annotationId: 'a',
+          commentData: times(Math.min(left, 20), () => comment({ to: users('u', 2) })),
+        });
       const [{ status }, ...others] = await Promise.all([
         call('/v2/commentannotations/delete', { annotationIds: ['a'] }),
-        ...times(4, (index) => call('/v2/commentannotations/comments/add', { annotationId: 'a', commentData: [comment({ from: { userId: `late${index}` }, to: users('v', 40) }), comment({ to: users('w', 49) })] })),
-        ...times(3, (index) => call('/v2/commentannotations/comments/update', { annotationId: 'a', commentIds: [1, 2], updatedData: { to: users(`x${index}`, 3) } })),
-        ...times(5, (index) => call('/v2/reactions/add', { reactions: [{ annotationId: 'r', icon: '+', from: { userId: `fan${index}` }, commentAnnotationId: 'a', commentId: 2 }] })),
+        ...times(4, (index) =>
+          call('/v2/commentannotations/comments/add', {
+            annotationId: 'a',
+            commentData: [
+              comment({ from: { userId: `late${index}` }, to: users('v', 40) }),
+              comment({ to: users('w', 49) }),
+            ],
+          }),
+        ),
+        ...times(3, (index) =>
+          call('/v2/commentannotations/comments/update', {
+            annotationId: 'a',
+            commentIds: [1, 2],
+            updatedData: { to: users(`x${index}`, 3) },
+          }),
+        ),
+        ...times(5, (index) =>
+          call('/v2/reactions/add', {
+            reactions: [
+              { annotationId: 'r', icon: '+', from: { userId: `fan${index}` }, commentAnnotationId: 'a', commentId: 2 },
+            ],
+          }),
+        ),
         call('/v2/commentannotations/update', { annotationIds: ['a'], updatedData: { assignedTo: { userId: 'max' } } }),
-        call('/v2/commentannotations/update', { annotationIds: ['a'], updateUsers: [{ oldUser: { userId: 'ada' }, newUser: { userId: 'eve' } }] }),
+        call('/v2/commentannotations/update', {
+          annotationIds: ['a'],
+          updateUsers: [{ oldUser: { userId: 'ada' }, newUser: { userId: 'eve' } }],
+        }),
         call('/v2/commentannotations/comments/delete', { annotationId: 'a', commentIds: [1, 3] }),
       ]);
       expect(others.filter((one) => ![200, 404, 409].includes(one.status)).map(({ body }) => body)).toEqual([]);
       // Where others kept changing it, it may have to be deleted once more.
-      if (status !== 200 || (await getThread(customer, 'a')) !== null) await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['a'] });
+      if (status !== 200 || (await getThread(customer, 'a')) !== null)
+        await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['a'] });
       expect(await contentOf(engine, customer)).toEqual({});
     }
   });
@@ -84,11 +127,21 @@ describe('a thread that is deleted while others reply, edit, react, assign and d
 test('changes of the same thing at the same time are told once each, as often as they happened', async () => {
   await addThreads(customer, [thread('a')]);
   const statuses = times(6, (index) => `S${index}`);
-  const results = await Promise.all(statuses.map((status) => call('/v2/commentannotations/update', { annotationIds: ['a'], updatedData: { status }, triggerNotification: true })));
+  const results = await Promise.all(
+    statuses.map((status) =>
+      call('/v2/commentannotations/update', {
+        annotationIds: ['a'],
+        updatedData: { status },
+        triggerNotification: true,
+      }),
+    ),
+  );
   const happened = results.filter(({ body }) => body.result?.data.a.success).length;
   const told = (await emitted(engine, customer)).map(({ data }) => [data.oldStatus.id, data.newStatus.id]);
   expect(told).toHaveLength(happened);
   // They make a chain: each begins where another one ended.
   expect(new Set(told.map(([from]) => from)).size).toBe(happened);
-  expect(told.filter(([, to]) => !told.some(([from]) => from === to)).map(([, to]) => to)).toEqual([(await getThread(customer, 'a')).status.id]);
+  expect(told.filter(([, to]) => !told.some(([from]) => from === to)).map(([, to]) => to)).toEqual([
+    (await getThread(customer, 'a')).status.id,
+  ]);
 });

@@ -21,7 +21,12 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 beforeEach(async () => {
   customer = await newCustomer();
-  for (const organizationId of ['acme', 'beta']) await customer.ok('/v2/organizations/documents/add', { organizationId, createOrganization: true, documents: [{ documentId: 'nda' }, { documentId: 'offer' }] });
+  for (const organizationId of ['acme', 'beta'])
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId,
+      createOrganization: true,
+      documents: [{ documentId: 'nda' }, { documentId: 'offer' }],
+    });
 });
 
 const chapter = { id: 'chapter-1', locationName: 'Chapter 1' };
@@ -32,27 +37,75 @@ const client = () => DynamoDBDocumentClient.from(engine.client, { marshallOption
 /** One thing of each kind in a location. */
 async function fill(location: object, place: object = {}, suffix = '') {
   const at = { organizationId: 'acme', documentId: 'nda', ...place };
-  await customer.ok('/v2/commentannotations/add', { ...at, commentAnnotations: [{ annotationId: `t${suffix}`, location, commentData: [{ commentText: 'a', from: ada }, { commentText: 'b', from: { userId: 'grace' } }] }] });
-  await customer.ok('/v2/reactions/add', { ...at, reactions: [{ annotationId: `on${suffix}`, icon: 'heart', from: ada, commentAnnotationId: `t${suffix}`, commentId: 1 }, { annotationId: `own${suffix}`, icon: 'heart', from: ada, location }] });
-  await customer.ok('/v2/recordings/add', { ...at, recordings: [{ annotationId: `rec${suffix}`, recordingType: 'audio', from: ada, location }] });
-  await customer.ok('/v2/notifications/add', { ...at, notificationId: `n${suffix}`, actionUser: ada, notifyUsers: [{ userId: 'grace' }], displayHeadlineMessageTemplate: 'x', displayBodyMessage: 'y', location });
+  await customer.ok('/v2/commentannotations/add', {
+    ...at,
+    commentAnnotations: [
+      {
+        annotationId: `t${suffix}`,
+        location,
+        commentData: [
+          { commentText: 'a', from: ada },
+          { commentText: 'b', from: { userId: 'grace' } },
+        ],
+      },
+    ],
+  });
+  await customer.ok('/v2/reactions/add', {
+    ...at,
+    reactions: [
+      { annotationId: `on${suffix}`, icon: 'heart', from: ada, commentAnnotationId: `t${suffix}`, commentId: 1 },
+      { annotationId: `own${suffix}`, icon: 'heart', from: ada, location },
+    ],
+  });
+  await customer.ok('/v2/recordings/add', {
+    ...at,
+    recordings: [{ annotationId: `rec${suffix}`, recordingType: 'audio', from: ada, location }],
+  });
+  await customer.ok('/v2/notifications/add', {
+    ...at,
+    notificationId: `n${suffix}`,
+    actionUser: ada,
+    notifyUsers: [{ userId: 'grace' }],
+    displayHeadlineMessageTemplate: 'x',
+    displayBodyMessage: 'y',
+    location,
+  });
 }
-const remove = (location: object, more: object = {}) => customer.call(DELETE, { apiKey: customer.apiKey, authToken: customer.authToken, documentId: 'nda', location, ...more });
+const remove = (location: object, more: object = {}) =>
+  customer.call(DELETE, {
+    apiKey: customer.apiKey,
+    authToken: customer.authToken,
+    documentId: 'nda',
+    location,
+    ...more,
+  });
 
 /** The ids of Ada's and Grace's things in an organization. */
 async function things(organizationId = 'acme') {
-  const found = await Promise.all(['ada', 'grace'].map((userId) => customer.ok('/v2/users/data/get', { organizationId, userId })));
-  const ids = found.flatMap(({ comments, reactions, recordings, notifications }) => [...comments, ...reactions, ...recordings, ...notifications].map(({ annotationId, id }: any) => annotationId ?? id));
+  const found = await Promise.all(
+    ['ada', 'grace'].map((userId) => customer.ok('/v2/users/data/get', { organizationId, userId })),
+  );
+  const ids = found.flatMap(({ comments, reactions, recordings, notifications }) =>
+    [...comments, ...reactions, ...recordings, ...notifications].map(({ annotationId, id }: any) => annotationId ?? id),
+  );
   return [...new Set(ids)].sort();
 }
-const contentItems = async () => (await everyItem(engine)).filter(({ PK, _t }) => PK.includes(customer.apiKey) && ['Thread', 'Comment', 'Reaction', 'Recording', 'Notification', 'RecordId', 'Involvement', 'Job'].includes(_t));
+const contentItems = async () =>
+  (await everyItem(engine)).filter(
+    ({ PK, _t }) =>
+      PK.includes(customer.apiKey) &&
+      ['Thread', 'Comment', 'Reaction', 'Recording', 'Notification', 'RecordId', 'Involvement', 'Job'].includes(_t),
+  );
 
 describe('spec 4.22: locations/data/delete', () => {
   test('deletes threads with comments and reactions, reactions, recordings and notifications of the location, and answers null', async () => {
     await fill(chapter);
     expect(await things()).toEqual(['n', 'on', 'own', 'rec', 't']);
     const { status, body } = await remove(chapter);
-    expect([status, body]).toEqual([200, { result: { status: 'success', message: 'Data deleted successfully.', data: null } }]);
+    expect([status, body]).toEqual([
+      200,
+      { result: { status: 'success', message: 'Data deleted successfully.', data: null } },
+    ]);
     expect(await things()).toEqual([]);
     expect(await contentItems()).toEqual([]);
   });
@@ -63,7 +116,9 @@ describe('spec 4.22: locations/data/delete', () => {
     await fill(chapter, { documentId: 'offer' }, '-offer');
     await fill({ locationName: 'chapter-1' }, {}, '-name');
     await fill({ version: { id: 'chapter-1' } }, {}, '-version');
-    const others = ['-10', '-offer', '-name', '-version'].flatMap((suffix) => ['n', 'on', 'own', 'rec', 't'].map((id) => id + suffix)).sort();
+    const others = ['-10', '-offer', '-name', '-version']
+      .flatMap((suffix) => ['n', 'on', 'own', 'rec', 't'].map((id) => id + suffix))
+      .sort();
     expect((await remove(chapter)).status).toBe(200);
     expect(await things()).toEqual(others);
   });
@@ -72,7 +127,11 @@ describe('spec 4.22: locations/data/delete', () => {
     ['a number', { id: 7 }, { id: '7' }],
     ['zero', { id: 0, locationName: 'Start' }, { id: 0 }],
     ['a name alone', { locationName: 'Chapter' }, { locationName: 'Chapter', page: 3 }],
-    ['a version, whatever the order of its keys', { version: { id: 'v1', name: 'First' } }, { version: { name: 'First', id: 'v1' } }],
+    [
+      'a version, whatever the order of its keys',
+      { version: { id: 'v1', name: 'First' } },
+      { version: { name: 'First', id: 'v1' } },
+    ],
     ['a version beside an empty name', { version: { id: 0 }, locationName: '' }, { version: { id: 0 } }],
     ['an id, whatever the version', { id: 'a', version: { id: 'v1' } }, { id: 'a', version: { id: 'v2' } }],
     ['an id, whatever the name', { id: 'a', locationName: 'old' }, { id: 'a', locationName: 'new' }],
@@ -85,18 +144,32 @@ describe('spec 4.22: locations/data/delete', () => {
   test('acts on every organization with a document of that id, and on no other tenant', async () => {
     const other = await newCustomer();
     const theirs = { organizationId: 'acme', documentId: 'nda' };
-    await other.ok('/v2/organizations/documents/add', { organizationId: 'acme', createOrganization: true, documents: [{ documentId: 'nda' }] });
-    await other.ok('/v2/recordings/add', { ...theirs, recordings: [{ annotationId: 'rec', recordingType: 'audio', from: ada, location: chapter }] });
+    await other.ok('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      createOrganization: true,
+      documents: [{ documentId: 'nda' }],
+    });
+    await other.ok('/v2/recordings/add', {
+      ...theirs,
+      recordings: [{ annotationId: 'rec', recordingType: 'audio', from: ada, location: chapter }],
+    });
     await fill(chapter);
     await fill(chapter, { organizationId: 'beta' });
     await remove(chapter);
     expect([await things('acme'), await things('beta')]).toEqual([[], []]);
-    expect((await other.ok('/v2/users/data/get', { organizationId: 'acme', userId: 'ada' })).recordings).toHaveLength(1);
+    expect((await other.ok('/v2/users/data/get', { organizationId: 'acme', userId: 'ada' })).recordings).toHaveLength(
+      1,
+    );
   });
 
   test('goes by where things lie now: a thread that moved away stays', async () => {
     await fill(chapter);
-    await customer.ok('/v2/commentannotations/update', { organizationId: 'acme', documentId: 'nda', annotationIds: ['t'], updatedData: { location: { id: 'elsewhere' } } });
+    await customer.ok('/v2/commentannotations/update', {
+      organizationId: 'acme',
+      documentId: 'nda',
+      annotationIds: ['t'],
+      updatedData: { location: { id: 'elsewhere' } },
+    });
     await remove(chapter);
     expect(await things()).toEqual(['on', 't']);
     await remove({ id: 'elsewhere' });
@@ -105,9 +178,19 @@ describe('spec 4.22: locations/data/delete', () => {
 
   test('takes a reaction in the location from a comment elsewhere, which names it no more', async () => {
     const at = { organizationId: 'acme', documentId: 'nda' };
-    await customer.ok('/v2/commentannotations/add', { ...at, commentAnnotations: [{ annotationId: 't', commentData: [{ commentText: 'a', from: ada }] }] });
+    await customer.ok('/v2/commentannotations/add', {
+      ...at,
+      commentAnnotations: [{ annotationId: 't', commentData: [{ commentText: 'a', from: ada }] }],
+    });
     const on = { icon: 'heart', from: ada, commentAnnotationId: 't', commentId: 1 };
-    await customer.ok('/v2/reactions/add', { ...at, reactions: [{ annotationId: 'here', ...on, location: chapter }, { annotationId: 'too', ...on, location: chapter }, { annotationId: 'there', ...on }] });
+    await customer.ok('/v2/reactions/add', {
+      ...at,
+      reactions: [
+        { annotationId: 'here', ...on, location: chapter },
+        { annotationId: 'too', ...on, location: chapter },
+        { annotationId: 'there', ...on },
+      ],
+    });
     await remove(chapter);
     const { comments, reactions } = await customer.ok('/v2/users/data/get', { organizationId: 'acme', userId: 'ada' });
     expect(comments).toMatchObject([{ reactionAnnotationIds: ['there'] }]);
@@ -116,24 +199,55 @@ describe('spec 4.22: locations/data/delete', () => {
 
   test('of nothing is a success: an unknown location or document, or once more', async () => {
     await fill(chapter);
-    for (const more of [{}, {}, { documentId: 'nowhere' }, { location: { id: 'nowhere' } }]) expect((await remove(chapter, more)).status).toBe(200);
+    for (const more of [{}, {}, { documentId: 'nowhere' }, { location: { id: 'nowhere' } }])
+      expect((await remove(chapter, more)).status).toBe(200);
     expect(await things()).toEqual([]);
   });
 
   test('deletes hundreds, long threads too, while others add', async () => {
     const at = { organizationId: 'acme', documentId: 'nda' };
     for (let i = 0; i < 250; i += 50) {
-      await customer.ok('/v2/recordings/add', { ...at, recordings: Array.from({ length: 50 }, (_, j) => ({ annotationId: `rec${i + j}`, recordingType: 'audio', from: ada, location: chapter })) });
+      await customer.ok('/v2/recordings/add', {
+        ...at,
+        recordings: Array.from({ length: 50 }, (_, j) => ({
+          annotationId: `rec${i + j}`,
+          recordingType: 'audio',
+          from: ada,
+          location: chapter,
+        })),
+      });
     }
-    await customer.ok('/v2/commentannotations/add', { ...at, commentAnnotations: Array.from({ length: 5 }, (_, i) => ({ annotationId: `t${i}`, location: chapter, commentData: Array.from({ length: 30 }, () => ({ commentText: 'x', from: ada })) })) });
-    const [{ status }] = await Promise.all([remove(chapter), customer.ok('/v2/recordings/add', { ...at, recordings: [{ annotationId: 'late', recordingType: 'audio', from: ada }] })]);
+    await customer.ok('/v2/commentannotations/add', {
+      ...at,
+      commentAnnotations: Array.from({ length: 5 }, (_, i) => ({
+        annotationId: `t${i}`,
+        location: chapter,
+        commentData: Array.from({ length: 30 }, () => ({ commentText: 'x', from: ada })),
+      })),
+    });
+    const [{ status }] = await Promise.all([
+      remove(chapter),
+      customer.ok('/v2/recordings/add', {
+        ...at,
+        recordings: [{ annotationId: 'late', recordingType: 'audio', from: ada }],
+      }),
+    ]);
     expect(status).toBe(200);
     expect(await things()).toEqual(['late']);
   });
 
   test('removes what somebody else changed meanwhile when it looks once more', async () => {
     await fill(chapter);
-    await customer.ok('/v2/recordings/add', { organizationId: 'acme', documentId: 'nda', recordings: Array.from({ length: 130 }, (_, i) => ({ annotationId: `rec${i}`, recordingType: 'audio', from: ada, location: chapter })) });
+    await customer.ok('/v2/recordings/add', {
+      organizationId: 'acme',
+      documentId: 'nda',
+      recordings: Array.from({ length: 130 }, (_, i) => ({
+        annotationId: `rec${i}`,
+        recordingType: 'audio',
+        from: ada,
+        location: chapter,
+      })),
+    });
     class Contended extends Table {
       conflicts = 2;
       override async write(ops: Parameters<Table['write']>[0]) {
@@ -146,11 +260,29 @@ describe('spec 4.22: locations/data/delete', () => {
 
   test('leaves what the index still shows in the location though it has moved, and goes on behind it', async () => {
     await fill(chapter);
-    await customer.ok('/v2/commentannotations/add', { organizationId: 'acme', documentId: 'nda', commentAnnotations: [{ annotationId: 'moved', commentData: [{ commentText: 'a', from: ada }] }] });
-    const { PK, SK } = (await contentItems()).find(({ _t, annotationId }) => _t === 'Thread' && annotationId === 'moved') as { PK: string; SK: string };
+    await customer.ok('/v2/commentannotations/add', {
+      organizationId: 'acme',
+      documentId: 'nda',
+      commentAnnotations: [{ annotationId: 'moved', commentData: [{ commentText: 'a', from: ada }] }],
+    });
+    const { PK, SK } = (await contentItems()).find(
+      ({ _t, annotationId }) => _t === 'Thread' && annotationId === 'moved',
+    ) as { PK: string; SK: string };
     class Lagging extends Table {
-      override async queryIndex(index: Parameters<Table['queryIndex']>[0], partition: string, options: Parameters<Table['queryIndex']>[2]) {
-        if (options.after === undefined) return { keys: [{ PK, SK }, { PK, SK: `${SK}-gone` }], positions: ['', 'behind'], next: 'behind' };
+      override async queryIndex(
+        index: Parameters<Table['queryIndex']>[0],
+        partition: string,
+        options: Parameters<Table['queryIndex']>[2],
+      ) {
+        if (options.after === undefined)
+          return {
+            keys: [
+              { PK, SK },
+              { PK, SK: `${SK}-gone` },
+            ],
+            positions: ['', 'behind'],
+            next: 'behind',
+          };
         return super.queryIndex(index, partition, { ...options, after: undefined });
       }
     }
@@ -160,24 +292,49 @@ describe('spec 4.22: locations/data/delete', () => {
 
   test('touches nothing that has the ids of what a document that is gone has left behind', async () => {
     await fill(chapter);
-    const { internalId: organization } = (await everyItem(engine)).find(({ _t, organizationId, PK: key }) => _t === OrganizationEntity.type && organizationId === 'acme' && key.includes(customer.apiKey))!;
+    const { internalId: organization } = (await everyItem(engine)).find(
+      ({ _t, organizationId, PK: key }) =>
+        _t === OrganizationEntity.type && organizationId === 'acme' && key.includes(customer.apiKey),
+    )!;
     const { PK, SK } = DocumentEntity.key({ tenant: customer.apiKey, organization, documentId: 'nda' });
     await engine.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: { PK: { S: PK }, SK: { S: SK } } }));
-    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', documents: [{ documentId: 'nda' }] });
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      documents: [{ documentId: 'nda' }],
+    });
     await fill({ id: 'elsewhere' });
     expect((await remove(chapter)).status).toBe(200);
-    expect(await customer.ok('/v2/notifications/get', { organizationId: 'acme', notificationIds: ['n'] })).toHaveLength(1);
-    expect(await customer.ok('/v2/commentannotations/get', { organizationId: 'acme', documentId: 'nda', annotationIds: ['t'] })).toMatchObject([{ annotationId: 't' }]);
+    expect(await customer.ok('/v2/notifications/get', { organizationId: 'acme', notificationIds: ['n'] })).toHaveLength(
+      1,
+    );
+    expect(
+      await customer.ok('/v2/commentannotations/get', {
+        organizationId: 'acme',
+        documentId: 'nda',
+        annotationIds: ['t'],
+      }),
+    ).toMatchObject([{ annotationId: 't' }]);
   });
 
   test('that cannot finish in time is UNAVAILABLE, has made progress, and the next call goes on', async () => {
     const at = { organizationId: 'acme', documentId: 'nda' };
-    await customer.ok('/v2/recordings/add', { ...at, recordings: Array.from({ length: 150 }, (_, i) => ({ annotationId: `rec${i}`, recordingType: 'audio', from: ada, location: chapter })) });
+    await customer.ok('/v2/recordings/add', {
+      ...at,
+      recordings: Array.from({ length: 150 }, (_, i) => ({
+        annotationId: `rec${i}`,
+        recordingType: 'audio',
+        from: ada,
+        location: chapter,
+      })),
+    });
     const calls = { left: 8 };
     // Time stands still for so many looks at the clock, and is over then.
     const clock = () => (calls.left-- > 0 ? 0 : 60_000);
     const remover = new LocationRemover(new Table(client(), TABLE_NAME), clock);
-    await expect(remover.remove(customer.apiKey, 'nda', chapter)).rejects.toMatchObject({ status: 'UNAVAILABLE', message: 'Not everything is deleted yet. Send the request again.' });
+    await expect(remover.remove(customer.apiKey, 'nda', chapter)).rejects.toMatchObject({
+      status: 'UNAVAILABLE',
+      message: 'Not everything is deleted yet. Send the request again.',
+    });
     const left = (await things()).length;
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThan(150);
@@ -192,17 +349,37 @@ describe('spec 4.22: the credentials in the body', () => {
   test('must be those of the headers, else it is PERMISSION_DENIED with the one message', async () => {
     await fill(chapter);
     const other = await newCustomer();
-    for (const wrong of [{ apiKey: other.apiKey }, { authToken: other.authToken }, { apiKey: other.apiKey, authToken: other.authToken }, { apiKey: '' }, { authToken: `${customer.authToken}x` }, { authToken: 'x'.repeat(10_000) }]) {
+    for (const wrong of [
+      { apiKey: other.apiKey },
+      { authToken: other.authToken },
+      { apiKey: other.apiKey, authToken: other.authToken },
+      { apiKey: '' },
+      { authToken: `${customer.authToken}x` },
+      { authToken: 'x'.repeat(10_000) },
+    ]) {
       const { status, body } = await remove(chapter, wrong);
       expect([status, body]).toEqual([403, denied]);
     }
-    expect((await other.call(DELETE, { apiKey: customer.apiKey, authToken: customer.authToken, documentId: 'nda', location: chapter })).body).toEqual(denied);
+    expect(
+      (
+        await other.call(DELETE, {
+          apiKey: customer.apiKey,
+          authToken: customer.authToken,
+          documentId: 'nda',
+          location: chapter,
+        })
+      ).body,
+    ).toEqual(denied);
     expect(await things()).toHaveLength(5);
   });
 
   test('do not stand in for the headers', async () => {
     const workspace = await newWorkspace();
-    const { status, body } = await post(await handlerOf(DELETE), {}, { apiKey: workspace.apiKey, authToken: workspace.authToken, documentId: 'nda', location: chapter });
+    const { status, body } = await post(
+      await handlerOf(DELETE),
+      {},
+      { apiKey: workspace.apiKey, authToken: workspace.authToken, documentId: 'nda', location: chapter },
+    );
     expect([status, body]).toEqual([403, denied]);
   });
 

@@ -24,20 +24,48 @@ beforeEach(async () => {
 });
 
 async function addDocuments(to: Customer) {
-  for (const organizationId of ['acme', 'beta']) await to.ok('/v2/organizations/documents/add', { organizationId, createOrganization: true, documents: [{ documentId: 'nda' }, { documentId: 'offer' }] });
+  for (const organizationId of ['acme', 'beta'])
+    await to.ok('/v2/organizations/documents/add', {
+      organizationId,
+      createOrganization: true,
+      documents: [{ documentId: 'nda' }, { documentId: 'offer' }],
+    });
 }
 
 const credentials = ({ apiKey, authToken }: Customer) => ({ apiKey, authToken });
-const update = (more: object = {}) => customer.call(UPDATE, { ...credentials(customer), documentId: 'nda', migrate: { oldLocation: { id: 'chapter-1' }, newLocation }, ...more });
+const update = (more: object = {}) =>
+  customer.call(UPDATE, {
+    ...credentials(customer),
+    documentId: 'nda',
+    migrate: { oldLocation: { id: 'chapter-1' }, newLocation },
+    ...more,
+  });
 const table = () => DynamoDBDocumentClient.from(engine.client, { marshallOptions: { removeUndefinedValues: true } });
 
 /** Adds a record of each kind at a location. */
 async function fill(location: object = oldLocation, place: object = {}, suffix = '', to = customer) {
   const at = { organizationId: 'acme', documentId: 'nda', ...place };
-  await to.ok('/v2/commentannotations/add', { ...at, commentAnnotations: [{ annotationId: `t${suffix}`, location, commentData: [{ commentText: 'a', from: ada }] }] });
-  await to.ok('/v2/reactions/add', { ...at, reactions: [{ annotationId: `own${suffix}`, icon: 'heart', from: ada, location }] });
-  await to.ok('/v2/recordings/add', { ...at, recordings: [{ annotationId: `rec${suffix}`, recordingType: 'audio', from: ada, location }] });
-  await to.ok('/v2/notifications/add', { ...at, notificationId: `n${suffix}`, actionUser: ada, notifyUsers: [ada], displayHeadlineMessageTemplate: 'x', displayBodyMessage: 'y', location });
+  await to.ok('/v2/commentannotations/add', {
+    ...at,
+    commentAnnotations: [{ annotationId: `t${suffix}`, location, commentData: [{ commentText: 'a', from: ada }] }],
+  });
+  await to.ok('/v2/reactions/add', {
+    ...at,
+    reactions: [{ annotationId: `own${suffix}`, icon: 'heart', from: ada, location }],
+  });
+  await to.ok('/v2/recordings/add', {
+    ...at,
+    recordings: [{ annotationId: `rec${suffix}`, recordingType: 'audio', from: ada, location }],
+  });
+  await to.ok('/v2/notifications/add', {
+    ...at,
+    notificationId: `n${suffix}`,
+    actionUser: ada,
+    notifyUsers: [ada],
+    displayHeadlineMessageTemplate: 'x',
+    displayBodyMessage: 'y',
+    location,
+  });
 }
 
 /** The stored records with a location, as they are in the table. */
@@ -47,9 +75,15 @@ async function records(of = customer) {
 
 /** The location of each record by its id. */
 async function locations(of = customer): Promise<Record<string, [key: string, location: object]>> {
-  return Object.fromEntries((await records(of)).map(({ annotationId, id, location, locationKey }) => [annotationId ?? id, [locationKey, JSON.parse(location)] as [string, object]]));
+  return Object.fromEntries(
+    (await records(of)).map(({ annotationId, id, location, locationKey }) => [
+      annotationId ?? id,
+      [locationKey, JSON.parse(location)] as [string, object],
+    ]),
+  );
 }
-const all = (key: string, location: object, suffix = '') => Object.fromEntries(['t', 'own', 'rec', 'n'].map((id) => [id + suffix, [key, location]]));
+const all = (key: string, location: object, suffix = '') =>
+  Object.fromEntries(['t', 'own', 'rec', 'n'].map((id) => [id + suffix, [key, location]]));
 
 describe('locations/update', () => {
   test('replaces the location of threads, reactions, recordings and notifications, and answers null', async () => {
@@ -61,21 +95,45 @@ describe('locations/update', () => {
 
   test('merges the fields into the stored location with merge', async () => {
     await fill();
-    expect((await update({ merge: true, migrate: { oldLocation: { id: 'chapter-1' }, newLocation: { locationName: 'One', color: 'red' } } })).status).toBe(200);
-    expect(await locations()).toEqual(all('chapter-1', { id: 'chapter-1', locationName: 'One', page: 3, color: 'red' }));
+    expect(
+      (
+        await update({
+          merge: true,
+          migrate: { oldLocation: { id: 'chapter-1' }, newLocation: { locationName: 'One', color: 'red' } },
+        })
+      ).status,
+    ).toBe(200);
+    expect(await locations()).toEqual(
+      all('chapter-1', { id: 'chapter-1', locationName: 'One', page: 3, color: 'red' }),
+    );
   });
 
   test('makes content findable under the new location and no longer under the old one', async () => {
     await fill();
     await update();
     const found = async (locationId: string) => {
-      const threads = await customer.ok('/v2/commentannotations/get', { organizationId: 'acme', documentId: 'nda', locationIds: [locationId] });
-      const notifications = await customer.ok('/v2/notifications/get', { organizationId: 'acme', documentId: 'nda', locationId });
+      const threads = await customer.ok('/v2/commentannotations/get', {
+        organizationId: 'acme',
+        documentId: 'nda',
+        locationIds: [locationId],
+      });
+      const notifications = await customer.ok('/v2/notifications/get', {
+        organizationId: 'acme',
+        documentId: 'nda',
+        locationId,
+      });
       return [...threads, ...notifications].map(({ annotationId, id, location }) => [annotationId ?? id, location]);
     };
-    expect([await found('chapter-1'), await found('chapter-2')]).toEqual([[], [['t', newLocation], ['n', newLocation]]]);
+    expect([await found('chapter-1'), await found('chapter-2')]).toEqual([
+      [],
+      [
+        ['t', newLocation],
+        ['n', newLocation],
+      ],
+    ]);
     // The deletion finds records through the index.
-    const remove = (id: string) => customer.call(DELETE, { ...credentials(customer), documentId: 'nda', location: { id } });
+    const remove = (id: string) =>
+      customer.call(DELETE, { ...credentials(customer), documentId: 'nda', location: { id } });
     await remove('chapter-1');
     expect(Object.keys(await locations())).toHaveLength(4);
     await remove('chapter-2');
@@ -84,17 +142,33 @@ describe('locations/update', () => {
 
   test('moves lastUpdated of a thread and keeps its comments and creation time', async () => {
     await fill();
-    const read = async () => (await customer.ok('/v2/commentannotations/get', { organizationId: 'acme', documentId: 'nda', annotationIds: ['t'] }))[0];
+    const read = async () =>
+      (
+        await customer.ok('/v2/commentannotations/get', {
+          organizationId: 'acme',
+          documentId: 'nda',
+          annotationIds: ['t'],
+        })
+      )[0];
     const before = await read();
     await update();
     const after = await read();
-    expect(after).toEqual({ ...before, location: newLocation, locationId: 'chapter-2', lastUpdated: expect.any(Number) });
+    expect(after).toEqual({
+      ...before,
+      location: newLocation,
+      locationId: 'chapter-2',
+      lastUpdated: expect.any(Number),
+    });
     expect(after.lastUpdated).toBeGreaterThan(before.lastUpdated);
   });
 
   test.each([
     ['its name when it has no id', { locationName: 'Chapter' }, { locationName: 'Chapter', page: 9 }],
-    ['the whole object otherwise, whatever the order of its keys', { version: { id: 'v1', name: 'First' }, page: 1 }, { page: 1, version: { name: 'First', id: 'v1' } }],
+    [
+      'the whole object otherwise, whatever the order of its keys',
+      { version: { id: 'v1', name: 'First' }, page: 1 },
+      { page: 1, version: { name: 'First', id: 'v1' } },
+    ],
   ])('finds a location by %s', async (_what, written, named) => {
     await fill(written);
     await update({ migrate: { oldLocation: named, newLocation } });
@@ -120,7 +194,11 @@ describe('locations/update', () => {
     expect(await locations()).toEqual({ ...all('chapter-1', oldLocation), ...all('chapter-2', newLocation, '-beta') });
     await fill(oldLocation, { organizationId: 'beta' }, '-more');
     await update();
-    expect(await locations()).toEqual({ ...all('chapter-2', newLocation), ...all('chapter-2', newLocation, '-beta'), ...all('chapter-2', newLocation, '-more') });
+    expect(await locations()).toEqual({
+      ...all('chapter-2', newLocation),
+      ...all('chapter-2', newLocation, '-beta'),
+      ...all('chapter-2', newLocation, '-more'),
+    });
   });
 
   test('changes nothing when it is repeated, or when the location or document is unknown', async () => {
@@ -138,7 +216,16 @@ describe('locations/update', () => {
 
   test('changes more records than one page reads', async () => {
     for (let i = 0; i < 150; i += 50) {
-      await customer.ok('/v2/recordings/add', { organizationId: 'acme', documentId: 'nda', recordings: Array.from({ length: 50 }, (_, j) => ({ annotationId: `rec${i + j}`, recordingType: 'audio', from: ada, location: oldLocation })) });
+      await customer.ok('/v2/recordings/add', {
+        organizationId: 'acme',
+        documentId: 'nda',
+        recordings: Array.from({ length: 50 }, (_, j) => ({
+          annotationId: `rec${i + j}`,
+          recordingType: 'audio',
+          from: ada,
+          location: oldLocation,
+        })),
+      });
     }
     // Keys of the index stay with the first change and move with the second.
     for (const location of [{ ...oldLocation, page: 4 }, newLocation]) {
@@ -148,11 +235,25 @@ describe('locations/update', () => {
   });
 
   test('is UNAVAILABLE when the time is over, and the next call continues', async () => {
-    await customer.ok('/v2/recordings/add', { organizationId: 'acme', documentId: 'nda', recordings: Array.from({ length: 30 }, (_, i) => ({ annotationId: `rec${i}`, recordingType: 'audio', from: ada, location: oldLocation })) });
+    await customer.ok('/v2/recordings/add', {
+      organizationId: 'acme',
+      documentId: 'nda',
+      recordings: Array.from({ length: 30 }, (_, i) => ({
+        annotationId: `rec${i}`,
+        recordingType: 'audio',
+        from: ada,
+        location: oldLocation,
+      })),
+    });
     const calls = { left: 20 };
     const clock = () => (calls.left-- > 0 ? 0 : 60_000);
     const updater = new LocationUpdater(new Table(table(), TABLE_NAME), clock);
-    await expect(updater.update(customer.apiKey, { documentId: 'nda', oldLocation, newLocation, merge: false })).rejects.toMatchObject({ status: 'UNAVAILABLE', message: 'Not everything is updated yet. Send the request again.' });
+    await expect(
+      updater.update(customer.apiKey, { documentId: 'nda', oldLocation, newLocation, merge: false }),
+    ).rejects.toMatchObject({
+      status: 'UNAVAILABLE',
+      message: 'Not everything is updated yet. Send the request again.',
+    });
     const changed = async () => Object.values(await locations()).filter(([key]) => key === 'chapter-2').length;
     expect(await changed()).toBeGreaterThan(0);
     expect(await changed()).toBeLessThan(30);
@@ -168,13 +269,29 @@ describe('locations/update', () => {
       override async write(ops: readonly WriteOp[]) {
         if (!this.#contended && ops.some((op) => 'put' in op && op.put._t === 'Thread')) {
           this.#contended = true;
-          await customer.ok('/v2/commentannotations/update', { organizationId: 'acme', documentId: 'nda', annotationIds: ['t'], updatedData: { priority: { id: 'P0' } } });
+          await customer.ok('/v2/commentannotations/update', {
+            organizationId: 'acme',
+            documentId: 'nda',
+            annotationIds: ['t'],
+            updatedData: { priority: { id: 'P0' } },
+          });
         }
         return super.write(ops);
       }
     }
-    await new LocationUpdater(new Contended(table(), TABLE_NAME)).update(customer.apiKey, { documentId: 'nda', oldLocation, newLocation, merge: false });
-    expect(await customer.ok('/v2/commentannotations/get', { organizationId: 'acme', documentId: 'nda', annotationIds: ['t'] })).toMatchObject([{ location: newLocation, priority: { id: 'P0' } }]);
+    await new LocationUpdater(new Contended(table(), TABLE_NAME)).update(customer.apiKey, {
+      documentId: 'nda',
+      oldLocation,
+      newLocation,
+      merge: false,
+    });
+    expect(
+      await customer.ok('/v2/commentannotations/get', {
+        organizationId: 'acme',
+        documentId: 'nda',
+        annotationIds: ['t'],
+      }),
+    ).toMatchObject([{ location: newLocation, priority: { id: 'P0' } }]);
   });
 
   test('leaves a record that another request moves elsewhere between its read and its write', async () => {
@@ -184,26 +301,49 @@ describe('locations/update', () => {
       override async write(ops: readonly WriteOp[]) {
         if (!this.#contended && ops.some((op) => 'put' in op && op.put._t === 'Thread')) {
           this.#contended = true;
-          await customer.ok('/v2/commentannotations/update', { organizationId: 'acme', documentId: 'nda', annotationIds: ['t'], updatedData: { location: { id: 'elsewhere' } } });
+          await customer.ok('/v2/commentannotations/update', {
+            organizationId: 'acme',
+            documentId: 'nda',
+            annotationIds: ['t'],
+            updatedData: { location: { id: 'elsewhere' } },
+          });
         }
         return super.write(ops);
       }
     }
-    await new LocationUpdater(new Contended(table(), TABLE_NAME)).update(customer.apiKey, { documentId: 'nda', oldLocation, newLocation, merge: false });
+    await new LocationUpdater(new Contended(table(), TABLE_NAME)).update(customer.apiKey, {
+      documentId: 'nda',
+      oldLocation,
+      newLocation,
+      merge: false,
+    });
     expect((await locations()).t).toEqual(['elsewhere', { id: 'elsewhere' }]);
   });
 
   test('refuses to merge a location beyond the size of a location', async () => {
     await fill({ id: 'chapter-1', text: 'x'.repeat(40_000) });
-    const { status, body } = await update({ merge: true, migrate: { oldLocation, newLocation: { id: 'chapter-1', more: 'x'.repeat(40_000) } } });
-    expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', 'migrate.newLocation makes a location or its content too large']);
+    const { status, body } = await update({
+      merge: true,
+      migrate: { oldLocation, newLocation: { id: 'chapter-1', more: 'x'.repeat(40_000) } },
+    });
+    expect([status, body.error.status, body.error.message]).toEqual([
+      400,
+      'INVALID_ARGUMENT',
+      'migrate.newLocation makes a location or its content too large',
+    ]);
   });
 
   test('requires the credentials of the headers in the body', async () => {
     await fill();
     const before = await records();
     const other = await newCustomer();
-    for (const wrong of [{ apiKey: other.apiKey }, { authToken: other.authToken }, credentials(other), { apiKey: '' }, { authToken: '' }]) {
+    for (const wrong of [
+      { apiKey: other.apiKey },
+      { authToken: other.authToken },
+      credentials(other),
+      { apiKey: '' },
+      { authToken: '' },
+    ]) {
       const { status, body } = await update(wrong);
       expect([status, body]).toEqual([403, { error: { status: 'PERMISSION_DENIED', message: 'Invalid API key.' } }]);
     }
@@ -214,13 +354,20 @@ describe('locations/update', () => {
     ['authToken is required', { authToken: undefined }],
     ['documentId is required', { documentId: undefined }],
     ['migrate is required', { migrate: undefined }],
-    ['migrate.oldLocation must have an id, a locationName or another key', { migrate: { oldLocation: {}, newLocation } }],
+    [
+      'migrate.oldLocation must have an id, a locationName or another key',
+      { migrate: { oldLocation: {}, newLocation } },
+    ],
     ['migrate.newLocation must be an object', { migrate: { oldLocation } }],
     ['organizationId: the organization does not exist', { organizationId: 'nowhere' }],
     ['unknownField', { unknownField: 1 }],
     ['unknownField', { migrate: { oldLocation, newLocation, unknownField: 1 } }],
   ])('is INVALID_ARGUMENT: %s', async (message, more) => {
     const { status, body } = await update(more);
-    expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(message)]);
+    expect([status, body.error.status, body.error.message]).toEqual([
+      400,
+      'INVALID_ARGUMENT',
+      expect.stringContaining(message),
+    ]);
   });
 });

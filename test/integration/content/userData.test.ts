@@ -12,7 +12,11 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 beforeEach(async () => {
   customer = await newCustomer();
-  await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', createOrganization: true, documents: [{ documentId: 'nda' }, { documentId: 'offer' }] });
+  await customer.ok('/v2/organizations/documents/add', {
+    organizationId: 'acme',
+    createOrganization: true,
+    documents: [{ documentId: 'nda' }, { documentId: 'offer' }],
+  });
 });
 
 const at = { organizationId: 'acme', documentId: 'nda' };
@@ -20,13 +24,25 @@ const ada = { userId: 'ada', name: 'Ada' };
 const grace = { userId: 'grace' };
 const mention = (userId: string) => ({ taggedUserContacts: [{ userId, text: `@${userId}` }] });
 
-const thread = (annotationId: string, commentData: readonly object[], more: object = {}) => customer.ok('/v2/commentannotations/add', { ...at, commentAnnotations: [{ annotationId, commentData, ...more }] });
-const comment = (annotationId: string, commentData: readonly object[]) => customer.ok('/v2/commentannotations/comments/add', { ...at, annotationId, commentData });
-const notify = (notificationId: string, more: object = {}) => customer.ok('/v2/notifications/add', {
-  ...at, notificationId, actionUser: ada, notifyUsers: [grace], notifyAll: false, displayHeadlineMessageTemplate: 'x', displayBodyMessage: 'y', ...more,
-});
-const react = (annotationId: string, from: object, more: object = {}) => customer.ok('/v2/reactions/add', { ...at, reactions: [{ annotationId, icon: 'heart', from, ...more }] });
-const record = (annotationId: string, from: object) => customer.ok('/v2/recordings/add', { ...at, recordings: [{ annotationId, recordingType: 'audio', from }] });
+const thread = (annotationId: string, commentData: readonly object[], more: object = {}) =>
+  customer.ok('/v2/commentannotations/add', { ...at, commentAnnotations: [{ annotationId, commentData, ...more }] });
+const comment = (annotationId: string, commentData: readonly object[]) =>
+  customer.ok('/v2/commentannotations/comments/add', { ...at, annotationId, commentData });
+const notify = (notificationId: string, more: object = {}) =>
+  customer.ok('/v2/notifications/add', {
+    ...at,
+    notificationId,
+    actionUser: ada,
+    notifyUsers: [grace],
+    notifyAll: false,
+    displayHeadlineMessageTemplate: 'x',
+    displayBodyMessage: 'y',
+    ...more,
+  });
+const react = (annotationId: string, from: object, more: object = {}) =>
+  customer.ok('/v2/reactions/add', { ...at, reactions: [{ annotationId, icon: 'heart', from, ...more }] });
+const record = (annotationId: string, from: object) =>
+  customer.ok('/v2/recordings/add', { ...at, recordings: [{ annotationId, recordingType: 'audio', from }] });
 
 interface Data {
   readonly comments: any[];
@@ -37,7 +53,10 @@ interface Data {
 const data = (userId: string): Promise<Data> => customer.ok(GET, { organizationId: 'acme', userId });
 
 /** All pages; `between` runs after each. */
-async function pages(userId: string, between: (page: number) => Promise<unknown> = async () => undefined): Promise<Data[]> {
+async function pages(
+  userId: string,
+  between: (page: number) => Promise<unknown> = async () => undefined,
+): Promise<Data[]> {
   const found: Data[] = [];
   let pageToken: string | undefined;
   do {
@@ -57,31 +76,67 @@ const annotationIds = (items: readonly any[]) => items.map(({ annotationId }) =>
 describe('spec 4.19: users/data/get', () => {
   test('of a user without data, or whom nobody knows, has four empty arrays and nextPageToken null', async () => {
     const { body } = await customer.call(GET, { organizationId: 'acme', userId: 'nobody' });
-    expect(body.result).toEqual({ status: 'success', message: 'Data fetched successfully.', data: { comments: [], reactions: [], recordings: [], notifications: [] }, nextPageToken: null });
+    expect(body.result).toEqual({
+      status: 'success',
+      message: 'Data fetched successfully.',
+      data: { comments: [], reactions: [], recordings: [], notifications: [] },
+      nextPageToken: null,
+    });
   });
 
   test.each([
     ['without a user', { userId: undefined }, 'userId is required'],
     ['of an unknown organization', { organizationId: 'nowhere' }, 'organizationId: the organization does not exist'],
-    ['with a token that is none', { pageToken: 'none' }, 'pageToken is not one that this listing gave, or it has expired'],
+    [
+      'with a token that is none',
+      { pageToken: 'none' },
+      'pageToken is not one that this listing gave, or it has expired',
+    ],
   ])('%s is INVALID_ARGUMENT', async (_what, more, message) => {
     const { status, body } = await customer.call(GET, { organizationId: 'acme', userId: 'ada', ...more });
     expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', message]);
   });
 
   test('gives what the user wrote, is mentioned in or has assigned; reacted, recorded, caused and is notified of', async () => {
-    await thread('t1', [{ commentText: 'by Ada', from: ada }, { commentText: 'by Grace', from: grace, ...mention('lin') }], { assignedTo: { userId: 'max' } });
+    await thread(
+      't1',
+      [
+        { commentText: 'by Ada', from: ada },
+        { commentText: 'by Grace', from: grace, ...mention('lin') },
+      ],
+      { assignedTo: { userId: 'max' } },
+    );
     await react('r1', ada, { commentAnnotationId: 't1', commentId: 1 });
     await react('r1', grace);
     await record('rec1', ada);
     await notify('n1');
-    const [ofAda, ofGrace, ofLin, ofMax] = await Promise.all(['ada', 'grace', 'lin', 'max'].map(data)) as [Data, Data, Data, Data];
-    expect(ofAda.comments).toMatchObject([{
-      annotationId: 't1', documentId: 'nda', commentId: 1, commentText: 'by Ada', from: ada, metadata: { apiKey: customer.apiKey, organizationId: 'acme', documentId: 'nda' },
-    }]);
-    expect([annotationIds(ofAda.reactions), annotationIds(ofAda.recordings), ofAda.notifications.map(({ id }) => id)]).toEqual([['r1'], ['rec1'], ['n1']]);
+    const [ofAda, ofGrace, ofLin, ofMax] = (await Promise.all(['ada', 'grace', 'lin', 'max'].map(data))) as [
+      Data,
+      Data,
+      Data,
+      Data,
+    ];
+    expect(ofAda.comments).toMatchObject([
+      {
+        annotationId: 't1',
+        documentId: 'nda',
+        commentId: 1,
+        commentText: 'by Ada',
+        from: ada,
+        metadata: { apiKey: customer.apiKey, organizationId: 'acme', documentId: 'nda' },
+      },
+    ]);
+    expect([
+      annotationIds(ofAda.reactions),
+      annotationIds(ofAda.recordings),
+      ofAda.notifications.map(({ id }) => id),
+    ]).toEqual([['r1'], ['rec1'], ['n1']]);
     expect(ofGrace.comments.map(({ commentText }) => commentText)).toEqual(['by Grace']);
-    expect([annotationIds(ofGrace.reactions), ofGrace.recordings, ofGrace.notifications.map(({ id }) => id)]).toEqual([['r1'], [], ['n1']]);
+    expect([annotationIds(ofGrace.reactions), ofGrace.recordings, ofGrace.notifications.map(({ id }) => id)]).toEqual([
+      ['r1'],
+      [],
+      ['n1'],
+    ]);
     expect(ofLin.comments.map(({ commentText }) => commentText)).toEqual(['by Grace']);
     expect(ofMax.comments.map(({ commentText }) => commentText)).toEqual(['by Ada']);
   });
@@ -93,20 +148,48 @@ describe('spec 4.19: users/data/get', () => {
   });
 
   test('hides a private thread from a user whom it does not name, unless the user wrote the comment', async () => {
-    await thread('secret', [{ commentText: 'by Ada', from: ada, ...mention('lin') }, { commentText: 'by Grace', from: grace, ...mention('lin') }], { visibility: { type: 'restricted', userIds: ['max'] } });
-    await notify('n1', { notifyUsers: [grace, { userId: 'lin' }], notificationSource: 'comment', notificationSourceData: { annotationId: 'secret' } });
+    await thread(
+      'secret',
+      [
+        { commentText: 'by Ada', from: ada, ...mention('lin') },
+        { commentText: 'by Grace', from: grace, ...mention('lin') },
+      ],
+      { visibility: { type: 'restricted', userIds: ['max'] } },
+    );
+    await notify('n1', {
+      notifyUsers: [grace, { userId: 'lin' }],
+      notificationSource: 'comment',
+      notificationSourceData: { annotationId: 'secret' },
+    });
     expect(await data('lin')).toMatchObject({ comments: [], notifications: [] });
     expect((await data('grace')).comments.map(({ commentText }) => commentText)).toEqual(['by Grace']);
     expect((await data('grace')).notifications).toEqual([]);
     expect((await data('ada')).notifications).toHaveLength(1);
-    await customer.ok('/v2/commentannotations/update', { ...at, annotationIds: ['secret'], updatedData: { visibility: { type: 'public' } } });
-    expect(await data('lin')).toMatchObject({ comments: [{ commentText: 'by Ada' }, { commentText: 'by Grace' }], notifications: [{ id: 'n1' }] });
+    await customer.ok('/v2/commentannotations/update', {
+      ...at,
+      annotationIds: ['secret'],
+      updatedData: { visibility: { type: 'public' } },
+    });
+    expect(await data('lin')).toMatchObject({
+      comments: [{ commentText: 'by Ada' }, { commentText: 'by Grace' }],
+      notifications: [{ id: 'n1' }],
+    });
   });
 
   test('hides what mentions a user who lacks its access context or access to its document, but not what the user wrote', async () => {
     const eu = { context: { access: { region: 'eu' } } };
-    await thread('by thread', [{ commentText: 'in eu', from: ada, ...mention('grace') }, { commentText: 'by Grace', from: grace }], eu);
-    await thread('by comment', [{ commentText: 'all', from: ada, ...mention('grace') }, { commentText: 'in eu too', from: ada, ...mention('grace'), ...eu }]);
+    await thread(
+      'by thread',
+      [
+        { commentText: 'in eu', from: ada, ...mention('grace') },
+        { commentText: 'by Grace', from: grace },
+      ],
+      eu,
+    );
+    await thread('by comment', [
+      { commentText: 'all', from: ada, ...mention('grace') },
+      { commentText: 'in eu too', from: ada, ...mention('grace'), ...eu },
+    ]);
     await notify('n1', eu);
     await notify('n2', { notificationSource: 'comment', notificationSourceData: { annotationId: 'by thread' } });
     await notify('n3');
@@ -115,9 +198,19 @@ describe('spec 4.19: users/data/get', () => {
       return [comments.map(({ commentText }) => commentText), notifications.map(({ id }) => id)];
     };
     expect(await given()).toEqual([['by Grace', 'all'], ['n3']]);
-    await customer.ok('/v2/auth/permissions/add', { user: grace, permissions: { resources: [{ type: 'document', id: 'offer', organizationId: 'acme', ...eu }] } });
-    expect(await given()).toEqual([['in eu', 'by Grace', 'all', 'in eu too'], ['n1', 'n2', 'n3']]);
-    await customer.ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' });
+    await customer.ok('/v2/auth/permissions/add', {
+      user: grace,
+      permissions: { resources: [{ type: 'document', id: 'offer', organizationId: 'acme', ...eu }] },
+    });
+    expect(await given()).toEqual([
+      ['in eu', 'by Grace', 'all', 'in eu too'],
+      ['n1', 'n2', 'n3'],
+    ]);
+    await customer.ok('/v2/organizations/documents/access/update', {
+      organizationId: 'acme',
+      documentIds: ['nda'],
+      accessType: 'restricted',
+    });
     expect(await given()).toEqual([['by Grace'], ['n1', 'n3']]);
   });
 
@@ -129,12 +222,25 @@ describe('spec 4.19: users/data/get', () => {
   });
 
   test('spec 4.18: gives at once nothing from before the user was removed from a document, a folder or the organization', async () => {
-    await customer.ok('/v2/organizations/folders/add', { organizationId: 'acme', folders: [{ folderId: 'outer' }, { folderId: 'inner', parentFolderId: 'outer' }] });
-    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', folderId: 'inner', documents: [{ documentId: 'filed' }] });
+    await customer.ok('/v2/organizations/folders/add', {
+      organizationId: 'acme',
+      folders: [{ folderId: 'outer' }, { folderId: 'inner', parentFolderId: 'outer' }],
+    });
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      folderId: 'inner',
+      documents: [{ documentId: 'filed' }],
+    });
     await customer.ok('/v2/users/add', { organizationId: 'acme', users: [ada] });
     const write = async (when: string) => {
       for (const documentId of ['nda', 'offer', 'filed']) {
-        await customer.ok('/v2/commentannotations/add', { ...at, documentId, commentAnnotations: [{ annotationId: `${when} in ${documentId}`, commentData: [{ commentText: 'x', from: ada }] }] });
+        await customer.ok('/v2/commentannotations/add', {
+          ...at,
+          documentId,
+          commentAnnotations: [
+            { annotationId: `${when} in ${documentId}`, commentData: [{ commentText: 'x', from: ada }] },
+          ],
+        });
       }
     };
     const given = async () => annotationIds((await data('ada')).comments).sort();
@@ -152,12 +258,24 @@ describe('spec 4.19: users/data/get', () => {
 
   test('gives each of 250 mentions once, in pages of at most 100, while data are written in between', async () => {
     const numbered = Array.from({ length: 250 }, (_, i) => `mention ${i}`);
-    await thread('t0', numbered.slice(0, 25).map((commentText) => ({ commentText, from: ada, ...mention('grace') })));
-    for (let i = 25; i < 250; i += 25) await comment('t0', numbered.slice(i, i + 25).map((commentText) => ({ commentText, from: ada, ...mention('grace') })));
+    await thread(
+      't0',
+      numbered.slice(0, 25).map((commentText) => ({ commentText, from: ada, ...mention('grace') })),
+    );
+    for (let i = 25; i < 250; i += 25)
+      await comment(
+        't0',
+        numbered.slice(i, i + 25).map((commentText) => ({ commentText, from: ada, ...mention('grace') })),
+      );
     for (let i = 0; i < 3; i++) await notify(`n${i}`);
     const found = await pages('grace', async (page) => {
       await comment('t0', [{ commentText: `new ${page}`, from: ada, ...mention('grace') }]);
-      await customer.ok('/v2/commentannotations/comments/update', { ...at, annotationId: 't0', commentIds: [10, 110, 210], updatedData: { metadata: { page } } });
+      await customer.ok('/v2/commentannotations/comments/update', {
+        ...at,
+        annotationId: 't0',
+        commentIds: [10, 110, 210],
+        updatedData: { metadata: { page } },
+      });
       await notify(`new${page}`);
     });
     const texts = found.flatMap(({ comments }) => comments.map(({ commentText }) => commentText));
@@ -174,7 +292,13 @@ describe('spec 4.19: users/data/get', () => {
     await thread('t1', half);
     await comment('t1', half);
     const found = await pages('grace');
-    expect(found.map(({ comments, reactions, notifications }) => [comments.length, reactions.length, notifications.length])).toEqual([[50, 1, 100], [0, 0, 100], [0, 0, 20]]);
+    expect(
+      found.map(({ comments, reactions, notifications }) => [comments.length, reactions.length, notifications.length]),
+    ).toEqual([
+      [50, 1, 100],
+      [0, 0, 100],
+      [0, 0, 20],
+    ]);
     expect(new Set(found.flatMap(({ notifications }) => notifications.map(({ id }) => id))).size).toBe(220);
   });
 
@@ -188,14 +312,19 @@ describe('spec 4.19: users/data/get', () => {
     expect(found.length).toBeGreaterThan(1);
     expect(found[0]!.reactions).toHaveLength(1);
     expect(Math.min(found[0]!.comments.length, found[0]!.notifications.length)).toBeGreaterThan(12);
-    expect(found.flatMap(({ comments }) => comments.map(({ commentId }) => commentId))).toEqual(Array.from({ length: 61 }, (_, i) => i + 1));
-    expect(found.flatMap(({ notifications }) => notifications.map(({ id }) => id))).toEqual(Array.from({ length: 60 }, (_, i) => `n${i}`));
+    expect(found.flatMap(({ comments }) => comments.map(({ commentId }) => commentId))).toEqual(
+      Array.from({ length: 61 }, (_, i) => i + 1),
+    );
+    expect(found.flatMap(({ notifications }) => notifications.map(({ id }) => id))).toEqual(
+      Array.from({ length: 60 }, (_, i) => `n${i}`),
+    );
   });
 
   test('takes a token for its own user and organization alone', async () => {
     await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'other' }] });
     for (let i = 0; i < 101; i += 25) await Promise.all(Array.from({ length: 25 }, (_, j) => notify(`n${i + j}`)));
-    const { nextPageToken: pageToken } = (await customer.call(GET, { organizationId: 'acme', userId: 'grace' })).body.result;
+    const { nextPageToken: pageToken } = (await customer.call(GET, { organizationId: 'acme', userId: 'grace' })).body
+      .result;
     expect((await customer.call(GET, { organizationId: 'acme', userId: 'grace', pageToken })).status).toBe(200);
     expect((await customer.call(GET, { organizationId: 'acme', userId: 'ada', pageToken })).status).toBe(400);
     expect((await customer.call(GET, { organizationId: 'other', userId: 'grace', pageToken })).status).toBe(400);

@@ -12,12 +12,24 @@ const named = (index: number) => `org-${String(index).padStart(2, '0')}`;
 beforeAll(async () => {
   engine = await startEngine();
   customer = await newCustomer();
-  await customer.ok('/v2/organizations/add', { organizations: Array.from({ length: 25 }, (_each, index) => ({ organizationId: named(index) })) });
-  for (const [organizationId, threads] of [[named(2), 10], [named(24), 1]] as const) {
+  await customer.ok('/v2/organizations/add', {
+    organizations: Array.from({ length: 25 }, (_each, index) => ({ organizationId: named(index) })),
+  });
+  for (const [organizationId, threads] of [
+    [named(2), 10],
+    [named(24), 1],
+  ] as const) {
     await customer.ok('/v2/organizations/documents/add', { organizationId, documents: [{ documentId: 'd' }] });
     for (let thread = 0; thread < threads; thread++) {
-      const commentData = Array.from({ length: threads === 1 ? 1 : 15 }, () => ({ commentText: 'x', from: { userId: 'ada' } }));
-      await customer.ok('/v2/commentannotations/add', { organizationId, documentId: 'd', commentAnnotations: [{ annotationId: `t${thread}`, commentData }] });
+      const commentData = Array.from({ length: threads === 1 ? 1 : 15 }, () => ({
+        commentText: 'x',
+        from: { userId: 'ada' },
+      }));
+      await customer.ok('/v2/commentannotations/add', {
+        organizationId,
+        documentId: 'd',
+        commentAnnotations: [{ annotationId: `t${thread}`, commentData }],
+      });
     }
   }
 }, 60_000);
@@ -35,31 +47,52 @@ describe('svcAllOrganizations of users/data/get', () => {
     do {
       const { status, body } = await customer.call(GET, { userId: 'ada', svcAllOrganizations: true, pageToken });
       expect(status).toBe(200);
-      found.push(...body.result.data.comments.map(({ metadata, annotationId, commentId }: any) => `${metadata.organizationId} ${annotationId} ${commentId}`));
+      found.push(
+        ...body.result.data.comments.map(
+          ({ metadata, annotationId, commentId }: any) => `${metadata.organizationId} ${annotationId} ${commentId}`,
+        ),
+      );
       [pageToken, count] = [body.result.nextPageToken, count + 1];
     } while (pageToken !== null);
-    expect([found.length, new Set(found).size, found.filter((line) => line.startsWith(named(24))).length]).toEqual([151, 151, 1]);
+    expect([found.length, new Set(found).size, found.filter((line) => line.startsWith(named(24))).length]).toEqual([
+      151, 151, 1,
+    ]);
     expect(count).toBeLessThanOrEqual(6);
   });
 
   test('belongs to the page token', async () => {
     const { body } = await customer.call(GET, { userId: 'ada', svcAllOrganizations: true });
-    expect((await customer.call(GET, { userId: 'ada', organizationId: named(2), pageToken: body.result.nextPageToken })).status).toBe(400);
-    expect((await customer.call(GET, { userId: 'grace', svcAllOrganizations: true, pageToken: body.result.nextPageToken })).status).toBe(400);
+    expect(
+      (await customer.call(GET, { userId: 'ada', organizationId: named(2), pageToken: body.result.nextPageToken }))
+        .status,
+    ).toBe(400);
+    expect(
+      (await customer.call(GET, { userId: 'grace', svcAllOrganizations: true, pageToken: body.result.nextPageToken }))
+        .status,
+    ).toBe(400);
   });
 
   test('shows nothing of another tenant', async () => {
     const other = await newCustomer();
-    expect((await other.call(GET, { userId: 'ada', svcAllOrganizations: true })).body.result).toMatchObject({ data: { comments: [] }, nextPageToken: null });
+    expect((await other.call(GET, { userId: 'ada', svcAllOrganizations: true })).body.result).toMatchObject({
+      data: { comments: [] },
+      nextPageToken: null,
+    });
   });
 
   test.each([
-    [{ userId: 'ada', organizationId: 'org-02', svcAllOrganizations: true }, 'svcAllOrganizations must not be given together with organizationId'],
+    [
+      { userId: 'ada', organizationId: 'org-02', svcAllOrganizations: true },
+      'svcAllOrganizations must not be given together with organizationId',
+    ],
     [{ userId: 'ada', svcAllOrganizations: 'yes' }, 'svcAllOrganizations must be a boolean'],
     [{ userId: 'ada' }, 'organizationId is required'],
     [{ userId: 'ada', svcAllOrganizations: false }, 'organizationId is required'],
     [{ svcAllOrganizations: true }, 'userId is required'],
-    [{ organizationId: 'org-02', svcUserIds: ['usr_x'] }, 'svcUserIds must be left out: users have no ids of the service by which they are found; send userId'],
+    [
+      { organizationId: 'org-02', svcUserIds: ['usr_x'] },
+      'svcUserIds must be left out: users have no ids of the service by which they are found; send userId',
+    ],
   ])('refuses %j', async (data, message) => {
     expect(await refusal(data)).toEqual([400, message]);
   });
@@ -68,6 +101,11 @@ describe('svcAllOrganizations of users/data/get', () => {
 test('users/data/get repeats uniqueId in its answer', async () => {
   const { body } = await customer.call(GET, { userId: 'ada', organizationId: named(24), uniqueId: 'call-1' });
   expect([body.result.uniqueId, body.result.data.comments.length]).toEqual(['call-1', 1]);
-  expect('uniqueId' in (await customer.call(GET, { userId: 'ada', organizationId: named(24) })).body.result).toBe(false);
-  expect(await refusal({ userId: 'ada', organizationId: named(24), uniqueId: 7 })).toEqual([400, 'uniqueId must be a string']);
+  expect('uniqueId' in (await customer.call(GET, { userId: 'ada', organizationId: named(24) })).body.result).toBe(
+    false,
+  );
+  expect(await refusal({ userId: 'ada', organizationId: named(24), uniqueId: 7 })).toEqual([
+    400,
+    'uniqueId must be a string',
+  ]);
 });

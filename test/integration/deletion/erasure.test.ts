@@ -38,7 +38,12 @@ const expiring = ['Event', 'EventPayload', 'Idempotency', 'Erasure', 'Job'];
 /** The items of a tenant that stay, as they are stored, by key; without their revisions. */
 async function dump(tenant: string): Promise<Map<string, Item>> {
   const own = (await everyItem(engine)).filter(({ PK, _t }) => PK.startsWith(`T#${tenant}#`) && !expiring.includes(_t));
-  return new Map(own.map(({ _r, ...item }) => [`${item.PK} ${item.SK}`.replaceAll(tenant, 'TENANT'), JSON.parse(JSON.stringify(item).replaceAll(tenant, 'TENANT'))]));
+  return new Map(
+    own.map(({ _r, ...item }) => [
+      `${item.PK} ${item.SK}`.replaceAll(tenant, 'TENANT'),
+      JSON.parse(JSON.stringify(item).replaceAll(tenant, 'TENANT')),
+    ]),
+  );
 }
 
 /** What was removed, and what was changed and how, by type and sort key. */
@@ -47,7 +52,9 @@ function differences(before: Map<string, Item>, after: Map<string, Item>) {
   return {
     removed: [...before].flatMap(([key, item]) => (after.has(key) ? [] : [item])),
     added: [...after].flatMap(([key, item]) => (before.has(key) ? [] : [name(item)])),
-    changed: [...after].flatMap(([key, item]) => (before.has(key) && !isDeepStrictEqual(before.get(key), item) ? [{ before: before.get(key)!, after: item }] : [])),
+    changed: [...after].flatMap(([key, item]) =>
+      before.has(key) && !isDeepStrictEqual(before.get(key), item) ? [{ before: before.get(key)!, after: item }] : [],
+    ),
   };
 }
 
@@ -81,7 +88,8 @@ class Runner {
   }
 }
 
-const typesOf = (items: readonly Item[]) => Object.fromEntries([...Map.groupBy(items, ({ _t }) => _t)].map(([type, some]) => [type, some.length]).toSorted());
+const typesOf = (items: readonly Item[]) =>
+  Object.fromEntries([...Map.groupBy(items, ({ _t }) => _t)].map(([type, some]) => [type, some.length]).toSorted());
 
 describe('users/data/delete', () => {
   let customer: Customer;
@@ -94,14 +102,19 @@ describe('users/data/delete', () => {
   test('erases a user everywhere: nothing is left of name, address, picture and words, nothing of others is changed but for what names the user', async () => {
     for (const organizationId of ['acme', 'beta']) await leaveTraces(customer, organizationId);
     const before = await dump(customer.apiKey);
-    for (const trace of traces.filter((one) => one !== 'ada-mail')) expect(JSON.stringify([...before])).toContain(trace);
+    for (const trace of traces.filter((one) => one !== 'ada-mail'))
+      expect(JSON.stringify([...before])).toContain(trace);
     const begun = await begin({ userIds: [ada.userId] });
     expect(begun).toEqual({ jobId: expect.stringMatching(/^job_/), tasksCount: 3 });
     expect(await status(begun.jobId)).toEqual({ isDeleteCompleted: false, tasksLeft: 3, lastTaskCompletedTime: null });
     const runner = await Runner.of(customer);
     await runner.run();
     expect(runner.waits).toEqual([SETTLED_MS]);
-    expect(await status(begun.jobId)).toEqual({ isDeleteCompleted: true, tasksLeft: 0, lastTaskCompletedTime: runner.now });
+    expect(await status(begun.jobId)).toEqual({
+      isDeleteCompleted: true,
+      tasksLeft: 0,
+      lastTaskCompletedTime: runner.now,
+    });
 
     const after = await dump(customer.apiKey);
     const { removed, added, changed } = differences(before, after);
@@ -109,40 +122,119 @@ describe('users/data/delete', () => {
     // A tombstone has the id of a deleted thread, its document and the time.
     expect(added.filter((one) => !one.startsWith('DeletedThread '))).toEqual([]);
     // In each organization: two comments in threads of others, `byAda` with two and `long` with 25.
-    expect(typesOf(removed)).toMatchObject({ Thread: 4, Comment: 58, Recording: 2, Reaction: 6, Notification: 4, Activity: 2, RecordId: 18, User: 1, Grant: 4, Contact: 2, NotificationSettings: 2 });
-    expect(removed.filter(({ _t }) => _t === 'Thread').map(({ annotationId }) => annotationId).sort()).toEqual(['byAda', 'byAda', 'long', 'long']);
-    expect(removed.filter(({ _t }) => _t === 'Reaction').map(({ annotationId }) => annotationId).sort()).toEqual(['onAda', 'onAda', 'onDocument', 'onDocument', 'onlyAda', 'onlyAda']);
-    expect(removed.filter(({ _t }) => _t === 'Notification').map(({ id }) => id).sort()).toEqual(['byAda', 'byAda', 'toAda', 'toAda']);
+    expect(typesOf(removed)).toMatchObject({
+      Thread: 4,
+      Comment: 58,
+      Recording: 2,
+      Reaction: 6,
+      Notification: 4,
+      Activity: 2,
+      RecordId: 18,
+      User: 1,
+      Grant: 4,
+      Contact: 2,
+      NotificationSettings: 2,
+    });
+    expect(
+      removed
+        .filter(({ _t }) => _t === 'Thread')
+        .map(({ annotationId }) => annotationId)
+        .sort(),
+    ).toEqual(['byAda', 'byAda', 'long', 'long']);
+    expect(
+      removed
+        .filter(({ _t }) => _t === 'Reaction')
+        .map(({ annotationId }) => annotationId)
+        .sort(),
+    ).toEqual(['onAda', 'onAda', 'onDocument', 'onDocument', 'onlyAda', 'onlyAda']);
+    expect(
+      removed
+        .filter(({ _t }) => _t === 'Notification')
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(['byAda', 'byAda', 'toAda', 'toAda']);
     expect(removed.filter(({ _t }) => _t === 'Activity').map(({ id }) => id)).toEqual(['ofAda', 'ofAda']);
     expect(await involvements(engine, customer, ada.userId)).toEqual([]);
 
     // The id is left where others speak of the user, and nowhere else.
     const named = [...after.values()].filter((item) => JSON.stringify(item).includes(ada.userId));
-    expect(named.map(({ _t, annotationId, id, commentId }) => `${_t} ${annotationId ?? id} ${commentId ?? ''}`.trim()).sort()).toEqual(
-      ['Activity withAda', 'Comment byGrace 1', 'Comment byGrace 3', 'Notification toBoth', 'Recording ofGrace', 'Thread byGrace'].flatMap((one) => [one, one]),
+    expect(
+      named
+        .map(({ _t, annotationId, id, commentId }) => `${_t} ${annotationId ?? id} ${commentId ?? ''}`.trim())
+        .sort(),
+    ).toEqual(
+      [
+        'Activity withAda',
+        'Comment byGrace 1',
+        'Comment byGrace 3',
+        'Notification toBoth',
+        'Recording ofGrace',
+        'Thread byGrace',
+      ].flatMap((one) => [one, one]),
     );
-    expect(changed.map(({ after: { _t, annotationId, id, commentId } }) => `${_t} ${annotationId ?? id} ${commentId ?? ''}`.trim()).sort()).toEqual([
-      'Activity aboutAda', 'Activity withAda', 'Comment byGrace 1', 'Comment byGrace 3', 'Notification aboutAda', 'Notification toAll', 'Notification toBoth',
-      'Reaction both', 'Recording ofGrace', 'Thread byGrace', 'Thread offered',
-    ].flatMap((one) => [one, one]));
+    expect(
+      changed
+        .map(({ after: { _t, annotationId, id, commentId } }) =>
+          `${_t} ${annotationId ?? id} ${commentId ?? ''}`.trim(),
+        )
+        .sort(),
+    ).toEqual(
+      [
+        'Activity aboutAda',
+        'Activity withAda',
+        'Comment byGrace 1',
+        'Comment byGrace 3',
+        'Notification aboutAda',
+        'Notification toAll',
+        'Notification toBoth',
+        'Reaction both',
+        'Recording ofGrace',
+        'Thread byGrace',
+        'Thread offered',
+      ].flatMap((one) => [one, one]),
+    );
 
     const thread = [...after.values()].find(({ _t, annotationId }) => _t === 'Thread' && annotationId === 'byGrace')!;
     expect(thread).not.toHaveProperty('assignedTo');
     expect(thread).not.toHaveProperty('statusUpdatedByUserId');
-    expect([thread.visibility.userIds, thread.commentCount, JSON.parse(thread.participants)]).toEqual([['grace', 'max'], 2, expect.arrayContaining([[ada.userId, 0, 2]])]);
-    const byGrace = await customer.ok('/v2/commentannotations/get', { organizationId: 'acme', documentId: 'nda', annotationIds: ['byGrace'] });
-    expect(byGrace).toMatchObject([{
-      commentCount: 2, subscribedUsers: [{ userId: 'grace' }], unsubscribedUsers: [],
-      comments: [{ commentText: 'Grace asks', taggedUserContacts: [{ userId: ada.userId, contact: { userId: ada.userId } }], reactionAnnotationIds: ['both'] }, { commentText: 'Max writes', to: [{ userId: ada.userId }, { userId: 'grace' }] }],
-    }]);
+    expect([thread.visibility.userIds, thread.commentCount, JSON.parse(thread.participants)]).toEqual([
+      ['grace', 'max'],
+      2,
+      expect.arrayContaining([[ada.userId, 0, 2]]),
+    ]);
+    const byGrace = await customer.ok('/v2/commentannotations/get', {
+      organizationId: 'acme',
+      documentId: 'nda',
+      annotationIds: ['byGrace'],
+    });
+    expect(byGrace).toMatchObject([
+      {
+        commentCount: 2,
+        subscribedUsers: [{ userId: 'grace' }],
+        unsubscribedUsers: [],
+        comments: [
+          {
+            commentText: 'Grace asks',
+            taggedUserContacts: [{ userId: ada.userId, contact: { userId: ada.userId } }],
+            reactionAnnotationIds: ['both'],
+          },
+          { commentText: 'Max writes', to: [{ userId: ada.userId }, { userId: 'grace' }] },
+        ],
+      },
+    ]);
     const notifications = await customer.ok('/v2/notifications/get', { organizationId: 'acme', documentId: 'nda' });
-    expect(notifications.find(({ id }: Item) => id === 'toAll')).toMatchObject({ displayBodyMessage: '', notificationSourceData: { annotationId: 'byGrace', commentId: 2 } });
+    expect(notifications.find(({ id }: Item) => id === 'toAll')).toMatchObject({
+      displayBodyMessage: '',
+      notificationSourceData: { annotationId: 'byGrace', commentId: 2 },
+    });
   });
 
   test('erases in the named organizations only, and leaves the profile', async () => {
     for (const organizationId of ['acme', 'beta']) await leaveTraces(customer, organizationId);
     const before = await dump(customer.apiKey);
-    expect((await begin({ userIds: [ada.userId, ada.userId, 'nobody'], organizationIds: ['acme', 'acme'] })).tasksCount).toBe(2);
+    expect(
+      (await begin({ userIds: [ada.userId, ada.userId, 'nobody'], organizationIds: ['acme', 'acme'] })).tasksCount,
+    ).toBe(2);
     const runner = await Runner.of(customer);
     await runner.run();
     const after = await dump(customer.apiKey);
@@ -151,26 +243,47 @@ describe('users/data/delete', () => {
     expect(acme).toBeDefined();
     const organizations = [...before.values()].filter(({ _t }) => _t === 'Organization');
     const beta = organizations.find(({ organizationId }) => organizationId === 'beta')!.internalId;
-    expect([...removed, ...changed.map((one) => one.after)].filter((item) => JSON.stringify(item).includes(beta))).toEqual([]);
+    expect(
+      [...removed, ...changed.map((one) => one.after)].filter((item) => JSON.stringify(item).includes(beta)),
+    ).toEqual([]);
     // A tombstone has the id of a deleted thread, its document and the time.
     expect(added.filter((one) => !one.startsWith('DeletedThread '))).toEqual([]);
     expect(typesOf(removed)).toMatchObject({ Thread: 2, Comment: 29 });
     expect(removed.some(({ _t }) => _t === 'User')).toBe(false);
-    const profile = (found: Map<string, Item>) => [...found.values()].find(({ _t, userId }) => _t === 'User' && userId === ada.userId);
+    const profile = (found: Map<string, Item>) =>
+      [...found.values()].find(({ _t, userId }) => _t === 'User' && userId === ada.userId);
     expect(profile(after)).toEqual(profile(before));
   });
 
   test('hides at once what the user had: data, access, and with everything the profile', async () => {
     await leaveTraces(customer, 'acme');
-    await customer.ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' });
-    const permission = async () => (await customer.ok('/v2/auth/permissions/get', { organizationId: 'acme', userIds: [ada.userId], documentIds: ['nda'] }));
+    await customer.ok('/v2/organizations/documents/access/update', {
+      organizationId: 'acme',
+      documentIds: ['nda'],
+      accessType: 'restricted',
+    });
+    const permission = async () =>
+      await customer.ok('/v2/auth/permissions/get', {
+        organizationId: 'acme',
+        userIds: [ada.userId],
+        documentIds: ['nda'],
+      });
     expect(JSON.stringify(await permission())).toContain('"accessRole":"editor"');
     await begin({ userIds: [ada.userId] });
     expect(JSON.stringify(await permission())).not.toContain('"accessRole":"editor"');
-    expect(await customer.ok('/v2/users/data/get', { organizationId: 'acme', userId: ada.userId })).toEqual({ comments: [], reactions: [], recordings: [], notifications: [] });
-    expect((await itemsOf(engine, customer, 'User')).find(({ userId }) => userId === ada.userId)).not.toHaveProperty('name');
+    expect(await customer.ok('/v2/users/data/get', { organizationId: 'acme', userId: ada.userId })).toEqual({
+      comments: [],
+      reactions: [],
+      recordings: [],
+      notifications: [],
+    });
+    expect((await itemsOf(engine, customer, 'User')).find(({ userId }) => userId === ada.userId)).not.toHaveProperty(
+      'name',
+    );
     // Of others as much as before.
-    expect((await customer.ok('/v2/users/data/get', { organizationId: 'acme', userId: 'grace' })).comments.length).toBeGreaterThan(5);
+    expect(
+      (await customer.ok('/v2/users/data/get', { organizationId: 'acme', userId: 'grace' })).comments.length,
+    ).toBeGreaterThan(5);
   });
 
   test('keeps what a user who is added again meanwhile gets and writes', async () => {
@@ -181,24 +294,47 @@ describe('users/data/delete', () => {
     await new Promise((resolve) => setTimeout(resolve, 5));
     await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: ada.userId, name: 'New name' }] });
     const comment = { commentText: 'Back again', from: { userId: ada.userId, name: 'New name' } };
-    await customer.ok('/v2/commentannotations/comments/add', { organizationId: 'acme', documentId: 'nda', annotationId: 'byGrace', commentData: [comment] });
-    await customer.ok('/v2/commentannotations/add', { organizationId: 'acme', documentId: 'nda', commentAnnotations: [{ annotationId: 'new', commentData: [comment] }] });
+    await customer.ok('/v2/commentannotations/comments/add', {
+      organizationId: 'acme',
+      documentId: 'nda',
+      annotationId: 'byGrace',
+      commentData: [comment],
+    });
+    await customer.ok('/v2/commentannotations/add', {
+      organizationId: 'acme',
+      documentId: 'nda',
+      commentAnnotations: [{ annotationId: 'new', commentData: [comment] }],
+    });
     await runner.run();
-    expect(await customer.ok('/v2/users/get', { organizationId: 'acme', userIds: [ada.userId] })).toMatchObject([{ userId: ada.userId, name: 'New name' }]);
+    expect(await customer.ok('/v2/users/get', { organizationId: 'acme', userIds: [ada.userId] })).toMatchObject([
+      { userId: ada.userId, name: 'New name' },
+    ]);
     const { comments } = await customer.ok('/v2/users/data/get', { organizationId: 'acme', userId: ada.userId });
-    expect(comments.map(({ annotationId, commentText }: Item) => [annotationId, commentText])).toEqual([['byGrace', 'Back again'], ['new', 'Back again']]);
-    expect((await itemsOf(engine, customer, 'User')).find(({ userId }) => userId === ada.userId)).not.toHaveProperty('departures');
-    expect(JSON.stringify([...await dump(customer.apiKey)])).not.toContain('Ada-Name');
+    expect(comments.map(({ annotationId, commentText }: Item) => [annotationId, commentText])).toEqual([
+      ['byGrace', 'Back again'],
+      ['new', 'Back again'],
+    ]);
+    expect((await itemsOf(engine, customer, 'User')).find(({ userId }) => userId === ada.userId)).not.toHaveProperty(
+      'departures',
+    );
+    expect(JSON.stringify([...(await dump(customer.apiKey))])).not.toContain('Ada-Name');
   });
 
-  test('erases what a user had left in others\' threads when removed before', async () => {
+  test("erases what a user had left in others' threads when removed before", async () => {
     await leaveTraces(customer, 'acme');
-    const [{ internalId }] = await itemsOf(engine, customer, 'Organization') as [Item];
-    await removeUserContent(table, { tenant: customer.apiKey, organization: internalId }, ada.userId, { until: Date.now(), mode: 'leave' }, Date.now, Infinity);
-    expect(JSON.stringify([...await dump(customer.apiKey)])).toContain(saidToGrace);
+    const [{ internalId }] = (await itemsOf(engine, customer, 'Organization')) as [Item];
+    await removeUserContent(
+      table,
+      { tenant: customer.apiKey, organization: internalId },
+      ada.userId,
+      { until: Date.now(), mode: 'leave' },
+      Date.now,
+      Infinity,
+    );
+    expect(JSON.stringify([...(await dump(customer.apiKey))])).toContain(saidToGrace);
     await begin({ userIds: [ada.userId] });
     await (await Runner.of(customer)).run();
-    const after = JSON.stringify([...await dump(customer.apiKey)]);
+    const after = JSON.stringify([...(await dump(customer.apiKey))]);
     for (const trace of traces) expect(after).not.toContain(trace);
   });
 
@@ -218,7 +354,11 @@ describe('users/data/delete', () => {
   test.each([
     ['no users', { userIds: [] }, 'userIds'],
     ['501 users', { userIds: Array.from({ length: 501 }, (_, i) => `u${i}`) }, 'userIds'],
-    ['31 organizations', { userIds: ['ada'], organizationIds: Array.from({ length: 31 }, (_, i) => `o${i}`) }, 'organizationIds'],
+    [
+      '31 organizations',
+      { userIds: ['ada'], organizationIds: Array.from({ length: 31 }, (_, i) => `o${i}`) },
+      'organizationIds',
+    ],
     ['no organizations', { userIds: ['ada'], organizationIds: [] }, 'organizationIds'],
     ['an unknown organization', { userIds: ['ada'], organizationIds: ['nowhere'] }, 'organizationIds'],
   ])('%s: INVALID_ARGUMENT', async (_what, data, field) => {
@@ -230,20 +370,33 @@ describe('users/data/delete', () => {
 
   test('a list of more than 30 users deletes the first 30, and says so in tasksCount', async () => {
     const userIds = Array.from({ length: 32 }, (_each, index) => `u${index}`);
-    await customer.ok('/v2/users/add', { organizationId: 'acme', createOrganization: true, users: userIds.map((userId) => ({ userId, name: 'X' })) });
+    await customer.ok('/v2/users/add', {
+      organizationId: 'acme',
+      createOrganization: true,
+      users: userIds.map((userId) => ({ userId, name: 'X' })),
+    });
     const { tasksCount } = await begin({ userIds: ['u0', ...userIds], organizationIds: ['acme'] });
     expect(tasksCount).toBe(30);
     const left = await customer.ok('/v2/users/get', { organizationId: 'acme' });
-    expect(left.map(({ userId }: any) => userId).filter((userId: string) => userIds.includes(userId)).toSorted()).toEqual(['u30', 'u31']);
+    expect(
+      left
+        .map(({ userId }: any) => userId)
+        .filter((userId: string) => userIds.includes(userId))
+        .toSorted(),
+    ).toEqual(['u30', 'u31']);
   });
 
-  test('users whom nobody knows are no error; the status of an unknown job, or of another tenant\'s, is NOT_FOUND', async () => {
+  test("users whom nobody knows are no error; the status of an unknown job, or of another tenant's, is NOT_FOUND", async () => {
     const { jobId, tasksCount } = await begin({ userIds: ['nobody'] });
     expect(tasksCount).toBe(1);
     await (await Runner.of(customer)).run();
     expect(await status(jobId)).toMatchObject({ isDeleteCompleted: true });
     const other = await newCustomer();
-    for (const [who, id] of [[customer, 'job_x'], [other, jobId]] as const) expect((await who.call(STATUS, { jobId: id })).status).toBe(404);
+    for (const [who, id] of [
+      [customer, 'job_x'],
+      [other, jobId],
+    ] as const)
+      expect((await who.call(STATUS, { jobId: id })).status).toBe(404);
   });
 });
 
@@ -277,7 +430,9 @@ describe('a run that ends anywhere', () => {
     source = customer.apiKey;
     await leaveTraces(customer, 'acme');
     await customer.ok(DELETE, { userIds: [ada.userId] });
-    fixture = (await everyItem(engine)).filter(({ PK, _t }) => PK.startsWith(`T#${source}#`) && !['Event', 'EventPayload'].includes(_t));
+    fixture = (await everyItem(engine)).filter(
+      ({ PK, _t }) => PK.startsWith(`T#${source}#`) && !['Event', 'EventPayload'].includes(_t),
+    );
     ({ job } = await Runner.of(customer));
     const whole = new Trial();
     expected = await outcomeOf('whole', whole);
@@ -288,12 +443,18 @@ describe('a run that ends anywhere', () => {
   async function outcomeOf(name: string, trial: Trial): Promise<Record<string, Item>> {
     const copies = fixture.map((item) => JSON.parse(JSON.stringify(item).replaceAll(source, name)) as Item);
     for (let i = 0; i < copies.length; i += 100) {
-      await lean.send(new TransactWriteCommand({ TransactItems: copies.slice(i, i + 100).map((Item) => ({ Put: { TableName: TABLE_NAME, Item } })) }) as unknown as Command);
+      await lean.send(
+        new TransactWriteCommand({
+          TransactItems: copies.slice(i, i + 100).map((Item) => ({ Put: { TableName: TABLE_NAME, Item } })),
+        }) as unknown as Command,
+      );
     }
     const runner = new Runner({ ...job, tenant: name }, job.createdAt + 1);
     for (;;) {
       const invocation = new Invocation(trial);
-      const client = { send: (command: Command) => invocation.call(command.constructor.name, () => lean.send(command)) };
+      const client = {
+        send: (command: Command) => invocation.call(command.constructor.name, () => lean.send(command)),
+      };
       try {
         await Promise.race([invocation.crashed, runner.run(new Table(asDocumentClient(client), TABLE_NAME))]);
         break;
@@ -305,7 +466,7 @@ describe('a run that ends anywhere', () => {
     // What a removal that was cut short left to its own job.
     for (const { kind, data } of own) if (kind === 'removeRecords') await removeRest(table, name, JSON.parse(data));
     expect(own.find(({ _t }) => _t === 'Erasure')).toMatchObject({ tasksLeft: 0 });
-    return Object.fromEntries([...await dump(name)].toSorted());
+    return Object.fromEntries([...(await dump(name))].toSorted());
   }
 
   test.each<[number, Omit<Fault, 'at'>]>([

@@ -36,11 +36,23 @@ const document = numbered('document', 1);
 
 /** What readers see of the organization: how many of everything, in whose text, and what a user may do; `gone` when it does not exist. */
 const views: Readonly<Record<string, () => Promise<unknown>>> = {
-  documents: async () => seen('/v2/organizations/documents/get', acme, (documents) => [documents.length, ...new Set(documents.map(({ documentName }: any) => documentName))]),
+  documents: async () =>
+    seen('/v2/organizations/documents/get', acme, (documents) => [
+      documents.length,
+      ...new Set(documents.map(({ documentName }: any) => documentName)),
+    ]),
   users: async () => seen('/v2/users/get', acme, (users) => users.length),
   folders: async () => seen('/v2/organizations/folders/get', acme, (folders) => folders.length),
-  permissions: async () => seen('/v2/auth/permissions/get', { ...acme, userIds: [user], documentIds: [document], skipResourceExistenceValidation: true }, (data) => [data[user].organization.acme.accessRole, data[user].documents[document].accessRole]),
-  threads: async () => seen('/v2/commentannotations/get', { ...acme, documentId: numbered('document', 0) }, (threads) => threads.map(({ comments }: any) => comments[0].commentText)),
+  permissions: async () =>
+    seen(
+      '/v2/auth/permissions/get',
+      { ...acme, userIds: [user], documentIds: [document], skipResourceExistenceValidation: true },
+      (data) => [data[user].organization.acme.accessRole, data[user].documents[document].accessRole],
+    ),
+  threads: async () =>
+    seen('/v2/commentannotations/get', { ...acme, documentId: numbered('document', 0) }, (threads) =>
+      threads.map(({ comments }: any) => comments[0].commentText),
+    ),
 };
 
 async function seen(path: string, data: object, show: (data: any) => unknown): Promise<unknown> {
@@ -53,12 +65,26 @@ async function seen(path: string, data: object, show: (data: any) => unknown): P
 }
 
 type Seen = Readonly<Record<string, unknown>>;
-const whole = ({ users, documents, folders, mark }: typeof OLD): Seen => ({ documents: [documents, mark], users: Math.min(users, 1_000), folders, permissions: ['editor', 'editor'], threads: [mark] });
+const whole = ({ users, documents, folders, mark }: typeof OLD): Seen => ({
+  documents: [documents, mark],
+  users: Math.min(users, 1_000),
+  folders,
+  permissions: ['editor', 'editor'],
+  threads: [mark],
+});
 const gone: Seen = Object.fromEntries(Object.keys(views).map((name) => [name, 'gone']));
-const empty: Seen = { documents: [0], users: 0, folders: 0, permissions: [undefined, undefined], threads: 'no document' };
+const empty: Seen = {
+  documents: [0],
+  users: 0,
+  folders: 0,
+  permissions: [undefined, undefined],
+  threads: 'no document',
+};
 
 async function look(): Promise<Seen> {
-  return Object.fromEntries(await Promise.all(Object.entries(views).map(async ([name, view]) => [name, await view()] as const)));
+  return Object.fromEntries(
+    await Promise.all(Object.entries(views).map(async ([name, view]) => [name, await view()] as const)),
+  );
 }
 
 /** Reads the organization all the time, one view after the other, and expects of each read what may be seen when it begins or when it ends. */
@@ -101,7 +127,12 @@ class Readers {
 /** A table that fails for good after so many calls, as when the function that uses it is killed. */
 function killed(calls: number): Table {
   let left = calls;
-  return new Table(asDocumentClient({ send: (command: Command) => (left-- > 0 ? client.send(command) : Promise.reject(new Error('killed'))) }), TABLE_NAME);
+  return new Table(
+    asDocumentClient({
+      send: (command: Command) => (left-- > 0 ? client.send(command) : Promise.reject(new Error('killed'))),
+    }),
+    TABLE_NAME,
+  );
 }
 
 test('design 5: an organization of 2,000 users and 500 documents is gone at once and as a whole, and what is made under its id meanwhile is all that is left', async () => {
@@ -113,14 +144,19 @@ test('design 5: an organization of 2,000 users and 500 documents is gone at once
   const readers = new Readers([whole(OLD)]);
   await readers.goOn();
   readers.allowed = [whole(OLD), gone];
-  expect((await customer.ok('/v2/organizations/delete', { organizationIds: ['acme'] })).acme).toMatchObject({ success: true, id: old.internalId });
+  expect((await customer.ok('/v2/organizations/delete', { organizationIds: ['acme'] })).acme).toMatchObject({
+    success: true,
+    id: old.internalId,
+  });
   readers.allowed = [gone];
   await readers.goOn();
 
   const message = queues.waiting('jobs')[0]!.body as JobMessage;
   let time = Date.now();
   let table = killed(0);
-  const runner = new JobRunner(time, { steps: { removeOrganization: (job) => removeOrganizationStep(table, job, () => (time += 5)) } });
+  const runner = new JobRunner(time, {
+    steps: { removeOrganization: (job) => removeOrganizationStep(table, job, () => (time += 5)) },
+  });
   /** A run of the job that is killed after so many calls; nobody holds the job any more then. */
   const run = async (calls: number) => {
     runner.now = time += 2 * LEASE;
@@ -158,6 +194,8 @@ test('design 5: an organization of 2,000 users and 500 documents is gone at once
   const after = await itemsByKey(engine, customer);
   expect(beneath(after, old.internalId)).toEqual([]);
   expect(beneath(after, internalId)).toEqual(before);
-  expect(JSON.stringify([...after.values()].filter(({ _t }) => !['Event', 'EventPayload', 'Job'].includes(_t)))).not.toContain(old.internalId);
+  expect(
+    JSON.stringify([...after.values()].filter(({ _t }) => !['Event', 'EventPayload', 'Job'].includes(_t))),
+  ).not.toContain(old.internalId);
   expect(await look()).toEqual(whole(NEW));
 });

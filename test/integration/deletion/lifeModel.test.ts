@@ -33,18 +33,30 @@ interface Met {
 type Arbitraries<A> = { readonly [K in keyof A]: fc.Arbitrary<A[K]> };
 
 /** Something that can be done: how often, with what, and what of: the request is sent, its answer compared with the model's, and the model changed. */
-function act<A extends object>(name: string, weight: number, of: Arbitraries<A>, run: (met: Met, args: A) => Promise<unknown>) {
+function act<A extends object>(
+  name: string,
+  weight: number,
+  of: Arbitraries<A>,
+  run: (met: Met, args: A) => Promise<unknown>,
+) {
   const step = (at: string, args: A, millisecondsLater = 1): Step => ({
     async do(world) {
       world.now += millisecondsLater;
       const org = world.organizations.get(at);
       const unknown = org ? undefined : 'INVALID_ARGUMENT';
-      await run({ world, organizationId: at, org, unknown, closed: org?.disabled ? 'FAILED_PRECONDITION' : unknown }, args);
+      await run(
+        { world, organizationId: at, org, unknown, closed: org?.disabled ? 'FAILED_PRECONDITION' : unknown },
+        args,
+      );
     },
     [fc.toStringMethod]: () => `\n  ${name}.step('${at}', ${JSON.stringify(args)} as never, ${millisecondsLater})`,
   });
   // Time stands still now and then.
-  const arbitrary = fc.tuple(fc.constantFrom('acme', 'acme', 'acme', 'beta'), fc.record(of as never) as unknown as fc.Arbitrary<A>, fc.constantFrom(0, 0, 1, 700));
+  const arbitrary = fc.tuple(
+    fc.constantFrom('acme', 'acme', 'acme', 'beta'),
+    fc.record(of as never) as unknown as fc.Arbitrary<A>,
+    fc.constantFrom(0, 0, 1, 700),
+  );
   return { step, weight, arbitrary: arbitrary.map(([at, args, later]) => step(at, args, later)) };
 }
 
@@ -64,95 +76,219 @@ const thing: fc.Arbitrary<Named> = fc.oneof(
 );
 
 const addOrganization = act('addOrganization', 2, {}, async ({ world, organizationId, org }) => {
-  expect(await world.outcome('/v2/organizations/add', { organizations: [{ organizationId }] }, organizationId)).toBe(org ? 'failed' : 'done');
+  expect(await world.outcome('/v2/organizations/add', { organizations: [{ organizationId }] }, organizationId)).toBe(
+    org ? 'failed' : 'done',
+  );
   if (!org) world.organizations.set(organizationId, new LivingOrganization(organizationId));
 });
 
 const deleteOrganization = act('deleteOrganization', 1, {}, async ({ world, organizationId, org }) => {
-  expect(await world.outcome('/v2/organizations/delete', { organizationIds: [organizationId] }, organizationId)).toBe(org ? 'done' : 'failed');
+  expect(await world.outcome('/v2/organizations/delete', { organizationIds: [organizationId] }, organizationId)).toBe(
+    org ? 'done' : 'failed',
+  );
   world.organizations.delete(organizationId);
 });
 
-const disableOrganization = act('disableOrganization', 1, { disabled }, async ({ world, organizationId, org }, args) => {
-  expect(await world.outcome('/v2/organizations/access/disablestate/update', { organizationIds: [organizationId], ...args }, organizationId)).toBe(org ? 'done' : 'failed');
-  if (org) org.disabled = args.disabled;
-});
+const disableOrganization = act(
+  'disableOrganization',
+  1,
+  { disabled },
+  async ({ world, organizationId, org }, args) => {
+    expect(
+      await world.outcome(
+        '/v2/organizations/access/disablestate/update',
+        { organizationIds: [organizationId], ...args },
+        organizationId,
+      ),
+    ).toBe(org ? 'done' : 'failed');
+    if (org) org.disabled = args.disabled;
+  },
+);
 
-const addFolder = act('addFolder', 5, { folder, parent: maybe(folder), accessType: maybe(accessType) }, async ({ world, organizationId, org, closed }, { folder: folderId, parent: parentFolderId, accessType: own }) => {
-  const parent = org?.folders.get(parentFolderId ?? '');
-  const fails = org?.folders.has(folderId) || (parentFolderId !== undefined && !parent);
-  const expected = closed ?? (fails ? 'failed' : 'done');
-  expect(await world.outcome('/v2/organizations/folders/add', { organizationId, folders: [{ folderId, parentFolderId, accessType: own }] }, folderId)).toBe(expected);
-  if (expected === 'done') org?.folders.set(folderId, { id: folderId, own, parent });
-});
+const addFolder = act(
+  'addFolder',
+  5,
+  { folder, parent: maybe(folder), accessType: maybe(accessType) },
+  async ({ world, organizationId, org, closed }, { folder: folderId, parent: parentFolderId, accessType: own }) => {
+    const parent = org?.folders.get(parentFolderId ?? '');
+    const fails = org?.folders.has(folderId) || (parentFolderId !== undefined && !parent);
+    const expected = closed ?? (fails ? 'failed' : 'done');
+    expect(
+      await world.outcome(
+        '/v2/organizations/folders/add',
+        { organizationId, folders: [{ folderId, parentFolderId, accessType: own }] },
+        folderId,
+      ),
+    ).toBe(expected);
+    if (expected === 'done') org?.folders.set(folderId, { id: folderId, own, parent });
+  },
+);
 
-const moveFolder = act('moveFolder', 6, { folder, into }, async ({ world, organizationId, org, closed }, { folder: folderId, into: parentFolderId }) => {
-  const [moved, parent] = [org?.folders.get(folderId), org?.folders.get(parentFolderId)];
-  const fails = !moved || (parentFolderId !== 'root' && (!parent || chain(parent).includes(moved)));
-  const expected = closed ?? (fails ? 'failed' : 'done');
-  expect(await world.outcome('/v2/organizations/folders/update', { organizationId, folders: [{ folderId, parentFolderId }] }, folderId)).toBe(expected);
-  if (moved && expected === 'done') moved.parent = parent;
-});
+const moveFolder = act(
+  'moveFolder',
+  6,
+  { folder, into },
+  async ({ world, organizationId, org, closed }, { folder: folderId, into: parentFolderId }) => {
+    const [moved, parent] = [org?.folders.get(folderId), org?.folders.get(parentFolderId)];
+    const fails = !moved || (parentFolderId !== 'root' && (!parent || chain(parent).includes(moved)));
+    const expected = closed ?? (fails ? 'failed' : 'done');
+    expect(
+      await world.outcome(
+        '/v2/organizations/folders/update',
+        { organizationId, folders: [{ folderId, parentFolderId }] },
+        folderId,
+      ),
+    ).toBe(expected);
+    if (moved && expected === 'done') moved.parent = parent;
+  },
+);
 
-const openFolder = act('openFolder', 4, { folder, accessType: maybe(accessType) }, async ({ world, organizationId, org, closed }, { folder: folderId, accessType: own }) => {
-  const opened = org?.folders.get(folderId);
-  const expected = closed ?? (opened ? 'done' : 'failed');
-  const data = { organizationId, folderIds: [folderId], ...(own ? { accessType: own } : { inheritFromParent: true }) };
-  expect(await world.outcome('/v2/organizations/folders/access/update', data, folderId)).toBe(expected);
-  if (opened && expected === 'done') opened.own = own;
-});
+const openFolder = act(
+  'openFolder',
+  4,
+  { folder, accessType: maybe(accessType) },
+  async ({ world, organizationId, org, closed }, { folder: folderId, accessType: own }) => {
+    const opened = org?.folders.get(folderId);
+    const expected = closed ?? (opened ? 'done' : 'failed');
+    const data = {
+      organizationId,
+      folderIds: [folderId],
+      ...(own ? { accessType: own } : { inheritFromParent: true }),
+    };
+    expect(await world.outcome('/v2/organizations/folders/access/update', data, folderId)).toBe(expected);
+    if (opened && expected === 'done') opened.own = own;
+  },
+);
 
-const deleteFolder = act('deleteFolder', 2, { folder }, async ({ world, organizationId, org, unknown }, { folder: folderId }) => {
-  const deleted = org?.folders.get(folderId);
-  expect(await world.outcome('/v2/organizations/folders/delete', { organizationId, folderId })).toBe(unknown ?? (deleted ? 'done' : 'NOT_FOUND'));
-  if (deleted) org?.deleteFolder(deleted);
-});
+const deleteFolder = act(
+  'deleteFolder',
+  2,
+  { folder },
+  async ({ world, organizationId, org, unknown }, { folder: folderId }) => {
+    const deleted = org?.folders.get(folderId);
+    expect(await world.outcome('/v2/organizations/folders/delete', { organizationId, folderId })).toBe(
+      unknown ?? (deleted ? 'done' : 'NOT_FOUND'),
+    );
+    if (deleted) org?.deleteFolder(deleted);
+  },
+);
 
-const addDocument = act('addDocument', 4, { document, into: maybe(folder) }, async ({ world, organizationId, org, closed }, { document: documentId, into: folderId }) => {
-  const lies = org?.folders.get(folderId ?? '');
-  const missing = folderId !== undefined && !lies ? 'NOT_FOUND' : undefined;
-  const expected = closed ?? missing ?? (org?.documents.has(documentId) ? 'failed' : 'done');
-  expect(await world.outcome('/v2/organizations/documents/add', { organizationId, folderId, documents: [{ documentId }] }, documentId)).toBe(expected);
-  if (expected === 'done') org?.documents.set(documentId, { id: documentId, own: 'public', disabled: false, folder: lies, threads: new Set() });
-});
+const addDocument = act(
+  'addDocument',
+  4,
+  { document, into: maybe(folder) },
+  async ({ world, organizationId, org, closed }, { document: documentId, into: folderId }) => {
+    const lies = org?.folders.get(folderId ?? '');
+    const missing = folderId !== undefined && !lies ? 'NOT_FOUND' : undefined;
+    const expected = closed ?? missing ?? (org?.documents.has(documentId) ? 'failed' : 'done');
+    expect(
+      await world.outcome(
+        '/v2/organizations/documents/add',
+        { organizationId, folderId, documents: [{ documentId }] },
+        documentId,
+      ),
+    ).toBe(expected);
+    if (expected === 'done')
+      org?.documents.set(documentId, {
+        id: documentId,
+        own: 'public',
+        disabled: false,
+        folder: lies,
+        threads: new Set(),
+      });
+  },
+);
 
-const moveDocument = act('moveDocument', 4, { document, into }, async ({ world, organizationId, org, closed }, { document: documentId, into: folderId }) => {
-  const [moved, lies] = [org?.documents.get(documentId), org?.folders.get(folderId)];
-  const missing = !moved || (folderId !== 'root' && !lies) ? 'NOT_FOUND' : undefined;
-  const expected = closed ?? missing ?? (moved?.disabled ? 'FAILED_PRECONDITION' : 'done');
-  expect(await world.outcome('/v2/organizations/documents/move', { organizationId, documentIds: [documentId], folderId })).toBe(expected);
-  if (moved && expected === 'done') moved.folder = lies;
-});
+const moveDocument = act(
+  'moveDocument',
+  4,
+  { document, into },
+  async ({ world, organizationId, org, closed }, { document: documentId, into: folderId }) => {
+    const [moved, lies] = [org?.documents.get(documentId), org?.folders.get(folderId)];
+    const missing = !moved || (folderId !== 'root' && !lies) ? 'NOT_FOUND' : undefined;
+    const expected = closed ?? missing ?? (moved?.disabled ? 'FAILED_PRECONDITION' : 'done');
+    expect(
+      await world.outcome('/v2/organizations/documents/move', { organizationId, documentIds: [documentId], folderId }),
+    ).toBe(expected);
+    if (moved && expected === 'done') moved.folder = lies;
+  },
+);
 
-const openDocument = act('openDocument', 2, { document, accessType }, async ({ world, organizationId, org, closed }, { document: documentId, accessType: own }) => {
-  const opened = org?.documents.get(documentId);
-  const expected = closed ?? (opened && !opened.disabled ? 'done' : 'failed');
-  expect(await world.outcome('/v2/organizations/documents/access/update', { organizationId, documentIds: [documentId], accessType: own }, documentId)).toBe(expected);
-  if (opened && expected === 'done') opened.own = own;
-});
+const openDocument = act(
+  'openDocument',
+  2,
+  { document, accessType },
+  async ({ world, organizationId, org, closed }, { document: documentId, accessType: own }) => {
+    const opened = org?.documents.get(documentId);
+    const expected = closed ?? (opened && !opened.disabled ? 'done' : 'failed');
+    expect(
+      await world.outcome(
+        '/v2/organizations/documents/access/update',
+        { organizationId, documentIds: [documentId], accessType: own },
+        documentId,
+      ),
+    ).toBe(expected);
+    if (opened && expected === 'done') opened.own = own;
+  },
+);
 
-const disableDocument = act('disableDocument', 1, { document, disabled }, async ({ world, organizationId, org, unknown }, { document: documentId, ...args }) => {
-  const changed = org?.documents.get(documentId);
-  const expected = unknown ?? (changed ? 'done' : 'failed');
-  expect(await world.outcome('/v2/organizations/documents/access/disablestate/update', { organizationId, documentIds: [documentId], ...args }, documentId)).toBe(expected);
-  if (changed && expected === 'done') changed.disabled = args.disabled;
-});
+const disableDocument = act(
+  'disableDocument',
+  1,
+  { document, disabled },
+  async ({ world, organizationId, org, unknown }, { document: documentId, ...args }) => {
+    const changed = org?.documents.get(documentId);
+    const expected = unknown ?? (changed ? 'done' : 'failed');
+    expect(
+      await world.outcome(
+        '/v2/organizations/documents/access/disablestate/update',
+        { organizationId, documentIds: [documentId], ...args },
+        documentId,
+      ),
+    ).toBe(expected);
+    if (changed && expected === 'done') changed.disabled = args.disabled;
+  },
+);
 
-const deleteDocument = act('deleteDocument', 2, { document }, async ({ world, organizationId, org, unknown }, { document: documentId }) => {
-  const deleted = org?.documents.get(documentId);
-  expect(await world.outcome('/v2/organizations/documents/delete', { organizationId, documentIds: [documentId] }, documentId)).toBe(unknown ?? (deleted ? 'done' : 'failed'));
-  if (deleted) org?.deleteDocument(deleted);
-});
+const deleteDocument = act(
+  'deleteDocument',
+  2,
+  { document },
+  async ({ world, organizationId, org, unknown }, { document: documentId }) => {
+    const deleted = org?.documents.get(documentId);
+    expect(
+      await world.outcome(
+        '/v2/organizations/documents/delete',
+        { organizationId, documentIds: [documentId] },
+        documentId,
+      ),
+    ).toBe(unknown ?? (deleted ? 'done' : 'failed'));
+    if (deleted) org?.deleteDocument(deleted);
+  },
+);
 
 /** The threads are somebody's whom nobody removes, and say what is left of documents. */
-const comment = act('comment', 2, { document }, async ({ world, organizationId, org, closed }, { document: documentId }) => {
-  const about = org?.documents.get(documentId);
-  const annotationId = world.newThread();
-  const expected = closed ?? (!about ? 'NOT_FOUND' : about.disabled ? 'FAILED_PRECONDITION' : 'done');
-  const commentAnnotations = [{ annotationId, commentData: [{ commentText: 'A comment', from: { userId: 'writer' } }] }];
-  expect(await world.outcome('/v2/commentannotations/add', { organizationId, documentId, commentAnnotations }, annotationId)).toBe(expected);
-  if (expected === 'done') about?.threads.add(annotationId);
-});
+const comment = act(
+  'comment',
+  2,
+  { document },
+  async ({ world, organizationId, org, closed }, { document: documentId }) => {
+    const about = org?.documents.get(documentId);
+    const annotationId = world.newThread();
+    const expected = closed ?? (!about ? 'NOT_FOUND' : about.disabled ? 'FAILED_PRECONDITION' : 'done');
+    const commentAnnotations = [
+      { annotationId, commentData: [{ commentText: 'A comment', from: { userId: 'writer' } }] },
+    ];
+    expect(
+      await world.outcome(
+        '/v2/commentannotations/add',
+        { organizationId, documentId, commentAnnotations },
+        annotationId,
+      ),
+    ).toBe(expected);
+    if (expected === 'done') about?.threads.add(annotationId);
+  },
+);
 
 /** Why nothing can be given on a thing. */
 function refused({ org, closed }: Met, name: Named) {
@@ -162,84 +298,190 @@ function refused({ org, closed }: Met, name: Named) {
   return 'disabled' in to && to.disabled ? 'FAILED_PRECONDITION' : undefined;
 }
 
-const addUser = act('addUser', 5, { to: thing, user, accessRole: maybe(accessRole) }, async (met, { to, user: userId, accessRole: role }) => {
-  const { world, organizationId, org } = met;
-  const expected = refused(met, to) ?? 'done';
-  expect(await world.outcome('/v2/users/add', { organizationId, ...scopeOf(to), users: [{ userId, accessRole: role }] }, userId)).toBe(expected);
-  const found = org?.find(to);
-  if (!org || !found || expected !== 'done') return;
-  world.known.add(userId);
-  org.contactsOf(found).add(userId);
-  const given = org.liveGrant(userId, found, world.now);
-  if (!given) org.grantsOf(userId).set(found, { role: role ?? 'editor', expiresAt: undefined, fields: [] });
-  else given.role = role ?? given.role;
-});
+const addUser = act(
+  'addUser',
+  5,
+  { to: thing, user, accessRole: maybe(accessRole) },
+  async (met, { to, user: userId, accessRole: role }) => {
+    const { world, organizationId, org } = met;
+    const expected = refused(met, to) ?? 'done';
+    expect(
+      await world.outcome(
+        '/v2/users/add',
+        { organizationId, ...scopeOf(to), users: [{ userId, accessRole: role }] },
+        userId,
+      ),
+    ).toBe(expected);
+    const found = org?.find(to);
+    if (!org || !found || expected !== 'done') return;
+    world.known.add(userId);
+    org.contactsOf(found).add(userId);
+    const given = org.liveGrant(userId, found, world.now);
+    if (!given) org.grantsOf(userId).set(found, { role: role ?? 'editor', expiresAt: undefined, fields: [] });
+    else given.role = role ?? given.role;
+  },
+);
 
-const grant = act('grant', 6, { to: thing, user, accessRole: maybe(accessRole), seconds: maybe(fc.integer({ min: 1, max: 90 })), region: maybe(fc.constantFrom('eu', 'us')) }, async (met, { to, user: userId, accessRole: role, seconds, region }) => {
-  const { world, organizationId, org } = met;
-  const expected = refused(met, to) ?? 'done';
-  const expiresAt = seconds === undefined ? undefined : Math.floor(world.now / 1000) + seconds;
-  const resource = { ...resourceOf(to, organizationId), accessRole: role, expiresAt, ...(region && { context: { access: { region } } }) };
-  expect(await world.outcome('/v2/auth/permissions/add', { user: { userId }, permissions: { resources: [resource] } })).toBe(expected);
-  const found = org?.find(to);
-  if (!org || !found || expected !== 'done') return;
-  world.known.add(userId);
-  org.grantsOf(userId).set(found, { role: role ?? 'editor', expiresAt, fields: region ? [`region:${region}`] : [] });
-});
+const grant = act(
+  'grant',
+  6,
+  {
+    to: thing,
+    user,
+    accessRole: maybe(accessRole),
+    seconds: maybe(fc.integer({ min: 1, max: 90 })),
+    region: maybe(fc.constantFrom('eu', 'us')),
+  },
+  async (met, { to, user: userId, accessRole: role, seconds, region }) => {
+    const { world, organizationId, org } = met;
+    const expected = refused(met, to) ?? 'done';
+    const expiresAt = seconds === undefined ? undefined : Math.floor(world.now / 1000) + seconds;
+    const resource = {
+      ...resourceOf(to, organizationId),
+      accessRole: role,
+      expiresAt,
+      ...(region && { context: { access: { region } } }),
+    };
+    expect(
+      await world.outcome('/v2/auth/permissions/add', { user: { userId }, permissions: { resources: [resource] } }),
+    ).toBe(expected);
+    const found = org?.find(to);
+    if (!org || !found || expected !== 'done') return;
+    world.known.add(userId);
+    org.grantsOf(userId).set(found, { role: role ?? 'editor', expiresAt, fields: region ? [`region:${region}`] : [] });
+  },
+);
 
-const revoke = act('revoke', 2, { from: thing, user }, async ({ world, organizationId, org, unknown }, { from, user: userId }) => {
-  const found = org?.find(from);
-  expect(await world.outcome('/v2/auth/permissions/remove', { userId, permissions: { resources: [resourceOf(from, organizationId)] } })).toBe(unknown ?? (found ? 'done' : 'NOT_FOUND'));
-  if (found) org?.grantsOf(userId).delete(found);
-});
+const revoke = act(
+  'revoke',
+  2,
+  { from: thing, user },
+  async ({ world, organizationId, org, unknown }, { from, user: userId }) => {
+    const found = org?.find(from);
+    expect(
+      await world.outcome('/v2/auth/permissions/remove', {
+        userId,
+        permissions: { resources: [resourceOf(from, organizationId)] },
+      }),
+    ).toBe(unknown ?? (found ? 'done' : 'NOT_FOUND'));
+    if (found) org?.grantsOf(userId).delete(found);
+  },
+);
 
-const removeUsers = act('removeUsers', 4, { from: thing, users: fc.uniqueArray(fc.oneof(user, fc.constant('nobody')), { minLength: 1, maxLength: 2 }) }, async ({ world, organizationId, org, unknown }, { from, users: userIds }) => {
-  const found = org?.find(from);
-  const result = (userId: string) => (world.known.has(userId) ? { success: true, message: 'User removed.' } : { success: false, message: 'User does not exist.' });
-  const expected = unknown ?? (found ? Object.fromEntries(userIds.map((userId) => [userId, result(userId)])) : 'NOT_FOUND');
-  expect(await world.answer('/v2/users/delete', { organizationId, ...scopeOf(from), userIds })).toEqual(expected);
-  if (found) for (const userId of userIds) org?.removeUser(userId, found);
-});
+const removeUsers = act(
+  'removeUsers',
+  4,
+  { from: thing, users: fc.uniqueArray(fc.oneof(user, fc.constant('nobody')), { minLength: 1, maxLength: 2 }) },
+  async ({ world, organizationId, org, unknown }, { from, users: userIds }) => {
+    const found = org?.find(from);
+    const result = (userId: string) =>
+      world.known.has(userId)
+        ? { success: true, message: 'User removed.' }
+        : { success: false, message: 'User does not exist.' };
+    const expected =
+      unknown ?? (found ? Object.fromEntries(userIds.map((userId) => [userId, result(userId)])) : 'NOT_FOUND');
+    expect(await world.answer('/v2/users/delete', { organizationId, ...scopeOf(from), userIds })).toEqual(expected);
+    if (found) for (const userId of userIds) org?.removeUser(userId, found);
+  },
+);
 
 const addGroup = act('addGroup', 1, { group }, async ({ world, organizationId, org, closed }, { group: groupId }) => {
   const expected = closed ?? (org?.groups.has(groupId) ? 'failed' : 'done');
-  expect(await world.outcome('/v2/organizations/usergroups/add', { organizationId, organizationUserGroups: [{ groupId }] }, groupId)).toBe(expected);
+  expect(
+    await world.outcome(
+      '/v2/organizations/usergroups/add',
+      { organizationId, organizationUserGroups: [{ groupId }] },
+      groupId,
+    ),
+  ).toBe(expected);
   if (expected === 'done') org?.groups.set(groupId, new Set());
 });
 
-const addToGroup = act('addToGroup', 2, { group, user }, async ({ world, organizationId, org, closed }, { group: organizationUserGroupId, user: userId }) => {
-  const members = org?.groups.get(organizationUserGroupId);
-  const expected = closed ?? (!members ? 'NOT_FOUND' : world.known.has(userId) ? 'done' : 'failed');
-  expect(await world.outcome('/v2/organizations/usergroups/users/add', { organizationId, organizationUserGroupId, userIds: [userId] }, userId)).toBe(expected);
-  if (expected === 'done') members?.add(userId);
-});
+const addToGroup = act(
+  'addToGroup',
+  2,
+  { group, user },
+  async ({ world, organizationId, org, closed }, { group: organizationUserGroupId, user: userId }) => {
+    const members = org?.groups.get(organizationUserGroupId);
+    const expected = closed ?? (!members ? 'NOT_FOUND' : world.known.has(userId) ? 'done' : 'failed');
+    expect(
+      await world.outcome(
+        '/v2/organizations/usergroups/users/add',
+        { organizationId, organizationUserGroupId, userIds: [userId] },
+        userId,
+      ),
+    ).toBe(expected);
+    if (expected === 'done') members?.add(userId);
+  },
+);
 
 /** Of users who left the organization a moment ago it may still be said that they are deleted from the group. */
-const removeFromGroup = act('removeFromGroup', 1, { group, user: maybe(user) }, async ({ world, organizationId, org, unknown }, { group: organizationUserGroupId, user: userId }) => {
-  const members = org?.groups.get(organizationUserGroupId);
-  const whom = userId ? { userIds: [userId] } : { deleteAll: true };
-  expect(await world.outcome('/v1/organizations/usergroups/users/delete', { organizationId, organizationUserGroupId, ...whom })).toBe(unknown ?? (members ? 'done' : 'INVALID_ARGUMENT'));
-  if (userId) members?.delete(userId);
-  else members?.clear();
-});
+const removeFromGroup = act(
+  'removeFromGroup',
+  1,
+  { group, user: maybe(user) },
+  async ({ world, organizationId, org, unknown }, { group: organizationUserGroupId, user: userId }) => {
+    const members = org?.groups.get(organizationUserGroupId);
+    const whom = userId ? { userIds: [userId] } : { deleteAll: true };
+    expect(
+      await world.outcome('/v1/organizations/usergroups/users/delete', {
+        organizationId,
+        organizationUserGroupId,
+        ...whom,
+      }),
+    ).toBe(unknown ?? (members ? 'done' : 'INVALID_ARGUMENT'));
+    if (userId) members?.delete(userId);
+    else members?.clear();
+  },
+);
 
 const wait = act('wait', 3, { seconds: fc.constantFrom(1, 10, 61) }, async ({ world }, { seconds }) => {
   world.now += seconds * 1000;
 });
 
-const work = act('work', 6, { job: fc.nat(5), steps: fc.integer({ min: 1, max: 3 }), forgets: fc.boolean() }, async ({ world }, { job: number, steps, forgets }) => {
-  const jobs = await world.jobs();
-  const job = jobs[number % jobs.length];
-  for (let step = 0; job && step < steps; step++) await world.work(job, forgets);
-});
+const work = act(
+  'work',
+  6,
+  { job: fc.nat(5), steps: fc.integer({ min: 1, max: 3 }), forgets: fc.boolean() },
+  async ({ world }, { job: number, steps, forgets }) => {
+    const jobs = await world.jobs();
+    const job = jobs[number % jobs.length];
+    for (let step = 0; job && step < steps; step++) await world.work(job, forgets);
+  },
+);
 
 const finish = act('finish', 1, {}, ({ world }) => world.finish());
 const look = act('look', 2, {}, ({ world }) => world.expectListings());
 
-const life = fc.array(fc.oneof(
-  addOrganization, deleteOrganization, disableOrganization, addFolder, moveFolder, openFolder, deleteFolder, addDocument, moveDocument, openDocument, disableDocument, deleteDocument, comment,
-  addUser, grant, revoke, removeUsers, addGroup, addToGroup, removeFromGroup, wait, work, finish, look,
-), { minLength: 15, maxLength: 45, size: 'max' });
+const life = fc.array(
+  fc.oneof(
+    addOrganization,
+    deleteOrganization,
+    disableOrganization,
+    addFolder,
+    moveFolder,
+    openFolder,
+    deleteFolder,
+    addDocument,
+    moveDocument,
+    openDocument,
+    disableDocument,
+    deleteDocument,
+    comment,
+    addUser,
+    grant,
+    revoke,
+    removeUsers,
+    addGroup,
+    addToGroup,
+    removeFromGroup,
+    wait,
+    work,
+    finish,
+    look,
+  ),
+  { minLength: 15, maxLength: 45, size: 'max' },
+);
 
 /** How every life begins: the first steps meet something. */
 const youth: readonly Step[] = [
@@ -249,7 +491,13 @@ const youth: readonly Step[] = [
   addFolder.step('acme', { folder: 'fc', parent: 'fb', accessType: undefined }),
   addDocument.step('acme', { document: 'da', into: 'fc' }),
   comment.step('acme', { document: 'da' }),
-  grant.step('acme', { to: { type: 'folder', id: 'fb' }, user: 'ada', accessRole: 'viewer', seconds: undefined, region: 'eu' }),
+  grant.step('acme', {
+    to: { type: 'folder', id: 'fb' },
+    user: 'ada',
+    accessRole: 'viewer',
+    seconds: undefined,
+    region: 'eu',
+  }),
   addUser.step('acme', { to: { type: 'document', id: 'da' }, user: 'bob', accessRole: undefined }),
 ];
 
@@ -268,21 +516,24 @@ afterAll(async () => {
 
 test('specs 4.1, 4.18 and 4.20: whatever happens, and however far jobs got, everybody may do what the model says', async () => {
   const until = realNow() + LIMIT_MILLISECONDS;
-  await fc.assert(fc.asyncProperty(life, async (lived) => {
-    if (realNow() > until) return;
-    const world = new LifeWorld(engine, queues, await newCustomer(), realNow());
-    Date.now = () => world.now;
-    try {
-      for (const step of [...youth, ...lived]) {
-        await step.do(world);
-        await world.expectPermissions();
+  await fc.assert(
+    fc.asyncProperty(life, async (lived) => {
+      if (realNow() > until) return;
+      const world = new LifeWorld(engine, queues, await newCustomer(), realNow());
+      Date.now = () => world.now;
+      try {
+        for (const step of [...youth, ...lived]) {
+          await step.do(world);
+          await world.expectPermissions();
+        }
+        await world.expectListings();
+        await world.finish();
+        await world.expectListings();
+        await world.expectNothingLeft();
+      } finally {
+        Date.now = realNow;
       }
-      await world.expectListings();
-      await world.finish();
-      await world.expectListings();
-      await world.expectNothingLeft();
-    } finally {
-      Date.now = realNow;
-    }
-  }), { numRuns: RUNS, ...replay });
+    }),
+    { numRuns: RUNS, ...replay },
+  );
 }, 600_000);

@@ -36,18 +36,24 @@ beforeEach(async () => {
 });
 
 const items = () => itemsByKey(engine, customer);
-const internalId = async (organizationId: string) => [...(await items()).values()].find(({ _t, organizationId: id }) => _t === 'Organization' && id === organizationId)!.internalId as string;
+const internalId = async (organizationId: string) =>
+  [...(await items()).values()].find(({ _t, organizationId: id }) => _t === 'Organization' && id === organizationId)!
+    .internalId as string;
 const ofJobs = (messages: { body: any }[]) => messages.map(({ body }) => body as JobMessage);
 /** Messages of removals; those about editors come as well. */
 const removals = async () => {
-  const jobs = [...(await items()).values()].filter(({ _t, kind }) => _t === 'Job' && /^remove(Organization|Documents)$/.test(kind));
+  const jobs = [...(await items()).values()].filter(
+    ({ _t, kind }) => _t === 'Job' && /^remove(Organization|Documents)$/.test(kind),
+  );
   return ofJobs(queues.waiting('jobs')).filter(({ jobId }) => jobs.some((job) => job.jobId === jobId));
 };
 /** The same items but for the jobs. */
-const withoutJobs = (all: ReadonlyMap<string, Record<string, any>>) => new Map([...all].filter(([, { _t }]) => _t !== 'Job'));
+const withoutJobs = (all: ReadonlyMap<string, Record<string, any>>) =>
+  new Map([...all].filter(([, { _t }]) => _t !== 'Job'));
 
 /** Whether an item has to do with a document, by its internal id. What was to be told of it is told, and expires. */
-const speaksOf = ({ _t, ...item }: Record<string, any>, document: string) => !['Event', 'EventPayload', 'Job'].includes(_t) && JSON.stringify(item).includes(document);
+const speaksOf = ({ _t, ...item }: Record<string, any>, document: string) =>
+  !['Event', 'EventPayload', 'Job'].includes(_t) && JSON.stringify(item).includes(document);
 
 async function removeDocument(organizationId: string, documentId: string): Promise<JobMessage> {
   const table = openTable(environment(process.env));
@@ -62,15 +68,26 @@ describe('the removal of an organization', () => {
   test('design 5: what lies beneath stays whole until nobody reads it any more, then everything goes, and nothing else', async () => {
     await fillOrganization(customer, 'acme');
     await fillOrganization(customer, 'other');
-    await customer.ok('/v2/organizations/folders/access/update', { organizationId: 'acme', folderIds: ['drafts'], accessType: 'public' });
+    await customer.ok('/v2/organizations/folders/access/update', {
+      organizationId: 'acme',
+      folderIds: ['drafts'],
+      accessType: 'public',
+    });
     await customer.ok('/v2/users/delete', { organizationId: 'acme', folderId: 'drafts', userIds: ['nobody'] });
     const acme = await internalId('acme');
     const before = await items();
     // Everything that a cleanup is said to reach is there, or this test would say nothing about it.
-    const reached = entities().filter(({ type, ownedBy }) => ['organization', 'folder', 'document'].includes(ownedBy) || type === 'NotificationSettings').map(({ type }) => type);
+    const reached = entities()
+      .filter(
+        ({ type, ownedBy }) =>
+          ['organization', 'folder', 'document'].includes(ownedBy) || type === 'NotificationSettings',
+      )
+      .map(({ type }) => type);
     expect([...new Set(beneath(before, acme).map(({ _t }) => _t))].sort()).toEqual(reached.sort());
 
-    expect(await customer.ok(DELETE, { organizationIds: ['acme'] })).toEqual({ acme: { success: true, id: acme, message: 'Deleted Successfully' } });
+    expect(await customer.ok(DELETE, { organizationIds: ['acme'] })).toEqual({
+      acme: { success: true, id: acme, message: 'Deleted Successfully' },
+    });
     const [message, ...more] = await removals();
     expect([message, more]).toEqual([expect.objectContaining({ tenant: customer.apiKey }), []]);
     expect(queues.waiting('jobs').find(({ body }) => body.jobId === message!.jobId)!.delaySeconds).toBe(60);
@@ -80,7 +97,9 @@ describe('the removal of an organization', () => {
     expect(beneath(await items(), acme)).toEqual(beneath(before, acme));
     await runner.finish(message!);
     const after = withoutJobs(await items());
-    const others = [...withoutJobs(before)].filter(([, item]) => !beneath(before, acme).includes(item) && item.internalId !== acme);
+    const others = [...withoutJobs(before)].filter(
+      ([, item]) => !beneath(before, acme).includes(item) && item.internalId !== acme,
+    );
     expect(after).toEqual(new Map(others));
     expect(await removals()).toEqual([]);
   });
@@ -104,7 +123,11 @@ describe('the removal of an organization', () => {
     const after = await items();
     expect(beneath(after, old)).toEqual([]);
     expect(beneath(after, filled)).toEqual(before);
-    expect((await customer.ok('/v2/commentannotations/get', { organizationId: 'acme', documentId: 'nda' })).map(({ comments }: any) => comments[0].commentText)).toEqual(['new', 'new']);
+    expect(
+      (await customer.ok('/v2/commentannotations/get', { organizationId: 'acme', documentId: 'nda' })).map(
+        ({ comments }: any) => comments[0].commentText,
+      ),
+    ).toEqual(['new', 'new']);
   });
 
   test('design 5: killed at any call of a step it is done by the next ones, whatever that step had done', async () => {
@@ -126,7 +149,8 @@ describe('the removal of an organization', () => {
     // A clock by which each look takes a second.
     let now = MINUTE;
     let steps = 1;
-    while ((await removeOrganizationStep(openTable(environment(process.env)), job, () => (now += 1_000))) !== 'done') steps += 1;
+    while ((await removeOrganizationStep(openTable(environment(process.env)), job, () => (now += 1_000))) !== 'done')
+      steps += 1;
     expect(steps).toBeGreaterThan(2);
     expect(beneath(await items(), acme)).toEqual([]);
   });
@@ -136,7 +160,9 @@ describe('the removal of documents', () => {
   test('design 5: what lies in a document goes, and nothing of the others', async () => {
     await fillOrganization(customer, 'acme');
     const before = withoutJobs(await items());
-    const document = [...before.values()].find(({ _t, documentId }) => _t === 'Document' && documentId === 'nda')!.internalId;
+    const document = [...before.values()].find(
+      ({ _t, documentId }) => _t === 'Document' && documentId === 'nda',
+    )!.internalId;
     const message = await removeDocument('acme', 'nda');
     const runner = new JobRunner(Date.now());
     await runner.run(message);
@@ -145,7 +171,8 @@ describe('the removal of documents', () => {
     const after = withoutJobs(await items());
     expect([...after.values()].filter((item) => speaksOf(item, document))).toEqual([]);
     // What is under the customer's ids of its records is gone as well, and all else is as it was.
-    const belongs = ({ _t, PK, SK, document: of }: Record<string, any>) => of === document || `${PK} ${SK}`.includes(document) || (_t === 'Document' && SK === 'nda');
+    const belongs = ({ _t, PK, SK, document: of }: Record<string, any>) =>
+      of === document || `${PK} ${SK}`.includes(document) || (_t === 'Document' && SK === 'nda');
     expect(after).toEqual(new Map([...before].filter(([, item]) => !belongs(item))));
   });
 
@@ -155,16 +182,31 @@ describe('the removal of documents', () => {
     const runner = new JobRunner(Date.now());
     await runner.run(message);
     const at = { organizationId: 'acme', documentId: 'nda' };
-    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', documents: [{ documentId: 'nda' }] });
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      documents: [{ documentId: 'nda' }],
+    });
     await fillDocument(customer, at, { mark: 'new' });
-    const mine = [...(await items()).values()].find(({ _t, documentId }) => _t === 'Document' && documentId === 'nda')!.internalId;
+    const mine = [...(await items()).values()].find(
+      ({ _t, documentId }) => _t === 'Document' && documentId === 'nda',
+    )!.internalId;
     const ofMine = async () => [...(await items()).values()].filter((item) => speaksOf(item, mine));
     const before = await ofMine();
     await runner.finish(message);
     expect(await ofMine()).toEqual(before);
-    expect((await customer.ok('/v2/commentannotations/get', { ...at, annotationIds: ['thread-0'] }))[0].comments[0].commentText).toBe('new');
-    expect((await customer.ok('/v2/notifications/get', { organizationId: 'acme', notificationIds: ['nda-notification-0'] }))[0].displayBodyMessage).toBe('new');
-    expect((await customer.ok('/v2/activities/get', { organizationId: 'acme', activityIds: ['nda-activity-0'] }))[0].actionType).toBe('new');
+    expect(
+      (await customer.ok('/v2/commentannotations/get', { ...at, annotationIds: ['thread-0'] }))[0].comments[0]
+        .commentText,
+    ).toBe('new');
+    expect(
+      (
+        await customer.ok('/v2/notifications/get', { organizationId: 'acme', notificationIds: ['nda-notification-0'] })
+      )[0].displayBodyMessage,
+    ).toBe('new');
+    expect(
+      (await customer.ok('/v2/activities/get', { organizationId: 'acme', activityIds: ['nda-activity-0'] }))[0]
+        .actionType,
+    ).toBe('new');
   });
 
   test('design 5: killed at any call of a step it is done by the next ones, whatever that step had done', async () => {
@@ -172,10 +214,16 @@ describe('the removal of documents', () => {
     const acme = await internalId('acme');
     const before = withoutJobs(await items());
     const document = [...before.values()].find(({ _t }) => _t === 'Document')!.internalId;
-    const belongs = ({ _t, PK, SK, document: of }: Record<string, any>) => of === document || `${PK} ${SK}`.includes(document) || _t === 'Document';
+    const belongs = ({ _t, PK, SK, document: of }: Record<string, any>) =>
+      of === document || `${PK} ${SK}`.includes(document) || _t === 'Document';
     const all = [...before.values()].filter(belongs);
     const { jobId } = await removeDocument('acme', 'nda');
-    const job = { tenant: customer.apiKey, jobId, createdAt: Date.now(), data: JSON.stringify({ organization: acme, documents: [{ internalId: document, documentId: 'nda' }] }) };
+    const job = {
+      tenant: customer.apiKey,
+      jobId,
+      createdAt: Date.now(),
+      data: JSON.stringify({ organization: acme, documents: [{ internalId: document, documentId: 'nda' }] }),
+    };
     const content = all.filter(({ _t }) => _t !== 'Document');
     await killedAtEveryCall((table) => removeDocumentsStep(table, job, () => job.createdAt + MINUTE), content);
     expect(withoutJobs(await items())).toEqual(new Map([...before].filter(([, item]) => !all.includes(item))));
@@ -184,20 +232,38 @@ describe('the removal of documents', () => {
   test('goes on by several steps where one has no time for all of it, each with the documents that are left', async () => {
     const documents = Array.from({ length: 12 }, (_each, index) => `doc-${index}`);
     const at = { organizationId: 'acme' };
-    await customer.ok('/v2/organizations/documents/add', { ...at, createOrganization: true, documents: documents.map((documentId) => ({ documentId })) });
-    await Promise.all(documents.map((documentId) => customer.ok('/v2/users/add', { ...at, documentId, users: [{ userId: 'ada' }] })));
-    const removed = [...(await items()).values()].filter(({ _t }) => _t === 'Document').map(({ internalId: id, documentId }) => ({ internalId: id as string, documentId: documentId as string }));
-    const job = { tenant: customer.apiKey, createdAt: 0, data: JSON.stringify({ organization: await internalId('acme'), documents: removed }) };
+    await customer.ok('/v2/organizations/documents/add', {
+      ...at,
+      createOrganization: true,
+      documents: documents.map((documentId) => ({ documentId })),
+    });
+    await Promise.all(
+      documents.map((documentId) => customer.ok('/v2/users/add', { ...at, documentId, users: [{ userId: 'ada' }] })),
+    );
+    const removed = [...(await items()).values()]
+      .filter(({ _t }) => _t === 'Document')
+      .map(({ internalId: id, documentId }) => ({ internalId: id as string, documentId: documentId as string }));
+    const job = {
+      tenant: customer.apiKey,
+      createdAt: 0,
+      data: JSON.stringify({ organization: await internalId('acme'), documents: removed }),
+    };
     let now = MINUTE;
     const left: number[] = [];
     let progress: string | undefined;
     for (;;) {
-      const result = await removeDocumentsStep(openTable(environment(process.env)), { ...job, ...(progress && { progress }) }, () => (now += 250));
+      const result = await removeDocumentsStep(
+        openTable(environment(process.env)),
+        { ...job, ...(progress && { progress }) },
+        () => (now += 250),
+      );
       if (result === 'done') break;
       progress = JSON.stringify(result.progress);
       left.push((result.progress as { left: unknown[] }).left.length);
       // What the progress leaves out has nothing left.
-      expect([...(await items()).values()].filter(({ _t }) => _t === 'Contact').length).toBeLessThanOrEqual(left.at(-1)!);
+      expect([...(await items()).values()].filter(({ _t }) => _t === 'Contact').length).toBeLessThanOrEqual(
+        left.at(-1)!,
+      );
     }
     expect(left.length).toBeGreaterThan(0);
     expect(left).toEqual(left.toSorted((a, b) => b - a));
@@ -211,7 +277,12 @@ describe('the removal of documents', () => {
     const acme = await internalId('acme');
     const { annotationId, createdAt, first, assignedTo } = head;
     const [document] = [head.PK.split('#')[5]];
-    const leftover = { organization: acme, document, documentId: 'nda', thread: { annotationId, createdAt, first, assignedTo } };
+    const leftover = {
+      organization: acme,
+      document,
+      documentId: 'nda',
+      thread: { annotationId, createdAt, first, assignedTo },
+    };
     const table = openTable(environment(process.env));
     await table.write([{ remove: { PK: head.PK, SK: head.SK } }]);
     const runner = new JobRunner(Date.now());
@@ -225,16 +296,24 @@ describe('the removal of documents', () => {
 
 describe('what removals reach', () => {
   test('design 5: every entity that is owned by a document, folder or organization is named by a part of their removal', () => {
-    const named = (parts: readonly { readonly entities: readonly { readonly type: string }[] }[]) => new Set(parts.flatMap((part) => part.entities.map(({ type }) => type)));
+    const named = (parts: readonly { readonly entities: readonly { readonly type: string }[] }[]) =>
+      new Set(parts.flatMap((part) => part.entities.map(({ type }) => type)));
     const [ofDocuments, ofOrganizations] = [named(documentParts), named([...documentParts, ...organizationParts])];
-    const missing = entities().filter(({ type, ownedBy }) => (
-      (ownedBy === 'document' && !ofDocuments.has(type)) || ((ownedBy === 'organization' || ownedBy === 'folder') && !ofOrganizations.has(type))
-    ));
+    const missing = entities().filter(
+      ({ type, ownedBy }) =>
+        (ownedBy === 'document' && !ofDocuments.has(type)) ||
+        ((ownedBy === 'organization' || ownedBy === 'folder') && !ofOrganizations.has(type)),
+    );
     expect(missing.map(({ type }) => type)).toEqual([]);
   });
 
-  test('design 14: what is owned by a user is what the deletion of a user\'s data ends with, and what goes with a user from an organization', () => {
-    expect(entities().filter(({ ownedBy }) => ownedBy === 'user').map(({ type }) => type).sort()).toEqual(['NotificationSettings', 'User']);
+  test("design 14: what is owned by a user is what the deletion of a user's data ends with, and what goes with a user from an organization", () => {
+    expect(
+      entities()
+        .filter(({ ownedBy }) => ownedBy === 'user')
+        .map(({ type }) => type)
+        .sort(),
+    ).toEqual(['NotificationSettings', 'User']);
   });
 });
 
@@ -242,11 +321,15 @@ describe('what removals reach', () => {
  * Runs a step killed at one call after the other, before it and, if it writes, after it; each time the next steps go on from there, and nothing of
  * `all` may be left. It is put back in between.
  */
-async function killedAtEveryCall(step: (table: Table) => Promise<unknown>, all: readonly Record<string, any>[]): Promise<void> {
+async function killedAtEveryCall(
+  step: (table: Table) => Promise<unknown>,
+  all: readonly Record<string, any>[],
+): Promise<void> {
   const lean = new LeanClient();
   const table = new Table(asDocumentClient(lean), 'table');
   const keys = all.map(({ PK, SK }) => ({ PK, SK }));
-  const left = async () => (await table.getByKeys(anything, keys)).filter((item) => item !== undefined).map(({ PK, SK }) => [PK, SK]);
+  const left = async () =>
+    (await table.getByKeys(anything, keys)).filter((item) => item !== undefined).map(({ PK, SK }) => [PK, SK]);
   const trial = async (at: number, when: 'before' | 'after'): Promise<string[]> => {
     await putBack(lean, all);
     const calls: string[] = [];
@@ -277,4 +360,8 @@ async function killedAtEveryCall(step: (table: Table) => Promise<unknown>, all: 
 }
 
 /** An item as it is. */
-const anything = { fromItem: (item: Record<string, unknown>) => item } as unknown as Entity<Record<string, any>, never, never>;
+const anything = { fromItem: (item: Record<string, unknown>) => item } as unknown as Entity<
+  Record<string, any>,
+  never,
+  never
+>;

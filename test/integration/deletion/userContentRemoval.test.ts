@@ -34,7 +34,7 @@ let until: number;
 beforeEach(async () => {
   customer = await newCustomer();
   await leaveTraces(customer, 'acme');
-  const [{ internalId }] = await itemsOf(engine, customer, 'Organization') as [Item];
+  const [{ internalId }] = (await itemsOf(engine, customer, 'Organization')) as [Item];
   place = { tenant: customer.apiKey, organization: internalId };
   until = Date.now();
 });
@@ -44,23 +44,48 @@ async function dump(): Promise<Map<string, Item>> {
   return new Map(own.map(({ _r, ...item }) => [`${item.PK} ${item.SK}`, item]));
 }
 
-const leave = (more: object = {}, on: Table = table) => removeUserContent(on, place, ada.userId, { until, mode: 'leave', ...more }, Date.now, Infinity);
-const nameOf = ({ _t, annotationId, id, commentId }: Item) => [_t, annotationId ?? id, commentId].filter((one) => one !== undefined).join(' ');
+const leave = (more: object = {}, on: Table = table) =>
+  removeUserContent(on, place, ada.userId, { until, mode: 'leave', ...more }, Date.now, Infinity);
+const nameOf = ({ _t, annotationId, id, commentId }: Item) =>
+  [_t, annotationId ?? id, commentId].filter((one) => one !== undefined).join(' ');
 
 describe('spec 4.18: removing a user from an organization', () => {
-  test('removes the user\'s threads, recordings, reactions and edges; comments in others\' threads stay with the author\'s id', async () => {
+  test("removes the user's threads, recordings, reactions and edges; comments in others' threads stay with the author's id", async () => {
     const [before, events] = [await dump(), await emitted(engine, customer)];
     expect(await leave()).toBe('done');
     const after = await dump();
     const removed = [...before].flatMap(([key, item]) => (after.has(key) ? [] : [item]));
-    const changed = [...after].flatMap(([key, item]) => (isDeepStrictEqual(before.get(key), item) ? [] : [nameOf(item)]));
-    expect(removed.filter(({ _t }) => !['Involvement', 'RecordId', 'Comment'].includes(_t)).map(nameOf).sort()).toEqual([
-      'Notification toAda', 'Reaction onDocument', 'Reaction onlyAda', 'Recording ofAda', 'Thread byAda', 'Thread long',
+    const changed = [...after].flatMap(([key, item]) =>
+      isDeepStrictEqual(before.get(key), item) ? [] : [nameOf(item)],
+    );
+    expect(
+      removed
+        .filter(({ _t }) => !['Involvement', 'RecordId', 'Comment'].includes(_t))
+        .map(nameOf)
+        .sort(),
+    ).toEqual([
+      'Notification toAda',
+      'Reaction onDocument',
+      'Reaction onlyAda',
+      'Recording ofAda',
+      'Thread byAda',
+      'Thread long',
     ]);
-    expect(new Set(removed.filter(({ _t }) => _t === 'Comment').map(({ annotationId }) => annotationId))).toEqual(new Set(['byAda', 'long']));
+    expect(new Set(removed.filter(({ _t }) => _t === 'Comment').map(({ annotationId }) => annotationId))).toEqual(
+      new Set(['byAda', 'long']),
+    );
     expect(removed.filter(({ _t }) => _t === 'RecordId')).toHaveLength(6);
     expect(changed.sort()).toEqual([
-      'Comment byGrace 1', 'Comment byGrace 2', 'Comment offered 2', 'DeletedThread byAda', 'DeletedThread long', 'Notification byAda', 'Notification toAll', 'Notification toBoth', 'Reaction both', 'Thread byGrace',
+      'Comment byGrace 1',
+      'Comment byGrace 2',
+      'Comment offered 2',
+      'DeletedThread byAda',
+      'DeletedThread long',
+      'Notification byAda',
+      'Notification toAll',
+      'Notification toBoth',
+      'Reaction both',
+      'Thread byGrace',
     ]);
     expect(await involvements(engine, customer, ada.userId)).toEqual([]);
     expect(await emitted(engine, customer)).toEqual(events);
@@ -72,15 +97,32 @@ describe('spec 4.18: removing a user from an organization', () => {
     await leave();
     const [byGrace] = await customer.ok('/v2/commentannotations/get', { ...acme, annotationIds: ['byGrace'] });
     expect(byGrace.comments[1]).toMatchObject({ commentText: saidToGrace, reactionAnnotationIds: ['onAda'] });
-    expect([byGrace.comments[1].from, byGrace.assignedTo, byGrace.subscribedUsers, byGrace.unsubscribedUsers]).toEqual([{ userId: ada.userId }, { userId: ada.userId }, [grace], []]);
-    expect(byGrace.comments[0]).toMatchObject({ taggedUserContacts: [{ text: `@${ada.name}`, userId: ada.userId }], reactionAnnotationIds: ['both'] });
+    expect([byGrace.comments[1].from, byGrace.assignedTo, byGrace.subscribedUsers, byGrace.unsubscribedUsers]).toEqual([
+      { userId: ada.userId },
+      { userId: ada.userId },
+      [grace],
+      [],
+    ]);
+    expect(byGrace.comments[0]).toMatchObject({
+      taggedUserContacts: [{ text: `@${ada.name}`, userId: ada.userId }],
+      reactionAnnotationIds: ['both'],
+    });
     expect([byGrace.commentCount, byGrace.involvedUserIds.sort()]).toEqual([3, [ada.userId, grace.userId, max.userId]]);
     const notifications: Item[] = await customer.ok('/v2/notifications/get', acme);
     expect(notifications.find(({ id }) => id === 'byAda')).toMatchObject({ actionUser: { userId: ada.userId } });
     expect(notifications.find(({ id }) => id === 'byAda')!.actionUser).toEqual({ userId: ada.userId });
     expect(Object.keys(notifications.find(({ id }) => id === 'toBoth')!.notifyUsersByUserId)).toHaveLength(1);
-    expect((await itemsOf(engine, customer, 'Reaction')).find(({ annotationId }) => annotationId === 'both')!.fromUsers.map(({ from }: Item) => from.userId)).toEqual([grace.userId]);
-    expect(await customer.ok('/v2/users/data/get', { organizationId: 'acme', userId: ada.userId })).toEqual({ comments: [], reactions: [], recordings: [], notifications: [] });
+    expect(
+      (await itemsOf(engine, customer, 'Reaction'))
+        .find(({ annotationId }) => annotationId === 'both')!
+        .fromUsers.map(({ from }: Item) => from.userId),
+    ).toEqual([grace.userId]);
+    expect(await customer.ok('/v2/users/data/get', { organizationId: 'acme', userId: ada.userId })).toEqual({
+      comments: [],
+      reactions: [],
+      recordings: [],
+      notifications: [],
+    });
   });
 
   test('leaves what was made later, and what lies in other documents when some are given', async () => {
@@ -91,32 +133,70 @@ describe('spec 4.18: removing a user from an organization', () => {
     expect(left.filter(([, id]) => id === 'offered')).toEqual([]);
     expect(left.map(([, id]) => id)).toEqual(expect.arrayContaining(['byAda', 'byGrace', 'both', 'ofAda', 'toAda']));
     await new Promise((resolve) => setTimeout(resolve, 2));
-    await customer.ok('/v2/commentannotations/add', { ...acme, commentAnnotations: [{ annotationId: 'later', commentData: [{ commentText: 'later', from: ada }] }] });
-    await customer.ok('/v2/recordings/add', { ...acme, recordings: [{ annotationId: 'later', recordingType: 'audio', from: ada }] });
-    await customer.ok('/v2/reactions/add', { ...acme, reactions: [{ annotationId: 'both', icon: 'heart', from: max }, { annotationId: 'ofGrace', icon: 'heart', from: ada }] });
+    await customer.ok('/v2/commentannotations/add', {
+      ...acme,
+      commentAnnotations: [{ annotationId: 'later', commentData: [{ commentText: 'later', from: ada }] }],
+    });
+    await customer.ok('/v2/recordings/add', {
+      ...acme,
+      recordings: [{ annotationId: 'later', recordingType: 'audio', from: ada }],
+    });
+    await customer.ok('/v2/reactions/add', {
+      ...acme,
+      reactions: [
+        { annotationId: 'both', icon: 'heart', from: max },
+        { annotationId: 'ofGrace', icon: 'heart', from: ada },
+      ],
+    });
     await leave();
-    expect(await involvements(engine, customer, ada.userId)).toEqual([['comment', 'later', 1, true], ['reaction', 'ofGrace', true], ['recording', 'later', true]]);
-    expect((await itemsOf(engine, customer, 'Reaction')).find(({ annotationId }) => annotationId === 'both')!.fromUsers).toHaveLength(2);
+    expect(await involvements(engine, customer, ada.userId)).toEqual([
+      ['comment', 'later', 1, true],
+      ['reaction', 'ofGrace', true],
+      ['recording', 'later', true],
+    ]);
+    expect(
+      (await itemsOf(engine, customer, 'Reaction')).find(({ annotationId }) => annotationId === 'both')!.fromUsers,
+    ).toHaveLength(2);
   });
 
   test('stops when its time is over and goes on from there, in any number of edges', async () => {
     // What they lead to is gone.
-    const edges = Array.from({ length: 250 }, (_, i): Involvement => ({ userId: ada.userId, kind: 'comment', document: 'gone', id: `gone-${i}`, createdAt: i, at: i, commentId: 1, made: false }));
+    const edges = Array.from({ length: 250 }, (_, i): Involvement => ({
+      userId: ada.userId,
+      kind: 'comment',
+      document: 'gone',
+      id: `gone-${i}`,
+      createdAt: i,
+      at: i,
+      commentId: 1,
+      made: false,
+    }));
     await table.writeSurely(edges.map((edge) => involve(place, edge)));
     const run = async (documents?: ReadonlySet<string>): Promise<number> => {
       let after: string | undefined;
       for (let calls = 1; calls < 100; calls++) {
         // One reading of the clock per page, and one per record: so far and no further.
         let now = until;
-        const result = await removeUserContent(table, place, ada.userId, { until, mode: 'leave', documents, after }, () => (now += 1), until + 1);
+        const result = await removeUserContent(
+          table,
+          place,
+          ada.userId,
+          { until, mode: 'leave', documents, after },
+          () => (now += 1),
+          until + 1,
+        );
         if (result === 'done') return calls;
         ({ after } = result);
       }
       throw new Error('It gets no further');
     };
-    const documents = new Set((await itemsOf(engine, customer, 'Document')).map(({ internalId }) => internalId as string));
+    const documents = new Set(
+      (await itemsOf(engine, customer, 'Document')).map(({ internalId }) => internalId as string),
+    );
     expect(await run(documents)).toBeGreaterThan(4);
-    expect((await involvements(engine, customer, ada.userId)).map(([, id]) => id).toSorted()).toEqual(edges.map(({ id }) => id).toSorted());
+    expect((await involvements(engine, customer, ada.userId)).map(([, id]) => id).toSorted()).toEqual(
+      edges.map(({ id }) => id).toSorted(),
+    );
     expect(await run()).toBeGreaterThan(2);
     expect(await involvements(engine, customer, ada.userId)).toEqual([]);
   });
@@ -125,27 +205,63 @@ describe('spec 4.18: removing a user from an organization', () => {
     const seen: number[] = [];
     const met = new Map<string, number>();
     // Before the first two writes of each record that others write too, they change all of them.
-    const client = { send: async (command: Command) => {
-      const items: Item[] = (command.input.TransactItems ?? [{ Put: command.input }]).flatMap(({ Put }: Item) => Put?.Item ?? []);
-      const names = items.map(nameOf).filter((name) => ['Thread byGrace', 'Comment byGrace 2', 'Notification toBoth', 'Reaction both'].includes(name) && (met.get(name) ?? 0) < 2);
-      if (names.length > 0) {
-        for (const name of names) met.set(name, (met.get(name) ?? 0) + 1);
-        const n = seen.push(seen.length);
-        await customer.ok('/v2/commentannotations/comments/update', { ...acme, annotationId: 'byGrace', commentIds: [2, 3], updatedData: { metadata: { [`round${n}`]: true } } });
-        await customer.ok('/v2/commentannotations/comments/add', { ...acme, annotationId: 'byGrace', commentData: [{ commentText: `round${n}`, from: max }] });
-        await customer.ok('/v2/notifications/update', { organizationId: 'acme', notifications: [{ id: 'toBoth', readByUserIds: [`reader${n}`] }] });
-        await customer.ok('/v2/reactions/add', { ...acme, reactions: [{ annotationId: 'both', icon: 'heart', from: { userId: `reactor${n}` } }] });
-      }
-      return lean.send(command);
-    } };
+    const client = {
+      send: async (command: Command) => {
+        const items: Item[] = (command.input.TransactItems ?? [{ Put: command.input }]).flatMap(
+          ({ Put }: Item) => Put?.Item ?? [],
+        );
+        const names = items
+          .map(nameOf)
+          .filter(
+            (name) =>
+              ['Thread byGrace', 'Comment byGrace 2', 'Notification toBoth', 'Reaction both'].includes(name) &&
+              (met.get(name) ?? 0) < 2,
+          );
+        if (names.length > 0) {
+          for (const name of names) met.set(name, (met.get(name) ?? 0) + 1);
+          const n = seen.push(seen.length);
+          await customer.ok('/v2/commentannotations/comments/update', {
+            ...acme,
+            annotationId: 'byGrace',
+            commentIds: [2, 3],
+            updatedData: { metadata: { [`round${n}`]: true } },
+          });
+          await customer.ok('/v2/commentannotations/comments/add', {
+            ...acme,
+            annotationId: 'byGrace',
+            commentData: [{ commentText: `round${n}`, from: max }],
+          });
+          await customer.ok('/v2/notifications/update', {
+            organizationId: 'acme',
+            notifications: [{ id: 'toBoth', readByUserIds: [`reader${n}`] }],
+          });
+          await customer.ok('/v2/reactions/add', {
+            ...acme,
+            reactions: [{ annotationId: 'both', icon: 'heart', from: { userId: `reactor${n}` } }],
+          });
+        }
+        return lean.send(command);
+      },
+    };
     await leave({}, new Table(asDocumentClient(client), TABLE_NAME));
-    expect([...met].toSorted()).toEqual([['Comment byGrace 2', 2], ['Notification toBoth', 2], ['Reaction both', 2], ['Thread byGrace', 2]]);
+    expect([...met].toSorted()).toEqual([
+      ['Comment byGrace 2', 2],
+      ['Notification toBoth', 2],
+      ['Reaction both', 2],
+      ['Thread byGrace', 2],
+    ]);
     const rounds = (what: string) => seen.map((n) => `${what}${n + 1}`);
     const { comments } = (await customer.ok('/v2/commentannotations/get', { ...acme, annotationIds: ['byGrace'] }))[0];
     expect(comments.slice(3).map(({ commentText }: Item) => commentText)).toEqual(rounds('round'));
-    expect([comments[1].from, comments[1].metadata]).toEqual([{ userId: ada.userId }, expect.objectContaining({ [rounds('round').at(-1)!]: true })]);
+    expect([comments[1].from, comments[1].metadata]).toEqual([
+      { userId: ada.userId },
+      expect.objectContaining({ [rounds('round').at(-1)!]: true }),
+    ]);
     const notification = (await itemsOf(engine, customer, 'Notification')).find(({ id }) => id === 'toBoth')!;
-    expect([notification.readByUserIds, notification.notifyUsers.map(({ userId }: Item) => userId)]).toEqual([[ada.userId, max.userId, ...rounds('reader')], [max.userId]]);
+    expect([notification.readByUserIds, notification.notifyUsers.map(({ userId }: Item) => userId)]).toEqual([
+      [ada.userId, max.userId, ...rounds('reader')],
+      [max.userId],
+    ]);
     const reaction = (await itemsOf(engine, customer, 'Reaction')).find(({ annotationId }) => annotationId === 'both')!;
     expect(reaction.fromUsers.map(({ from }: Item) => from.userId)).toEqual([grace.userId, ...rounds('reactor')]);
     expect(await involvements(engine, customer, ada.userId)).toEqual([]);

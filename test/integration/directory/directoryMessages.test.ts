@@ -9,7 +9,11 @@ let customer: Customer;
 beforeAll(async () => {
   engine = await startEngine();
   customer = await newCustomer();
-  await customer.ok('/v2/organizations/folders/add', { ...acme, createOrganization: true, folders: [{ folderId: 'f' }, { folderId: 'inner', parentFolderId: 'f' }] });
+  await customer.ok('/v2/organizations/folders/add', {
+    ...acme,
+    createOrganization: true,
+    folders: [{ folderId: 'f' }, { folderId: 'inner', parentFolderId: 'f' }],
+  });
   await customer.ok('/v2/organizations/documents/add', { ...acme, documents: [{ documentId: 'd' }] });
   await customer.ok('/v2/users/add', { ...acme, users: [{ userId: 'u' }] });
 });
@@ -19,22 +23,74 @@ afterAll(() => engine.stop());
 async function messages(path: string, data: object): Promise<unknown[]> {
   const { status, body } = await customer.call(path, data);
   if (status !== 200) throw new Error(JSON.stringify(body));
-  const items = Object.values<any>(body.result.data ?? {}).flatMap((item) => (typeof item?.message === 'string' ? [item.message] : []));
+  const items = Object.values<any>(body.result.data ?? {}).flatMap((item) =>
+    typeof item?.message === 'string' ? [item.message] : [],
+  );
   return [body.result.message, ...items];
 }
 
 describe('documented messages', () => {
   test.each([
-    ['/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled: false }, 'Updated disable state for Organization(s) successfully.', 'Updated disable state for organization Successfully'],
-    ['/v2/organizations/update', { organizations: [{ ...acme, organizationName: 'Acme' }] }, 'Organization(s) updated successfully.', 'Updated Successfully'],
-    ['/v2/organizations/documents/access/disablestate/update', { ...acme, documentIds: ['d'], disabled: false }, 'Updated disable state for documents successfully.', 'Document disabled state updated.'],
-    ['/v2/organizations/documents/access/update', { ...acme, documentIds: ['d'], accessType: 'public' }, 'Updated access for documents successfully.', 'Document access type updated.'],
-    ['/v2/organizations/folders/access/update', { ...acme, folderIds: ['f'], accessType: 'public' }, 'Updated access for folders successfully.', 'Folder access type updated.'],
-    ['/v2/organizations/folders/access/update', { ...acme, folderIds: ['f'], inheritFromParent: true }, 'Folder access type updated.', 'Folder access type updated.'],
-    ['/v2/organizations/folders/update', { ...acme, folders: [{ folderId: 'f', folderName: 'F' }] }, 'Folder Updated successfully.', 'Folder Updated.'],
-    ['/v2/organizations/usergroups/add', { ...acme, organizationUserGroups: [{ groupId: 'g' }] }, 'Organization User Groups added successfully.', 'Organization user group added.'],
-    ['/v2/organizations/usergroups/users/add', { ...acme, organizationUserGroupId: 'g', userIds: ['u'] }, 'Added organization users to group successfully.', 'User added to organization user group.'],
-    ['/v2/users/update', { ...acme, users: [{ userId: 'u', name: 'U' }] }, 'User(s) processed successfully.', 'User updated.'],
+    [
+      '/v2/organizations/access/disablestate/update',
+      { organizationIds: ['acme'], disabled: false },
+      'Updated disable state for Organization(s) successfully.',
+      'Updated disable state for organization Successfully',
+    ],
+    [
+      '/v2/organizations/update',
+      { organizations: [{ ...acme, organizationName: 'Acme' }] },
+      'Organization(s) updated successfully.',
+      'Updated Successfully',
+    ],
+    [
+      '/v2/organizations/documents/access/disablestate/update',
+      { ...acme, documentIds: ['d'], disabled: false },
+      'Updated disable state for documents successfully.',
+      'Document disabled state updated.',
+    ],
+    [
+      '/v2/organizations/documents/access/update',
+      { ...acme, documentIds: ['d'], accessType: 'public' },
+      'Updated access for documents successfully.',
+      'Document access type updated.',
+    ],
+    [
+      '/v2/organizations/folders/access/update',
+      { ...acme, folderIds: ['f'], accessType: 'public' },
+      'Updated access for folders successfully.',
+      'Folder access type updated.',
+    ],
+    [
+      '/v2/organizations/folders/access/update',
+      { ...acme, folderIds: ['f'], inheritFromParent: true },
+      'Folder access type updated.',
+      'Folder access type updated.',
+    ],
+    [
+      '/v2/organizations/folders/update',
+      { ...acme, folders: [{ folderId: 'f', folderName: 'F' }] },
+      'Folder Updated successfully.',
+      'Folder Updated.',
+    ],
+    [
+      '/v2/organizations/usergroups/add',
+      { ...acme, organizationUserGroups: [{ groupId: 'g' }] },
+      'Organization User Groups added successfully.',
+      'Organization user group added.',
+    ],
+    [
+      '/v2/organizations/usergroups/users/add',
+      { ...acme, organizationUserGroupId: 'g', userIds: ['u'] },
+      'Added organization users to group successfully.',
+      'User added to organization user group.',
+    ],
+    [
+      '/v2/users/update',
+      { ...acme, users: [{ userId: 'u', name: 'U' }] },
+      'User(s) processed successfully.',
+      'User updated.',
+    ],
     ['/v2/users/count/get', acme, 'Users count retrieved successfully.'],
     ['/v2/organizations/documents/count/get', acme, 'Documents count retrieved successfully.'],
     ['/v2/organizations/folders/get', acme, 'Folders retrieved successfully.'],
@@ -47,7 +103,9 @@ describe('documented messages', () => {
   test('users/data/delete and its status answer theirs', async () => {
     const { body } = await customer.call('/v2/users/data/delete', { userIds: ['nobody'], organizationIds: ['acme'] });
     expect(body.result.message).toBe('Data deletion process has been initiated.');
-    expect(await messages('/v2/users/data/delete/status', { jobId: body.result.data.jobId })).toEqual(['Data fetched successfully.']);
+    expect(await messages('/v2/users/data/delete/status', { jobId: body.result.data.jobId })).toEqual([
+      'Data fetched successfully.',
+    ]);
   });
 });
 
@@ -57,11 +115,17 @@ describe('rootFoldersOnly of folders/get', () => {
   test('gives the folders of the top level alone, whatever maxDepth says', async () => {
     expect(await folders({ maxDepth: 3 })).toMatchObject([{ folderId: 'f', subFolders: [{ folderId: 'inner' }] }]);
     expect(await folders({ maxDepth: 3, rootFoldersOnly: true })).toMatchObject([{ folderId: 'f', subFolders: [] }]);
-    expect(await folders({ folderId: 'root', rootFoldersOnly: true })).toMatchObject([{ folderId: 'f', subFolders: [] }]);
+    expect(await folders({ folderId: 'root', rootFoldersOnly: true })).toMatchObject([
+      { folderId: 'f', subFolders: [] },
+    ]);
   });
 
   test('is refused together with a folder', async () => {
-    const { status, body } = await customer.call('/v2/organizations/folders/get', { ...acme, folderId: 'f', rootFoldersOnly: true });
+    const { status, body } = await customer.call('/v2/organizations/folders/get', {
+      ...acme,
+      folderId: 'f',
+      rootFoldersOnly: true,
+    });
     expect([status, body.error.message]).toEqual([400, 'rootFoldersOnly must not be given together with folderId']);
   });
 });

@@ -4,7 +4,25 @@ import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 
 const acme = { organizationId: 'acme' };
-const [ADD, GET, UPDATE, DELETE, MOVE, ACCESS, DISABLE, COUNT] = ['add', 'get', 'update', 'delete', 'move', 'access/update', 'access/disablestate/update', 'count/get'].map((verb) => `/v2/organizations/documents/${verb}`) as string[] as [string, string, string, string, string, string, string, string];
+const [ADD, GET, UPDATE, DELETE, MOVE, ACCESS, DISABLE, COUNT] = [
+  'add',
+  'get',
+  'update',
+  'delete',
+  'move',
+  'access/update',
+  'access/disablestate/update',
+  'count/get',
+].map((verb) => `/v2/organizations/documents/${verb}`) as string[] as [
+  string,
+  string,
+  string,
+  string,
+  string,
+  string,
+  string,
+  string,
+];
 
 let engine: Engine;
 let customer: Customer;
@@ -14,8 +32,13 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 beforeEach(async () => {
   customer = await newCustomer();
-  await ok('/v2/organizations/folders/add', { createOrganization: true, folders: [{ folderId: 'f', accessType: 'restricted' }, { folderId: 'g' }] });
-  await ok(ADD, { documents: [{ documentId: 'a', documentName: 'A', metadata: { version: 1, kept: true } }, { documentId: 'b' }] });
+  await ok('/v2/organizations/folders/add', {
+    createOrganization: true,
+    folders: [{ folderId: 'f', accessType: 'restricted' }, { folderId: 'g' }],
+  });
+  await ok(ADD, {
+    documents: [{ documentId: 'a', documentName: 'A', metadata: { version: 1, kept: true } }, { documentId: 'b' }],
+  });
   await ok(ADD, { folderId: 'f', documents: [{ documentId: 'filed' }] });
 });
 
@@ -31,27 +54,60 @@ const ids = (count: number) => Array.from({ length: count }, (_, i) => `d${Strin
 
 describe('documents/update', () => {
   test('replaces the fields that are sent; with merge other metadata fields stay; unknown documents fail alone', async () => {
-    const { body } = await customer.call(UPDATE, { ...acme, merge: true, documents: [{ documentId: 'a', metadata: JSON.parse('{"version":2,"__proto__":{"x":1}}') }, { documentId: 'b', documentName: 'B' }, { documentId: 'none', documentName: 'x' }, { documentId: 'b', documentName: 'again' }] });
-    expect(body.result).toEqual({ status: 'success', message: 'Document(s) updated successfully.', data: {
-      a: { success: true, id: expect.stringMatching(/^doc_/), message: 'Updated Successfully' }, b: { success: true, id: expect.stringMatching(/^doc_/), message: 'Updated Successfully' }, none: { ...absent, id: 'none', code: 'not-found' },
-    } });
+    const { body } = await customer.call(UPDATE, {
+      ...acme,
+      merge: true,
+      documents: [
+        { documentId: 'a', metadata: JSON.parse('{"version":2,"__proto__":{"x":1}}') },
+        { documentId: 'b', documentName: 'B' },
+        { documentId: 'none', documentName: 'x' },
+        { documentId: 'b', documentName: 'again' },
+      ],
+    });
+    expect(body.result).toEqual({
+      status: 'success',
+      message: 'Document(s) updated successfully.',
+      data: {
+        a: { success: true, id: expect.stringMatching(/^doc_/), message: 'Updated Successfully' },
+        b: { success: true, id: expect.stringMatching(/^doc_/), message: 'Updated Successfully' },
+        none: { ...absent, id: 'none', code: 'not-found' },
+      },
+    });
     const [a, b] = await read('a', 'b');
-    expect([a.documentName, Object.entries(a.metadata), b.documentName]).toEqual(['A', [['version', 2], ['kept', true], ['__proto__', { x: 1 }]], 'B']);
+    expect([a.documentName, Object.entries(a.metadata), b.documentName]).toEqual([
+      'A',
+      [
+        ['version', 2],
+        ['kept', true],
+        ['__proto__', { x: 1 }],
+      ],
+      'B',
+    ]);
   });
 
   test('metadata that would be larger than 64 KB fails alone, and nothing of it is stored', async () => {
     await ok(UPDATE, { documents: [{ documentId: 'a', metadata: { first: 'x'.repeat(40_000) } }] });
-    const result = await ok(UPDATE, { merge: true, documents: [{ documentId: 'a', metadata: { second: 'x'.repeat(40_000) } }, { documentId: 'b', metadata: { second: 1 } }] });
+    const result = await ok(UPDATE, {
+      merge: true,
+      documents: [
+        { documentId: 'a', metadata: { second: 'x'.repeat(40_000) } },
+        { documentId: 'b', metadata: { second: 1 } },
+      ],
+    });
     expect([result.a.success, result.b.success]).toEqual([false, true]);
     expect((await read('a'))[0].metadata.second).toBeUndefined();
   });
 
   test('500 documents, each changed once', async () => {
     await ok(ADD, { documents: ids(500).map((documentId) => ({ documentId })) });
-    const results = await ok(UPDATE, { documents: ids(500).map((documentId) => ({ documentId, documentName: documentId })) });
+    const results = await ok(UPDATE, {
+      documents: ids(500).map((documentId) => ({ documentId, documentName: documentId })),
+    });
     expect(Object.values(results).filter(({ success }: any) => success)).toHaveLength(500);
     const items = await itemsOf(engine, customer, 'Document');
-    expect(items.filter(({ documentId, documentName, _r }) => documentName === documentId && _r === 2)).toHaveLength(500);
+    expect(items.filter(({ documentId, documentName, _r }) => documentName === documentId && _r === 2)).toHaveLength(
+      500,
+    );
   });
 });
 
@@ -59,20 +115,33 @@ describe('documents/delete', () => {
   test('removes documents and their entries, begins one job per transaction, and leaves others alone', async () => {
     await ok(ADD, { folderId: 'f', documents: ids(40).map((documentId) => ({ documentId })) });
     const { body } = await customer.call(DELETE, { ...acme, documentIds: ['filed', 'none', ...ids(40), 'filed'] });
-    expect([body.result.message, body.result.data.filed, body.result.data.none]).toEqual(['Document(s) deleted successfully.', { success: true, id: expect.stringMatching(/^doc_/), message: 'Deleted Successfully' }, { ...absent, id: 'none', code: 'not-found' }]);
+    expect([body.result.message, body.result.data.filed, body.result.data.none]).toEqual([
+      'Document(s) deleted successfully.',
+      { success: true, id: expect.stringMatching(/^doc_/), message: 'Deleted Successfully' },
+      { ...absent, id: 'none', code: 'not-found' },
+    ]);
     expect((await ok(GET, {})).map(({ id }: any) => id)).toEqual(['a', 'b']);
     expect((await itemsOf(engine, customer, 'FolderEntry')).map(({ id }) => id).toSorted()).toEqual(['f', 'g']);
     const jobs = await itemsOf(engine, customer, 'Job');
-    expect(jobs.flatMap(({ data }) => JSON.parse(data).documents.map(({ documentId }: any) => documentId)).toSorted()).toEqual([...ids(40), 'filed']);
+    expect(
+      jobs.flatMap(({ data }) => JSON.parse(data).documents.map(({ documentId }: any) => documentId)).toSorted(),
+    ).toEqual([...ids(40), 'filed']);
     expect(jobs.length).toBe(3);
     expect(new Set(jobs.map(({ kind }) => kind))).toEqual(new Set(['removeDocuments']));
   });
 
   test('the id is free at once, and the new document is empty', async () => {
-    await ok('/v2/commentannotations/add', { documentId: 'a', commentAnnotations: [{ annotationId: 't', commentData: [{ commentText: 'x', from: { userId: 'ada' } }] }] });
+    await ok('/v2/commentannotations/add', {
+      documentId: 'a',
+      commentAnnotations: [{ annotationId: 't', commentData: [{ commentText: 'x', from: { userId: 'ada' } }] }],
+    });
     await ok('/v2/users/add', { documentId: 'a', users: [{ userId: 'ada' }] });
     await ok(DELETE, { documentIds: ['a'] });
-    expect(await error('/v2/commentannotations/get', { documentId: 'a' })).toEqual([404, 'NOT_FOUND', 'Document does not exist']);
+    expect(await error('/v2/commentannotations/get', { documentId: 'a' })).toEqual([
+      404,
+      'NOT_FOUND',
+      'Document does not exist',
+    ]);
     await ok(ADD, { documents: [{ documentId: 'a' }] });
     expect(await ok('/v2/commentannotations/get', { documentId: 'a' })).toEqual([]);
     expect(await ok('/v2/users/get', { documentId: 'a' })).toEqual([]);
@@ -87,24 +156,49 @@ describe('documents/delete', () => {
 });
 
 describe('documents/move', () => {
-  test('puts documents into a folder and to the top; the access type is the folder\'s', async () => {
+  test("puts documents into a folder and to the top; the access type is the folder's", async () => {
     const { body } = await customer.call(MOVE, { ...acme, documentIds: ['a', 'filed', 'a'], folderId: 'g' });
     expect(body.result).toEqual({ status: 'success', message: 'Documents moved successfully.' });
-    expect((await ok(GET, { folderId: 'g' })).map(({ id, folderId, accessType }: any) => [id, folderId, accessType])).toEqual([['a', 'g', 'public'], ['filed', 'g', 'public']]);
+    expect(
+      (await ok(GET, { folderId: 'g' })).map(({ id, folderId, accessType }: any) => [id, folderId, accessType]),
+    ).toEqual([
+      ['a', 'g', 'public'],
+      ['filed', 'g', 'public'],
+    ]);
     expect(await ok(GET, { folderId: 'f' })).toEqual([]);
     await ok(MOVE, { documentIds: ['a'], folderId: 'f' });
     await ok(MOVE, { documentIds: ['filed', 'b'], folderId: 'root' });
-    expect((await read('a', 'b', 'filed')).map(({ folderId, accessType }: any) => [folderId, accessType])).toEqual([['f', 'restricted'], [undefined, 'public'], [undefined, 'public']]);
-    expect((await itemsOf(engine, customer, 'FolderEntry')).filter(({ kind }) => kind === 'document').map(({ id }) => id)).toEqual(['a']);
+    expect((await read('a', 'b', 'filed')).map(({ folderId, accessType }: any) => [folderId, accessType])).toEqual([
+      ['f', 'restricted'],
+      [undefined, 'public'],
+      [undefined, 'public'],
+    ]);
+    expect(
+      (await itemsOf(engine, customer, 'FolderEntry')).filter(({ kind }) => kind === 'document').map(({ id }) => id),
+    ).toEqual(['a']);
   });
 
   test('moves all or none: an unknown or disabled one, or an unknown folder, stops the call by name', async () => {
     const { status, body } = await customer.call(MOVE, { ...acme, documentIds: ['a', 'none'], folderId: 'f' });
-    expect([status, body.error.status, body.error.details.issues]).toEqual([404, 'NOT_FOUND', [{ path: ['documentIds', 1], code: 'does_not_exist', message: 'documentIds[1]: Document does not exist' }]]);
+    expect([status, body.error.status, body.error.details.issues]).toEqual([
+      404,
+      'NOT_FOUND',
+      [{ path: ['documentIds', 1], code: 'does_not_exist', message: 'documentIds[1]: Document does not exist' }],
+    ]);
     await ok(DISABLE, { documentIds: ['b'], disabled: true });
-    expect(await error(MOVE, { documentIds: ['a', 'b'], folderId: 'f' })).toEqual([400, 'FAILED_PRECONDITION', 'The document is disabled']);
-    expect(await error(MOVE, { documentIds: ['a'], folderId: 'none' })).toEqual([404, 'NOT_FOUND', 'Folder does not exist']);
-    expect(await error(MOVE, { documentIds: ids(31), folderId: 'f' })).toEqual(INVALID('documentIds must have at most 30 items'));
+    expect(await error(MOVE, { documentIds: ['a', 'b'], folderId: 'f' })).toEqual([
+      400,
+      'FAILED_PRECONDITION',
+      'The document is disabled',
+    ]);
+    expect(await error(MOVE, { documentIds: ['a'], folderId: 'none' })).toEqual([
+      404,
+      'NOT_FOUND',
+      'Folder does not exist',
+    ]);
+    expect(await error(MOVE, { documentIds: ids(31), folderId: 'f' })).toEqual(
+      INVALID('documentIds must have at most 30 items'),
+    );
     expect(await error(MOVE, { documentIds: [], folderId: 'f' })).toEqual(INVALID('documentIds must not be empty'));
     expect((await read('a'))[0].folderId).toBeUndefined();
   });
@@ -121,9 +215,18 @@ describe('documents/move', () => {
 describe('documents/access/disablestate/update', () => {
   test('disables and enables; unknown documents fail alone', async () => {
     const { body } = await customer.call(DISABLE, { ...acme, documentIds: ['a', 'none'], disabled: true });
-    expect(body.result).toEqual({ status: 'success', message: 'Updated disable state for documents successfully.', data: { a: { success: true, disabled: true, message: 'Document disabled state updated.' }, none: { ...absent, disabled: null } } });
+    expect(body.result).toEqual({
+      status: 'success',
+      message: 'Updated disable state for documents successfully.',
+      data: {
+        a: { success: true, disabled: true, message: 'Document disabled state updated.' },
+        none: { ...absent, disabled: null },
+      },
+    });
     expect((await read('a'))[0].disabled).toBe(true);
-    expect(await ok(DISABLE, { documentIds: ['a'], disabled: false })).toEqual({ a: { success: true, disabled: false, message: 'Document disabled state updated.' } });
+    expect(await ok(DISABLE, { documentIds: ['a'], disabled: false })).toEqual({
+      a: { success: true, disabled: false, message: 'Document disabled state updated.' },
+    });
     expect((await read('a'))[0].disabled).toBe(false);
     expect(await error(DISABLE, { documentIds: ['a'] })).toEqual(INVALID('disabled is required'));
   });
@@ -131,9 +234,25 @@ describe('documents/access/disablestate/update', () => {
   test('a disabled document is not changed, item by item, but read and deleted', async () => {
     await ok(DISABLE, { documentIds: ['a'], disabled: true });
     const refused = { success: false, message: 'The document is disabled' };
-    expect(await ok(UPDATE, { documents: [{ documentId: 'a', documentName: 'x' }, { documentId: 'b', documentName: 'x' }] })).toMatchObject({ a: refused, b: { success: true } });
-    expect(await ok(ACCESS, { documentIds: ['a', 'b'], accessType: 'restricted' })).toMatchObject({ a: { ...refused, accessType: null }, b: { success: true } });
-    expect((await read('a'))[0]).toEqual({ id: 'a', documentName: 'A', disabled: true, accessType: 'public', metadata: { version: 1, kept: true } });
+    expect(
+      await ok(UPDATE, {
+        documents: [
+          { documentId: 'a', documentName: 'x' },
+          { documentId: 'b', documentName: 'x' },
+        ],
+      }),
+    ).toMatchObject({ a: refused, b: { success: true } });
+    expect(await ok(ACCESS, { documentIds: ['a', 'b'], accessType: 'restricted' })).toMatchObject({
+      a: { ...refused, accessType: null },
+      b: { success: true },
+    });
+    expect((await read('a'))[0]).toEqual({
+      id: 'a',
+      documentName: 'A',
+      disabled: true,
+      accessType: 'public',
+      metadata: { version: 1, kept: true },
+    });
     expect(await ok(DELETE, { documentIds: ['a'] })).toMatchObject({ a: { success: true } });
   });
 });
@@ -153,7 +272,11 @@ test('in a disabled organization documents are neither added nor changed; they a
 test('documents/count/get counts those of an organization, and those directly in a folder', async () => {
   await ok(ADD, { folderId: 'g', documents: ids(120).map((documentId) => ({ documentId })) });
   await ok('/v2/organizations/folders/add', { folders: [{ folderId: 'sub', parentFolderId: 'g' }] });
-  expect(await Promise.all([{}, { folderId: 'f' }, { folderId: 'g' }, { folderId: 'sub' }].map((more) => ok(COUNT, more)))).toEqual([123, 1, 120, 0].map((count) => ({ count })));
+  expect(
+    await Promise.all([{}, { folderId: 'f' }, { folderId: 'g' }, { folderId: 'sub' }].map((more) => ok(COUNT, more))),
+  ).toEqual([123, 1, 120, 0].map((count) => ({ count })));
   expect(await error(COUNT, { folderId: 'none' })).toEqual([404, 'NOT_FOUND', 'Folder does not exist']);
-  expect(await error(COUNT, { organizationId: 'none' })).toEqual(INVALID('organizationId: the organization does not exist'));
+  expect(await error(COUNT, { organizationId: 'none' })).toEqual(
+    INVALID('organizationId: the organization does not exist'),
+  );
 });

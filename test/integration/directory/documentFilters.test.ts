@@ -7,13 +7,16 @@ import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { post } from '../../support/requests.ts';
 
-const [ADD, GET, UPDATE, COUNT] = ['add', 'get', 'update', 'count/get'].map((verb) => `/v2/organizations/documents/${verb}`) as [string, string, string, string];
+const [ADD, GET, UPDATE, COUNT] = ['add', 'get', 'update', 'count/get'].map(
+  (verb) => `/v2/organizations/documents/${verb}`,
+) as [string, string, string, string];
 const acme = { organizationId: 'acme' };
 const isDraft = [{ key: 'status', operator: '==', value: 'draft' }];
 
 let engine: Engine;
 let customer: Customer;
-const numbered = (prefix: string, count: number) => Array.from({ length: count }, (_each, index) => `${prefix}${String(index).padStart(4, '0')}`);
+const numbered = (prefix: string, count: number) =>
+  Array.from({ length: count }, (_each, index) => `${prefix}${String(index).padStart(4, '0')}`);
 const crowd = numbered('c', 2_600);
 const ids = (documents: any[]) => documents.map(({ id }) => id);
 
@@ -21,12 +24,29 @@ const ids = (documents: any[]) => documents.map(({ id }) => id);
 beforeAll(async () => {
   engine = await startEngine();
   customer = await newCustomer();
-  const document = (documentId: string, status: string, version: number) => ({ documentId, metadata: { status, version } });
-  await customer.ok('/v2/organizations/folders/add', { ...acme, createOrganization: true, folders: [{ folderId: 'f' }] });
-  await customer.ok(ADD, { ...acme, documents: [document('a', 'draft', 1), document('b', 'final', 2), { documentId: 'bare' }] });
-  await customer.ok(ADD, { ...acme, folderId: 'f', documents: [document('filed', 'draft', 3), document('filed2', 'final', 4)] });
+  const document = (documentId: string, status: string, version: number) => ({
+    documentId,
+    metadata: { status, version },
+  });
+  await customer.ok('/v2/organizations/folders/add', {
+    ...acme,
+    createOrganization: true,
+    folders: [{ folderId: 'f' }],
+  });
+  await customer.ok(ADD, {
+    ...acme,
+    documents: [document('a', 'draft', 1), document('b', 'final', 2), { documentId: 'bare' }],
+  });
+  await customer.ok(ADD, {
+    ...acme,
+    folderId: 'f',
+    documents: [document('filed', 'draft', 3), document('filed2', 'final', 4)],
+  });
   for (let from = 0; from < crowd.length; from += 500) {
-    const documents = crowd.slice(from, from + 500).map((documentId, index) => ({ documentId, ...((from + index) % 100 === 99 && { metadata: { status: 'draft' } }) }));
+    const documents = crowd.slice(from, from + 500).map((documentId, index) => ({
+      documentId,
+      ...((from + index) % 100 === 99 && { metadata: { status: 'draft' } }),
+    }));
     await customer.ok(ADD, { organizationId: 'crowd', createOrganization: true, documents });
   }
 }, 60_000);
@@ -54,7 +74,9 @@ describe('filters of documents/get', () => {
   test('give the documents whose metadata meet all of them', async () => {
     expect(await pages({ filters: isDraft })).toEqual([['a', 'filed']]);
     expect(await pages({ filters: [...isDraft, { key: 'version', operator: '>', value: 1 }] })).toEqual([['filed']]);
-    expect(await pages({ folderId: 'f', filters: [{ key: 'status', operator: 'not-in', value: ['draft'] }] })).toEqual([['filed2']]);
+    expect(await pages({ folderId: 'f', filters: [{ key: 'status', operator: 'not-in', value: ['draft'] }] })).toEqual([
+      ['filed2'],
+    ]);
     expect(await pages({ documentIds: ['b', 'a', 'bare'], filters: isDraft })).toEqual([['a']]);
   });
 
@@ -75,35 +97,67 @@ describe('filters of documents/get', () => {
   test.each([
     ['filters must have at most 10 items', Array.from({ length: 11 }, () => isDraft[0])],
     ['filters must not be empty', []],
-    ['filters[0].operator must be "==" or "!=" or "<" or "<=" or ">" or ">=" or "in" or "not-in" or "array-contains" or "array-contains-any"', [{ key: 'status', operator: '=', value: 1 }]],
+    [
+      'filters[0].operator must be "==" or "!=" or "<" or "<=" or ">" or ">=" or "in" or "not-in" or "array-contains" or "array-contains-any"',
+      [{ key: 'status', operator: '=', value: 1 }],
+    ],
     ['filters[0].key is required', [{ operator: '==', value: 1 }]],
     ['filters[0].key must have at most 512 characters', [{ key: 'x'.repeat(513), operator: '==', value: 1 }]],
-    ['filters[0].value must be a list of 1 to 30 values with the operators in, not-in, array-contains-any', [{ key: 'status', operator: 'in', value: 'draft' }]],
-    ['filters[0].value must be a string, a number or a boolean with the operators <, <=, >, >=', [{ key: 'status', operator: '<', value: ['draft'] }]],
-    ['filters[0].value must be at most 4096 bytes as JSON', [{ key: 'status', operator: '==', value: 'x'.repeat(4_100) }]],
+    [
+      'filters[0].value must be a list of 1 to 30 values with the operators in, not-in, array-contains-any',
+      [{ key: 'status', operator: 'in', value: 'draft' }],
+    ],
+    [
+      'filters[0].value must be a string, a number or a boolean with the operators <, <=, >, >=',
+      [{ key: 'status', operator: '<', value: ['draft'] }],
+    ],
+    [
+      'filters[0].value must be at most 4096 bytes as JSON',
+      [{ key: 'status', operator: '==', value: 'x'.repeat(4_100) }],
+    ],
   ] as const)('are refused by documents/get and documents/count/get: %s', async (message, filters) => {
-    expect([await refusal(GET, { filters }), await refusal(COUNT, { filters })]).toEqual([[400, message], [400, message]]);
+    expect([await refusal(GET, { filters }), await refusal(COUNT, { filters })]).toEqual([
+      [400, message],
+      [400, message],
+    ]);
   });
 });
 
 test('documents/get refuses orderByCommentViews, because views of comments are not recorded', async () => {
-  expect(await refusal(GET, { orderByCommentViews: true })).toEqual([400, 'orderByCommentViews must not be true: this service does not record who viewed comments, so documents have no such order']);
+  expect(await refusal(GET, { orderByCommentViews: true })).toEqual([
+    400,
+    'orderByCommentViews must not be true: this service does not record who viewed comments, so documents have no such order',
+  ]);
   expect((await pages({ orderByCommentViews: false })).flat()).toHaveLength(5);
 });
 
 describe('documents/count/get', () => {
   test('counts the documents that meet filters, and says that the filters were applied', async () => {
     const { body } = await customer.call(COUNT, { ...acme, filters: isDraft });
-    expect(body.result).toEqual({ status: 'success', message: 'Documents count retrieved successfully.', data: { count: 2, filtersApplied: true } });
-    expect(await customer.ok(COUNT, { ...acme, folderId: 'f', filters: isDraft })).toEqual({ count: 1, filtersApplied: true });
-    expect(await customer.ok(COUNT, { organizationId: 'crowd', filters: isDraft })).toEqual({ count: 26, filtersApplied: true });
+    expect(body.result).toEqual({
+      status: 'success',
+      message: 'Documents count retrieved successfully.',
+      data: { count: 2, filtersApplied: true },
+    });
+    expect(await customer.ok(COUNT, { ...acme, folderId: 'f', filters: isDraft })).toEqual({
+      count: 1,
+      filtersApplied: true,
+    });
+    expect(await customer.ok(COUNT, { organizationId: 'crowd', filters: isDraft })).toEqual({
+      count: 26,
+      filtersApplied: true,
+    });
     expect(await customer.ok(COUNT, acme)).toEqual({ count: 5 });
   });
 
   test('counts all documents, and says that the filters were not applied, when there are too many documents to read', async () => {
-    const search = { ...searchDocuments, open: (env: Parameters<typeof searchDocuments.open>[0]) => new DocumentSearch(openTable(env), 500) };
+    const search = {
+      ...searchDocuments,
+      open: (env: Parameters<typeof searchDocuments.open>[0]) => new DocumentSearch(openTable(env), 500),
+    };
     const handler = toLambda({ ...countEndpoint, uses: { ...countEndpoint.uses, search } });
-    const count = async (organizationId: string) => (await post(handler, customer.headers, { organizationId, filters: isDraft })).body.result.data;
+    const count = async (organizationId: string) =>
+      (await post(handler, customer.headers, { organizationId, filters: isDraft })).body.result.data;
     expect(await count('crowd')).toEqual({ count: 2_600, filtersApplied: false });
     expect(await count('acme')).toEqual({ count: 2, filtersApplied: true });
   });
@@ -114,16 +168,24 @@ describe('documents/count/get', () => {
   });
 
   test.each([{ filters: isDraft }, { folderId: 'f' }])('refuses excludeFolderDocs together with %j', async (data) => {
-    expect(await refusal(COUNT, { excludeFolderDocs: true, ...data })).toEqual([400, 'excludeFolderDocs must not be given together with filters, folderId']);
+    expect(await refusal(COUNT, { excludeFolderDocs: true, ...data })).toEqual([
+      400,
+      'excludeFolderDocs must not be given together with filters, folderId',
+    ]);
   });
 });
 
 describe('merge of documents/update', () => {
   const read = async () => (await customer.ok(GET, { organizationId: 'merging', documentIds: ['d'] }))[0].metadata;
-  const update = (data: object, document: object) => customer.ok(UPDATE, { organizationId: 'merging', ...data, documents: [{ documentId: 'd', ...document }] });
+  const update = (data: object, document: object) =>
+    customer.ok(UPDATE, { organizationId: 'merging', ...data, documents: [{ documentId: 'd', ...document }] });
 
   test('keeps the other metadata fields; without it the metadata that are sent replace the stored ones', async () => {
-    await customer.ok(ADD, { organizationId: 'merging', createOrganization: true, documents: [{ documentId: 'd', metadata: { a: 1, b: 2 } }] });
+    await customer.ok(ADD, {
+      organizationId: 'merging',
+      createOrganization: true,
+      documents: [{ documentId: 'd', metadata: { a: 1, b: 2 } }],
+    });
     await update({ merge: true }, { metadata: { b: 3 } });
     expect(await read()).toEqual({ a: 1, b: 3 });
     await update({}, { documentName: 'D' });
@@ -132,15 +194,39 @@ describe('merge of documents/update', () => {
     expect(await read()).toEqual({ c: 4 });
     await update({}, { metadata: {} });
     expect(await read()).toBeUndefined();
-    expect(await refusal(UPDATE, { merge: 'yes', documents: [{ documentId: 'd' }] })).toEqual([400, 'merge must be a boolean']);
+    expect(await refusal(UPDATE, { merge: 'yes', documents: [{ documentId: 'd' }] })).toEqual([
+      400,
+      'merge must be a boolean',
+    ]);
   });
 });
 
 test('failed items of documents/add, update and delete say the id that was sent and a code', async () => {
-  const documents = [{ documentId: 'a', documentName: 'x' }, { documentId: 'none', documentName: 'x' }];
-  expect(await customer.ok(ADD, { ...acme, documents: [documents[0]] })).toEqual({ a: { success: false, id: 'a', code: 'already-exists', message: 'Document already exists' } });
-  expect((await customer.ok(UPDATE, { ...acme, documents })).none).toEqual({ success: false, id: 'none', code: 'not-found', message: 'Document does not exist' });
-  expect(await customer.ok('/v2/organizations/documents/delete', { ...acme, documentIds: ['none'] })).toEqual({ none: { success: false, id: 'none', code: 'not-found', message: 'Document does not exist' } });
-  await customer.ok('/v2/organizations/documents/access/disablestate/update', { ...acme, documentIds: ['a'], disabled: true });
-  expect((await customer.ok(UPDATE, { ...acme, documents })).a).toEqual({ success: false, id: 'a', code: 'internal', message: 'The document is disabled' });
+  const documents = [
+    { documentId: 'a', documentName: 'x' },
+    { documentId: 'none', documentName: 'x' },
+  ];
+  expect(await customer.ok(ADD, { ...acme, documents: [documents[0]] })).toEqual({
+    a: { success: false, id: 'a', code: 'already-exists', message: 'Document already exists' },
+  });
+  expect((await customer.ok(UPDATE, { ...acme, documents })).none).toEqual({
+    success: false,
+    id: 'none',
+    code: 'not-found',
+    message: 'Document does not exist',
+  });
+  expect(await customer.ok('/v2/organizations/documents/delete', { ...acme, documentIds: ['none'] })).toEqual({
+    none: { success: false, id: 'none', code: 'not-found', message: 'Document does not exist' },
+  });
+  await customer.ok('/v2/organizations/documents/access/disablestate/update', {
+    ...acme,
+    documentIds: ['a'],
+    disabled: true,
+  });
+  expect((await customer.ok(UPDATE, { ...acme, documents })).a).toEqual({
+    success: false,
+    id: 'a',
+    code: 'internal',
+    message: 'The document is disabled',
+  });
 });

@@ -28,7 +28,8 @@ beforeEach(async () => {
 const clock = () => now;
 const ok = (path: string, data: object) => customer.ok(path, { ...acme, ...data });
 const addFolders = (...folders: object[]) => ok(`${FOLDERS}/add`, { createOrganization: true, folders });
-const addDocuments = (folderId: string | undefined, ...documentIds: string[]) => ok(`${DOCUMENTS}/add`, { folderId, documents: documentIds.map((documentId) => ({ documentId })) });
+const addDocuments = (folderId: string | undefined, ...documentIds: string[]) =>
+  ok(`${DOCUMENTS}/add`, { folderId, documents: documentIds.map((documentId) => ({ documentId })) });
 async function error(path: string, data: object): Promise<unknown> {
   const { body } = await customer.call(path, { ...acme, ...data });
   return body.error?.status;
@@ -36,7 +37,9 @@ async function error(path: string, data: object): Promise<unknown> {
 async function jobs(): Promise<StoredJob[]> {
   const items = await itemsOf(engine, customer, 'Job');
   const keys = items.map(({ jobId }) => ({ tenant: customer.apiKey, jobId: jobId as string }));
-  return (await table.getMany(JobEntity, keys)).flatMap((job) => (job ? [{ ...job, tenant: customer.apiKey }] : [])).toSorted((a, b) => (a.jobId < b.jobId ? -1 : 1));
+  return (await table.getMany(JobEntity, keys))
+    .flatMap((job) => (job ? [{ ...job, tenant: customer.apiKey }] : []))
+    .toSorted((a, b) => (a.jobId < b.jobId ? -1 : 1));
 }
 
 /** One step of a job, as the worker does it; gives the job as it is then. `twice`: by two who have it at the same time. */
@@ -51,7 +54,12 @@ async function step(job: StoredJob, { twice = false } = {}): Promise<StoredJob |
     return 'done';
   }
   if (result.notBefore !== undefined) now = Math.max(now, result.notBefore);
-  const changed = await store.change(job, { progress: result.progress, dueAt: now, leaseUntil: undefined, tries: undefined });
+  const changed = await store.change(job, {
+    progress: result.progress,
+    dueAt: now,
+    leaseUntil: undefined,
+    tries: undefined,
+  });
   if (changed === 'lost') throw new Error('Somebody else has the job');
   return changed;
 }
@@ -82,16 +90,24 @@ async function tree(): Promise<Map<string, string>> {
 /** The same as it is stored, whatever changes are under way. */
 async function storedTree(): Promise<Map<string, string>> {
   const items = await itemsOf(engine, customer, 'Folder');
-  return new Map(items.map(({ folderId, ancestors, accessType }) => [folderId, `${['root', ...ancestors.map((one: any) => one.folderId)].join('/')} ${accessType}`]));
+  return new Map(
+    items.map(({ folderId, ancestors, accessType }) => [
+      folderId,
+      `${['root', ...ancestors.map((one: any) => one.folderId)].join('/')} ${accessType}`,
+    ]),
+  );
 }
 
 const sorted = (of: ReadonlyMap<string, string>) => [...of].toSorted(([a], [b]) => (a < b ? -1 : 1));
-const leftovers = async () => (await Promise.all(['FolderChange', 'Job'].map((type) => itemsOf(engine, customer, type)))).flat();
+const leftovers = async () =>
+  (await Promise.all(['FolderChange', 'Job'].map((type) => itemsOf(engine, customer, type)))).flat();
 const counted = async () => (await itemsOf(engine, customer, 'Organization'))[0]!.folderChanges;
 
 describe('a subtree of 200 folders that is moved', () => {
   /** f0 at the top of it; ten more below that; the others below these in chains. */
-  const parents = Array.from({ length: 200 }, (_, i) => (i === 0 ? 'from' : i <= 10 ? 'f0' : `f${i - 10 < 100 ? i - 10 : 1 + (i % 10)}`));
+  const parents = Array.from({ length: 200 }, (_, i) =>
+    i === 0 ? 'from' : i <= 10 ? 'f0' : `f${i - 10 < 100 ? i - 10 : 1 + (i % 10)}`,
+  );
   const idsOf = (of: readonly string[]) => of.map((_parent, i) => `f${i}`);
 
   /** What each folder's place is when f0 lies in another folder. */
@@ -111,7 +127,15 @@ describe('a subtree of 200 folders that is moved', () => {
   const all = (...maps: Map<string, string>[]) => sorted(new Map(maps.flatMap((map) => [...map])));
 
   async function grow(): Promise<void> {
-    await addFolders({ folderId: 'from' }, { folderId: 'to', accessType: 'restricted' }, ...idsOf(parents).map((folderId, i) => ({ folderId, parentFolderId: parents[i], ...(i === 5 && { accessType: 'organizationPrivate' }) })));
+    await addFolders(
+      { folderId: 'from' },
+      { folderId: 'to', accessType: 'restricted' },
+      ...idsOf(parents).map((folderId, i) => ({
+        folderId,
+        parentFolderId: parents[i],
+        ...(i === 5 && { accessType: 'organizationPrivate' }),
+      })),
+    );
     await addDocuments('f150', 'nda');
   }
 
@@ -123,11 +147,15 @@ describe('a subtree of 200 folders that is moved', () => {
 
     const accessOf = async () => {
       const { u } = await ok('/v2/auth/permissions/get', { userIds: ['u'], folderIds: ['f150'], documentIds: ['nda'] });
-      return [u.folders.f150.accessType, u.documents.nda.accessType, (await ok(`${DOCUMENTS}/get`, { documentIds: ['nda'] }))[0].accessType];
+      return [
+        u.folders.f150.accessType,
+        u.documents.nda.accessType,
+        (await ok(`${DOCUMENTS}/get`, { documentIds: ['nda'] }))[0].accessType,
+      ];
     };
     expect(sorted(await tree())).toEqual(after);
     expect(await accessOf()).toEqual(['restricted', 'restricted', 'restricted']);
-    const rewritten = async () => [...await storedTree()].filter(([id, at]) => before.get(id) !== at).length;
+    const rewritten = async () => [...(await storedTree())].filter(([id, at]) => before.get(id) !== at).length;
     expect(await rewritten()).toBe(1);
 
     let job = (await jobs())[0]!;
@@ -152,7 +180,12 @@ describe('a subtree of 200 folders that is moved', () => {
   test('comes out right from any state of the job that is taken up again', async () => {
     await grow();
     await ok(`${FOLDERS}/access/update`, { folderIds: ['f0'], accessType: 'restricted' });
-    await ok(`${FOLDERS}/update`, { folders: [{ folderId: 'f2', parentFolderId: 'to' }, { folderId: 'f0', parentFolderId: 'to' }] });
+    await ok(`${FOLDERS}/update`, {
+      folders: [
+        { folderId: 'f2', parentFolderId: 'to' },
+        { folderId: 'f0', parentFolderId: 'to' },
+      ],
+    });
     const after = sorted(await tree());
     let steps = 0;
     for (let open = await jobs(); open.length > 0; open = await jobs()) {
@@ -182,24 +215,35 @@ test('jobs are counted off once each, also by two workers who end one at the sam
 
 describe('what was written beside a change', () => {
   test('is rewritten in the second round, a minute later, and not before', async () => {
-    await addFolders({ folderId: 'a' }, { folderId: 'b', parentFolderId: 'a' }, { folderId: 'to', accessType: 'restricted' });
+    await addFolders(
+      { folderId: 'a' },
+      { folderId: 'b', parentFolderId: 'a' },
+      { folderId: 'to', accessType: 'restricted' },
+    );
     const stale = (await itemsOf(engine, customer, 'Folder')).find(({ folderId }) => folderId === 'b')!;
     await ok(`${FOLDERS}/update`, { folders: [{ folderId: 'a', parentFolderId: 'to' }] });
     const begun = (await jobs())[0]!;
     now = begun.createdAt;
-    const waiting = await step(begun) as StoredJob;
+    const waiting = (await step(begun)) as StoredJob;
     expect(now).toBe(begun.createdAt + SETTLED_MS);
     expect(Object.fromEntries(await storedTree()).b).toBe('root/to/a restricted');
     // A request that had read b before writes it now.
     await addFolders({ folderId: 'late', parentFolderId: 'b' });
     for (const folderId of ['b', 'late']) {
       const item = (await itemsOf(engine, customer, 'Folder')).find((one) => one.folderId === folderId)!;
-      const ancestors = folderId === 'b' ? stale.ancestors : [...stale.ancestors, { folderId: 'b', internalId: stale.internalId }];
+      const ancestors =
+        folderId === 'b' ? stale.ancestors : [...stale.ancestors, { folderId: 'b', internalId: stale.internalId }];
       await writeItem({ ...item, ancestors, accessType: 'public', accessFrom: 'root', _r: (item._r as number) + 1 });
     }
-    expect(Object.fromEntries(await tree())).toMatchObject({ b: 'root/to/a restricted', late: 'root/to/a/b restricted' });
+    expect(Object.fromEntries(await tree())).toMatchObject({
+      b: 'root/to/a restricted',
+      late: 'root/to/a/b restricted',
+    });
     expect(await step(waiting)).toBe('done');
-    expect(Object.fromEntries(await storedTree())).toMatchObject({ b: 'root/to/a restricted', late: 'root/to/a/b restricted' });
+    expect(Object.fromEntries(await storedTree())).toMatchObject({
+      b: 'root/to/a restricted',
+      late: 'root/to/a/b restricted',
+    });
     expect(await counted()).toBeUndefined();
   });
 
@@ -212,48 +256,107 @@ describe('a folder that is deleted with three levels, documents, comments and gr
   const inner = { documentId: 'inner' };
 
   async function fill(): Promise<void> {
-    await addFolders({ folderId: 'keep' }, { folderId: 'a', accessType: 'restricted' }, { folderId: 'b', parentFolderId: 'a' }, { folderId: 'c', parentFolderId: 'b' });
+    await addFolders(
+      { folderId: 'keep' },
+      { folderId: 'a', accessType: 'restricted' },
+      { folderId: 'b', parentFolderId: 'a' },
+      { folderId: 'c', parentFolderId: 'b' },
+    );
     await addDocuments('a', 'outer');
     await addDocuments('c', 'inner', 'other');
     await addDocuments('keep', 'kept');
     for (const documentId of ['inner', 'kept']) {
-      await ok('/v2/commentannotations/add', { documentId, commentAnnotations: [{ annotationId: 'thread', commentData: [{ commentText: 'Text', from: { userId: 'ada' } }] }] });
+      await ok('/v2/commentannotations/add', {
+        documentId,
+        commentAnnotations: [
+          { annotationId: 'thread', commentData: [{ commentText: 'Text', from: { userId: 'ada' } }] },
+        ],
+      });
       await ok('/v2/users/add', { documentId, users: [{ userId: 'ada' }] });
     }
     await ok('/v2/users/add', { folderId: 'b', users: [{ userId: 'grace' }] });
-    await ok('/v2/auth/permissions/add', { user: { userId: 'grace' }, permissions: { resources: [{ type: 'document', id: 'inner', ...acme }, { type: 'folder', id: 'c', ...acme }, { type: 'folder', id: 'keep', ...acme }] } });
+    await ok('/v2/auth/permissions/add', {
+      user: { userId: 'grace' },
+      permissions: {
+        resources: [
+          { type: 'document', id: 'inner', ...acme },
+          { type: 'folder', id: 'c', ...acme },
+          { type: 'folder', id: 'keep', ...acme },
+        ],
+      },
+    });
   }
 
   const remove = (folderId: string) => ok(`${FOLDERS}/delete`, { folderId });
-  const resourcesOf = (type: string, id: string) => ({ user: { userId: 'ada' }, permissions: { resources: [{ type, id, ...acme }] } });
+  const resourcesOf = (type: string, id: string) => ({
+    user: { userId: 'ada' },
+    permissions: { resources: [{ type, id, ...acme }] },
+  });
 
   async function expectGone(): Promise<void> {
-    expect((await ok(`${FOLDERS}/get`, { maxDepth: 20 })).map(({ folderId, subFolders }: any) => [folderId, subFolders])).toEqual([['keep', []]]);
+    expect(
+      (await ok(`${FOLDERS}/get`, { maxDepth: 20 })).map(({ folderId, subFolders }: any) => [folderId, subFolders]),
+    ).toEqual([['keep', []]]);
     for (const folderId of ['a', 'b', 'c']) {
       expect(await error(`${FOLDERS}/get`, { folderId })).toBe('NOT_FOUND');
       expect(await error(`${DOCUMENTS}/get`, { folderId })).toBe('NOT_FOUND');
       expect(await error('/v2/users/get', { folderId })).toBe('NOT_FOUND');
       expect(await error('/v2/auth/permissions/add', resourcesOf('folder', folderId))).toBe('NOT_FOUND');
       expect(await error(`${DOCUMENTS}/add`, { folderId, documents: [{ documentId: 'new' }] })).toBe('NOT_FOUND');
-      expect((await ok(`${FOLDERS}/update`, { folders: [{ folderId, folderName: 'x' }] }))[folderId]).toMatchObject({ success: false, message: 'Folder does not exist.' });
-      expect((await ok(`${FOLDERS}/add`, { folders: [{ folderId: 'beneath', parentFolderId: folderId }] })).beneath).toMatchObject({ success: false, message: 'Parent folder does not exist.' });
+      expect((await ok(`${FOLDERS}/update`, { folders: [{ folderId, folderName: 'x' }] }))[folderId]).toMatchObject({
+        success: false,
+        message: 'Folder does not exist.',
+      });
+      expect(
+        (await ok(`${FOLDERS}/add`, { folders: [{ folderId: 'beneath', parentFolderId: folderId }] })).beneath,
+      ).toMatchObject({ success: false, message: 'Parent folder does not exist.' });
     }
     expect((await ok(`${DOCUMENTS}/get`, {})).map(({ id }: any) => id)).toEqual(['kept']);
     expect((await ok(`${DOCUMENTS}/count/get`, {})).count).toBe(1);
     expect(await ok(`${DOCUMENTS}/get`, { documentIds: ['outer', 'inner', 'kept'] })).toMatchObject([{ id: 'kept' }]);
-    const permissions = await ok('/v2/auth/permissions/get', { userIds: ['grace'], folderIds: ['b', 'c'], documentIds: ['inner'], skipResourceExistenceValidation: true });
-    expect([permissions.grace.folders.b, permissions.grace.folders.c, permissions.grace.documents.inner].map(({ errorCode }: any) => errorCode)).toEqual(Array(3).fill('does_not_exist'));
+    const permissions = await ok('/v2/auth/permissions/get', {
+      userIds: ['grace'],
+      folderIds: ['b', 'c'],
+      documentIds: ['inner'],
+      skipResourceExistenceValidation: true,
+    });
+    expect(
+      [permissions.grace.folders.b, permissions.grace.folders.c, permissions.grace.documents.inner].map(
+        ({ errorCode }: any) => errorCode,
+      ),
+    ).toEqual(Array(3).fill('does_not_exist'));
     for (const [path, data] of [
-      ['/v2/commentannotations/get', inner], ['/v2/commentannotations/comments/get', { ...inner, annotationId: 'thread' }], ['/v2/users/get', inner], ['/v2/recordings/get', inner], ['/v2/activities/get', inner],
-      ['/v2/notifications/get', inner], ['/v2/commentannotations/add', { ...inner, commentAnnotations: [{ commentData: [{ commentText: 'x', from: { userId: 'ada' } }] }] }],
-      ['/v2/recordings/add', { ...inner, recordings: [{ recordingType: 'audio', from: { userId: 'ada' } }] }], ['/v2/auth/permissions/add', resourcesOf('document', 'inner')], ['/v2/auth/permissions/remove', { userId: 'ada', permissions: resourcesOf('document', 'inner').permissions }],
-      [`${DOCUMENTS}/move`, { documentIds: ['inner'], folderId: 'root' }], ['/v2/notifications/config/set', { userIds: ['ada'], documentIds: ['inner'], config: { inbox: 'ALL' } }],
+      ['/v2/commentannotations/get', inner],
+      ['/v2/commentannotations/comments/get', { ...inner, annotationId: 'thread' }],
+      ['/v2/users/get', inner],
+      ['/v2/recordings/get', inner],
+      ['/v2/activities/get', inner],
+      ['/v2/notifications/get', inner],
+      [
+        '/v2/commentannotations/add',
+        { ...inner, commentAnnotations: [{ commentData: [{ commentText: 'x', from: { userId: 'ada' } }] }] },
+      ],
+      ['/v2/recordings/add', { ...inner, recordings: [{ recordingType: 'audio', from: { userId: 'ada' } }] }],
+      ['/v2/auth/permissions/add', resourcesOf('document', 'inner')],
+      ['/v2/auth/permissions/remove', { userId: 'ada', permissions: resourcesOf('document', 'inner').permissions }],
+      [`${DOCUMENTS}/move`, { documentIds: ['inner'], folderId: 'root' }],
+      ['/v2/notifications/config/set', { userIds: ['ada'], documentIds: ['inner'], config: { inbox: 'ALL' } }],
       ['/v2/events/publish', { ...inner, event: 'comment.add', data: {} }],
-    ] as const) expect([path, await error(path, data)]).toEqual([path, 'NOT_FOUND']);
-    expect((await ok('/v2/commentannotations/get', { annotationIds: ['thread'] })).map(({ metadata }: any) => metadata?.documentId ?? 'kept')).toEqual(['kept']);
+    ] as const)
+      expect([path, await error(path, data)]).toEqual([path, 'NOT_FOUND']);
+    expect(
+      (await ok('/v2/commentannotations/get', { annotationIds: ['thread'] })).map(
+        ({ metadata }: any) => metadata?.documentId ?? 'kept',
+      ),
+    ).toEqual(['kept']);
     expect((await ok('/v2/users/data/get', { userId: 'ada' })).comments).toHaveLength(1);
-    expect((await ok(`${DOCUMENTS}/update`, { documents: [{ documentId: 'inner', documentName: 'x' }] })).inner).toMatchObject({ success: false, message: 'Document does not exist' });
-    expect((await ok(`${DOCUMENTS}/delete`, { documentIds: ['inner'] })).inner).toMatchObject({ success: false, message: 'Document does not exist' });
+    expect(
+      (await ok(`${DOCUMENTS}/update`, { documents: [{ documentId: 'inner', documentName: 'x' }] })).inner,
+    ).toMatchObject({ success: false, message: 'Document does not exist' });
+    expect((await ok(`${DOCUMENTS}/delete`, { documentIds: ['inner'] })).inner).toMatchObject({
+      success: false,
+      message: 'Document does not exist',
+    });
   }
 
   test('is gone at once, everywhere, and stays gone while the job runs', async () => {
@@ -273,24 +376,53 @@ describe('a folder that is deleted with three levels, documents, comments and gr
     await addFolders({ folderId: 'keep' }, { folderId: 'filled' });
     await ok('/v2/users/add', { users: [{ userId: 'ada' }, { userId: 'grace' }] });
     await fill();
-    const first = new Set([...await itemsOf(engine, customer, 'Folder'), ...await itemsOf(engine, customer, 'Document')]
-      .filter(({ folderId, documentId }) => ['a', 'b', 'c'].includes(folderId) || ['outer', 'inner', 'other'].includes(documentId)).map(({ internalId }) => internalId as string));
+    const first = new Set(
+      [...(await itemsOf(engine, customer, 'Folder')), ...(await itemsOf(engine, customer, 'Document'))]
+        .filter(
+          ({ folderId, documentId }) =>
+            ['a', 'b', 'c'].includes(folderId) || ['outer', 'inner', 'other'].includes(documentId),
+        )
+        .map(({ internalId }) => internalId as string),
+    );
     expect(first.size).toBe(6);
     await remove('a');
 
-    expect(await addFolders({ folderId: 'c' }, { folderId: 'a', parentFolderId: 'c' })).toMatchObject({ c: { success: true }, a: { success: true } });
+    expect(await addFolders({ folderId: 'c' }, { folderId: 'a', parentFolderId: 'c' })).toMatchObject({
+      c: { success: true },
+      a: { success: true },
+    });
     expect(await addDocuments('a', 'inner')).toMatchObject({ inner: { success: true } });
-    expect(await tree()).toEqual(new Map([['a', 'root/c public'], ['c', 'root public'], ['keep', 'root public'], ['filled', 'root public']]));
+    expect(await tree()).toEqual(
+      new Map([
+        ['a', 'root/c public'],
+        ['c', 'root public'],
+        ['keep', 'root public'],
+        ['filled', 'root public'],
+      ]),
+    );
     expect(await ok('/v2/commentannotations/get', inner)).toEqual([]);
     expect(await ok('/v2/users/get', inner)).toEqual([]);
-    const { grace } = await ok('/v2/auth/permissions/get', { userIds: ['grace'], folderIds: ['c'], documentIds: ['inner'] });
-    expect([grace.folders.c, grace.documents.inner]).toEqual([{ accessRole: 'editor', accessType: 'public' }, { accessRole: 'editor', accessType: 'public' }]);
-    await ok('/v2/commentannotations/add', { ...inner, commentAnnotations: [{ annotationId: 'thread', commentData: [{ commentText: 'New', from: { userId: 'ada' } }] }] });
+    const { grace } = await ok('/v2/auth/permissions/get', {
+      userIds: ['grace'],
+      folderIds: ['c'],
+      documentIds: ['inner'],
+    });
+    expect([grace.folders.c, grace.documents.inner]).toEqual([
+      { accessRole: 'editor', accessType: 'public' },
+      { accessRole: 'editor', accessType: 'public' },
+    ]);
+    await ok('/v2/commentannotations/add', {
+      ...inner,
+      commentAnnotations: [{ annotationId: 'thread', commentData: [{ commentText: 'New', from: { userId: 'ada' } }] }],
+    });
     await ok('/v2/users/add', { folderId: 'c', users: [{ userId: 'ada' }] });
     // Items that the job must leave as they are: all that do not carry an internal id of the first ones.
     const ofFirst = (item: object) => [...first].some((id) => JSON.stringify(item).includes(id));
     const own = async () => (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${customer.apiKey}#`));
-    const jobless = (items: Record<string, any>[]) => items.filter(({ _t }) => !['Job', 'FolderChange', 'Organization'].includes(_t)).toSorted((a, b) => (a.PK + a.SK < b.PK + b.SK ? -1 : 1));
+    const jobless = (items: Record<string, any>[]) =>
+      items
+        .filter(({ _t }) => !['Job', 'FolderChange', 'Organization'].includes(_t))
+        .toSorted((a, b) => (a.PK + a.SK < b.PK + b.SK ? -1 : 1));
     const kept = jobless((await own()).filter((item) => !ofFirst(item)));
 
     await runJobs({ twice: true });
@@ -310,7 +442,12 @@ describe('a folder that is deleted with three levels, documents, comments and gr
     expect(Object.fromEntries(await tree())).toEqual(expected);
     await runJobs();
     expect(Object.fromEntries(await storedTree())).toEqual(expected);
-    expect((await ok(`${DOCUMENTS}/get`, {})).map(({ id, folderId }: any) => [id, folderId])).toEqual([['inner', 'c'], ['kept', 'keep'], ['other', 'c'], ['outer', 'keep']]);
+    expect((await ok(`${DOCUMENTS}/get`, {})).map(({ id, folderId }: any) => [id, folderId])).toEqual([
+      ['inner', 'c'],
+      ['kept', 'keep'],
+      ['other', 'c'],
+      ['outer', 'keep'],
+    ]);
     expect(await ok('/v2/commentannotations/get', inner)).toHaveLength(1);
     expect(await leftovers()).toEqual([]);
   });
@@ -320,9 +457,14 @@ describe('a folder that is deleted with three levels, documents, comments and gr
     await addDocuments('keep', 'kept');
     const entries = await itemsOf(engine, customer, 'FolderEntry');
     const [doomed, keep, kept] = ['doomed', 'keep', 'kept'].map((id) => entries.find((entry) => entry.id === id)!);
-    const left = [keep, kept].map((entry) => ({ put: { ...entry!, PK: `${kept!.PK.split('#').slice(0, -1).join('#')}#${doomed!.internalId}` } }));
+    const left = [keep, kept].map((entry) => ({
+      put: { ...entry!, PK: `${kept!.PK.split('#').slice(0, -1).join('#')}#${doomed!.internalId}` },
+    }));
     expect(await table.write(left)).toBe('done');
-    await ok('/v2/commentannotations/add', { documentId: 'kept', commentAnnotations: [{ annotationId: 'thread', commentData: [{ commentText: 'Text', from: { userId: 'ada' } }] }] });
+    await ok('/v2/commentannotations/add', {
+      documentId: 'kept',
+      commentAnnotations: [{ annotationId: 'thread', commentData: [{ commentText: 'Text', from: { userId: 'ada' } }] }],
+    });
     await remove('doomed');
     await runJobs();
     expect(await tree()).toEqual(new Map([['keep', 'root public']]));
@@ -331,7 +473,12 @@ describe('a folder that is deleted with three levels, documents, comments and gr
   });
 
   test('a folder moved into one that is deleted then goes with it; the job of the move ends only when that is done', async () => {
-    await addFolders({ folderId: 'doomed' }, { folderId: 'x' }, { folderId: 'y', parentFolderId: 'x' }, { folderId: 'z', parentFolderId: 'y' });
+    await addFolders(
+      { folderId: 'doomed' },
+      { folderId: 'x' },
+      { folderId: 'y', parentFolderId: 'x' },
+      { folderId: 'z', parentFolderId: 'y' },
+    );
     await addDocuments('z', 'nda');
     await ok(`${FOLDERS}/update`, { folders: [{ folderId: 'x', parentFolderId: 'doomed' }] });
     await remove('doomed');
@@ -339,12 +486,17 @@ describe('a folder that is deleted with three levels, documents, comments and gr
     const open = await jobs();
     expect(open).toHaveLength(2);
     const removalId = (await itemsOf(engine, customer, 'FolderChange')).find(({ kind }) => kind === 'removed')!.jobId;
-    const [removal, move] = [open.find(({ jobId }) => jobId === removalId)!, open.find(({ jobId }) => jobId !== removalId)!];
+    const [removal, move] = [
+      open.find(({ jobId }) => jobId === removalId)!,
+      open.find(({ jobId }) => jobId !== removalId)!,
+    ];
     // The removal comes as far as x itself: the time is over before it comes to what is in x.
     now = Math.max(...open.map(({ createdAt }) => createdAt)) + SETTLED_MS;
     const waiting = { ...removal, progress: JSON.stringify({ round: 'second', missed: false }) };
     let looks = 0;
-    expect(await changeFoldersStep(table, waiting, () => (looks++ < 3 ? now : now + 60_000))).toHaveProperty('progress.stack');
+    expect(await changeFoldersStep(table, waiting, () => (looks++ < 3 ? now : now + 60_000))).toHaveProperty(
+      'progress.stack',
+    );
     expect((await itemsOf(engine, customer, 'Folder')).map(({ folderId }) => folderId).toSorted()).toEqual(['y', 'z']);
     let job: StoredJob | 'done' = move;
     for (let i = 0; i < 5 && job !== 'done'; i++) job = await step(job);

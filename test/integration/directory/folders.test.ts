@@ -10,7 +10,9 @@ import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { asDocumentClient, LeanClient } from '../../support/leanClient.ts';
 
-const [ADD, GET, UPDATE, DELETE, ACCESS] = ['add', 'get', 'update', 'delete', 'access/update'].map((verb) => `/v2/organizations/folders/${verb}`) as [string, string, string, string, string];
+const [ADD, GET, UPDATE, DELETE, ACCESS] = ['add', 'get', 'update', 'delete', 'access/update'].map(
+  (verb) => `/v2/organizations/folders/${verb}`,
+) as [string, string, string, string, string];
 const acme = { organizationId: 'acme' };
 
 let engine: Engine;
@@ -23,10 +25,17 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 beforeEach(async () => {
   customer = await newCustomer();
-  await customer.ok(ADD, { ...acme, createOrganization: true, folders: [
-    { folderId: 'a', folderName: 'A', accessType: 'restricted' }, { folderId: 'b', parentFolderId: 'a' }, { folderId: 'c', parentFolderId: 'b' },
-    { folderId: 'own', parentFolderId: 'b', accessType: 'organizationPrivate' }, { folderId: 'z' },
-  ] });
+  await customer.ok(ADD, {
+    ...acme,
+    createOrganization: true,
+    folders: [
+      { folderId: 'a', folderName: 'A', accessType: 'restricted' },
+      { folderId: 'b', parentFolderId: 'a' },
+      { folderId: 'c', parentFolderId: 'b' },
+      { folderId: 'own', parentFolderId: 'b', accessType: 'organizationPrivate' },
+      { folderId: 'z' },
+    ],
+  });
 });
 
 const get = (more: object = {}) => customer.ok(GET, { ...acme, ...more });
@@ -34,7 +43,9 @@ const update = (...folders: object[]) => customer.ok(UPDATE, { ...acme, folders 
 /** Each folder by where it lies and what it is open to, read one by one. */
 async function places(...folderIds: string[]): Promise<Record<string, string>> {
   const found = await Promise.all(folderIds.map(async (folderId) => (await get({ folderId }))[0]));
-  return Object.fromEntries(found.map(({ folderId, ancestors, accessType }) => [folderId, `${ancestors.join('/')} ${accessType}`]));
+  return Object.fromEntries(
+    found.map(({ folderId, ancestors, accessType }) => [folderId, `${ancestors.join('/')} ${accessType}`]),
+  );
 }
 async function error(path: string, data: object): Promise<unknown> {
   const { status, body } = await customer.call(path, { ...acme, ...data });
@@ -52,9 +63,20 @@ async function grow(count: number, below: string, shape: (index: number) => numb
     const parent = folders[shape(index)]!;
     const [folderId, internalId] = [`${below}-${index}`, `fld_${below}-${index}`];
     const position = placeFolder(parent, { internalId, accessType: undefined });
-    const folder = { folderId, internalId, ...position, ancestors: [...position.ancestors], createdAt: 1, lastUpdated: 1, _r: 1 };
+    const folder = {
+      folderId,
+      internalId,
+      ...position,
+      ancestors: [...position.ancestors],
+      createdAt: 1,
+      lastUpdated: 1,
+      _r: 1,
+    };
     folders.push(folder);
-    return [upsert(FolderEntity, { ...place, ...folder }), upsert(FolderEntryEntity, { ...place, folder: parent.internalId, kind: 'folder', id: folderId, internalId })];
+    return [
+      upsert(FolderEntity, { ...place, ...folder }),
+      upsert(FolderEntryEntity, { ...place, folder: parent.internalId, kind: 'folder', id: folderId, internalId }),
+    ];
   }).flat();
   await inSlices(ops, 100, async (some) => [await table.write(some)]);
 }
@@ -69,22 +91,39 @@ describe('folders/get', () => {
       nextPageToken: null,
       data: [
         {
-          folderId: 'a', folderName: 'A', organizationId: 'acme', parentFolderId: 'root', apiKey: customer.apiKey, createdAt: expect.any(Number), lastUpdated: expect.any(Number),
-          ancestors: ['root'], accessType: 'restricted', inheritAccessFromParent: false, subFolders: [],
+          folderId: 'a',
+          folderName: 'A',
+          organizationId: 'acme',
+          parentFolderId: 'root',
+          apiKey: customer.apiKey,
+          createdAt: expect.any(Number),
+          lastUpdated: expect.any(Number),
+          ancestors: ['root'],
+          accessType: 'restricted',
+          inheritAccessFromParent: false,
+          subFolders: [],
         },
         expect.objectContaining({ folderId: 'z', accessType: 'public', inheritAccessFromParent: true }),
       ],
     });
     const [b, ...others] = await get({ folderId: 'b' });
     expect(others).toEqual([]);
-    expect(b).toMatchObject({ folderId: 'b', parentFolderId: 'a', ancestors: ['root', 'a'], accessType: 'restricted', inheritAccessFromParent: true });
+    expect(b).toMatchObject({
+      folderId: 'b',
+      parentFolderId: 'a',
+      ancestors: ['root', 'a'],
+      accessType: 'restricted',
+      inheritAccessFromParent: true,
+    });
     expect(b.subFolders).toMatchObject([
-      { folderId: 'c', ancestors: ['root', 'a', 'b'], accessType: 'restricted', subFolders: [] }, { folderId: 'own', accessType: 'organizationPrivate', inheritAccessFromParent: false, subFolders: [] },
+      { folderId: 'c', ancestors: ['root', 'a', 'b'], accessType: 'restricted', subFolders: [] },
+      { folderId: 'own', accessType: 'organizationPrivate', inheritAccessFromParent: false, subFolders: [] },
     ]);
   });
 
   test('maxDepth is how many levels are shown', async () => {
-    const shape = (folders: any[]): unknown => folders.map(({ folderId, subFolders }) => (subFolders.length > 0 ? [folderId, shape(subFolders)] : folderId));
+    const shape = (folders: any[]): unknown =>
+      folders.map(({ folderId, subFolders }) => (subFolders.length > 0 ? [folderId, shape(subFolders)] : folderId));
     expect(shape(await get({ maxDepth: 1 }))).toEqual(['a', 'z']);
     expect(shape(await get({ maxDepth: 2 }))).toEqual([['a', ['b']], 'z']);
     expect(shape(await get({ maxDepth: 20 }))).toEqual([['a', [['b', ['c', 'own']]]], 'z']);
@@ -112,16 +151,28 @@ describe('folders/get', () => {
 
   test('an answer of more than 1,000 folders is INVALID_ARGUMENT naming what makes it smaller', async () => {
     await grow(1_010, 'z', (index) => (index < 20 ? 0 : 1 + (index % 20)));
-    expect(await error(GET, { maxDepth: 3 })).toEqual([400, 'INVALID_ARGUMENT', 'maxDepth leads to more than 1000 folders in one answer; make it or pageSize smaller']);
+    expect(await error(GET, { maxDepth: 3 })).toEqual([
+      400,
+      'INVALID_ARGUMENT',
+      'maxDepth leads to more than 1000 folders in one answer; make it or pageSize smaller',
+    ]);
     expect((await get({ folderId: 'z', maxDepth: 2, pageSize: 10 }))[0].subFolders).toHaveLength(10);
   });
 
   test.each([
     ['an unknown folder', { folderId: 'none' }, [404, 'NOT_FOUND', 'Folder does not exist']],
-    ['an unknown organization', { organizationId: 'none' }, [400, 'INVALID_ARGUMENT', 'organizationId: the organization does not exist']],
+    [
+      'an unknown organization',
+      { organizationId: 'none' },
+      [400, 'INVALID_ARGUMENT', 'organizationId: the organization does not exist'],
+    ],
     ['no depth', { maxDepth: 0 }, [400, 'INVALID_ARGUMENT', 'maxDepth must be at least 1']],
     ['too great a depth', { maxDepth: 21 }, [400, 'INVALID_ARGUMENT', 'maxDepth must be at most 20']],
-    ['a token of nobody', { pageToken: 'x' }, [400, 'INVALID_ARGUMENT', 'pageToken is not one that this listing gave, or it has expired']],
+    [
+      'a token of nobody',
+      { pageToken: 'x' },
+      [400, 'INVALID_ARGUMENT', 'pageToken is not one that this listing gave, or it has expired'],
+    ],
   ])('refuses %s', async (_what, data, expected) => {
     expect(await error(GET, data)).toEqual(expected);
   });
@@ -129,30 +180,57 @@ describe('folders/get', () => {
 
 describe('folders/update', () => {
   test('renames; what is not sent stays; nothing beneath is touched', async () => {
-    const { body } = await customer.call(UPDATE, { ...acme, folders: [{ folderId: 'a', folderName: 'New' }, { folderId: 'b' }] });
-    expect(body.result).toEqual({ status: 'success', message: 'Folder Updated successfully.', data: Object.fromEntries(['a', 'b'].map((id) => [id, { success: true, id, message: 'Folder Updated.' }])) });
+    const { body } = await customer.call(UPDATE, {
+      ...acme,
+      folders: [{ folderId: 'a', folderName: 'New' }, { folderId: 'b' }],
+    });
+    expect(body.result).toEqual({
+      status: 'success',
+      message: 'Folder Updated successfully.',
+      data: Object.fromEntries(['a', 'b'].map((id) => [id, { success: true, id, message: 'Folder Updated.' }])),
+    });
     expect((await get())[0]).toMatchObject({ folderName: 'New', accessType: 'restricted' });
     expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
   });
 
   test('moves a folder with what is beneath; ancestors and access types follow at once', async () => {
     await update({ folderId: 'b', parentFolderId: 'z' });
-    expect(await places('b', 'c', 'own')).toEqual({ b: 'root/z public', c: 'root/z/b public', own: 'root/z/b organizationPrivate' });
+    expect(await places('b', 'c', 'own')).toEqual({
+      b: 'root/z public',
+      c: 'root/z/b public',
+      own: 'root/z/b organizationPrivate',
+    });
     expect((await get({ folderId: 'a' }))[0].subFolders).toEqual([]);
     expect((await get({ folderId: 'z' }))[0].subFolders).toMatchObject([{ folderId: 'b' }]);
     // Again, before the first move is carried out; the name as well.
     await update({ folderId: 'z', parentFolderId: 'a', folderName: 'Z' }, { folderId: 'c', parentFolderId: null });
-    expect(await places('z', 'b', 'c', 'own')).toEqual({ z: 'root/a restricted', b: 'root/a/z restricted', c: 'root public', own: 'root/a/z/b organizationPrivate' });
+    expect(await places('z', 'b', 'c', 'own')).toEqual({
+      z: 'root/a restricted',
+      b: 'root/a/z restricted',
+      c: 'root public',
+      own: 'root/a/z/b organizationPrivate',
+    });
     expect((await get({ folderId: 'z' }))[0].folderName).toBe('Z');
   });
 
   test('moving to where it lies already changes nothing and begins no job', async () => {
-    expect(await update({ folderId: 'b', parentFolderId: 'a' }, { folderId: 'z', parentFolderId: 'root' })).toMatchObject({ b: { success: true }, z: { success: true } });
+    expect(
+      await update({ folderId: 'b', parentFolderId: 'a' }, { folderId: 'z', parentFolderId: 'root' }),
+    ).toMatchObject({ b: { success: true }, z: { success: true } });
     expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
   });
 
   test('circles, unknown folders and parents are failures of that folder alone', async () => {
-    expect(await update({ folderId: 'a', parentFolderId: 'c' }, { folderId: 'b', parentFolderId: 'b' }, { folderId: 'none', parentFolderId: 'a' }, { folderId: 'nobody', folderName: 'x' }, { folderId: 'z', parentFolderId: 'none' }, { folderId: 'c', parentFolderId: 'a' })).toEqual({
+    expect(
+      await update(
+        { folderId: 'a', parentFolderId: 'c' },
+        { folderId: 'b', parentFolderId: 'b' },
+        { folderId: 'none', parentFolderId: 'a' },
+        { folderId: 'nobody', folderName: 'x' },
+        { folderId: 'z', parentFolderId: 'none' },
+        { folderId: 'c', parentFolderId: 'a' },
+      ),
+    ).toEqual({
       a: { success: false, id: 'a', message: 'Folder would lie within itself.' },
       b: { success: false, id: 'b', message: 'Folder would lie within itself.' },
       none: { success: false, id: 'none', message: 'Folder does not exist.' },
@@ -161,7 +239,10 @@ describe('folders/update', () => {
       c: { success: true, id: 'c', message: 'Folder Updated.' },
     });
     // A circle of what was just moved.
-    expect(await update({ folderId: 'a', parentFolderId: 'z' }, { folderId: 'z', parentFolderId: 'c' })).toMatchObject({ a: { success: true }, z: { success: false } });
+    expect(await update({ folderId: 'a', parentFolderId: 'z' }, { folderId: 'z', parentFolderId: 'c' })).toMatchObject({
+      a: { success: true },
+      z: { success: false },
+    });
   });
 
   test('two who would make a circle together: one of them fails, also when it is the second move of its call', async () => {
@@ -170,14 +251,23 @@ describe('folders/update', () => {
     let writes = 0;
     class Interrupted extends Table {
       override async write(ops: readonly WriteOp[]): ReturnType<Table['write']> {
-        if (++writes === 2) expect(await update({ folderId: 'y', parentFolderId: 'x' })).toMatchObject({ y: { success: true } });
+        if (++writes === 2)
+          expect(await update({ folderId: 'y', parentFolderId: 'x' })).toMatchObject({ y: { success: true } });
         return super.write(ops);
       }
     }
     const tenant = customer.apiKey;
     const organization = (await table.get(OrganizationEntity, { tenant, organizationId: 'acme' }))!;
     const changer = new FolderChanger(new Interrupted(asDocumentClient(new LeanClient()), TABLE_NAME));
-    const { results } = await changer.update(tenant, organization, [{ folderId: 'v', parentFolderId: 'z' }, { folderId: 'x', parentFolderId: 'y' }], Date.now());
+    const { results } = await changer.update(
+      tenant,
+      organization,
+      [
+        { folderId: 'v', parentFolderId: 'z' },
+        { folderId: 'x', parentFolderId: 'y' },
+      ],
+      Date.now(),
+    );
     expect(results).toMatchObject([{ success: true }, { success: false, message: 'Folder would lie within itself.' }]);
     expect(await places('x', 'y', 'v')).toEqual({ x: 'root public', y: 'root/x public', v: 'root/z public' });
 
@@ -185,26 +275,41 @@ describe('folders/update', () => {
     for (const round of [1, 2, 3]) {
       const [one, other] = [`one${round}`, `other${round}`];
       await customer.ok(ADD, { ...acme, folders: [{ folderId: one }, { folderId: other }] });
-      const answers = await Promise.all([update({ folderId: one, parentFolderId: other }), update({ folderId: other, parentFolderId: one })]);
+      const answers = await Promise.all([
+        update({ folderId: one, parentFolderId: other }),
+        update({ folderId: other, parentFolderId: one }),
+      ]);
       expect([answers[0][one].success, answers[1][other].success].toSorted()).toEqual([false, true]);
     }
   });
 
   test('a move deeper than 20, what is beneath included, or of more than 1,000 beneath, fails with the reason (design 5)', async () => {
     await grow(19, 'z', (index) => index);
-    expect(await update({ folderId: 'a', parentFolderId: 'z-17' })).toMatchObject({ a: { success: false, message: 'What is beneath the folder would lie too deep.' } });
-    expect(await update({ folderId: 'own', parentFolderId: 'z-18' })).toMatchObject({ own: { success: false, message: 'Folder would lie too deep.' } });
+    expect(await update({ folderId: 'a', parentFolderId: 'z-17' })).toMatchObject({
+      a: { success: false, message: 'What is beneath the folder would lie too deep.' },
+    });
+    expect(await update({ folderId: 'own', parentFolderId: 'z-18' })).toMatchObject({
+      own: { success: false, message: 'Folder would lie too deep.' },
+    });
     expect(await update({ folderId: 'own', parentFolderId: 'z-17' })).toMatchObject({ own: { success: true } });
     await customer.ok(ADD, { ...acme, folders: [{ folderId: 'wide' }] });
     await grow(1_001, 'wide', () => 0);
-    expect(await update({ folderId: 'wide', parentFolderId: 'a' })).toMatchObject({ wide: { success: false, message: 'More than 1000 folders are beneath the folder; move them in parts.' } });
+    expect(await update({ folderId: 'wide', parentFolderId: 'a' })).toMatchObject({
+      wide: { success: false, message: 'More than 1000 folders are beneath the folder; move them in parts.' },
+    });
     expect(await itemsOf(engine, customer, 'Job')).toHaveLength(1);
   });
 
   test('a repeated id is one folder; more than 30 moves, or a disabled organization, are refused', async () => {
-    expect(await update({ folderId: 'a', folderName: 'first' }, { folderId: 'a', folderName: 'second' })).toEqual({ a: { success: true, id: 'a', message: 'Folder Updated.' } });
+    expect(await update({ folderId: 'a', folderName: 'first' }, { folderId: 'a', folderName: 'second' })).toEqual({
+      a: { success: true, id: 'a', message: 'Folder Updated.' },
+    });
     expect((await get())[0].folderName).toBe('first');
-    expect(await error(UPDATE, { folders: Array.from({ length: 31 }, (_, i) => ({ folderId: `f${i}`, parentFolderId: null })) })).toEqual([400, 'INVALID_ARGUMENT', 'folders must have at most 30 items with a parentFolderId']);
+    expect(
+      await error(UPDATE, {
+        folders: Array.from({ length: 31 }, (_, i) => ({ folderId: `f${i}`, parentFolderId: null })),
+      }),
+    ).toEqual([400, 'INVALID_ARGUMENT', 'folders must have at most 30 items with a parentFolderId']);
     expect(await error(UPDATE, { folders: [] })).toEqual([400, 'INVALID_ARGUMENT', 'folders must not be empty']);
     await disable();
     const refused = [400, 'FAILED_PRECONDITION', 'The organization is disabled'];
@@ -218,18 +323,30 @@ describe('folders/update', () => {
 describe('folders/access/update', () => {
   test('sets types; what inherits follows at once, what has its own stays', async () => {
     const { body } = await customer.call(ACCESS, { ...acme, folderIds: ['a', 'none', 'a'], accessType: 'public' });
-    expect(body.result).toEqual({ status: 'success', message: 'Updated access for folders successfully.', data: {
-      a: { success: true, accessType: 'public', message: 'Folder access type updated.' },
-      none: { success: false, accessType: null, message: 'Folder does not exist.' },
-    } });
-    expect(await places('a', 'b', 'c', 'own')).toEqual({ a: 'root public', b: 'root/a public', c: 'root/a/b public', own: 'root/a/b organizationPrivate' });
+    expect(body.result).toEqual({
+      status: 'success',
+      message: 'Updated access for folders successfully.',
+      data: {
+        a: { success: true, accessType: 'public', message: 'Folder access type updated.' },
+        none: { success: false, accessType: null, message: 'Folder does not exist.' },
+      },
+    });
+    expect(await places('a', 'b', 'c', 'own')).toEqual({
+      a: 'root public',
+      b: 'root/a public',
+      c: 'root/a/b public',
+      own: 'root/a/b organizationPrivate',
+    });
     const { u } = await customer.ok('/v2/auth/permissions/get', { ...acme, userIds: ['u'], folderIds: ['c'] });
     expect(u.folders.c.accessType).toBe('public');
   });
 
   test('makes folders inherit, at the top from the organization', async () => {
-    expect(await customer.ok(ACCESS, { ...acme, folderIds: ['own', 'a'], inheritFromParent: true, accessType: 'public' })).toEqual({
-      own: { success: true, accessType: null, inheritFromParent: true, message: 'Folder access type updated.' }, a: { success: true, accessType: null, inheritFromParent: true, message: 'Folder access type updated.' },
+    expect(
+      await customer.ok(ACCESS, { ...acme, folderIds: ['own', 'a'], inheritFromParent: true, accessType: 'public' }),
+    ).toEqual({
+      own: { success: true, accessType: null, inheritFromParent: true, message: 'Folder access type updated.' },
+      a: { success: true, accessType: null, inheritFromParent: true, message: 'Folder access type updated.' },
     });
     expect(await places('a', 'b', 'own')).toEqual({ a: 'root public', b: 'root/a public', own: 'root/a/b public' });
     expect((await get())[0].inheritAccessFromParent).toBe(true);
@@ -238,22 +355,37 @@ describe('folders/access/update', () => {
   test('what is so already begins no job; nothing to set is INVALID_ARGUMENT', async () => {
     await customer.ok(ACCESS, { ...acme, folderIds: ['a'], accessType: 'restricted' });
     expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
-    for (const data of [{ folderIds: ['a'] }, { folderIds: ['a'], inheritFromParent: false }]) expect(await error(ACCESS, data)).toEqual([400, 'INVALID_ARGUMENT', 'accessType is required unless inheritFromParent is true']);
-    expect(await error(ACCESS, { folderIds: ['a'], accessType: 'secret' })).toEqual([400, 'INVALID_ARGUMENT', 'accessType must be "public" or "restricted" or "organizationPrivate"']);
+    for (const data of [{ folderIds: ['a'] }, { folderIds: ['a'], inheritFromParent: false }])
+      expect(await error(ACCESS, data)).toEqual([
+        400,
+        'INVALID_ARGUMENT',
+        'accessType is required unless inheritFromParent is true',
+      ]);
+    expect(await error(ACCESS, { folderIds: ['a'], accessType: 'secret' })).toEqual([
+      400,
+      'INVALID_ARGUMENT',
+      'accessType must be "public" or "restricted" or "organizationPrivate"',
+    ]);
   });
 });
 
 describe('folders/delete', () => {
   test('answers with null; an unknown folder is NOT_FOUND, and so is one that is deleted', async () => {
     const { status, body } = await customer.call(DELETE, { ...acme, folderId: 'b' });
-    expect([status, body.result]).toEqual([200, { status: 'success', message: 'Folder deletion initiated successfully.', data: null }]);
-    for (const folderId of ['b', 'c', 'none', 'root']) expect(await error(DELETE, { folderId })).toEqual([404, 'NOT_FOUND', 'Folder not found.']);
+    expect([status, body.result]).toEqual([
+      200,
+      { status: 'success', message: 'Folder deletion initiated successfully.', data: null },
+    ]);
+    for (const folderId of ['b', 'c', 'none', 'root'])
+      expect(await error(DELETE, { folderId })).toEqual([404, 'NOT_FOUND', 'Folder not found.']);
     expect((await get({ folderId: 'a' }))[0].subFolders).toEqual([]);
   });
 
   test('in a crowd: each folder is deleted once, and the organization counts every job', async () => {
     await customer.ok(ADD, { ...acme, folders: Array.from({ length: 8 }, (_, i) => ({ folderId: `f${i}` })) });
-    const answers = await Promise.all(Array.from({ length: 16 }, (_, i) => customer.call(DELETE, { ...acme, folderId: `f${i % 8}` })));
+    const answers = await Promise.all(
+      Array.from({ length: 16 }, (_, i) => customer.call(DELETE, { ...acme, folderId: `f${i % 8}` })),
+    );
     const statuses = answers.map(({ status }) => status);
     // Whoever meets too many others is told to send it again.
     expect(statuses.every((status) => [200, 404, 409].includes(status))).toBe(true);

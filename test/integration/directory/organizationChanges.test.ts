@@ -22,7 +22,12 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   customer = await newCustomer();
-  await customer.ok(ADD, { organizations: [{ organizationId: 'acme', organizationName: 'Acme', plan: 'pro', seats: 5 }, { organizationId: 'beta' }] });
+  await customer.ok(ADD, {
+    organizations: [
+      { organizationId: 'acme', organizationName: 'Acme', plan: 'pro', seats: 5 },
+      { organizationId: 'beta' },
+    ],
+  });
   queues.clear();
 });
 
@@ -43,52 +48,99 @@ describe.each([
   test('takes 1 to 500 organizations, and says which field is wrong', async () => {
     expect(await refused(path, {})).toEqual([400, 'INVALID_ARGUMENT', [field]]);
     expect(await refused(path, data([]))).toEqual([400, 'INVALID_ARGUMENT', [field]]);
-    expect(await refused(path, data(Array.from({ length: 501 }, (_each, index) => `o-${index}`)))).toEqual([400, 'INVALID_ARGUMENT', [field]]);
-    expect(await refused(path, data(['acme', 5]))).toEqual([400, 'INVALID_ARGUMENT', [field, 1, ...(path === UPDATE ? ['organizationId'] : [])]]);
+    expect(await refused(path, data(Array.from({ length: 501 }, (_each, index) => `o-${index}`)))).toEqual([
+      400,
+      'INVALID_ARGUMENT',
+      [field],
+    ]);
+    expect(await refused(path, data(['acme', 5]))).toEqual([
+      400,
+      'INVALID_ARGUMENT',
+      [field, 1, ...(path === UPDATE ? ['organizationId'] : [])],
+    ]);
     const results = await customer.ok(path, data(Array.from({ length: 500 }, (_each, index) => `o-${index}`)));
-    expect([Object.keys(results).length, new Set(Object.values(results).map((one) => JSON.stringify(one)))]).toEqual([500, new Set([JSON.stringify(unknown)])]);
+    expect([Object.keys(results).length, new Set(Object.values(results).map((one) => JSON.stringify(one)))]).toEqual([
+      500,
+      new Set([JSON.stringify(unknown)]),
+    ]);
   });
 
   test('spec 7: one that does not exist fails alone, also one of another tenant; a repeated id is one item', async () => {
     const other = await newCustomer();
     await other.ok(ADD, { organizations: [{ organizationId: 'theirs', organizationName: 'Theirs' }] });
     const results = await customer.ok(path, data(['acme', 'theirs', 'acme', '__proto__']));
-    expect(Object.entries(results)).toEqual([['acme', expect.objectContaining({ success: true })], ['theirs', unknown], ['__proto__', unknown]]);
-    expect(await other.ok('/v2/organizations/get', { organizationIds: ['theirs'] })).toEqual([{ id: 'theirs', organizationName: 'Theirs', disabled: false }]);
+    expect(Object.entries(results)).toEqual([
+      ['acme', expect.objectContaining({ success: true })],
+      ['theirs', unknown],
+      ['__proto__', unknown],
+    ]);
+    expect(await other.ok('/v2/organizations/get', { organizationIds: ['theirs'] })).toEqual([
+      { id: 'theirs', organizationName: 'Theirs', disabled: false },
+    ]);
     expect(await get('beta')).toEqual([{ id: 'beta', disabled: false }]);
   });
 });
 
 describe(UPDATE, () => {
   test('facts C3: replaces the fields that are sent, and leaves the others', async () => {
-    expect(await customer.ok(UPDATE, { organizations: [{ organizationId: 'acme', plan: 'free', region: 'eu' }, { organizationId: 'beta', organizationName: 'Beta' }] })).toEqual({ acme: updated, beta: updated });
-    expect(await get('acme', 'beta')).toEqual([{ id: 'acme', organizationName: 'Acme', plan: 'free', seats: 5, region: 'eu', disabled: false }, { id: 'beta', organizationName: 'Beta', disabled: false }]);
+    expect(
+      await customer.ok(UPDATE, {
+        organizations: [
+          { organizationId: 'acme', plan: 'free', region: 'eu' },
+          { organizationId: 'beta', organizationName: 'Beta' },
+        ],
+      }),
+    ).toEqual({ acme: updated, beta: updated });
+    expect(await get('acme', 'beta')).toEqual([
+      { id: 'acme', organizationName: 'Acme', plan: 'free', seats: 5, region: 'eu', disabled: false },
+      { id: 'beta', organizationName: 'Beta', disabled: false },
+    ]);
   });
 
-  test('null for the name is the same as leaving it out; for a field of the caller\'s it is its value', async () => {
+  test("null for the name is the same as leaving it out; for a field of the caller's it is its value", async () => {
     await customer.ok(UPDATE, { organizations: [{ organizationId: 'acme', organizationName: null, plan: null }] });
-    expect(await get('acme')).toEqual([{ id: 'acme', organizationName: 'Acme', plan: null, seats: 5, disabled: false }]);
+    expect(await get('acme')).toEqual([
+      { id: 'acme', organizationName: 'Acme', plan: null, seats: 5, disabled: false },
+    ]);
   });
 
   test('fails alone where the fields together would be too large, with that reason', async () => {
     const large = 'x'.repeat(40 * 1024);
     await customer.ok(UPDATE, { organizations: [{ organizationId: 'acme', a: large }] });
-    expect(await customer.ok(UPDATE, { organizations: [{ organizationId: 'acme', b: large }, { organizationId: 'beta', b: large }] }))
-      .toEqual({ acme: { ...updated, success: false, message: 'The fields together would be larger than 64 KB.' }, beta: updated });
+    expect(
+      await customer.ok(UPDATE, {
+        organizations: [
+          { organizationId: 'acme', b: large },
+          { organizationId: 'beta', b: large },
+        ],
+      }),
+    ).toEqual({
+      acme: { ...updated, success: false, message: 'The fields together would be larger than 64 KB.' },
+      beta: updated,
+    });
     expect((await get('acme'))[0].b).toBeUndefined();
   });
 
   test('of two at the same time none loses what the other one sends', async () => {
-    await Promise.all(['a', 'b', 'c'].map((field) => customer.ok(UPDATE, { organizations: [{ organizationId: 'acme', [field]: 1 }] })));
+    await Promise.all(
+      ['a', 'b', 'c'].map((field) => customer.ok(UPDATE, { organizations: [{ organizationId: 'acme', [field]: 1 }] })),
+    );
     expect(await get('acme')).toEqual([expect.objectContaining({ a: 1, b: 1, c: 1, plan: 'pro' })]);
   });
 });
 
 describe(DISABLE, () => {
-  const comment = { organizationId: 'acme', documentId: 'nda', commentAnnotations: [{ commentData: [{ commentText: 'x', from: { userId: 'ada' } }] }] };
+  const comment = {
+    organizationId: 'acme',
+    documentId: 'nda',
+    commentAnnotations: [{ commentData: [{ commentText: 'x', from: { userId: 'ada' } }] }],
+  };
 
   test('facts C3: while an organization is disabled nothing is written beneath, everything is read, and enabling opens it again', async () => {
-    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', documents: [{ documentId: 'nda' }] });
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      documents: [{ documentId: 'nda' }],
+    });
     expect(await customer.ok(DISABLE, { organizationIds: ['acme'], disabled: true })).toEqual({ acme: stateUpdated });
     expect((await get('acme', 'beta')).map(({ disabled }: any) => disabled)).toEqual([true, false]);
     for (const [path, data] of [
@@ -96,22 +148,34 @@ describe(DISABLE, () => {
       ['/v2/organizations/documents/add', { organizationId: 'acme', documents: [{ documentId: 'other' }] }],
       ['/v2/organizations/folders/add', { organizationId: 'acme', folders: [{ folderId: 'other' }] }],
       ['/v2/users/add', { organizationId: 'acme', users: [{ userId: 'ada' }] }],
-    ] as const) expect([path, ...await refused(path, data)]).toEqual([path, 400, 'FAILED_PRECONDITION', undefined]);
+    ] as const)
+      expect([path, ...(await refused(path, data))]).toEqual([path, 400, 'FAILED_PRECONDITION', undefined]);
     expect(await customer.ok('/v2/organizations/documents/get', { organizationId: 'acme' })).toHaveLength(1);
-    expect(await customer.ok(UPDATE, { organizations: [{ organizationId: 'acme', plan: 'free' }] })).toEqual({ acme: updated });
+    expect(await customer.ok(UPDATE, { organizations: [{ organizationId: 'acme', plan: 'free' }] })).toEqual({
+      acme: updated,
+    });
     await customer.ok(DISABLE, { organizationIds: ['acme'], disabled: false });
     await customer.ok('/v2/commentannotations/add', comment);
   });
 
   test('takes true and false alone, and once more is a success', async () => {
-    for (const disabled of [undefined, 'true', 1, null]) expect(await refused(DISABLE, { organizationIds: ['acme'], disabled })).toEqual([400, 'INVALID_ARGUMENT', ['disabled']]);
-    for (let i = 0; i < 2; i++) expect(await customer.ok(DISABLE, { organizationIds: ['acme'], disabled: true })).toEqual({ acme: stateUpdated });
+    for (const disabled of [undefined, 'true', 1, null])
+      expect(await refused(DISABLE, { organizationIds: ['acme'], disabled })).toEqual([
+        400,
+        'INVALID_ARGUMENT',
+        ['disabled'],
+      ]);
+    for (let i = 0; i < 2; i++)
+      expect(await customer.ok(DISABLE, { organizationIds: ['acme'], disabled: true })).toEqual({ acme: stateUpdated });
   });
 });
 
 describe(DELETE, () => {
   const filled = async () => {
-    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', documents: [{ documentId: 'nda' }] });
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      documents: [{ documentId: 'nda' }],
+    });
     await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'ada', name: 'Ada' }] });
   };
 
@@ -120,13 +184,18 @@ describe(DELETE, () => {
     const [{ id }] = [(await customer.ok(DELETE, { organizationIds: ['acme'] })).acme];
     expect(await get('acme', 'beta')).toEqual([{ id: 'beta', disabled: false }]);
     for (const [path, data] of [
-      ['/v2/organizations/documents/get', { organizationId: 'acme' }], ['/v2/users/get', { organizationId: 'acme' }],
+      ['/v2/organizations/documents/get', { organizationId: 'acme' }],
+      ['/v2/users/get', { organizationId: 'acme' }],
       ['/v2/auth/permissions/get', { organizationId: 'acme', userIds: ['ada'], documentIds: ['nda'] }],
-    ] as const) expect([path, ...await refused(path, data)]).toEqual([path, 400, 'INVALID_ARGUMENT', ['organizationId']]);
+    ] as const)
+      expect([path, ...(await refused(path, data))]).toEqual([path, 400, 'INVALID_ARGUMENT', ['organizationId']]);
     const { acme } = await customer.ok(ADD, { organizations: [{ organizationId: 'acme' }] });
     expect([acme.success, acme.id === id]).toEqual([true, false]);
     expect(await customer.ok('/v2/organizations/documents/get', { organizationId: 'acme' })).toEqual([]);
-    expect((await customer.ok('/v2/auth/permissions/get', { organizationId: 'acme', userIds: ['ada'] })).ada.organization.acme.errorCode).toBe('permission_denied');
+    expect(
+      (await customer.ok('/v2/auth/permissions/get', { organizationId: 'acme', userIds: ['ada'] })).ada.organization
+        .acme.errorCode,
+    ).toBe('permission_denied');
     expect(await get('acme')).toEqual([{ id: 'acme', disabled: false }]);
   });
 
@@ -144,16 +213,24 @@ describe(DELETE, () => {
     const results = await customer.ok(DELETE, { organizationIds });
     expect(Object.values(results).filter(({ success }: any) => success)).toHaveLength(40);
     const jobs = await itemsOf(engine, customer, 'Job');
-    expect(new Set(jobs.map(({ data }) => JSON.parse(data).organization))).toEqual(new Set(Object.values(results).map(({ id }: any) => id)));
+    expect(new Set(jobs.map(({ data }) => JSON.parse(data).organization))).toEqual(
+      new Set(Object.values(results).map(({ id }: any) => id)),
+    );
     const messages = queues.waiting('jobs');
     expect(messages.map(({ body }) => body.jobId).sort()).toEqual(jobs.map(({ jobId }) => jobId).sort());
-    expect(new Set(messages.map(({ body, delaySeconds }) => [body.tenant, delaySeconds].join()))).toEqual(new Set([`${customer.apiKey},60`]));
+    expect(new Set(messages.map(({ body, delaySeconds }) => [body.tenant, delaySeconds].join()))).toEqual(
+      new Set([`${customer.apiKey},60`]),
+    );
   });
 
-  test('without its message a job is the sweeper\'s, once there is something to do', async () => {
+  test("without its message a job is the sweeper's, once there is something to do", async () => {
     const before = Date.now();
     await customer.ok(DELETE, { organizationIds: ['acme'] });
     const [job] = await itemsOf(engine, customer, 'Job');
-    expect([job!.kind, job!.dueAt >= before + 90_000, job!.dueAt <= Date.now() + 90_000]).toEqual(['removeOrganization', true, true]);
+    expect([job!.kind, job!.dueAt >= before + 90_000, job!.dueAt <= Date.now() + 90_000]).toEqual([
+      'removeOrganization',
+      true,
+      true,
+    ]);
   });
 });

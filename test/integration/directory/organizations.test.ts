@@ -12,7 +12,8 @@ beforeEach(async () => {
   customer = await newCustomer();
 });
 
-const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${String(i).padStart(4, '0')}`);
+const ids = (prefix: string, count: number) =>
+  Array.from({ length: count }, (_, i) => `${prefix}${String(i).padStart(4, '0')}`);
 
 /** All pages of a listing; fails when a page is empty though there was a token for it. */
 async function pages(path: string, data: object, tokenName = 'nextPageToken'): Promise<any[][]> {
@@ -34,10 +35,20 @@ describe('organizations', () => {
 
   test('are read as they were added, own fields included, in the order of the ids asked for', async () => {
     const fields = JSON.parse('{"plan":"pro","big":1e200,"deep":{"a":[null,{"b":""}]},"constructor":"c"}');
-    await customer.ok(ADD, { organizations: [{ organizationId: 'a', organizationName: 'A', ...fields }, { organizationId: 'b' }] });
+    await customer.ok(ADD, {
+      organizations: [{ organizationId: 'a', organizationName: 'A', ...fields }, { organizationId: 'b' }],
+    });
     const [b, a] = await customer.ok(GET, { organizationIds: ['b', 'nowhere', 'a', 'a'] });
     expect(b).toEqual({ id: 'b', disabled: false });
-    expect(a).toEqual({ plan: 'pro', big: 1e200, deep: { a: [null, { b: '' }] }, constructor: 'c', id: 'a', organizationName: 'A', disabled: false });
+    expect(a).toEqual({
+      plan: 'pro',
+      big: 1e200,
+      deep: { a: [null, { b: '' }] },
+      constructor: 'c',
+      id: 'a',
+      organizationName: 'A',
+      disabled: false,
+    });
   });
 
   test('keep a field named __proto__', async () => {
@@ -49,15 +60,29 @@ describe('organizations', () => {
 
   test('that exist fail alone and stay as they are; a repeated id is one item', async () => {
     await customer.ok(ADD, { organizations: [{ organizationId: 'a', organizationName: 'first' }] });
-    const data = await customer.ok(ADD, { organizations: [{ organizationId: 'a', organizationName: 'second' }, { organizationId: 'b' }, { organizationId: 'b', organizationName: 'again' }] });
-    expect(data).toMatchObject({ a: { success: false, message: 'Organization already exists.' }, b: { success: true, message: 'Added Successfully' } });
+    const data = await customer.ok(ADD, {
+      organizations: [
+        { organizationId: 'a', organizationName: 'second' },
+        { organizationId: 'b' },
+        { organizationId: 'b', organizationName: 'again' },
+      ],
+    });
+    expect(data).toMatchObject({
+      a: { success: false, message: 'Organization already exists.' },
+      b: { success: true, message: 'Added Successfully' },
+    });
     expect(data.a.id).toMatch(/^org_/);
     const listed = await customer.ok(GET, {});
-    expect(listed).toEqual([{ id: 'a', organizationName: 'first', disabled: false }, { id: 'b', disabled: false }]);
+    expect(listed).toEqual([
+      { id: 'a', organizationName: 'first', disabled: false },
+      { id: 'b', disabled: false },
+    ]);
   });
 
   test('added by 20 callers at once are added once', async () => {
-    const answers = await Promise.all(ids('', 20).map(() => customer.ok(ADD, { organizations: [{ organizationId: 'same' }] })));
+    const answers = await Promise.all(
+      ids('', 20).map(() => customer.ok(ADD, { organizations: [{ organizationId: 'same' }] })),
+    );
     expect(answers.filter(({ same }) => same.success)).toHaveLength(1);
     expect(new Set(answers.map(({ same }) => same.id)).size).toBe(1);
   });
@@ -77,7 +102,10 @@ describe('organizations', () => {
 
   test('are listed past 1 MB and in answers below 5 MB', async () => {
     const note = 'x'.repeat(60_000);
-    for (let i = 0; i < 100; i += 20) await customer.ok(ADD, { organizations: ids(`big${i}-`, 20).map((organizationId) => ({ organizationId, note })) });
+    for (let i = 0; i < 100; i += 20)
+      await customer.ok(ADD, {
+        organizations: ids(`big${i}-`, 20).map((organizationId) => ({ organizationId, note })),
+      });
     const found = await pages(GET, {});
     expect(found.length).toBeGreaterThan(1);
     expect(found.flat()).toHaveLength(100);
@@ -87,39 +115,84 @@ describe('organizations', () => {
   test.each([
     ['no list', {}, 'organizations is required'],
     ['an empty list', { organizations: [] }, 'organizations must not be empty'],
-    ['more than 500', { organizations: ids('o', 501).map((organizationId) => ({ organizationId })) }, 'organizations must have at most 500 items'],
-    ['an item without id', { organizations: [{ organizationName: 'x' }] }, 'organizations[0].organizationId is required'],
+    [
+      'more than 500',
+      { organizations: ids('o', 501).map((organizationId) => ({ organizationId })) },
+      'organizations must have at most 500 items',
+    ],
+    [
+      'an item without id',
+      { organizations: [{ organizationName: 'x' }] },
+      'organizations[0].organizationId is required',
+    ],
     ['an item that is no object', { organizations: ['x'] }, 'organizations[0] must be an object'],
-    ['an id of 513 characters', { organizations: [{ organizationId: 'x'.repeat(513) }] }, 'organizations[0].organizationId must have at most 512 characters'],
-    ['fields of more than 64 KB', { organizations: [{ organizationId: 'a', note: 'x'.repeat(65_536) }] }, 'organizations[0] must be at most 65536 bytes as JSON'],
+    [
+      'an id of 513 characters',
+      { organizations: [{ organizationId: 'x'.repeat(513) }] },
+      'organizations[0].organizationId must have at most 512 characters',
+    ],
+    [
+      'fields of more than 64 KB',
+      { organizations: [{ organizationId: 'a', note: 'x'.repeat(65_536) }] },
+      'organizations[0] must be at most 65536 bytes as JSON',
+    ],
   ])('%s is INVALID_ARGUMENT naming the field, and nothing is stored', async (_what, data, message) => {
     const { status, body } = await customer.call(ADD, data);
-    expect({ status, error: body.error.status, message: body.error.message }).toEqual({ status: 400, error: 'INVALID_ARGUMENT', message });
+    expect({ status, error: body.error.status, message: body.error.message }).toEqual({
+      status: 400,
+      error: 'INVALID_ARGUMENT',
+      message,
+    });
     expect(await customer.ok(GET, {})).toEqual([]);
   });
 
   test('with ids that meet in a careless key stay apart', async () => {
-    const awkward = ['doc1', 'doc10', 'doc1#X', 'doc1%23X', 'DOC1', ' ', 'é', 'e\u0301', '😀'.repeat(256), `${'😀'.repeat(255)}x`, '~', '%7e'];
-    await customer.ok(ADD, { organizations: awkward.map((organizationId, index) => ({ organizationId, organizationName: String(index) })) });
-    const read = [...await customer.ok(GET, { organizationIds: awkward })];
-    expect(read.map(({ id, organizationName }) => [id, organizationName])).toEqual(awkward.map((id, index) => [id, String(index)]));
+    const awkward = [
+      'doc1',
+      'doc10',
+      'doc1#X',
+      'doc1%23X',
+      'DOC1',
+      ' ',
+      'é',
+      'e\u0301',
+      '😀'.repeat(256),
+      `${'😀'.repeat(255)}x`,
+      '~',
+      '%7e',
+    ];
+    await customer.ok(ADD, {
+      organizations: awkward.map((organizationId, index) => ({ organizationId, organizationName: String(index) })),
+    });
+    const read = [...(await customer.ok(GET, { organizationIds: awkward }))];
+    expect(read.map(({ id, organizationName }) => [id, organizationName])).toEqual(
+      awkward.map((id, index) => [id, String(index)]),
+    );
   });
 });
 
 describe('spec 4.20: folders/add', () => {
   const ADD = '/v2/organizations/folders/add';
-  const add = (folders: object[], more: object = {}) => customer.ok(ADD, { organizationId: 'acme', createOrganization: true, folders, ...more });
+  const add = (folders: object[], more: object = {}) =>
+    customer.ok(ADD, { organizationId: 'acme', createOrganization: true, folders, ...more });
 
   test('creates folders; the result is a map by folderId of success, id and message', async () => {
     const { status, body } = await customer.call(ADD, {
-      organizationId: 'acme', createOrganization: true,
-      folders: [{ folderId: 'a', folderName: 'A', accessType: 'restricted' }, { folderId: 'b', parentFolderId: 'a' }],
+      organizationId: 'acme',
+      createOrganization: true,
+      folders: [
+        { folderId: 'a', folderName: 'A', accessType: 'restricted' },
+        { folderId: 'b', parentFolderId: 'a' },
+      ],
     });
     expect(status).toBe(200);
     expect(body.result).toEqual({
       status: 'success',
       message: 'Folder created successfully.',
-      data: { a: { success: true, id: 'a', message: 'Folder added.' }, b: { success: true, id: 'b', message: 'Folder added.' } },
+      data: {
+        a: { success: true, id: 'a', message: 'Folder added.' },
+        b: { success: true, id: 'b', message: 'Folder added.' },
+      },
     });
   });
 
@@ -132,26 +205,51 @@ describe('spec 4.20: folders/add', () => {
 
   test('without createOrganization a missing organization is INVALID_ARGUMENT', async () => {
     const { status, body } = await customer.call(ADD, { organizationId: 'acme', folders: [{ folderId: 'a' }] });
-    expect({ status, error: body.error }).toMatchObject({ status: 400, error: { status: 'INVALID_ARGUMENT', message: 'organizationId: the organization does not exist; send createOrganization: true to create it' } });
+    expect({ status, error: body.error }).toMatchObject({
+      status: 400,
+      error: {
+        status: 'INVALID_ARGUMENT',
+        message: 'organizationId: the organization does not exist; send createOrganization: true to create it',
+      },
+    });
     expect(await customer.ok('/v2/organizations/get', {})).toEqual([]);
   });
 
   test('a taken folderId fails alone, inside a success', async () => {
     await add([{ folderId: 'a', accessType: 'restricted' }]);
     expect(await add([{ folderId: 'a', accessType: 'public' }, { folderId: 'b' }])).toEqual({
-      a: { success: false, id: 'a', message: 'Folder already exists.' }, b: { success: true, id: 'b', message: 'Folder added.' },
+      a: { success: false, id: 'a', message: 'Folder already exists.' },
+      b: { success: true, id: 'b', message: 'Folder added.' },
     });
-    const asked = await customer.ok('/v2/auth/permissions/get', { organizationId: 'acme', userIds: ['u'], folderIds: ['a'] });
+    const asked = await customer.ok('/v2/auth/permissions/get', {
+      organizationId: 'acme',
+      userIds: ['u'],
+      folderIds: ['a'],
+    });
     expect(asked.u.folders.a.accessType).toBe('restricted');
   });
 
   test('folderId is unique: a repeated one is one folder', async () => {
-    expect(await add([{ folderId: 'a', folderName: 'first' }, { folderId: 'a', folderName: 'second' }])).toEqual({ a: { success: true, id: 'a', message: 'Folder added.' } });
+    expect(
+      await add([
+        { folderId: 'a', folderName: 'first' },
+        { folderId: 'a', folderName: 'second' },
+      ]),
+    ).toEqual({ a: { success: true, id: 'a', message: 'Folder added.' } });
   });
 
   test('takes a tree in any order; unknown parents, circles and too deep a place fail alone', async () => {
-    const deep = Array.from({ length: 22 }, (_, i) => ({ folderId: `d${i}`, parentFolderId: i === 0 ? 'root' : `d${i - 1}` })).reverse();
-    const results = await add([...deep, { folderId: 'x', parentFolderId: 'y' }, { folderId: 'y', parentFolderId: 'x' }, { folderId: 'lost', parentFolderId: 'nowhere' }, { folderId: 'root' }]);
+    const deep = Array.from({ length: 22 }, (_, i) => ({
+      folderId: `d${i}`,
+      parentFolderId: i === 0 ? 'root' : `d${i - 1}`,
+    })).reverse();
+    const results = await add([
+      ...deep,
+      { folderId: 'x', parentFolderId: 'y' },
+      { folderId: 'y', parentFolderId: 'x' },
+      { folderId: 'lost', parentFolderId: 'nowhere' },
+      { folderId: 'root' },
+    ]);
     expect(Object.entries(results).filter(([, { success }]: any) => success)).toHaveLength(20);
     expect(results).toMatchObject({
       d19: { success: true },
@@ -165,7 +263,9 @@ describe('spec 4.20: folders/add', () => {
 
   test('takes 500 folders; each is there afterwards', async () => {
     const folderIds = ids('f', 500);
-    const results = await add(folderIds.map((folderId) => ({ folderId, parentFolderId: folderId === 'f0000' ? undefined : 'f0000' })));
+    const results = await add(
+      folderIds.map((folderId) => ({ folderId, parentFolderId: folderId === 'f0000' ? undefined : 'f0000' })),
+    );
     expect(Object.values(results).every(({ success }: any) => success)).toBe(true);
     const again = await add(folderIds.map((folderId) => ({ folderId })));
     expect(Object.values(again).every(({ message }: any) => message === 'Folder already exists.')).toBe(true);
@@ -179,49 +279,88 @@ describe('spec 4.20: folders/add', () => {
   });
 
   test.each([
-    ['an unknown access type', { folders: [{ folderId: 'a', accessType: 'secret' }] }, 'folders[0].accessType must be "public" or "restricted" or "organizationPrivate"'],
+    [
+      'an unknown access type',
+      { folders: [{ folderId: 'a', accessType: 'secret' }] },
+      'folders[0].accessType must be "public" or "restricted" or "organizationPrivate"',
+    ],
     ['no folders', {}, 'folders is required'],
     ['a folder without id', { folders: [{}] }, 'folders[0].folderId is required'],
-    ['createOrganization as a string', { folders: [{ folderId: 'a' }], createOrganization: 'true' }, 'createOrganization must be a boolean'],
+    [
+      'createOrganization as a string',
+      { folders: [{ folderId: 'a' }], createOrganization: 'true' },
+      'createOrganization must be a boolean',
+    ],
     ['no organization', { organizationId: null, folders: [{ folderId: 'a' }] }, 'organizationId must be a string'],
   ])('%s is INVALID_ARGUMENT', async (_what, data, message) => {
     const { status, body } = await customer.call(ADD, { organizationId: 'acme', createOrganization: true, ...data });
-    expect({ status, error: body.error.status, message: body.error.message }).toEqual({ status: 400, error: 'INVALID_ARGUMENT', message });
+    expect({ status, error: body.error.status, message: body.error.message }).toEqual({
+      status: 400,
+      error: 'INVALID_ARGUMENT',
+      message,
+    });
   });
 });
 
 describe('documents', () => {
   const ADD = '/v2/organizations/documents/add';
   const GET = '/v2/organizations/documents/get';
-  const add = (documents: object[], more: object = {}) => customer.ok(ADD, { organizationId: 'acme', createOrganization: true, documents, ...more });
+  const add = (documents: object[], more: object = {}) =>
+    customer.ok(ADD, { organizationId: 'acme', createOrganization: true, documents, ...more });
 
   test('are read as they were added, with the access type that holds', async () => {
-    await customer.ok('/v2/organizations/folders/add', { organizationId: 'acme', createOrganization: true, folders: [{ folderId: 'f', accessType: 'restricted' }] });
+    await customer.ok('/v2/organizations/folders/add', {
+      organizationId: 'acme',
+      createOrganization: true,
+      folders: [{ folderId: 'f', accessType: 'restricted' }],
+    });
     await add([{ documentId: 'a', documentName: 'A', metadata: { version: 3, tags: [] } }], { folderId: 'f' });
     await add([{ documentId: 'b' }]);
     expect(await customer.ok(GET, { organizationId: 'acme', documentIds: ['b', 'none', 'a'] })).toEqual([
       { id: 'b', disabled: false, accessType: 'public' },
-      { id: 'a', documentName: 'A', disabled: false, accessType: 'restricted', folderId: 'f', metadata: { version: 3, tags: [] } },
+      {
+        id: 'a',
+        documentName: 'A',
+        disabled: false,
+        accessType: 'restricted',
+        folderId: 'f',
+        metadata: { version: 3, tags: [] },
+      },
     ]);
   });
 
   test('that exist fail alone and stay as they are', async () => {
     await add([{ documentId: 'a', documentName: 'first' }]);
-    expect(await add([{ documentId: 'a', documentName: 'second' }, { documentId: 'b' }])).toMatchObject({ a: { success: false, code: 'already-exists', id: 'a', message: 'Document already exists' }, b: { success: true } });
+    expect(await add([{ documentId: 'a', documentName: 'second' }, { documentId: 'b' }])).toMatchObject({
+      a: { success: false, code: 'already-exists', id: 'a', message: 'Document already exists' },
+      b: { success: true },
+    });
     expect((await customer.ok(GET, { organizationId: 'acme', documentIds: ['a'] }))[0].documentName).toBe('first');
   });
 
   test('go into a folder that is created when createFolder says so, and is NOT_FOUND otherwise', async () => {
     await add([{ documentId: 'x' }]);
-    const { status, body } = await customer.call(ADD, { organizationId: 'acme', folderId: 'new', documents: [{ documentId: 'a' }] });
-    expect({ status, error: body.error }).toEqual({ status: 404, error: { status: 'NOT_FOUND', message: 'Folder does not exist' } });
+    const { status, body } = await customer.call(ADD, {
+      organizationId: 'acme',
+      folderId: 'new',
+      documents: [{ documentId: 'a' }],
+    });
+    expect({ status, error: body.error }).toEqual({
+      status: 404,
+      error: { status: 'NOT_FOUND', message: 'Folder does not exist' },
+    });
     await add([{ documentId: 'a' }], { folderId: 'new', createFolder: true });
-    expect(await customer.ok(GET, { organizationId: 'acme', folderId: 'new' })).toMatchObject([{ id: 'a', folderId: 'new' }]);
+    expect(await customer.ok(GET, { organizationId: 'acme', folderId: 'new' })).toMatchObject([
+      { id: 'a', folderId: 'new' },
+    ]);
   });
 
   test('of an organization and of a folder are listed to the last', async () => {
     await add(ids('loose', 120).map((documentId) => ({ documentId })));
-    await add(ids('filed', 130).map((documentId) => ({ documentId })), { folderId: 'f', createFolder: true });
+    await add(
+      ids('filed', 130).map((documentId) => ({ documentId })),
+      { folderId: 'f', createFolder: true },
+    );
     const all = await pages(GET, { organizationId: 'acme', pageSize: 100 }, 'pageToken');
     expect(all.flat().map(({ id }) => id)).toEqual([...ids('filed', 130), ...ids('loose', 120)]);
     const filed = await pages(GET, { organizationId: 'acme', folderId: 'f', pageSize: 50 }, 'pageToken');
@@ -230,7 +369,10 @@ describe('documents', () => {
   });
 
   test('page tokens belong to one listing', async () => {
-    await add(ids('d', 3).map((documentId) => ({ documentId })), { folderId: 'f', createFolder: true });
+    await add(
+      ids('d', 3).map((documentId) => ({ documentId })),
+      { folderId: 'f', createFolder: true },
+    );
     await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'other' }] });
     const { pageToken } = (await customer.call(GET, { organizationId: 'acme', pageSize: 1 })).body.result;
     for (const data of [{ organizationId: 'other' }, { organizationId: 'acme', folderId: 'f' }]) {
@@ -241,24 +383,46 @@ describe('documents', () => {
 
   test('access/update changes those that exist and reports the others', async () => {
     await add([{ documentId: 'a' }]);
-    expect(await customer.ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds: ['a', 'none', 'a'], accessType: 'organizationPrivate' })).toEqual({
+    expect(
+      await customer.ok('/v2/organizations/documents/access/update', {
+        organizationId: 'acme',
+        documentIds: ['a', 'none', 'a'],
+        accessType: 'organizationPrivate',
+      }),
+    ).toEqual({
       a: { success: true, accessType: 'organizationPrivate', message: 'Document access type updated.' },
       none: { success: false, accessType: null, message: 'Document does not exist' },
     });
-    expect((await customer.ok(GET, { organizationId: 'acme', documentIds: ['a'] }))[0].accessType).toBe('organizationPrivate');
+    expect((await customer.ok(GET, { organizationId: 'acme', documentIds: ['a'] }))[0].accessType).toBe(
+      'organizationPrivate',
+    );
   });
 });
 
 describe('users', () => {
   const ADD = '/v2/users/add';
   const GET = '/v2/users/get';
-  const add = (users: object[], more: object = {}) => customer.ok(ADD, { organizationId: 'acme', createOrganization: true, users, ...more });
+  const add = (users: object[], more: object = {}) =>
+    customer.ok(ADD, { organizationId: 'acme', createOrganization: true, users, ...more });
 
   test('are read as they were added, the initial made from the name', async () => {
-    const results = await add([{ userId: 'ada', name: ' ada lovelace', email: 'ada@example.com', photoUrl: 'https://example.com/a.png' }, { userId: 'bob' }]);
-    expect(results).toEqual({ ada: { success: true, id: expect.stringMatching(/^usr_/), message: 'User added.' }, bob: { success: true, id: expect.stringMatching(/^usr_/), message: 'User added.' } });
+    const results = await add([
+      { userId: 'ada', name: ' ada lovelace', email: 'ada@example.com', photoUrl: 'https://example.com/a.png' },
+      { userId: 'bob' },
+    ]);
+    expect(results).toEqual({
+      ada: { success: true, id: expect.stringMatching(/^usr_/), message: 'User added.' },
+      bob: { success: true, id: expect.stringMatching(/^usr_/), message: 'User added.' },
+    });
     expect(await customer.ok(GET, { organizationId: 'acme' })).toEqual([
-      { userId: 'ada', name: ' ada lovelace', email: 'ada@example.com', photoUrl: 'https://example.com/a.png', initial: 'A' }, { userId: 'bob' },
+      {
+        userId: 'ada',
+        name: ' ada lovelace',
+        email: 'ada@example.com',
+        photoUrl: 'https://example.com/a.png',
+        initial: 'A',
+      },
+      { userId: 'bob' },
     ]);
   });
 
@@ -266,24 +430,40 @@ describe('users', () => {
     const first = await add([{ userId: 'ada', name: 'Ada', email: 'ada@example.com' }]);
     const second = await add([{ userId: 'ada', name: 'Byron' }]);
     expect(second.ada.id).toBe(first.ada.id);
-    expect(await customer.ok(GET, { organizationId: 'acme', userIds: ['ada', 'none'] })).toEqual([{ userId: 'ada', name: 'Byron', email: 'ada@example.com', initial: 'B' }]);
+    expect(await customer.ok(GET, { organizationId: 'acme', userIds: ['ada', 'none'] })).toEqual([
+      { userId: 'ada', name: 'Byron', email: 'ada@example.com', initial: 'B' },
+    ]);
   });
 
   test('added to a document or folder are in its contact list, and in no other', async () => {
     await add([{ userId: 'member' }]);
     await add([{ userId: 'reader' }], { documentId: 'd', createDocument: true });
     await add([{ userId: 'filer' }], { folderId: 'f', createFolder: true });
-    const listed = async (more: object) => (await customer.ok(GET, { organizationId: 'acme', ...more })).map(({ userId }: any) => userId);
-    expect([await listed({}), await listed({ documentId: 'd' }), await listed({ folderId: 'f' })]).toEqual([['member'], ['reader'], ['filer']]);
+    const listed = async (more: object) =>
+      (await customer.ok(GET, { organizationId: 'acme', ...more })).map(({ userId }: any) => userId);
+    expect([await listed({}), await listed({ documentId: 'd' }), await listed({ folderId: 'f' })]).toEqual([
+      ['member'],
+      ['reader'],
+      ['filer'],
+    ]);
   });
 
   test('of an unknown document or folder are NOT_FOUND, of both at once INVALID_ARGUMENT', async () => {
     await add([{ userId: 'member' }]);
     for (const path of [ADD, GET]) {
       const data = { organizationId: 'acme', users: [{ userId: 'a' }] };
-      expect((await customer.call(path, { ...data, documentId: 'none' })).body.error).toEqual({ status: 'NOT_FOUND', message: 'Document does not exist' });
-      expect((await customer.call(path, { ...data, folderId: 'none' })).body.error).toEqual({ status: 'NOT_FOUND', message: 'Folder does not exist' });
-      expect((await customer.call(path, { ...data, folderId: 'f', documentId: 'd' })).body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message: 'folderId must not be given together with documentId' });
+      expect((await customer.call(path, { ...data, documentId: 'none' })).body.error).toEqual({
+        status: 'NOT_FOUND',
+        message: 'Document does not exist',
+      });
+      expect((await customer.call(path, { ...data, folderId: 'none' })).body.error).toEqual({
+        status: 'NOT_FOUND',
+        message: 'Folder does not exist',
+      });
+      expect((await customer.call(path, { ...data, folderId: 'f', documentId: 'd' })).body.error).toMatchObject({
+        status: 'INVALID_ARGUMENT',
+        message: 'folderId must not be given together with documentId',
+      });
     }
   });
 
@@ -296,7 +476,9 @@ describe('users', () => {
 
   test('added by ten callers at once end up with one id and the last fields of each', async () => {
     await add([{ userId: 'x' }]);
-    const answers = await Promise.all(['name', 'email', 'plan', 'color', 'type'].map((field) => add([{ userId: 'ada', [field]: `${field}!` }])));
+    const answers = await Promise.all(
+      ['name', 'email', 'plan', 'color', 'type'].map((field) => add([{ userId: 'ada', [field]: `${field}!` }])),
+    );
     const added = answers.filter(({ ada }) => ada.success);
     expect(new Set(added.map(({ ada }) => ada.id)).size).toBe(1);
     const [ada] = await customer.ok(GET, { organizationId: 'acme', userIds: ['ada'] });

@@ -10,9 +10,16 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 
 const GET = '/v2/auth/permissions/get';
-const resource = (type: string, id: string, more: object = {}) => ({ type, id, ...(type === 'organization' ? {} : { organizationId: 'acme' }), ...more });
-const grant = (userId: string, ...resources: object[]) => customer.ok('/v2/auth/permissions/add', { user: { userId }, permissions: { resources } });
-const revoke = (userId: string, ...resources: object[]) => customer.call('/v2/auth/permissions/remove', { userId, permissions: { resources } });
+const resource = (type: string, id: string, more: object = {}) => ({
+  type,
+  id,
+  ...(type === 'organization' ? {} : { organizationId: 'acme' }),
+  ...more,
+});
+const grant = (userId: string, ...resources: object[]) =>
+  customer.ok('/v2/auth/permissions/add', { user: { userId }, permissions: { resources } });
+const revoke = (userId: string, ...resources: object[]) =>
+  customer.call('/v2/auth/permissions/remove', { userId, permissions: { resources } });
 const get = (data: object) => customer.call(GET, { organizationId: 'acme', ...data });
 const permissions = async (data: object) => (await get(data)).body.result.data;
 const inAnHour = () => Math.floor(Date.now() / 1000) + 3_600;
@@ -24,21 +31,47 @@ beforeEach(async () => {
     organizationId: 'acme',
     createOrganization: true,
     folders: [
-      { folderId: 'closed', accessType: 'restricted' }, { folderId: 'inner', parentFolderId: 'closed' },
-      { folderId: 'staff', accessType: 'organizationPrivate' }, { folderId: 'open', accessType: 'public' },
+      { folderId: 'closed', accessType: 'restricted' },
+      { folderId: 'inner', parentFolderId: 'closed' },
+      { folderId: 'staff', accessType: 'organizationPrivate' },
+      { folderId: 'open', accessType: 'public' },
     ],
   });
-  const add = (documentId: string, folderId?: string) => customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', folderId, documents: [{ documentId }] });
-  await Promise.all([add('secret', 'inner'), add('handbook', 'staff'), add('flyer', 'open'), add('loose'), add('sealed'), add('internal')]);
-  await customer.ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds: ['sealed'], accessType: 'restricted' });
-  await customer.ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds: ['internal'], accessType: 'organizationPrivate' });
+  const add = (documentId: string, folderId?: string) =>
+    customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', folderId, documents: [{ documentId }] });
+  await Promise.all([
+    add('secret', 'inner'),
+    add('handbook', 'staff'),
+    add('flyer', 'open'),
+    add('loose'),
+    add('sealed'),
+    add('internal'),
+  ]);
+  await customer.ok('/v2/organizations/documents/access/update', {
+    organizationId: 'acme',
+    documentIds: ['sealed'],
+    accessType: 'restricted',
+  });
+  await customer.ok('/v2/organizations/documents/access/update', {
+    organizationId: 'acme',
+    documentIds: ['internal'],
+    accessType: 'organizationPrivate',
+  });
   await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'member' }] });
-  await customer.ok('/v2/users/add', { organizationId: 'elsewhere', createOrganization: true, users: [{ userId: 'outsider' }] });
+  await customer.ok('/v2/users/add', {
+    organizationId: 'elsewhere',
+    createOrganization: true,
+    users: [{ userId: 'outsider' }],
+  });
 });
 
 describe('spec 4.1: the answer', () => {
-  test('is a map by user, with an entry for each folder and document asked about and always the organization\'s', async () => {
-    const { status, body } = await get({ userIds: ['member', 'outsider'], folderIds: ['open'], documentIds: ['flyer'] });
+  test("is a map by user, with an entry for each folder and document asked about and always the organization's", async () => {
+    const { status, body } = await get({
+      userIds: ['member', 'outsider'],
+      folderIds: ['open'],
+      documentIds: ['flyer'],
+    });
     expect(status).toBe(200);
     expect(body).toEqual({
       result: {
@@ -53,7 +86,9 @@ describe('spec 4.1: the answer', () => {
           outsider: {
             folders: { open: { accessRole: 'editor', accessType: 'public' } },
             documents: { flyer: { accessRole: 'editor', accessType: 'public' } },
-            organization: { acme: { error: 'User does not have access to organization', errorCode: 'permission_denied' } },
+            organization: {
+              acme: { error: 'User does not have access to organization', errorCode: 'permission_denied' },
+            },
           },
         },
       },
@@ -61,7 +96,9 @@ describe('spec 4.1: the answer', () => {
   });
 
   test('has no map for what was not asked about', async () => {
-    expect(await permissions({ userIds: ['member'] })).toEqual({ member: { organization: { acme: { accessRole: 'editor' } } } });
+    expect(await permissions({ userIds: ['member'] })).toEqual({
+      member: { organization: { acme: { accessRole: 'editor' } } },
+    });
   });
 
   test('has one entry per distinct id', async () => {
@@ -71,25 +108,37 @@ describe('spec 4.1: the answer', () => {
   });
 
   test('holds ids that are names of object properties', async () => {
-    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', documents: [{ documentId: '__proto__' }, { documentId: 'constructor' }] });
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      documents: [{ documentId: '__proto__' }, { documentId: 'constructor' }],
+    });
     const data = await permissions({ userIds: ['__proto__', 'toString'], documentIds: ['__proto__', 'constructor'] });
     expect(Object.keys(data)).toEqual(['__proto__', 'toString']);
-    expect(Object.keys(Object.getOwnPropertyDescriptor(data, '__proto__')?.value.documents)).toEqual(['__proto__', 'constructor']);
+    expect(Object.keys(Object.getOwnPropertyDescriptor(data, '__proto__')?.value.documents)).toEqual([
+      '__proto__',
+      'constructor',
+    ]);
   });
 });
 
 describe('spec 4.1 rule 1: a denied document is an entry in a success', () => {
   test('with error, errorCode permission_denied and accessType', async () => {
     expect((await permissions({ userIds: ['outsider'], documentIds: ['sealed'] })).outsider.documents.sealed).toEqual({
-      error: 'User does not have access to document', errorCode: 'permission_denied', accessType: 'restricted',
+      error: 'User does not have access to document',
+      errorCode: 'permission_denied',
+      accessType: 'restricted',
     });
   });
 
   test('also for a folder, and for a user whom the tenant does not know', async () => {
     const data = await permissions({ userIds: ['nobody'], folderIds: ['open'], documentIds: ['flyer'] });
     expect(data.nobody).toEqual({
-      folders: { open: { error: 'User does not have access to folder', errorCode: 'permission_denied', accessType: 'public' } },
-      documents: { flyer: { error: 'User does not have access to document', errorCode: 'permission_denied', accessType: 'public' } },
+      folders: {
+        open: { error: 'User does not have access to folder', errorCode: 'permission_denied', accessType: 'public' },
+      },
+      documents: {
+        flyer: { error: 'User does not have access to document', errorCode: 'permission_denied', accessType: 'public' },
+      },
       organization: { acme: { error: 'User does not have access to organization', errorCode: 'permission_denied' } },
     });
   });
@@ -97,7 +146,11 @@ describe('spec 4.1 rule 1: a denied document is an entry in a success', () => {
 
 describe('spec 4.1 rule 2: what does not exist', () => {
   test('makes the answer NOT_FOUND with the whole structure in details, organization entries included', async () => {
-    const { status, body } = await get({ userIds: ['member'], folderIds: ['open', 'nowhere'], documentIds: ['flyer', 'nothing'] });
+    const { status, body } = await get({
+      userIds: ['member'],
+      folderIds: ['open', 'nowhere'],
+      documentIds: ['flyer', 'nothing'],
+    });
     expect(status).toBe(404);
     expect(body).toEqual({
       error: {
@@ -105,8 +158,14 @@ describe('spec 4.1 rule 2: what does not exist', () => {
         message: 'Folder or document does not exist',
         details: {
           member: {
-            folders: { open: { accessRole: 'editor', accessType: 'public' }, nowhere: { error: 'Folder does not exist', errorCode: 'does_not_exist' } },
-            documents: { flyer: { accessRole: 'editor', accessType: 'public' }, nothing: { error: 'Document does not exist', errorCode: 'does_not_exist' } },
+            folders: {
+              open: { accessRole: 'editor', accessType: 'public' },
+              nowhere: { error: 'Folder does not exist', errorCode: 'does_not_exist' },
+            },
+            documents: {
+              flyer: { accessRole: 'editor', accessType: 'public' },
+              nothing: { error: 'Document does not exist', errorCode: 'does_not_exist' },
+            },
             organization: { acme: { accessRole: 'editor' } },
           },
         },
@@ -115,65 +174,129 @@ describe('spec 4.1 rule 2: what does not exist', () => {
   });
 
   test('is left inside a success when skipResourceExistenceValidation says so', async () => {
-    const { status, body } = await get({ userIds: ['member'], documentIds: ['nothing'], skipResourceExistenceValidation: true });
+    const { status, body } = await get({
+      userIds: ['member'],
+      documentIds: ['nothing'],
+      skipResourceExistenceValidation: true,
+    });
     expect(status).toBe(200);
-    expect(body.result.data.member.documents.nothing).toEqual({ error: 'Document does not exist', errorCode: 'does_not_exist' });
+    expect(body.result.data.member.documents.nothing).toEqual({
+      error: 'Document does not exist',
+      errorCode: 'does_not_exist',
+    });
   });
 });
 
 describe('spec 4.1 rule 3: any other failure is INVALID_ARGUMENT', () => {
   test.each([
     ['no organizationId', { organizationId: undefined, userIds: ['a'] }, 'organizationId is required'],
-    ['an organization that does not exist', { organizationId: 'nowhere', userIds: ['a'] }, 'organizationId: the organization does not exist'],
+    [
+      'an organization that does not exist',
+      { organizationId: 'nowhere', userIds: ['a'] },
+      'organizationId: the organization does not exist',
+    ],
     ['no userIds', {}, 'userIds is required'],
     ['an empty list', { userIds: [] }, 'userIds must not be empty'],
-    ['more than 100 users', { userIds: Array.from({ length: 101 }, (_, i) => `u${i}`) }, 'userIds must have at most 100 items'],
+    [
+      'more than 100 users',
+      { userIds: Array.from({ length: 101 }, (_, i) => `u${i}`) },
+      'userIds must have at most 100 items',
+    ],
     ['a user id that is no string', { userIds: [7] }, 'userIds[0] must be a string'],
     ['a control character in an id', { userIds: ['a\u0000'] }, 'userIds[0] must not contain control characters'],
     ['half a surrogate pair', { userIds: ['\ud800'] }, 'userIds[0] must be well-formed Unicode'],
     ['documentIds that is no list', { userIds: ['a'], documentIds: 'flyer' }, 'documentIds must be an array'],
   ])('%s', async (_what, data, message) => {
     const { status, body } = await get(data);
-    expect({ status, error: body.error.status, message: body.error.message }).toEqual({ status: 400, error: 'INVALID_ARGUMENT', message });
+    expect({ status, error: body.error.status, message: body.error.message }).toEqual({
+      status: 400,
+      error: 'INVALID_ARGUMENT',
+      message,
+    });
   });
 });
 
-describe('spec 2: a document in a folder inherits the folder\'s access type', () => {
+describe("spec 2: a document in a folder inherits the folder's access type", () => {
   test('whatever its own is, through folders that inherit from theirs', async () => {
-    await customer.ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds: ['secret', 'handbook'], accessType: 'public' });
-    const { member } = await permissions({ userIds: ['member'], folderIds: ['inner'], documentIds: ['secret', 'handbook'] });
+    await customer.ok('/v2/organizations/documents/access/update', {
+      organizationId: 'acme',
+      documentIds: ['secret', 'handbook'],
+      accessType: 'public',
+    });
+    const { member } = await permissions({
+      userIds: ['member'],
+      folderIds: ['inner'],
+      documentIds: ['secret', 'handbook'],
+    });
     expect(member.folders.inner).toMatchObject({ errorCode: 'permission_denied', accessType: 'restricted' });
     expect(member.documents).toEqual({
-      secret: { error: 'User does not have access to document', errorCode: 'permission_denied', accessType: 'restricted' },
+      secret: {
+        error: 'User does not have access to document',
+        errorCode: 'permission_denied',
+        accessType: 'restricted',
+      },
       handbook: { accessRole: 'editor', accessType: 'organizationPrivate' },
     });
   });
 
   test('organizationPrivate opens to members only, public to every user that the tenant knows, restricted to nobody', async () => {
-    const { member, outsider } = await permissions({ userIds: ['member', 'outsider'], documentIds: ['loose', 'internal', 'sealed'] });
-    expect(Object.entries(member.documents).map(([id, entry]: any) => [id, entry.accessRole])).toEqual([['loose', 'editor'], ['internal', 'editor'], ['sealed', undefined]]);
-    expect(Object.entries(outsider.documents).map(([id, entry]: any) => [id, entry.accessRole])).toEqual([['loose', 'editor'], ['internal', undefined], ['sealed', undefined]]);
+    const { member, outsider } = await permissions({
+      userIds: ['member', 'outsider'],
+      documentIds: ['loose', 'internal', 'sealed'],
+    });
+    expect(Object.entries(member.documents).map(([id, entry]: any) => [id, entry.accessRole])).toEqual([
+      ['loose', 'editor'],
+      ['internal', 'editor'],
+      ['sealed', undefined],
+    ]);
+    expect(Object.entries(outsider.documents).map(([id, entry]: any) => [id, entry.accessRole])).toEqual([
+      ['loose', 'editor'],
+      ['internal', undefined],
+      ['sealed', undefined],
+    ]);
   });
 });
 
 describe('grants', () => {
   test('on a folder open what is under it, however deep', async () => {
     await grant('outsider', resource('folder', 'closed', { accessRole: 'viewer' }));
-    const { outsider } = await permissions({ userIds: ['outsider'], folderIds: ['inner'], documentIds: ['secret', 'sealed'] });
+    const { outsider } = await permissions({
+      userIds: ['outsider'],
+      folderIds: ['inner'],
+      documentIds: ['secret', 'sealed'],
+    });
     expect(outsider.folders.inner).toEqual({ accessRole: 'viewer', accessType: 'restricted' });
     expect(outsider.documents.secret).toEqual({ accessRole: 'viewer', accessType: 'restricted' });
     expect(outsider.documents.sealed.errorCode).toBe('permission_denied');
   });
 
   test('on a document beat what it inherits, and the nearer folder beats the farther', async () => {
-    await grant('outsider', resource('folder', 'closed', { accessRole: 'viewer' }), resource('folder', 'inner', { accessRole: 'editor' }), resource('document', 'secret', { accessRole: 'viewer' }));
-    const { outsider } = await permissions({ userIds: ['outsider'], folderIds: ['closed', 'inner'], documentIds: ['secret'] });
-    expect([outsider.folders.closed.accessRole, outsider.folders.inner.accessRole, outsider.documents.secret.accessRole]).toEqual(['viewer', 'editor', 'viewer']);
+    await grant(
+      'outsider',
+      resource('folder', 'closed', { accessRole: 'viewer' }),
+      resource('folder', 'inner', { accessRole: 'editor' }),
+      resource('document', 'secret', { accessRole: 'viewer' }),
+    );
+    const { outsider } = await permissions({
+      userIds: ['outsider'],
+      folderIds: ['closed', 'inner'],
+      documentIds: ['secret'],
+    });
+    expect([
+      outsider.folders.closed.accessRole,
+      outsider.folders.inner.accessRole,
+      outsider.documents.secret.accessRole,
+    ]).toEqual(['viewer', 'editor', 'viewer']);
   });
 
   test('end at expiresAt, in seconds, and are shown with it until then', async () => {
     const [later, earlier] = [inAnHour(), Math.floor(Date.now() / 1000) - 1];
-    await grant('outsider', resource('document', 'sealed', { expiresAt: later }), resource('document', 'internal', { expiresAt: earlier }), resource('organization', 'acme', { expiresAt: earlier }));
+    await grant(
+      'outsider',
+      resource('document', 'sealed', { expiresAt: later }),
+      resource('document', 'internal', { expiresAt: earlier }),
+      resource('organization', 'acme', { expiresAt: earlier }),
+    );
     const { outsider } = await permissions({ userIds: ['outsider'], documentIds: ['sealed', 'internal'] });
     expect(outsider.documents.sealed).toEqual({ accessRole: 'editor', accessType: 'restricted', expiresAt: later });
     expect(outsider.documents.internal.errorCode).toBe('permission_denied');
@@ -183,30 +306,51 @@ describe('grants', () => {
   test('on the organization are membership', async () => {
     await grant('outsider', resource('organization', 'acme', { accessRole: 'viewer' }));
     const { outsider } = await permissions({ userIds: ['outsider'], documentIds: ['internal'] });
-    expect(outsider).toEqual({ documents: { internal: { accessRole: 'viewer', accessType: 'organizationPrivate' } }, organization: { acme: { accessRole: 'viewer' } } });
+    expect(outsider).toEqual({
+      documents: { internal: { accessRole: 'viewer', accessType: 'organizationPrivate' } },
+      organization: { acme: { accessRole: 'viewer' } },
+    });
   });
 
   test('are replaced by the next on the same resource, of which the last in a call counts', async () => {
     await grant('outsider', resource('document', 'sealed', { expiresAt: inAnHour() }));
-    await grant('outsider', resource('document', 'sealed', { accessRole: 'editor' }), resource('document', 'sealed', { accessRole: 'viewer' }));
-    expect((await permissions({ userIds: ['outsider'], documentIds: ['sealed'] })).outsider.documents.sealed).toEqual({ accessRole: 'viewer', accessType: 'restricted' });
+    await grant(
+      'outsider',
+      resource('document', 'sealed', { accessRole: 'editor' }),
+      resource('document', 'sealed', { accessRole: 'viewer' }),
+    );
+    expect((await permissions({ userIds: ['outsider'], documentIds: ['sealed'] })).outsider.documents.sealed).toEqual({
+      accessRole: 'viewer',
+      accessType: 'restricted',
+    });
   });
 
   test('make a user known to the tenant', async () => {
     await grant('newcomer', resource('document', 'sealed'));
-    expect((await permissions({ userIds: ['newcomer'], documentIds: ['flyer'] })).newcomer.documents.flyer).toEqual({ accessRole: 'editor', accessType: 'public' });
+    expect((await permissions({ userIds: ['newcomer'], documentIds: ['flyer'] })).newcomer.documents.flyer).toEqual({
+      accessRole: 'editor',
+      accessType: 'public',
+    });
   });
 
   test('a hundred in one call are all there', async () => {
     const documentIds = Array.from({ length: 100 }, (_, i) => `doc${i}`);
-    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', folderId: 'closed', documents: documentIds.map((documentId) => ({ documentId })) });
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      folderId: 'closed',
+      documents: documentIds.map((documentId) => ({ documentId })),
+    });
     await grant('outsider', ...documentIds.map((id) => resource('document', id, { accessRole: 'viewer' })));
     const { outsider } = await permissions({ userIds: ['outsider'], documentIds });
     expect(Object.values(outsider.documents).filter((entry: any) => entry.accessRole === 'viewer')).toHaveLength(100);
   });
 
   test('given by users/add with a document or folder; the user does not become a member by it', async () => {
-    await customer.ok('/v2/users/add', { organizationId: 'acme', documentId: 'sealed', users: [{ userId: 'guest', accessRole: 'viewer' }] });
+    await customer.ok('/v2/users/add', {
+      organizationId: 'acme',
+      documentId: 'sealed',
+      users: [{ userId: 'guest', accessRole: 'viewer' }],
+    });
     await customer.ok('/v2/users/add', { organizationId: 'acme', folderId: 'closed', users: [{ userId: 'guest' }] });
     const { guest } = await permissions({ userIds: ['guest'], documentIds: ['sealed', 'secret', 'internal'] });
     expect(guest.documents.sealed).toEqual({ accessRole: 'viewer', accessType: 'restricted' });
@@ -231,45 +375,86 @@ describe('grants', () => {
       error: {
         status: 'NOT_FOUND',
         message: 'Folder or document does not exist',
-        details: { issues: [{ path: ['permissions', 'resources', 1, 'id'], code: 'does_not_exist', message: 'permissions.resources[1].id does not exist' }] },
+        details: {
+          issues: [
+            {
+              path: ['permissions', 'resources', 1, 'id'],
+              code: 'does_not_exist',
+              message: 'permissions.resources[1].id does not exist',
+            },
+          ],
+        },
       },
     });
   });
 
   test('are all or nothing: one unknown resource and nothing is granted', async () => {
     const { status } = await customer.call('/v2/auth/permissions/add', {
-      user: { userId: 'outsider' }, permissions: { resources: [resource('document', 'sealed'), resource('document', 'nothing')] },
+      user: { userId: 'outsider' },
+      permissions: { resources: [resource('document', 'sealed'), resource('document', 'nothing')] },
     });
     expect(status).toBe(404);
-    expect((await permissions({ userIds: ['outsider'], documentIds: ['sealed'] })).outsider.documents.sealed.errorCode).toBe('permission_denied');
+    expect(
+      (await permissions({ userIds: ['outsider'], documentIds: ['sealed'] })).outsider.documents.sealed.errorCode,
+    ).toBe('permission_denied');
   });
 
   test.each([
-    ['a document without its organization', { type: 'document', id: 'flyer' }, 'permissions.resources[0].organizationId is required for folders and documents'],
-    ['an unknown type', { type: 'workspace', id: 'acme' }, 'permissions.resources[0].type must be "organization" or "folder" or "document"'],
-    ['an unknown role', { type: 'organization', id: 'acme', accessRole: 'owner' }, 'permissions.resources[0].accessRole must be "editor" or "viewer"'],
-    ['expiresAt in milliseconds', { type: 'organization', id: 'acme', expiresAt: Date.now() }, 'permissions.resources[0].expiresAt must be at most 99999999999'],
+    [
+      'a document without its organization',
+      { type: 'document', id: 'flyer' },
+      'permissions.resources[0].organizationId is required for folders and documents',
+    ],
+    [
+      'an unknown type',
+      { type: 'workspace', id: 'acme' },
+      'permissions.resources[0].type must be "organization" or "folder" or "document"',
+    ],
+    [
+      'an unknown role',
+      { type: 'organization', id: 'acme', accessRole: 'owner' },
+      'permissions.resources[0].accessRole must be "editor" or "viewer"',
+    ],
+    [
+      'expiresAt in milliseconds',
+      { type: 'organization', id: 'acme', expiresAt: Date.now() },
+      'permissions.resources[0].expiresAt must be at most 99999999999',
+    ],
     ['an unknown organization', { type: 'organization', id: 'nowhere' }, 'permissions.resources[0].id does not exist'],
-    ['context that is no map of values', { type: 'organization', id: 'acme', context: { access: { region: { eu: true } } } }, 'permissions.resources[0].context.access must map each field to a string, a number or a list of them'],
+    [
+      'context that is no map of values',
+      { type: 'organization', id: 'acme', context: { access: { region: { eu: true } } } },
+      'permissions.resources[0].context.access must map each field to a string, a number or a list of them',
+    ],
   ])('%s is INVALID_ARGUMENT naming the field', async (_what, named, message) => {
-    const { status, body } = await customer.call('/v2/auth/permissions/add', { user: { userId: 'member' }, permissions: { resources: [named] } });
+    const { status, body } = await customer.call('/v2/auth/permissions/add', {
+      user: { userId: 'member' },
+      permissions: { resources: [named] },
+    });
     expect({ status, message: body.error.message }).toEqual({ status: 400, message });
   });
 });
 
 describe('spec 4.1: context.accessFields', () => {
-  test('is the sorted union of field:value over the user\'s grants that have not ended, and absent without any', async () => {
-    await grant('outsider',
+  test("is the sorted union of field:value over the user's grants that have not ended, and absent without any", async () => {
+    await grant(
+      'outsider',
       resource('document', 'sealed', { context: { access: { region: ['us', 'eu'], level: 3 } } }),
       resource('folder', 'closed', { context: { access: { region: 'eu', team: 'red' } } }),
-      resource('document', 'flyer', { expiresAt: 1, context: { access: { region: 'moon' } } }));
+      resource('document', 'flyer', { expiresAt: 1, context: { access: { region: 'moon' } } }),
+    );
     const data = await permissions({ userIds: ['outsider', 'member'] });
     expect(data.outsider.context).toEqual({ accessFields: ['level:3', 'region:eu', 'region:us', 'team:red'] });
     expect(data.member).not.toHaveProperty('context');
   });
 
   test('keeps fields named like object properties', async () => {
-    await grant('outsider', resource('organization', 'acme', { context: { access: JSON.parse('{"__proto__":"a","constructor":"b"}') } }));
-    expect((await permissions({ userIds: ['outsider'] })).outsider.context).toEqual({ accessFields: ['__proto__:a', 'constructor:b'] });
+    await grant(
+      'outsider',
+      resource('organization', 'acme', { context: { access: JSON.parse('{"__proto__":"a","constructor":"b"}') } }),
+    );
+    expect((await permissions({ userIds: ['outsider'] })).outsider.context).toEqual({
+      accessFields: ['__proto__:a', 'constructor:b'],
+    });
   });
 });

@@ -19,14 +19,33 @@ beforeEach(async () => {
 
 const add = (...users: object[]) => customer.ok('/v2/users/add', { organizationId: 'acme', users });
 const update = (...users: object[]) => customer.ok('/v2/users/update', { organizationId: 'acme', users });
-const emails = async () => Object.fromEntries((await customer.ok('/v2/users/get', { organizationId: 'acme' })).map(({ userId, email }: any) => [userId, email]));
+const emails = async () =>
+  Object.fromEntries(
+    (await customer.ok('/v2/users/get', { organizationId: 'acme' })).map(({ userId, email }: any) => [userId, email]),
+  );
 
-describe.each([['users/add', add], ['users/update', update]] as const)('%s', (name, call) => {
+describe.each([
+  ['users/add', add],
+  ['users/update', update],
+] as const)('%s', (name, call) => {
   beforeEach(async () => {
     if (name === 'users/update') await add({ userId: 'ada', email: 'ada@example.com' }, { userId: 'grace' });
   });
 
-  test.each(['call me', 'ada@', '@example.com', 'ada@localhost', 'ada@[127.0.0.1]', 'ada@127.0.0.1', 'ada@exa mple.com', 'ada..b@example.com', '"ada"@example.com', 'adä@example.com', `${'a'.repeat(65)}@example.com`, `ada@${'ü'.repeat(70)}.de`])('refuses the address %s of one user, and takes the others', async (email) => {
+  test.each([
+    'call me',
+    'ada@',
+    '@example.com',
+    'ada@localhost',
+    'ada@[127.0.0.1]',
+    'ada@127.0.0.1',
+    'ada@exa mple.com',
+    'ada..b@example.com',
+    '"ada"@example.com',
+    'adä@example.com',
+    `${'a'.repeat(65)}@example.com`,
+    `ada@${'ü'.repeat(70)}.de`,
+  ])('refuses the address %s of one user, and takes the others', async (email) => {
     const before = await emails();
     const answer = await call({ userId: 'ada', name: 'Ada', email }, { userId: 'grace', email: 'grace@example.com' });
     expect(answer).toMatchObject({ ada: refused, grace: { success: true } });
@@ -34,7 +53,12 @@ describe.each([['users/add', add], ['users/update', update]] as const)('%s', (na
   });
 
   test('stores an international domain as punycode, and the rest as it was sent', async () => {
-    expect(await call({ userId: 'ada', email: ' Ada.L+notes@Bücher.Example ' }, { userId: 'grace', email: 'Grace@Пример.рф' })).toMatchObject({ ada: { success: true }, grace: { success: true } });
+    expect(
+      await call(
+        { userId: 'ada', email: ' Ada.L+notes@Bücher.Example ' },
+        { userId: 'grace', email: 'Grace@Пример.рф' },
+      ),
+    ).toMatchObject({ ada: { success: true }, grace: { success: true } });
     expect(await emails()).toEqual({ ada: 'Ada.L+notes@xn--bcher-kva.example', grace: 'Grace@xn--e1afmkfd.xn--p1ai' });
   });
 });
@@ -44,7 +68,16 @@ test('mails a user with an international domain at the punycode address, also on
   await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
   await add({ userId: 'grace', email: 'grace@bücher.example' });
   const guest = { userId: 'guest', email: 'guest@пример.рф' };
-  await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [{ commentData: [{ commentText: 'Hi', from: { userId: 'ada' }, to: [{ userId: 'grace' }, guest], triggerNotification: true }] }] });
+  await customer.ok('/v2/commentannotations/add', {
+    ...nda,
+    commentAnnotations: [
+      {
+        commentData: [
+          { commentText: 'Hi', from: { userId: 'ada' }, to: [{ userId: 'grace' }, guest], triggerNotification: true },
+        ],
+      },
+    ],
+  });
   await system.deliver();
   expect(system.mailed.sort()).toEqual(['grace@xn--bcher-kva.example', 'guest@xn--e1afmkfd.xn--p1ai']);
 });

@@ -2,7 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { placeOf } from '../../../lib/directory/folders/folders.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { replace, Table, upsert } from '../../../lib/table/table.ts';
-import { type Group, GroupEntity, GroupMemberEntity, GroupMemberRemover, GroupReader } from '../../../lib/directory/userGroups.ts';
+import {
+  type Group,
+  GroupEntity,
+  GroupMemberEntity,
+  GroupMemberRemover,
+  GroupReader,
+} from '../../../lib/directory/userGroups.ts';
 import { UserEntity } from '../../../lib/directory/users.ts';
 import { inParallel } from '../../../lib/shared/inParallel.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
@@ -37,14 +43,18 @@ beforeEach(async () => {
 
 const acme = { organizationId: 'acme' };
 const lawyers = { ...acme, organizationUserGroupId: 'lawyers' };
-const ids = (prefix: string, count: number) => Array.from({ length: count }, (_each, index) => `${prefix}${String(index).padStart(4, '0')}`);
+const ids = (prefix: string, count: number) =>
+  Array.from({ length: count }, (_each, index) => `${prefix}${String(index).padStart(4, '0')}`);
 const place = () => placeOf(customer.apiKey, { internalId });
 
 /** A group with users that the tenant knows. */
 async function withGroup(groupId: string, userIds: readonly string[]): Promise<void> {
   await customer.ok(ADD, { ...acme, organizationUserGroups: [{ groupId }] });
   if (userIds.length === 0) return;
-  await customer.ok('/v2/users/add', { ...acme, users: userIds.map((userId) => ({ userId, name: `Name of ${userId}` })) });
+  await customer.ok('/v2/users/add', {
+    ...acme,
+    users: userIds.map((userId) => ({ userId, name: `Name of ${userId}` })),
+  });
   await customer.ok(ADD_USERS, { ...acme, organizationUserGroupId: groupId, userIds });
 }
 
@@ -52,8 +62,12 @@ async function withGroup(groupId: string, userIds: readonly string[]): Promise<v
 async function manyMembers(userIds: readonly string[], groupId = 'lawyers'): Promise<Group> {
   await withGroup(groupId, []);
   const group = (await new GroupReader(table).named(place(), [groupId]))[0]!;
-  const writes = userIds.map((userId) => upsert(GroupMemberEntity, { ...place(), group: group.internalId, userId, addedAt: 1 }));
-  const slices = Array.from({ length: Math.ceil(writes.length / 100) }, (_each, index) => writes.slice(index * 100, (index + 1) * 100));
+  const writes = userIds.map((userId) =>
+    upsert(GroupMemberEntity, { ...place(), group: group.internalId, userId, addedAt: 1 }),
+  );
+  const slices = Array.from({ length: Math.ceil(writes.length / 100) }, (_each, index) =>
+    writes.slice(index * 100, (index + 1) * 100),
+  );
   await inParallel(slices, 4, async (slice) => void (await table.write(slice)));
   return group;
 }
@@ -65,7 +79,9 @@ async function members(groupId = 'lawyers'): Promise<string[]> {
 
 async function setDisabled(disabled: boolean): Promise<void> {
   const organization = (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!;
-  await table.write([replace(OrganizationEntity, { tenant: customer.apiKey, ...organization, disabled }, organization._r)]);
+  await table.write([
+    replace(OrganizationEntity, { tenant: customer.apiKey, ...organization, disabled }, organization._r),
+  ]);
 }
 
 const failure = async (path: string, data: object) => {
@@ -75,26 +91,49 @@ const failure = async (path: string, data: object) => {
 
 describe('usergroups/add', () => {
   test('adds groups; one that exists stays as it is and fails alone, a repeated id is one item', async () => {
-    const { body } = await customer.call(ADD, { ...acme, organizationUserGroups: [{ groupId: 'lawyers', groupName: 'Lawyers' }, { groupId: 'lawyers', groupName: 'again' }, { groupId: '__proto__' }] });
+    const { body } = await customer.call(ADD, {
+      ...acme,
+      organizationUserGroups: [
+        { groupId: 'lawyers', groupName: 'Lawyers' },
+        { groupId: 'lawyers', groupName: 'again' },
+        { groupId: '__proto__' },
+      ],
+    });
     expect(body.result.message).toBe('Organization User Groups added successfully.');
     expect(Object.entries(body.result.data).map(([id, { success, message }]: any) => [id, success, message])).toEqual([
-      ['lawyers', true, 'Organization user group added.'], ['__proto__', true, 'Organization user group added.'],
+      ['lawyers', true, 'Organization user group added.'],
+      ['__proto__', true, 'Organization user group added.'],
     ]);
-    const again = await customer.ok(ADD, { ...acme, organizationUserGroups: [{ groupId: 'lawyers', groupName: 'other' }, { groupId: 'judges' }] });
-    expect(again).toMatchObject({ lawyers: { success: false, id: body.result.data.lawyers.id, message: 'Organization user group already exists.' }, judges: { success: true } });
-    expect(await customer.ok(GET, acme)).toEqual([{ groupId: '__proto__' }, { groupId: 'judges' }, { groupId: 'lawyers', groupName: 'Lawyers' }]);
+    const again = await customer.ok(ADD, {
+      ...acme,
+      organizationUserGroups: [{ groupId: 'lawyers', groupName: 'other' }, { groupId: 'judges' }],
+    });
+    expect(again).toMatchObject({
+      lawyers: { success: false, id: body.result.data.lawyers.id, message: 'Organization user group already exists.' },
+      judges: { success: true },
+    });
+    expect(await customer.ok(GET, acme)).toEqual([
+      { groupId: '__proto__' },
+      { groupId: 'judges' },
+      { groupId: 'lawyers', groupName: 'Lawyers' },
+    ]);
   });
 
   test('makes the organization with createOrganization, and says what is missing without', async () => {
     const other = { organizationId: 'other', organizationUserGroups: [{ groupId: 'lawyers' }] };
-    expect(await failure(ADD, other)).toMatchObject({ error: 'INVALID_ARGUMENT', message: expect.stringContaining('createOrganization') });
+    expect(await failure(ADD, other)).toMatchObject({
+      error: 'INVALID_ARGUMENT',
+      message: expect.stringContaining('createOrganization'),
+    });
     await customer.ok(ADD, { ...other, createOrganization: true });
     expect(await customer.ok(GET, { organizationId: 'other' })).toEqual([{ groupId: 'lawyers' }]);
     expect(await customer.ok(GET, acme)).toEqual([]);
   });
 
   test('by twenty callers at once adds a group once', async () => {
-    const answers = await Promise.all(ids('', 20).map(() => customer.ok(ADD, { ...acme, organizationUserGroups: [{ groupId: 'lawyers' }] })));
+    const answers = await Promise.all(
+      ids('', 20).map(() => customer.ok(ADD, { ...acme, organizationUserGroups: [{ groupId: 'lawyers' }] })),
+    );
     expect(answers.filter(({ lawyers: { success } }) => success)).toHaveLength(1);
     expect(new Set(answers.map(({ lawyers: { id } }) => id)).size).toBe(1);
   });
@@ -102,9 +141,21 @@ describe('usergroups/add', () => {
   test.each([
     ['no list', acme, 'organizationUserGroups is required'],
     ['an empty list', { ...acme, organizationUserGroups: [] }, 'organizationUserGroups must not be empty'],
-    ['more than 500', { ...acme, organizationUserGroups: ids('g', 501).map((groupId) => ({ groupId })) }, 'organizationUserGroups must have at most 500 items'],
-    ['a group without id', { ...acme, organizationUserGroups: [{ groupName: 'x' }] }, 'organizationUserGroups[0].groupId is required'],
-    ['an organization that is unknown', { organizationId: 'nowhere', organizationUserGroups: [{ groupId: 'g' }] }, 'organizationId: the organization does not exist; send createOrganization: true to create it'],
+    [
+      'more than 500',
+      { ...acme, organizationUserGroups: ids('g', 501).map((groupId) => ({ groupId })) },
+      'organizationUserGroups must have at most 500 items',
+    ],
+    [
+      'a group without id',
+      { ...acme, organizationUserGroups: [{ groupName: 'x' }] },
+      'organizationUserGroups[0].groupId is required',
+    ],
+    [
+      'an organization that is unknown',
+      { organizationId: 'nowhere', organizationUserGroups: [{ groupId: 'g' }] },
+      'organizationId: the organization does not exist; send createOrganization: true to create it',
+    ],
   ])('%s is INVALID_ARGUMENT naming the field', async (_what, data, message) => {
     expect(await failure(ADD, data)).toEqual({ status: 400, error: 'INVALID_ARGUMENT', message });
   });
@@ -113,10 +164,15 @@ describe('usergroups/add', () => {
 describe('usergroups/users/add', () => {
   test('adds users; who is in the group stays, a user that the tenant does not know fails alone, a repeated id is one item', async () => {
     await withGroup('lawyers', ['ada']);
-    await customer.ok('/v2/users/add', { organizationId: 'elsewhere', createOrganization: true, users: [{ userId: 'grace' }] });
+    await customer.ok('/v2/users/add', {
+      organizationId: 'elsewhere',
+      createOrganization: true,
+      users: [{ userId: 'grace' }],
+    });
     const { body } = await customer.call(ADD_USERS, { ...lawyers, userIds: ['ada', 'grace', 'nobody', 'grace'] });
     expect(body.result).toEqual({
-      status: 'success', message: 'Added organization users to group successfully.',
+      status: 'success',
+      message: 'Added organization users to group successfully.',
       data: {
         ada: { success: true, organizationUserGroupId: 'lawyers', message: 'User added to organization user group.' },
         grace: { success: true, organizationUserGroupId: 'lawyers', message: 'User added to organization user group.' },
@@ -128,9 +184,16 @@ describe('usergroups/users/add', () => {
 
   test('does not make members of the organization, nor give access', async () => {
     await withGroup('lawyers', []);
-    await customer.ok('/v2/users/add', { organizationId: 'elsewhere', createOrganization: true, users: [{ userId: 'grace' }] });
+    await customer.ok('/v2/users/add', {
+      organizationId: 'elsewhere',
+      createOrganization: true,
+      users: [{ userId: 'grace' }],
+    });
     await customer.ok(ADD_USERS, { ...lawyers, userIds: ['grace'] });
-    expect((await customer.ok('/v2/auth/permissions/get', { ...acme, userIds: ['grace'] })).grace.organization.acme.errorCode).toBe('permission_denied');
+    expect(
+      (await customer.ok('/v2/auth/permissions/get', { ...acme, userIds: ['grace'] })).grace.organization.acme
+        .errorCode,
+    ).toBe('permission_denied');
     expect(await customer.ok('/v2/users/get', acme)).toEqual([]);
   });
 
@@ -147,11 +210,27 @@ describe('usergroups/users/add', () => {
     await withGroup('lawyers', ['ada', 'bob']);
     const ada = (await table.get(UserEntity, { tenant: customer.apiKey, userId: 'ada' }))!;
     const at = Date.now() + 5_000;
-    await table.write([replace(UserEntity, { tenant: customer.apiKey, ...ada, departures: [{ organization: internalId, resource: internalId, at, jobId: 'job' }] }, ada._r)]);
+    await table.write([
+      replace(
+        UserEntity,
+        {
+          tenant: customer.apiKey,
+          ...ada,
+          departures: [{ organization: internalId, resource: internalId, at, jobId: 'job' }],
+        },
+        ada._r,
+      ),
+    ]);
     expect(await members()).toEqual(['bob']);
-    expect((await new GroupReader(table).members(place(), 'lawyers', { limit: 10 })).values.map(({ userId }) => userId)).toEqual(['bob']);
+    expect(
+      (await new GroupReader(table).members(place(), 'lawyers', { limit: 10 })).values.map(({ userId }) => userId),
+    ).toEqual(['bob']);
 
-    const key = { ...place(), group: (await new GroupReader(table).named(place(), ['lawyers']))[0]!.internalId, userId: 'ada' };
+    const key = {
+      ...place(),
+      group: (await new GroupReader(table).named(place(), ['lawyers']))[0]!.internalId,
+      userId: 'ada',
+    };
     const before = (await table.get(GroupMemberEntity, key))!;
     await customer.ok(ADD_USERS, { ...lawyers, userIds: ['ada'] });
     expect(await members()).toEqual(['ada', 'bob']);
@@ -162,11 +241,23 @@ describe('usergroups/users/add', () => {
   });
 
   test('is NOT_FOUND without the group, and FAILED_PRECONDITION while the organization is disabled', async () => {
-    expect(await failure(ADD_USERS, { ...lawyers, userIds: ['ada'] })).toEqual({ status: 404, error: 'NOT_FOUND', message: 'Organization user group does not exist' });
+    expect(await failure(ADD_USERS, { ...lawyers, userIds: ['ada'] })).toEqual({
+      status: 404,
+      error: 'NOT_FOUND',
+      message: 'Organization user group does not exist',
+    });
     await withGroup('lawyers', ['ada', 'bob']);
     await setDisabled(true);
-    expect(await failure(ADD_USERS, { ...lawyers, userIds: ['ada'] })).toEqual({ status: 400, error: 'FAILED_PRECONDITION', message: 'The organization is disabled' });
-    expect(await failure(ADD, { ...acme, organizationUserGroups: [{ groupId: 'other' }] })).toEqual({ status: 400, error: 'FAILED_PRECONDITION', message: 'The organization is disabled' });
+    expect(await failure(ADD_USERS, { ...lawyers, userIds: ['ada'] })).toEqual({
+      status: 400,
+      error: 'FAILED_PRECONDITION',
+      message: 'The organization is disabled',
+    });
+    expect(await failure(ADD, { ...acme, organizationUserGroups: [{ groupId: 'other' }] })).toEqual({
+      status: 400,
+      error: 'FAILED_PRECONDITION',
+      message: 'The organization is disabled',
+    });
     expect(await members()).toEqual(['ada', 'bob']);
     expect((await customer.ok(DELETE_USERS, { ...lawyers, userIds: ['ada'] })).ada.success).toBe(true);
     await customer.ok(DELETE_USERS, { ...lawyers, deleteAll: true });
@@ -178,7 +269,11 @@ describe('usergroups/users/add', () => {
     ['an empty list', { ...lawyers, userIds: [] }, 'userIds must not be empty'],
     ['more than 500', { ...lawyers, userIds: ids('u', 501) }, 'userIds must have at most 500 items'],
     ['no group', { ...acme, userIds: ['ada'] }, 'organizationUserGroupId is required'],
-    ['an organization that is unknown', { ...lawyers, organizationId: 'nowhere', userIds: ['ada'] }, 'organizationId: the organization does not exist'],
+    [
+      'an organization that is unknown',
+      { ...lawyers, organizationId: 'nowhere', userIds: ['ada'] },
+      'organizationId: the organization does not exist',
+    ],
   ])('%s is INVALID_ARGUMENT naming the field', async (_what, data, message) => {
     expect(await failure(ADD_USERS, data)).toEqual({ status: 400, error: 'INVALID_ARGUMENT', message });
   });
@@ -188,10 +283,21 @@ describe('usergroups/get', () => {
   test('gives the groups in the order of the ids asked for, with their users if wanted', async () => {
     await withGroup('lawyers', ['ada']);
     await withGroup('judges', []);
-    expect(await customer.ok(GET, { ...acme, organizationUserGroupIds: ['lawyers', 'nothing', 'judges', 'lawyers'] })).toEqual([{ groupId: 'lawyers' }, { groupId: 'judges' }]);
-    expect(await customer.ok(GET, { ...acme, includeUsers: true })).toEqual([{ groupId: 'judges', users: [] }, { groupId: 'lawyers', users: [{ userId: 'ada', name: 'Name of ada', initial: 'N' }] }]);
-    expect(await failure(GET, { organizationId: 'nowhere' })).toMatchObject({ error: 'INVALID_ARGUMENT', message: 'organizationId: the organization does not exist' });
-    expect(await failure(GET, { ...acme, organizationUserGroupIds: ids('g', 31) })).toMatchObject({ error: 'INVALID_ARGUMENT', message: 'organizationUserGroupIds must have at most 30 items' });
+    expect(
+      await customer.ok(GET, { ...acme, organizationUserGroupIds: ['lawyers', 'nothing', 'judges', 'lawyers'] }),
+    ).toEqual([{ groupId: 'lawyers' }, { groupId: 'judges' }]);
+    expect(await customer.ok(GET, { ...acme, includeUsers: true })).toEqual([
+      { groupId: 'judges', users: [] },
+      { groupId: 'lawyers', users: [{ userId: 'ada', name: 'Name of ada', initial: 'N' }] },
+    ]);
+    expect(await failure(GET, { organizationId: 'nowhere' })).toMatchObject({
+      error: 'INVALID_ARGUMENT',
+      message: 'organizationId: the organization does not exist',
+    });
+    expect(await failure(GET, { ...acme, organizationUserGroupIds: ids('g', 31) })).toMatchObject({
+      error: 'INVALID_ARGUMENT',
+      message: 'organizationUserGroupIds must have at most 30 items',
+    });
   });
 
   test('lists groups to the last', async () => {
@@ -208,31 +314,62 @@ describe('usergroups/get', () => {
 
   test('pages through groups and users without losing or repeating one, also among some groups, and while users are added', async () => {
     const expected: Record<string, string[]> = {};
-    for (const [groupId, count] of [['a', 7], ['b', 0], ['c', 1], ['d', 30], ['e', 2]] as const) await withGroup(groupId, (expected[groupId] = ids(`${groupId}-`, count)));
-    for (const [pageSize, organizationUserGroupIds] of [[1, undefined], [7, undefined], [9, ['d', 'a', 'b']]] as const) {
+    for (const [groupId, count] of [
+      ['a', 7],
+      ['b', 0],
+      ['c', 1],
+      ['d', 30],
+      ['e', 2],
+    ] as const)
+      await withGroup(groupId, (expected[groupId] = ids(`${groupId}-`, count)));
+    for (const [pageSize, organizationUserGroupIds] of [
+      [1, undefined],
+      [7, undefined],
+      [9, ['d', 'a', 'b']],
+    ] as const) {
       const shown = new Map<string, string[]>();
       let largest = 0;
       for (let pageToken: string | undefined | null; pageToken !== null;) {
-        const { status, body } = await customer.call(GET, { ...acme, includeUsers: true, pageSize, organizationUserGroupIds, pageToken });
+        const { status, body } = await customer.call(GET, {
+          ...acme,
+          includeUsers: true,
+          pageSize,
+          organizationUserGroupIds,
+          pageToken,
+        });
         expect(status).toBe(200);
-        for (const { groupId, users } of body.result.data) shown.set(groupId, [...(shown.get(groupId) ?? []), ...users.map(({ userId }: any) => userId)]);
-        largest = Math.max(largest, body.result.data.reduce((sum: number, { users }: any) => sum + 1 + users.length, 0));
+        for (const { groupId, users } of body.result.data)
+          shown.set(groupId, [...(shown.get(groupId) ?? []), ...users.map(({ userId }: any) => userId)]);
+        largest = Math.max(
+          largest,
+          body.result.data.reduce((sum: number, { users }: any) => sum + 1 + users.length, 0),
+        );
         pageToken = body.result.nextPageToken;
         // Whoever sorts before what was shown does not disturb.
         await customer.ok('/v2/users/add', { ...acme, users: [{ userId: 'a' }] });
       }
-      expect([...shown]).toEqual((organizationUserGroupIds ?? Object.keys(expected)).map((groupId) => [groupId, expected[groupId]]));
+      expect([...shown]).toEqual(
+        (organizationUserGroupIds ?? Object.keys(expected)).map((groupId) => [groupId, expected[groupId]]),
+      );
       expect(largest).toBeLessThanOrEqual(Math.max(pageSize, 2));
     }
   });
 
   test('a page token is good for the same groups of the same organization only', async () => {
     await withGroup('lawyers', ['ada', 'bob']);
-    const { nextPageToken: pageToken } = (await customer.call(GET, { ...acme, includeUsers: true, pageSize: 1 })).body.result;
+    const { nextPageToken: pageToken } = (await customer.call(GET, { ...acme, includeUsers: true, pageSize: 1 })).body
+      .result;
     expect(pageToken).not.toBeNull();
     await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'other' }] });
-    for (const data of [acme, { ...acme, includeUsers: true, organizationUserGroupIds: ['lawyers'] }, { organizationId: 'other', includeUsers: true }]) {
-      expect(await failure(GET, { ...data, pageToken })).toMatchObject({ error: 'INVALID_ARGUMENT', message: expect.stringContaining('pageToken') });
+    for (const data of [
+      acme,
+      { ...acme, includeUsers: true, organizationUserGroupIds: ['lawyers'] },
+      { organizationId: 'other', includeUsers: true },
+    ]) {
+      expect(await failure(GET, { ...data, pageToken })).toMatchObject({
+        error: 'INVALID_ARGUMENT',
+        message: expect.stringContaining('pageToken'),
+      });
     }
   });
 });
@@ -244,8 +381,15 @@ describe('spec 4.21: usergroups/users/delete', () => {
     const { status, body } = await customer.call(DELETE_USERS, { ...lawyers, userIds: ['ada'] });
     expect(status).toBe(200);
     expect(body.result).toEqual({
-      status: 'success', message: 'Deleted users from group successfully.',
-      data: { ada: { success: true, organizationUserGroupId: 'lawyers', message: 'User deleted from organization user group.' } },
+      status: 'success',
+      message: 'Deleted users from group successfully.',
+      data: {
+        ada: {
+          success: true,
+          organizationUserGroupId: 'lawyers',
+          message: 'User deleted from organization user group.',
+        },
+      },
     });
     expect([await members(), await members('judges')]).toEqual([['bob'], ['ada']]);
     expect(await customer.ok('/v2/users/get', { ...acme, userIds: ['ada'] })).toHaveLength(1);
@@ -253,10 +397,28 @@ describe('spec 4.21: usergroups/users/delete', () => {
 
   test('spec 7: a user who is not in the group fails alone; a repeated id is one item', async () => {
     await withGroup('lawyers', ['ada']);
-    const absent = { success: false, organizationUserGroupId: 'lawyers', message: 'User is not in the organization user group.' };
-    expect(await customer.ok(DELETE_USERS, { ...lawyers, userIds: ['nobody', 'ada', 'nobody', '__proto__'], deleteAll: false })).toEqual(Object.assign(Object.create(null), {
-      nobody: absent, ada: { success: true, organizationUserGroupId: 'lawyers', message: 'User deleted from organization user group.' }, ['__proto__']: absent,
-    }));
+    const absent = {
+      success: false,
+      organizationUserGroupId: 'lawyers',
+      message: 'User is not in the organization user group.',
+    };
+    expect(
+      await customer.ok(DELETE_USERS, {
+        ...lawyers,
+        userIds: ['nobody', 'ada', 'nobody', '__proto__'],
+        deleteAll: false,
+      }),
+    ).toEqual(
+      Object.assign(Object.create(null), {
+        nobody: absent,
+        ada: {
+          success: true,
+          organizationUserGroupId: 'lawyers',
+          message: 'User deleted from organization user group.',
+        },
+        ['__proto__']: absent,
+      }),
+    );
     expect(await customer.ok(DELETE_USERS, { ...lawyers, userIds: ['ada'] })).toEqual({ ada: absent });
   });
 
@@ -264,14 +426,30 @@ describe('spec 4.21: usergroups/users/delete', () => {
     ['neither userIds nor deleteAll', {}, 'userIds must not be empty unless deleteAll is true'],
     ['an empty list', { userIds: [] }, 'userIds must not be empty unless deleteAll is true'],
     ['deleteAll: false alone', { deleteAll: false }, 'userIds must not be empty unless deleteAll is true'],
-    ['userIds and deleteAll: true', { userIds: ['ada'], deleteAll: true }, 'userIds must not be given together with deleteAll'],
+    [
+      'userIds and deleteAll: true',
+      { userIds: ['ada'], deleteAll: true },
+      'userIds must not be given together with deleteAll',
+    ],
     ['deleteAll as a text', { deleteAll: 'true' }, 'deleteAll must be a boolean'],
     ['more than 500', { userIds: ids('u', 501) }, 'userIds must have at most 500 items'],
-    ['an organization that is unknown', { organizationId: 'nowhere', userIds: ['ada'] }, 'organizationId: the organization does not exist'],
-    ['a group that is unknown', { organizationUserGroupId: 'nothing', userIds: ['ada'] }, 'organizationUserGroupId: the organization user group does not exist'],
+    [
+      'an organization that is unknown',
+      { organizationId: 'nowhere', userIds: ['ada'] },
+      'organizationId: the organization does not exist',
+    ],
+    [
+      'a group that is unknown',
+      { organizationUserGroupId: 'nothing', userIds: ['ada'] },
+      'organizationUserGroupId: the organization user group does not exist',
+    ],
   ])('spec 4.21: %s is INVALID_ARGUMENT, and nobody is deleted', async (_what, data, message) => {
     await withGroup('lawyers', ['ada']);
-    expect(await failure(DELETE_USERS, { ...lawyers, ...data })).toEqual({ status: 400, error: 'INVALID_ARGUMENT', message });
+    expect(await failure(DELETE_USERS, { ...lawyers, ...data })).toEqual({
+      status: 400,
+      error: 'INVALID_ARGUMENT',
+      message,
+    });
     expect(await members()).toEqual(['ada']);
   });
 
@@ -281,8 +459,14 @@ describe('spec 4.21: usergroups/users/delete', () => {
     await withGroup('judges', ['ada']);
     const data = await customer.ok(DELETE_USERS, { ...lawyers, deleteAll: true });
     expect(Object.keys(data)).toEqual(userIds);
-    expect(data.u0000).toEqual({ success: true, organizationUserGroupId: 'lawyers', message: 'User deleted from organization user group.' });
-    const left = (await everyItem(engine)).filter(({ PK, _t }) => _t === 'UserGroupMember' && PK.includes(internalId)).map(({ userId }) => userId);
+    expect(data.u0000).toEqual({
+      success: true,
+      organizationUserGroupId: 'lawyers',
+      message: 'User deleted from organization user group.',
+    });
+    const left = (await everyItem(engine))
+      .filter(({ PK, _t }) => _t === 'UserGroupMember' && PK.includes(internalId))
+      .map(({ userId }) => userId);
     expect(left).toEqual(['ada']);
     expect(await customer.ok(DELETE_USERS, { ...lawyers, deleteAll: true, userIds: [] })).toEqual({});
   });
@@ -291,7 +475,10 @@ describe('spec 4.21: usergroups/users/delete', () => {
     const userIds = ids('u', 1_200);
     const group = await manyMembers(userIds);
     let now = 0;
-    await expect(new GroupMemberRemover(table, () => (now += 15_000)).removeAll(place(), group)).rejects.toMatchObject({ status: 'UNAVAILABLE', message: 'Not all users are deleted from the group yet. Send the request again.' });
+    await expect(new GroupMemberRemover(table, () => (now += 15_000)).removeAll(place(), group)).rejects.toMatchObject({
+      status: 'UNAVAILABLE',
+      message: 'Not all users are deleted from the group yet. Send the request again.',
+    });
     expect(await new GroupMemberRemover(table, () => now).removeAll(place(), group)).toEqual(userIds.slice(500));
   });
 
@@ -308,13 +495,17 @@ describe('spec 4.21: usergroups/users/delete', () => {
     }
     expect(statuses).toEqual(['UNAVAILABLE', 'success']);
     const [group] = await new GroupReader(table).named(place(), [groupId]);
-    expect((await table.query(GroupMemberEntity, { ...place(), group: group!.internalId }, { limit: 1 })).values).toEqual([]);
+    expect(
+      (await table.query(GroupMemberEntity, { ...place(), group: group!.internalId }, { limit: 1 })).values,
+    ).toEqual([]);
   });
 });
 
 test('groups lie beneath the organization: one created again starts without them', async () => {
   await withGroup('lawyers', ['ada']);
-  const keys = (await everyItem(engine)).filter(({ _t, PK }) => _t.startsWith('UserGroup') && PK.includes(customer.apiKey));
+  const keys = (await everyItem(engine)).filter(
+    ({ _t, PK }) => _t.startsWith('UserGroup') && PK.includes(customer.apiKey),
+  );
   expect(keys.map(({ PK }) => PK.includes(internalId))).toEqual([true, true]);
   expect(GroupEntity.key({ ...place(), groupId: 'lawyers' }).PK).toBe(keys.find(({ _t }) => _t === 'UserGroup')?.PK);
 });

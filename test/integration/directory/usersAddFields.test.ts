@@ -11,7 +11,11 @@ let customer: Customer;
 beforeAll(async () => {
   engine = await startEngine();
   customer = await newCustomer();
-  await customer.ok('/v2/organizations/folders/add', { ...acme, createOrganization: true, folders: [{ folderId: 'parent' }, { folderId: 'there' }] });
+  await customer.ok('/v2/organizations/folders/add', {
+    ...acme,
+    createOrganization: true,
+    folders: [{ folderId: 'parent' }, { folderId: 'there' }],
+  });
 });
 afterAll(() => engine.stop());
 
@@ -19,7 +23,8 @@ async function refusal(path: string, data: object) {
   const { status, body } = await customer.call(path, { ...acme, ...data });
   return [status, body.error?.message];
 }
-const parentOf = async (folderId: string) => (await customer.ok('/v2/organizations/folders/get', { ...acme, folderId }))[0].parentFolderId;
+const parentOf = async (folderId: string) =>
+  (await customer.ok('/v2/organizations/folders/get', { ...acme, folderId }))[0].parentFolderId;
 
 describe('parentFolderId of users/add', () => {
   test('is the parent of the folder that the call makes', async () => {
@@ -34,18 +39,35 @@ describe('parentFolderId of users/add', () => {
   });
 
   test('is NOT_FOUND when there is no such folder', async () => {
-    expect(await refusal(ADD, { users, folderId: 'newer', createFolder: true, parentFolderId: 'nothing' })).toEqual([404, 'Parent folder does not exist']);
+    expect(await refusal(ADD, { users, folderId: 'newer', createFolder: true, parentFolderId: 'nothing' })).toEqual([
+      404,
+      'Parent folder does not exist',
+    ]);
     expect(await refusal('/v2/users/get', { folderId: 'newer' })).toEqual([404, 'Folder does not exist']);
   });
 
-  test.each([{}, { folderId: 'newer' }, { documentId: 'd', createFolder: true }, { folderId: 'newer', createFolder: false }])('is refused with %j, which makes no folder', async (data) => {
-    expect(await refusal(ADD, { users, parentFolderId: 'parent', ...data })).toEqual([400, 'parentFolderId must be given together with folderId and createFolder: true: it is the parent of a folder that the call makes']);
+  test.each([
+    {},
+    { folderId: 'newer' },
+    { documentId: 'd', createFolder: true },
+    { folderId: 'newer', createFolder: false },
+  ])('is refused with %j, which makes no folder', async (data) => {
+    expect(await refusal(ADD, { users, parentFolderId: 'parent', ...data })).toEqual([
+      400,
+      'parentFolderId must be given together with folderId and createFolder: true: it is the parent of a folder that the call makes',
+    ]);
   });
 });
 
 describe('context, which nothing could receive,', () => {
-  test.each([[ADD, { users }], ['/v2/users/delete', { userIds: ['ada'] }]])('is refused by %s', async (path, data) => {
-    expect(await refusal(path, { ...data, context: { access: { team: 'x' } } })).toEqual([400, 'context must be left out: no webhook and no resolver of this service tells of added or removed users']);
+  test.each([
+    [ADD, { users }],
+    ['/v2/users/delete', { userIds: ['ada'] }],
+  ])('is refused by %s', async (path, data) => {
+    expect(await refusal(path, { ...data, context: { access: { team: 'x' } } })).toEqual([
+      400,
+      'context must be left out: no webhook and no resolver of this service tells of added or removed users',
+    ]);
     expect((await customer.call(path, { ...acme, ...data, context: null })).status).toBe(200);
   });
 });

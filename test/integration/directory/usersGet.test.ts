@@ -13,22 +13,41 @@ const acme = { organizationId: 'acme' };
 
 let engine: Engine;
 let customer: Customer;
-const add = (where: object, ...userIds: string[]) => customer.ok('/v2/users/add', { ...acme, ...where, users: userIds.map((userId) => ({ userId, name: userId })) });
+const add = (where: object, ...userIds: string[]) =>
+  customer.ok('/v2/users/add', { ...acme, ...where, users: userIds.map((userId) => ({ userId, name: userId })) });
 
 /** acme with documents at the top and in a folder, and groups that share users; an id of the second plane sorts behind those of the first. */
 beforeAll(async () => {
   engine = await startEngine();
   customer = await newCustomer();
-  await customer.ok('/v2/organizations/folders/add', { ...acme, createOrganization: true, folders: [{ folderId: 'folder' }] });
-  await customer.ok('/v2/organizations/documents/add', { ...acme, folderId: 'folder', documents: [{ documentId: 'b' }] });
-  await customer.ok('/v2/organizations/documents/add', { ...acme, documents: [{ documentId: 'a' }, { documentId: 'c' }, { documentId: '__proto__' }] });
+  await customer.ok('/v2/organizations/folders/add', {
+    ...acme,
+    createOrganization: true,
+    folders: [{ folderId: 'folder' }],
+  });
+  await customer.ok('/v2/organizations/documents/add', {
+    ...acme,
+    folderId: 'folder',
+    documents: [{ documentId: 'b' }],
+  });
+  await customer.ok('/v2/organizations/documents/add', {
+    ...acme,
+    documents: [{ documentId: 'a' }, { documentId: 'c' }, { documentId: '__proto__' }],
+  });
   await add({}, 'u1', 'u2', 'u3', '😀', '\uffee');
   await add({ documentId: 'a' }, 'u1', 'u2', 'u3');
   await add({ documentId: 'b' }, 'u2', 'u4');
   await add({ documentId: '__proto__' }, 'u5');
   await add({ folderId: 'folder' }, 'u4');
-  await customer.ok('/v2/organizations/usergroups/add', { ...acme, organizationUserGroups: ['one', 'two', 'none'].map((groupId) => ({ groupId })) });
-  for (const [organizationUserGroupId, userIds] of [['one', ['u1', 'u2', '😀']], ['two', ['u2', 'u3', '\uffee']]] as const) await customer.ok('/v2/organizations/usergroups/users/add', { ...acme, organizationUserGroupId, userIds });
+  await customer.ok('/v2/organizations/usergroups/add', {
+    ...acme,
+    organizationUserGroups: ['one', 'two', 'none'].map((groupId) => ({ groupId })),
+  });
+  for (const [organizationUserGroupId, userIds] of [
+    ['one', ['u1', 'u2', '😀']],
+    ['two', ['u2', 'u3', '\uffee']],
+  ] as const)
+    await customer.ok('/v2/organizations/usergroups/users/add', { ...acme, organizationUserGroupId, userIds });
 });
 afterAll(() => engine.stop());
 
@@ -49,7 +68,9 @@ async function pages(data: object): Promise<any[]> {
 
 describe('the users of groups', () => {
   test('are those in any of them, each once, by id', async () => {
-    expect((await pages({ organizationUserGroupIds: ['one', 'two', 'none', 'one'] })).map(ids)).toEqual([['u1', 'u2', 'u3', '\uffee', '😀']]);
+    expect((await pages({ organizationUserGroupIds: ['one', 'two', 'none', 'one'] })).map(ids)).toEqual([
+      ['u1', 'u2', 'u3', '\uffee', '😀'],
+    ]);
     expect((await pages({ organizationUserGroupIds: ['none'] })).map(ids)).toEqual([[]]);
   });
 
@@ -90,33 +111,58 @@ describe('the users of all documents', () => {
 
   test('are a map by document when groupByDocumentId says so, in pages without loss', async () => {
     for (const pageSize of [1, 2, 4, 100]) {
-      const found = (await pages({ allDocuments: true, groupByDocumentId: true, pageSize })).flatMap((map) => Object.keys(map).flatMap((id) => ids(map[id]).map((userId) => `${id} ${userId}`)));
+      const found = (await pages({ allDocuments: true, groupByDocumentId: true, pageSize })).flatMap((map) =>
+        Object.keys(map).flatMap((id) => ids(map[id]).map((userId) => `${id} ${userId}`)),
+      );
       expect(found).toEqual(['__proto__ u5', 'a u1', 'a u2', 'a u3', 'b u2', 'b u4']);
     }
-    expect(await pages({ documentId: 'a', groupByDocumentId: true, userIds: ['u2'] })).toEqual([{ a: [expect.objectContaining({ userId: 'u2' })] }]);
+    expect(await pages({ documentId: 'a', groupByDocumentId: true, userIds: ['u2'] })).toEqual([
+      { a: [expect.objectContaining({ userId: 'u2' })] },
+    ]);
     expect(await pages({ documentId: 'c', groupByDocumentId: true })).toEqual([{ c: [] }]);
   });
 });
 
 test('a page token is good for the same list only', async () => {
   const { body } = await customer.call(GET, { ...acme, allDocuments: true, pageSize: 1 });
-  for (const other of [{}, { documentId: 'a' }, { organizationUserGroupIds: ['one'] }]) expect((await customer.call(GET, { ...acme, ...other, pageToken: body.result.nextPageToken })).status).toBe(400);
+  for (const other of [{}, { documentId: 'a' }, { organizationUserGroupIds: ['one'] }])
+    expect((await customer.call(GET, { ...acme, ...other, pageToken: body.result.nextPageToken })).status).toBe(400);
 });
 
 test.each([
-  [GET, { organizationUserGroupIds: ['one'], documentId: 'a' }, 'organizationUserGroupIds must not be given together with documentId, folderId, allDocuments, groupByDocumentId'],
-  [GET, { allDocuments: true, folderId: 'folder' }, 'allDocuments must not be given together with documentId, folderId, userIds'],
+  [
+    GET,
+    { organizationUserGroupIds: ['one'], documentId: 'a' },
+    'organizationUserGroupIds must not be given together with documentId, folderId, allDocuments, groupByDocumentId',
+  ],
+  [
+    GET,
+    { allDocuments: true, folderId: 'folder' },
+    'allDocuments must not be given together with documentId, folderId, userIds',
+  ],
   [GET, { groupByDocumentId: true }, 'groupByDocumentId must be given together with documentId or allDocuments: true'],
   [GET, { organizationUserGroupIds: [] }, 'organizationUserGroupIds must not be empty'],
-  [GET, { organizationUserGroupIds: Array.from({ length: 31 }, (_each, i) => `g${i}`) }, 'organizationUserGroupIds must have at most 30 items'],
+  [
+    GET,
+    { organizationUserGroupIds: Array.from({ length: 31 }, (_each, i) => `g${i}`) },
+    'organizationUserGroupIds must have at most 30 items',
+  ],
   [COUNT, { documentIds: ['a'], folderId: 'folder' }, 'folderId must not be given together with documentIds'],
   [COUNT, { documentIds: [] }, 'documentIds must not be empty'],
   [COUNT, { documentIds: Array.from({ length: 31 }, (_each, i) => `d${i}`) }, 'documentIds must have at most 30 items'],
   [COUNT, { organizationId: 'nowhere' }, 'organizationId: the organization does not exist'],
   [UPDATE, { users: [] }, 'users must not be empty'],
   [UPDATE, { users: [{ userId: 'u1', name: 7 }] }, 'users[0].name must be a string'],
-  [UPDATE, { users: Array.from({ length: 501 }, (_each, i) => ({ userId: `u${i}` })) }, 'users must have at most 500 items'],
-  [UPDATE, { users: [{ userId: 'u1' }], documentId: 'a', folderId: 'folder' }, 'folderId must not be given together with documentId'],
+  [
+    UPDATE,
+    { users: Array.from({ length: 501 }, (_each, i) => ({ userId: `u${i}` })) },
+    'users must have at most 500 items',
+  ],
+  [
+    UPDATE,
+    { users: [{ userId: 'u1' }], documentId: 'a', folderId: 'folder' },
+    'folderId must not be given together with documentId',
+  ],
 ])('%s with %j is INVALID_ARGUMENT naming the field', async (path, data, message) => {
   const { status, body } = await customer.call(path, { ...acme, ...data });
   expect({ status, message: body.error.message }).toEqual({ status: 400, message });
@@ -126,10 +172,17 @@ describe('the number of users', () => {
   test('is that of the contact list of an organization, a folder or each of some documents', async () => {
     expect(await customer.ok(COUNT, acme)).toEqual({ count: 5 });
     expect(await customer.ok(COUNT, { ...acme, folderId: 'folder' })).toEqual({ count: 1 });
-    expect(await customer.ok(COUNT, { ...acme, documentIds: ['a', 'c', 'b', 'a'] })).toEqual({ a: { count: 3 }, c: { count: 0 }, b: { count: 2 } });
+    expect(await customer.ok(COUNT, { ...acme, documentIds: ['a', 'c', 'b', 'a'] })).toEqual({
+      a: { count: 3 },
+      c: { count: 0 },
+      b: { count: 2 },
+    });
   });
 
-  test.each([[{ documentIds: ['a', 'nothing'] }, 'Document does not exist'], [{ folderId: 'nothing' }, 'Folder does not exist']])('of %j is NOT_FOUND', async (where, message) => {
+  test.each([
+    [{ documentIds: ['a', 'nothing'] }, 'Document does not exist'],
+    [{ folderId: 'nothing' }, 'Folder does not exist'],
+  ])('of %j is NOT_FOUND', async (where, message) => {
     const { status, body } = await customer.call(COUNT, { ...acme, ...where });
     expect([status, body.error.message]).toEqual([404, message]);
   });
@@ -145,13 +198,28 @@ describe('the number of users', () => {
 describe('/v2/users/update', () => {
   test('puts what was sent over the profile; who is not known fails alone', async () => {
     await customer.ok('/v2/users/add', { ...acme, users: [{ userId: 'ada', name: 'Ada', email: 'ada@example.com' }] });
-    const { status, body } = await customer.call(UPDATE, { ...acme, users: [{ userId: 'ada', name: 'grace' }, { userId: 'nobody', name: 'No' }, { userId: 'ada', name: 'Twice' }] });
+    const { status, body } = await customer.call(UPDATE, {
+      ...acme,
+      users: [
+        { userId: 'ada', name: 'grace' },
+        { userId: 'nobody', name: 'No' },
+        { userId: 'ada', name: 'Twice' },
+      ],
+    });
     expect([status, body.result.message]).toEqual([200, 'User(s) processed successfully.']);
-    expect(body.result.data).toEqual({ ada: { success: true, id: expect.stringMatching(/^usr_/), message: 'User updated.' }, nobody: { success: false, id: '', message: 'User does not exist.' } });
-    expect(await customer.ok(GET, { ...acme, userIds: ['ada', 'nobody'] })).toEqual([{ userId: 'ada', name: 'grace', email: 'ada@example.com', initial: 'G' }]);
+    expect(body.result.data).toEqual({
+      ada: { success: true, id: expect.stringMatching(/^usr_/), message: 'User updated.' },
+      nobody: { success: false, id: '', message: 'User does not exist.' },
+    });
+    expect(await customer.ok(GET, { ...acme, userIds: ['ada', 'nobody'] })).toEqual([
+      { userId: 'ada', name: 'grace', email: 'ada@example.com', initial: 'G' },
+    ]);
   });
 
-  test.each([[{ documentId: 'nothing' }, 'Document does not exist'], [{ folderId: 'nothing' }, 'Folder does not exist']])('of %j is NOT_FOUND', async (where, message) => {
+  test.each([
+    [{ documentId: 'nothing' }, 'Document does not exist'],
+    [{ folderId: 'nothing' }, 'Folder does not exist'],
+  ])('of %j is NOT_FOUND', async (where, message) => {
     const { status, body } = await customer.call(UPDATE, { ...acme, ...where, users: [{ userId: 'u1' }] });
     expect([status, body.error.message]).toEqual([404, message]);
   });

@@ -44,22 +44,48 @@ beforeEach(async () => {
   waiting = [];
   queues.clear();
   customer = await newCustomer();
-  await customer.ok('/v2/organizations/folders/add', { ...acme, createOrganization: true, folders: [{ folderId: 'outer', accessType: 'restricted' }, { folderId: 'inner', parentFolderId: 'outer' }] });
-  await customer.ok('/v2/organizations/documents/add', { ...acme, folderId: 'inner', documents: [{ documentId: 'filed' }] });
-  await customer.ok('/v2/organizations/documents/add', { ...acme, documents: [{ documentId: 'nda' }, { documentId: 'other' }] });
-  await customer.ok('/v2/organizations/documents/access/update', { ...acme, documentIds: ['nda', 'other'], accessType: 'restricted' });
+  await customer.ok('/v2/organizations/folders/add', {
+    ...acme,
+    createOrganization: true,
+    folders: [
+      { folderId: 'outer', accessType: 'restricted' },
+      { folderId: 'inner', parentFolderId: 'outer' },
+    ],
+  });
+  await customer.ok('/v2/organizations/documents/add', {
+    ...acme,
+    folderId: 'inner',
+    documents: [{ documentId: 'filed' }],
+  });
+  await customer.ok('/v2/organizations/documents/add', {
+    ...acme,
+    documents: [{ documentId: 'nda' }, { documentId: 'other' }],
+  });
+  await customer.ok('/v2/organizations/documents/access/update', {
+    ...acme,
+    documentIds: ['nda', 'other'],
+    accessType: 'restricted',
+  });
 });
 
 const on = (type: string, id: string) => ({ type, id, ...(type !== 'organization' && acme), accessRole: 'viewer' });
-const grant = (userId: string, ...resources: object[]) => customer.ok('/v2/auth/permissions/add', { user: { userId }, permissions: { resources } });
+const grant = (userId: string, ...resources: object[]) =>
+  customer.ok('/v2/auth/permissions/add', { user: { userId }, permissions: { resources } });
 const everywhere = { organization: 'acme', folders: ['outer', 'inner'], documents: ['filed', 'nda', 'other'] };
-const add = (where: object, ...userIds: string[]) => customer.ok('/v2/users/add', { ...acme, ...where, users: userIds.map((userId) => ({ userId, name: userId })) });
+const add = (where: object, ...userIds: string[]) =>
+  customer.ok('/v2/users/add', { ...acme, ...where, users: userIds.map((userId) => ({ userId, name: userId })) });
 const remove = (where: object, ...userIds: string[]) => customer.ok(DELETE, { ...acme, ...where, userIds });
-const contacts = async (where: object) => (await customer.ok('/v2/users/get', { ...acme, ...where })).map(({ userId }: any) => userId);
+const contacts = async (where: object) =>
+  (await customer.ok('/v2/users/get', { ...acme, ...where })).map(({ userId }: any) => userId);
 
 /** What a user may do, by what it is about. */
 async function roles(userId: string): Promise<Record<string, string>> {
-  const { [userId]: found } = await customer.ok('/v2/auth/permissions/get', { ...acme, userIds: [userId], folderIds: everywhere.folders, documentIds: everywhere.documents });
+  const { [userId]: found } = await customer.ok('/v2/auth/permissions/get', {
+    ...acme,
+    userIds: [userId],
+    folderIds: everywhere.folders,
+    documentIds: everywhere.documents,
+  });
   const entries = Object.entries({ ...found.organization, ...found.folders, ...found.documents });
   return Object.fromEntries(entries.flatMap(([id, { accessRole }]: any) => (accessRole ? [[id, accessRole]] : [])));
 }
@@ -72,13 +98,20 @@ const silent = { info() {}, warn() {}, error() {} };
 async function runJobs(upTo: 'settling' | 'end' = 'end'): Promise<void> {
   const jobs = new JobStore(table);
   const on = (step: typeof changeFoldersStep) => (job: StoredJob, clock: () => number) => step(table, job, clock);
-  const steps = { removeUsers: on(removeUsersStep), changeFolders: on(changeFoldersStep) } as unknown as RunJobDeps['steps'];
+  const steps = {
+    removeUsers: on(removeUsersStep),
+    changeFolders: on(changeFoldersStep),
+  } as unknown as RunJobDeps['steps'];
   if (upTo === 'end' && waiting.length > 0) ahead += SETTLED_MS;
   let messages = [...(upTo === 'end' ? waiting.splice(0) : []), ...queues.waiting('jobs')];
   queues.clear();
   while (messages.length > 0) {
     const queue = { send: async (sent: readonly { readonly body: object }[]) => void waiting.push(...sent) };
-    for (const { body } of messages) await runJob({ jobs, steps, queue }, { message: body, clock: () => Date.now() + ahead, deadline: Infinity, log: silent });
+    for (const { body } of messages)
+      await runJob(
+        { jobs, steps, queue },
+        { message: body, clock: () => Date.now() + ahead, deadline: Infinity, log: silent },
+      );
     if (upTo === 'settling') return;
     if (waiting.length > 0) ahead += SETTLED_MS;
     messages = waiting.splice(0);
@@ -88,22 +121,42 @@ async function runJobs(upTo: 'settling' | 'end' = 'end'): Promise<void> {
 /** What of a user is stored in the tenant, the profile aside. */
 async function traces(userId: string): Promise<string[]> {
   const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${customer.apiKey}#`));
-  return items.filter(({ _t, PK, userId: of }) => _t !== 'User' && _t !== 'Job' && (of === userId || PK.endsWith(`#USER#${userId}`))).map(({ _t, SK }) => `${_t} ${SK}`).sort();
+  return items
+    .filter(
+      ({ _t, PK, userId: of }) => _t !== 'User' && _t !== 'Job' && (of === userId || PK.endsWith(`#USER#${userId}`)),
+    )
+    .map(({ _t, SK }) => `${_t} ${SK}`)
+    .sort();
 }
 
 async function jobsLeft(): Promise<number> {
-  return (await everyItem(engine)).filter(({ _t, PK }) => _t === 'Job' && PK.startsWith(`T#${customer.apiKey}#`)).length;
+  return (await everyItem(engine)).filter(({ _t, PK }) => _t === 'Job' && PK.startsWith(`T#${customer.apiKey}#`))
+    .length;
 }
 
 const stored = async (userId: string) => (await table.get(UserEntity, { tenant: customer.apiKey, userId }))!;
-const place = async () => placeOf(customer.apiKey, (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!);
+const place = async () =>
+  placeOf(customer.apiKey, (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!);
 
 async function withEverything(...userIds: string[]): Promise<void> {
-  for (const where of [{}, { folderId: 'outer' }, { folderId: 'inner' }, { documentId: 'filed' }, { documentId: 'nda' }, { documentId: 'other' }]) await add(where, ...userIds);
+  for (const where of [
+    {},
+    { folderId: 'outer' },
+    { folderId: 'inner' },
+    { documentId: 'filed' },
+    { documentId: 'nda' },
+    { documentId: 'other' },
+  ])
+    await add(where, ...userIds);
   await customer.ok('/v2/organizations/usergroups/add', { ...acme, organizationUserGroups: [{ groupId: 'lawyers' }] });
   await customer.ok('/v2/organizations/usergroups/users/add', { ...acme, organizationUserGroupId: 'lawyers', userIds });
   await customer.ok('/v2/notifications/config/set', { ...acme, userIds, config: { inbox: 'MINE' } });
-  await customer.ok('/v2/notifications/config/set', { ...acme, userIds, documentIds: ['nda', 'other', 'filed'], config: { inbox: 'NONE' } });
+  await customer.ok('/v2/notifications/config/set', {
+    ...acme,
+    userIds,
+    documentIds: ['nda', 'other', 'filed'],
+    config: { inbox: 'NONE' },
+  });
 }
 
 describe('spec 4.18: the answer', () => {
@@ -114,13 +167,17 @@ describe('spec 4.18: the answer', () => {
     expect(body.result).toEqual({
       status: 'success',
       message: 'User(s) deleted successfully.',
-      data: { ada: { success: true, message: 'User removed.' }, nobody: { success: false, message: 'User does not exist.' } },
+      data: {
+        ada: { success: true, message: 'User removed.' },
+        nobody: { success: false, message: 'User does not exist.' },
+      },
     });
   });
 
   test('is a success for a user that the tenant knows, wherever it is, and again', async () => {
     await add({ organizationId: 'elsewhere', createOrganization: true }, 'ada');
-    for (let i = 0; i < 2; i++) expect(await remove({}, 'ada')).toEqual({ ada: { success: true, message: 'User removed.' } });
+    for (let i = 0; i < 2; i++)
+      expect(await remove({}, 'ada')).toEqual({ ada: { success: true, message: 'User removed.' } });
     expect(await contacts({ organizationId: 'elsewhere' })).toEqual(['ada']);
     await runJobs();
     expect((await stored('ada')).departures).toBeUndefined();
@@ -134,13 +191,28 @@ describe('spec 4.18: the answer', () => {
 
   test.each([
     ['no organizationId', { organizationId: undefined, userIds: ['a'] }, 400, 'organizationId is required'],
-    ['an unknown organization', { organizationId: 'nowhere', userIds: ['a'] }, 400, 'organizationId: the organization does not exist'],
-    ['a document and a folder', { documentId: 'nda', folderId: 'outer', userIds: ['a'] }, 400, 'folderId must not be given together with documentId'],
+    [
+      'an unknown organization',
+      { organizationId: 'nowhere', userIds: ['a'] },
+      400,
+      'organizationId: the organization does not exist',
+    ],
+    [
+      'a document and a folder',
+      { documentId: 'nda', folderId: 'outer', userIds: ['a'] },
+      400,
+      'folderId must not be given together with documentId',
+    ],
     ['an unknown document', { documentId: 'nothing', userIds: ['a'] }, 404, 'Document does not exist'],
     ['an unknown folder', { folderId: 'nothing', userIds: ['a'] }, 404, 'Folder does not exist'],
     ['no userIds', {}, 400, 'userIds is required'],
     ['an empty list', { userIds: [] }, 400, 'userIds must not be empty'],
-    ['more than 500 users', { userIds: Array.from({ length: 501 }, (_each, i) => `u${i}`) }, 400, 'userIds must have at most 500 items'],
+    [
+      'more than 500 users',
+      { userIds: Array.from({ length: 501 }, (_each, i) => `u${i}`) },
+      400,
+      'userIds must have at most 500 items',
+    ],
     ['an id that is no text', { userIds: ['a', 7] }, 400, 'userIds[1] must be a string'],
   ])('%s', async (_what, data, expected, message) => {
     const { status, body } = await customer.call(DELETE, { ...acme, ...data });
@@ -154,7 +226,12 @@ describe('spec 4.18: the answer', () => {
     expect(queues.waiting('jobs')).toHaveLength(2);
     expect(await contacts({})).toEqual([]);
     await runJobs();
-    expect([await jobsLeft(), await traces(userIds[0]!), await traces(userIds[119]!), (await stored(userIds[119]!)).departures]).toEqual([0, [], [], undefined]);
+    expect([
+      await jobsLeft(),
+      await traces(userIds[0]!),
+      await traces(userIds[119]!),
+      (await stored(userIds[119]!)).departures,
+    ]).toEqual([0, [], [], undefined]);
   });
 });
 
@@ -164,7 +241,16 @@ describe('spec 4.18: without documentId and folderId', () => {
     const bobs = await traces('bob');
     await remove({}, 'ada');
     expect(await roles('ada')).toEqual({});
-    for (const where of [{}, { folderId: 'outer' }, { folderId: 'inner' }, { documentId: 'filed' }, { documentId: 'nda' }, { userIds: ['ada', 'bob'] }, { organizationUserGroupIds: ['lawyers'] }]) expect(await contacts(where)).toEqual(['bob']);
+    for (const where of [
+      {},
+      { folderId: 'outer' },
+      { folderId: 'inner' },
+      { documentId: 'filed' },
+      { documentId: 'nda' },
+      { userIds: ['ada', 'bob'] },
+      { organizationUserGroupIds: ['lawyers'] },
+    ])
+      expect(await contacts(where)).toEqual(['bob']);
     await runJobs();
     expect(await traces('ada')).toEqual([]);
     expect((await stored('ada')).departures).toBeUndefined();
@@ -176,7 +262,10 @@ describe('spec 4.18: without documentId and folderId', () => {
   test('what the user began goes with the data, and other organizations keep theirs', async () => {
     await add({ organizationId: 'elsewhere', createOrganization: true }, 'ada');
     await add({}, 'ada');
-    await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [{ annotationId: 'talk', commentData: [{ commentText: 'Mine', from: { userId: 'ada' } }] }] });
+    await customer.ok('/v2/commentannotations/add', {
+      ...nda,
+      commentAnnotations: [{ annotationId: 'talk', commentData: [{ commentText: 'Mine', from: { userId: 'ada' } }] }],
+    });
     await remove({}, 'ada');
     await runJobs();
     expect(await customer.ok('/v2/commentannotations/get', nda)).toEqual([]);
@@ -184,20 +273,35 @@ describe('spec 4.18: without documentId and folderId', () => {
   });
 
   test('the author of an imported comment exists without being known', async () => {
-    await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [{ annotationId: 'talk', commentData: [{ commentText: 'Theirs', from: { userId: 'stranger' } }] }] });
+    await customer.ok('/v2/commentannotations/add', {
+      ...nda,
+      commentAnnotations: [
+        { annotationId: 'talk', commentData: [{ commentText: 'Theirs', from: { userId: 'stranger' } }] },
+      ],
+    });
     expect(await remove({}, 'stranger')).toEqual({ stranger: { success: true, message: 'User removed.' } });
-    expect(await remove({ documentId: 'other' }, 'stranger')).toEqual({ stranger: { success: true, message: 'User removed.' } });
+    expect(await remove({ documentId: 'other' }, 'stranger')).toEqual({
+      stranger: { success: true, message: 'User removed.' },
+    });
     await runJobs();
     expect([await customer.ok('/v2/commentannotations/get', nda), await traces('stranger')]).toEqual([[], []]);
     expect(await remove({}, 'stranger')).toEqual({ stranger: { success: false, message: 'User does not exist.' } });
   });
 
   test('what a user made goes also when it becomes known before the job runs, and what it is given then stays', async () => {
-    await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [{ annotationId: 'talk', commentData: [{ commentText: 'Theirs', from: { userId: 'stranger' } }] }] });
+    await customer.ok('/v2/commentannotations/add', {
+      ...nda,
+      commentAnnotations: [
+        { annotationId: 'talk', commentData: [{ commentText: 'Theirs', from: { userId: 'stranger' } }] },
+      ],
+    });
     await remove({}, 'stranger');
     await add({ documentId: 'nda' }, 'stranger');
     await runJobs();
-    expect([await customer.ok('/v2/commentannotations/get', nda), await roles('stranger')]).toEqual([[], { nda: 'editor' }]);
+    expect([await customer.ok('/v2/commentannotations/get', nda), await roles('stranger')]).toEqual([
+      [],
+      { nda: 'editor' },
+    ]);
   });
 });
 
@@ -206,7 +310,12 @@ describe('spec 4.18: with documentId', () => {
     await withEverything('ada');
     await remove({ documentId: 'nda' }, 'ada');
     const left = { acme: 'editor', outer: 'editor', inner: 'editor', filed: 'editor', other: 'editor' };
-    expect([await roles('ada'), await contacts({ documentId: 'nda' }), await contacts({ documentId: 'other' }), await contacts({})]).toEqual([left, [], ['ada'], ['ada']]);
+    expect([
+      await roles('ada'),
+      await contacts({ documentId: 'nda' }),
+      await contacts({ documentId: 'other' }),
+      await contacts({}),
+    ]).toEqual([left, [], ['ada'], ['ada']]);
     const before = await traces('ada');
     await runJobs();
     const { internalId } = (await table.get(DocumentEntity, { ...(await place()), documentId: 'nda' }))!;
@@ -221,8 +330,12 @@ describe('spec 4.18: with folderId', () => {
     await remove({ folderId: 'outer' }, 'ada');
     const left = { acme: 'editor', nda: 'editor', other: 'editor' };
     expect(await roles('ada')).toEqual(left);
-    for (const where of [{ folderId: 'outer' }, { folderId: 'inner' }, { documentId: 'filed' }]) expect(await contacts(where)).toEqual([]);
-    expect(await customer.ok('/v2/users/get', { ...acme, allDocuments: true, groupByDocumentId: true })).toEqual({ nda: [expect.anything()], other: [expect.anything()] });
+    for (const where of [{ folderId: 'outer' }, { folderId: 'inner' }, { documentId: 'filed' }])
+      expect(await contacts(where)).toEqual([]);
+    expect(await customer.ok('/v2/users/get', { ...acme, allDocuments: true, groupByDocumentId: true })).toEqual({
+      nda: [expect.anything()],
+      other: [expect.anything()],
+    });
     await runJobs();
     expect(await roles('ada')).toEqual(left);
     expect((await traces('ada')).filter((trace) => trace.startsWith('Grant'))).toHaveLength(3);
@@ -234,23 +347,41 @@ describe('spec 4.18: with folderId', () => {
     await grant('ada', on('folder', 'outer'), on('folder', 'inner'), on('document', 'filed'));
     await grant('bob', on('folder', 'inner'), on('document', 'filed'));
     await remove({ folderId: 'inner' }, 'ada', 'bob');
-    expect([await roles('ada'), await roles('bob')]).toEqual([{ outer: 'viewer', inner: 'viewer', filed: 'viewer' }, {}]);
+    expect([await roles('ada'), await roles('bob')]).toEqual([
+      { outer: 'viewer', inner: 'viewer', filed: 'viewer' },
+      {},
+    ]);
     await runJobs();
     expect([(await traces('ada')).length, await traces('bob')]).toEqual([1, []]);
   });
 
   test('with more in it than one portion of the walk', async () => {
     const at = await place();
-    const folders = Array.from({ length: 30 }, (_each, i) => ({ folderId: `f${i}`, parentFolderId: i % 5 === 0 ? 'inner' : `f${i - 1}` }));
+    const folders = Array.from({ length: 30 }, (_each, i) => ({
+      folderId: `f${i}`,
+      parentFolderId: i % 5 === 0 ? 'inner' : `f${i - 1}`,
+    }));
     await customer.ok('/v2/organizations/folders/add', { ...acme, folders });
-    for (let i = 0; i < 30; i += 6) await customer.ok('/v2/organizations/documents/add', { ...acme, folderId: `f${i}`, documents: Array.from({ length: 20 }, (_each, n) => ({ documentId: `d${i}-${n}` })) });
+    for (let i = 0; i < 30; i += 6)
+      await customer.ok('/v2/organizations/documents/add', {
+        ...acme,
+        folderId: `f${i}`,
+        documents: Array.from({ length: 20 }, (_each, n) => ({ documentId: `d${i}-${n}` })),
+      });
     await grant('ada', ...folders.map(({ folderId }) => on('folder', folderId)));
-    await grant('ada', ...[0, 6, 12, 18, 24].flatMap((i) => Array.from({ length: 20 }, (_each, n) => on('document', `d${i}-${n}`))));
+    await grant(
+      'ada',
+      ...[0, 6, 12, 18, 24].flatMap((i) => Array.from({ length: 20 }, (_each, n) => on('document', `d${i}-${n}`))),
+    );
     await grant('ada', on('document', 'nda'));
     await remove({ folderId: 'outer' }, 'ada');
     const { jobId } = queues.waiting('jobs')[0]!.body;
     let job = (await new JobStore(table).get({ tenant: at.tenant, jobId }))!;
-    for (let result = await removeUsersStep(table, job, () => Date.now() + SETTLED_MS, 7); result !== 'done'; result = await removeUsersStep(table, job, () => Date.now() + SETTLED_MS, 7)) {
+    for (
+      let result = await removeUsersStep(table, job, () => Date.now() + SETTLED_MS, 7);
+      result !== 'done';
+      result = await removeUsersStep(table, job, () => Date.now() + SETTLED_MS, 7)
+    ) {
       job = { ...job, progress: JSON.stringify(result.progress) };
     }
     expect(await roles('ada')).toEqual({ nda: 'viewer' });
@@ -259,15 +390,34 @@ describe('spec 4.18: with folderId', () => {
 });
 
 describe('spec 4.18: what is moved after users left a folder', () => {
-  const moveDocument = (documentId: string, folderId: string) => customer.ok('/v2/organizations/documents/move', { ...acme, documentIds: [documentId], folderId });
-  const moveFolder = (folderId: string, parentFolderId: string) => customer.ok('/v2/organizations/folders/update', { ...acme, folders: [{ folderId, parentFolderId }] });
-  const writtenDown = async () => (await everyItem(engine)).filter(({ _t, PK }) => _t === 'FolderDeparture' && PK.startsWith(`T#${customer.apiKey}#`)).length;
-  const counted = async () => (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!.folderDepartures;
+  const moveDocument = (documentId: string, folderId: string) =>
+    customer.ok('/v2/organizations/documents/move', { ...acme, documentIds: [documentId], folderId });
+  const moveFolder = (folderId: string, parentFolderId: string) =>
+    customer.ok('/v2/organizations/folders/update', { ...acme, folders: [{ folderId, parentFolderId }] });
+  const writtenDown = async () =>
+    (await everyItem(engine)).filter(({ _t, PK }) => _t === 'FolderDeparture' && PK.startsWith(`T#${customer.apiKey}#`))
+      .length;
+  const counted = async () =>
+    (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!.folderDepartures;
 
   beforeEach(async () => {
-    await customer.ok('/v2/organizations/folders/add', { ...acme, folders: [{ folderId: 'apart', accessType: 'restricted' }, { folderId: 'deep', parentFolderId: 'inner' }] });
-    await customer.ok('/v2/organizations/documents/add', { ...acme, folderId: 'deep', documents: [{ documentId: 'lowest' }] });
-    await grant('ada', ...['outer', 'inner', 'apart', 'deep'].map((id) => on('folder', id)), ...['filed', 'lowest', 'nda', 'other'].map((id) => on('document', id)));
+    await customer.ok('/v2/organizations/folders/add', {
+      ...acme,
+      folders: [
+        { folderId: 'apart', accessType: 'restricted' },
+        { folderId: 'deep', parentFolderId: 'inner' },
+      ],
+    });
+    await customer.ok('/v2/organizations/documents/add', {
+      ...acme,
+      folderId: 'deep',
+      documents: [{ documentId: 'lowest' }],
+    });
+    await grant(
+      'ada',
+      ...['outer', 'inner', 'apart', 'deep'].map((id) => on('folder', id)),
+      ...['filed', 'lowest', 'nda', 'other'].map((id) => on('document', id)),
+    );
     for (const documentId of ['filed', 'nda', 'lowest']) await add({ documentId }, 'ada');
   });
 
@@ -282,8 +432,15 @@ describe('spec 4.18: what is moved after users left a folder', () => {
 
   /** Nothing of what lay in the folder, all of what did not: `lowest` lies in `apart` and counts as within `outer` all the same. */
   async function expectSides(): Promise<void> {
-    const { ada: found } = await customer.ok('/v2/auth/permissions/get', { ...acme, userIds: ['ada'], folderIds: ['outer', 'inner', 'apart', 'deep'], documentIds: ['filed', 'nda', 'other', 'lowest'] });
-    const viewers = Object.entries({ ...found.folders, ...found.documents }).flatMap(([id, { accessRole }]: any) => (accessRole === 'viewer' ? [id] : []));
+    const { ada: found } = await customer.ok('/v2/auth/permissions/get', {
+      ...acme,
+      userIds: ['ada'],
+      folderIds: ['outer', 'inner', 'apart', 'deep'],
+      documentIds: ['filed', 'nda', 'other', 'lowest'],
+    });
+    const viewers = Object.entries({ ...found.folders, ...found.documents }).flatMap(([id, { accessRole }]: any) =>
+      accessRole === 'viewer' ? [id] : [],
+    );
     expect(viewers).toEqual(['apart', 'nda', 'other', 'lowest']);
     expect([await contacts({ documentId: 'filed' }), await contacts({ documentId: 'nda' })]).toEqual([[], ['ada']]);
   }
@@ -322,7 +479,11 @@ describe('spec 4.18: what is moved after users left a folder', () => {
   test('is given to a user anew as if never there', async () => {
     await remove({ folderId: 'outer' }, 'ada');
     await moveAbout();
-    await customer.ok('/v2/users/add', { ...acme, documentId: 'filed', users: [{ userId: 'ada', accessRole: 'editor' }] });
+    await customer.ok('/v2/users/add', {
+      ...acme,
+      documentId: 'filed',
+      users: [{ userId: 'ada', accessRole: 'editor' }],
+    });
     await runJobs();
     expect(await roles('ada')).toMatchObject({ filed: 'editor', nda: 'viewer' });
     expect(await contacts({ documentId: 'filed' })).toEqual(['ada']);
@@ -343,11 +504,24 @@ describe('many grants', () => {
   test('are void at once and gone after the job', async () => {
     const at = await place();
     await grant('ada', on('organization', 'acme'), on('document', 'nda'), on('folder', 'outer'));
-    const grants = Array.from({ length: 1_200 }, (_each, i): GrantOn => ({ place: at, resource: { resourceType: 'document', internalId: `doc_${i}` }, accessRole: 'viewer', accessFields: [`n:${i}`] }));
+    const grants = Array.from({ length: 1_200 }, (_each, i): GrantOn => ({
+      place: at,
+      resource: { resourceType: 'document', internalId: `doc_${i}` },
+      accessRole: 'viewer',
+      accessFields: [`n:${i}`],
+    }));
     await new UserWriter(table).grant(at.tenant, 'ada', await stored('ada'), grants, Date.now());
     await remove({}, 'ada');
-    const { ada } = await customer.ok('/v2/auth/permissions/get', { ...acme, userIds: ['ada'], folderIds: ['outer'], documentIds: ['nda'] });
-    expect([ada.context, ...[ada.organization.acme, ada.folders.outer, ada.documents.nda].map(({ errorCode }: any) => errorCode)]).toEqual([undefined, 'permission_denied', 'permission_denied', 'permission_denied']);
+    const { ada } = await customer.ok('/v2/auth/permissions/get', {
+      ...acme,
+      userIds: ['ada'],
+      folderIds: ['outer'],
+      documentIds: ['nda'],
+    });
+    expect([
+      ada.context,
+      ...[ada.organization.acme, ada.folders.outer, ada.documents.nda].map(({ errorCode }: any) => errorCode),
+    ]).toEqual([undefined, 'permission_denied', 'permission_denied', 'permission_denied']);
     expect(await traces('ada')).toHaveLength(1_203);
     await runJobs();
     expect(await traces('ada')).toEqual([]);
@@ -355,26 +529,44 @@ describe('many grants', () => {
 });
 
 describe('who is removed and added again', () => {
-  test.each(['before the job', 'between its passes', 'after it'])('%s: what is new stays, what was there never comes back', async (when) => {
-    await withEverything('ada');
-    await grant('ada', on('document', 'nda'), on('folder', 'outer'));
-    await remove({}, 'ada');
-    if (when !== 'before the job') await runJobs(when === 'after it' ? 'end' : 'settling');
-    await grant('ada', { ...on('document', 'nda'), accessRole: 'editor' });
-    await add({ folderId: 'inner' }, 'ada');
-    await customer.ok('/v2/notifications/config/set', { ...acme, userIds: ['ada'], config: { email: 'NONE' } });
-    const again = { nda: 'editor', inner: 'editor', filed: 'editor' };
-    expect([await roles('ada'), await contacts({ folderId: 'inner' }), await contacts({ documentId: 'nda' })]).toEqual([again, ['ada'], []]);
-    const levels = async () => (await customer.ok('/v2/notifications/config/get', { ...acme, userId: 'ada', getOrganizationConfig: true }))[0].config;
-    const set = await levels();
-    await runJobs();
-    expect([await roles('ada'), await contacts({ folderId: 'inner' }), await contacts({ organizationUserGroupIds: ['lawyers'] }), await levels()]).toEqual([again, ['ada'], [], set]);
-    expect((await traces('ada')).filter((trace) => trace.startsWith('Grant'))).toHaveLength(2);
-    expect([await jobsLeft(), (await stored('ada')).departures]).toEqual([0, undefined]);
-  });
+  test.each(['before the job', 'between its passes', 'after it'])(
+    '%s: what is new stays, what was there never comes back',
+    async (when) => {
+      await withEverything('ada');
+      await grant('ada', on('document', 'nda'), on('folder', 'outer'));
+      await remove({}, 'ada');
+      if (when !== 'before the job') await runJobs(when === 'after it' ? 'end' : 'settling');
+      await grant('ada', { ...on('document', 'nda'), accessRole: 'editor' });
+      await add({ folderId: 'inner' }, 'ada');
+      await customer.ok('/v2/notifications/config/set', { ...acme, userIds: ['ada'], config: { email: 'NONE' } });
+      const again = { nda: 'editor', inner: 'editor', filed: 'editor' };
+      expect([
+        await roles('ada'),
+        await contacts({ folderId: 'inner' }),
+        await contacts({ documentId: 'nda' }),
+      ]).toEqual([again, ['ada'], []]);
+      const levels = async () =>
+        (await customer.ok('/v2/notifications/config/get', { ...acme, userId: 'ada', getOrganizationConfig: true }))[0]
+          .config;
+      const set = await levels();
+      await runJobs();
+      expect([
+        await roles('ada'),
+        await contacts({ folderId: 'inner' }),
+        await contacts({ organizationUserGroupIds: ['lawyers'] }),
+        await levels(),
+      ]).toEqual([again, ['ada'], [], set]);
+      expect((await traces('ada')).filter((trace) => trace.startsWith('Grant'))).toHaveLength(2);
+      expect([await jobsLeft(), (await stored('ada')).departures]).toEqual([0, undefined]);
+    },
+  );
 
   test('to a document of a folder that was left: as if never there, in the role that is given then', async () => {
-    await customer.ok('/v2/users/add', { ...acme, documentId: 'filed', users: [{ userId: 'ada', accessRole: 'viewer' }] });
+    await customer.ok('/v2/users/add', {
+      ...acme,
+      documentId: 'filed',
+      users: [{ userId: 'ada', accessRole: 'viewer' }],
+    });
     await remove({ folderId: 'outer' }, 'ada');
     await add({ documentId: 'filed' }, 'ada');
     await runJobs();
@@ -386,7 +578,14 @@ describe('who is removed and added again', () => {
     await grant('ada', on('document', 'nda'));
     const known = await stored('ada');
     const began = Date.now();
-    const late = async (internalId: string) => new UserWriter(table).grant(at.tenant, 'ada', known, [{ place: at, resource: { resourceType: 'document', internalId }, accessRole: 'editor' }], began - 1);
+    const late = async (internalId: string) =>
+      new UserWriter(table).grant(
+        at.tenant,
+        'ada',
+        known,
+        [{ place: at, resource: { resourceType: 'document', internalId }, accessRole: 'editor' }],
+        began - 1,
+      );
     const { internalId } = (await table.get(DocumentEntity, { ...at, documentId: 'nda' }))!;
     await remove({}, 'ada');
     await late(internalId);
@@ -407,12 +606,22 @@ describe('removals that overlap', () => {
     await remove({ folderId: 'inner' }, 'ada');
     await runJobs('settling');
     expect((await stored('ada')).departures).toHaveLength(2);
-    expect(await roles('ada')).toEqual({ acme: 'editor', outer: 'editor', inner: 'editor', filed: 'editor', other: 'editor' });
+    expect(await roles('ada')).toEqual({
+      acme: 'editor',
+      outer: 'editor',
+      inner: 'editor',
+      filed: 'editor',
+      other: 'editor',
+    });
     await remove({ folderId: 'outer' }, 'ada');
     expect(await roles('ada')).toEqual({ acme: 'editor', other: 'editor' });
     await Promise.all([runJobs(), remove({ documentId: 'other' }, 'ada')]);
     await runJobs();
-    expect([await roles('ada'), await jobsLeft(), (await stored('ada')).departures]).toEqual([{ acme: 'editor' }, 0, undefined]);
+    expect([await roles('ada'), await jobsLeft(), (await stored('ada')).departures]).toEqual([
+      { acme: 'editor' },
+      0,
+      undefined,
+    ]);
   });
 
   test('from the organization takes over what is unfinished, and the earlier job does no harm any more', async () => {
@@ -440,9 +649,17 @@ describe('removals that overlap', () => {
   test('more than so many at a time fail by themselves', async () => {
     await add({}, 'ada', 'bob');
     const user = await stored('ada');
-    const departures = Array.from({ length: mostDepartures }, (_each, i) => ({ organization: 'org_x', resource: `doc_${i}`, at: 1, jobId: 'job_x' }));
+    const departures = Array.from({ length: mostDepartures }, (_each, i) => ({
+      organization: 'org_x',
+      resource: `doc_${i}`,
+      at: 1,
+      jobId: 'job_x',
+    }));
     await table.write([replace(UserEntity, { tenant: customer.apiKey, ...user, departures }, user._r)]);
-    expect(await remove({}, 'ada', 'bob')).toEqual({ ada: { success: false, message: 'User is being changed by another request.' }, bob: { success: true, message: 'User removed.' } });
+    expect(await remove({}, 'ada', 'bob')).toEqual({
+      ada: { success: false, message: 'User is being changed by another request.' },
+      bob: { success: true, message: 'User removed.' },
+    });
   });
 });
 
@@ -459,9 +676,27 @@ describe('who left', () => {
   test('may no longer comment where permissions are verified, and is in no private audience', async () => {
     await add({ documentId: 'nda' }, 'ada');
     await add({}, 'ada');
-    const comment = async (annotationId: string) => (await customer.ok('/v2/commentannotations/add', { ...nda, verifyUserPermissions: true, commentAnnotations: [{ annotationId, commentData: [{ commentText: 'Mine', from: { userId: 'ada' } }] }] }))[annotationId].success;
-    const counted = async () => (await customer.ok('/v2/commentannotations/count/get', { ...nda, documentIds: ['nda'], userId: 'ada' })).nda.total;
-    await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [{ annotationId: 'members', visibility: { type: 'organizationPrivate' }, commentData: [{ commentText: 'Ours', from: { userId: 'bob' } }] }] });
+    const comment = async (annotationId: string) =>
+      (
+        await customer.ok('/v2/commentannotations/add', {
+          ...nda,
+          verifyUserPermissions: true,
+          commentAnnotations: [{ annotationId, commentData: [{ commentText: 'Mine', from: { userId: 'ada' } }] }],
+        })
+      )[annotationId].success;
+    const counted = async () =>
+      (await customer.ok('/v2/commentannotations/count/get', { ...nda, documentIds: ['nda'], userId: 'ada' })).nda
+        .total;
+    await customer.ok('/v2/commentannotations/add', {
+      ...nda,
+      commentAnnotations: [
+        {
+          annotationId: 'members',
+          visibility: { type: 'organizationPrivate' },
+          commentData: [{ commentText: 'Ours', from: { userId: 'bob' } }],
+        },
+      ],
+    });
     expect([await comment('first'), await counted()]).toEqual([true, 2]);
     await remove({}, 'ada');
     expect([await comment('second'), await counted()]).toEqual([false, 0]);
@@ -469,7 +704,8 @@ describe('who left', () => {
 });
 
 describe('while disabled', () => {
-  const disable = (disabled: boolean) => customer.ok('/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled });
+  const disable = (disabled: boolean) =>
+    customer.ok('/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled });
 
   test('an organization and a document let users be removed and grants be taken back, and nobody be added, granted or changed', async () => {
     await add({}, 'ada', 'bob');
@@ -478,12 +714,23 @@ describe('while disabled', () => {
     for (const [path, data] of [
       ['/v2/users/add', { ...acme, users: [{ userId: 'ada' }] }],
       ['/v2/users/update', { ...acme, users: [{ userId: 'ada', name: 'Ada' }] }],
-      ['/v2/auth/permissions/add', { user: { userId: 'ada' }, permissions: { resources: [on('organization', 'acme')] } }],
+      [
+        '/v2/auth/permissions/add',
+        { user: { userId: 'ada' }, permissions: { resources: [on('organization', 'acme')] } },
+      ],
     ] as const) {
       const { status, body } = await customer.call(path, data);
-      expect([path, status, body.error.status, body.error.message]).toEqual([path, 400, 'FAILED_PRECONDITION', 'The organization is disabled']);
+      expect([path, status, body.error.status, body.error.message]).toEqual([
+        path,
+        400,
+        'FAILED_PRECONDITION',
+        'The organization is disabled',
+      ]);
     }
-    await customer.ok('/v2/auth/permissions/remove', { userId: 'ada', permissions: { resources: [{ type: 'document', id: 'other', ...acme }] } });
+    await customer.ok('/v2/auth/permissions/remove', {
+      userId: 'ada',
+      permissions: { resources: [{ type: 'document', id: 'other', ...acme }] },
+    });
     await remove({}, 'bob');
     await disable(false);
     const at = await place();
@@ -492,7 +739,11 @@ describe('while disabled', () => {
     for (const [path, data] of [
       ['/v2/users/add', { ...nda, users: [{ userId: 'ada' }] }],
       ['/v2/auth/permissions/add', { user: { userId: 'ada' }, permissions: { resources: [on('document', 'nda')] } }],
-    ] as const) expect((await customer.call(path, data)).body.error).toMatchObject({ status: 'FAILED_PRECONDITION', message: 'The document is disabled' });
+    ] as const)
+      expect((await customer.call(path, data)).body.error).toMatchObject({
+        status: 'FAILED_PRECONDITION',
+        message: 'The document is disabled',
+      });
     await remove({ documentId: 'nda' }, 'ada');
     expect([await roles('ada'), await contacts({})]).toEqual([{ acme: 'editor' }, ['ada']]);
   });

@@ -18,16 +18,34 @@ beforeAll(async () => {
   engine = await startEngine();
   customer = await newCustomer();
   await customer.ok('/v2/organizations/add', { organizations: [acme, { organizationId: 'crowd' }] });
-  await customer.ok('/v2/organizations/documents/add', { ...acme, documents: ['nda', 'offer', 'plan'].map((documentId) => ({ documentId })) });
+  await customer.ok('/v2/organizations/documents/add', {
+    ...acme,
+    documents: ['nda', 'offer', 'plan'].map((documentId) => ({ documentId })),
+  });
   await customer.ok('/v2/organizations/folders/add', { ...acme, folders: [{ folderId: 'contracts' }] });
-  await add({}, { userId: 'u1', name: 'Ada Lovelace', email: 'ada@example.com' }, { userId: 'u2', name: 'Grace Hopper', email: 'grace@navy.example' }, { userId: 'love-3', name: 'Alan' }, { userId: 'u4' });
+  await add(
+    {},
+    { userId: 'u1', name: 'Ada Lovelace', email: 'ada@example.com' },
+    { userId: 'u2', name: 'Grace Hopper', email: 'grace@navy.example' },
+    { userId: 'love-3', name: 'Alan' },
+    { userId: 'u4' },
+  );
   await add(nda, { userId: 'u1' }, { userId: 'u2' });
   await add({ documentId: 'offer' }, { userId: 'u1' }, { userId: 'love-3' });
   await add({ folderId: 'contracts' }, { userId: 'u4' });
-  await customer.ok('/v2/organizations/usergroups/add', { ...acme, organizationUserGroups: [{ groupId: 'one' }, { groupId: 'two' }] });
-  for (const [organizationUserGroupId, userIds] of [['one', ['u1', 'u2']], ['two', ['love-3', 'u2']]] as const) await customer.ok('/v2/organizations/usergroups/users/add', { ...acme, organizationUserGroupId, userIds });
+  await customer.ok('/v2/organizations/usergroups/add', {
+    ...acme,
+    organizationUserGroups: [{ groupId: 'one' }, { groupId: 'two' }],
+  });
+  for (const [organizationUserGroupId, userIds] of [
+    ['one', ['u1', 'u2']],
+    ['two', ['love-3', 'u2']],
+  ] as const)
+    await customer.ok('/v2/organizations/usergroups/users/add', { ...acme, organizationUserGroupId, userIds });
   for (let from = 0; from < crowd.length; from += 200) {
-    const users = crowd.slice(from, from + 500).map((userId, index) => ({ userId, name: (from + index) % 100 === 99 ? 'Named' : undefined }));
+    const users = crowd
+      .slice(from, from + 500)
+      .map((userId, index) => ({ userId, name: (from + index) % 100 === 99 ? 'Named' : undefined }));
     await customer.ok('/v2/users/add', { organizationId: 'crowd', users });
   }
 }, 60_000);
@@ -69,12 +87,18 @@ describe('searchKey of users/get', () => {
     expect(await pages({ organizationUserGroupIds: ['one', 'two'], searchKey: 'love' })).toEqual([['love-3', 'u1']]);
     expect(await pages({ userIds: ['u1', 'u2'], searchKey: 'hopper' })).toEqual([['u2']]);
     expect(await pages({ allDocuments: true, searchKey: 'ada' })).toEqual([['u1', 'u1']]);
-    expect(await customer.ok(GET, { ...acme, allDocuments: true, groupByDocumentId: true, searchKey: 'love' })).toMatchObject({ nda: [{ userId: 'u1' }], offer: [{ userId: 'love-3' }, { userId: 'u1' }] });
+    expect(
+      await customer.ok(GET, { ...acme, allDocuments: true, groupByDocumentId: true, searchKey: 'love' }),
+    ).toMatchObject({ nda: [{ userId: 'u1' }], offer: [{ userId: 'love-3' }, { userId: 'u1' }] });
   });
 
   test.each([1, 2, 3])('gives pages of %i without loss or repetition', async (pageSize) => {
     expect((await pages({ searchKey: 'love', pageSize })).flat()).toEqual(['love-3', 'u1']);
-    expect((await pages({ organizationUserGroupIds: ['two', 'one'], searchKey: 'a', pageSize })).flat()).toEqual(['love-3', 'u1', 'u2']);
+    expect((await pages({ organizationUserGroupIds: ['two', 'one'], searchKey: 'a', pageSize })).flat()).toEqual([
+      'love-3',
+      'u1',
+      'u2',
+    ]);
     expect((await pages({ allDocuments: true, searchKey: 'love', pageSize })).flat()).toEqual(['u1', 'love-3', 'u1']);
   });
 
@@ -88,7 +112,8 @@ describe('searchKey of users/get', () => {
 
   test('belongs to the page token', async () => {
     const { body } = await customer.call(GET, { ...acme, searchKey: 'love', pageSize: 1 });
-    for (const searchKey of [undefined, 'ada']) expect((await customer.call(GET, { ...acme, searchKey, pageToken: body.result.nextPageToken })).status).toBe(400);
+    for (const searchKey of [undefined, 'ada'])
+      expect((await customer.call(GET, { ...acme, searchKey, pageToken: body.result.nextPageToken })).status).toBe(400);
   });
 
   test.each([
@@ -103,17 +128,26 @@ describe('searchKey of users/get', () => {
 
 describe('organizationUserGroupIds together with userIds in users/get', () => {
   test('gives those of the users that are in any of the groups', async () => {
-    expect(await pages({ organizationUserGroupIds: ['one', 'two'], userIds: ['u4', 'u2', 'love-3', 'u2', 'nobody'] })).toEqual([['u2', 'love-3']]);
+    expect(
+      await pages({ organizationUserGroupIds: ['one', 'two'], userIds: ['u4', 'u2', 'love-3', 'u2', 'nobody'] }),
+    ).toEqual([['u2', 'love-3']]);
     expect(await pages({ organizationUserGroupIds: ['one'], userIds: ['love-3'] })).toEqual([[]]);
   });
 
   test('is NOT_FOUND for a group that does not exist', async () => {
-    expect(await refusal(GET, { organizationUserGroupIds: ['three'], userIds: ['u1'] })).toEqual([404, 'Organization user group does not exist']);
+    expect(await refusal(GET, { organizationUserGroupIds: ['three'], userIds: ['u1'] })).toEqual([
+      404,
+      'Organization user group does not exist',
+    ]);
   });
 
   test('leaves out a member that left the organization', async () => {
     await add({}, { userId: 'leaver' });
-    await customer.ok('/v2/organizations/usergroups/users/add', { ...acme, organizationUserGroupId: 'one', userIds: ['leaver'] });
+    await customer.ok('/v2/organizations/usergroups/users/add', {
+      ...acme,
+      organizationUserGroupId: 'one',
+      userIds: ['leaver'],
+    });
     expect(await pages({ organizationUserGroupIds: ['one'], userIds: ['leaver'] })).toEqual([['leaver']]);
     await customer.ok('/v2/users/delete', { ...acme, userIds: ['leaver'] });
     expect(await pages({ organizationUserGroupIds: ['one'], userIds: ['leaver'] })).toEqual([[]]);
@@ -121,9 +155,12 @@ describe('organizationUserGroupIds together with userIds in users/get', () => {
 });
 
 describe('includeInvolvedDocuments of users/get', () => {
-  const comment = (documentId: string, annotationId: string, userId: string, more: object = {}) => customer.ok('/v2/commentannotations/add', {
-    ...acme, documentId, commentAnnotations: [{ annotationId, commentData: [{ commentText: 'x', from: { userId }, ...more }] }],
-  });
+  const comment = (documentId: string, annotationId: string, userId: string, more: object = {}) =>
+    customer.ok('/v2/commentannotations/add', {
+      ...acme,
+      documentId,
+      commentAnnotations: [{ annotationId, commentData: [{ commentText: 'x', from: { userId }, ...more }] }],
+    });
   const involved = async (data: object) => customer.ok(GET, { ...acme, userIds: ['u1'], ...data });
 
   test('gives the documents in which a user wrote or is mentioned, the latest first, and their number', async () => {
@@ -135,18 +172,28 @@ describe('includeInvolvedDocuments of users/get', () => {
     ]);
     const [counted] = await involved({ includeInvolvedDocumentsCount: true });
     expect([counted.involvedDocumentsCount, 'involvedDocuments' in counted]).toEqual([2, false]);
-    expect(await involved({ includeInvolvedDocuments: false })).toEqual([{ userId: 'u1', name: 'Ada Lovelace', email: 'ada@example.com', initial: 'A' }]);
-    expect(await involved({ userIds: ['u4', 'u2'], includeInvolvedDocuments: true })).toMatchObject([{ userId: 'u4', involvedDocuments: [] }, { userId: 'u2', involvedDocuments: ['plan'] }]);
+    expect(await involved({ includeInvolvedDocuments: false })).toEqual([
+      { userId: 'u1', name: 'Ada Lovelace', email: 'ada@example.com', initial: 'A' },
+    ]);
+    expect(await involved({ userIds: ['u4', 'u2'], includeInvolvedDocuments: true })).toMatchObject([
+      { userId: 'u4', involvedDocuments: [] },
+      { userId: 'u2', involvedDocuments: ['plan'] },
+    ]);
   });
 
   test('leaves out deleted documents, and documents that the user was removed from', async () => {
-    await customer.ok('/v2/organizations/documents/add', { ...acme, documents: [{ documentId: 'gone' }, { documentId: 'left' }] });
+    await customer.ok('/v2/organizations/documents/add', {
+      ...acme,
+      documents: [{ documentId: 'gone' }, { documentId: 'left' }],
+    });
     await add({}, { userId: 'u9' });
     for (const documentId of ['gone', 'left']) await comment(documentId, 't9', 'u9');
     await add({ documentId: 'left' }, { userId: 'u9' });
     await customer.ok('/v2/organizations/documents/delete', { ...acme, documentIds: ['gone'] });
     await customer.ok('/v2/users/delete', { ...acme, documentId: 'left', userIds: ['u9'] });
-    expect(await involved({ userIds: ['u9'], includeInvolvedDocumentsCount: true })).toMatchObject([{ involvedDocumentsCount: 0 }]);
+    expect(await involved({ userIds: ['u9'], includeInvolvedDocumentsCount: true })).toMatchObject([
+      { involvedDocumentsCount: 0 },
+    ]);
   });
 
   test('looks at the latest thousand records of a kind, and says when there are more', async () => {
@@ -154,24 +201,39 @@ describe('includeInvolvedDocuments of users/get', () => {
     const commentData = Array.from({ length: 20 }, () => ({ commentText: 'x', from: { userId: 'busy' } }));
     for (const annotationId of ['long', 'longer']) {
       await comment('offer', annotationId, 'busy');
-      for (let call = 0; call < 25; call++) await customer.ok('/v2/commentannotations/comments/add', { ...acme, documentId: 'offer', annotationId, commentData });
+      for (let call = 0; call < 25; call++)
+        await customer.ok('/v2/commentannotations/comments/add', {
+          ...acme,
+          documentId: 'offer',
+          annotationId,
+          commentData,
+        });
     }
     await add({}, { userId: 'busy' });
-    expect(await involved({ userIds: ['busy'], includeInvolvedDocuments: true })).toMatchObject([{ involvedDocuments: ['offer'], hasMoreInvolvedDocuments: true }]);
+    expect(await involved({ userIds: ['busy'], includeInvolvedDocuments: true })).toMatchObject([
+      { involvedDocuments: ['offer'], hasMoreInvolvedDocuments: true },
+    ]);
   });
 
   test.each([
     [{ userIds: undefined, includeInvolvedDocuments: true }],
     [{ userIds: ['1', '2', '3', '4', '5', '6'], includeInvolvedDocumentsCount: true }],
   ])('needs one to five user ids, unlike %j', async (data) => {
-    expect(await refusal(GET, data)).toEqual([400, 'userIds must name 1 to 5 users together with includeInvolvedDocuments or includeInvolvedDocumentsCount']);
+    expect(await refusal(GET, data)).toEqual([
+      400,
+      'userIds must name 1 to 5 users together with includeInvolvedDocuments or includeInvolvedDocumentsCount',
+    ]);
   });
 });
 
 describe('users/count/get', () => {
   test('counts the users of one document', async () => {
     const { body } = await customer.call(COUNT, { ...acme, ...nda });
-    expect(body.result).toEqual({ status: 'success', message: 'Users count retrieved successfully.', data: { count: 2 } });
+    expect(body.result).toEqual({
+      status: 'success',
+      message: 'Users count retrieved successfully.',
+      data: { count: 2 },
+    });
     expect(await refusal(COUNT, { documentId: 'nothing' })).toEqual([404, 'Document does not exist']);
   });
 
@@ -187,7 +249,10 @@ describe('users/count/get', () => {
     expect(await count({ userId: 'nobody' })).toEqual({ count: 0 });
     expect(await count({ ...nda, userId: 'love-3' })).toEqual({ count: 0 });
     expect(await count({ folderId: 'contracts', userId: 'u4' })).toEqual({ count: 1 });
-    expect(await count({ documentIds: ['nda', 'offer'], userId: 'love-3' })).toEqual({ nda: { count: 0 }, offer: { count: 1 } });
+    expect(await count({ documentIds: ['nda', 'offer'], userId: 'love-3' })).toEqual({
+      nda: { count: 0 },
+      offer: { count: 1 },
+    });
     expect(await count({ allDocuments: true, userId: 'u1' })).toEqual({ count: 2 });
     expect(await count({ allDocuments: true, userId: 'nobody' })).toEqual({ count: 0 });
   });

@@ -13,7 +13,11 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 beforeEach(async () => {
   customer = await newCustomer();
-  await customer.ok('/v2/organizations/folders/add', { ...acme, createOrganization: true, folders: [{ folderId: 'contracts' }] });
+  await customer.ok('/v2/organizations/folders/add', {
+    ...acme,
+    createOrganization: true,
+    folders: [{ folderId: 'contracts' }],
+  });
   await customer.ok('/v2/organizations/documents/add', { ...acme, documents: [{ documentId: 'nda' }] });
 });
 
@@ -23,8 +27,17 @@ const contracts = { folderId: 'contracts' };
 
 /** The roles of ada in acme. */
 async function roles() {
-  const { ada: permissions } = await customer.ok('/v2/auth/permissions/get', { ...acme, userIds: ['ada'], documentIds: ['nda'], folderIds: ['contracts'] });
-  return { organization: permissions.organization?.acme?.accessRole, nda: permissions.documents?.nda?.accessRole, contracts: permissions.folders?.contracts?.accessRole };
+  const { ada: permissions } = await customer.ok('/v2/auth/permissions/get', {
+    ...acme,
+    userIds: ['ada'],
+    documentIds: ['nda'],
+    folderIds: ['contracts'],
+  });
+  return {
+    organization: permissions.organization?.acme?.accessRole,
+    nda: permissions.documents?.nda?.accessRole,
+    contracts: permissions.folders?.contracts?.accessRole,
+  };
 }
 
 async function refusal(data: object) {
@@ -33,7 +46,11 @@ async function refusal(data: object) {
 }
 
 describe('users/update sets the access role on the resource that the call names', () => {
-  test.each([[{}, 'organization'], [nda, 'nda'], [contracts, 'contracts']] as const)('downgrades an editor of %j to viewer', async (where, resource) => {
+  test.each([
+    [{}, 'organization'],
+    [nda, 'nda'],
+    [contracts, 'contracts'],
+  ] as const)('downgrades an editor of %j to viewer', async (where, resource) => {
     await customer.ok('/v2/users/add', { ...acme, ...where, users: [{ ...ada, accessRole: 'editor' }] });
     expect((await roles())[resource]).toBe('editor');
     await customer.ok(UPDATE, { ...acme, ...where, users: [{ ...ada, accessRole: 'viewer' }] });
@@ -52,7 +69,9 @@ describe('users/update sets the access role on the resource that the call names'
   });
 
   test('grants nothing to a user that nobody added', async () => {
-    expect(await customer.ok(UPDATE, { ...acme, users: [{ userId: 'ada', accessRole: 'editor' }] })).toEqual({ ada: { success: false, id: '', message: 'User does not exist.' } });
+    expect(await customer.ok(UPDATE, { ...acme, users: [{ userId: 'ada', accessRole: 'editor' }] })).toEqual({
+      ada: { success: false, id: '', message: 'User does not exist.' },
+    });
     await customer.ok('/v2/users/add', { organizationId: 'other', createOrganization: true, users: [ada] });
     expect((await roles()).organization).toBeUndefined();
   });
@@ -66,16 +85,25 @@ describe('users/update sets the access role on the resource that the call names'
   });
 
   test('refuses another role', async () => {
-    expect(await refusal({ ...acme, users: [{ ...ada, accessRole: 'owner' }] })).toEqual([400, 'users[0].accessRole must be "editor" or "viewer"']);
+    expect(await refusal({ ...acme, users: [{ ...ada, accessRole: 'owner' }] })).toEqual([
+      400,
+      'users[0].accessRole must be "editor" or "viewer"',
+    ]);
   });
 });
 
 describe('users/update options', () => {
   test('changes profiles without an organization when options.all is true', async () => {
     await customer.ok('/v2/users/add', { ...acme, users: [ada] });
-    const { status, body } = await customer.call(UPDATE, { options: { all: true }, users: [{ ...ada, name: 'Ada King' }, { userId: 'nobody' }] });
+    const { status, body } = await customer.call(UPDATE, {
+      options: { all: true },
+      users: [{ ...ada, name: 'Ada King' }, { userId: 'nobody' }],
+    });
     expect([status, body.result.message]).toEqual([200, 'User(s) processed successfully.']);
-    expect(body.result.data).toMatchObject({ ada: { success: true, message: 'User updated.' }, nobody: { success: false } });
+    expect(body.result.data).toMatchObject({
+      ada: { success: true, message: 'User updated.' },
+      nobody: { success: false },
+    });
     expect(await customer.ok('/v2/users/get', { ...acme, userIds: ['ada'] })).toMatchObject([{ name: 'Ada King' }]);
   });
 
@@ -92,8 +120,14 @@ describe('users/update options', () => {
     [{ options: { all: 'yes' } }, 'options.all must be a boolean'],
     [{ options: [] }, 'options must be an object'],
     [{ ...acme, ...nda, options: { all: true } }, 'options must not ask for all together with documentId or folderId'],
-    [{ ...acme, ...contracts, options: { allDocuments: true } }, 'options must not ask for all together with documentId or folderId'],
-    [{ options: { all: true }, users: [{ ...ada, accessRole: 'viewer' }] }, 'users must not have an accessRole together with options.all or options.allDocuments: a role is set on one named resource'],
+    [
+      { ...acme, ...contracts, options: { allDocuments: true } },
+      'options must not ask for all together with documentId or folderId',
+    ],
+    [
+      { options: { all: true }, users: [{ ...ada, accessRole: 'viewer' }] },
+      'users must not have an accessRole together with options.all or options.allDocuments: a role is set on one named resource',
+    ],
   ])('refuses %j', async (data, message) => {
     expect(await refusal({ users: [ada], ...data })).toEqual([400, message]);
   });

@@ -50,18 +50,40 @@ function updateOf(doc: Y.Doc, change: (doc: Y.Doc) => void): string {
 }
 const pushText = async (insert: string, fields: object = {}) => {
   const doc = await client();
-  return customer.ok(PUSH, { ...editor, update: updateOf(doc, (changed) => changed.getText('content').insert(changed.getText('content').length, insert)), ...fields });
+  return customer.ok(PUSH, {
+    ...editor,
+    update: updateOf(doc, (changed) => changed.getText('content').insert(changed.getText('content').length, insert)),
+    ...fields,
+  });
 };
 
 describe('facts C9: /v2/crdt/add', () => {
   test('adds an editor with a value of each type, which get gives as it was', async () => {
-    const data = { text: 'a 🦉', map: { a: { b: [1, null, ''] }, ['__proto__']: 'x' }, array: [{ a: 1 }, [], 'x'], xml: '<paragraph>a<b>c</b></paragraph><heading level="2">d</heading>' };
-    for (const [type, value] of Object.entries(data)) await customer.ok(ADD, { ...nda, editorId: type, type, data: JSON.parse(JSON.stringify(value)) });
-    expect(JSON.stringify(await values())).toBe(JSON.stringify([['array', data.array], ['map', data.map], ['text', data.text], ['xml', data.xml]]));
+    const data = {
+      text: 'a 🦉',
+      map: { a: { b: [1, null, ''] }, ['__proto__']: 'x' },
+      array: [{ a: 1 }, [], 'x'],
+      xml: '<paragraph>a<b>c</b></paragraph><heading level="2">d</heading>',
+    };
+    for (const [type, value] of Object.entries(data))
+      await customer.ok(ADD, { ...nda, editorId: type, type, data: JSON.parse(JSON.stringify(value)) });
+    expect(JSON.stringify(await values())).toBe(
+      JSON.stringify([
+        ['array', data.array],
+        ['map', data.map],
+        ['text', data.text],
+        ['xml', data.xml],
+      ]),
+    );
   });
 
   test('design 14: the empty text, {} and [] are data', async () => {
-    for (const [type, data] of [['text', ''], ['map', {}], ['array', []], ['xml', '']] as const) {
+    for (const [type, data] of [
+      ['text', ''],
+      ['map', {}],
+      ['array', []],
+      ['xml', ''],
+    ] as const) {
       await customer.ok(ADD, { ...nda, editorId: type, type, data });
       expect(await values({ ...nda, editorId: type })).toEqual([[type, data]]);
       expect(await answer(ADD, { ...nda, editorId: type, type, data })).toMatchObject({ http: 409 });
@@ -70,7 +92,11 @@ describe('facts C9: /v2/crdt/add', () => {
 
   test('says so when the editor is there, and leaves it as it is', async () => {
     await add();
-    expect(await answer(ADD, { ...text, data: 'two' })).toEqual({ http: 409, status: 'ALREADY_EXISTS', message: 'CRDT data already exists for this editor ID.' });
+    expect(await answer(ADD, { ...text, data: 'two' })).toEqual({
+      http: 409,
+      status: 'ALREADY_EXISTS',
+      message: 'CRDT data already exists for this editor ID.',
+    });
     expect(await values()).toEqual([['summary', 'one']]);
   });
 
@@ -80,35 +106,62 @@ describe('facts C9: /v2/crdt/add', () => {
   });
 
   test('answers with its message alone', async () => {
-    expect(await answer(ADD, { ...text, data: 'one' })).toEqual({ status: 'success', message: 'CRDT data added successfully.' });
+    expect(await answer(ADD, { ...text, data: 'one' })).toEqual({
+      status: 'success',
+      message: 'CRDT data added successfully.',
+    });
   });
 });
 
 describe('spec 4.16: /v2/crdt/update', () => {
   test('replaces the data, and answers without data', async () => {
     await add();
-    expect(await answer(UPDATE, { ...text, data: 'two' })).toEqual({ status: 'success', message: 'CRDT data updated successfully.' });
+    expect(await answer(UPDATE, { ...text, data: 'two' })).toEqual({
+      status: 'success',
+      message: 'CRDT data updated successfully.',
+    });
     expect(await values()).toEqual([['summary', 'two']]);
   });
 
   test('NOT_FOUND when there is no editor', async () => {
-    expect(await answer(UPDATE, { ...text, data: 'two' })).toEqual({ http: 404, status: 'NOT_FOUND', message: 'No CRDT data found for this editor ID.' });
+    expect(await answer(UPDATE, { ...text, data: 'two' })).toEqual({
+      http: 404,
+      status: 'NOT_FOUND',
+      message: 'No CRDT data found for this editor ID.',
+    });
   });
 
-  test.each([['text', {}, 'a string'], ['text', [], 'a string'], ['xml', {}, 'a string'], ['map', 'x', 'an object'], ['map', [], 'an object'], ['array', {}, 'an array'], ['array', 'x', 'an array']])(
-    'data must match its type: %s with %j is INVALID_ARGUMENT', async (type, data, wanted) => {
-      await customer.ok(ADD, { ...nda, editorId: type, type, data: { text: '', xml: '', map: {}, array: [] }[type] });
-      for (const path of [UPDATE, ADD]) {
-        const { http, status, message, details } = await answer(path, { ...nda, editorId: type, type, data });
-        expect([http, status, message, details.issues[0].path]).toEqual([400, 'INVALID_ARGUMENT', `Data must be ${wanted} for type ${type}.`, ['data']]);
-      }
-    },
-  );
+  test.each([
+    ['text', {}, 'a string'],
+    ['text', [], 'a string'],
+    ['xml', {}, 'a string'],
+    ['map', 'x', 'an object'],
+    ['map', [], 'an object'],
+    ['array', {}, 'an array'],
+    ['array', 'x', 'an array'],
+  ])('data must match its type: %s with %j is INVALID_ARGUMENT', async (type, data, wanted) => {
+    await customer.ok(ADD, { ...nda, editorId: type, type, data: { text: '', xml: '', map: {}, array: [] }[type] });
+    for (const path of [UPDATE, ADD]) {
+      const { http, status, message, details } = await answer(path, { ...nda, editorId: type, type, data });
+      expect([http, status, message, details.issues[0].path]).toEqual([
+        400,
+        'INVALID_ARGUMENT',
+        `Data must be ${wanted} for type ${type}.`,
+        ['data'],
+      ]);
+    }
+  });
 
   test('design 14: another type than the stored one is INVALID_ARGUMENT, and so is another content key', async () => {
     await add({ contentKey: 'default' });
-    expect(await answer(UPDATE, { ...editor, type: 'map', data: {} })).toMatchObject({ http: 400, message: 'type must be text, as the editor has it' });
-    expect(await answer(UPDATE, { ...text, data: 'two', contentKey: 'content' })).toMatchObject({ http: 400, message: 'contentKey must be "default", as the editor has it' });
+    expect(await answer(UPDATE, { ...editor, type: 'map', data: {} })).toMatchObject({
+      http: 400,
+      message: 'type must be text, as the editor has it',
+    });
+    expect(await answer(UPDATE, { ...text, data: 'two', contentKey: 'content' })).toMatchObject({
+      http: 400,
+      message: 'contentKey must be "default", as the editor has it',
+    });
     await customer.ok(UPDATE, { ...text, data: 'two' });
     await customer.ok(UPDATE, { ...text, data: 'three', contentKey: 'default' });
     expect((await client()).getText('default').toString()).toBe('three');
@@ -116,7 +169,13 @@ describe('spec 4.16: /v2/crdt/update', () => {
 
   test('the content key is where clients find it, `content` when nothing is said', async () => {
     await add();
-    await customer.ok(ADD, { ...nda, editorId: 'rich', type: 'xml', data: '<paragraph>x</paragraph>', contentKey: 'default' });
+    await customer.ok(ADD, {
+      ...nda,
+      editorId: 'rich',
+      type: 'xml',
+      data: '<paragraph>x</paragraph>',
+      contentKey: 'default',
+    });
     expect((await client()).getText('content').toString()).toBe('one');
     expect((await client({ editorId: 'rich' })).getXmlFragment('default').toString()).toContain('x');
   });
@@ -128,22 +187,42 @@ describe('spec 4.16: /v2/crdt/update', () => {
     await customer.ok(UPDATE, { ...text, data: 'one two three' });
     expect((await customer.ok(PULL, editor)).version).toBe(version);
     await customer.ok(UPDATE, { ...text, data: 'one 2 three' });
-    await customer.ok(PUSH, { ...editor, update: updateOf(doc, (changed) => changed.getText('content').insert(13, ' four')) });
+    await customer.ok(PUSH, {
+      ...editor,
+      update: updateOf(doc, (changed) => changed.getText('content').insert(13, ' four')),
+    });
     expect(await values()).toEqual([['summary', 'one 2 three four']]);
   });
 
   test('names the field that is missing or wrong', async () => {
     for (const field of ['organizationId', 'documentId', 'editorId', 'data', 'type']) {
-      expect(await answer(UPDATE, { ...text, data: 'x', [field]: undefined })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT', details: { issues: [{ path: [field] }] } });
+      expect(await answer(UPDATE, { ...text, data: 'x', [field]: undefined })).toMatchObject({
+        http: 400,
+        status: 'INVALID_ARGUMENT',
+        details: { issues: [{ path: [field] }] },
+      });
     }
-    expect(await answer(UPDATE, { ...text, type: 'xmltext', data: 'x' })).toMatchObject({ message: 'type must be "text" or "map" or "array" or "xml"' });
-    expect(await answer(UPDATE, { ...text, data: 1 })).toMatchObject({ message: 'data must be a string, an object or an array' });
+    expect(await answer(UPDATE, { ...text, type: 'xmltext', data: 'x' })).toMatchObject({
+      message: 'type must be "text" or "map" or "array" or "xml"',
+    });
+    expect(await answer(UPDATE, { ...text, data: 1 })).toMatchObject({
+      message: 'data must be a string, an object or an array',
+    });
   });
 
   test('a value above 4 MB is refused, and one of nearly 4 MB is taken, read and synced', async () => {
-    expect(await answer(ADD, { ...text, data: 'x'.repeat(4 * 1024 * 1024) })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT' });
+    expect(await answer(ADD, { ...text, data: 'x'.repeat(4 * 1024 * 1024) })).toMatchObject({
+      http: 400,
+      status: 'INVALID_ARGUMENT',
+    });
     // Does not get smaller by packing.
-    const data = Array.from({ length: 500_000 }, (_each, index) => Math.imul(index + 1, 0x9e3779b1).toString(36).padStart(8, '-')).join('').slice(0, 4_100_000);
+    const data = Array.from({ length: 500_000 }, (_each, index) =>
+      Math.imul(index + 1, 0x9e3779b1)
+        .toString(36)
+        .padStart(8, '-'),
+    )
+      .join('')
+      .slice(0, 4_100_000);
     await add({ data });
     expect((await values())[0]![1] === data).toBe(true);
     expect((await client()).getText('content').toString() === data).toBe(true);
@@ -166,7 +245,11 @@ describe('spec 4.17: /v2/crdt/get', () => {
     ]);
     expect(Date.parse(second.lastUpdate)).toBeGreaterThanOrEqual(before);
     expect(second.lastUpdate).toBe(new Date(second.lastUpdate).toISOString());
-    expect(await answer(GET, editor)).toEqual({ status: 'success', message: 'CRDT data retrieved successfully.', data: [second] });
+    expect(await answer(GET, editor)).toEqual({
+      status: 'success',
+      message: 'CRDT data retrieved successfully.',
+      data: [second],
+    });
   });
 
   test('the last change is that of whoever made it, or of nobody known', async () => {
@@ -185,21 +268,41 @@ describe('spec 4.17: /v2/crdt/get', () => {
     expect(await values({ ...nda, type: 'map' })).toEqual([['board', { a: 1 }]]);
     expect(await values({ ...editor, type: 'text' })).toEqual([['summary', 'one']]);
     expect(await values({ ...editor, type: 'map' })).toEqual([]);
-    expect(await answer(GET, { ...nda, type: 'xmltext' })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT', message: 'type must be "text" or "map" or "array" or "xml"' });
+    expect(await answer(GET, { ...nda, type: 'xmltext' })).toMatchObject({
+      http: 400,
+      status: 'INVALID_ARGUMENT',
+      message: 'type must be "text" or "map" or "array" or "xml"',
+    });
   });
 
-  test.each([ADD, UPDATE, GET, DELETE])('%s takes isServerIds false, and refuses internal ids clearly', async (path) => {
-    await add({ editorId: path === ADD ? 'other' : 'summary' });
-    const data = path === DELETE ? nda : path === GET ? editor : { ...text, data: 'two' };
-    expect(await answer(path, { ...data, isServerIds: true })).toMatchObject({
-      http: 400, status: 'INVALID_ARGUMENT', message: 'isServerIds must be false or left out: organizationId and documentId are your own ids, not internal ones',
-    });
-    expect(await answer(path, { ...data, isServerIds: false })).toMatchObject({ status: 'success' });
-  });
+  test.each([ADD, UPDATE, GET, DELETE])(
+    '%s takes isServerIds false, and refuses internal ids clearly',
+    async (path) => {
+      await add({ editorId: path === ADD ? 'other' : 'summary' });
+      const data = path === DELETE ? nda : path === GET ? editor : { ...text, data: 'two' };
+      expect(await answer(path, { ...data, isServerIds: true })).toMatchObject({
+        http: 400,
+        status: 'INVALID_ARGUMENT',
+        message:
+          'isServerIds must be false or left out: organizationId and documentId are your own ids, not internal ones',
+      });
+      expect(await answer(path, { ...data, isServerIds: false })).toMatchObject({ status: 'success' });
+    },
+  );
 
   test('says what is missing in the words of published clients', async () => {
-    expect(await answer(GET, { documentId: 'nda' })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT', message: 'Organization ID is required', details: { issues: [{ path: ['organizationId'] }] } });
-    expect(await answer(ADD, { ...nda, type: 'text', data: 'x' })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT', message: 'Editor ID is required.', details: { issues: [{ path: ['editorId'] }] } });
+    expect(await answer(GET, { documentId: 'nda' })).toMatchObject({
+      http: 400,
+      status: 'INVALID_ARGUMENT',
+      message: 'Organization ID is required',
+      details: { issues: [{ path: ['organizationId'] }] },
+    });
+    expect(await answer(ADD, { ...nda, type: 'text', data: 'x' })).toMatchObject({
+      http: 400,
+      status: 'INVALID_ARGUMENT',
+      message: 'Editor ID is required.',
+      details: { issues: [{ path: ['editorId'] }] },
+    });
   });
 
   test('an unknown editor and a document without editors are empty lists', async () => {
@@ -211,7 +314,10 @@ describe('spec 4.17: /v2/crdt/get', () => {
     await add();
     for (const path of [ADD, UPDATE, GET, DELETE, PULL, PUSH]) {
       const data = path === DELETE ? nda : { ...text, data: 'x', update: 'AAA=' };
-      expect(await answer(path, { ...data, organizationId: 'other' })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT' });
+      expect(await answer(path, { ...data, organizationId: 'other' })).toMatchObject({
+        http: 400,
+        status: 'INVALID_ARGUMENT',
+      });
       expect(await answer(path, { ...data, documentId: 'other' })).toMatchObject({ http: 404, status: 'NOT_FOUND' });
     }
   });
@@ -225,8 +331,13 @@ describe('spec 4.17: /v2/crdt/get', () => {
   });
 
   test('a document whose editors do not fit into one answer asks for the editor', async () => {
-    for (const editorId of ['a', 'b', 'c']) await customer.ok(ADD, { ...nda, editorId, type: 'text', data: 'x'.repeat(2_000_000) });
-    expect(await answer(GET, nda)).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT', message: expect.stringContaining('ask for fewer editorId') });
+    for (const editorId of ['a', 'b', 'c'])
+      await customer.ok(ADD, { ...nda, editorId, type: 'text', data: 'x'.repeat(2_000_000) });
+    expect(await answer(GET, nda)).toMatchObject({
+      http: 400,
+      status: 'INVALID_ARGUMENT',
+      message: expect.stringContaining('ask for fewer editorId'),
+    });
     expect((await values({ ...nda, editorId: 'b' }))[0]![1]).toHaveLength(2_000_000);
   });
 });
@@ -237,14 +348,21 @@ describe('facts C9: /v2/crdt/delete', () => {
     expect(await answer(DELETE, { ...nda, editorIds: ['a', 'b', 'a', 'z'] })).toEqual({
       status: 'success',
       message: 'CRDT data deleted successfully.',
-      data: { a: { success: true, message: 'CRDT data deleted.' }, b: { success: true, message: 'CRDT data deleted.' }, z: { success: false, message: 'No CRDT data found for this editor ID.' } },
+      data: {
+        a: { success: true, message: 'CRDT data deleted.' },
+        b: { success: true, message: 'CRDT data deleted.' },
+        z: { success: false, message: 'No CRDT data found for this editor ID.' },
+      },
       hasMore: false,
     });
     expect(await values()).toEqual([['c', 'one']]);
   });
 
   test('without ids deletes all of the document, and nothing of another', async () => {
-    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', documents: [{ documentId: 'tos' }] });
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      documents: [{ documentId: 'tos' }],
+    });
     for (const editorId of ['a', 'a!', 'b#']) await add({ editorId });
     await add({ documentId: 'tos' });
     expect(Object.keys(await customer.ok(DELETE, nda)).sort()).toEqual(['a', 'a!', 'b#']);
@@ -259,7 +377,12 @@ describe('facts C9: /v2/crdt/delete', () => {
     const { version, stateVector } = await customer.ok(PULL, editor);
     const doc = await client();
     await customer.ok(DELETE, { ...nda, editorIds: ['summary'] });
-    for (const path of [UPDATE, PULL, PUSH]) expect(await answer(path, { ...text, data: 'x', update: 'AAA=' })).toMatchObject({ http: 404, status: 'NOT_FOUND', message: 'No CRDT data found for this editor ID.' });
+    for (const path of [UPDATE, PULL, PUSH])
+      expect(await answer(path, { ...text, data: 'x', update: 'AAA=' })).toMatchObject({
+        http: 404,
+        status: 'NOT_FOUND',
+        message: 'No CRDT data found for this editor ID.',
+      });
     await customer.ok(ADD, { ...editor, type: 'map', data: { a: 1 } });
     expect(await values()).toEqual([['summary', { a: 1 }]]);
     const again = await customer.ok(PULL, { ...editor, version, stateVector });
@@ -275,7 +398,10 @@ describe('/v2/crdt/updates/get', () => {
     await add({ data: 'one' });
     const doc = await client();
     await customer.ok(UPDATE, { ...text, data: 'one two' });
-    const { update, stateVector, version } = await customer.ok(PULL, { ...editor, stateVector: base64(Y.encodeStateVector(doc)) });
+    const { update, stateVector, version } = await customer.ok(PULL, {
+      ...editor,
+      stateVector: base64(Y.encodeStateVector(doc)),
+    });
     expect(bytes(update).length).toBeLessThan(40);
     expect(version).toEqual(expect.any(Number));
     Y.applyUpdate(doc, bytes(update));
@@ -309,20 +435,35 @@ describe('/v2/crdt/updates/get', () => {
     }
   });
 
-  test.each(['', 'no base64', 'AAA', base64(Uint8Array.of(5, 1)), base64(Uint8Array.of(255, 255, 255))])('what is no state vector is INVALID_ARGUMENT: %j', async (stateVector) => {
-    await add();
-    const { version } = await customer.ok(PULL, editor);
-    await pushText('!');
-    expect(await answer(PULL, { ...editor, stateVector })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT', details: { issues: [{ path: ['stateVector'] }] } });
-    expect(await answer(PULL, { ...editor, stateVector, version })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT' });
-  });
+  test.each(['', 'no base64', 'AAA', base64(Uint8Array.of(5, 1)), base64(Uint8Array.of(255, 255, 255))])(
+    'what is no state vector is INVALID_ARGUMENT: %j',
+    async (stateVector) => {
+      await add();
+      const { version } = await customer.ok(PULL, editor);
+      await pushText('!');
+      expect(await answer(PULL, { ...editor, stateVector })).toMatchObject({
+        http: 400,
+        status: 'INVALID_ARGUMENT',
+        details: { issues: [{ path: ['stateVector'] }] },
+      });
+      expect(await answer(PULL, { ...editor, stateVector, version })).toMatchObject({
+        http: 400,
+        status: 'INVALID_ARGUMENT',
+      });
+    },
+  );
 });
 
 describe('/v2/crdt/updates/push', () => {
-  test('adds a client\'s update, and gives its version', async () => {
+  test("adds a client's update, and gives its version", async () => {
     await add();
     const { version } = await customer.ok(PULL, editor);
-    expect(await answer(PUSH, { ...editor, update: updateOf(await client(), (doc) => doc.getText('content').insert(0, '> ')) })).toEqual({ status: 'success', message: 'CRDT update added successfully.', data: { version: version + 1 } });
+    expect(
+      await answer(PUSH, {
+        ...editor,
+        update: updateOf(await client(), (doc) => doc.getText('content').insert(0, '> ')),
+      }),
+    ).toEqual({ status: 'success', message: 'CRDT update added successfully.', data: { version: version + 1 } });
     expect(await values()).toEqual([['summary', '> one']]);
   });
 
@@ -341,7 +482,9 @@ describe('/v2/crdt/updates/push', () => {
   test('an update that comes before the one it builds on waits for it, also across a restart', async () => {
     await add();
     const doc = await client();
-    const updates = ['a', 'b', 'c'].map((letter) => updateOf(doc, (changed) => changed.getText('content').insert(changed.getText('content').length, letter)));
+    const updates = ['a', 'b', 'c'].map((letter) =>
+      updateOf(doc, (changed) => changed.getText('content').insert(changed.getText('content').length, letter)),
+    );
     await customer.ok(PUSH, { ...editor, update: updates[2] });
     await customer.ok(PUSH, { ...editor, update: updates[1] });
     expect(await values()).toEqual([['summary', 'one']]);
@@ -350,14 +493,21 @@ describe('/v2/crdt/updates/push', () => {
     expect(await values()).toEqual([['summary', 'oneabc']]);
   });
 
-  test.each([['no base64', '???'], ['nothing', ''], ['bytes that are no update', base64(Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8))], ['cut off', base64(Y.encodeStateAsUpdate(new Y.Doc()).subarray(0, 1))]])(
-    'a malformed update is INVALID_ARGUMENT, and the state unchanged: %s', async (_what, update) => {
-      await add();
-      const before = await customer.ok(PULL, editor);
-      expect(await answer(PUSH, { ...editor, update })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT', details: { issues: [{ path: ['update'] }] } });
-      expect(await customer.ok(PULL, editor)).toEqual(before);
-    },
-  );
+  test.each([
+    ['no base64', '???'],
+    ['nothing', ''],
+    ['bytes that are no update', base64(Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8))],
+    ['cut off', base64(Y.encodeStateAsUpdate(new Y.Doc()).subarray(0, 1))],
+  ])('a malformed update is INVALID_ARGUMENT, and the state unchanged: %s', async (_what, update) => {
+    await add();
+    const before = await customer.ok(PULL, editor);
+    expect(await answer(PUSH, { ...editor, update })).toMatchObject({
+      http: 400,
+      status: 'INVALID_ARGUMENT',
+      details: { issues: [{ path: ['update'] }] },
+    });
+    expect(await customer.ok(PULL, editor)).toEqual(before);
+  });
 
   test('an update that contradicts the type, or leads beyond the limits, is INVALID_ARGUMENT, and the state unchanged', async () => {
     await add();
@@ -365,13 +515,23 @@ describe('/v2/crdt/updates/push', () => {
     const other = new Y.Doc();
     const contradicting = updateOf(other, (doc) => doc.getArray('content').push([1, 2]));
     const large = new Y.Doc();
-    const tooLarge = updateOf(large, (doc) => doc.getText('content').setAttribute('large', 'x'.repeat(4 * 1024 * 1024 - 100_000)));
-    expect(await answer(PUSH, { ...editor, update: contradicting })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT', details: { issues: [{ path: ['update'] }] } });
+    const tooLarge = updateOf(large, (doc) =>
+      doc.getText('content').setAttribute('large', 'x'.repeat(4 * 1024 * 1024 - 100_000)),
+    );
+    expect(await answer(PUSH, { ...editor, update: contradicting })).toMatchObject({
+      http: 400,
+      status: 'INVALID_ARGUMENT',
+      details: { issues: [{ path: ['update'] }] },
+    });
     expect(await customer.ok(PULL, editor)).toEqual(before);
     await customer.ok(PUSH, { ...editor, update: tooLarge });
     const more = updateOf(new Y.Doc(), (doc) => doc.getText('content').setAttribute('more', 'x'.repeat(200_000)));
     expect(await answer(PUSH, { ...editor, update: more })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT' });
-    expect(await answer(UPDATE, { ...text, data: 'y'.repeat(200_000) })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT', details: { issues: [{ path: ['data'] }] } });
+    expect(await answer(UPDATE, { ...text, data: 'y'.repeat(200_000) })).toMatchObject({
+      http: 400,
+      status: 'INVALID_ARGUMENT',
+      details: { issues: [{ path: ['data'] }] },
+    });
     expect(await values()).toEqual([['summary', 'one']]);
   });
 });

@@ -35,7 +35,9 @@ const replace = (data: string, fields: object = {}) => customer.ok(UPDATE, { ...
 /** The jobs that are to tell of editors' changes. */
 async function jobs(): Promise<StoredJob[]> {
   const items = await itemsOf(engine, customer, 'Job');
-  return items.filter(({ kind }) => kind === 'emitEditorUpdate').map((item) => ({ ...JobEntity.fromItem(item, 0)!, tenant: customer.apiKey }));
+  return items
+    .filter(({ kind }) => kind === 'emitEditorUpdate')
+    .map((item) => ({ ...JobEntity.fromItem(item, 0)!, tenant: customer.apiKey }));
 }
 const soon = (job: StoredJob) => () => job.createdAt + 5_000;
 /** Does what jobs there are, when their time has come; gives how many there were. */
@@ -44,7 +46,8 @@ async function tell(): Promise<number> {
   for (const job of due) expect(await emitEditorUpdateStep(table, job, soon(job))).toBe('done');
   return due.length;
 }
-const told = async () => (await emitted(engine, customer)).filter(({ event }) => event === 'crdt.update_data').map(({ data }) => data);
+const told = async () =>
+  (await emitted(engine, customer)).filter(({ event }) => event === 'crdt.update_data').map(({ data }) => data);
 const toldData = async () => (await told()).map(({ crdtData }) => crdtData.data).sort();
 
 describe('design 6: crdt.update_data', () => {
@@ -55,15 +58,21 @@ describe('design 6: crdt.update_data', () => {
     expect(await toldData()).toEqual([]);
     expect(await tell()).toBe(1);
     const [{ lastUpdate }] = await customer.ok('/v2/crdt/get', nda);
-    expect(await emitted(engine, customer)).toEqual([{
-      event: 'crdt.update_data',
-      audience: undefined,
-      data: {
-        actionUser: { userId: 'ada' },
-        metadata: { apiKey: customer.apiKey, organization: { organizationId: 'acme' }, document: { documentId: 'nda', documentName: 'NDA' } },
-        crdtData: { id: 'summary', data: 'three', lastUpdatedBy: 'ada', sessionId: 'tab-1', lastUpdate },
+    expect(await emitted(engine, customer)).toEqual([
+      {
+        event: 'crdt.update_data',
+        audience: undefined,
+        data: {
+          actionUser: { userId: 'ada' },
+          metadata: {
+            apiKey: customer.apiKey,
+            organization: { organizationId: 'acme' },
+            document: { documentId: 'nda', documentName: 'NDA' },
+          },
+          crdtData: { id: 'summary', data: 'three', lastUpdatedBy: 'ada', sessionId: 'tab-1', lastUpdate },
+        },
       },
-    }]);
+    ]);
     expect(await jobs()).toEqual([]);
   });
 
@@ -81,14 +90,19 @@ describe('design 6: crdt.update_data', () => {
     await customer.ok(ADD, { ...text, data: 'one' });
     await replace('two');
     const [job] = await jobs();
-    expect(queues.waiting('jobs').filter(({ body }) => body.tenant === customer.apiKey)).toEqual([{ body: { tenant: customer.apiKey, jobId: job!.jobId }, delaySeconds: 5 }]);
+    expect(queues.waiting('jobs').filter(({ body }) => body.tenant === customer.apiKey)).toEqual([
+      { body: { tenant: customer.apiKey, jobId: job!.jobId }, delaySeconds: 5 },
+    ]);
     expect(job!.dueAt).toBeGreaterThan(job!.createdAt + 5_000);
   });
 
   test('does not come before its time', async () => {
     await customer.ok(ADD, { ...text, data: 'one' });
     const [job] = await jobs();
-    expect(await emitEditorUpdateStep(table, job!, () => job!.createdAt + 4_999)).toEqual({ progress: {}, notBefore: job!.createdAt + 5_000 });
+    expect(await emitEditorUpdateStep(table, job!, () => job!.createdAt + 4_999)).toEqual({
+      progress: {},
+      notBefore: job!.createdAt + 5_000,
+    });
     expect(await told()).toEqual([]);
   });
 
@@ -110,7 +124,10 @@ describe('design 6: crdt.update_data', () => {
     const { version } = await customer.ok('/v2/crdt/updates/get', text);
     const [before] = await customer.ok('/v2/crdt/get', nda);
     await tell();
-    expect(await customer.ok('/v2/crdt/updates/get', { ...text, version })).toEqual({ update: 'AAA=', version: version + 1 });
+    expect(await customer.ok('/v2/crdt/updates/get', { ...text, version })).toEqual({
+      update: 'AAA=',
+      version: version + 1,
+    });
     expect(await customer.ok('/v2/crdt/get', nda)).toEqual([before]);
   });
 
@@ -168,12 +185,25 @@ describe('design 6: crdt.update_data', () => {
     expect(cut.crdtData).not.toHaveProperty('data');
   });
 
-  test('the customer\'s own fields of organization and document give way to the data', async () => {
+  test("the customer's own fields of organization and document give way to the data", async () => {
     const large = { documentId: 'large', metadata: { note: 'x'.repeat(60_000) } };
-    await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'wide', note: 'x'.repeat(60_000), more: 'x' }] });
+    await customer.ok('/v2/organizations/add', {
+      organizations: [{ organizationId: 'wide', note: 'x'.repeat(60_000), more: 'x' }],
+    });
     await customer.ok('/v2/organizations/documents/add', { organizationId: 'wide', documents: [large] });
-    await customer.ok(ADD, { organizationId: 'wide', documentId: 'large', editorId: 'e', type: 'text', data: '"'.repeat(65_000) });
+    await customer.ok(ADD, {
+      organizationId: 'wide',
+      documentId: 'large',
+      editorId: 'e',
+      type: 'text',
+      data: '"'.repeat(65_000),
+    });
     await tell();
-    expect(await told()).toMatchObject([{ metadata: { organization: { organizationId: 'wide' }, document: { documentId: 'large' } }, crdtData: { data: expect.stringContaining('""') } }]);
+    expect(await told()).toMatchObject([
+      {
+        metadata: { organization: { organizationId: 'wide' }, document: { documentId: 'large' } },
+        crdtData: { data: expect.stringContaining('""') },
+      },
+    ]);
   });
 });

@@ -51,7 +51,8 @@ function newPlace(): ContentPlace {
 
 /** The table as a process sees it whose calls can go wrong. */
 function tableOf(invocation = new Invocation()): Table {
-  const send = (command: Command) => invocation.call(command.constructor.name.replace(/Command$/, ''), () => client.send(command));
+  const send = (command: Command) =>
+    invocation.call(command.constructor.name.replace(/Command$/, ''), () => client.send(command));
   return new Table(asDocumentClient({ send }), TABLE_NAME);
 }
 const writer = (table = tableOf()) => {
@@ -66,7 +67,13 @@ async function scanned(attribute: string, value: string): Promise<Record<string,
   const found: Record<string, any>[] = [];
   let from: object | undefined;
   do {
-    const input = { TableName: TABLE_NAME, FilterExpression: 'contains(#a, :v)', ExpressionAttributeNames: { '#a': attribute }, ExpressionAttributeValues: { ':v': value }, ...(from && { ExclusiveStartKey: from }) };
+    const input = {
+      TableName: TABLE_NAME,
+      FilterExpression: 'contains(#a, :v)',
+      ExpressionAttributeNames: { '#a': attribute },
+      ExpressionAttributeValues: { ':v': value },
+      ...(from && { ExclusiveStartKey: from }),
+    };
     const { Items, LastEvaluatedKey } = await client.send({ constructor: { name: 'Scan' }, input });
     found.push(...Items);
     from = LastEvaluatedKey;
@@ -75,12 +82,29 @@ async function scanned(attribute: string, value: string): Promise<Record<string,
 }
 /** The items of the document's editors, by type. */
 async function items(): Promise<Record<string, Record<string, any>[]>> {
-  return { Editor: [], EditorUpdate: [], EditorPart: [], ...Object.groupBy(await scanned('PK', `#${at.place.document}#`), ({ _t }) => _t) as Record<string, Record<string, any>[]> };
+  return {
+    Editor: [],
+    EditorUpdate: [],
+    EditorPart: [],
+    ...(Object.groupBy(await scanned('PK', `#${at.place.document}#`), ({ _t }) => _t) as Record<
+      string,
+      Record<string, any>[]
+    >),
+  };
 }
 /** The jobs of a kind that are about the document. */
-const jobsOf = async (kind: string) => (await scanned('data', `"${at.place.document}"`)).filter((job) => job.kind === kind);
+const jobsOf = async (kind: string) =>
+  (await scanned('data', `"${at.place.document}"`)).filter((job) => job.kind === kind);
 /** So many letters that packing makes hardly smaller, different from each start on. */
-const letters = (count: number, start = 0) => Array.from({ length: Math.ceil(count / 6) }, (_each, index) => Math.imul(start + index + 1, 0x9e3779b1).toString(36).slice(-6).padStart(6, 'x')).join('').slice(0, count);
+const letters = (count: number, start = 0) =>
+  Array.from({ length: Math.ceil(count / 6) }, (_each, index) =>
+    Math.imul(start + index + 1, 0x9e3779b1)
+      .toString(36)
+      .slice(-6)
+      .padStart(6, 'x'),
+  )
+    .join('')
+    .slice(0, count);
 
 /** A client of Yjs, with an update for each of its changes. */
 class YjsClient {
@@ -118,16 +142,21 @@ describe('changes of many at the same time', () => {
     const versions: number[] = [];
     const replaced = async () => {
       const own = writer();
-      for (let i = 0; i < 6; i++) versions.push((await own.replace(at, EDITOR, text(`text ${i}`), { now: START + i })).version);
+      for (let i = 0; i < 6; i++)
+        versions.push((await own.replace(at, EDITOR, text(`text ${i}`), { now: START + i })).version);
     };
-    await Promise.all([replaced(), replaced(), ...pushers.map(async (pusher, index) => {
-      const own = writer();
-      for (let i = 0; i < 5; i++) {
-        const update = pusher.append(`${index}.${i} `);
-        versions.push((await own.push(at, EDITOR, update, { now: START + i })).version);
-        pushed.push(update);
-      }
-    })]);
+    await Promise.all([
+      replaced(),
+      replaced(),
+      ...pushers.map(async (pusher, index) => {
+        const own = writer();
+        for (let i = 0; i < 5; i++) {
+          const update = pusher.append(`${index}.${i} `);
+          versions.push((await own.push(at, EDITOR, update, { now: START + i })).version);
+          pushed.push(update);
+        }
+      }),
+    ]);
     const state = (await new EditorReader(tableOf()).find(at.place, EDITOR))!;
     expect(pushed.every((update) => holds(openDocument(state.updates), update))).toBe(true);
     const taken = new Set(versions);
@@ -143,8 +172,15 @@ describe('changes of many at the same time', () => {
     let { version } = await reader.since(at.place, EDITOR, {});
     const [own, other] = [writer(), writer()];
     for (let round = 0; round < 12; round++) {
-      const [mine, theirs] = [byVersion.append(`v${round} `), byVector.change((content) => content.insert(0, `s${round} `))];
-      await Promise.all([own.push(at, EDITOR, mine, { now: START }), other.push(at, EDITOR, theirs, { now: START }), writer().replace(at, EDITOR, text(`${await valueOf()}r${round} `), { now: START })]);
+      const [mine, theirs] = [
+        byVersion.append(`v${round} `),
+        byVector.change((content) => content.insert(0, `s${round} `)),
+      ];
+      await Promise.all([
+        own.push(at, EDITOR, mine, { now: START }),
+        other.push(at, EDITOR, theirs, { now: START }),
+        writer().replace(at, EDITOR, text(`${await valueOf()}r${round} `), { now: START }),
+      ]);
       const later = await reader.since(at.place, EDITOR, { version });
       expect(later.stateVector).toBeUndefined();
       version = later.version;
@@ -153,7 +189,8 @@ describe('changes of many at the same time', () => {
       Y.applyUpdate(byVector.doc, Buffer.from(update, 'base64'));
     }
     const value = await valueOf();
-    for (const one of [byVersion, byVector, await new YjsClient().pull()]) expect(one.doc.getText('content').toString()).toBe(value);
+    for (const one of [byVersion, byVector, await new YjsClient().pull()])
+      expect(one.doc.getText('content').toString()).toBe(value);
   });
 
   test('a replace that meets another is computed anew, so that nothing is there twice', async () => {
@@ -168,7 +205,8 @@ describe('compaction', () => {
   /** Pushes so many texts of 2 KB, so many milliseconds apart; gives the text. */
   async function write(count: number, apart: number, from = START, prefix = ''): Promise<string> {
     const [pusher, own] = [await new YjsClient().pull(), writer()];
-    for (let i = 0; i < count; i++) await pushing(own, pusher.append(prefix + letters(2_000, i * 1_000)), from + i * apart);
+    for (let i = 0; i < count; i++)
+      await pushing(own, pusher.append(prefix + letters(2_000, i * 1_000)), from + i * apart);
     return pusher.doc.getText('content').toString();
   }
 
@@ -187,7 +225,8 @@ describe('compaction', () => {
     await add('');
     const [pusher, own] = [await new YjsClient().pull(), writer()];
     const isDue: number[] = [];
-    for (let i = 1; i <= 130; i++) if ((await own.push(at, EDITOR, pusher.append('x'), { now: START })).compact) isDue.push(i);
+    for (let i = 1; i <= 130; i++)
+      if ((await own.push(at, EDITOR, pusher.append('x'), { now: START })).compact) isDue.push(i);
     expect(isDue).toHaveLength(1);
     expect(isDue[0]).toBeGreaterThan(80);
   });
@@ -217,7 +256,9 @@ describe('compaction', () => {
     const slow = new Invocation();
     const pusher = await new YjsClient().pull();
     let release = () => undefined as void;
-    const released = new Promise<void>((resolve) => { release = resolve; });
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
     const waiting = new Promise<void>((resolve) => {
       let isFirst = true;
       const send = async (command: Command) => {
@@ -228,10 +269,18 @@ describe('compaction', () => {
         }
         return client.send(command);
       };
-      void slow.call('push', () => writer(new Table(asDocumentClient({ send }), TABLE_NAME)).push(at, EDITOR, pusher.append('slow'), { now: START })).then(() => finished());
+      void slow
+        .call('push', () =>
+          writer(new Table(asDocumentClient({ send }), TABLE_NAME)).push(at, EDITOR, pusher.append('slow'), {
+            now: START,
+          }),
+        )
+        .then(() => finished());
     });
     let finished = () => undefined as void;
-    const finish = new Promise<void>((resolve) => { finished = resolve; });
+    const finish = new Promise<void>((resolve) => {
+      finished = resolve;
+    });
     await waiting;
     // As long as a function can run.
     await write(60, 500);
@@ -263,7 +312,12 @@ describe('compaction', () => {
       }
     };
     const warm = new EditorReader(tableOf());
-    await Promise.all([write(), read(() => new EditorReader(tableOf())), read(() => new EditorReader(tableOf())), read(() => warm)]);
+    await Promise.all([
+      write(),
+      read(() => new EditorReader(tableOf())),
+      read(() => new EditorReader(tableOf())),
+      read(() => warm),
+    ]);
     expect(reads).toBeGreaterThan(20);
     expect(await valueOf()).toHaveLength(60 * 2_000);
   });
@@ -271,15 +325,23 @@ describe('compaction', () => {
   test('who meets it between two pages of a reading reads again', async () => {
     await add('');
     const pusher = await new YjsClient().pull();
-    for (let i = 0; i < 30; i++) await writer().push(at, EDITOR, pusher.append(letters(2_000, i * 1_000)), { now: START });
+    for (let i = 0; i < 30; i++)
+      await writer().push(at, EDITOR, pusher.append(letters(2_000, i * 1_000)), { now: START });
     const written = pusher.doc.getText('content').toString();
-    const readers: ((table: Table) => Promise<unknown>)[] = [async (table) => new EditorValues(table).one(at.place, EDITOR), async (table) => new EditorValues(table).all(at.place)];
+    const readers: ((table: Table) => Promise<unknown>)[] = [
+      async (table) => new EditorValues(table).one(at.place, EDITOR),
+      async (table) => new EditorValues(table).all(at.place),
+    ];
     for (const read of readers) {
       let queries = 0;
       const send = async (command: Command) => {
         if (command.constructor.name !== 'QueryCommand') return client.send(command);
         // A page ends where the engine wants it to.
-        const page = await client.send({ ...command, constructor: command.constructor, input: { ...command.input, Limit: 5 } });
+        const page = await client.send({
+          ...command,
+          constructor: command.constructor,
+          input: { ...command.input, Limit: 5 },
+        });
         if ((queries += 1) === 1) {
           await writer().push(at, EDITOR, pusher.append(letters(64_000, queries)), { now: START });
           await compact(tableOf(), at.place, EDITOR, START + 10 * MINUTE);
@@ -310,10 +372,16 @@ describe('compaction', () => {
 });
 
 /** Does something in a process of its own, which goes wrong at a call in some way; gives whether it said that it was done. */
-async function attempted(work: (table: Table) => Promise<unknown>, fault?: { at: number; mishap: Mishap; when: 'before' | 'after' }): Promise<{ done: boolean; calls: readonly string[] }> {
+async function attempted(
+  work: (table: Table) => Promise<unknown>,
+  fault?: { at: number; mishap: Mishap; when: 'before' | 'after' },
+): Promise<{ done: boolean; calls: readonly string[] }> {
   const trial = new Trial(...(fault ? [fault] : []));
   const invocation = new Invocation(trial);
-  const done = await Promise.race([invocation.crashed, work(tableOf(invocation))]).then(() => true, () => false);
+  const done = await Promise.race([invocation.crashed, work(tableOf(invocation))]).then(
+    () => true,
+    () => false,
+  );
   return { done, calls: trial.calls };
 }
 
@@ -321,7 +389,11 @@ describe('whatever call goes wrong, in whatever way', () => {
   const large = letters(48_000);
 
   /** Runs some work with every fault of each of its calls, on a new document each time. */
-  async function everyFault(prepare: () => Promise<void>, work: (table: Table) => Promise<unknown>, check: (done: boolean) => Promise<void>): Promise<void> {
+  async function everyFault(
+    prepare: () => Promise<void>,
+    work: (table: Table) => Promise<unknown>,
+    check: (done: boolean) => Promise<void>,
+  ): Promise<void> {
     await prepare();
     const { done, calls } = await attempted(work);
     expect(done).toBe(true);
@@ -346,55 +418,75 @@ describe('whatever call goes wrong, in whatever way', () => {
   }
 
   test('add: the editor is there whole or not at all', async () => {
-    await everyFault(async () => undefined, (table) => writer(table).add(at, EDITOR, text(large), { now: START }), async (done) => {
-      const value = await valueOf();
-      if (done) expect(value === large).toBe(true);
-      expect(await jobsOf('emitEditorUpdate')).toHaveLength(value === undefined ? 0 : 1);
-      if (value === undefined) await add('again', START + MINUTE);
-      await isWell();
-    });
+    await everyFault(
+      async () => undefined,
+      (table) => writer(table).add(at, EDITOR, text(large), { now: START }),
+      async (done) => {
+        const value = await valueOf();
+        if (done) expect(value === large).toBe(true);
+        expect(await jobsOf('emitEditorUpdate')).toHaveLength(value === undefined ? 0 : 1);
+        if (value === undefined) await add('again', START + MINUTE);
+        await isWell();
+      },
+    );
   });
 
   test('replace: the value is the old or the new one, and the new one once it was acknowledged', async () => {
-    await everyFault(() => add('old').then(() => undefined), (table) => writer(table).replace(at, EDITOR, text(large), { now: START + 1 }), async (done) => {
-      const value = await valueOf();
-      expect(value === large || (!done && value === 'old')).toBe(true);
-      await isWell();
-    });
+    await everyFault(
+      () => add('old').then(() => undefined),
+      (table) => writer(table).replace(at, EDITOR, text(large), { now: START + 1 }),
+      async (done) => {
+        const value = await valueOf();
+        expect(value === large || (!done && value === 'old')).toBe(true);
+        await isWell();
+      },
+    );
   });
 
   test('compaction: nothing is lost, and the next one removes what this one left', async () => {
     const prepare = async () => {
       await add('');
       const [pusher, own] = [await new YjsClient().pull(), writer()];
-      for (let i = 0; i < 12; i++) await own.push(at, EDITOR, pusher.append(large.slice(i * 4_000, (i + 1) * 4_000)), { now: START + i });
+      for (let i = 0; i < 12; i++)
+        await own.push(at, EDITOR, pusher.append(large.slice(i * 4_000, (i + 1) * 4_000)), { now: START + i });
     };
-    await everyFault(prepare, (table) => compact(table, at.place, EDITOR, START + 10 * MINUTE), async () => {
-      expect((await valueOf()) === large).toBe(true);
-      const [pusher, own] = [await new YjsClient().pull(), writer()];
-      for (let i = 0; i < 12; i++) await own.push(at, EDITOR, pusher.append(large.slice(i * 4_000, (i + 1) * 4_000)), { now: START + 20 * MINUTE });
-      await compact(tableOf(), at.place, EDITOR, START + 30 * MINUTE);
-      expect((await valueOf()) === large + large).toBe(true);
-      const { Editor, EditorUpdate, EditorPart } = await items();
-      expect(EditorUpdate!.map(({ version }) => version)).toEqual([Editor![0]!.snapshot.version]);
-      // Those of the snapshot of before this one are too young to be gone in some of the cases.
-      expect(EditorPart!.filter(({ at: writtenAt }) => writtenAt < START + 10 * MINUTE)).toEqual([]);
-    });
+    await everyFault(
+      prepare,
+      (table) => compact(table, at.place, EDITOR, START + 10 * MINUTE),
+      async () => {
+        expect((await valueOf()) === large).toBe(true);
+        const [pusher, own] = [await new YjsClient().pull(), writer()];
+        for (let i = 0; i < 12; i++)
+          await own.push(at, EDITOR, pusher.append(large.slice(i * 4_000, (i + 1) * 4_000)), {
+            now: START + 20 * MINUTE,
+          });
+        await compact(tableOf(), at.place, EDITOR, START + 30 * MINUTE);
+        expect((await valueOf()) === large + large).toBe(true);
+        const { Editor, EditorUpdate, EditorPart } = await items();
+        expect(EditorUpdate!.map(({ version }) => version)).toEqual([Editor![0]!.snapshot.version]);
+        // Those of the snapshot of before this one are too young to be gone in some of the cases.
+        expect(EditorPart!.filter(({ at: writtenAt }) => writtenAt < START + 10 * MINUTE)).toEqual([]);
+      },
+    );
   });
 
   test('delete: the editor is there or gone, and its job removes the rest', async () => {
-    await everyFault(() => add(large).then(() => undefined), (table) => new EditorRemover(table).remove(at, [EDITOR], START + 1), async (done) => {
-      const jobs = await jobsOf('removeRecords');
-      const isGone = (await valueOf()) === undefined;
-      expect(isGone || !done).toBe(true);
-      expect(jobs).toHaveLength(isGone ? 1 : 0);
-      if (!isGone) return;
-      await add('again', START + MINUTE);
-      await removeRest(tableOf(), at.place.tenant, JSON.parse(jobs[0]!.data));
-      expect(await valueOf()).toBe('again');
-      const { Editor, EditorUpdate, EditorPart } = await items();
-      expect([Editor!.length, EditorUpdate!.length, EditorPart!.length]).toEqual([1, 1, 0]);
-    });
+    await everyFault(
+      () => add(large).then(() => undefined),
+      (table) => new EditorRemover(table).remove(at, [EDITOR], START + 1),
+      async (done) => {
+        const jobs = await jobsOf('removeRecords');
+        const isGone = (await valueOf()) === undefined;
+        expect(isGone || !done).toBe(true);
+        expect(jobs).toHaveLength(isGone ? 1 : 0);
+        if (!isGone) return;
+        await add('again', START + MINUTE);
+        await removeRest(tableOf(), at.place.tenant, JSON.parse(jobs[0]!.data));
+        expect(await valueOf()).toBe('again');
+        const { Editor, EditorUpdate, EditorPart } = await items();
+        expect([Editor!.length, EditorUpdate!.length, EditorPart!.length]).toEqual([1, 1, 0]);
+      },
+    );
   });
 });
 
@@ -402,8 +494,12 @@ test('issue 7: what was written is what is read, whatever it was before, also af
   const any = fc.string({ unit: 'binary' });
   const values = {
     text: any,
-    map: fc.dictionary(any, fc.jsonValue({ stringUnit: 'binary' })).map((value) => JSON.parse(JSON.stringify(value)) as Record<string, unknown>),
-    array: fc.array(fc.jsonValue({ stringUnit: 'binary' })).map((value) => JSON.parse(JSON.stringify(value)) as unknown[]),
+    map: fc
+      .dictionary(any, fc.jsonValue({ stringUnit: 'binary' }))
+      .map((value) => JSON.parse(JSON.stringify(value)) as Record<string, unknown>),
+    array: fc
+      .array(fc.jsonValue({ stringUnit: 'binary' }))
+      .map((value) => JSON.parse(JSON.stringify(value)) as unknown[]),
   };
   for (const type of ['text', 'map', 'array'] as const) {
     at = newPlace();
@@ -417,20 +513,23 @@ test('issue 7: what was written is what is read, whatever it was before, also af
       if (type === 'array') filler.getArray('content').insert(0, [letters(60_000, now)]);
       return Y.encodeStateAsUpdate(filler, known);
     };
-    await fc.assert(fc.asyncProperty(values[type], async (data) => {
-      // Long enough to be compacted.
-      await own.push(at, EDITOR, fill(), { now });
-      await own.replace(at, EDITOR, { type, data }, { now: (now += MINUTE) });
-      expect(isDeepStrictEqual(await valueOf(), data)).toBe(true);
-      await compact(tableOf(), at.place, EDITOR, now);
-      expect(isDeepStrictEqual(await valueOf(), data)).toBe(true);
-    }), { seed: 20_261_122, numRuns: 20 });
+    await fc.assert(
+      fc.asyncProperty(values[type], async (data) => {
+        // Long enough to be compacted.
+        await own.push(at, EDITOR, fill(), { now });
+        await own.replace(at, EDITOR, { type, data }, { now: (now += MINUTE) });
+        expect(isDeepStrictEqual(await valueOf(), data)).toBe(true);
+        await compact(tableOf(), at.place, EDITOR, now);
+        expect(isDeepStrictEqual(await valueOf(), data)).toBe(true);
+      }),
+      { seed: 20_261_122, numRuns: 20 },
+    );
     expect((await items()).Editor![0]!.snapshot).toBeDefined();
   }
 });
 
 describe('removal', () => {
-  test('a document\'s editors go, all of them, some at a time', async () => {
+  test("a document's editors go, all of them, some at a time", async () => {
     for (let i = 0; i < 5; i++) await writer().add(at, `editor-${i}`, text('x'.repeat(20_000)), { now: START });
     await writer().add(newPlace(), EDITOR, text('stays'), { now: START });
     while (!(await editorPart.removeSome(tableOf(), at.place, () => START)));

@@ -18,9 +18,22 @@ afterAll(() => engine.stop());
 const tenant = 'key_1';
 const now = Date.UTC(2099, 0, 2, 3, 4, 5);
 const organization = (organizationId: string) =>
-  insert(OrganizationEntity, { tenant, organizationId, internalId: `org_${organizationId}`, disabled: false, createdAt: now, lastUpdated: now });
-const eventOf = (id: string): NewEvent => ({ event: 'comment.add', cause: { type: 'Comment', id, revision: 1 }, organizationId: 'acme', channels: ['c'], payload: { source: 'comment', data: { text: 'hi' } } });
-const idOf = (id: string) => ((emit(tenant, eventOf(id), now)[0] as { put: { eventId: string } }).put.eventId);
+  insert(OrganizationEntity, {
+    tenant,
+    organizationId,
+    internalId: `org_${organizationId}`,
+    disabled: false,
+    createdAt: now,
+    lastUpdated: now,
+  });
+const eventOf = (id: string): NewEvent => ({
+  event: 'comment.add',
+  cause: { type: 'Comment', id, revision: 1 },
+  organizationId: 'acme',
+  channels: ['c'],
+  payload: { source: 'comment', data: { text: 'hi' } },
+});
+const idOf = (id: string) => (emit(tenant, eventOf(id), now)[0] as { put: { eventId: string } }).put.eventId;
 
 describe('the outbox', () => {
   test('an event is stored with the change that caused it, pending and by tenant and day', async () => {
@@ -28,15 +41,32 @@ describe('the outbox', () => {
 
     const eventId = idOf('a');
     expect(eventId).toMatch(/^msg_[0-9A-Za-z]{27}$/);
-    expect(await table.get(EventEntity, { tenant, eventId })).toMatchObject({ event: 'comment.add', organizationId: 'acme', channels: ['c'], createdAt: now });
-    expect(await table.get(EventPayloadEntity, { tenant, eventId })).toMatchObject({ payload: '{"source":"comment","data":{"text":"hi"}}' });
+    expect(await table.get(EventEntity, { tenant, eventId })).toMatchObject({
+      event: 'comment.add',
+      organizationId: 'acme',
+      channels: ['c'],
+      createdAt: now,
+    });
+    expect(await table.get(EventPayloadEntity, { tenant, eventId })).toMatchObject({
+      payload: '{"source":"comment","data":{"text":"hi"}}',
+    });
 
-    const { Item } = await engine.client.send(new GetItemCommand({ TableName: TABLE_NAME, Key: { PK: { S: `T#${tenant}#EVENT#${eventId}` }, SK: { S: 'META' } } }));
+    const { Item } = await engine.client.send(
+      new GetItemCommand({
+        TableName: TABLE_NAME,
+        Key: { PK: { S: `T#${tenant}#EVENT#${eventId}` }, SK: { S: 'META' } },
+      }),
+    );
     const item = unmarshall(Item ?? {});
     expect(item).toMatchObject({ _t: 'Event', _v: 1, ttl: now / 1000 + 30 * 24 * 3600 });
-    const pending = await engine.client.send(new QueryCommand({
-      TableName: TABLE_NAME, IndexName: 'gsi3', KeyConditionExpression: 'gsi3pk = :pk', ExpressionAttributeValues: { ':pk': { S: `T#PENDING#${item.shard}` } },
-    }));
+    const pending = await engine.client.send(
+      new QueryCommand({
+        TableName: TABLE_NAME,
+        IndexName: 'gsi3',
+        KeyConditionExpression: 'gsi3pk = :pk',
+        ExpressionAttributeValues: { ':pk': { S: `T#PENDING#${item.shard}` } },
+      }),
+    );
     expect(pending.Items?.map(({ gsi3sk }) => gsi3sk?.S)).toEqual([`2099-01-02T03:04:05.000Z#${eventId}`]);
     expect(item.gsi4pk).toBe(`T#${tenant}#EVENTS#${item.shard}`);
   });
@@ -49,7 +79,9 @@ describe('the outbox', () => {
 
   test('the same change makes the same event: a repeated request cannot make two', async () => {
     await table.write(emit(tenant, eventOf('c'), now));
-    expect(await table.write([organization('c'), ...emit(tenant, eventOf('c'), now + 5_000)])).toEqual({ conflicts: [1, 2] });
+    expect(await table.write([organization('c'), ...emit(tenant, eventOf('c'), now + 5_000)])).toEqual({
+      conflicts: [1, 2],
+    });
     expect(await table.get(OrganizationEntity, { tenant, organizationId: 'c' })).toBeUndefined();
   });
 
@@ -65,6 +97,8 @@ describe('the outbox', () => {
   });
 
   test('a payload larger than 256 KB is refused', () => {
-    expect(() => emit(tenant, { ...eventOf('f'), payload: { source: 'comment', data: { text: 'x'.repeat(256 * 1024) } } }, now)).toThrow('larger than 262144 bytes');
+    expect(() =>
+      emit(tenant, { ...eventOf('f'), payload: { source: 'comment', data: { text: 'x'.repeat(256 * 1024) } } }, now),
+    ).toThrow('larger than 262144 bytes');
   });
 });

@@ -32,14 +32,22 @@ beforeEach(async () => {
   customer = await newWebhookCustomer();
   tenant = customer.apiKey;
   system = new DeliverySystem(tenant);
-  await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'acme', organizationName: 'Acme', plan: 'gold' }] });
-  await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', documents: [{ documentId: 'nda', documentName: 'NDA' }] });
+  await customer.ok('/v2/organizations/add', {
+    organizations: [{ organizationId: 'acme', organizationName: 'Acme', plan: 'gold' }],
+  });
+  await customer.ok('/v2/organizations/documents/add', {
+    organizationId: 'acme',
+    documents: [{ documentId: 'nda', documentName: 'NDA' }],
+  });
 });
 afterEach(() => hooks.stop());
 
-const endpoint = async (path: string, fields: object = {}): Promise<string> => (await customer.ok(paths.create, { url: hooks.url(path), ...fields })).id;
-const publish = async (data: object): Promise<string> => (await customer.ok(PUBLISH, { organizationId: 'acme', event: 'huddle.create', ...data })).eventId;
-const events = async () => (await everyItem(engine)).filter(({ PK, _t }) => _t === 'Event' && PK.startsWith(`T#${tenant}#`));
+const endpoint = async (path: string, fields: object = {}): Promise<string> =>
+  (await customer.ok(paths.create, { url: hooks.url(path), ...fields })).id;
+const publish = async (data: object): Promise<string> =>
+  (await customer.ok(PUBLISH, { organizationId: 'acme', event: 'huddle.create', ...data })).eventId;
+const events = async () =>
+  (await everyItem(engine)).filter(({ PK, _t }) => _t === 'Event' && PK.startsWith(`T#${tenant}#`));
 
 /** Fans out and delivers what was published. */
 async function deliver(...eventIds: string[]): Promise<any[]> {
@@ -49,21 +57,42 @@ async function deliver(...eventIds: string[]): Promise<any[]> {
 }
 
 describe('extensions: publishing an event', () => {
-  test('it is delivered with the caller\'s data, who did it, and where', async () => {
+  test("it is delivered with the caller's data, who did it, and where", async () => {
     await endpoint('/a');
-    const eventId = await publish({ ...at, actionUser: ada, data: { huddleId: 'h', metadata: { room: 4, apiKey: 'forged' }, actionUser: 'forged' } });
-    expect(await deliver(eventId)).toEqual([{
-      event: 'huddle.create', actionType: 'create', source: 'huddle', webhookId: eventId, timestamp: expect.any(String),
-      data: {
-        huddleId: 'h', actionUser: ada,
-        metadata: { room: 4, apiKey: tenant, organization: { organizationId: 'acme', organizationName: 'Acme', plan: 'gold' }, document: { documentId: 'nda', documentName: 'NDA' } },
+    const eventId = await publish({
+      ...at,
+      actionUser: ada,
+      data: { huddleId: 'h', metadata: { room: 4, apiKey: 'forged' }, actionUser: 'forged' },
+    });
+    expect(await deliver(eventId)).toEqual([
+      {
+        event: 'huddle.create',
+        actionType: 'create',
+        source: 'huddle',
+        webhookId: eventId,
+        timestamp: expect.any(String),
+        data: {
+          huddleId: 'h',
+          actionUser: ada,
+          metadata: {
+            room: 4,
+            apiKey: tenant,
+            organization: { organizationId: 'acme', organizationName: 'Acme', plan: 'gold' },
+            document: { documentId: 'nda', documentName: 'NDA' },
+          },
+        },
       },
-    }]);
+    ]);
     expect(hooks.came[0]?.headers['webhook-id']).toBe(eventId);
   });
 
   test.each([
-    ['comment.update', 'comment'], ['comment_annotation.add', 'comment'], ['huddle.join', 'huddle'], ['crdt.update_data', 'crdt'], ['recorder.done', 'recorder'], ['step.awaiting-approval', 'workflow'],
+    ['comment.update', 'comment'],
+    ['comment_annotation.add', 'comment'],
+    ['huddle.join', 'huddle'],
+    ['crdt.update_data', 'crdt'],
+    ['recorder.done', 'recorder'],
+    ['step.awaiting-approval', 'workflow'],
   ])('facts B7: %s has the source %s; no document is needed', async (event, source) => {
     await endpoint('/a');
     const [{ data, ...body }] = (await deliver(await publish({ event }))) as [any];
@@ -79,12 +108,36 @@ describe('extensions: publishing an event', () => {
 
   test('design 14: it feeds every kind of delivery: advanced, basic, mail, and in the app', async () => {
     await endpoint('/a');
-    await customer.ok(paths.updateBasic, { useWebhookService: true, webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw'), processedNotificationUrl: hooks.url('/processed') } });
+    await customer.ok(paths.updateBasic, {
+      useWebhookService: true,
+      webhookServiceConfig: {
+        rawNotificationUrl: hooks.url('/raw'),
+        processedNotificationUrl: hooks.url('/processed'),
+      },
+    });
     await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
     await customer.ok('/v2/workspace/notificationconfig/update', { useNotificationService: true });
-    await customer.ok('/v2/users/add', { ...at, users: ['ada', 'grace', 'lin'].map((userId) => ({ userId, email: `${userId}@example.com` })) });
-    await customer.ok('/v2/commentannotations/add', { ...at, commentAnnotations: [{ annotationId: 't', commentData: [{ commentText: 'Look', from: ada }] }] });
-    const eventId = await publish({ ...at, event: 'comment.add', actionUser: ada, data: { commentAnnotation: { annotationId: 't', assignedTo: { userId: 'lin' } }, targetComment: { commentId: 1, commentText: 'Look', taggedUserContacts: [{ userId: 'grace' }, { userId: 'ada' }] } } });
+    await customer.ok('/v2/users/add', {
+      ...at,
+      users: ['ada', 'grace', 'lin'].map((userId) => ({ userId, email: `${userId}@example.com` })),
+    });
+    await customer.ok('/v2/commentannotations/add', {
+      ...at,
+      commentAnnotations: [{ annotationId: 't', commentData: [{ commentText: 'Look', from: ada }] }],
+    });
+    const eventId = await publish({
+      ...at,
+      event: 'comment.add',
+      actionUser: ada,
+      data: {
+        commentAnnotation: { annotationId: 't', assignedTo: { userId: 'lin' } },
+        targetComment: {
+          commentId: 1,
+          commentText: 'Look',
+          taggedUserContacts: [{ userId: 'grace' }, { userId: 'ada' }],
+        },
+      },
+    });
     const { consumers } = fansOut.open(environment(process.env));
     system.replaced.fanOut = { consumers };
     await deliver(eventId);
@@ -92,16 +145,39 @@ describe('extensions: publishing an event', () => {
     const mails = (await everyItem(engine)).filter(({ _t, PK }) => _t === 'Mail' && PK.startsWith(`T#${tenant}#`));
     expect(mails.map(({ about }) => about.userId).sort()).toEqual(['grace', 'lin']);
     expect(queues.waiting('mail')).toHaveLength(2);
-    const inbox = async (userId: string) => (await customer.ok('/v2/notifications/get', { organizationId: 'acme', userId })).length;
+    const inbox = async (userId: string) =>
+      (await customer.ok('/v2/notifications/get', { organizationId: 'acme', userId })).length;
     expect(await Promise.all(['ada', 'grace', 'lin'].map(inbox))).toEqual([0, 1, 1]);
   });
 
   test('facts B7: of a private thread nobody is told by mail who may not see it, whatever the publisher says', async () => {
     await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
-    await customer.ok('/v2/users/add', { ...at, users: ['grace', 'lin'].map((userId) => ({ userId, email: `${userId}@example.com` })) });
-    await customer.ok('/v2/commentannotations/add', { ...at, commentAnnotations: [{ annotationId: 't', visibility: { type: 'restricted', userIds: ['grace'] }, commentData: [{ commentText: 'Look', from: ada }] }] });
+    await customer.ok('/v2/users/add', {
+      ...at,
+      users: ['grace', 'lin'].map((userId) => ({ userId, email: `${userId}@example.com` })),
+    });
+    await customer.ok('/v2/commentannotations/add', {
+      ...at,
+      commentAnnotations: [
+        {
+          annotationId: 't',
+          visibility: { type: 'restricted', userIds: ['grace'] },
+          commentData: [{ commentText: 'Look', from: ada }],
+        },
+      ],
+    });
     system.replaced.fanOut = { consumers: fansOut.open(environment(process.env)).consumers };
-    await deliver(await publish({ ...at, event: 'comment.add', actionUser: ada, data: { commentAnnotation: { annotationId: 't' }, notifyUsers: [{ userId: 'lin' }, { userId: 'grace' }, 7, { userId: 8 }] } }));
+    await deliver(
+      await publish({
+        ...at,
+        event: 'comment.add',
+        actionUser: ada,
+        data: {
+          commentAnnotation: { annotationId: 't' },
+          notifyUsers: [{ userId: 'lin' }, { userId: 'grace' }, 7, { userId: 8 }],
+        },
+      }),
+    );
     const mails = (await everyItem(engine)).filter(({ _t, PK }) => _t === 'Mail' && PK.startsWith(`T#${tenant}#`));
     expect(mails.map(({ about }) => about.userId)).toEqual(['grace']);
   });
@@ -111,33 +187,50 @@ describe('extensions: the same eventId', () => {
   test('is accepted again, also at the same time and with other contents, and delivered once as it was first', async () => {
     await endpoint('/a');
     await publish({ eventId: 'huddle-1', data: { n: 1 } });
-    const again = await Promise.all([2, 3, 4].map((n) => publish({ eventId: 'huddle-1', event: n === 4 ? 'huddle.join' : 'huddle.create', data: { n } })));
+    const again = await Promise.all(
+      [2, 3, 4].map((n) =>
+        publish({ eventId: 'huddle-1', event: n === 4 ? 'huddle.join' : 'huddle.create', data: { n } }),
+      ),
+    );
     expect(again).toEqual(['huddle-1', 'huddle-1', 'huddle-1']);
     expect(await events()).toHaveLength(1);
-    expect((await deliver('huddle-1', 'huddle-1')).map(({ event, data }) => [event, data.n])).toEqual([['huddle.create', 1]]);
+    expect((await deliver('huddle-1', 'huddle-1')).map(({ event, data }) => [event, data.n])).toEqual([
+      ['huddle.create', 1],
+    ]);
     await publish({ eventId: 'huddle-1' });
     await deliver('huddle-1');
     expect(hooks.came).toHaveLength(1);
-    expect((await customer.ok('/v2/workspace/advancedwebhook/attempts/get', { messageId: 'huddle-1' })).attempts).toHaveLength(1);
+    expect(
+      (await customer.ok('/v2/workspace/advancedwebhook/attempts/get', { messageId: 'huddle-1' })).attempts,
+    ).toHaveLength(1);
   });
 
   test('first published many times at once is one event', async () => {
-    expect(new Set(await Promise.all(Array.from({ length: 8 }, () => publish({ eventId: 'e' }))))).toEqual(new Set(['e']));
+    expect(new Set(await Promise.all(Array.from({ length: 8 }, () => publish({ eventId: 'e' }))))).toEqual(
+      new Set(['e']),
+    );
     expect(await events()).toHaveLength(1);
   });
 
-  test.each(['of a huddle/4', '__proto__ ', 'ключ', 'a.b', 'msg_mine', 'x'.repeat(65)])('that cannot be in a header, or could be ours, is replaced by another: %s', async (eventId) => {
-    const ids = [await publish({ eventId }), await publish({ eventId, event: 'huddle.join' })];
-    expect(ids).toEqual([ids[0], ids[0]]);
-    expect(ids[0]).toMatch(/^msg_[A-Za-z0-9]{27}$/);
-    expect(await events()).toHaveLength(1);
-  });
+  test.each(['of a huddle/4', '__proto__ ', 'ключ', 'a.b', 'msg_mine', 'x'.repeat(65)])(
+    'that cannot be in a header, or could be ours, is replaced by another: %s',
+    async (eventId) => {
+      const ids = [await publish({ eventId }), await publish({ eventId, event: 'huddle.join' })];
+      expect(ids).toEqual([ids[0], ids[0]]);
+      expect(ids[0]).toMatch(/^msg_[A-Za-z0-9]{27}$/);
+      expect(await events()).toHaveLength(1);
+    },
+  );
 
   test('of two tenants is two events; without one each call is its own, but for an Idempotency-Key', async () => {
     await publish({ eventId: 'e' });
     const [one, two] = [await publish({}), await publish({})];
     expect(one).not.toBe(two);
-    const keyed = await Promise.all([1, 2].map(() => customer.call(PUBLISH, { event: 'huddle.join', organizationId: 'acme' }, { 'idempotency-key': 'k' })));
+    const keyed = await Promise.all(
+      [1, 2].map(() =>
+        customer.call(PUBLISH, { event: 'huddle.join', organizationId: 'acme' }, { 'idempotency-key': 'k' }),
+      ),
+    );
     expect(keyed.some(({ status }) => status === 200)).toBe(true);
     expect(await events()).toHaveLength(4);
     customer = await newWebhookCustomer();
@@ -150,17 +243,32 @@ describe('extensions: the same eventId', () => {
 
 describe('what is refused', () => {
   test.each([
-    [{ event: 'comment.addd' }, 'event must be an event type that can be published'], [{ event: 'message.attempt.exhausted' }, 'event must be'], [{ event: 'endpoint.disabled' }, 'event must be'],
-    [{ event: undefined }, 'event is required'], [{ organizationId: undefined }, 'organizationId is required'], [{ data: [] }, 'data must be an object'], [{ channels: 'x' }, 'channels must be'],
-    [{ actionUser: {} }, 'actionUser.userId is required'], [{ eventId: '' }, 'eventId must'], [{ organizationId: 'none' }, 'organizationId: the organization does not exist'],
-    [{ event: 'comment.add', data: { notifyUsers: Array.from({ length: 51 }, (_each, i) => ({ userId: `u${i}` })) } }, 'data must not name more than 50 users'],
+    [{ event: 'comment.addd' }, 'event must be an event type that can be published'],
+    [{ event: 'message.attempt.exhausted' }, 'event must be'],
+    [{ event: 'endpoint.disabled' }, 'event must be'],
+    [{ event: undefined }, 'event is required'],
+    [{ organizationId: undefined }, 'organizationId is required'],
+    [{ data: [] }, 'data must be an object'],
+    [{ channels: 'x' }, 'channels must be'],
+    [{ actionUser: {} }, 'actionUser.userId is required'],
+    [{ eventId: '' }, 'eventId must'],
+    [{ organizationId: 'none' }, 'organizationId: the organization does not exist'],
+    [
+      { event: 'comment.add', data: { notifyUsers: Array.from({ length: 51 }, (_each, i) => ({ userId: `u${i}` })) } },
+      'data must not name more than 50 users',
+    ],
   ])('design 4: %j names the field', async (data, message) => {
-    expect(await outcome(customer, PUBLISH, { event: 'huddle.create', organizationId: 'acme', ...data })).toEqual(['INVALID_ARGUMENT', expect.stringMatching(`^${message}`)]);
+    expect(await outcome(customer, PUBLISH, { event: 'huddle.create', organizationId: 'acme', ...data })).toEqual([
+      'INVALID_ARGUMENT',
+      expect.stringMatching(`^${message}`),
+    ]);
     expect(await events()).toEqual([]);
   });
 
   test('a document that there is not is NOT_FOUND', async () => {
-    expect((await outcome(customer, PUBLISH, { event: 'huddle.create', organizationId: 'acme', documentId: 'none' }))[0]).toBe('NOT_FOUND');
+    expect(
+      (await outcome(customer, PUBLISH, { event: 'huddle.create', organizationId: 'acme', documentId: 'none' }))[0],
+    ).toBe('NOT_FOUND');
   });
 
   test('an own key of the data named __proto__ arrives', async () => {

@@ -29,22 +29,51 @@ const refusal = async (path: string, data: object) => {
 describe('/v1 threads', () => {
   beforeEach(async () => {
     await addThreads(customer, [
-      thread('first', { commentData: [comment({ commentText: 'One', from: { userId: 'ada', name: 'Ada', color: '#f00' } }), comment({ commentText: 'Two', commentHtml: '<b>Two</b>' })] }),
+      thread('first', {
+        commentData: [
+          comment({ commentText: 'One', from: { userId: 'ada', name: 'Ada', color: '#f00' } }),
+          comment({ commentText: 'Two', commentHtml: '<b>Two</b>' }),
+        ],
+      }),
       thread('second'),
     ]);
   });
 
   test('are rows with the fields of the first version, newest first', async () => {
-    const { message, data, ...more } = await result('/v1/commentannotations/get', { ...nda, pageSize: 1, order: 'asc' });
+    const { message, data, ...more } = await result('/v1/commentannotations/get', {
+      ...nda,
+      pageSize: 1,
+      order: 'asc',
+    });
     expect([message, more]).toEqual(['Annotations fetched successfully.', { status: 'success' }]);
     expect(data.map(({ annotationId }: any) => annotationId)).toEqual(['second', 'first']);
     const iso = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/);
     const [row] = (await result('/v1/commentannotations/get', { ...nda, annotationIds: ['first'] })).data;
     expect(row).toEqual({
-      annotationId: 'first', from: expect.objectContaining({ userId: 'ada' }), color: '#f00', createdAt: expect.any(Number), lastUpdated: iso, status: { id: 'OPEN', name: 'Open', type: 'default' },
+      annotationId: 'first',
+      from: expect.objectContaining({ userId: 'ada' }),
+      color: '#f00',
+      createdAt: expect.any(Number),
+      lastUpdated: iso,
+      status: { id: 'OPEN', name: 'Open', type: 'default' },
       comments: [
-        { commentId: 1, type: 'text', status: 'added', commentText: 'One', from: expect.objectContaining({ userId: 'ada' }), lastUpdated: iso },
-        { commentId: 2, type: 'text', status: 'added', commentText: 'Two', commentHtml: '<b>Two</b>', from: expect.objectContaining({ userId: 'ada' }), lastUpdated: iso },
+        {
+          commentId: 1,
+          type: 'text',
+          status: 'added',
+          commentText: 'One',
+          from: expect.objectContaining({ userId: 'ada' }),
+          lastUpdated: iso,
+        },
+        {
+          commentId: 2,
+          type: 'text',
+          status: 'added',
+          commentText: 'Two',
+          commentHtml: '<b>Two</b>',
+          from: expect.objectContaining({ userId: 'ada' }),
+          lastUpdated: iso,
+        },
       ],
     });
   });
@@ -52,105 +81,224 @@ describe('/v1 threads', () => {
   test('have null for an unknown id, and so have their comments', async () => {
     const { data } = await result('/v1/commentannotations/get', { ...nda, annotationIds: ['nobody', 'second'] });
     expect(data.map((row: any) => row?.annotationId ?? null)).toEqual([null, 'second']);
-    const comments = await result('/v1/commentannotations/comments/get', { ...nda, annotationId: 'first', commentIds: [9, 2] });
+    const comments = await result('/v1/commentannotations/comments/get', {
+      ...nda,
+      annotationId: 'first',
+      commentIds: [9, 2],
+    });
     expect(comments.message).toBe('Comments(s) retrieved successfully.');
-    expect(comments.data).toEqual([null, { commentId: 2, type: 'text', status: 'added', commentText: 'Two', commentHtml: '<b>Two</b>', from: expect.objectContaining({ userId: 'ada' }), lastUpdated: expect.any(String) }]);
+    expect(comments.data).toEqual([
+      null,
+      {
+        commentId: 2,
+        type: 'text',
+        status: 'added',
+        commentText: 'Two',
+        commentHtml: '<b>Two</b>',
+        from: expect.objectContaining({ userId: 'ada' }),
+        lastUpdated: expect.any(String),
+      },
+    ]);
   });
 
   test('are those of one document', async () => {
-    expect(await refusal('/v1/commentannotations/get', acme)).toEqual([400, 'INVALID_ARGUMENT', 'documentId is required']);
+    expect(await refusal('/v1/commentannotations/get', acme)).toEqual([
+      400,
+      'INVALID_ARGUMENT',
+      'documentId is required',
+    ]);
   });
 
   test('ignore groupByDocumentId and deletedAfter', async () => {
     const plain = await result('/v1/commentannotations/get', nda);
     expect(plain.data.length).toBeGreaterThan(0);
-    expect(await result('/v1/commentannotations/get', { ...nda, groupByDocumentId: true, deletedAfter: 0 })).toEqual(plain);
+    expect(await result('/v1/commentannotations/get', { ...nda, groupByDocumentId: true, deletedAfter: 0 })).toEqual(
+      plain,
+    );
   });
 
   test('take a status by its type alone', async () => {
-    await result('/v1/commentannotations/update', { ...nda, annotationIds: ['first'], updatedData: { status: { type: 'ongoing' } } });
+    await result('/v1/commentannotations/update', {
+      ...nda,
+      annotationIds: ['first'],
+      updatedData: { status: { type: 'ongoing' } },
+    });
     const [row] = (await result('/v1/commentannotations/get', { ...nda, annotationIds: ['first'] })).data;
     expect(row.status).toEqual({ id: 'IN_PROGRESS', name: 'In Progress', type: 'ongoing' });
-    expect(await refusal('/v1/commentannotations/update', { ...nda, annotationIds: ['first'], updatedData: { status: { type: 'other' } } })).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining('status')]);
+    expect(
+      await refusal('/v1/commentannotations/update', {
+        ...nda,
+        annotationIds: ['first'],
+        updatedData: { status: { type: 'other' } },
+      }),
+    ).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining('status')]);
   });
 });
 
 describe('/v1 directory', () => {
   beforeEach(async () => {
-    await result('/v1/organizations/add', { organizations: ['acme', 'beta', 'gamma'].map((organizationId) => ({ organizationId })) });
+    await result('/v1/organizations/add', {
+      organizations: ['acme', 'beta', 'gamma'].map((organizationId) => ({ organizationId })),
+    });
   });
 
   test('organizations, documents and users come at once, without a page token', async () => {
-    await result('/v1/organizations/documents/add', { ...acme, documents: ['a', 'b'].map((documentId) => ({ documentId })) });
+    await result('/v1/organizations/documents/add', {
+      ...acme,
+      documents: ['a', 'b'].map((documentId) => ({ documentId })),
+    });
     await result('/v1/users/add', { ...acme, users: ['ada', 'bob'].map((userId) => ({ userId })) });
-    const reads = [['/v1/organizations/get', {}, 'id'], ['/v1/organizations/documents/get', acme, 'id'], ['/v1/users/get', { ...acme, groupByDocumentId: true }, 'userId']] as const;
+    const reads = [
+      ['/v1/organizations/get', {}, 'id'],
+      ['/v1/organizations/documents/get', acme, 'id'],
+      ['/v1/users/get', { ...acme, groupByDocumentId: true }, 'userId'],
+    ] as const;
     const found = [];
     for (const [path, data, id] of reads) {
       const { data: rows, ...more } = await result(path, { ...data, pageSize: 1 });
       expect(Object.keys(more)).toEqual(['status', 'message']);
       found.push(rows.map((row: any) => row[id]));
     }
-    expect(found).toEqual([['acme', 'beta', 'gamma'], ['a', 'b'], ['ada', 'bob']]);
+    expect(found).toEqual([
+      ['acme', 'beta', 'gamma'],
+      ['a', 'b'],
+      ['ada', 'bob'],
+    ]);
   });
 
   test('folders have fewer fields, at every level, and all folders of a folder', async () => {
     const names = Array.from({ length: 1_001 }, (_each, index) => `sub-${String(index).padStart(4, '0')}`);
     await result('/v1/organizations/folders/add', { ...acme, folders: [{ folderId: 'top', folderName: 'Top' }] });
-    for (let i = 0; i < names.length; i += 500) await result('/v1/organizations/folders/add', { ...acme, folders: names.slice(i, i + 500).map((folderId) => ({ folderId, parentFolderId: 'top' })) });
-    const { message, data } = await result('/v1/organizations/folders/get', { ...acme, folderId: 'top', maxDepth: 3, pageSize: 1 });
+    for (let i = 0; i < names.length; i += 500)
+      await result('/v1/organizations/folders/add', {
+        ...acme,
+        folders: names.slice(i, i + 500).map((folderId) => ({ folderId, parentFolderId: 'top' })),
+      });
+    const { message, data } = await result('/v1/organizations/folders/get', {
+      ...acme,
+      folderId: 'top',
+      maxDepth: 3,
+      pageSize: 1,
+    });
     expect(message).toBe('Folders retrieved successfully.');
     expect(data).toHaveLength(1);
-    expect(data[0]).toEqual({ folderId: 'top', folderName: 'Top', organizationId: 'acme', parentFolderId: 'root', createdAt: expect.any(Number), lastUpdated: expect.any(Number), subFolders: expect.any(Array) });
+    expect(data[0]).toEqual({
+      folderId: 'top',
+      folderName: 'Top',
+      organizationId: 'acme',
+      parentFolderId: 'root',
+      createdAt: expect.any(Number),
+      lastUpdated: expect.any(Number),
+      subFolders: expect.any(Array),
+    });
     expect(data[0].subFolders.map(({ folderId }: any) => folderId).sort()).toEqual(names);
-    expect(Object.keys(data[0].subFolders[0]).sort()).toEqual(['createdAt', 'folderId', 'lastUpdated', 'organizationId', 'parentFolderId', 'subFolders']);
+    expect(Object.keys(data[0].subFolders[0]).sort()).toEqual([
+      'createdAt',
+      'folderId',
+      'lastUpdated',
+      'organizationId',
+      'parentFolderId',
+      'subFolders',
+    ]);
   });
 
   test.each([
-    ['update', { documents: [{ documentId: 'a', documentName: 'A' }, { documentId: 'lost', documentName: 'L' }] }],
+    [
+      'update',
+      {
+        documents: [
+          { documentId: 'a', documentName: 'A' },
+          { documentId: 'lost', documentName: 'L' },
+        ],
+      },
+    ],
     ['delete', { documentIds: ['a', 'lost'] }],
   ])('documents/%s answers a failure as an item of a success, with the id that was sent', async (verb, data) => {
     await result('/v1/organizations/documents/add', { ...acme, documents: [{ documentId: 'a' }] });
     const answer = await result(`/v1/organizations/documents/${verb}`, { ...acme, ...data });
-    expect(answer.data).toEqual({ a: expect.objectContaining({ success: true }), lost: { success: false, id: 'lost', message: 'Document does not exist', code: 'not-found' } });
+    expect(answer.data).toEqual({
+      a: expect.objectContaining({ success: true }),
+      lost: { success: false, id: 'lost', message: 'Document does not exist', code: 'not-found' },
+    });
   });
 
   test('usergroups/users/delete removes users under both versions', async () => {
     const group = { ...acme, organizationUserGroupId: 'lawyers' };
     await result('/v1/users/add', { ...acme, users: [{ userId: 'ada' }] });
-    await result('/v1/organizations/usergroups/add', { ...acme, organizationUserGroups: [{ groupId: 'lawyers', groupName: 'Lawyers' }] });
+    await result('/v1/organizations/usergroups/add', {
+      ...acme,
+      organizationUserGroups: [{ groupId: 'lawyers', groupName: 'Lawyers' }],
+    });
     for (const version of ['v1', 'v2']) {
       await result(`/${version}/organizations/usergroups/users/add`, { ...group, userIds: ['ada'] });
-      const { data } = await result(`/${version}/organizations/usergroups/users/delete`, { ...group, userIds: ['ada'] });
-      expect(data).toEqual({ ada: { success: true, organizationUserGroupId: 'lawyers', message: 'User deleted from organization user group.' } });
-      expect((await result('/v2/organizations/usergroups/get', { ...acme, includeUsers: true })).data[0].users).toEqual([]);
+      const { data } = await result(`/${version}/organizations/usergroups/users/delete`, {
+        ...group,
+        userIds: ['ada'],
+      });
+      expect(data).toEqual({
+        ada: {
+          success: true,
+          organizationUserGroupId: 'lawyers',
+          message: 'User deleted from organization user group.',
+        },
+      });
+      expect((await result('/v2/organizations/usergroups/get', { ...acme, includeUsers: true })).data[0].users).toEqual(
+        [],
+      );
     }
   });
 });
 
 describe('/v1 notification settings', () => {
   test('are those of documents alone', async () => {
-    await result('/v2/organizations/documents/add', { ...acme, createOrganization: true, documents: [{ documentId: 'nda' }] });
+    await result('/v2/organizations/documents/add', {
+      ...acme,
+      createOrganization: true,
+      documents: [{ documentId: 'nda' }],
+    });
     await result('/v1/users/add', { ...acme, users: [{ userId: 'ada' }] });
     const settings = { ...acme, userIds: ['ada'], config: { inbox: 'MINE' } };
-    expect(await refusal('/v1/notifications/config/set', settings)).toEqual([400, 'INVALID_ARGUMENT', 'documentIds is required']);
-    expect(await refusal('/v1/notifications/config/get', { ...acme, userId: 'ada', getOrganizationConfig: true })).toEqual([400, 'INVALID_ARGUMENT', 'documentIds is required']);
+    expect(await refusal('/v1/notifications/config/set', settings)).toEqual([
+      400,
+      'INVALID_ARGUMENT',
+      'documentIds is required',
+    ]);
+    expect(
+      await refusal('/v1/notifications/config/get', { ...acme, userId: 'ada', getOrganizationConfig: true }),
+    ).toEqual([400, 'INVALID_ARGUMENT', 'documentIds is required']);
     await result('/v1/notifications/config/set', { ...settings, documentIds: ['nda'] });
-    const { data } = await result('/v1/notifications/config/get', { ...acme, userId: 'ada', documentIds: ['nda'], getOrganizationConfig: true });
+    const { data } = await result('/v1/notifications/config/get', {
+      ...acme,
+      userId: 'ada',
+      documentIds: ['nda'],
+      getOrganizationConfig: true,
+    });
     expect(data).toMatchObject([{ config: { inbox: 'MINE' }, metadata: { documentId: 'nda' } }]);
   });
 });
 
 test('an Idempotency-Key counts for the path that was called', async () => {
   const add = async (version: string) => {
-    const { body, headers } = await customer.call(`/${version}/organizations/add`, { organizations: [{ organizationId: 'acme' }] }, { 'idempotency-key': 'one' });
+    const { body, headers } = await customer.call(
+      `/${version}/organizations/add`,
+      { organizations: [{ organizationId: 'acme' }] },
+      { 'idempotency-key': 'one' },
+    );
     return [headers['idempotency-replayed'], body.result.data.acme.success];
   };
-  expect([await add('v1'), await add('v1'), await add('v2'), await add('v2')]).toEqual([[undefined, true], ['true', true], [undefined, false], ['true', false]]);
+  expect([await add('v1'), await add('v1'), await add('v2'), await add('v2')]).toEqual([
+    [undefined, true],
+    ['true', true],
+    [undefined, false],
+    ['true', false],
+  ]);
 });
 
 test('a twin shows and changes nothing of another tenant', async () => {
   await addThreads(customer, [thread('first')]);
   const other = await newCustomer();
-  expect((await other.call('/v1/commentannotations/get', { ...nda, annotationIds: ['first'] })).body.error.message).toEqual((await other.call('/v2/commentannotations/get', { ...nda, annotationIds: ['first'] })).body.error.message);
+  expect(
+    (await other.call('/v1/commentannotations/get', { ...nda, annotationIds: ['first'] })).body.error.message,
+  ).toEqual((await other.call('/v2/commentannotations/get', { ...nda, annotationIds: ['first'] })).body.error.message);
   expect((await result('/v1/commentannotations/get', nda)).data).toHaveLength(1);
 });

@@ -18,14 +18,46 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
-const person = (userId: string) => ({ userId, name: userId[0]!.toUpperCase() + userId.slice(1), email: `${userId}@example.com` });
+const person = (userId: string) => ({
+  userId,
+  name: userId[0]!.toUpperCase() + userId.slice(1),
+  email: `${userId}@example.com`,
+});
 const [ada, bob, grace, linus] = ['ada', 'bob', 'grace', 'linus'].map(person) as [any, any, any, any];
 const addUsers = (...users: object[]) => customer.ok('/v2/users/add', { ...nda, users });
 const configure = (config: object) => customer.ok('/v2/workspace/emailconfig/update', config);
 const addThread = (thread: object = {}, comment: object = {}) =>
-  customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [{ annotationId: 'thread', commentData: [{ commentText: 'Too <long>?', from: ada, taggedUserContacts: [{ userId: 'grace' }], triggerNotification: true, ...comment }], ...thread }] });
-const reply = (comment: object = {}) => customer.ok('/v2/commentannotations/comments/add', { ...nda, annotationId: 'thread', commentData: [{ commentText: 'Yes.', from: bob, triggerNotification: true, ...comment }] });
-const settings = (userId: string, email: string, documentIds?: string[]) => customer.ok('/v2/notifications/config/set', { organizationId: nda.organizationId, userIds: [userId], config: { email }, documentIds });
+  customer.ok('/v2/commentannotations/add', {
+    ...nda,
+    commentAnnotations: [
+      {
+        annotationId: 'thread',
+        commentData: [
+          {
+            commentText: 'Too <long>?',
+            from: ada,
+            taggedUserContacts: [{ userId: 'grace' }],
+            triggerNotification: true,
+            ...comment,
+          },
+        ],
+        ...thread,
+      },
+    ],
+  });
+const reply = (comment: object = {}) =>
+  customer.ok('/v2/commentannotations/comments/add', {
+    ...nda,
+    annotationId: 'thread',
+    commentData: [{ commentText: 'Yes.', from: bob, triggerNotification: true, ...comment }],
+  });
+const settings = (userId: string, email: string, documentIds?: string[]) =>
+  customer.ok('/v2/notifications/config/set', {
+    organizationId: nda.organizationId,
+    userIds: [userId],
+    config: { email },
+    documentIds,
+  });
 
 /** Each test has a tenant of its own, which mails through SES. */
 beforeEach(async () => {
@@ -42,7 +74,12 @@ describe('an event is mailed', () => {
     await reply();
     await system.deliver();
     expect(system.mailed.sort()).toEqual(['ada@example.com', 'grace@example.com', 'grace@example.com']);
-    expect(system.mails.map(({ to, subject }) => `${to}: ${subject}`)).toEqual(expect.arrayContaining(['grace@example.com: Ada mentioned you in NDA', 'ada@example.com: Bob replied to you in NDA']));
+    expect(system.mails.map(({ to, subject }) => `${to}: ${subject}`)).toEqual(
+      expect.arrayContaining([
+        'grace@example.com: Ada mentioned you in NDA',
+        'ada@example.com: Bob replied to you in NDA',
+      ]),
+    );
     expect(system.measures.counted).toEqual(new Map([['MailsSent', 3]]));
   });
 
@@ -53,14 +90,21 @@ describe('an event is mailed', () => {
     const [mail] = system.mails;
     expect(mail).toMatchObject({ toName: 'Grace', sender: { name: 'Acme', address: 'notes@acme.example' } });
     expect(mail!.html).toContain('Too &#60;long&#62;?');
-    expect(mail!.headers!['List-Unsubscribe']).toMatch(/^<https:\/\/api\.test\/v2\/notifications\/email\/unsubscribe\?token=1\.[\w-]+>$/);
+    expect(mail!.headers!['List-Unsubscribe']).toMatch(
+      /^<https:\/\/api\.test\/v2\/notifications\/email\/unsubscribe\?token=1\.[\w-]+>$/,
+    );
   });
 
   test('names the actor by the stored profile where the call gave only the user id, else as the call says', async () => {
     await addThread({}, { from: { userId: 'bob' } });
     await reply({ from: { userId: 'ada', name: 'Countess Lovelace' }, taggedUserContacts: [{ userId: 'grace' }] });
     await system.deliver();
-    expect(system.mails.filter(({ to }) => to === grace.email).map(({ subject }) => subject).sort()).toEqual(['Bob mentioned you in NDA', 'Countess Lovelace mentioned you in NDA']);
+    expect(
+      system.mails
+        .filter(({ to }) => to === grace.email)
+        .map(({ subject }) => subject)
+        .sort(),
+    ).toEqual(['Bob mentioned you in NDA', 'Countess Lovelace mentioned you in NDA']);
   });
 
   test('spec 6 rule 4: only while the service and the trigger of its type are on', async () => {
@@ -77,7 +121,16 @@ describe('an event is mailed', () => {
 
   test('at the address that the comment gives, where the tenant does not know the user; never at what is none', async () => {
     await addUsers({ userId: 'nameless', email: 'call me' });
-    await addThread({}, { taggedUserContacts: [{ contact: { userId: 'guest', name: 'Guest', email: 'guest@example.org' } }, { userId: 'nameless' }, { userId: 'stranger' }] });
+    await addThread(
+      {},
+      {
+        taggedUserContacts: [
+          { contact: { userId: 'guest', name: 'Guest', email: 'guest@example.org' } },
+          { userId: 'nameless' },
+          { userId: 'stranger' },
+        ],
+      },
+    );
     await system.deliver();
     expect(system.mailed).toEqual(['guest@example.org']);
   });
@@ -119,7 +172,10 @@ describe('an event is mailed', () => {
 
 describe('a private thread', () => {
   test('deliveries 2.12: is mailed to those alone who may see it', async () => {
-    await addThread({ visibility: { type: 'restricted', userIds: ['bob'] } }, { taggedUserContacts: [{ userId: 'grace' }, { userId: 'bob' }] });
+    await addThread(
+      { visibility: { type: 'restricted', userIds: ['bob'] } },
+      { taggedUserContacts: [{ userId: 'grace' }, { userId: 'bob' }] },
+    );
     await system.deliver();
     expect(system.mailed).toEqual(['bob@example.com']);
   });
@@ -127,7 +183,11 @@ describe('a private thread', () => {
   test('deliveries 2.12: that became private before its mail was sent is not mailed to the others', async () => {
     await addThread({}, { taggedUserContacts: [{ userId: 'grace' }, { userId: 'bob' }] });
     await system.fanOut();
-    await customer.ok('/v2/commentannotations/update', { ...nda, annotationIds: ['thread'], updatedData: { visibility: { type: 'restricted', userIds: ['bob'] } } });
+    await customer.ok('/v2/commentannotations/update', {
+      ...nda,
+      annotationIds: ['thread'],
+      updatedData: { visibility: { type: 'restricted', userIds: ['bob'] } },
+    });
     await system.workOff();
     expect(system.mailed).toEqual(['bob@example.com']);
     expect(await system.states()).toEqual({ bob: 'SENT', grace: 'SKIPPED' });
@@ -136,9 +196,20 @@ describe('a private thread', () => {
 
 describe('a thread with an access context', () => {
   const eu = { context: { access: { region: 'eu' } } };
-  const allow = (userId: string, ...regions: string[]) => customer.ok('/v2/auth/permissions/add', {
-    user: { userId }, permissions: { resources: [{ type: 'document', id: nda.documentId, organizationId: nda.organizationId, context: { access: { region: regions } } }] },
-  });
+  const allow = (userId: string, ...regions: string[]) =>
+    customer.ok('/v2/auth/permissions/add', {
+      user: { userId },
+      permissions: {
+        resources: [
+          {
+            type: 'document',
+            id: nda.documentId,
+            organizationId: nda.organizationId,
+            context: { access: { region: regions } },
+          },
+        ],
+      },
+    });
   const mentionsGraceAndBob = { taggedUserContacts: [{ userId: 'grace' }, { userId: 'bob' }] };
 
   test('is mailed only to users whose access context includes the context of the thread', async () => {
@@ -158,12 +229,34 @@ describe('a thread with an access context', () => {
   });
 
   test.each<[what: string, change: () => Promise<unknown>]>([
-    ['the thread got a context that the user lacks', () => customer.ok('/v2/commentannotations/update', { ...nda, annotationIds: ['thread'], updatedData: eu })],
-    ['the comment got a context that the user lacks', () => customer.ok('/v2/commentannotations/comments/update', { ...nda, annotationId: 'thread', commentIds: [1], updatedData: eu })],
-    ['the user lost access to the document', async () => {
-      await customer.ok('/v2/organizations/documents/access/update', { organizationId: nda.organizationId, documentIds: [nda.documentId], accessType: 'restricted' });
-      await customer.ok('/v2/auth/permissions/remove', { userId: 'grace', permissions: { resources: [{ type: 'document', id: nda.documentId, organizationId: nda.organizationId }] } });
-    }],
+    [
+      'the thread got a context that the user lacks',
+      () => customer.ok('/v2/commentannotations/update', { ...nda, annotationIds: ['thread'], updatedData: eu }),
+    ],
+    [
+      'the comment got a context that the user lacks',
+      () =>
+        customer.ok('/v2/commentannotations/comments/update', {
+          ...nda,
+          annotationId: 'thread',
+          commentIds: [1],
+          updatedData: eu,
+        }),
+    ],
+    [
+      'the user lost access to the document',
+      async () => {
+        await customer.ok('/v2/organizations/documents/access/update', {
+          organizationId: nda.organizationId,
+          documentIds: [nda.documentId],
+          accessType: 'restricted',
+        });
+        await customer.ok('/v2/auth/permissions/remove', {
+          userId: 'grace',
+          permissions: { resources: [{ type: 'document', id: nda.documentId, organizationId: nda.organizationId }] },
+        });
+      },
+    ],
   ])('is not mailed when, before the mail is sent, %s', async (_what, change) => {
     await allow('bob', 'eu');
     await addThread({}, mentionsGraceAndBob);
@@ -177,7 +270,12 @@ describe('a thread with an access context', () => {
   test('is not mailed for a published event that states a context which the user lacks', async () => {
     await allow('bob', 'eu');
     const comment = { commentText: 'Secret', from: ada, to: [{ userId: 'grace' }, { userId: 'bob' }] };
-    await customer.ok('/v2/events/publish', { ...nda, event: 'comment.add', actionUser: ada, data: { commentAnnotation: { annotationId: 'elsewhere', ...eu }, targetComment: comment } });
+    await customer.ok('/v2/events/publish', {
+      ...nda,
+      event: 'comment.add',
+      actionUser: ada,
+      data: { commentAnnotation: { annotationId: 'elsewhere', ...eu }, targetComment: comment },
+    });
     await system.deliver();
     expect(system.mailed).toEqual(['bob@example.com']);
   });
@@ -186,9 +284,15 @@ describe('a thread with an access context', () => {
 describe('just before it is sent', () => {
   test.each<[what: string, change: () => Promise<unknown>]>([
     ['the service was turned off', () => configure({ useEmailService: false })],
-    ['the trigger was turned off', () => configure({ emailServiceConfig: { triggers: { 'comment_annotation.add': false } } })],
+    [
+      'the trigger was turned off',
+      () => configure({ emailServiceConfig: { triggers: { 'comment_annotation.add': false } } }),
+    ],
     ['the user wants no more mail', () => settings('grace', 'NONE')],
-    ['the thread was deleted', () => customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['thread'] })],
+    [
+      'the thread was deleted',
+      () => customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['thread'] }),
+    ],
   ])('%s: it is skipped, and stays so', async (_what, change) => {
     await addThread();
     await system.fanOut();
@@ -230,7 +334,15 @@ describe('when something goes wrong', () => {
     expect((await only()).status).toBe('UNKNOWN');
     expect(system.mails).toHaveLength(1);
     expect(system.measures.counted).toEqual(new Map([['MailsUnknown', 1]]));
-    expect(system.warnings).toEqual([{ message: 'mail given up', ...(await key()), kind: 'event', status: 'UNKNOWN', reason: 'the worker ended while it was being sent' }]);
+    expect(system.warnings).toEqual([
+      {
+        message: 'mail given up',
+        ...(await key()),
+        kind: 'event',
+        status: 'UNKNOWN',
+        reason: 'the worker ended while it was being sent',
+      },
+    ]);
   });
 
   test('deliveries 2.12: nor does the sweeper, which finds it', async () => {
@@ -273,9 +385,21 @@ describe('when something goes wrong', () => {
     expect(at).toEqual([1, 6, 36, 156, 516]);
     expect(await only()).toMatchObject({ status: 'FAILED', attempts: 6, reason: '500' });
     // The last one is not repeated.
-    expect(system.measures.counted).toEqual(new Map([['MailAttemptsFailed', 5], ['MailsFailed', 1]]));
+    expect(system.measures.counted).toEqual(
+      new Map([
+        ['MailAttemptsFailed', 5],
+        ['MailsFailed', 1],
+      ]),
+    );
     expect(system.warnings).toMatchObject([
-      ...[1, 2, 3, 4, 5, 6].map((attempt) => ({ message: 'mail not sent', ...mail, kind: 'event', attempt, outcome: 'failed', reason: '500' })),
+      ...[1, 2, 3, 4, 5, 6].map((attempt) => ({
+        message: 'mail not sent',
+        ...mail,
+        kind: 'event',
+        attempt,
+        outcome: 'failed',
+        reason: '500',
+      })),
       { message: 'mail given up', ...mail, kind: 'event', status: 'FAILED', reason: '500' },
     ]);
   });
@@ -326,18 +450,26 @@ describe('through SendGrid', () => {
   beforeEach(async () => {
     [requests, status] = [[], 202];
     provider = await startHttp(async (request, response) => {
-      requests.push({ authorization: request.headers.authorization, ...(await json(request) as object) });
+      requests.push({ authorization: request.headers.authorization, ...((await json(request)) as object) });
       response.writeHead(status, { 'x-message-id': 'sg-1' }).end();
     });
     system.sendGrid = provider.url;
-    await configure({ emailServiceConfig: { type: 'sendgrid', apiKey: 'SG.key', fromEmail: 'notes@acme.example', fromCompany: 'Acme' } });
+    await configure({
+      emailServiceConfig: { type: 'sendgrid', apiKey: 'SG.key', fromEmail: 'notes@acme.example', fromCompany: 'Acme' },
+    });
   });
   afterEach(() => provider.stop());
 
-  test('design 6: mails go with the customer\'s key, from the customer\'s address', async () => {
+  test("design 6: mails go with the customer's key, from the customer's address", async () => {
     await addThread();
     await system.deliver();
-    expect(requests).toMatchObject([{ authorization: 'Bearer SG.key', from: { email: 'notes@acme.example', name: 'Acme' }, subject: 'Ada mentioned you in NDA' }]);
+    expect(requests).toMatchObject([
+      {
+        authorization: 'Bearer SG.key',
+        from: { email: 'notes@acme.example', name: 'Acme' },
+        subject: 'Ada mentioned you in NDA',
+      },
+    ]);
     expect(await system.stored()).toMatchObject([{ status: 'SENT', messageId: 'sg-1' }]);
     expect(requests[0].custom_args).toEqual({ mailId: (await system.stored())[0]!.mailId });
     expect(system.mails).toEqual([]);
@@ -347,18 +479,35 @@ describe('through SendGrid', () => {
     await configure({ emailServiceConfig: { commentTemplateId: 'd-comment', tagTemplateId: 'd-tag' } });
     await addThread({ subscribedUsers: [linus] });
     await system.deliver();
-    expect(requests.map(({ template_id, personalizations: [{ to: [{ email }], dynamic_template_data: data }] }) => [email, template_id, data.headline, data.recipientName]).sort()).toEqual([
-      ['grace@example.com', 'd-tag', 'Ada mentioned you', 'Grace'], ['linus@example.com', 'd-comment', 'Ada commented', 'Linus'],
+    expect(
+      requests
+        .map(
+          ({
+            template_id,
+            personalizations: [
+              {
+                to: [{ email }],
+                dynamic_template_data: data,
+              },
+            ],
+          }) => [email, template_id, data.headline, data.recipientName],
+        )
+        .sort(),
+    ).toEqual([
+      ['grace@example.com', 'd-tag', 'Ada mentioned you', 'Grace'],
+      ['linus@example.com', 'd-comment', 'Ada commented', 'Linus'],
     ]);
   });
 
-  test('deliveries 2.12: refused credentials pause the tenant\'s e-mail, and the owner is told once, through SES', async () => {
+  test("deliveries 2.12: refused credentials pause the tenant's e-mail, and the owner is told once, through SES", async () => {
     status = 401;
     await addThread({ subscribedUsers: [linus] });
     await system.deliver();
     expect(requests).toHaveLength(1);
     expect(await system.states()).toEqual({ grace: 'FAILED', linus: 'SKIPPED', providerTrouble: 'SENT' });
-    expect(system.mails).toMatchObject([{ to: expect.stringMatching(/^owner-/), subject: 'Notification mails to your users cannot be sent' }]);
+    expect(system.mails).toMatchObject([
+      { to: expect.stringMatching(/^owner-/), subject: 'Notification mails to your users cannot be sent' },
+    ]);
     expect(system.mails[0]!.text).toContain('SendGrid answered 401');
 
     await reply();
@@ -394,14 +543,22 @@ describe('through SendGrid', () => {
 });
 
 describe('the owner', () => {
-  const notice = { kind: 'endpointTrouble', endpointId: 'ep_1', url: 'https://hooks.example.com/in', stage: 'disabled', failingSince: Date.UTC(2026, 0, 10) } as const;
+  const notice = {
+    kind: 'endpointTrouble',
+    endpointId: 'ep_1',
+    url: 'https://hooks.example.com/in',
+    stage: 'disabled',
+    failingSince: Date.UTC(2026, 0, 10),
+  } as const;
 
   test('deliveries 2.9: is mailed through SES whatever the e-mail configuration says, once for the same occasion', async () => {
     await configure({ useEmailService: false });
     await system.notifyOwner(customer.apiKey, notice, ['ep_1', 'disabled', 1]);
     await system.notifyOwner(customer.apiKey, notice, ['ep_1', 'disabled', 1]);
     await system.workOff();
-    expect(system.mails).toMatchObject([{ to: expect.stringMatching(/^owner-.*@example\.com$/), subject: 'A webhook endpoint was disabled' }]);
+    expect(system.mails).toMatchObject([
+      { to: expect.stringMatching(/^owner-.*@example\.com$/), subject: 'A webhook endpoint was disabled' },
+    ]);
     await system.notifyOwner(customer.apiKey, notice, ['ep_1', 'disabled', 2]);
     await system.workOff();
     expect(system.mails).toHaveLength(2);

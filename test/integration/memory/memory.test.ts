@@ -24,15 +24,22 @@ async function begin(): Promise<void> {
 const grace = { userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' };
 const acme = { organizationId: 'acme' };
 const tos = { ...acme, documentId: 'tos' };
-const judgment = (fields: object = {}) => ({ decision: 'approved', reasoning: 'The clause is fine', actionUser: grace, ...fields });
-const add = (judgments: object[], at: object = nda) => customer.ok(ADD, { ...at, judgments }) as Promise<Record<string, { success: boolean; id: string; message: string }>>;
+const judgment = (fields: object = {}) => ({
+  decision: 'approved',
+  reasoning: 'The clause is fine',
+  actionUser: grace,
+  ...fields,
+});
+const add = (judgments: object[], at: object = nda) =>
+  customer.ok(ADD, { ...at, judgments }) as Promise<Record<string, { success: boolean; id: string; message: string }>>;
 
 async function search(data: object): Promise<any> {
   const { status, body } = await customer.call(SEARCH, data);
   if (status !== 200) throw new Error(JSON.stringify(body));
   return body.result;
 }
-const found = async (data: object): Promise<string[]> => (await search(data)).results.map(({ recordId }: { recordId: string }) => recordId);
+const found = async (data: object): Promise<string[]> =>
+  (await search(data)).results.map(({ recordId }: { recordId: string }) => recordId);
 const query = async (data: object): Promise<{ ids: string[]; total: number }> => {
   const { body } = await customer.call(QUERY, data);
   return { ids: body.result.results.map(({ recordId }: { recordId: string }) => recordId), total: body.result.total };
@@ -48,16 +55,36 @@ describe('adding judgments', () => {
 
   test('answers a map by recordId, keeps what was sent, and is found by it (spec 2, 4.14)', async () => {
     const sent = judgment({
-      recordId: 'r', decision: 'rejected', reasoning: 'Names no court of jurisdiction', content: 'Disputes are settled.', contentType: 'clause', confidence: 87.5, annotationId: 'a',
-      agent: { agentId: 'checker', agentType: 'custom', executionId: 'run' }, createdAt: 1_700_000_000_000,
+      recordId: 'r',
+      decision: 'rejected',
+      reasoning: 'Names no court of jurisdiction',
+      content: 'Disputes are settled.',
+      contentType: 'clause',
+      confidence: 87.5,
+      annotationId: 'a',
+      agent: { agentId: 'checker', agentType: 'custom', executionId: 'run' },
+      createdAt: 1_700_000_000_000,
     });
     expect(await add([sent])).toEqual({ r: { success: true, id: 'r', message: 'Judgment added.' } });
     const result = await search({ query: 'rejected\nNames no court of jurisdiction', ...nda });
     expect(result).toEqual({
-      results: [{
-        recordId: 'r', reasoning: 'Names no court of jurisdiction', decision: 'rejected', confidence: 87.5, actionUser: grace, createdAt: 1_700_000_000_000, similarity: 1, scope: 'document',
-        organizationId: 'acme', documentId: 'nda', annotationId: 'a', contentType: 'clause', agent: { agentId: 'checker', agentType: 'custom', executionId: 'run' },
-      }],
+      results: [
+        {
+          recordId: 'r',
+          reasoning: 'Names no court of jurisdiction',
+          decision: 'rejected',
+          confidence: 87.5,
+          actionUser: grace,
+          createdAt: 1_700_000_000_000,
+          similarity: 1,
+          scope: 'document',
+          organizationId: 'acme',
+          documentId: 'nda',
+          annotationId: 'a',
+          contentType: 'clause',
+          agent: { agentId: 'checker', agentType: 'custom', executionId: 'run' },
+        },
+      ],
       totalInScope: 1,
       searchLatencyMs: expect.any(Number),
     });
@@ -66,7 +93,10 @@ describe('adding judgments', () => {
   test('makes an id and a time for those without, and leaves no job behind', async () => {
     const before = Date.now();
     const [[id, result]] = Object.entries(await add([judgment()], acme)) as any;
-    expect([id, result]).toEqual([expect.stringMatching(/^jdg_\w{27}$/), { success: true, id, message: 'Judgment added.' }]);
+    expect([id, result]).toEqual([
+      expect.stringMatching(/^jdg_\w{27}$/),
+      { success: true, id, message: 'Judgment added.' },
+    ]);
     const [shown] = (await search({ query: 'fine' })).results;
     expect(shown).toMatchObject({ recordId: id, scope: 'organization', agent: null });
     expect(shown.createdAt).toBeGreaterThanOrEqual(before);
@@ -74,13 +104,22 @@ describe('adding judgments', () => {
   });
 
   test('again with the same id overwrites it, with its vectors and its place in time', async () => {
-    await add([judgment({ recordId: 'r', reasoning: 'purple elephants', content: 'old content', createdAt: 5 * DAY_MS })]);
-    expect(await add([judgment({ recordId: 'r', decision: 'rejected', reasoning: 'green giraffes' })])).toEqual({ r: { success: true, id: 'r', message: 'Judgment updated.' } });
-    const { results: [shown], totalInScope } = await search({ query: 'rejected\ngreen giraffes', ...nda });
+    await add([
+      judgment({ recordId: 'r', reasoning: 'purple elephants', content: 'old content', createdAt: 5 * DAY_MS }),
+    ]);
+    expect(await add([judgment({ recordId: 'r', decision: 'rejected', reasoning: 'green giraffes' })])).toEqual({
+      r: { success: true, id: 'r', message: 'Judgment updated.' },
+    });
+    const {
+      results: [shown],
+      totalInScope,
+    } = await search({ query: 'rejected\ngreen giraffes', ...nda });
     expect([shown.decision, shown.similarity, shown.createdAt, totalInScope]).toEqual(['rejected', 1, 5 * DAY_MS, 1]);
     expect(await found({ query: 'old content', embeddingType: 'content' })).toEqual([]);
     await add([judgment({ recordId: 'r', reasoning: 'green giraffes', createdAt: 9 * DAY_MS })]);
-    expect(await found({ query: 'giraffes', filters: { dateRange: { start: 9 * DAY_MS, end: 9 * DAY_MS } } })).toEqual(['r']);
+    expect(await found({ query: 'giraffes', filters: { dateRange: { start: 9 * DAY_MS, end: 9 * DAY_MS } } })).toEqual([
+      'r',
+    ]);
     expect(await found({ query: 'giraffes', filters: { dateRange: { end: 8 * DAY_MS } } })).toEqual([]);
     expect([await stored('Judgment'), await stored('JudgmentVector')].map(({ length }) => length)).toEqual([1, 1]);
   });
@@ -92,24 +131,45 @@ describe('adding judgments', () => {
   });
 
   test('of the future fails alone', async () => {
-    const results = await add([judgment({ recordId: 'late', createdAt: Date.now() + 3_600_000 }), judgment({ recordId: 'good' })]);
-    expect(results).toEqual({ late: { success: false, id: 'late', message: 'createdAt must not be in the future.' }, good: { success: true, id: 'good', message: 'Judgment added.' } });
+    const results = await add([
+      judgment({ recordId: 'late', createdAt: Date.now() + 3_600_000 }),
+      judgment({ recordId: 'good' }),
+    ]);
+    expect(results).toEqual({
+      late: { success: false, id: 'late', message: 'createdAt must not be in the future.' },
+      good: { success: true, id: 'good', message: 'Judgment added.' },
+    });
     expect((await search({ query: 'clause' })).totalInScope).toBe(1);
   });
 
   test('a hundred at once, several of the same id at once: one is there in the end', async () => {
     await add(Array.from({ length: 100 }, (_each, n) => judgment({ recordId: `r${n}` })));
-    await Promise.all(['blue whale', 'red fox', 'grey wolf'].map((reasoning) => add([judgment({ recordId: 'r7', reasoning })])));
+    await Promise.all(
+      ['blue whale', 'red fox', 'grey wolf'].map((reasoning) => add([judgment({ recordId: 'r7', reasoning })])),
+    );
     expect((await search({ query: 'x', ...nda })).totalInScope).toBe(100);
-    const [{ reasoning }] = (await stored('Judgment')).filter(({ recordId }) => recordId === 'r7') as [{ reasoning: string }];
-    const { results: [first] } = await search({ query: `approved\n${reasoning}`, ...nda, limit: 1 });
+    const [{ reasoning }] = (await stored('Judgment')).filter(({ recordId }) => recordId === 'r7') as [
+      { reasoning: string },
+    ];
+    const {
+      results: [first],
+    } = await search({ query: `approved\n${reasoning}`, ...nda, limit: 1 });
     expect([first.recordId, first.similarity]).toEqual(['r7', 1]);
   });
 
   test('needs its document to be there, and neither it nor the organization to be disabled', async () => {
-    expect(await failure(ADD, { ...acme, documentId: 'nowhere', judgments: [judgment()] })).toEqual([404, 'NOT_FOUND', 'Document does not exist']);
+    expect(await failure(ADD, { ...acme, documentId: 'nowhere', judgments: [judgment()] })).toEqual([
+      404,
+      'NOT_FOUND',
+      'Document does not exist',
+    ]);
     await customer.ok('/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled: true });
-    for (const at of [acme, nda]) expect(await failure(ADD, { ...at, judgments: [judgment()] })).toEqual([400, 'FAILED_PRECONDITION', 'The organization is disabled']);
+    for (const at of [acme, nda])
+      expect(await failure(ADD, { ...at, judgments: [judgment()] })).toEqual([
+        400,
+        'FAILED_PRECONDITION',
+        'The organization is disabled',
+      ]);
   });
 });
 
@@ -121,7 +181,11 @@ describe('adding judgments that cannot be', () => {
     ['more than 100', { ...nda, judgments: Array.from({ length: 101 }, () => judgment()) }, 'judgments'],
     ['an empty decision', { ...nda, judgments: [judgment({ decision: ' ' })] }, 'decision'],
     ['an empty reasoning', { ...nda, judgments: [judgment({ reasoning: '' })] }, 'reasoning'],
-    ['a reasoning of over 10,000 characters', { ...nda, judgments: [judgment({ reasoning: 'x'.repeat(10_001) })] }, 'reasoning'],
+    [
+      'a reasoning of over 10,000 characters',
+      { ...nda, judgments: [judgment({ reasoning: 'x'.repeat(10_001) })] },
+      'reasoning',
+    ],
     ['a content of over 32 KB', { ...nda, judgments: [judgment({ content: 'x'.repeat(32_769) })] }, 'content'],
     ['a confidence of over 100', { ...nda, judgments: [judgment({ confidence: 101 })] }, 'confidence'],
     ['a time that is none', { ...nda, judgments: [judgment({ createdAt: 1.5 })] }, 'createdAt'],
@@ -136,15 +200,53 @@ describe('searching judgments (spec 4.14)', () => {
   const at = (days: number) => Date.now() - days * DAY_MS;
   beforeAll(async () => {
     await begin();
-    await customer.ok('/v2/organizations/documents/add', { organizationId: 'beta', createOrganization: true, documents: [{ documentId: 'nda' }] });
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: 'beta',
+      createOrganization: true,
+      documents: [{ documentId: 'nda' }],
+    });
     await add([
-      judgment({ recordId: 'court', decision: 'rejected', reasoning: 'names no court of jurisdiction', content: 'Disputes are settled somewhere.', contentType: 'clause', createdAt: at(1) }),
-      judgment({ recordId: 'price', reasoning: 'the price is without tax', content: 'Only 49.90 a month', contentType: 'text', annotationId: 'thread', createdAt: at(40) }),
-      judgment({ recordId: 'agent', reasoning: 'the price has its tax', agent: { agentId: 'checker' }, annotationId: 'thread', createdAt: at(3) }),
+      judgment({
+        recordId: 'court',
+        decision: 'rejected',
+        reasoning: 'names no court of jurisdiction',
+        content: 'Disputes are settled somewhere.',
+        contentType: 'clause',
+        createdAt: at(1),
+      }),
+      judgment({
+        recordId: 'price',
+        reasoning: 'the price is without tax',
+        content: 'Only 49.90 a month',
+        contentType: 'text',
+        annotationId: 'thread',
+        createdAt: at(40),
+      }),
+      judgment({
+        recordId: 'agent',
+        reasoning: 'the price has its tax',
+        agent: { agentId: 'checker' },
+        annotationId: 'thread',
+        createdAt: at(3),
+      }),
     ]);
-    await add([judgment({ recordId: 'colour', reasoning: 'the contrast of colours is low', actionUser: { userId: 'ada' }, annotationId: 'thread', createdAt: at(2) })], tos);
+    await add(
+      [
+        judgment({
+          recordId: 'colour',
+          reasoning: 'the contrast of colours is low',
+          actionUser: { userId: 'ada' },
+          annotationId: 'thread',
+          createdAt: at(2),
+        }),
+      ],
+      tos,
+    );
     await add([judgment({ recordId: 'general', reasoning: 'wording of prices in general', createdAt: at(400) })], acme);
-    await add([judgment({ recordId: 'other', reasoning: 'the price of another organization', createdAt: at(5) })], { organizationId: 'beta', documentId: 'nda' });
+    await add([judgment({ recordId: 'other', reasoning: 'the price of another organization', createdAt: at(5) })], {
+      organizationId: 'beta',
+      documentId: 'nda',
+    });
   });
 
   test('the most alike come first, as many as asked for', async () => {
@@ -158,13 +260,25 @@ describe('searching judgments (spec 4.14)', () => {
     ['everything without ids', {}, ['agent', 'colour', 'court', 'general', 'other', 'price'], 6],
     ['the organization with its id', acme, ['agent', 'colour', 'court', 'general', 'price'], 5],
     ['the document with both', nda, ['agent', 'court', 'price'], 3],
-    ['the organization when asked for, whatever document', { ...nda, scope: 'organization' }, ['agent', 'colour', 'court', 'general', 'price'], 5],
-    ['everything when asked for, whatever ids', { ...nda, scope: 'apiKey' }, ['agent', 'colour', 'court', 'general', 'other', 'price'], 6],
+    [
+      'the organization when asked for, whatever document',
+      { ...nda, scope: 'organization' },
+      ['agent', 'colour', 'court', 'general', 'price'],
+      5,
+    ],
+    [
+      'everything when asked for, whatever ids',
+      { ...nda, scope: 'apiKey' },
+      ['agent', 'colour', 'court', 'general', 'other', 'price'],
+      6,
+    ],
     ['the document when asked for', { ...nda, scope: 'document' }, ['agent', 'court', 'price'], 3],
   ])('the scope is %s', async (_what, ids, expected, total) => {
     expect((await found({ query: 'price', ...ids })).sort()).toEqual(expected);
     expect((await search({ query: 'price', ...ids })).totalInScope).toBe(total);
-    expect((await found({ recencyDays: 365, ...ids, limit: 50 })).sort()).toEqual(expected.filter((id) => id !== 'general'));
+    expect((await found({ recencyDays: 365, ...ids, limit: 50 })).sort()).toEqual(
+      expected.filter((id) => id !== 'general'),
+    );
   });
 
   test.each([
@@ -175,10 +289,18 @@ describe('searching judgments (spec 4.14)', () => {
     ['contentType', { contentType: 'clause' }, ['court']],
     ['reviewerId', { reviewerId: 'ada' }, ['colour']],
     ['two at once', { judgeType: 'human', contentType: 'text' }, ['price']],
-    ['dates as ISO 8601 and epoch ms', { dateRange: { start: new Date(at(6)).toISOString(), end: at(2.5) } }, ['agent', 'other']],
+    [
+      'dates as ISO 8601 and epoch ms',
+      { dateRange: { start: new Date(at(6)).toISOString(), end: at(2.5) } },
+      ['agent', 'other'],
+    ],
     ['a beginning', { dateRange: { start: at(2.5) } }, ['colour', 'court']],
     ['an end', { dateRange: { end: at(39) } }, ['general', 'price']],
-    ['a range of dates and a decision', { decision: 'approved', dateRange: { start: at(3.5), end: at(0) } }, ['agent', 'colour']],
+    [
+      'a range of dates and a decision',
+      { decision: 'approved', dateRange: { start: at(3.5), end: at(0) } },
+      ['agent', 'colour'],
+    ],
   ])('filters by %s', async (_what, filters, expected) => {
     expect((await found({ query: 'price tax colours court', filters })).sort()).toEqual(expected);
     const { totalInScope } = await search({ query: 'price', filters });
@@ -187,24 +309,52 @@ describe('searching judgments (spec 4.14)', () => {
 
   test('embeddingType content compares what was reviewed, of those that say it', async () => {
     expect(await found({ query: '49.90 a month', embeddingType: 'content' })).toEqual(['price', 'court']);
-    expect(await found({ query: 'disputes', embeddingType: 'content', filters: { contentType: 'clause' } })).toEqual(['court']);
+    expect(await found({ query: 'disputes', embeddingType: 'content', filters: { contentType: 'clause' } })).toEqual([
+      'court',
+    ]);
   });
 
   test('annotationId reads the thread, oldest first, with similarity 1; the query is ignored, and recencyDays', async () => {
-    const { results, totalInScope } = await search({ ...acme, query: 'court', recencyDays: 1, filters: { annotationId: 'thread' } });
-    expect(results.map(({ recordId, similarity }: any) => [recordId, similarity])).toEqual([['price', 1], ['agent', 1], ['colour', 1]]);
+    const { results, totalInScope } = await search({
+      ...acme,
+      query: 'court',
+      recencyDays: 1,
+      filters: { annotationId: 'thread' },
+    });
+    expect(results.map(({ recordId, similarity }: any) => [recordId, similarity])).toEqual([
+      ['price', 1],
+      ['agent', 1],
+      ['colour', 1],
+    ]);
     expect(totalInScope).toBe(5);
     expect(await found({ ...nda, filters: { annotationId: 'thread' } })).toEqual(['price', 'agent']);
-    expect(await found({ ...acme, scope: 'apiKey', filters: { annotationId: 'thread' } })).toEqual(['price', 'agent', 'colour']);
-    expect(await found({ ...acme, scope: 'document', filters: { annotationId: 'thread' } })).toEqual(['price', 'agent', 'colour']);
-    expect(await found({ ...acme, limit: 1, filters: { annotationId: 'thread', judgeType: 'agent' } })).toEqual(['agent']);
-    expect(await found({ ...acme, filters: { annotationId: 'thread', dateRange: { start: at(10) } } })).toEqual(['agent', 'colour']);
+    expect(await found({ ...acme, scope: 'apiKey', filters: { annotationId: 'thread' } })).toEqual([
+      'price',
+      'agent',
+      'colour',
+    ]);
+    expect(await found({ ...acme, scope: 'document', filters: { annotationId: 'thread' } })).toEqual([
+      'price',
+      'agent',
+      'colour',
+    ]);
+    expect(await found({ ...acme, limit: 1, filters: { annotationId: 'thread', judgeType: 'agent' } })).toEqual([
+      'agent',
+    ]);
+    expect(await found({ ...acme, filters: { annotationId: 'thread', dateRange: { start: at(10) } } })).toEqual([
+      'agent',
+      'colour',
+    ]);
     expect(await found({ ...acme, filters: { annotationId: 'thread 2' } })).toEqual([]);
   });
 
   test('recencyDays gives the latest first, with similarity 1, instead of the range of dates', async () => {
     const { results } = await search({ recencyDays: 4, filters: { dateRange: { end: at(300) } } });
-    expect(results.map(({ recordId, similarity }: any) => [recordId, similarity])).toEqual([['court', 1], ['colour', 1], ['agent', 1]]);
+    expect(results.map(({ recordId, similarity }: any) => [recordId, similarity])).toEqual([
+      ['court', 1],
+      ['colour', 1],
+      ['agent', 1],
+    ]);
     expect(await found({ recencyDays: 4, limit: 2 })).toEqual(['court', 'colour']);
     expect(await found({ recencyDays: 4, filters: { judgeType: 'human' } })).toEqual(['court', 'colour']);
     expect(await found({ recencyDays: 1, filters: { reviewerId: 'ada' } })).toEqual([]);
@@ -216,10 +366,26 @@ describe('searching judgments (spec 4.14)', () => {
     ['limit 1.5', { query: 'x', limit: 1.5 }, 'limit'],
     ['recencyDays 0', { recencyDays: 0 }, 'recencyDays'],
     ['recencyDays 366', { recencyDays: 366 }, 'recencyDays'],
-    ['a start after the end', { query: 'x', filters: { dateRange: { start: '2026-01-02', end: '2026-01-01' } } }, 'start'],
-    ['a date that is none', { query: 'x', filters: { dateRange: { start: 'yesterday' } } }, 'filters.dateRange.start must be an ISO 8601 time or epoch milliseconds'],
-    ['a date of another type', { query: 'x', filters: { dateRange: { end: true } } }, 'filters.dateRange.end must be an ISO 8601 time or epoch milliseconds'],
-    ['an invalid range of dates beside annotationId', { organizationId: 'acme', filters: { annotationId: 'thread', dateRange: { start: 'yesterday' } } }, 'start'],
+    [
+      'a start after the end',
+      { query: 'x', filters: { dateRange: { start: '2026-01-02', end: '2026-01-01' } } },
+      'start',
+    ],
+    [
+      'a date that is none',
+      { query: 'x', filters: { dateRange: { start: 'yesterday' } } },
+      'filters.dateRange.start must be an ISO 8601 time or epoch milliseconds',
+    ],
+    [
+      'a date of another type',
+      { query: 'x', filters: { dateRange: { end: true } } },
+      'filters.dateRange.end must be an ISO 8601 time or epoch milliseconds',
+    ],
+    [
+      'an invalid range of dates beside annotationId',
+      { organizationId: 'acme', filters: { annotationId: 'thread', dateRange: { start: 'yesterday' } } },
+      'start',
+    ],
     ['a recency that is none beside a range of dates', { recencyDays: 400, filters: { dateRange: {} } }, 'recencyDays'],
     ['a document without an organization', { query: 'x', documentId: 'nda' }, 'organizationId'],
     ['a thread without an organization', { filters: { annotationId: 'thread' } }, 'organizationId'],
@@ -236,18 +402,24 @@ describe('searching judgments (spec 4.14)', () => {
     expect(await failure(SEARCH, data)).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(field)]);
   });
 
-  test('what an API key of its own has is nobody else\'s', async () => {
+  test("what an API key of its own has is nobody else's", async () => {
     const other = await newCustomer();
     const { body } = await other.call(SEARCH, { query: 'price' });
     expect(body.result).toMatchObject({ results: [], totalInScope: 0 });
   });
 
   test.each(['', ' \n'])('ignores the query %j when annotationId or recencyDays is set', async (blank) => {
-    expect(await found({ ...acme, query: blank, filters: { annotationId: 'thread' } })).toEqual(await found({ ...acme, filters: { annotationId: 'thread' } }));
+    expect(await found({ ...acme, query: blank, filters: { annotationId: 'thread' } })).toEqual(
+      await found({ ...acme, filters: { annotationId: 'thread' } }),
+    );
     expect(await found({ query: blank, recencyDays: 7 })).toEqual(await found({ recencyDays: 7 }));
   });
 
-  test.each<[string, unknown]>([['dates that are none', { start: 'yesterday', end: 'x' }], ['a start after the end', { start: '2026-01-02', end: '2026-01-01' }], ['no object', 7]])('recencyDays overrides an invalid dateRange: %s', async (_what, dateRange) => {
+  test.each<[string, unknown]>([
+    ['dates that are none', { start: 'yesterday', end: 'x' }],
+    ['a start after the end', { start: '2026-01-02', end: '2026-01-01' }],
+    ['no object', 7],
+  ])('recencyDays overrides an invalid dateRange: %s', async (_what, dateRange) => {
     expect(await found({ recencyDays: 7, filters: { dateRange } })).toEqual(await found({ recencyDays: 7 }));
   });
 
@@ -255,7 +427,9 @@ describe('searching judgments (spec 4.14)', () => {
     const { results } = (await customer.call(QUERY, {})).body.result;
     expect(results.length).toBeGreaterThan(1);
     for (const { judgeType, agent } of results) expect(judgeType).toBe(agent ? 'agent' : 'human');
-    expect(new Set(results.map(({ judgeType }: { judgeType: string }) => judgeType))).toEqual(new Set(['human', 'agent']));
+    expect(new Set(results.map(({ judgeType }: { judgeType: string }) => judgeType))).toEqual(
+      new Set(['human', 'agent']),
+    );
   });
 
   describe('by query (facts C10)', () => {
@@ -263,7 +437,10 @@ describe('searching judgments (spec 4.14)', () => {
       expect(await query({})).toEqual({ ids: ['court', 'colour', 'agent', 'other', 'price', 'general'], total: 6 });
       expect(await query({ ...acme, limit: 2 })).toEqual({ ids: ['court', 'colour'], total: 5 });
       expect(await query(nda)).toEqual({ ids: ['court', 'agent', 'price'], total: 3 });
-      expect(await query({ judgeType: 'human', decision: 'approved', limit: 1 })).toEqual({ ids: ['colour'], total: 4 });
+      expect(await query({ judgeType: 'human', decision: 'approved', limit: 1 })).toEqual({
+        ids: ['colour'],
+        total: 4,
+      });
       expect(await query({ ...acme, reviewerId: 'grace', contentType: 'text' })).toEqual({ ids: ['price'], total: 1 });
       expect(await query({ ...acme, annotationId: 'thread', limit: 2 })).toEqual({ ids: ['price', 'agent'], total: 3 });
       const { body } = await customer.call(QUERY, { limit: 1 });
@@ -272,8 +449,10 @@ describe('searching judgments (spec 4.14)', () => {
     });
 
     test.each([
-      ['limit 0', { limit: 0 }, 'limit'], ['limit 101', { limit: 101 }, 'limit'],
-      ['a document without an organization', { documentId: 'nda' }, 'organizationId'], ['a thread without one', { annotationId: 'thread' }, 'organizationId'],
+      ['limit 0', { limit: 0 }, 'limit'],
+      ['limit 101', { limit: 101 }, 'limit'],
+      ['a document without an organization', { documentId: 'nda' }, 'organizationId'],
+      ['a thread without one', { annotationId: 'thread' }, 'organizationId'],
     ])('refuses %s', async (_what, data, field) => {
       expect(await failure(QUERY, data)).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(field)]);
     });
@@ -283,7 +462,8 @@ describe('searching judgments (spec 4.14)', () => {
 describe('judgments whose place is gone', () => {
   beforeEach(begin);
 
-  const jobs = async () => (await stored('Job')).map(({ PK }) => ({ tenant: customer.apiKey, jobId: PK.split('#').at(-1) as string }));
+  const jobs = async () =>
+    (await stored('Job')).map(({ PK }) => ({ tenant: customer.apiKey, jobId: PK.split('#').at(-1) as string }));
 
   test('are not found any more, others in their place; their items go with the job, and the same id begins empty', async () => {
     await add(Array.from({ length: 30 }, (_each, n) => judgment({ recordId: `gone-${n}`, annotationId: 'thread' })));
@@ -308,7 +488,11 @@ describe('judgments whose place is gone', () => {
   test('go with their organization', async () => {
     for (const at of [nda, acme]) await add([judgment()], at);
     await customer.ok('/v2/organizations/delete', { organizationIds: ['acme'] });
-    expect([await found({ query: 'clause' }), await found({ recencyDays: 1 }), (await query({})).ids]).toEqual([[], [], []]);
+    expect([await found({ query: 'clause' }), await found({ recencyDays: 1 }), (await query({})).ids]).toEqual([
+      [],
+      [],
+      [],
+    ]);
     const runner = new JobRunner(Date.now());
     for (const job of await jobs()) await runner.finish(job);
     expect([await stored('Judgment'), await stored('JudgmentVector')]).toEqual([[], []]);
@@ -318,9 +502,13 @@ describe('judgments whose place is gone', () => {
 
   test('keep of a user who left the document, or the organization, nothing but the id (spec 4.18)', async () => {
     await customer.ok('/v2/users/add', { ...nda, users: [grace] });
-    await add([judgment({ recordId: 'in' }), judgment({ recordId: 'his', actionUser: { userId: 'bob', name: 'Bob' } })]);
+    await add([
+      judgment({ recordId: 'in' }),
+      judgment({ recordId: 'his', actionUser: { userId: 'bob', name: 'Bob' } }),
+    ]);
     await add([judgment({ recordId: 'elsewhere' })], tos);
-    const names = async () => Object.fromEntries((await stored('Judgment')).map(({ recordId, actionUser }) => [recordId, actionUser.name]));
+    const names = async () =>
+      Object.fromEntries((await stored('Judgment')).map(({ recordId, actionUser }) => [recordId, actionUser.name]));
     const run = async () => {
       const runner = new JobRunner(Date.now());
       for (const job of await jobs()) await runner.finish(job);
@@ -335,14 +523,23 @@ describe('judgments whose place is gone', () => {
   });
 
   test('keep nothing of a person whose data is deleted but the id', async () => {
-    await add([judgment({ recordId: 'hers' }), judgment({ recordId: 'his', actionUser: { userId: 'bob', name: 'Bob' } })]);
+    await add([
+      judgment({ recordId: 'hers' }),
+      judgment({ recordId: 'his', actionUser: { userId: 'bob', name: 'Bob' } }),
+    ]);
     await add([judgment({ recordId: 'general' })], acme);
     await customer.ok('/v2/users/data/delete', { userIds: ['grace'] });
     const runner = new JobRunner(Date.now());
     for (const job of await jobs()) await runner.finish(job);
     const { results } = await search({ query: 'clause', filters: { reviewerId: 'grace' } });
-    expect(results.map(({ recordId, actionUser }: any) => [recordId, actionUser]).sort()).toEqual([['general', { userId: 'grace' }], ['hers', { userId: 'grace' }]]);
-    expect((await search({ query: 'clause', filters: { reviewerId: 'bob' } })).results[0].actionUser).toEqual({ userId: 'bob', name: 'Bob' });
+    expect(results.map(({ recordId, actionUser }: any) => [recordId, actionUser]).sort()).toEqual([
+      ['general', { userId: 'grace' }],
+      ['hers', { userId: 'grace' }],
+    ]);
+    expect((await search({ query: 'clause', filters: { reviewerId: 'bob' } })).results[0].actionUser).toEqual({
+      userId: 'bob',
+      name: 'Bob',
+    });
     expect(JSON.stringify(await stored('Judgment'))).not.toMatch(/Grace|grace@/);
   });
 });

@@ -9,7 +9,12 @@ import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 
 const UPDATE = '/v2/commentannotations/update';
-const grace = { userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com', photoUrl: 'https://example.com/grace.png' };
+const grace = {
+  userId: 'grace',
+  name: 'Grace Hopper',
+  email: 'grace@example.com',
+  photoUrl: 'https://example.com/grace.png',
+};
 
 let engine: Engine;
 let table: Table;
@@ -22,32 +27,61 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
-const threads = (...annotationIds: string[]) => customer.ok('/v2/commentannotations/add', {
-  ...nda, commentAnnotations: annotationIds.map((annotationId) => ({ annotationId, type: 'suggestion', commentData: [{ commentText: `Say "shall" in ${annotationId}`, from: { userId: 'ada' } }] })),
-});
+const threads = (...annotationIds: string[]) =>
+  customer.ok('/v2/commentannotations/add', {
+    ...nda,
+    commentAnnotations: annotationIds.map((annotationId) => ({
+      annotationId,
+      type: 'suggestion',
+      commentData: [{ commentText: `Say "shall" in ${annotationId}`, from: { userId: 'ada' } }],
+    })),
+  });
 const update = (data: object) => customer.ok(UPDATE, { ...nda, actionUser: grace, ...data });
-const judgmentsOf = async (annotationId: string) => (await itemsOf(engine, customer, 'Judgment')).filter((item) => item.annotationId === annotationId);
+const judgmentsOf = async (annotationId: string) =>
+  (await itemsOf(engine, customer, 'Judgment')).filter((item) => item.annotationId === annotationId);
 
 describe('a change of a thread with a reason', () => {
   test('writes a judgment in the same transaction, whose vectors a job makes', async () => {
     await threads('one', 'two');
-    await update({ annotationIds: ['one', 'two'], updatedData: { suggestion: { status: 'accepted' } }, reason: 'The statute says shall' });
+    await update({
+      annotationIds: ['one', 'two'],
+      updatedData: { suggestion: { status: 'accepted' } },
+      reason: 'The statute says shall',
+    });
     const [judgment, ...others] = await judgmentsOf('one');
     expect(others).toEqual([]);
     expect(judgment).toMatchObject({
-      recordId: expect.stringMatching(/^jdg_\w{27}$/), decision: 'accepted', reasoning: 'The statute says shall', content: 'Say "shall" in one', organizationId: 'acme', documentId: 'nda', annotationId: 'one',
+      recordId: expect.stringMatching(/^jdg_\w{27}$/),
+      decision: 'accepted',
+      reasoning: 'The statute says shall',
+      content: 'Say "shall" in one',
+      organizationId: 'acme',
+      documentId: 'nda',
+      annotationId: 'one',
       actionUser: { userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' },
     });
-    const search = async (data: object) => (await customer.call('/v2/memory/search', { query: 'accepted\nThe statute says shall', ...nda, ...data })).body.result;
+    const search = async (data: object) =>
+      (await customer.call('/v2/memory/search', { query: 'accepted\nThe statute says shall', ...nda, ...data })).body
+        .result;
     expect(await search({})).toMatchObject({ results: [], totalInScope: 2 });
-    expect((await search({ filters: { annotationId: 'one' } })).results).toMatchObject([{ decision: 'accepted', agent: null, similarity: 1 }]);
+    expect((await search({ filters: { annotationId: 'one' } })).results).toMatchObject([
+      { decision: 'accepted', agent: null, similarity: 1 },
+    ]);
     const deps = { ...runsEmbeddings.open(environment(process.env)), queue: { send: async () => undefined } };
     const jobs = await itemsOf(engine, customer, 'Job');
     expect(jobs.map(({ kind }) => kind)).toEqual(['embedJudgments', 'embedJudgments']);
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-    for (const { jobId } of jobs) await runJob(deps, { message: { tenant: customer.apiKey, jobId }, clock: Date.now, deadline: Infinity, log });
-    expect((await search({})).results.map(({ annotationId, similarity }: any) => [annotationId, similarity]).sort()).toEqual([['one', 1], ['two', 1]]);
-    expect((await search({ embeddingType: 'content', query: 'Say "shall" in two', limit: 1 })).results[0].annotationId).toBe('two');
+    for (const { jobId } of jobs)
+      await runJob(deps, { message: { tenant: customer.apiKey, jobId }, clock: Date.now, deadline: Infinity, log });
+    expect(
+      (await search({})).results.map(({ annotationId, similarity }: any) => [annotationId, similarity]).sort(),
+    ).toEqual([
+      ['one', 1],
+      ['two', 1],
+    ]);
+    expect(
+      (await search({ embeddingType: 'content', query: 'Say "shall" in two', limit: 1 })).results[0].annotationId,
+    ).toBe('two');
     expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
   });
 
@@ -59,13 +93,30 @@ describe('a change of a thread with a reason', () => {
     await update({ annotationIds: ['three'], updatedData: { status: 'OPEN' }, reason: 'Not yet' });
     await update({ annotationIds: ['three'], updatedData: { status: 'RESOLVED' }, reason: 'Done now' });
     await update({ annotationIds: ['three'], updatedData: { status: 'RESOLVED' }, reason: 'Done now' });
-    await update({ annotationIds: ['three'], updatedData: { status: { id: 'rejected', type: 'terminal' } }, reason: 'It was wrong' });
-    expect((await judgmentsOf('three')).map(({ decision, reasoning }) => [decision, reasoning]).sort()).toEqual([['rejected', 'It was wrong'], ['resolved', 'Done now']]);
+    await update({
+      annotationIds: ['three'],
+      updatedData: { status: { id: 'rejected', type: 'terminal' } },
+      reason: 'It was wrong',
+    });
+    expect((await judgmentsOf('three')).map(({ decision, reasoning }) => [decision, reasoning]).sort()).toEqual([
+      ['rejected', 'It was wrong'],
+      ['resolved', 'Done now'],
+    ]);
   });
 
   test('that two make at once is one judgment of each decision that was made', async () => {
     await threads('four');
-    await Promise.all(['accepted', 'rejected', 'accepted'].map((status) => customer.call(UPDATE, { ...nda, actionUser: grace, annotationIds: ['four'], updatedData: { suggestion: { status } }, reason: status })));
+    await Promise.all(
+      ['accepted', 'rejected', 'accepted'].map((status) =>
+        customer.call(UPDATE, {
+          ...nda,
+          actionUser: grace,
+          annotationIds: ['four'],
+          updatedData: { suggestion: { status } },
+          reason: status,
+        }),
+      ),
+    );
     const [thread] = (await customer.ok('/v2/commentannotations/get', { ...nda, annotationIds: ['four'] })) as any[];
     const judgments = await judgmentsOf('four');
     expect(judgments.length).toBeGreaterThanOrEqual(1);
@@ -80,15 +131,26 @@ describe('a change of a thread with a reason', () => {
     ['with a blank reason', { reason: ' ' }, 'reason must not be blank'],
     ['with a reason of over 4,000 characters', { reason: 'x'.repeat(4_001) }, 'reason'],
   ])('is INVALID_ARGUMENT %s', async (_what, data, message) => {
-    const { status, body } = await customer.call(UPDATE, { ...nda, annotationIds: ['one'], updatedData: { status: 'RESOLVED' }, actionUser: grace, ...data });
-    expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(message)]);
+    const { status, body } = await customer.call(UPDATE, {
+      ...nda,
+      annotationIds: ['one'],
+      updatedData: { status: 'RESOLVED' },
+      actionUser: grace,
+      ...data,
+    });
+    expect([status, body.error.status, body.error.message]).toEqual([
+      400,
+      'INVALID_ARGUMENT',
+      expect.stringContaining(message),
+    ]);
   });
 });
 
 test('a value of a revision takes the place of none and of the same or an earlier one, and never of a later one', async () => {
   const tenant = 'advancing';
   const model = async () => (await table.get(EmbeddingStateEntity, { tenant }))?.model;
-  const put = (name: string, revision: number) => table.write([advance(EmbeddingStateEntity, { tenant, model: name }, revision)]);
+  const put = (name: string, revision: number) =>
+    table.write([advance(EmbeddingStateEntity, { tenant, model: name }, revision)]);
   expect([await put('three', 3), await model()]).toEqual(['done', 'three']);
   expect([await put('two', 2), await model()]).toEqual([{ conflicts: [0] }, 'three']);
   expect([await put('also three', 3), await put('four', 4), await model()]).toEqual(['done', 'done', 'four']);

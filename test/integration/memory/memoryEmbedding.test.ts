@@ -42,7 +42,11 @@ beforeEach(async () => {
   titan.calls.length = 0;
   titan.script = () => undefined;
   customer = await newCustomer();
-  await customer.ok('/v2/organizations/folders/add', { ...acme, createOrganization: true, folders: [{ folderId: 'reviews' }] });
+  await customer.ok('/v2/organizations/folders/add', {
+    ...acme,
+    createOrganization: true,
+    folders: [{ folderId: 'reviews' }],
+  });
 });
 
 /** What the operator sets; functions that run see it when they are started anew, as after a deployment. */
@@ -58,11 +62,25 @@ interface Judged {
 
 const about = (recordId: string, reasoning: string): Judged => ({ recordId, reasoning });
 const judged: readonly Judged[] = [
-  about('liability', 'Liability is unlimited, the contract has no cap'), about('payment', 'Payment within ninety days is too late'), about('contrast', 'Grey text on white has too little contrast'),
-  ...Array.from({ length: 25 }, (_each, index) => about(`other-${index}`, `Number ${index} of many sentences about the weather`)),
+  about('liability', 'Liability is unlimited, the contract has no cap'),
+  about('payment', 'Payment within ninety days is too late'),
+  about('contrast', 'Grey text on white has too little contrast'),
+  ...Array.from({ length: 25 }, (_each, index) =>
+    about(`other-${index}`, `Number ${index} of many sentences about the weather`),
+  ),
 ];
-const add = (...judgments: readonly Judged[]): Promise<Record<string, { success: boolean; id: string; message: string }>> =>
-  customer.ok('/v2/memory/judgments/add', { ...acme, judgments: judgments.map((one) => ({ ...one, decision: 'rejected', actionUser, content: `Content of ${one.recordId}` })) });
+const add = (
+  ...judgments: readonly Judged[]
+): Promise<Record<string, { success: boolean; id: string; message: string }>> =>
+  customer.ok('/v2/memory/judgments/add', {
+    ...acme,
+    judgments: judgments.map((one) => ({
+      ...one,
+      decision: 'rejected',
+      actionUser,
+      content: `Content of ${one.recordId}`,
+    })),
+  });
 async function search(query: string): Promise<string[]> {
   const { status, body } = await customer.call('/v2/memory/search', { ...acme, query, limit: 1 });
   if (status !== 200) return [body.error.status];
@@ -72,21 +90,41 @@ const both = (lexical: number, titanic: number) => ({ [LEXICAL_MODEL]: lexical, 
 
 /** What is stored: by which model searches go, how many judgments have vectors by the model, and the jobs, the oldest first. The vectors themselves would take seconds to read. */
 async function stored() {
-  const { Items } = await engine.lean.send(new ScanCommand({
-    TableName: TABLE_NAME, ProjectionExpression: 'PK, SK, #t, #model, #next, stale, kind, jobId, createdAt', ExpressionAttributeNames: { '#t': '_t', '#model': 'model', '#next': 'next' },
-  }));
+  const { Items } = await engine.lean.send(
+    new ScanCommand({
+      TableName: TABLE_NAME,
+      ProjectionExpression: 'PK, SK, #t, #model, #next, stale, kind, jobId, createdAt',
+      ExpressionAttributeNames: { '#t': '_t', '#model': 'model', '#next': 'next' },
+    }),
+  );
   const ours: Record<string, any>[] = Items.filter(({ PK }: { PK: string }) => PK.startsWith(`T#${customer.apiKey}#`));
   const of = (type: string) => ours.filter(({ _t }) => _t === type);
   const vectors = (model: string) => of('JudgmentVector').filter(({ SK }) => SK.includes(model)).length;
-  const [state] = of('EmbeddingState').map(({ model, next, stale }) => JSON.parse(JSON.stringify({ model, next, stale })));
-  return { state, vectors: both(vectors(LEXICAL_MODEL), vectors(TITAN_MODEL)), judgments: of('Judgment'), vectorKeys: of('JudgmentVector').map(({ PK, SK }) => ({ PK, SK })), jobs: of('Job').toSorted((one, other) => one.createdAt - other.createdAt) };
+  const [state] = of('EmbeddingState').map(({ model, next, stale }) =>
+    JSON.parse(JSON.stringify({ model, next, stale })),
+  );
+  return {
+    state,
+    vectors: both(vectors(LEXICAL_MODEL), vectors(TITAN_MODEL)),
+    judgments: of('Judgment'),
+    vectorKeys: of('JudgmentVector').map(({ PK, SK }) => ({ PK, SK })),
+    jobs: of('Job').toSorted((one, other) => one.createdAt - other.createdAt),
+  };
 }
 /** The same when it is at rest. */
-const rest = (model: string, vectors: Record<string, number>) => ({ state: { model }, vectors, judgments: expect.anything(), vectorKeys: expect.anything(), jobs: [] });
+const rest = (model: string, vectors: Record<string, number>) => ({
+  state: { model },
+  vectors,
+  judgments: expect.anything(),
+  vectorKeys: expect.anything(),
+  jobs: [],
+});
 /** The jobs of the embedding worker. */
 async function begun(): Promise<JobMessage[]> {
   const { jobs } = await stored();
-  return jobs.filter(({ kind }) => queueOfJob[kind as JobKind] === 'embed').map(({ jobId }) => ({ tenant: customer.apiKey, jobId }));
+  return jobs
+    .filter(({ kind }) => queueOfJob[kind as JobKind] === 'embed')
+    .map(({ jobId }) => ({ tenant: customer.apiKey, jobId }));
 }
 
 const LIABILITY = 'cap on liability in the contract';
@@ -98,7 +136,12 @@ describe('judgments whose embedding failed', () => {
   test('are stored, say so, and are embedded by the worker', async () => {
     titan.script = () => refused;
     const results = await add(...judged.slice(0, 3));
-    for (const { recordId } of judged.slice(0, 3)) expect(results[recordId]).toEqual({ success: true, id: recordId, message: expect.stringMatching(/once the embedding model has answered/) });
+    for (const { recordId } of judged.slice(0, 3))
+      expect(results[recordId]).toEqual({
+        success: true,
+        id: recordId,
+        message: expect.stringMatching(/once the embedding model has answered/),
+      });
     expect((await customer.call('/v2/memory/judgments/query', acme)).body.result.total).toBe(3);
     expect(await stored()).toMatchObject({ vectors: both(0, 0), jobs: [{ kind: 'embedJudgments' }] });
     titan.script = () => undefined;
@@ -126,7 +169,9 @@ describe('judgments whose embedding failed', () => {
 
   test('are those only whose model did not answer after some tries', async () => {
     titan.script = (_call, number) => (number < 3 ? { status: 429, error: 'ThrottlingException' } : undefined);
-    expect(await add(judged[0]!)).toEqual({ liability: { success: true, id: 'liability', message: 'Judgment added.' } });
+    expect(await add(judged[0]!)).toEqual({
+      liability: { success: true, id: 'liability', message: 'Judgment added.' },
+    });
     expect(await stored()).toEqual(rest(TITAN_MODEL, both(0, 1)));
   });
 
@@ -137,9 +182,18 @@ describe('judgments whose embedding failed', () => {
     const { PK } = (await stored()).judgments[0]!;
     const [message, now] = [{ tenant: customer.apiKey, jobId: 'left' }, Date.now()];
     const refs = judged.map(({ recordId }) => ({ organization: PK.split('#')[3]!, recordId }));
-    await openTable(environment(process.env)).write([beginEmbedding(customer.apiKey, { jobId: 'left', judgments: refs }, now)]);
+    await openTable(environment(process.env)).write([
+      beginEmbedding(customer.apiKey, { jobId: 'left', judgments: refs }, now),
+    ]);
     let steps = 0;
-    const dying = new EmbeddingWorker(now, (deps) => ({ ...deps, steps: { ...deps.steps, embedJudgments: (job, clock) => (++steps > 1 ? Promise.reject(new Error('killed')) : deps.steps.embedJudgments(job, clock)) } }));
+    const dying = new EmbeddingWorker(now, (deps) => ({
+      ...deps,
+      steps: {
+        ...deps.steps,
+        embedJudgments: (job, clock) =>
+          ++steps > 1 ? Promise.reject(new Error('killed')) : deps.steps.embedJudgments(job, clock),
+      },
+    }));
     await expect(dying.run(message)).rejects.toThrow('killed');
     expect([(await stored()).vectors, titan.calls.length]).toEqual([both(28, 25), 50]);
     await new EmbeddingWorker(now + 10 * MINUTE).run(message);
@@ -150,16 +204,21 @@ describe('judgments whose embedding failed', () => {
   test('and that came from where no model is asked are the first ones: the worker says by which model they are searched', async () => {
     setting('lexical');
     await add(...judged.slice(0, 3));
-    const [{ PK, SK }, message] = [EmbeddingStateEntity.key({ tenant: customer.apiKey }), { tenant: customer.apiKey, jobId: 'decision' }];
+    const [{ PK, SK }, message] = [
+      EmbeddingStateEntity.key({ tenant: customer.apiKey }),
+      { tenant: customer.apiKey, jobId: 'decision' },
+    ];
     await engine.lean.send(new DeleteCommand({ TableName: TABLE_NAME, Key: { PK, SK } }));
     const refs = [{ organization: (await stored()).judgments[0]!.PK.split('#')[3]!, recordId: 'liability' }];
-    await openTable(environment(process.env)).write([beginEmbedding(customer.apiKey, { jobId: message.jobId, judgments: refs }, Date.now())]);
+    await openTable(environment(process.env)).write([
+      beginEmbedding(customer.apiKey, { jobId: message.jobId, judgments: refs }, Date.now()),
+    ]);
     setting(TITAN_MODEL);
     await new EmbeddingWorker(Date.now()).run(message);
     expect(await stored()).toEqual(rest(TITAN_MODEL, both(3, 1)));
   });
 
-  test('that are gone by then are nobody\'s business', async () => {
+  test("that are gone by then are nobody's business", async () => {
     titan.script = () => refused;
     await add(...judged.slice(0, 3));
     titan.script = () => undefined;
@@ -173,7 +232,11 @@ describe('judgments whose embedding failed', () => {
     await add(...judged.slice(0, 3));
     titan.script = () => refused;
     const { status, body } = await customer.call('/v2/memory/search', { ...acme, query: LIABILITY });
-    expect([status, body.error.status, JSON.stringify(body).includes('AccessDenied')]).toEqual([503, 'UNAVAILABLE', false]);
+    expect([status, body.error.status, JSON.stringify(body).includes('AccessDenied')]).toEqual([
+      503,
+      'UNAVAILABLE',
+      false,
+    ]);
   });
 });
 
@@ -230,10 +293,16 @@ describe('a change of the model', () => {
     setting(TITAN_MODEL);
     await expectBest();
     const [message] = await begun();
-    const twice = new EmbeddingWorker(Date.now(), (deps) => ({ ...deps, steps: { ...deps.steps, async changeEmbedding(job, clock) {
-      await Promise.all([deps.steps.changeEmbedding(job, clock), deps.steps.changeEmbedding(job, clock)]);
-      return deps.steps.changeEmbedding(job, clock);
-    } } }));
+    const twice = new EmbeddingWorker(Date.now(), (deps) => ({
+      ...deps,
+      steps: {
+        ...deps.steps,
+        async changeEmbedding(job, clock) {
+          await Promise.all([deps.steps.changeEmbedding(job, clock), deps.steps.changeEmbedding(job, clock)]);
+          return deps.steps.changeEmbedding(job, clock);
+        },
+      },
+    }));
     await twice.finish(message!, expectBest);
     expect(await stored()).toEqual(rest(TITAN_MODEL, both(0, 28)));
   });
@@ -250,16 +319,29 @@ describe('a change of the model', () => {
     worker.sent.length = 0;
     await worker.deps.steps.changeEmbedding((await worker.job(message!))!, () => worker.now);
     await worker.run(message!, { deadline: 0 });
-    expect([worker.sent, (await stored()).vectors]).toEqual([[{ body: message, groupId: message!.tenant, delaySeconds: SETTLED_MS / 1000 }], both(3, 3)]);
-    await engine.lean.send(new DeleteCommand({ TableName: TABLE_NAME, Key: (await stored()).vectorKeys.find(({ SK }) => SK.includes(TITAN_MODEL)) }));
+    expect([worker.sent, (await stored()).vectors]).toEqual([
+      [{ body: message, groupId: message!.tenant, delaySeconds: SETTLED_MS / 1000 }],
+      both(3, 3),
+    ]);
+    await engine.lean.send(
+      new DeleteCommand({
+        TableName: TABLE_NAME,
+        Key: (await stored()).vectorKeys.find(({ SK }) => SK.includes(TITAN_MODEL)),
+      }),
+    );
     // A function of the version before, and its worker, which leaves the judgment to that of the new version.
     setting('lexical');
     queues.clear();
-    expect((await add(about('late', 'Written by the version before'))).late!.message).toMatch(/once the embedding model has answered/);
+    expect((await add(about('late', 'Written by the version before'))).late!.message).toMatch(
+      /once the embedding model has answered/,
+    );
     const own = (await begun()).find(({ jobId }) => jobId !== message!.jobId);
     const old = new EmbeddingWorker(Date.now());
     await old.run(own!);
-    expect([(await stored()).vectors, old.sent]).toEqual([both(4, 2), [{ body: own, groupId: own!.tenant, delaySeconds: 60 }]]);
+    expect([(await stored()).vectors, old.sent]).toEqual([
+      both(4, 2),
+      [{ body: own, groupId: own!.tenant, delaySeconds: 60 }],
+    ]);
     setting(TITAN_MODEL);
     await new EmbeddingWorker(Date.now() + 2 * MINUTE).run(own!);
     expect((await stored()).vectors).toEqual(both(4, 3));
@@ -285,5 +367,8 @@ describe('a change of the model', () => {
 /** What the sweeper does at a time. */
 async function sweepAt(now: number): Promise<void> {
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  await sweep({ ...sweeps.open(environment(process.env)), backlog: async () => 0 }, { clock: () => now, deadline: now + MINUTE, log, measures: keptMeasures() });
+  await sweep(
+    { ...sweeps.open(environment(process.env)), backlog: async () => 0 },
+    { clock: () => now, deadline: now + MINUTE, log, measures: keptMeasures() },
+  );
 }

@@ -3,7 +3,15 @@ import { environment } from '../../../lib/app/capability.ts';
 import { openTable } from '../../../lib/table/table.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
-import { FIRST_DAY, manyJudgments, numbers, putMany, queryOf, rankedExactly, type SentJudgment } from '../../support/memory.ts';
+import {
+  FIRST_DAY,
+  manyJudgments,
+  numbers,
+  putMany,
+  queryOf,
+  rankedExactly,
+  type SentJudgment,
+} from '../../support/memory.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const COUNT = 2_000;
@@ -20,10 +28,12 @@ beforeAll(async () => {
   customer = await newCustomer();
   const { client } = openTable(environment(process.env)).asked;
   const send = client.send.bind(client) as (command: unknown) => Promise<unknown>;
-  Object.assign(client, { send: (command: object) => {
-    if (command.constructor.name.startsWith('SearchVectors')) searches += 1;
-    return send(command);
-  } });
+  Object.assign(client, {
+    send: (command: object) => {
+      if (command.constructor.name.startsWith('SearchVectors')) searches += 1;
+      return send(command);
+    },
+  });
 });
 afterAll(() => engine.stop());
 
@@ -34,7 +44,11 @@ async function search(data: object): Promise<any> {
 }
 
 /** Of several queries, how many of what an exact ranking of the same vectors finds is found, and in its order. */
-async function recall(seed: number, data: object, meets: (judgment: SentJudgment) => boolean): Promise<{ recall: number; matches: number }> {
+async function recall(
+  seed: number,
+  data: object,
+  meets: (judgment: SentJudgment) => boolean,
+): Promise<{ recall: number; matches: number }> {
   const random = numbers(seed);
   let [hits, wanted] = [0, 0];
   const matching = there.filter(meets);
@@ -50,7 +64,10 @@ async function recall(seed: number, data: object, meets: (judgment: SentJudgment
 }
 
 const at = (days: number) => FIRST_DAY + days * DAY_MS;
-const between = (start: number, end: number) => ({ data: { filters: { dateRange: { start, end } } }, meets: ({ createdAt }: SentJudgment) => createdAt >= start && createdAt <= end });
+const between = (start: number, end: number) => ({
+  data: { filters: { dateRange: { start, end } } },
+  meets: ({ createdAt }: SentJudgment) => createdAt >= start && createdAt <= end,
+});
 const filtered: readonly [string, object, (judgment: SentJudgment) => boolean][] = [
   ['100 %', {}, () => true],
   ['10 %', { filters: { decision: 'tenth' } }, ({ decision }) => decision === 'tenth'],
@@ -59,8 +76,12 @@ const filtered: readonly [string, object, (judgment: SentJudgment) => boolean][]
   ['a document', { organizationId: 'acme', documentId: 'document-2' }, ({ documentId }) => documentId === 'document-2'],
 ];
 const ranges: readonly [string, number, number][] = [
-  ['an hour', at(100) + 7_200_000, at(100) + 3 * 3_600_000], ['a day', at(100), at(101) - 1], ['two days over the end of a year', at(364), at(366) - 1], ['three weeks', at(40.3), at(61.9)],
-  ['four months', at(200), at(320)], ['all but a day', at(0.5), at(729.5)],
+  ['an hour', at(100) + 7_200_000, at(100) + 3 * 3_600_000],
+  ['a day', at(100), at(101) - 1],
+  ['two days over the end of a year', at(364), at(366) - 1],
+  ['three weeks', at(40.3), at(61.9)],
+  ['four months', at(200), at(320)],
+  ['all but a day', at(0.5), at(729.5)],
 ];
 
 describe.each([1_000, COUNT])('among %i judgments', (count) => {
@@ -74,7 +95,6 @@ describe.each([1_000, COUNT])('among %i judgments', (count) => {
     expect(reached).toBe(1);
     expect(matches).toBeGreaterThan(0);
   });
-
 });
 
 describe('ranges of dates', () => {
@@ -94,7 +114,13 @@ describe('searches of the index', () => {
   };
 
   test('one is enough without a range of dates, and within a day, month or year', async () => {
-    for (const { data } of [{ data: {} }, between(at(100), at(101) - 1), between(at(31), at(59) - 1), between(at(0), at(365) - 1)]) expect((await searchesOf({ query: 'price of a label', ...data })).searches).toBe(1);
+    for (const { data } of [
+      { data: {} },
+      between(at(100), at(101) - 1),
+      between(at(31), at(59) - 1),
+      between(at(0), at(365) - 1),
+    ])
+      expect((await searchesOf({ query: 'price of a label', ...data })).searches).toBe(1);
   });
 
   test('more are made as long as a part of the calendar can hold something nearer, and at most 64', async () => {
@@ -108,10 +134,19 @@ describe('searches of the index', () => {
   test('what is in one document whose others are gone is found all the same, and ties are in one order: the latest first', async () => {
     const other = await newCustomer();
     const same = Array.from({ length: 300 }, (_each, n): SentJudgment => ({
-      documentId: n === 150 ? 'kept' : 'gone', recordId: `same-${n}`, decision: 'approved', reasoning: 'always the same', contentType: 'text', actionUser: { userId: 'ada' }, createdAt: at(n % 4) + n,
+      documentId: n === 150 ? 'kept' : 'gone',
+      recordId: `same-${n}`,
+      decision: 'approved',
+      reasoning: 'always the same',
+      contentType: 'text',
+      actionUser: { userId: 'ada' },
+      createdAt: at(n % 4) + n,
     }));
     await putMany(engine.lean, other, 'acme', same);
-    const found = async (limit: number) => (await other.call('/v2/memory/search', { query: 'always the same', limit })).body.result.results.map(({ recordId }: { recordId: string }) => recordId);
+    const found = async (limit: number) =>
+      (await other.call('/v2/memory/search', { query: 'always the same', limit })).body.result.results.map(
+        ({ recordId }: { recordId: string }) => recordId,
+      );
     const latest = await found(50);
     expect(latest).toEqual(await found(50));
     const times = latest.map((id: string) => same.find(({ recordId }) => recordId === id)!.createdAt);

@@ -16,14 +16,29 @@ let customer: Customer;
 let fanOut: (event: OccurredEvent) => Promise<void>;
 beforeAll(async () => {
   engine = await startEngine();
-  const table = new Table(DynamoDBDocumentClient.from(engine.client, { marshallOptions: { removeUndefinedValues: true } }), TABLE_NAME);
-  fanOut = fanOutInApp({ table, clock: Date.now, configs: new ConfigStore(table, NotificationConfigEntity), notifications: new NotificationWriter(table) });
+  const table = new Table(
+    DynamoDBDocumentClient.from(engine.client, { marshallOptions: { removeUndefinedValues: true } }),
+    TABLE_NAME,
+  );
+  fanOut = fanOutInApp({
+    table,
+    clock: Date.now,
+    configs: new ConfigStore(table, NotificationConfigEntity),
+    notifications: new NotificationWriter(table),
+  });
 });
 afterAll(() => engine.stop());
 beforeEach(async () => {
   customer = await newCustomer();
-  await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', createOrganization: true, documents: [{ documentId: 'nda' }] });
-  await customer.ok('/v2/users/add', { organizationId: 'acme', users: ['ada', 'grace', 'lin'].map((userId) => ({ userId, email: `${userId}@example.com` })) });
+  await customer.ok('/v2/organizations/documents/add', {
+    organizationId: 'acme',
+    createOrganization: true,
+    documents: [{ documentId: 'nda' }],
+  });
+  await customer.ok('/v2/users/add', {
+    organizationId: 'acme',
+    users: ['ada', 'grace', 'lin'].map((userId) => ({ userId, email: `${userId}@example.com` })),
+  });
   await customer.ok('/v2/workspace/notificationconfig/update', { useNotificationService: true });
 });
 
@@ -34,22 +49,49 @@ const mention = (...userIds: string[]) => ({ taggedUserContacts: userIds.map((us
 /** The events of the customer so far, oldest first. */
 async function events(): Promise<OccurredEvent[]> {
   const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${customer.apiKey}#EVENT#`));
-  const payloads = new Map(items.filter(({ _t }) => _t === 'EventPayload').map(({ PK, payload }) => [PK, JSON.parse(payload) as EventPayload]));
-  return items.filter(({ _t }) => _t === 'Event').sort((a, b) => a.createdAt - b.createdAt)
-    .map(({ PK, eventId, event, organizationId, documentId, createdAt }) => ({ tenant: customer.apiKey, eventId, event, organizationId, documentId, createdAt, payload: payloads.get(PK)! }));
+  const payloads = new Map(
+    items.filter(({ _t }) => _t === 'EventPayload').map(({ PK, payload }) => [PK, JSON.parse(payload) as EventPayload]),
+  );
+  return items
+    .filter(({ _t }) => _t === 'Event')
+    .sort((a, b) => a.createdAt - b.createdAt)
+    .map(({ PK, eventId, event, organizationId, documentId, createdAt }) => ({
+      tenant: customer.apiKey,
+      eventId,
+      event,
+      organizationId,
+      documentId,
+      createdAt,
+      payload: payloads.get(PK)!,
+    }));
 }
 async function fanOutAll(): Promise<void> {
   for (const event of await events()) await fanOut(event);
 }
-const thread = (annotationId: string, more: object = {}, comment: object = {}) => customer.ok('/v2/commentannotations/add', {
-  ...at, commentAnnotations: [{ annotationId, ...more, commentData: [{ commentText: 'Look', from: ada, triggerNotification: true, ...comment }] }],
-});
-const reply = (annotationId: string, comment: object) => customer.ok('/v2/commentannotations/comments/add', { ...at, annotationId, commentData: [{ commentText: 'Yes', from: { userId: 'grace' }, triggerNotification: true, ...comment }] });
-const inbox = async (userId: string): Promise<any[]> => customer.ok('/v2/notifications/get', { organizationId: 'acme', userId, order: 'asc' });
-const headlines = async (userId: string) => (await inbox(userId)).map(({ displayHeadlineMessageTemplate }) => displayHeadlineMessageTemplate);
+const thread = (annotationId: string, more: object = {}, comment: object = {}) =>
+  customer.ok('/v2/commentannotations/add', {
+    ...at,
+    commentAnnotations: [
+      {
+        annotationId,
+        ...more,
+        commentData: [{ commentText: 'Look', from: ada, triggerNotification: true, ...comment }],
+      },
+    ],
+  });
+const reply = (annotationId: string, comment: object) =>
+  customer.ok('/v2/commentannotations/comments/add', {
+    ...at,
+    annotationId,
+    commentData: [{ commentText: 'Yes', from: { userId: 'grace' }, triggerNotification: true, ...comment }],
+  });
+const inbox = async (userId: string): Promise<any[]> =>
+  customer.ok('/v2/notifications/get', { organizationId: 'acme', userId, order: 'asc' });
+const headlines = async (userId: string) =>
+  (await inbox(userId)).map(({ displayHeadlineMessageTemplate }) => displayHeadlineMessageTemplate);
 
 describe('a comment event makes a notification', () => {
-  test('of source comment, for those mentioned and assigned, with the thread\'s ids, text and location', async () => {
+  test("of source comment, for those mentioned and assigned, with the thread's ids, text and location", async () => {
     await thread('t', { location: { id: 'l1' }, context: { access: {} } }, mention('grace'));
     await fanOutAll();
     const [shown] = await inbox('grace');
@@ -82,7 +124,10 @@ describe('a comment event makes a notification', () => {
     await thread('t', {}, mention('grace'));
     await fanOutAll();
     const [{ id }] = await inbox('grace');
-    await customer.ok('/v2/notifications/update', { organizationId: 'acme', notifications: [{ id, readByUserIds: ['grace'] }] });
+    await customer.ok('/v2/notifications/update', {
+      organizationId: 'acme',
+      notifications: [{ id, readByUserIds: ['grace'] }],
+    });
     await Promise.all([fanOutAll(), fanOutAll()]);
     expect(await inbox('grace')).toMatchObject([{ id, readByUserIds: ['grace'] }]);
   });
@@ -99,7 +144,8 @@ describe('a comment event makes a notification', () => {
   test('per 50 of more than 50 recipients, and each is in one', async () => {
     const users = Array.from({ length: 70 }, (_, i) => `u${i}`);
     await thread('t', {}, mention(...users.slice(0, 25)));
-    for (const some of [users.slice(25, 50), users.slice(50)]) await reply('t', { triggerNotification: false, ...mention(...some) });
+    for (const some of [users.slice(25, 50), users.slice(50)])
+      await reply('t', { triggerNotification: false, ...mention(...some) });
     await reply('t', {});
     const event = (await events()).at(-1)!;
     await fanOut(event);
@@ -111,7 +157,9 @@ describe('a comment event makes a notification', () => {
 
 describe('nobody is notified', () => {
   test('while the service is off, nor of what has no trigger', async () => {
-    await customer.ok('/v2/workspace/notificationconfig/update', { notificationServiceConfig: { triggers: { comment: { newlyAdded: false } } } });
+    await customer.ok('/v2/workspace/notificationconfig/update', {
+      notificationServiceConfig: { triggers: { comment: { newlyAdded: false } } },
+    });
     await thread('t', {}, mention('grace'));
     await reply('t', { from: { userId: 'lin' } });
     await fanOutAll();
@@ -122,8 +170,14 @@ describe('nobody is notified', () => {
     expect(await inbox('grace')).toHaveLength(1);
   });
 
-  test('at level NONE, nor of what is not the user\'s own at MINE; the document\'s level wins', async () => {
-    const set = (userIds: string[], inboxLevel: string, documentIds?: string[]) => customer.ok('/v2/notifications/config/set', { organizationId: 'acme', userIds, documentIds, config: { inbox: inboxLevel } });
+  test("at level NONE, nor of what is not the user's own at MINE; the document's level wins", async () => {
+    const set = (userIds: string[], inboxLevel: string, documentIds?: string[]) =>
+      customer.ok('/v2/notifications/config/set', {
+        organizationId: 'acme',
+        userIds,
+        documentIds,
+        config: { inbox: inboxLevel },
+      });
     await thread('t', {}, mention('grace', 'lin'));
     await set(['grace'], 'MINE');
     await set(['lin'], 'ALL');
@@ -137,12 +191,24 @@ describe('nobody is notified', () => {
 
   test('who may not see the thread as it is now, or has no access to the document', async () => {
     await thread('secret', { visibility: { type: 'restricted', userIds: ['grace', 'lin'] } }, mention('grace', 'lin'));
-    await customer.ok('/v2/commentannotations/update', { ...at, annotationIds: ['secret'], updatedData: { visibility: { type: 'restricted', userIds: ['lin'] } } });
+    await customer.ok('/v2/commentannotations/update', {
+      ...at,
+      annotationIds: ['secret'],
+      updatedData: { visibility: { type: 'restricted', userIds: ['lin'] } },
+    });
     await fanOutAll();
-    await customer.ok('/v2/commentannotations/update', { ...at, annotationIds: ['secret'], updatedData: { visibility: { type: 'public' } } });
+    await customer.ok('/v2/commentannotations/update', {
+      ...at,
+      annotationIds: ['secret'],
+      updatedData: { visibility: { type: 'public' } },
+    });
     expect([await inbox('grace'), (await inbox('lin')).length]).toEqual([[], 1]);
 
-    await customer.ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' });
+    await customer.ok('/v2/organizations/documents/access/update', {
+      organizationId: 'acme',
+      documentIds: ['nda'],
+      accessType: 'restricted',
+    });
     await thread('open', {}, mention('grace', 'lin'));
     await customer.ok('/v2/users/add', { ...at, users: [{ userId: 'lin' }] });
     for (const event of (await events()).slice(1)) await fanOut(event);
@@ -151,15 +217,30 @@ describe('nobody is notified', () => {
 
   test('whose access context lacks that of the thread or of the comment', async () => {
     const context = (region: string) => ({ context: { access: { region } } });
-    await customer.ok('/v2/auth/permissions/add', { user: { userId: 'grace' }, permissions: { resources: [{ type: 'organization', id: 'acme', context: { access: { region: ['eu', 'us'] } } }] } });
-    await customer.ok('/v2/auth/permissions/add', { user: { userId: 'lin' }, permissions: { resources: [{ type: 'organization', id: 'acme', context: { access: { region: 'eu' } } }] } });
+    await customer.ok('/v2/auth/permissions/add', {
+      user: { userId: 'grace' },
+      permissions: { resources: [{ type: 'organization', id: 'acme', context: { access: { region: ['eu', 'us'] } } }] },
+    });
+    await customer.ok('/v2/auth/permissions/add', {
+      user: { userId: 'lin' },
+      permissions: { resources: [{ type: 'organization', id: 'acme', context: { access: { region: 'eu' } } }] },
+    });
     await thread('t', context('eu'), mention('grace', 'lin'));
     await reply('t', { from: ada, ...context('us'), ...mention('grace', 'lin') });
     await fanOutAll();
     const shown: any[] = await customer.ok('/v2/notifications/get', { ...at, order: 'asc' });
-    const all = shown.map(({ context: { accessFields }, notifyUsersByUserId }) => [accessFields, Object.keys(notifyUsersByUserId).length]);
-    expect(all).toEqual([[['region:eu'], 2], [['region:eu', 'region:us'], 1]]);
-    expect([await headlines('grace'), await headlines('lin')]).toEqual([['{actionUser} commented', '{actionUser} replied'], ['{actionUser} commented']]);
+    const all = shown.map(({ context: { accessFields }, notifyUsersByUserId }) => [
+      accessFields,
+      Object.keys(notifyUsersByUserId).length,
+    ]);
+    expect(all).toEqual([
+      [['region:eu'], 2],
+      [['region:eu', 'region:us'], 1],
+    ]);
+    expect([await headlines('grace'), await headlines('lin')]).toEqual([
+      ['{actionUser} commented', '{actionUser} replied'],
+      ['{actionUser} commented'],
+    ]);
   });
 
   test('who is no member of the organization that the thread is for', async () => {
@@ -182,8 +263,19 @@ describe('nobody is notified', () => {
 
   test('of an event that is published without a thread, or of another source', async () => {
     const audience = { addressed: ['grace'], following: [] };
-    for (const payload of [{ source: 'comment', data: {} }, { source: 'comment', data: {}, audience }, { source: 'huddle', data: {}, audience }] as const) {
-      await fanOut({ tenant: customer.apiKey, eventId: 'e', event: payload.source === 'huddle' ? 'huddle.create' : 'comment.add', ...at, createdAt: Date.now(), payload });
+    for (const payload of [
+      { source: 'comment', data: {} },
+      { source: 'comment', data: {}, audience },
+      { source: 'huddle', data: {}, audience },
+    ] as const) {
+      await fanOut({
+        tenant: customer.apiKey,
+        eventId: 'e',
+        event: payload.source === 'huddle' ? 'huddle.create' : 'comment.add',
+        ...at,
+        createdAt: Date.now(),
+        payload,
+      });
     }
     expect(await inbox('grace')).toEqual([]);
   });

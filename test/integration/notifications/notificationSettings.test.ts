@@ -13,13 +13,23 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 beforeEach(async () => {
   customer = await newCustomer();
-  await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', createOrganization: true, documents: [{ documentId: 'nda' }, { documentId: 'offer' }] });
-  await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'ada' }, { userId: 'grace' }, { userId: '__proto__' }] });
+  await customer.ok('/v2/organizations/documents/add', {
+    organizationId: 'acme',
+    createOrganization: true,
+    documents: [{ documentId: 'nda' }, { documentId: 'offer' }],
+  });
+  await customer.ok('/v2/users/add', {
+    organizationId: 'acme',
+    users: [{ userId: 'ada' }, { userId: 'grace' }, { userId: '__proto__' }],
+  });
 });
 
-const set = (userIds: readonly string[], config: object, documentIds?: readonly string[]) => customer.ok(SET, { organizationId: 'acme', userIds, config, documentIds });
-const read = async (userId: string, asked: object) => (await customer.ok(GET, { organizationId: 'acme', userId, ...asked })) as { config: object; metadata: object }[];
-const configs = async (userId: string, documentIds: readonly string[]) => (await read(userId, { documentIds })).map(({ config }) => config);
+const set = (userIds: readonly string[], config: object, documentIds?: readonly string[]) =>
+  customer.ok(SET, { organizationId: 'acme', userIds, config, documentIds });
+const read = async (userId: string, asked: object) =>
+  (await customer.ok(GET, { organizationId: 'acme', userId, ...asked })) as { config: object; metadata: object }[];
+const configs = async (userId: string, documentIds: readonly string[]) =>
+  (await read(userId, { documentIds })).map(({ config }) => config);
 const organizationConfig = async (userId: string) => (await read(userId, { getOrganizationConfig: true }))[0]?.config;
 async function failure(path: string, data: object) {
   const { status, body } = await customer.call(path, data);
@@ -33,22 +43,30 @@ describe('spec 4.23: notifications/config/get', () => {
     expect(body.result).toEqual({
       status: 'success',
       message: 'User config fetched successfully.',
-      data: ['offer', 'nda'].map((documentId) => ({ config: { inbox: 'ALL', email: 'ALL' }, metadata: { ...metadata, documentId } })),
+      data: ['offer', 'nda'].map((documentId) => ({
+        config: { inbox: 'ALL', email: 'ALL' },
+        metadata: { ...metadata, documentId },
+      })),
     });
-    expect(await read('ada', { getOrganizationConfig: true })).toEqual([{ config: { inbox: 'ALL', email: 'ALL' }, metadata }]);
+    expect(await read('ada', { getOrganizationConfig: true })).toEqual([
+      { config: { inbox: 'ALL', email: 'ALL' }, metadata },
+    ]);
   });
 
-  test('with both gives the organization\'s first; a repeated document once, an unknown one not at all', async () => {
+  test("with both gives the organization's first; a repeated document once, an unknown one not at all", async () => {
     await set(['ada'], { inbox: 'NONE' });
     const found = await read('ada', { getOrganizationConfig: true, documentIds: ['nda', 'nowhere', 'nda'] });
     expect(found.map(({ metadata }: any) => metadata.documentId)).toEqual([undefined, 'nda']);
     expect(found.map(({ config }: any) => config.inbox)).toEqual(['NONE', 'NONE']);
   });
 
-  test('gives what is in force: the document\'s level, else the organization\'s, else ALL, channel by channel', async () => {
+  test("gives what is in force: the document's level, else the organization's, else ALL, channel by channel", async () => {
     await set(['ada'], { inbox: 'MINE', email: 'NONE' });
     await set(['ada'], { inbox: 'NONE', slack: 'MINE' }, ['nda']);
-    expect(await configs('ada', ['nda', 'offer'])).toEqual([{ inbox: 'NONE', email: 'NONE', slack: 'MINE' }, { inbox: 'MINE', email: 'NONE' }]);
+    expect(await configs('ada', ['nda', 'offer'])).toEqual([
+      { inbox: 'NONE', email: 'NONE', slack: 'MINE' },
+      { inbox: 'MINE', email: 'NONE' },
+    ]);
     expect(await organizationConfig('ada')).toEqual({ inbox: 'MINE', email: 'NONE' });
     await set(['ada'], { slack: 'NONE' });
     expect(await configs('ada', ['offer'])).toEqual([{ inbox: 'MINE', email: 'NONE', slack: 'NONE' }]);
@@ -57,14 +75,30 @@ describe('spec 4.23: notifications/config/get', () => {
 
   test.each([
     ['without documentIds', {}, 'documentIds is required unless getOrganizationConfig is true'],
-    ['without documentIds, getOrganizationConfig false', { getOrganizationConfig: false }, 'documentIds is required unless getOrganizationConfig is true'],
+    [
+      'without documentIds, getOrganizationConfig false',
+      { getOrganizationConfig: false },
+      'documentIds is required unless getOrganizationConfig is true',
+    ],
     ['with no documentIds', { documentIds: [] }, 'documentIds is required unless getOrganizationConfig is true'],
-    ['with more than 30 documentIds', { documentIds: Array.from({ length: 31 }, (_, i) => `d${i}`) }, 'documentIds must have at most 30 items'],
+    [
+      'with more than 30 documentIds',
+      { documentIds: Array.from({ length: 31 }, (_, i) => `d${i}`) },
+      'documentIds must have at most 30 items',
+    ],
     ['with documentIds of another type', { documentIds: 'nda' }, 'documentIds must be an array'],
     ['without a user', { documentIds: ['nda'], userId: undefined }, 'userId is required'],
-    ['of an unknown organization', { documentIds: ['nda'], organizationId: 'nowhere' }, 'organizationId: the organization does not exist'],
+    [
+      'of an unknown organization',
+      { documentIds: ['nda'], organizationId: 'nowhere' },
+      'organizationId: the organization does not exist',
+    ],
   ])('%s is INVALID_ARGUMENT', async (_what, more, message) => {
-    expect(await failure(GET, { organizationId: 'acme', userId: 'ada', ...more })).toEqual({ http: 400, status: 'INVALID_ARGUMENT', message });
+    expect(await failure(GET, { organizationId: 'acme', userId: 'ada', ...more })).toEqual({
+      http: 400,
+      status: 'INVALID_ARGUMENT',
+      message,
+    });
   });
 
   test('is answered although the service of notifications is off', async () => {
@@ -76,29 +110,53 @@ describe('spec 4.23: notifications/config/get', () => {
 describe('notifications/config/set', () => {
   test('answers by user; an unknown one fails alone, and ids such as __proto__ are ids', async () => {
     const data = await set(['ada', 'stranger', '__proto__', 'ada'], { inbox: 'MINE' }, ['nda']);
-    const result = (userId: string) => ({ success: true, userId, documentId: 'nda', message: 'User config set successfully.' });
+    const result = (userId: string) => ({
+      success: true,
+      userId,
+      documentId: 'nda',
+      message: 'User config set successfully.',
+    });
     expect(Object.entries(data)).toEqual([
       ['ada', result('ada')],
       ['stranger', { success: false, userId: 'stranger', documentId: 'nda', message: 'User does not exist.' }],
       ['__proto__', result('__proto__')],
     ]);
-    expect(await configs('__proto__', ['nda', 'offer'])).toEqual([{ inbox: 'MINE', email: 'ALL' }, { inbox: 'ALL', email: 'ALL' }]);
+    expect(await configs('__proto__', ['nda', 'offer'])).toEqual([
+      { inbox: 'MINE', email: 'ALL' },
+      { inbox: 'ALL', email: 'ALL' },
+    ]);
     expect(await configs('stranger', ['nda'])).toEqual([{ inbox: 'ALL', email: 'ALL' }]);
   });
 
   test('for the organization names no document', async () => {
-    expect((await set(['ada'], { email: 'NONE' })).ada).toEqual({ success: true, userId: 'ada', documentId: null, message: 'User config set successfully.' });
+    expect((await set(['ada'], { email: 'NONE' })).ada).toEqual({
+      success: true,
+      userId: 'ada',
+      documentId: null,
+      message: 'User config set successfully.',
+    });
   });
 
   test('keeps the channels that are not sent, also of callers at once', async () => {
-    await Promise.all([set(['ada'], { inbox: 'NONE' }), set(['ada'], { email: 'MINE' }), set(['ada'], { slack: 'NONE' })]);
+    await Promise.all([
+      set(['ada'], { inbox: 'NONE' }),
+      set(['ada'], { email: 'MINE' }),
+      set(['ada'], { slack: 'NONE' }),
+    ]);
     expect(await organizationConfig('ada')).toEqual({ inbox: 'NONE', email: 'MINE', slack: 'NONE' });
     await set(['ada'], { inbox: 'ALL' });
     expect(await organizationConfig('ada')).toEqual({ inbox: 'ALL', email: 'MINE', slack: 'NONE' });
   });
 
   test('with an unknown document is NOT_FOUND, and nothing is set', async () => {
-    expect(await failure(SET, { organizationId: 'acme', userIds: ['ada'], documentIds: ['nda', 'nowhere'], config: { inbox: 'NONE' } })).toEqual({ http: 404, status: 'NOT_FOUND', message: 'Document nowhere does not exist' });
+    expect(
+      await failure(SET, {
+        organizationId: 'acme',
+        userIds: ['ada'],
+        documentIds: ['nda', 'nowhere'],
+        config: { inbox: 'NONE' },
+      }),
+    ).toEqual({ http: 404, status: 'NOT_FOUND', message: 'Document nowhere does not exist' });
     expect(await configs('ada', ['nda'])).toEqual([{ inbox: 'ALL', email: 'ALL' }]);
   });
 
@@ -107,15 +165,24 @@ describe('notifications/config/set', () => {
     ['with an unknown level', { config: { inbox: 'SOME' } }, 'config.inbox must be "ALL" or "MINE" or "NONE"'],
     ['without users', { config: { inbox: 'ALL' }, userIds: [] }, 'userIds must not be empty'],
   ])('%s is INVALID_ARGUMENT', async (_what, more, message) => {
-    expect(await failure(SET, { organizationId: 'acme', userIds: ['ada'], ...more })).toEqual({ http: 400, status: 'INVALID_ARGUMENT', message });
+    expect(await failure(SET, { organizationId: 'acme', userIds: ['ada'], ...more })).toEqual({
+      http: 400,
+      status: 'INVALID_ARGUMENT',
+      message,
+    });
   });
 
   test('of 100 users in 30 documents sets all', async () => {
     const documentIds = Array.from({ length: 30 }, (_, i) => `d${i}`);
     const userIds = Array.from({ length: 100 }, (_, i) => `u${i}`);
-    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', documents: documentIds.map((documentId) => ({ documentId })) });
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      documents: documentIds.map((documentId) => ({ documentId })),
+    });
     await customer.ok('/v2/users/add', { organizationId: 'acme', users: userIds.map((userId) => ({ userId })) });
-    expect(Object.values(await set(userIds, { inbox: 'MINE' }, documentIds)).every(({ success }: any) => success)).toBe(true);
+    expect(Object.values(await set(userIds, { inbox: 'MINE' }, documentIds)).every(({ success }: any) => success)).toBe(
+      true,
+    );
     expect(await configs('u99', documentIds)).toEqual(documentIds.map(() => ({ inbox: 'MINE', email: 'ALL' })));
   });
 });

@@ -22,7 +22,11 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 beforeEach(async () => {
   customer = await newCustomer();
-  await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', createOrganization: true, documents: [{ documentId: 'nda' }, { documentId: 'offer' }] });
+  await customer.ok('/v2/organizations/documents/add', {
+    organizationId: 'acme',
+    createOrganization: true,
+    documents: [{ documentId: 'nda' }, { documentId: 'offer' }],
+  });
 });
 
 const at = { organizationId: 'acme', documentId: 'nda' };
@@ -32,9 +36,18 @@ const texts = { displayHeadlineMessageTemplate: '{actionUser} signed', displayBo
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 
 /** Adds a notification for Grace, under an id. */
-const add = (notificationId: string, more: object = {}) => customer.ok(ADD, { ...at, notificationId, actionUser: ada, notifyUsers: [grace], notifyAll: false, ...texts, ...more });
+const add = (notificationId: string, more: object = {}) =>
+  customer.ok(ADD, {
+    ...at,
+    notificationId,
+    actionUser: ada,
+    notifyUsers: [grace],
+    notifyAll: false,
+    ...texts,
+    ...more,
+  });
 const get = (filter: object, path = GET) => customer.ok(path, { organizationId: 'acme', ...filter });
-const ids = async (filter: object, path = GET) => [...await get(filter, path)].map(({ id }: { id: string }) => id);
+const ids = async (filter: object, path = GET) => [...(await get(filter, path))].map(({ id }: { id: string }) => id);
 async function failure(path: string, data: object) {
   const { status, body } = await customer.call(path, data);
   return { http: status, status: body.error?.status, message: body.error?.message };
@@ -55,23 +68,45 @@ async function pages(data: object): Promise<any[][]> {
 
 describe('notifications/add', () => {
   test('completes the actor from the stored profile; fields that were sent win', async () => {
-    await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ ...ada, photoUrl: 'https://example.com/ada.png' }] });
+    await customer.ok('/v2/users/add', {
+      organizationId: 'acme',
+      users: [{ ...ada, photoUrl: 'https://example.com/ada.png' }],
+    });
     await add('n-1', { actionUser: { userId: 'ada' } });
     await add('n-2', { actionUser: { userId: 'ada', name: 'Countess' } });
     await add('n-3', { actionUser: { userId: 'nobody' } });
     const actors = (await get({ documentId: 'nda', order: 'asc' })).map(({ actionUser }: any) => actionUser);
-    expect(actors).toEqual([{ ...ada, photoUrl: 'https://example.com/ada.png' }, { ...ada, name: 'Countess', photoUrl: 'https://example.com/ada.png' }, { userId: 'nobody' }]);
+    expect(actors).toEqual([
+      { ...ada, photoUrl: 'https://example.com/ada.png' },
+      { ...ada, name: 'Countess', photoUrl: 'https://example.com/ada.png' },
+      { userId: 'nobody' },
+    ]);
   });
 
-  test('answers success and message, and what is read then is spec 2\'s notification', async () => {
+  test("answers success and message, and what is read then is spec 2's notification", async () => {
     const before = Date.now();
     const { status, body } = await customer.call(ADD, {
-      ...at, notificationId: 'n-1', actionUser: ada, notifyUsers: [ada, grace, { userId: 'lin' }], notifyAll: false,
-      displayHeadlineMessageTemplate: '{actionUser} asks {recipientUser} about {thing}', displayHeadlineMessageTemplateData: { actionUser: ada, recipientUser: grace, thing: 'the NDA' },
-      displayBodyMessage: 'Due {day}', notificationSourceData: JSON.parse('{"a":[1,{"b":null}],"__proto__":{"x":1}}'),
-      location: { id: 7, locationName: 'Chapter', page: 3 }, metadata: { ticket: 'T-1', apiKey: 'not this' }, context: { access: { region: ['us', 'eu'] } },
+      ...at,
+      notificationId: 'n-1',
+      actionUser: ada,
+      notifyUsers: [ada, grace, { userId: 'lin' }],
+      notifyAll: false,
+      displayHeadlineMessageTemplate: '{actionUser} asks {recipientUser} about {thing}',
+      displayHeadlineMessageTemplateData: { actionUser: ada, recipientUser: grace, thing: 'the NDA' },
+      displayBodyMessage: 'Due {day}',
+      notificationSourceData: JSON.parse('{"a":[1,{"b":null}],"__proto__":{"x":1}}'),
+      location: { id: 7, locationName: 'Chapter', page: 3 },
+      metadata: { ticket: 'T-1', apiKey: 'not this' },
+      context: { access: { region: ['us', 'eu'] } },
     });
-    expect([status, body.result]).toEqual([200, { status: 'success', message: 'Notification added successfully.', data: { success: true, message: 'Notification added successfully.' } }]);
+    expect([status, body.result]).toEqual([
+      200,
+      {
+        status: 'success',
+        message: 'Notification added successfully.',
+        data: { success: true, message: 'Notification added successfully.' },
+      },
+    ]);
     const [shown] = await get({ notificationIds: ['n-1'] });
     expect(shown).toEqual({
       id: 'n-1',
@@ -96,23 +131,51 @@ describe('notifications/add', () => {
 
   test('needs both templates unless a resolver fills them in', async () => {
     const data = { ...at, actionUser: ada, notifyUsers: [grace] };
-    expect(await failure(ADD, { ...data, displayHeadlineMessageTemplate: 'x' })).toEqual({ http: 400, status: 'INVALID_ARGUMENT', message: 'displayBodyMessage is required unless isNotificationResolverUsed is true' });
-    expect(await failure(ADD, { ...data, displayBodyMessage: 'x', isNotificationResolverUsed: false })).toMatchObject({ message: 'displayHeadlineMessageTemplate is required unless isNotificationResolverUsed is true' });
+    expect(await failure(ADD, { ...data, displayHeadlineMessageTemplate: 'x' })).toEqual({
+      http: 400,
+      status: 'INVALID_ARGUMENT',
+      message: 'displayBodyMessage is required unless isNotificationResolverUsed is true',
+    });
+    expect(await failure(ADD, { ...data, displayBodyMessage: 'x', isNotificationResolverUsed: false })).toMatchObject({
+      message: 'displayHeadlineMessageTemplate is required unless isNotificationResolverUsed is true',
+    });
     await customer.ok(ADD, { ...data, isNotificationResolverUsed: true });
     expect(await get({})).toMatchObject([{ isNotificationResolverUsed: true, notifyAll: true }]);
   });
 
   test.each([
-    ['an id with other characters', { notificationId: 'a:b' }, 'notificationId must consist of letters, digits, _ and -'],
-    ['more than 50 users', { notifyUsers: Array.from({ length: 51 }, (_, i) => ({ userId: `u${i}` })) }, 'notifyUsers must have at most 50 items'],
+    [
+      'an id with other characters',
+      { notificationId: 'a:b' },
+      'notificationId must consist of letters, digits, _ and -',
+    ],
+    [
+      'more than 50 users',
+      { notifyUsers: Array.from({ length: 51 }, (_, i) => ({ userId: `u${i}` })) },
+      'notifyUsers must have at most 50 items',
+    ],
     ['nobody to notify', { notifyUsers: [] }, 'notifyUsers must not be empty when notifyAll is false'],
     ['no actor', { actionUser: undefined }, 'actionUser is required'],
     ['an empty location', { location: {} }, 'location must have an id, a locationName or another key'],
     ['a text of another type', { displayBodyMessage: 1 }, 'displayBodyMessage must be a string'],
     ['notifyAll of another type', { notifyAll: 'false' }, 'notifyAll must be a boolean'],
-    ['more than 256 KB in all', Object.fromEntries(['notificationSourceData', 'displayHeadlineMessageTemplateData', 'displayBodyMessageTemplateData', 'metadata', 'location'].map((field) => [field, { id: 'l', x: 'x'.repeat(65_000) }])), 'data must be at most 262144 bytes as JSON'],
+    [
+      'more than 256 KB in all',
+      Object.fromEntries(
+        [
+          'notificationSourceData',
+          'displayHeadlineMessageTemplateData',
+          'displayBodyMessageTemplateData',
+          'metadata',
+          'location',
+        ].map((field) => [field, { id: 'l', x: 'x'.repeat(65_000) }]),
+      ),
+      'data must be at most 262144 bytes as JSON',
+    ],
   ])('%s is INVALID_ARGUMENT, and nothing is stored', async (_what, more, message) => {
-    expect(await failure(ADD, { ...at, actionUser: ada, notifyUsers: [grace], notifyAll: false, ...texts, ...more })).toEqual({ http: 400, status: 'INVALID_ARGUMENT', message });
+    expect(
+      await failure(ADD, { ...at, actionUser: ada, notifyUsers: [grace], notifyAll: false, ...texts, ...more }),
+    ).toEqual({ http: 400, status: 'INVALID_ARGUMENT', message });
     expect(await get({})).toEqual([]);
   });
 
@@ -125,7 +188,16 @@ describe('notifications/add', () => {
 
   test('of an id that another document has is ALREADY_EXISTS', async () => {
     await add('taken');
-    expect(await failure(ADD, { organizationId: 'acme', documentId: 'offer', notificationId: 'taken', actionUser: ada, notifyUsers: [grace], ...texts })).toMatchObject({ http: 409, status: 'ALREADY_EXISTS' });
+    expect(
+      await failure(ADD, {
+        organizationId: 'acme',
+        documentId: 'offer',
+        notificationId: 'taken',
+        actionUser: ada,
+        notifyUsers: [grace],
+        ...texts,
+      }),
+    ).toMatchObject({ http: 409, status: 'ALREADY_EXISTS' });
     expect(await ids({})).toEqual(['taken']);
   });
 
@@ -138,17 +210,35 @@ describe('notifications/add', () => {
 
   test('makes what is missing when the flags say so, else it is INVALID_ARGUMENT or NOT_FOUND', async () => {
     const data = { actionUser: ada, notifyUsers: [grace], ...texts };
-    expect(await failure(ADD, { ...data, organizationId: 'new', documentId: 'new' })).toMatchObject({ status: 'INVALID_ARGUMENT' });
-    expect(await failure(ADD, { ...data, organizationId: 'acme', documentId: 'new' })).toMatchObject({ http: 404, status: 'NOT_FOUND' });
-    await customer.ok(ADD, { ...data, organizationId: 'new', createOrganization: true, documentId: 'new', createDocument: true });
+    expect(await failure(ADD, { ...data, organizationId: 'new', documentId: 'new' })).toMatchObject({
+      status: 'INVALID_ARGUMENT',
+    });
+    expect(await failure(ADD, { ...data, organizationId: 'acme', documentId: 'new' })).toMatchObject({
+      http: 404,
+      status: 'NOT_FOUND',
+    });
+    await customer.ok(ADD, {
+      ...data,
+      organizationId: 'new',
+      createOrganization: true,
+      documentId: 'new',
+      createDocument: true,
+    });
     expect(await customer.ok(GET, { organizationId: 'new' })).toHaveLength(1);
   });
 
   test('with verifyUserPermissions leaves out who has no access to the document', async () => {
-    await customer.ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' });
+    await customer.ok('/v2/organizations/documents/access/update', {
+      organizationId: 'acme',
+      documentIds: ['nda'],
+      accessType: 'restricted',
+    });
     await customer.ok('/v2/users/add', { organizationId: 'acme', documentId: 'nda', users: [{ userId: 'grace' }] });
     await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'lin' }] });
-    await add('checked', { notifyUsers: [grace, { userId: 'lin' }, { userId: 'stranger' }], verifyUserPermissions: true });
+    await add('checked', {
+      notifyUsers: [grace, { userId: 'lin' }, { userId: 'stranger' }],
+      verifyUserPermissions: true,
+    });
     await add('unchecked', { notifyUsers: [grace, { userId: 'lin' }, { userId: 'stranger' }] });
     const [unchecked, checked] = await get({ documentId: 'nda' });
     expect(checked.notifyUsersByUserId).toEqual({ [md5('grace')]: true });
@@ -157,8 +247,18 @@ describe('notifications/add', () => {
   });
 
   test('with verifyUserPermissions goes by the folder that the document lies in', async () => {
-    await customer.ok('/v2/organizations/folders/add', { organizationId: 'acme', folders: [{ folderId: 'top', accessType: 'restricted' }, { folderId: 'sub', parentFolderId: 'top' }] });
-    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', folderId: 'sub', documents: [{ documentId: 'filed' }] });
+    await customer.ok('/v2/organizations/folders/add', {
+      organizationId: 'acme',
+      folders: [
+        { folderId: 'top', accessType: 'restricted' },
+        { folderId: 'sub', parentFolderId: 'top' },
+      ],
+    });
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      folderId: 'sub',
+      documents: [{ documentId: 'filed' }],
+    });
     await customer.ok('/v2/users/add', { organizationId: 'acme', folderId: 'top', users: [{ userId: 'grace' }] });
     await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'lin' }] });
     await add('filed', { documentId: 'filed', notifyUsers: [grace, { userId: 'lin' }], verifyUserPermissions: true });
@@ -167,7 +267,8 @@ describe('notifications/add', () => {
 
   test('under an Idempotency-Key is one notification, however often it is sent', async () => {
     const data = { ...at, actionUser: ada, notifyUsers: [grace], ...texts };
-    for (let i = 0; i < 3; i++) expect((await customer.call(ADD, data, { 'idempotency-key': 'once' })).status).toBe(200);
+    for (let i = 0; i < 3; i++)
+      expect((await customer.call(ADD, data, { 'idempotency-key': 'once' })).status).toBe(200);
     expect(await ids({})).toHaveLength(1);
   });
 });
@@ -192,29 +293,58 @@ describe('notifications/get', () => {
   });
 
   test.each([
-    ['more than 30 ids', { notificationIds: Array.from({ length: 31 }, (_, i) => `n${i}`) }, 'notificationIds must have at most 30 items'],
+    [
+      'more than 30 ids',
+      { notificationIds: Array.from({ length: 31 }, (_, i) => `n${i}`) },
+      'notificationIds must have at most 30 items',
+    ],
     ['an unknown organization', { organizationId: 'nowhere' }, 'organizationId: the organization does not exist'],
     ['another order', { order: 'up' }, 'order must be "asc" or "desc"'],
-    ['a token of another listing', { pageToken: 'x' }, 'pageToken is not one that this listing gave, or it has expired'],
+    [
+      'a token of another listing',
+      { pageToken: 'x' },
+      'pageToken is not one that this listing gave, or it has expired',
+    ],
   ])('%s is INVALID_ARGUMENT', async (_what, more, message) => {
-    expect(await failure(GET, { organizationId: 'acme', ...more })).toEqual({ http: 400, status: 'INVALID_ARGUMENT', message });
+    expect(await failure(GET, { organizationId: 'acme', ...more })).toEqual({
+      http: 400,
+      status: 'INVALID_ARGUMENT',
+      message,
+    });
   });
 
   test('of an unknown document is NOT_FOUND', async () => {
-    expect(await failure(GET, { organizationId: 'acme', documentId: 'nowhere' })).toMatchObject({ http: 404, status: 'NOT_FOUND' });
+    expect(await failure(GET, { organizationId: 'acme', documentId: 'nowhere' })).toMatchObject({
+      http: 404,
+      status: 'NOT_FOUND',
+    });
   });
 
-  test.each(['asc', 'desc'])('in order %s gives every notification of a document once, past the second page, while others are written', async (order) => {
-    for (let i = 0; i < 25; i++) await add(`n${String(i).padStart(2, '0')}`);
-    const first = (await customer.call(GET, { ...at, order, pageSize: 10 })).body.result;
-    await Promise.all([add('z-during'), customer.ok(UPDATE, { organizationId: 'acme', notifications: [{ id: 'n05', displayBodyMessage: 'changed' }, { id: 'n20', readByUserIds: ['grace'] }] })]);
-    const second = (await customer.call(GET, { ...at, order, pageSize: 10, pageToken: first.pageToken })).body.result;
-    const third = (await customer.call(GET, { ...at, order, pageSize: 10, pageToken: second.pageToken })).body.result;
-    const found = [...first.data, ...second.data, ...third.data].map(({ id }: any) => id);
-    expect(found.filter((id) => id !== 'z-during').sort()).toEqual(Array.from({ length: 25 }, (_, i) => `n${String(i).padStart(2, '0')}`));
-    expect(new Set(found).size).toBe(found.length);
-    expect(third.pageToken).toBeNull();
-  });
+  test.each(['asc', 'desc'])(
+    'in order %s gives every notification of a document once, past the second page, while others are written',
+    async (order) => {
+      for (let i = 0; i < 25; i++) await add(`n${String(i).padStart(2, '0')}`);
+      const first = (await customer.call(GET, { ...at, order, pageSize: 10 })).body.result;
+      await Promise.all([
+        add('z-during'),
+        customer.ok(UPDATE, {
+          organizationId: 'acme',
+          notifications: [
+            { id: 'n05', displayBodyMessage: 'changed' },
+            { id: 'n20', readByUserIds: ['grace'] },
+          ],
+        }),
+      ]);
+      const second = (await customer.call(GET, { ...at, order, pageSize: 10, pageToken: first.pageToken })).body.result;
+      const third = (await customer.call(GET, { ...at, order, pageSize: 10, pageToken: second.pageToken })).body.result;
+      const found = [...first.data, ...second.data, ...third.data].map(({ id }: any) => id);
+      expect(found.filter((id) => id !== 'z-during').sort()).toEqual(
+        Array.from({ length: 25 }, (_, i) => `n${String(i).padStart(2, '0')}`),
+      );
+      expect(new Set(found).size).toBe(found.length);
+      expect(third.pageToken).toBeNull();
+    },
+  );
 
   test('pages past 1 MB in answers below 5 MB', async () => {
     const large = { notificationSourceData: { x: 'x'.repeat(60_000) }, metadata: { x: 'x'.repeat(60_000) } };
@@ -245,40 +375,65 @@ describe('spec 4.24: /v1/notifications/get', () => {
   });
 
   test('more than 30 notificationIds are INVALID_ARGUMENT', async () => {
-    expect(await failure(GET_V1, { organizationId: 'acme', notificationIds: Array.from({ length: 31 }, (_, i) => `n${i}`) })).toMatchObject({ status: 'INVALID_ARGUMENT', message: 'notificationIds must have at most 30 items' });
+    expect(
+      await failure(GET_V1, { organizationId: 'acme', notificationIds: Array.from({ length: 31 }, (_, i) => `n${i}`) }),
+    ).toMatchObject({ status: 'INVALID_ARGUMENT', message: 'notificationIds must have at most 30 items' });
   });
 
   test('gives the most recent ones when not all fit into one answer, but of named ones all or INVALID_ARGUMENT', async () => {
-    const large = { notificationSourceData: { x: 'x'.repeat(64_000) }, metadata: { x: 'x'.repeat(64_000) }, displayHeadlineMessageTemplateData: { x: 'x'.repeat(64_000) } };
+    const large = {
+      notificationSourceData: { x: 'x'.repeat(64_000) },
+      metadata: { x: 'x'.repeat(64_000) },
+      displayHeadlineMessageTemplateData: { x: 'x'.repeat(64_000) },
+    };
     for (let i = 0; i < 27; i++) await add(`n${i}`, large);
     const { status, body } = await customer.call(GET_V1, { organizationId: 'acme', documentId: 'nda' });
     expect(status).toBe(200);
     const found = body.result.data.map(({ id }: any) => id);
     expect(found.length).toBeLessThan(27);
     expect(found).toEqual(Array.from({ length: found.length }, (_, i) => `n${26 - i}`));
-    expect(await failure(GET_V1, { organizationId: 'acme', notificationIds: Array.from({ length: 27 }, (_, i) => `n${i}`) })).toMatchObject({ status: 'INVALID_ARGUMENT', message: expect.stringContaining('notificationIds') });
+    expect(
+      await failure(GET_V1, { organizationId: 'acme', notificationIds: Array.from({ length: 27 }, (_, i) => `n${i}`) }),
+    ).toMatchObject({ status: 'INVALID_ARGUMENT', message: expect.stringContaining('notificationIds') });
   });
 });
 
 describe('notifications/update', () => {
-  const update = (notifications: object[], more: object = {}) => customer.ok(UPDATE, { organizationId: 'acme', notifications, ...more });
+  const update = (notifications: object[], more: object = {}) =>
+    customer.ok(UPDATE, { organizationId: 'acme', notifications, ...more });
   const updated = { success: true, message: 'Notification updated.' };
   const failed = { success: false, message: 'Failed to update notification.' };
 
   test('replaces what is sent, adds readers, keeps the rest; an unknown id fails alone', async () => {
     await add('a', { notificationSourceData: { a: 1 } });
-    expect(await update([{ id: 'a', displayBodyMessage: 'new', readByUserIds: ['grace'], persistReadForUsers: true }, { id: 'nowhere', displayBodyMessage: 'new' }])).toEqual({ a: updated, nowhere: failed });
-    expect(await update([{ id: 'a', notificationSourceData: { b: 2 }, readByUserIds: ['lin', 'grace'] }])).toEqual({ a: updated });
-    expect(await get({ notificationIds: ['a'] })).toMatchObject([{
-      displayHeadlineMessageTemplate: texts.displayHeadlineMessageTemplate, displayBodyMessage: 'new', notificationSourceData: { b: 2 }, readByUserIds: ['grace', 'lin'], persistReadForUsers: true,
-      notifyUsersByUserId: { [md5('grace')]: true },
-    }]);
+    expect(
+      await update([
+        { id: 'a', displayBodyMessage: 'new', readByUserIds: ['grace'], persistReadForUsers: true },
+        { id: 'nowhere', displayBodyMessage: 'new' },
+      ]),
+    ).toEqual({ a: updated, nowhere: failed });
+    expect(await update([{ id: 'a', notificationSourceData: { b: 2 }, readByUserIds: ['lin', 'grace'] }])).toEqual({
+      a: updated,
+    });
+    expect(await get({ notificationIds: ['a'] })).toMatchObject([
+      {
+        displayHeadlineMessageTemplate: texts.displayHeadlineMessageTemplate,
+        displayBodyMessage: 'new',
+        notificationSourceData: { b: 2 },
+        readByUserIds: ['grace', 'lin'],
+        persistReadForUsers: true,
+        notifyUsersByUserId: { [md5('grace')]: true },
+      },
+    ]);
   });
 
   test('changes only those that the filters select', async () => {
     await add('a', { location: { id: 'l1' } });
     await add('b', { documentId: 'offer' });
-    const both = [{ id: 'a', displayBodyMessage: 'new' }, { id: 'b', displayBodyMessage: 'new' }];
+    const both = [
+      { id: 'a', displayBodyMessage: 'new' },
+      { id: 'b', displayBodyMessage: 'new' },
+    ];
     expect(await update(both, { documentId: 'offer' })).toEqual({ a: failed, b: updated });
     expect(await update(both, { locationId: 'l1' })).toEqual({ a: updated, b: failed });
     expect(await update(both, { userId: 'lin' })).toEqual({ a: failed, b: failed });
@@ -288,17 +443,31 @@ describe('notifications/update', () => {
   test('of another actor changes whose data it belongs to', async () => {
     await add('a');
     await update([{ id: 'a', actionUser: { userId: 'lin' } }]);
-    const notificationsOf = async (userId: string) => (await customer.ok('/v2/users/data/get', { organizationId: 'acme', userId })).notifications.map(({ id }: any) => id);
-    expect([await notificationsOf('ada'), await notificationsOf('lin'), await notificationsOf('grace')]).toEqual([[], ['a'], ['a']]);
+    const notificationsOf = async (userId: string) =>
+      (await customer.ok('/v2/users/data/get', { organizationId: 'acme', userId })).notifications.map(
+        ({ id }: any) => id,
+      );
+    expect([await notificationsOf('ada'), await notificationsOf('lin'), await notificationsOf('grace')]).toEqual([
+      [],
+      ['a'],
+      ['a'],
+    ]);
   });
 
   test('with verifyUserPermissions marks it as read only by those who have access to its document', async () => {
-    await customer.ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' });
+    await customer.ok('/v2/organizations/documents/access/update', {
+      organizationId: 'acme',
+      documentIds: ['nda'],
+      accessType: 'restricted',
+    });
     await customer.ok('/v2/users/add', { organizationId: 'acme', documentId: 'nda', users: [{ userId: 'grace' }] });
     await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'lin' }] });
     await add('a');
     await add('b', { documentId: 'offer' });
-    await update(['a', 'b'].map((id) => ({ id, readByUserIds: ['grace', 'lin', 'stranger'] })), { verifyUserPermissions: true });
+    await update(
+      ['a', 'b'].map((id) => ({ id, readByUserIds: ['grace', 'lin', 'stranger'] })),
+      { verifyUserPermissions: true },
+    );
     const [a, b] = await get({ notificationIds: ['a', 'b'], order: 'asc' });
     expect([a.readByUserIds, b.readByUserIds]).toEqual([['grace'], ['grace', 'lin']]);
   });
@@ -308,7 +477,11 @@ describe('notifications/update', () => {
     const readers = Array.from({ length: 10 }, (_, i) => `reader${i}`);
     const pending = new Set(readers);
     while (pending.size > 0) {
-      const results = await Promise.all([...pending].map(async (reader) => [reader, (await update([{ id: 'a', readByUserIds: [reader] }])).a.success] as const));
+      const results = await Promise.all(
+        [...pending].map(
+          async (reader) => [reader, (await update([{ id: 'a', readByUserIds: [reader] }])).a.success] as const,
+        ),
+      );
       for (const [reader, success] of results) if (success) pending.delete(reader);
     }
     expect([...(await get({ notificationIds: ['a'] }))[0].readByUserIds].sort()).toEqual(readers);
@@ -317,7 +490,14 @@ describe('notifications/update', () => {
   test('past the size of an item fails alone', async () => {
     await add('a');
     const large = { x: 'x'.repeat(65_000) };
-    await update([{ id: 'a', notificationSourceData: large, displayHeadlineMessageTemplateData: large, displayBodyMessageTemplateData: large }]);
+    await update([
+      {
+        id: 'a',
+        notificationSourceData: large,
+        displayHeadlineMessageTemplateData: large,
+        displayBodyMessageTemplateData: large,
+      },
+    ]);
     const readers = (from: number) => Array.from({ length: 200 }, (_, i) => `${from + i}-${'x'.repeat(500)}`);
     expect(await update([{ id: 'a', readByUserIds: readers(0) }])).toEqual({ a: updated });
     expect(await update([{ id: 'a', readByUserIds: readers(200) }])).toEqual({ a: failed });
@@ -331,19 +511,34 @@ describe('notifications/delete', () => {
 
   test('needs a document, a location, a user or ids', async () => {
     await add('a');
-    expect(await failure(DELETE, { organizationId: 'acme' })).toEqual({ http: 400, status: 'INVALID_ARGUMENT', message: 'data must have at least one of documentId, locationId, userId and notificationIds' });
+    expect(await failure(DELETE, { organizationId: 'acme' })).toEqual({
+      http: 400,
+      status: 'INVALID_ARGUMENT',
+      message: 'data must have at least one of documentId, locationId, userId and notificationIds',
+    });
     expect(await ids({})).toEqual(['a']);
   });
 
   test('by ids, which combine with the other filters', async () => {
     await add('a', { location: { id: 'l1' } });
     await add('b');
-    expect(await remove({ notificationIds: ['a', 'b', 'nowhere'], locationId: 'l1' })).toEqual({ a: deleted, b: failed, nowhere: failed });
+    expect(await remove({ notificationIds: ['a', 'b', 'nowhere'], locationId: 'l1' })).toEqual({
+      a: deleted,
+      b: failed,
+      nowhere: failed,
+    });
     expect(await ids({})).toEqual(['b']);
   });
 
   test('of a document, a location, or a user; what is for everybody is of no user', async () => {
-    for (const [id, more] of [['a', {}], ['b', { documentId: 'offer', location: { id: 'l1' } }], ['c', { location: { id: 'l1' } }], ['d', { notifyUsers: [], notifyAll: true }], ['e', { notifyUsers: [{ userId: 'lin' }] }]] as const) await add(id, more);
+    for (const [id, more] of [
+      ['a', {}],
+      ['b', { documentId: 'offer', location: { id: 'l1' } }],
+      ['c', { location: { id: 'l1' } }],
+      ['d', { notifyUsers: [], notifyAll: true }],
+      ['e', { notifyUsers: [{ userId: 'lin' }] }],
+    ] as const)
+      await add(id, more);
     expect(await remove({ userId: 'lin' })).toEqual({ e: deleted });
     expect(await remove({ locationId: 'l1', userId: 'grace' })).toEqual({ c: deleted, b: deleted });
     expect(await remove({ documentId: 'offer' })).toEqual({});
@@ -354,7 +549,9 @@ describe('notifications/delete', () => {
   test('leaves nothing of it, and its id is free', async () => {
     await add('a', { location: { id: 'l1' }, notifyAll: true });
     await remove({ notificationIds: ['a'] });
-    const left = (await everyItem(engine)).filter(({ PK, _t }) => PK.includes(customer.apiKey) && ['Notification', 'Involvement', 'RecordId'].includes(_t));
+    const left = (await everyItem(engine)).filter(
+      ({ PK, _t }) => PK.includes(customer.apiKey) && ['Notification', 'Involvement', 'RecordId'].includes(_t),
+    );
     expect(left).toEqual([]);
     await add('a', { documentId: 'offer' });
     expect(await ids({ documentId: 'offer' })).toEqual(['a']);
@@ -372,7 +569,12 @@ describe('notifications/delete', () => {
     const table = new Table(DynamoDBDocumentClient.from(engine.client), TABLE_NAME);
     const organization = await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' });
     const times = [0, 60_000];
-    const { results, hasMore } = await new NotificationRemover(table, () => times.shift()!).remove(customer.apiKey, organization!, undefined, { userId: 'grace' });
+    const { results, hasMore } = await new NotificationRemover(table, () => times.shift()!).remove(
+      customer.apiKey,
+      organization!,
+      undefined,
+      { userId: 'grace' },
+    );
     expect([results.length, hasMore]).toEqual([100, true]);
     const { body } = await customer.call(DELETE, { organizationId: 'acme', userId: 'grace' });
     expect([Object.keys(body.result.data).length, body.result.hasMore]).toEqual([10, false]);

@@ -16,18 +16,39 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 beforeEach(async () => {
   customer = await newCustomer();
-  await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', createOrganization: true, documents: [{ documentId: 'nda' }, { documentId: 'offer' }] });
-  await customer.ok('/v2/users/add', { organizationId: 'acme', users: ['ada', 'grace', 'lin'].map((userId) => ({ userId })) });
+  await customer.ok('/v2/organizations/documents/add', {
+    organizationId: 'acme',
+    createOrganization: true,
+    documents: [{ documentId: 'nda' }, { documentId: 'offer' }],
+  });
+  await customer.ok('/v2/users/add', {
+    organizationId: 'acme',
+    users: ['ada', 'grace', 'lin'].map((userId) => ({ userId })),
+  });
 });
 
-const add = (notificationId: string, to: readonly string[] | 'everybody', more: object = {}) => customer.ok(ADD, {
-  organizationId: 'acme', documentId: 'nda', notificationId, actionUser: { userId: 'ada' }, notifyUsers: to === 'everybody' ? [] : to.map((userId) => ({ userId })), notifyAll: to === 'everybody',
-  displayHeadlineMessageTemplate: 'x', displayBodyMessage: 'y', ...more,
-});
-const listed = async (userId: string, more: object = {}) => (await customer.ok(GET, { organizationId: 'acme', userId, order: 'asc', ...more })).map(({ id }: { id: string }) => id) as string[];
+const add = (notificationId: string, to: readonly string[] | 'everybody', more: object = {}) =>
+  customer.ok(ADD, {
+    organizationId: 'acme',
+    documentId: 'nda',
+    notificationId,
+    actionUser: { userId: 'ada' },
+    notifyUsers: to === 'everybody' ? [] : to.map((userId) => ({ userId })),
+    notifyAll: to === 'everybody',
+    displayHeadlineMessageTemplate: 'x',
+    displayBodyMessage: 'y',
+    ...more,
+  });
+const listed = async (userId: string, more: object = {}) =>
+  (await customer.ok(GET, { organizationId: 'acme', userId, order: 'asc', ...more })).map(
+    ({ id }: { id: string }) => id,
+  ) as string[];
 
 /** All pages of a user's notifications; `between` runs after each. */
-async function pages(data: object, between: (page: number) => Promise<unknown> = async () => undefined): Promise<string[][]> {
+async function pages(
+  data: object,
+  between: (page: number) => Promise<unknown> = async () => undefined,
+): Promise<string[][]> {
   const found: string[][] = [];
   let pageToken: string | undefined;
   do {
@@ -64,7 +85,11 @@ describe('a user is shown', () => {
     await add('1', 'everybody');
     await add('2', 'everybody', { documentId: 'offer' });
     expect(await listed('stranger')).toEqual([]);
-    await customer.ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' });
+    await customer.ok('/v2/organizations/documents/access/update', {
+      organizationId: 'acme',
+      documentIds: ['nda'],
+      accessType: 'restricted',
+    });
     expect(await listed('grace')).toEqual(['2']);
     await customer.ok('/v2/users/add', { organizationId: 'acme', documentId: 'nda', users: [{ userId: 'grace' }] });
     expect(await listed('grace')).toEqual(['1', '2']);
@@ -75,14 +100,26 @@ describe('a user is shown', () => {
     expect(await listed('stranger')).toEqual(['1']);
   });
 
-  test('what has a context only when all of it is the user\'s', async () => {
+  test("what has a context only when all of it is the user's", async () => {
     await add('1', ['grace'], { context: { access: { region: 'eu', level: 2 } } });
     await add('2', ['grace'], { context: { access: { region: 'eu' } } });
     await add('3', ['grace']);
     expect(await listed('grace')).toEqual(['3']);
-    await customer.ok('/v2/auth/permissions/add', { user: { userId: 'grace' }, permissions: { resources: [{ type: 'document', id: 'nda', organizationId: 'acme', context: { access: { region: ['eu', 'us'] } } }] } });
+    await customer.ok('/v2/auth/permissions/add', {
+      user: { userId: 'grace' },
+      permissions: {
+        resources: [
+          { type: 'document', id: 'nda', organizationId: 'acme', context: { access: { region: ['eu', 'us'] } } },
+        ],
+      },
+    });
     expect(await listed('grace')).toEqual(['2', '3']);
-    await customer.ok('/v2/auth/permissions/add', { user: { userId: 'grace' }, permissions: { resources: [{ type: 'document', id: 'offer', organizationId: 'acme', context: { access: { level: 2 } } }] } });
+    await customer.ok('/v2/auth/permissions/add', {
+      user: { userId: 'grace' },
+      permissions: {
+        resources: [{ type: 'document', id: 'offer', organizationId: 'acme', context: { access: { level: 2 } } }],
+      },
+    });
     expect(await listed('grace')).toEqual(['1', '2', '3']);
     expect(await customer.ok(GET, { organizationId: 'acme', documentId: 'nda' })).toHaveLength(3);
   });
@@ -90,12 +127,18 @@ describe('a user is shown', () => {
   test('nothing of a document that is gone, nor by its id', async () => {
     await add('1', ['grace'], { documentId: 'offer' });
     await add('2', ['grace']);
-    const { PK, SK } = (await everyItem(engine)).find(({ _t, documentId, PK: key }) => _t === DocumentEntity.type && documentId === 'offer' && key.includes(customer.apiKey))!;
+    const { PK, SK } = (await everyItem(engine)).find(
+      ({ _t, documentId, PK: key }) =>
+        _t === DocumentEntity.type && documentId === 'offer' && key.includes(customer.apiKey),
+    )!;
     await engine.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: { PK: { S: PK }, SK: { S: SK } } }));
     expect(await listed('grace')).toEqual(['2']);
     expect(await listed('grace', { notificationIds: ['1', '2'] })).toEqual(['2']);
-    expect((await customer.ok(GET, { organizationId: 'acme', notificationIds: ['1'] }))).toEqual([]);
-    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', documents: [{ documentId: 'offer' }] });
+    expect(await customer.ok(GET, { organizationId: 'acme', notificationIds: ['1'] })).toEqual([]);
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      documents: [{ documentId: 'offer' }],
+    });
     expect(await listed('grace')).toEqual(['2']);
     await add('1', ['grace'], { documentId: 'offer' });
     expect(await listed('grace')).toEqual(['2', '1']);
@@ -103,10 +146,16 @@ describe('a user is shown', () => {
 });
 
 describe('a notification about a thread', () => {
-  const thread = (annotationId: string, visibility?: object) => customer.ok('/v2/commentannotations/add', {
-    organizationId: 'acme', documentId: 'nda', commentAnnotations: [{ annotationId, visibility, commentData: [{ commentText: 'hello', from: { userId: 'ada' } }] }],
-  });
-  const about = (id: string, annotationId: string, to: readonly string[] | 'everybody' = ['ada', 'grace', 'lin']) => add(id, to, { notificationSource: 'comment', notificationSourceData: { annotationId } });
+  const thread = (annotationId: string, visibility?: object) =>
+    customer.ok('/v2/commentannotations/add', {
+      organizationId: 'acme',
+      documentId: 'nda',
+      commentAnnotations: [
+        { annotationId, visibility, commentData: [{ commentText: 'hello', from: { userId: 'ada' } }] },
+      ],
+    });
+  const about = (id: string, annotationId: string, to: readonly string[] | 'everybody' = ['ada', 'grace', 'lin']) =>
+    add(id, to, { notificationSource: 'comment', notificationSourceData: { annotationId } });
 
   test('that is restricted is shown to its author and to those whom it names, and to the server', async () => {
     await thread('open');
@@ -119,7 +168,9 @@ describe('a notification about a thread', () => {
     expect(await listed('lin')).toEqual(['1']);
     expect(await listed('lin', { notificationIds: ['1', '2', '3'] })).toEqual(['1']);
     expect(await customer.ok(GET, { organizationId: 'acme', documentId: 'nda' })).toHaveLength(3);
-    expect((await customer.ok('/v1/notifications/get', { organizationId: 'acme', userId: 'lin' })).map(({ id }: any) => id)).toEqual(['1']);
+    expect(
+      (await customer.ok('/v1/notifications/get', { organizationId: 'acme', userId: 'lin' })).map(({ id }: any) => id),
+    ).toEqual(['1']);
   });
 
   test('that is for members is shown to them alone', async () => {
@@ -128,7 +179,12 @@ describe('a notification about a thread', () => {
     await thread('members', { type: 'organizationPrivate' });
     await thread('others', { type: 'organizationPrivate', organizationId: 'other' });
     await thread('nobody', { type: 'organizationPrivate', organizationId: 'nowhere' });
-    for (const [id, annotationId] of [['1', 'members'], ['2', 'others'], ['3', 'nobody']] as const) await about(id, annotationId, ['ada', 'grace', 'lin', 'stranger']);
+    for (const [id, annotationId] of [
+      ['1', 'members'],
+      ['2', 'others'],
+      ['3', 'nobody'],
+    ] as const)
+      await about(id, annotationId, ['ada', 'grace', 'lin', 'stranger']);
     expect(await listed('ada')).toEqual(['1', '2', '3']);
     expect(await listed('grace')).toEqual(['1']);
     expect(await listed('lin')).toEqual(['1', '2']);
@@ -139,18 +195,34 @@ describe('a notification about a thread', () => {
     await thread('t');
     await thread('u');
     await about('1', 't');
-    await customer.ok('/v2/commentannotations/update', { organizationId: 'acme', documentId: 'nda', annotationIds: ['t', 'u'], updatedData: { context: { access: { region: 'eu' } } } });
+    await customer.ok('/v2/commentannotations/update', {
+      organizationId: 'acme',
+      documentId: 'nda',
+      annotationIds: ['t', 'u'],
+      updatedData: { context: { access: { region: 'eu' } } },
+    });
     await about('2', 'u');
     expect([await listed('ada'), await listed('grace')]).toEqual([[], []]);
-    await customer.ok('/v2/auth/permissions/add', { user: { userId: 'grace' }, permissions: { resources: [{ type: 'organization', id: 'acme', context: { access: { region: 'eu' } } }] } });
-    await customer.ok('/v2/commentannotations/delete', { organizationId: 'acme', documentId: 'nda', annotationIds: ['u'] });
+    await customer.ok('/v2/auth/permissions/add', {
+      user: { userId: 'grace' },
+      permissions: { resources: [{ type: 'organization', id: 'acme', context: { access: { region: 'eu' } } }] },
+    });
+    await customer.ok('/v2/commentannotations/delete', {
+      organizationId: 'acme',
+      documentId: 'nda',
+      annotationIds: ['u'],
+    });
     expect([await listed('ada'), await listed('grace')]).toEqual([[], ['1', '2']]);
   });
 
   test('is hidden from users who have no access to the document any more', async () => {
     await thread('t');
     await about('1', 't');
-    await customer.ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' });
+    await customer.ok('/v2/organizations/documents/access/update', {
+      organizationId: 'acme',
+      documentIds: ['nda'],
+      accessType: 'restricted',
+    });
     expect(await listed('grace')).toEqual([]);
     await customer.ok('/v2/users/add', { organizationId: 'acme', documentId: 'nda', users: [{ userId: 'grace' }] });
     expect(await listed('grace')).toEqual(['1']);
@@ -159,9 +231,18 @@ describe('a notification about a thread', () => {
   test('is shown by what the thread is now, and once it is gone by what it was when the notification was made', async () => {
     await thread('secret', { type: 'restricted', userIds: ['grace'] });
     await about('1', 'secret');
-    await customer.ok('/v2/commentannotations/update', { organizationId: 'acme', documentId: 'nda', annotationIds: ['secret'], updatedData: { visibility: { type: 'restricted', userIds: ['lin'] } } });
+    await customer.ok('/v2/commentannotations/update', {
+      organizationId: 'acme',
+      documentId: 'nda',
+      annotationIds: ['secret'],
+      updatedData: { visibility: { type: 'restricted', userIds: ['lin'] } },
+    });
     expect([await listed('grace'), await listed('lin')]).toEqual([[], ['1']]);
-    await customer.ok('/v2/commentannotations/delete', { organizationId: 'acme', documentId: 'nda', annotationIds: ['secret'] });
+    await customer.ok('/v2/commentannotations/delete', {
+      organizationId: 'acme',
+      documentId: 'nda',
+      annotationIds: ['secret'],
+    });
     expect([await listed('grace'), await listed('lin')]).toEqual([['1'], []]);
   });
 
@@ -169,39 +250,63 @@ describe('a notification about a thread', () => {
     await thread('secret', { type: 'restricted', userIds: [] });
     await about('1', 'unknown');
     expect(await listed('lin')).toEqual(['1']);
-    await customer.ok('/v2/notifications/update', { organizationId: 'acme', notifications: [{ id: '1', notificationSourceData: { annotationId: 'secret' } }] });
+    await customer.ok('/v2/notifications/update', {
+      organizationId: 'acme',
+      notifications: [{ id: '1', notificationSourceData: { annotationId: 'secret' } }],
+    });
     expect(await listed('lin')).toEqual([]);
-    await customer.ok('/v2/notifications/update', { organizationId: 'acme', notifications: [{ id: '1', notificationSourceData: {} }] });
+    await customer.ok('/v2/notifications/update', {
+      organizationId: 'acme',
+      notifications: [{ id: '1', notificationSourceData: {} }],
+    });
     expect(await listed('lin')).toEqual(['1']);
   });
 });
 
-describe('pages of a user\'s notifications', () => {
+describe("pages of a user's notifications", () => {
   const numbered = (count: number) => Array.from({ length: count }, (_, i) => String(i).padStart(3, '0'));
 
-  test.each(['asc', 'desc'])('in order %s hold each once, past the second page, with writers alongside', async (order) => {
-    const own = numbered(40);
-    for (const [index, id] of own.entries()) await add(id, index % 3 === 0 ? 'everybody' : index % 3 === 1 ? ['grace'] : ['grace', 'lin']);
-    const found = (await pages({ userId: 'grace', order, pageSize: 7 }, (page) => Promise.all([
-      add(`new-${page}`, page % 2 ? ['grace'] : 'everybody'),
-      customer.ok('/v2/notifications/update', { organizationId: 'acme', notifications: own.slice(0, 20).map((id) => ({ id, readByUserIds: [`reader-${page}`] })) }),
-      customer.ok('/v2/notifications/delete', { organizationId: 'acme', notificationIds: [`new-${page - 1}`] }),
-    ])));
-    expect(found.length).toBeGreaterThan(5);
-    const flat = found.flat();
-    expect(flat.filter((id) => !id.startsWith('new-'))).toEqual(order === 'asc' ? own : own.toReversed());
-    expect(new Set(flat).size).toBe(flat.length);
-  });
+  test.each(['asc', 'desc'])(
+    'in order %s hold each once, past the second page, with writers alongside',
+    async (order) => {
+      const own = numbered(40);
+      for (const [index, id] of own.entries())
+        await add(id, index % 3 === 0 ? 'everybody' : index % 3 === 1 ? ['grace'] : ['grace', 'lin']);
+      const found = await pages({ userId: 'grace', order, pageSize: 7 }, (page) =>
+        Promise.all([
+          add(`new-${page}`, page % 2 ? ['grace'] : 'everybody'),
+          customer.ok('/v2/notifications/update', {
+            organizationId: 'acme',
+            notifications: own.slice(0, 20).map((id) => ({ id, readByUserIds: [`reader-${page}`] })),
+          }),
+          customer.ok('/v2/notifications/delete', { organizationId: 'acme', notificationIds: [`new-${page - 1}`] }),
+        ]),
+      );
+      expect(found.length).toBeGreaterThan(5);
+      const flat = found.flat();
+      expect(flat.filter((id) => !id.startsWith('new-'))).toEqual(order === 'asc' ? own : own.toReversed());
+      expect(new Set(flat).size).toBe(flat.length);
+    },
+  );
 
   test('are full although the user may not see most', async () => {
-    await customer.ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds: ['offer'], accessType: 'restricted' });
-    for (const [index, id] of numbered(60).entries()) await add(id, 'everybody', { documentId: index % 6 === 0 ? 'nda' : 'offer' });
+    await customer.ok('/v2/organizations/documents/access/update', {
+      organizationId: 'acme',
+      documentIds: ['offer'],
+      accessType: 'restricted',
+    });
+    for (const [index, id] of numbered(60).entries())
+      await add(id, 'everybody', { documentId: index % 6 === 0 ? 'nda' : 'offer' });
     const found = await pages({ userId: 'grace', order: 'asc', pageSize: 4 });
     expect(found.map((page) => page.length)).toEqual([4, 4, 2]);
   });
 
   test('lose nothing where what is for everybody lies far before what names the user', async () => {
-    await customer.ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds: ['offer'], accessType: 'restricted' });
+    await customer.ok('/v2/organizations/documents/access/update', {
+      organizationId: 'acme',
+      documentIds: ['offer'],
+      accessType: 'restricted',
+    });
     const ids = numbered(20);
     for (const id of ids.slice(0, 12)) await add(id, 'everybody', { documentId: 'offer' });
     for (const id of ids.slice(12, 15)) await add(id, 'everybody');
@@ -212,16 +317,27 @@ describe('pages of a user\'s notifications', () => {
 
   test('end where the rest was deleted meanwhile', async () => {
     for (const id of numbered(5)) await add(id, ['grace']);
-    const deletes = (page: number) => (page === 1 ? customer.ok('/v2/notifications/delete', { organizationId: 'acme', userId: 'grace' }) : Promise.resolve());
+    const deletes = (page: number) =>
+      page === 1
+        ? customer.ok('/v2/notifications/delete', { organizationId: 'acme', userId: 'grace' })
+        : Promise.resolve();
     expect(await pages({ userId: 'grace', order: 'asc', pageSize: 2 }, deletes)).toEqual([['000', '001'], []]);
   });
 
   test('of one listing are not those of another', async () => {
     for (const id of numbered(3)) await add(id, ['grace', 'lin']);
-    const { pageToken } = (await customer.call(GET, { organizationId: 'acme', userId: 'grace', pageSize: 1 })).body.result;
-    for (const other of [{ userId: 'lin' }, { userId: 'grace', order: 'asc' }, { userId: 'grace', documentId: 'nda' }, {}]) {
+    const { pageToken } = (await customer.call(GET, { organizationId: 'acme', userId: 'grace', pageSize: 1 })).body
+      .result;
+    for (const other of [
+      { userId: 'lin' },
+      { userId: 'grace', order: 'asc' },
+      { userId: 'grace', documentId: 'nda' },
+      {},
+    ]) {
       expect((await customer.call(GET, { organizationId: 'acme', pageSize: 1, ...other, pageToken })).status).toBe(400);
     }
-    expect((await customer.call(GET, { organizationId: 'acme', userId: 'grace', pageSize: 2, pageToken })).body.result.data).toHaveLength(2);
+    expect(
+      (await customer.call(GET, { organizationId: 'acme', userId: 'grace', pageSize: 2, pageToken })).body.result.data,
+    ).toHaveLength(2);
   });
 });

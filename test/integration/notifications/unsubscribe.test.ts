@@ -20,7 +20,9 @@ beforeAll(async () => {
   engine = await startEngine();
 });
 afterAll(() => engine.stop());
-afterEach(() => { jest.restoreAllMocks(); });
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 beforeEach(async () => {
   customer = await newCustomer();
   await addDocument(customer);
@@ -29,15 +31,38 @@ beforeEach(async () => {
 const open = (token: string | undefined, method = 'GET') => openLink(token, { method, handler: unsubscribePage });
 /** What a mail program does (RFC 8058). */
 const oneClick = (token: string) => open(token, 'POST');
-const tokenFor = async (userId: string, organizationId: string = nda.organizationId) => tokenOf(await unsubscribeLinks.open(environment(process.env)).linkFor({ tenant: customer.apiKey, organizationId, userId }));
+const tokenFor = async (userId: string, organizationId: string = nda.organizationId) =>
+  tokenOf(
+    await unsubscribeLinks.open(environment(process.env)).linkFor({ tenant: customer.apiKey, organizationId, userId }),
+  );
 const tokenOf = (link: string) => new URL(link).searchParams.get('token')!;
-const config = async (userId: string, documentIds?: string[]) => (await customer.ok('/v2/notifications/config/get', { organizationId: nda.organizationId, userId, documentIds, getOrganizationConfig: documentIds === undefined }))[0].config;
-const addUsers = (...userIds: string[]) => customer.ok('/v2/users/add', { ...nda, users: userIds.map((userId) => ({ userId, email: `${userId}@example.com` })) });
-const set = (userId: string, levels: object, documentIds?: string[]) => customer.ok('/v2/notifications/config/set', { organizationId: nda.organizationId, userIds: [userId], config: levels, documentIds });
+const config = async (userId: string, documentIds?: string[]) =>
+  (
+    await customer.ok('/v2/notifications/config/get', {
+      organizationId: nda.organizationId,
+      userId,
+      documentIds,
+      getOrganizationConfig: documentIds === undefined,
+    })
+  )[0].config;
+const addUsers = (...userIds: string[]) =>
+  customer.ok('/v2/users/add', {
+    ...nda,
+    users: userIds.map((userId) => ({ userId, email: `${userId}@example.com` })),
+  });
+const set = (userId: string, levels: object, documentIds?: string[]) =>
+  customer.ok('/v2/notifications/config/set', {
+    organizationId: nda.organizationId,
+    userIds: [userId],
+    config: levels,
+    documentIds,
+  });
 
 describe('opening the link', () => {
   test('shows from whom the mails come and one button, whose form goes to the same address', async () => {
-    await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'named', organizationName: 'Acme <Inc>' }] });
+    await customer.ok('/v2/organizations/add', {
+      organizations: [{ organizationId: 'named', organizationName: 'Acme <Inc>' }],
+    });
     const token = await tokenFor('grace', 'named');
     const { status, html } = await open(token);
     expect(status).toBe(200);
@@ -68,7 +93,11 @@ describe('pressing its button, or one click in the mail program', () => {
 
   test('the body does not matter: forms, multipart, or none', async () => {
     await addUsers('grace');
-    for (const body of ['List-Unsubscribe=One-Click', '--b\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--b--', undefined]) {
+    for (const body of [
+      'List-Unsubscribe=One-Click',
+      '--b\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--b--',
+      undefined,
+    ]) {
       await set('grace', { email: 'ALL' });
       const event = eventOf(body, {}, { queryStringParameters: { token: await tokenFor('grace') } });
       expect((await unsubscribePage(event, { awsRequestId: 'aws' } as never)).statusCode).toBe(200);
@@ -80,13 +109,20 @@ describe('pressing its button, or one click in the mail program', () => {
     await addUsers('grace');
     const documents = Array.from({ length: 60 }, (_each, index) => ({ documentId: `doc-${index}` }));
     await customer.ok('/v2/organizations/documents/add', { organizationId: nda.organizationId, documents });
-    for (const some of [documents.slice(0, 30), documents.slice(30)]) await set('grace', { email: 'ALL', inbox: 'MINE' }, some.map(({ documentId }) => documentId));
+    for (const some of [documents.slice(0, 30), documents.slice(30)])
+      await set(
+        'grace',
+        { email: 'ALL', inbox: 'MINE' },
+        some.map(({ documentId }) => documentId),
+      );
     await set('grace', { inbox: 'NONE' }, ['nda']);
     await oneClick(await tokenFor('grace'));
     expect(await config('grace', ['doc-0'])).toEqual({ inbox: 'MINE', email: 'NONE' });
     expect(await config('grace', ['doc-59'])).toEqual({ inbox: 'MINE', email: 'NONE' });
     expect(await config('grace', ['nda'])).toEqual({ inbox: 'NONE', email: 'NONE' });
-    expect((await itemsOf(engine, customer, 'NotificationSettings')).filter(({ email }) => email !== 'NONE')).toHaveLength(1);
+    expect(
+      (await itemsOf(engine, customer, 'NotificationSettings')).filter(({ email }) => email !== 'NONE'),
+    ).toHaveLength(1);
     await set('grace', { email: 'MINE' });
     expect(await config('grace')).toMatchObject({ email: 'MINE' });
   });
@@ -115,11 +151,22 @@ describe('pressing its button, or one click in the mail program', () => {
 });
 
 describe('what is no token of ours', () => {
-  const expectUnknown = ({ status, html }: Shown) => expect({ status, known: html.includes('does not work') }).toEqual({ status: 410, known: true });
+  const expectUnknown = ({ status, html }: Shown) =>
+    expect({ status, known: html.includes('does not work') }).toEqual({ status: 410, known: true });
 
   test('any text, or another version of the key', async () => {
     const sealed = (await tokenFor('grace')).split('.')[1]!;
-    for (const token of [undefined, '', '1', '1.', `2.${sealed}`, sealed, `constructor.${sealed}`, '"><script>alert(1)</script>', 'x'.repeat(20_000)]) {
+    for (const token of [
+      undefined,
+      '',
+      '1',
+      '1.',
+      `2.${sealed}`,
+      sealed,
+      `constructor.${sealed}`,
+      '"><script>alert(1)</script>',
+      'x'.repeat(20_000),
+    ]) {
       expectUnknown(await open(token));
       expectUnknown(await open(token, 'POST'));
     }
@@ -137,7 +184,11 @@ describe('what is no token of ours', () => {
   });
 
   test('one that was sealed under what the secret says of its current version, which is no key', async () => {
-    const forged = sealBytes(deriveKey('1', ['unsubscribe']), Buffer.from(JSON.stringify([customer.apiKey, 'acme', 'grace'])), ['unsubscribe']);
+    const forged = sealBytes(
+      deriveKey('1', ['unsubscribe']),
+      Buffer.from(JSON.stringify([customer.apiKey, 'acme', 'grace'])),
+      ['unsubscribe'],
+    );
     expectUnknown(await oneClick(`current.${forged.toString('base64url')}`));
   });
 
@@ -153,9 +204,23 @@ describe('the worker that sends mail', () => {
     const system = new MailSystem(engine, customer);
     await addUsers('grace');
     await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
-    const comment = (annotationId: string) => customer.ok('/v2/commentannotations/add', {
-      ...nda, commentAnnotations: [{ annotationId, commentData: [{ commentText: 'Hello', from: { userId: 'ada', name: 'Ada' }, taggedUserContacts: [{ userId: 'grace' }], triggerNotification: true }] }],
-    });
+    const comment = (annotationId: string) =>
+      customer.ok('/v2/commentannotations/add', {
+        ...nda,
+        commentAnnotations: [
+          {
+            annotationId,
+            commentData: [
+              {
+                commentText: 'Hello',
+                from: { userId: 'ada', name: 'Ada' },
+                taggedUserContacts: [{ userId: 'grace' }],
+                triggerNotification: true,
+              },
+            ],
+          },
+        ],
+      });
     const work = async () => {
       await system.fanOut();
       return sendEmail(messagesEvent(system.queue.splice(0).map(({ body }) => body)), lambdaContext());
@@ -175,7 +240,13 @@ describe('the worker that sends mail', () => {
 
   test('fails for what it cannot read of the table, so that the message comes again', async () => {
     jest.spyOn(openTable(environment(process.env)), 'get').mockRejectedValueOnce(new Error('out of order'));
-    const answer = await sendEmail(messagesEvent([{ tenant: customer.apiKey, mailId: 'mail_1' }, { tenant: customer.apiKey, mailId: 'mail_2' }]), lambdaContext());
+    const answer = await sendEmail(
+      messagesEvent([
+        { tenant: customer.apiKey, mailId: 'mail_1' },
+        { tenant: customer.apiKey, mailId: 'mail_2' },
+      ]),
+      lambdaContext(),
+    );
     expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: 'message-0' }] });
   });
 });

@@ -21,8 +21,22 @@ const thumb = (changes: object = {}) => ({ annotationId: 'thumb', icon: '👍', 
 const unreact = (...annotationIds: string[]) => customer.ok('/v2/reactions/delete', { ...nda, annotationIds });
 const added = (annotationId: string) => ({ success: true, annotationId, message: 'Reaction added.' });
 const refused = (annotationId: string, message: string) => ({ success: false, annotationId, message });
-const addThread = (thread: object = {}) => customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [{ annotationId: 'thread', commentData: [{ commentText: 'First', from: bob }, { commentText: 'Second', from: ada }], ...thread }] });
-const getComments = (data: object = {}) => customer.ok('/v2/commentannotations/comments/get', { ...nda, annotationId: 'thread', ...data });
+const addThread = (thread: object = {}) =>
+  customer.ok('/v2/commentannotations/add', {
+    ...nda,
+    commentAnnotations: [
+      {
+        annotationId: 'thread',
+        commentData: [
+          { commentText: 'First', from: bob },
+          { commentText: 'Second', from: ada },
+        ],
+        ...thread,
+      },
+    ],
+  });
+const getComments = (data: object = {}) =>
+  customer.ok('/v2/commentannotations/comments/get', { ...nda, annotationId: 'thread', ...data });
 
 /** Each test has a tenant of its own. */
 beforeEach(async () => {
@@ -38,13 +52,29 @@ function nextMillisecond(): number {
 }
 
 describe('the lastUpdated of a thread', () => {
-  const since = async (updatedAfter: number) => (await customer.ok('/v2/commentannotations/get', { ...nda, updatedAfter })).map(({ annotationId }: any) => annotationId);
+  const since = async (updatedAfter: number) =>
+    (await customer.ok('/v2/commentannotations/get', { ...nda, updatedAfter })).map(
+      ({ annotationId }: any) => annotationId,
+    );
   const longAgo = { createdAt: 1_000, lastUpdated: 1_000 };
-  const old = (annotationId: string) => ({ annotationId, ...longAgo, commentData: ['First', 'Second'].map((commentText) => ({ commentText, from: bob, ...longAgo })) });
-  const on = (annotationId: string, id: string, commentId = 1, from: object = ada) => ({ annotationId: id, icon: '+', from, commentAnnotationId: annotationId, commentId });
+  const old = (annotationId: string) => ({
+    annotationId,
+    ...longAgo,
+    commentData: ['First', 'Second'].map((commentText) => ({ commentText, from: bob, ...longAgo })),
+  });
+  const on = (annotationId: string, id: string, commentId = 1, from: object = ada) => ({
+    annotationId: id,
+    icon: '+',
+    from,
+    commentAnnotationId: annotationId,
+    commentId,
+  });
 
   test('moves when users react to its comments or take reactions back, so that pollers find the thread', async () => {
-    await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: ['thread', 'other', 'quiet'].map(old) });
+    await customer.ok('/v2/commentannotations/add', {
+      ...nda,
+      commentAnnotations: ['thread', 'other', 'quiet'].map(old),
+    });
     const start = Date.now();
     expect(await since(start)).toEqual([]);
     await react(on('thread', 'r1'), on('thread', 'r2', 2), on('other', 'r3'));
@@ -69,16 +99,24 @@ describe('the lastUpdated of a thread', () => {
     const users = Array.from({ length: 6 }, (_each, index) => ({ userId: `u${index}` }));
     await Promise.all(users.map((from, index) => react(on('thread', `r${index}`, 1 + (index % 2), from))));
     const comments = await getComments();
-    expect(comments.flatMap(({ reactionAnnotationIds }: any) => reactionAnnotationIds).sort()).toEqual(users.map((_user, index) => `r${index}`));
+    expect(comments.flatMap(({ reactionAnnotationIds }: any) => reactionAnnotationIds).sort()).toEqual(
+      users.map((_user, index) => `r${index}`),
+    );
   });
 });
 
 describe('reactions on the document', () => {
   test('are added, the answer a map by their ids', async () => {
-    const { status, body } = await customer.call('/v2/reactions/add', { ...nda, reactions: [thumb(), thumb({ annotationId: '__proto__', icon: '🎉' })] });
+    const { status, body } = await customer.call('/v2/reactions/add', {
+      ...nda,
+      reactions: [thumb(), thumb({ annotationId: '__proto__', icon: '🎉' })],
+    });
     expect(status).toBe(200);
     expect(body.result).toMatchObject({ status: 'success', message: 'Reaction(s) added successfully.' });
-    expect(Object.entries(body.result.data)).toEqual([['thumb', added('thumb')], ['__proto__', added('__proto__')]]);
+    expect(Object.entries(body.result.data)).toEqual([
+      ['thumb', added('thumb')],
+      ['__proto__', added('__proto__')],
+    ]);
   });
 
   test('get an id that sorts by time when none is given', async () => {
@@ -100,7 +138,9 @@ describe('reactions on the document', () => {
     const location = JSON.parse('{"id":7,"locationName":"Page 7","__proto__":{"deep":[1]}}');
     await react(thumb({ location }), thumb({ annotationId: 'elsewhere' }));
     const found = (await itemsOf(engine, customer, 'Reaction')).filter(({ gsi2pk }) => gsi2pk !== undefined);
-    expect(found.map(({ annotationId, gsi2pk }) => [annotationId, gsi2pk])).toEqual([['thumb', `T#${customer.apiKey}#LOCATION#nda#7`]]);
+    expect(found.map(({ annotationId, gsi2pk }) => [annotationId, gsi2pk])).toEqual([
+      ['thumb', `T#${customer.apiKey}#LOCATION#nda#7`],
+    ]);
     expect(found[0]!.location).toBe('{"id":7,"locationName":"Page 7","__proto__":{"deep":[1]}}');
   });
 
@@ -113,7 +153,8 @@ describe('reactions on the document', () => {
 
 describe('the same id again', () => {
   test('by another user adds to the reaction; by the same one changes nothing and succeeds', async () => {
-    for (const from of [ada, bob, { ...ada, name: 'Ada Lovelace' }]) expect(await react(thumb({ from }))).toEqual({ thumb: added('thumb') });
+    for (const from of [ada, bob, { ...ada, name: 'Ada Lovelace' }])
+      expect(await react(thumb({ from }))).toEqual({ thumb: added('thumb') });
     const [reaction, ...others] = await itemsOf(engine, customer, 'Reaction');
     expect(others).toEqual([]);
     expect(reaction!.fromUsers.map(({ from }: any) => from)).toEqual([ada, bob]);
@@ -122,18 +163,32 @@ describe('the same id again', () => {
 
   test('with another icon fails, and leaves it as it was', async () => {
     await react(thumb());
-    expect(await react(thumb({ icon: '👎', from: bob }), thumb({ annotationId: 'other' }))).toEqual({ thumb: refused('thumb', 'Reaction has another icon.'), other: added('other') });
-    expect((await itemsOf(engine, customer, 'Reaction')).map(({ icon, fromUsers }) => [icon, fromUsers.length])).toEqual([['👍', 1], ['👍', 1]]);
+    expect(await react(thumb({ icon: '👎', from: bob }), thumb({ annotationId: 'other' }))).toEqual({
+      thumb: refused('thumb', 'Reaction has another icon.'),
+      other: added('other'),
+    });
+    expect(
+      (await itemsOf(engine, customer, 'Reaction')).map(({ icon, fromUsers }) => [icon, fromUsers.length]),
+    ).toEqual([
+      ['👍', 1],
+      ['👍', 1],
+    ]);
   });
 
   test('in one call, by 50 users, is one reaction of all of them; with one more it is none, and one more later fails', async () => {
     const users = Array.from({ length: 51 }, (_each, index) => ({ userId: `user-${index}` }));
-    expect(await react(...users.map((from) => thumb({ from })))).toEqual({ thumb: refused('thumb', 'Reaction can have at most 50 users.') });
+    expect(await react(...users.map((from) => thumb({ from })))).toEqual({
+      thumb: refused('thumb', 'Reaction can have at most 50 users.'),
+    });
     expect(await itemsOf(engine, customer, 'Reaction')).toEqual([]);
     expect(await react(...users.slice(0, 50).map((from) => thumb({ from })))).toEqual({ thumb: added('thumb') });
-    expect(await react(thumb({ from: users[50] }))).toEqual({ thumb: refused('thumb', 'Reaction can have at most 50 users.') });
+    expect(await react(thumb({ from: users[50] }))).toEqual({
+      thumb: refused('thumb', 'Reaction can have at most 50 users.'),
+    });
     const [reaction] = await itemsOf(engine, customer, 'Reaction');
-    expect(reaction!.fromUsers.map(({ from }: any) => from.userId)).toEqual(users.slice(0, 50).map(({ userId }) => userId));
+    expect(reaction!.fromUsers.map(({ from }: any) => from.userId)).toEqual(
+      users.slice(0, 50).map(({ userId }) => userId),
+    );
     expect(await itemsOf(engine, customer, 'Involvement')).toHaveLength(50);
   });
 
@@ -145,10 +200,17 @@ describe('the same id again', () => {
   });
 
   test('in another document is another reaction', async () => {
-    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', documents: [{ documentId: 'other' }] });
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      documents: [{ documentId: 'other' }],
+    });
     await react(thumb());
-    expect(await customer.ok('/v2/reactions/add', { ...nda, documentId: 'other', reactions: [thumb({ icon: '🎉' })] })).toEqual({ thumb: added('thumb') });
-    expect(await customer.ok('/v2/reactions/delete', { ...nda, annotationIds: ['thumb'] })).toMatchObject({ thumb: { success: true } });
+    expect(
+      await customer.ok('/v2/reactions/add', { ...nda, documentId: 'other', reactions: [thumb({ icon: '🎉' })] }),
+    ).toEqual({ thumb: added('thumb') });
+    expect(await customer.ok('/v2/reactions/delete', { ...nda, annotationIds: ['thumb'] })).toMatchObject({
+      thumb: { success: true },
+    });
     expect((await itemsOf(engine, customer, 'Reaction')).map(({ icon }) => icon)).toEqual(['🎉']);
   });
 });
@@ -157,15 +219,29 @@ describe('reactions on a comment', () => {
   test('are named by it, and shown with it in full', async () => {
     await addThread();
     const before = Date.now();
-    expect(await react(thumb(onComment), thumb({ ...onComment, from: bob }), thumb({ ...onComment, annotationId: 'party', icon: '🎉' }))).toEqual({ thumb: added('thumb'), party: added('party') });
+    expect(
+      await react(
+        thumb(onComment),
+        thumb({ ...onComment, from: bob }),
+        thumb({ ...onComment, annotationId: 'party', icon: '🎉' }),
+      ),
+    ).toEqual({ thumb: added('thumb'), party: added('party') });
     const [first, second] = await getComments();
     expect(first.reactionAnnotationIds).toEqual(['thumb', 'party']);
     expect(second).toMatchObject({ reactionAnnotationIds: [], reactionAnnotations: [] });
     const [{ createdAt, ...shown }, party] = first.reactionAnnotations;
     expect(createdAt).toBeGreaterThanOrEqual(before);
     expect(shown).toEqual({
-      annotationId: 'thumb', type: 'reaction', icon: '👍', commentAnnotationId: 'thread', commentId: 1,
-      fromUsers: [{ from: ada, lastUpdated: createdAt }, { from: bob, lastUpdated: createdAt }], lastUpdated: createdAt,
+      annotationId: 'thumb',
+      type: 'reaction',
+      icon: '👍',
+      commentAnnotationId: 'thread',
+      commentId: 1,
+      fromUsers: [
+        { from: ada, lastUpdated: createdAt },
+        { from: bob, lastUpdated: createdAt },
+      ],
+      lastUpdated: createdAt,
       metadata: { apiKey: customer.apiKey, ...nda },
     });
     expect(party).toMatchObject({ annotationId: 'party', icon: '🎉', fromUsers: [{ from: ada }] });
@@ -177,47 +253,81 @@ describe('reactions on a comment', () => {
     ['a comment that there is not', { commentAnnotationId: 'thread', commentId: 3 }],
   ])('on %s fail alone', async (_what, where) => {
     await addThread();
-    expect(await react(thumb(where), thumb({ annotationId: 'other', ...onComment }))).toEqual({ thumb: refused('thumb', 'Comment does not exist.'), other: added('other') });
+    expect(await react(thumb(where), thumb({ annotationId: 'other', ...onComment }))).toEqual({
+      thumb: refused('thumb', 'Comment does not exist.'),
+      other: added('other'),
+    });
     expect((await itemsOf(engine, customer, 'Reaction')).map(({ annotationId }) => annotationId)).toEqual(['other']);
   });
 
   test('stay on it: the same id on another comment fails, without a comment it adds to the one that is there', async () => {
     await addThread();
     await react(thumb(onComment));
-    expect(await react(thumb({ ...onComment, commentId: 2, from: bob }))).toEqual({ thumb: refused('thumb', 'Reaction is on something else.') });
+    expect(await react(thumb({ ...onComment, commentId: 2, from: bob }))).toEqual({
+      thumb: refused('thumb', 'Reaction is on something else.'),
+    });
     expect(await react(thumb({ from: bob }))).toEqual({ thumb: added('thumb') });
     const [first] = await getComments();
-    expect(first.reactionAnnotations.map(({ fromUsers }: any) => fromUsers.map(({ from }: any) => from.userId))).toEqual([['ada', 'bob']]);
-    expect((await emitted(engine, customer)).map(({ data }) => data.actionUser.userId).toSorted()).toEqual(['ada', 'bob']);
+    expect(
+      first.reactionAnnotations.map(({ fromUsers }: any) => fromUsers.map(({ from }: any) => from.userId)),
+    ).toEqual([['ada', 'bob']]);
+    expect((await emitted(engine, customer)).map(({ data }) => data.actionUser.userId).toSorted()).toEqual([
+      'ada',
+      'bob',
+    ]);
   });
 
   test('take the location of the thread when they have none of their own', async () => {
     await addThread({ location: { id: 'page-1' } });
     await react(thumb(onComment), thumb({ ...onComment, annotationId: 'own', location: { id: 'page-2' } }));
     const [first] = await getComments();
-    expect(first.reactionAnnotations.map(({ location, locationId }: any) => [location, locationId])).toEqual([[{ id: 'page-1' }, 'page-1'], [{ id: 'page-2' }, 'page-2']]);
+    expect(first.reactionAnnotations.map(({ location, locationId }: any) => [location, locationId])).toEqual([
+      [{ id: 'page-1' }, 'page-1'],
+      [{ id: 'page-2' }, 'page-2'],
+    ]);
   });
 
   test('many at once, by many users, in many requests: none is lost, neither reaction nor user nor event', async () => {
     await addThread();
     const users = Array.from({ length: 12 }, (_each, index) => ({ userId: `user-${index}` }));
-    const answers = await Promise.all(users.map((from) => react(thumb({ ...onComment, annotationId: undefined, from }), thumb({ ...onComment, from }))));
+    const answers = await Promise.all(
+      users.map((from) => react(thumb({ ...onComment, annotationId: undefined, from }), thumb({ ...onComment, from }))),
+    );
     expect(answers.flatMap((answer) => Object.values(answer)).filter(({ success }: any) => !success)).toEqual([]);
     const [{ reactionAnnotationIds, reactionAnnotations }] = await getComments();
-    expect(reactionAnnotationIds.toSorted()).toEqual([...new Set(answers.flatMap((answer) => Object.keys(answer)))].toSorted());
+    expect(reactionAnnotationIds.toSorted()).toEqual(
+      [...new Set(answers.flatMap((answer) => Object.keys(answer)))].toSorted(),
+    );
     const all = users.map(({ userId }) => userId).toSorted();
-    const usersOf = (id: string) => reactionAnnotations.find(({ annotationId }: any) => annotationId === id).fromUsers.map(({ from }: any) => from.userId).toSorted();
+    const usersOf = (id: string) =>
+      reactionAnnotations
+        .find(({ annotationId }: any) => annotationId === id)
+        .fromUsers.map(({ from }: any) => from.userId)
+        .toSorted();
     expect(usersOf('thumb')).toEqual(all);
-    expect((await emitted(engine, customer)).map(({ event, data }) => `${event} ${data.actionUser.userId}`).toSorted()).toEqual(all.flatMap((userId) => [`comment.reaction_add ${userId}`, `comment.reaction_add ${userId}`]));
+    expect(
+      (await emitted(engine, customer)).map(({ event, data }) => `${event} ${data.actionUser.userId}`).toSorted(),
+    ).toEqual(all.flatMap((userId) => [`comment.reaction_add ${userId}`, `comment.reaction_add ${userId}`]));
     expect(await involvements(engine, customer, 'user-3')).toHaveLength(2);
   });
 
   test('go with it when it is deleted, and with the thread', async () => {
     await addThread();
-    await react(thumb(onComment), thumb({ ...onComment, commentId: 2, annotationId: 'second' }), thumb({ annotationId: 'loose' }));
+    await react(
+      thumb(onComment),
+      thumb({ ...onComment, commentId: 2, annotationId: 'second' }),
+      thumb({ annotationId: 'loose' }),
+    );
     await customer.ok('/v2/commentannotations/comments/delete', { ...nda, annotationId: 'thread', commentIds: [1] });
-    expect((await itemsOf(engine, customer, 'Reaction')).map(({ annotationId }) => annotationId).toSorted()).toEqual(['loose', 'second']);
-    expect(await involvements(engine, customer, 'ada')).toEqual([['comment', 'thread', 2, true], ['reaction', 'loose', true], ['reaction', 'second', true]]);
+    expect((await itemsOf(engine, customer, 'Reaction')).map(({ annotationId }) => annotationId).toSorted()).toEqual([
+      'loose',
+      'second',
+    ]);
+    expect(await involvements(engine, customer, 'ada')).toEqual([
+      ['comment', 'thread', 2, true],
+      ['reaction', 'loose', true],
+      ['reaction', 'second', true],
+    ]);
     await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['thread'] });
     expect(await involvements(engine, customer, 'ada')).toEqual([['reaction', 'loose', true]]);
     expect(await react(thumb({ icon: '🎉' }))).toEqual({ thumb: added('thumb') });
@@ -229,22 +339,51 @@ describe('comment.reaction_add', () => {
     await addThread();
     await react(thumb(onComment), thumb({ ...onComment, from: bob }));
     await react(thumb({ ...onComment, from: bob }));
-    const events = (await emitted(engine, customer)).toSorted((a, b) => (a.data.actionUser.userId < b.data.actionUser.userId ? -1 : 1));
-    expect(events.map(({ event, data }) => [event, data.actionUser])).toEqual([['comment.reaction_add', ada], ['comment.reaction_add', bob]]);
+    const events = (await emitted(engine, customer)).toSorted((a, b) =>
+      a.data.actionUser.userId < b.data.actionUser.userId ? -1 : 1,
+    );
+    expect(events.map(({ event, data }) => [event, data.actionUser])).toEqual([
+      ['comment.reaction_add', ada],
+      ['comment.reaction_add', bob],
+    ]);
     const [{ data, audience }] = events as [any];
-    expect(data.commentAnnotation).toMatchObject({ annotationId: 'thread', commentCount: 2, comments: [{ commentId: 1 }] });
-    expect(data.targetComment).toMatchObject({ commentId: 1, commentText: 'First', reactionAnnotationIds: ['thumb'], reactionAnnotations: [{ annotationId: 'thumb', icon: '👍' }] });
-    expect(events.map((one) => one.data.targetComment.reactionAnnotations[0].fromUsers.map(({ from }: any) => from))).toEqual([[ada], [bob]]);
-    expect(data.metadata).toMatchObject({ apiKey: customer.apiKey, organization: { organizationId: 'acme' }, document: { documentId: 'nda', documentName: 'NDA' } });
+    expect(data.commentAnnotation).toMatchObject({
+      annotationId: 'thread',
+      commentCount: 2,
+      comments: [{ commentId: 1 }],
+    });
+    expect(data.targetComment).toMatchObject({
+      commentId: 1,
+      commentText: 'First',
+      reactionAnnotationIds: ['thumb'],
+      reactionAnnotations: [{ annotationId: 'thumb', icon: '👍' }],
+    });
+    expect(
+      events.map((one) => one.data.targetComment.reactionAnnotations[0].fromUsers.map(({ from }: any) => from)),
+    ).toEqual([[ada], [bob]]);
+    expect(data.metadata).toMatchObject({
+      apiKey: customer.apiKey,
+      organization: { organizationId: 'acme' },
+      document: { documentId: 'nda', documentName: 'NDA' },
+    });
     expect(data.visibility).toBeUndefined();
-    expect(audience).toMatchObject({ actorId: 'ada', addressed: ['bob'], following: ['ada'], thread: { annotationId: 'thread', authorId: 'bob' } });
+    expect(audience).toMatchObject({
+      actorId: 'ada',
+      addressed: ['bob'],
+      following: ['ada'],
+      thread: { annotationId: 'thread', authorId: 'bob' },
+    });
   });
 
   test('of a private thread says who may see it', async () => {
     await addThread({ visibility: { type: 'restricted', userIds: ['ada'] } });
     await react(thumb(onComment));
     await unreact('thumb');
-    expect((await emitted(engine, customer)).map(({ event, data, audience }) => [event, data.visibility, audience.thread.visibility]).toSorted()).toEqual([
+    expect(
+      (await emitted(engine, customer))
+        .map(({ event, data, audience }) => [event, data.visibility, audience.thread.visibility])
+        .toSorted(),
+    ).toEqual([
       ['comment.reaction_add', { type: 'restricted', userIds: ['ada'] }, { type: 'restricted', userIds: ['ada'] }],
       ['comment.reaction_delete', { type: 'restricted', userIds: ['ada'] }, { type: 'restricted', userIds: ['ada'] }],
     ]);
@@ -255,7 +394,12 @@ describe('comment.reaction_add', () => {
     await addThread({ commentData: [{ commentText: 'x'.repeat(30_000), attachments, from: bob }] });
     expect(await react(thumb(onComment))).toEqual({ thumb: added('thumb') });
     expect((await emitted(engine, customer)).map(({ data }) => data)).toMatchObject([
-      { truncated: true, actionUser: { userId: 'ada' }, commentAnnotation: { annotationId: 'thread' }, targetComment: { commentId: 1, reactionAnnotations: [{ annotationId: 'thumb', icon: '👍' }] } },
+      {
+        truncated: true,
+        actionUser: { userId: 'ada' },
+        commentAnnotation: { annotationId: 'thread' },
+        targetComment: { commentId: 1, reactionAnnotations: [{ annotationId: 'thumb', icon: '👍' }] },
+      },
     ]);
     expect((await getComments())[0].reactionAnnotationIds).toEqual(['thumb']);
   });
@@ -270,8 +414,12 @@ describe('comment.reaction_add', () => {
 test('an id that a document which is gone left behind is free', async () => {
   await react(thumb());
   const [name] = await itemsOf(engine, customer, 'RecordId');
-  for (const type of ['Reaction', 'Involvement']) for (const { PK, SK } of await itemsOf(engine, customer, type)) await engine.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: marshall({ PK, SK }) }));
-  await engine.client.send(new PutItemCommand({ TableName: TABLE_NAME, Item: marshall({ ...name, document: 'doc_gone' }) }));
+  for (const type of ['Reaction', 'Involvement'])
+    for (const { PK, SK } of await itemsOf(engine, customer, type))
+      await engine.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: marshall({ PK, SK }) }));
+  await engine.client.send(
+    new PutItemCommand({ TableName: TABLE_NAME, Item: marshall({ ...name, document: 'doc_gone' }) }),
+  );
   expect(await unreact('thumb')).toEqual({ thumb: { success: false, message: 'Reaction does not exist.' } });
   expect(await react(thumb({ icon: '🎉' }))).toEqual({ thumb: added('thumb') });
   expect(await react(thumb({ icon: '🎉', from: bob }))).toEqual({ thumb: added('thumb') });
@@ -281,25 +429,40 @@ test('an id that a document which is gone left behind is free', async () => {
 describe('/v2/reactions/delete', () => {
   test('answers per id, one that there is not with success false', async () => {
     await react(thumb(), thumb({ annotationId: '__proto__' }));
-    const { body } = await customer.call('/v2/reactions/delete', { ...nda, annotationIds: ['thumb', 'nothing', 'thumb', '__proto__'] });
+    const { body } = await customer.call('/v2/reactions/delete', {
+      ...nda,
+      annotationIds: ['thumb', 'nothing', 'thumb', '__proto__'],
+    });
     expect(body.result.message).toBe('Reaction(s) deleted successfully.');
     expect(Object.entries(body.result.data)).toEqual([
       ['thumb', { success: true, message: 'Reaction deleted.' }],
       ['nothing', { success: false, message: 'Reaction does not exist.' }],
       ['__proto__', { success: true, message: 'Reaction deleted.' }],
     ]);
-    for (const type of ['Reaction', 'Involvement', 'RecordId']) expect(await itemsOf(engine, customer, type)).toEqual([]);
+    for (const type of ['Reaction', 'Involvement', 'RecordId'])
+      expect(await itemsOf(engine, customer, type)).toEqual([]);
   });
 
   test('takes reactions from their comments, and tells of each once: whoever did it, or else who reacted first', async () => {
     await addThread();
-    await react(thumb(onComment), thumb({ ...onComment, from: bob }), ...['a', 'b', 'c'].map((annotationId) => thumb({ ...onComment, annotationId })), thumb({ ...onComment, annotationId: 'second', commentId: 2 }));
+    await react(
+      thumb(onComment),
+      thumb({ ...onComment, from: bob }),
+      ...['a', 'b', 'c'].map((annotationId) => thumb({ ...onComment, annotationId })),
+      thumb({ ...onComment, annotationId: 'second', commentId: 2 }),
+    );
     expect(Object.values(await unreact('thumb', 'a', 'second', 'b')).every(({ success }: any) => success)).toBe(true);
     await customer.ok('/v2/reactions/delete', { ...nda, annotationIds: ['c'], actionUser: { userId: 'moderator' } });
     expect((await getComments()).map(({ reactionAnnotationIds }: any) => reactionAnnotationIds)).toEqual([[], []]);
     const events = (await emitted(engine, customer)).filter(({ event }) => event === 'comment.reaction_delete');
-    expect(events.map(({ data: { actionUser, targetComment } }) => `${actionUser.userId} ${targetComment.commentId} ${targetComment.reactionAnnotations[0].annotationId}`).toSorted())
-      .toEqual(['ada 1 a', 'ada 1 b', 'ada 1 thumb', 'ada 2 second', 'moderator 1 c']);
+    expect(
+      events
+        .map(
+          ({ data: { actionUser, targetComment } }) =>
+            `${actionUser.userId} ${targetComment.commentId} ${targetComment.reactionAnnotations[0].annotationId}`,
+        )
+        .toSorted(),
+    ).toEqual(['ada 1 a', 'ada 1 b', 'ada 1 thumb', 'ada 2 second', 'moderator 1 c']);
     expect(await involvements(engine, customer, 'bob')).toEqual([['comment', 'thread', 1, true]]);
   });
 
@@ -307,10 +470,16 @@ describe('/v2/reactions/delete', () => {
     await addThread();
     const ids = Array.from({ length: 8 }, (_each, index) => `r${index}`);
     await react(...ids.map((annotationId) => thumb({ ...onComment, annotationId })));
-    const answers = await Promise.all(ids.map((id, index) => (index % 2 === 0 ? unreact(id) : react(thumb({ ...onComment, annotationId: id, from: bob })))));
+    const answers = await Promise.all(
+      ids.map((id, index) =>
+        index % 2 === 0 ? unreact(id) : react(thumb({ ...onComment, annotationId: id, from: bob })),
+      ),
+    );
     expect(answers.flatMap((answer) => Object.values(answer)).every(({ success }: any) => success)).toBe(true);
     const [{ reactionAnnotations }] = await getComments();
-    expect(reactionAnnotations.map(({ annotationId, fromUsers }: any) => [annotationId, fromUsers.length])).toEqual(ids.filter((_id, index) => index % 2 === 1).map((id) => [id, 2]));
+    expect(reactionAnnotations.map(({ annotationId, fromUsers }: any) => [annotationId, fromUsers.length])).toEqual(
+      ids.filter((_id, index) => index % 2 === 1).map((id) => [id, 2]),
+    );
   });
 });
 
@@ -318,14 +487,20 @@ test('whoever reacts while a reaction is deleted has it in the data if it is the
   const ids = Array.from({ length: 10 }, (_each, index) => `r${index}`);
   await react(...ids.map((annotationId) => thumb({ annotationId })));
   await Promise.all(ids.flatMap((id) => [unreact(id), react(thumb({ annotationId: id, from: bob }))]));
-  const there = (await itemsOf(engine, customer, 'Reaction')).filter(({ fromUsers }) => fromUsers.some(({ from }: any) => from.userId === 'bob'));
-  expect((await involvements(engine, customer, 'bob')).map(([, id]) => id)).toEqual(there.map(({ annotationId }) => annotationId).toSorted());
+  const there = (await itemsOf(engine, customer, 'Reaction')).filter(({ fromUsers }) =>
+    fromUsers.some(({ from }: any) => from.userId === 'bob'),
+  );
+  expect((await involvements(engine, customer, 'bob')).map(([, id]) => id)).toEqual(
+    there.map(({ annotationId }) => annotationId).toSorted(),
+  );
   expect(await involvements(engine, customer, 'ada')).toEqual([]);
 });
 
 test('a call takes 500 reactions, also all on one comment, which then names 200', async () => {
   await addThread();
-  const results = Object.values(await react(...Array.from({ length: 250 }, (_each, index) => thumb({ ...onComment, annotationId: `r${index}` }))));
+  const results = Object.values(
+    await react(...Array.from({ length: 250 }, (_each, index) => thumb({ ...onComment, annotationId: `r${index}` }))),
+  );
   expect(results.filter(({ success }: any) => success)).toHaveLength(200);
   expect(results.at(-1)).toEqual(refused('r249', 'Comment has too many reactions.'));
   const [{ reactionAnnotationIds, reactionAnnotations }] = await getComments();
@@ -339,18 +514,52 @@ test('a call takes 500 reactions, also all on one comment, which then names 200'
 describe('what is refused as a whole', () => {
   test.each([
     ['no organizationId', { organizationId: undefined }, 400, 'organizationId is required'],
-    ['an organization that there is not', { organizationId: 'nowhere' }, 400, 'organizationId: the organization does not exist'],
+    [
+      'an organization that there is not',
+      { organizationId: 'nowhere' },
+      400,
+      'organizationId: the organization does not exist',
+    ],
     ['a document that there is not', { documentId: 'nothing' }, 404, 'Document does not exist'],
     ['no reactions', { reactions: [] }, 400, 'reactions must not be empty'],
-    ['more than 500 reactions', { reactions: Array.from({ length: 501 }, () => thumb()) }, 400, 'reactions must have at most 500 items'],
+    [
+      'more than 500 reactions',
+      { reactions: Array.from({ length: 501 }, () => thumb()) },
+      400,
+      'reactions must have at most 500 items',
+    ],
     ['no icon', { reactions: [thumb({ icon: undefined })] }, 400, 'reactions[0].icon is required'],
     ['no user', { reactions: [thumb({ from: undefined })] }, 400, 'reactions[0].from is required'],
-    ['a thread without a comment', { reactions: [thumb({ commentAnnotationId: 'thread' })] }, 400, 'reactions[0].commentId must be given together with commentAnnotationId, or neither of them'],
-    ['a comment without a thread', { reactions: [thumb({ commentId: 1 })] }, 400, 'reactions[0].commentId must be given together with commentAnnotationId, or neither of them'],
-    ['a comment id that is a text', { reactions: [thumb({ commentAnnotationId: 'thread', commentId: '1' })] }, 400, 'reactions[0].commentId must be a number'],
-    ['an empty location', { reactions: [thumb({ location: {} })] }, 400, 'reactions[0].location must have an id, a locationName or another key'],
+    [
+      'a thread without a comment',
+      { reactions: [thumb({ commentAnnotationId: 'thread' })] },
+      400,
+      'reactions[0].commentId must be given together with commentAnnotationId, or neither of them',
+    ],
+    [
+      'a comment without a thread',
+      { reactions: [thumb({ commentId: 1 })] },
+      400,
+      'reactions[0].commentId must be given together with commentAnnotationId, or neither of them',
+    ],
+    [
+      'a comment id that is a text',
+      { reactions: [thumb({ commentAnnotationId: 'thread', commentId: '1' })] },
+      400,
+      'reactions[0].commentId must be a number',
+    ],
+    [
+      'an empty location',
+      { reactions: [thumb({ location: {} })] },
+      400,
+      'reactions[0].location must have an id, a locationName or another key',
+    ],
   ])('%s', async (_what, data, status, message) => {
-    const { status: answered, body } = await customer.call('/v2/reactions/add', { ...nda, reactions: [thumb()], ...data });
+    const { status: answered, body } = await customer.call('/v2/reactions/add', {
+      ...nda,
+      reactions: [thumb()],
+      ...data,
+    });
     expect({ status: answered, message: body.error.message }).toEqual({ status, message });
   });
 });

@@ -30,7 +30,11 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   customer = await newCustomer();
-  await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', createOrganization: true, documents: [{ documentId: 'nda', documentName: 'NDA' }, { documentId: 'tos' }] });
+  await customer.ok('/v2/organizations/documents/add', {
+    organizationId: 'acme',
+    createOrganization: true,
+    documents: [{ documentId: 'nda', documentName: 'NDA' }, { documentId: 'tos' }],
+  });
 });
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
@@ -46,32 +50,61 @@ const failure = async (path: string, data: object) => {
 const invalid = (message: string) => ({ http: 400, status: 'INVALID_ARGUMENT', message });
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 const place = async (documentId = 'nda') => {
-  const { internalId: organization } = (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!;
-  const { internalId: document } = (await table.get(DocumentEntity, { tenant: customer.apiKey, organization, documentId }))!;
+  const { internalId: organization } = (await table.get(OrganizationEntity, {
+    tenant: customer.apiKey,
+    organizationId: 'acme',
+  }))!;
+  const { internalId: document } = (await table.get(DocumentEntity, {
+    tenant: customer.apiKey,
+    organization,
+    documentId,
+  }))!;
   return { tenant: customer.apiKey, organization, document };
 };
 /** The events of the customer, with what they say. */
 async function events(): Promise<any[]> {
   const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${customer.apiKey}#EVENT#`));
-  return items.filter(({ _t }) => _t === EventEntity.type).map((event) => ({
-    ...event, payload: JSON.parse(items.find(({ PK, _t }) => PK === event.PK && _t === EventPayloadEntity.type)!.payload),
-  }));
+  return items
+    .filter(({ _t }) => _t === EventEntity.type)
+    .map((event) => ({
+      ...event,
+      payload: JSON.parse(items.find(({ PK, _t }) => PK === event.PK && _t === EventPayloadEntity.type)!.payload),
+    }));
 }
 
 describe('recordings/add (extensions)', () => {
   test('answers a map by annotationId, and keeps what was sent (facts B17)', async () => {
     const sent = {
-      annotationId: 'r', recordingType: 'video', mode: 'thread', from: ada, displayName: 'A walk', recordedTime: { duration: 61_000, display: '1:01' },
-      attachments: [{ attachmentId: 1, name: 'walk.webm', url: 'https://files.example.com/walk', mimeType: 'video/webm', size: 9 }],
-      transcription: { contentSummary: 'a walk', transcriptSegments: [{ text: 'hi' }] }, location: { id: 'page-3', locationName: 'Page 3' }, metadata: { room: 1 },
+      annotationId: 'r',
+      recordingType: 'video',
+      mode: 'thread',
+      from: ada,
+      displayName: 'A walk',
+      recordedTime: { duration: 61_000, display: '1:01' },
+      attachments: [
+        { attachmentId: 1, name: 'walk.webm', url: 'https://files.example.com/walk', mimeType: 'video/webm', size: 9 },
+      ],
+      transcription: { contentSummary: 'a walk', transcriptSegments: [{ text: 'hi' }] },
+      location: { id: 'page-3', locationName: 'Page 3' },
+      metadata: { room: 1 },
     };
     const { status, body } = await customer.call(ADD, { ...nda, recordings: [sent] });
     expect({ status, result: body.result }).toEqual({
-      status: 200, result: { status: 'success', message: 'Recording(s) added successfully.', data: { r: { success: true, annotationId: 'r', message: 'Recording added.' } } },
+      status: 200,
+      result: {
+        status: 'success',
+        message: 'Recording(s) added successfully.',
+        data: { r: { success: true, annotationId: 'r', message: 'Recording added.' } },
+      },
     });
     const [shown] = await get();
     expect(shown).toEqual({
-      ...sent, type: 'recorder', locationId: 'page-3', latestVersion: 1, createdAt: expect.any(Number), lastUpdated: shown.createdAt,
+      ...sent,
+      type: 'recorder',
+      locationId: 'page-3',
+      latestVersion: 1,
+      createdAt: expect.any(Number),
+      lastUpdated: shown.createdAt,
       metadata: { room: 1, apiKey: customer.apiKey, ...nda },
     });
   });
@@ -79,16 +112,25 @@ describe('recordings/add (extensions)', () => {
   test('makes ids that are missing; the map takes any id', async () => {
     const data = await add([recording(), recording(), recording({ annotationId: '__proto__' })]);
     const [first, second, third] = Object.keys(data);
-    expect([first, second, third]).toEqual([expect.stringMatching(/^rec_[0-9A-Za-z]{27}$/), expect.stringMatching(/^rec_[0-9A-Za-z]{27}$/), '__proto__']);
+    expect([first, second, third]).toEqual([
+      expect.stringMatching(/^rec_[0-9A-Za-z]{27}$/),
+      expect.stringMatching(/^rec_[0-9A-Za-z]{27}$/),
+      '__proto__',
+    ]);
     expect(await idsOf({ documentId: 'nda' })).toHaveLength(3);
   });
 
   test('an id that is taken in the document fails alone and the recording stays; another document may use it', async () => {
     await add([recording({ annotationId: 'r', displayName: 'first' })]);
-    expect(await add([recording({ annotationId: 'r', displayName: 'second' }), recording({ annotationId: 's' })])).toEqual({
-      r: { success: false, annotationId: 'r', message: 'Recording already exists.' }, s: { success: true, annotationId: 's', message: 'Recording added.' },
+    expect(
+      await add([recording({ annotationId: 'r', displayName: 'second' }), recording({ annotationId: 's' })]),
+    ).toEqual({
+      r: { success: false, annotationId: 'r', message: 'Recording already exists.' },
+      s: { success: true, annotationId: 's', message: 'Recording added.' },
     });
-    expect((await add([recording({ annotationId: 'r' })], { organizationId: 'acme', documentId: 'tos' })).r.success).toBe(true);
+    expect(
+      (await add([recording({ annotationId: 'r' })], { organizationId: 'acme', documentId: 'tos' })).r.success,
+    ).toBe(true);
     expect((await get({ documentId: 'nda', recordingIds: ['r'] }))[0].displayName).toBe('first');
   });
 
@@ -108,7 +150,14 @@ describe('recordings/add (extensions)', () => {
   });
 
   test('always emits recorder.done, in the transaction of the recording (facts B6, B7)', async () => {
-    await add([recording({ annotationId: 'r', attachments: [{ url: 'https://files.example.com/r.mp4', name: 'r.mp4' }], transcription: 'what was said', location: { id: 'page-3' } })]);
+    await add([
+      recording({
+        annotationId: 'r',
+        attachments: [{ url: 'https://files.example.com/r.mp4', name: 'r.mp4' }],
+        transcription: 'what was said',
+        location: { id: 'page-3' },
+      }),
+    ]);
     const [event, ...others] = await events();
     expect(others).toEqual([]);
     expect(event).toMatchObject({ event: 'recorder.done', ...nda });
@@ -116,8 +165,18 @@ describe('recordings/add (extensions)', () => {
     expect(event.payload).toEqual({
       source: 'recorder',
       data: {
-        actionUser: ada, recorderId: 'r', from: ada, assets, assetsAllVersions: assets, transcription: 'what was said',
-        metadata: { apiKey: customer.apiKey, organization: { organizationId: 'acme' }, document: { documentId: 'nda', documentName: 'NDA' }, locations: [{ id: 'page-3' }] },
+        actionUser: ada,
+        recorderId: 'r',
+        from: ada,
+        assets,
+        assetsAllVersions: assets,
+        transcription: 'what was said',
+        metadata: {
+          apiKey: customer.apiKey,
+          organization: { organizationId: 'acme' },
+          document: { documentId: 'nda', documentName: 'NDA' },
+          locations: [{ id: 'page-3' }],
+        },
       },
     });
   });
@@ -148,10 +207,21 @@ describe('recordings/add (extensions)', () => {
   test('belongs to the data of who made it (spec 4.19), and lies at its location', async () => {
     await add([recording({ annotationId: 'r', location: { id: 'page-3' } }), recording({ annotationId: 'elsewhere' })]);
     const at = await place();
-    const edges = (await table.query(InvolvementEntity, { ...at, userId: 'ada' }, { prefix: ['DATA', 'recording'], limit: 10 })).values;
-    expect(edges.map(({ id, made }) => [id, made]).sort()).toEqual([['elsewhere', true], ['r', true]]);
-    expect((await readRecordings(table, at, [...edges, { ...edges[0]!, id: 'none' }])).map((one) => one?.annotationId)).toEqual([...edges.map(({ id }) => id), undefined]);
-    const { keys } = await table.queryIndex('gsi2', indexPartition('tenant', [customer.apiKey, 'LOCATION', 'nda', 'page-3']), { limit: 10 });
+    const edges = (
+      await table.query(InvolvementEntity, { ...at, userId: 'ada' }, { prefix: ['DATA', 'recording'], limit: 10 })
+    ).values;
+    expect(edges.map(({ id, made }) => [id, made]).sort()).toEqual([
+      ['elsewhere', true],
+      ['r', true],
+    ]);
+    expect(
+      (await readRecordings(table, at, [...edges, { ...edges[0]!, id: 'none' }])).map((one) => one?.annotationId),
+    ).toEqual([...edges.map(({ id }) => id), undefined]);
+    const { keys } = await table.queryIndex(
+      'gsi2',
+      indexPartition('tenant', [customer.apiKey, 'LOCATION', 'nda', 'page-3']),
+      { limit: 10 },
+    );
     expect((await table.getByKeys(RecordingEntity, keys)).map((one) => one?.annotationId)).toEqual(['r']);
   });
 
@@ -160,7 +230,11 @@ describe('recordings/add (extensions)', () => {
     const at = await place();
     const { values } = await table.query(RecordingEntity, at, { limit: 10 });
     expect(await table.write(recordingRemovalOps(at, values))).toBe('done');
-    expect((await everyItem(engine)).filter(({ PK, _t }) => PK.startsWith(`T#${customer.apiKey}#`) && ['Recording', 'RecordId', 'Involvement'].includes(_t))).toEqual([]);
+    expect(
+      (await everyItem(engine)).filter(
+        ({ PK, _t }) => PK.startsWith(`T#${customer.apiKey}#`) && ['Recording', 'RecordId', 'Involvement'].includes(_t),
+      ),
+    ).toEqual([]);
     expect((await add([recording({ annotationId: 'r' })])).r.success).toBe(true);
     expect(await events()).toHaveLength(2);
   });
@@ -170,8 +244,12 @@ describe('recordings/add (extensions)', () => {
     const { tenant, organization } = await place();
     await table.write([remove(DocumentEntity, { tenant, organization, documentId: 'nda' })]);
     expect(await get()).toEqual([]);
-    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', documents: [{ documentId: 'nda' }] });
-    for (const filter of [{}, nda, { ...nda, recordingIds: ['r'] }, { recordingIds: ['r'] }]) expect(await get(filter)).toEqual([]);
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      documents: [{ documentId: 'nda' }],
+    });
+    for (const filter of [{}, nda, { ...nda, recordingIds: ['r'] }, { recordingIds: ['r'] }])
+      expect(await get(filter)).toEqual([]);
     expect((await add([recording({ annotationId: 'r', displayName: 'new' })])).r.success).toBe(true);
     expect((await get({ ...nda, recordingIds: ['r'] })).map(({ displayName }) => displayName)).toEqual(['new']);
   });
@@ -180,20 +258,44 @@ describe('recordings/add (extensions)', () => {
     ['no recordings', { recordings: [] }, 'recordings must not be empty'],
     ['501 of them', { recordings: numbers(501).map(() => recording()) }, 'recordings must have at most 500 items'],
     ['no type', { recordings: [recording({ recordingType: undefined })] }, 'recordings[0].recordingType is required'],
-    ['an unknown type', { recordings: [recording({ recordingType: 'hologram' })] }, 'recordings[0].recordingType must be "audio" or "video" or "screen"'],
+    [
+      'an unknown type',
+      { recordings: [recording({ recordingType: 'hologram' })] },
+      'recordings[0].recordingType must be "audio" or "video" or "screen"',
+    ],
     ['nobody who made it', { recordings: [recording({ from: undefined })] }, 'recordings[0].from is required'],
     ['a maker without id', { recordings: [recording({ from: {} })] }, 'recordings[0].from.userId is required'],
-    ['a time that is a number', { recordings: [recording({ recordedTime: 61 })] }, 'recordings[0].recordedTime must be an object'],
-    ['an attachment that is a text', { recordings: [recording({ attachments: ['x'] })] }, 'recordings[0].attachments[0] must be an object'],
-    ['a transcription that is a number', { recordings: [recording({ transcription: 1 })] }, 'recordings[0].transcription must be a text of at most 32 KB or an object of at most 64 KB'],
-    ['an unknown organization', { organizationId: 'none', recordings: [recording()] }, 'organizationId: the organization does not exist'],
+    [
+      'a time that is a number',
+      { recordings: [recording({ recordedTime: 61 })] },
+      'recordings[0].recordedTime must be an object',
+    ],
+    [
+      'an attachment that is a text',
+      { recordings: [recording({ attachments: ['x'] })] },
+      'recordings[0].attachments[0] must be an object',
+    ],
+    [
+      'a transcription that is a number',
+      { recordings: [recording({ transcription: 1 })] },
+      'recordings[0].transcription must be a text of at most 32 KB or an object of at most 64 KB',
+    ],
+    [
+      'an unknown organization',
+      { organizationId: 'none', recordings: [recording()] },
+      'organizationId: the organization does not exist',
+    ],
   ])('%s is INVALID_ARGUMENT, and nothing is stored', async (_what, data, message) => {
     expect(await failure(ADD, { ...nda, ...data })).toEqual(invalid(message));
     expect(await get()).toEqual([]);
   });
 
   test('an unknown document is NOT_FOUND', async () => {
-    expect(await failure(ADD, { ...nda, documentId: 'none', recordings: [recording()] })).toEqual({ http: 404, status: 'NOT_FOUND', message: 'Document does not exist' });
+    expect(await failure(ADD, { ...nda, documentId: 'none', recordings: [recording()] })).toEqual({
+      http: 404,
+      status: 'NOT_FOUND',
+      message: 'Document does not exist',
+    });
   });
 });
 
@@ -202,21 +304,50 @@ describe('recordings/get (facts C9)', () => {
     await add([recording({ annotationId: 'a' }), recording({ annotationId: 'b' })]);
     await add([recording({ annotationId: 'c' })], { organizationId: 'acme', documentId: 'tos' });
     const { body } = await customer.call(GET, nda);
-    expect({ message: body.result.message, pageToken: body.result.pageToken, ids: body.result.data.map(({ annotationId }: any) => annotationId) })
-      .toEqual({ message: 'Recorder annotations retrieved successfully.', pageToken: null, ids: ['b', 'a'] });
-    expect((await get()).map(({ annotationId, metadata }) => [annotationId, metadata.documentId])).toEqual([['b', 'nda'], ['a', 'nda'], ['c', 'tos']]);
+    expect({
+      message: body.result.message,
+      pageToken: body.result.pageToken,
+      ids: body.result.data.map(({ annotationId }: any) => annotationId),
+    }).toEqual({ message: 'Recorder annotations retrieved successfully.', pageToken: null, ids: ['b', 'a'] });
+    expect((await get()).map(({ annotationId, metadata }) => [annotationId, metadata.documentId])).toEqual([
+      ['b', 'nda'],
+      ['a', 'nda'],
+      ['c', 'tos'],
+    ]);
   });
 
   test('by ids: in a document in their order, in an organization wherever they are', async () => {
     await add([recording({ annotationId: 'a' }), recording({ annotationId: 'b' }), recording({ annotationId: 'x' })]);
-    await add([recording({ annotationId: 'b' }), recording({ annotationId: 'c' })], { organizationId: 'acme', documentId: 'tos' });
+    await add([recording({ annotationId: 'b' }), recording({ annotationId: 'c' })], {
+      organizationId: 'acme',
+      documentId: 'tos',
+    });
     expect(await idsOf({ ...nda, recordingIds: ['x', 'none', 'a', 'c', 'x'] })).toEqual(['x', 'a']);
-    expect((await get({ recordingIds: ['b', 'c', 'none'] })).map(({ annotationId, metadata }) => [annotationId, metadata.documentId])).toEqual([['b', 'nda'], ['c', 'tos'], ['b', 'tos']]);
+    expect(
+      (await get({ recordingIds: ['b', 'c', 'none'] })).map(({ annotationId, metadata }) => [
+        annotationId,
+        metadata.documentId,
+      ]),
+    ).toEqual([
+      ['b', 'nda'],
+      ['c', 'tos'],
+      ['b', 'tos'],
+    ]);
   });
 
   test('pages past the second and past 1 MB, each below 5 MB', async () => {
     for (const documentId of ['nda', 'tos']) {
-      for (let n = 0; n < 30; n += 15) await add(numbers(15).map((i) => recording({ annotationId: `r${n + i}`, transcription: { x: 'x'.repeat(60_000) }, metadata: { x: 'y'.repeat(60_000) } })), { organizationId: 'acme', documentId });
+      for (let n = 0; n < 30; n += 15)
+        await add(
+          numbers(15).map((i) =>
+            recording({
+              annotationId: `r${n + i}`,
+              transcription: { x: 'x'.repeat(60_000) },
+              metadata: { x: 'y'.repeat(60_000) },
+            }),
+          ),
+          { organizationId: 'acme', documentId },
+        );
     }
     const list = async (filter: object) => {
       const found: any[][] = [];
@@ -230,14 +361,20 @@ describe('recordings/get (facts C9)', () => {
     };
     const whole = await list({});
     expect(whole.length).toBeGreaterThan(1);
-    expect(new Set(whole.flat().map(({ annotationId, metadata }) => `${annotationId} ${metadata.documentId}`)).size).toBe(60);
+    expect(
+      new Set(whole.flat().map(({ annotationId, metadata }) => `${annotationId} ${metadata.documentId}`)).size,
+    ).toBe(60);
     expect(whole.flat()).toHaveLength(60);
     expect(Math.max(...whole.map((page) => JSON.stringify(page).length))).toBeLessThan(5_000_000);
     expect((await list({ pageSize: 8, documentId: 'tos' })).map((page) => page.length)).toEqual([8, 8, 8, 6]);
   });
 
   test.each([
-    ['an unknown document', { documentId: 'none' }, { http: 404, status: 'NOT_FOUND', message: 'Document does not exist' }],
+    [
+      'an unknown document',
+      { documentId: 'none' },
+      { http: 404, status: 'NOT_FOUND', message: 'Document does not exist' },
+    ],
     ['31 ids', { recordingIds: numbers(31).map(String) }, invalid('recordingIds must have at most 30 items')],
     ['a damaged token', { pageToken: 'x' }, invalid('pageToken is not one that this listing gave, or it has expired')],
   ])('refuses %s', async (_what, data, expected) => {
@@ -247,7 +384,10 @@ describe('recordings/get (facts C9)', () => {
   test('a page token is that of one listing', async () => {
     await add([recording(), recording()]);
     const { pageToken } = (await customer.call(GET, { organizationId: 'acme', pageSize: 1 })).body.result;
-    for (const other of [nda, { recordingIds: ['a'] }]) expect(await failure(GET, { organizationId: 'acme', pageToken, ...other })).toMatchObject({ status: 'INVALID_ARGUMENT' });
+    for (const other of [nda, { recordingIds: ['a'] }])
+      expect(await failure(GET, { organizationId: 'acme', pageToken, ...other })).toMatchObject({
+        status: 'INVALID_ARGUMENT',
+      });
     expect(await get({ pageToken, pageSize: 1 })).toHaveLength(1);
   });
 });

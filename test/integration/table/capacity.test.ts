@@ -1,4 +1,11 @@
-import { BatchGetItemCommand, DeleteItemCommand, GetItemCommand, PutItemCommand, QueryCommand, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
+import {
+  BatchGetItemCommand,
+  DeleteItemCommand,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  TransactWriteItemsCommand,
+} from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as registry from '../../../functions/index.ts';
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
@@ -284,7 +291,14 @@ const dearReads: Costs = {
   '/v2/workspace/advancedwebhook/endpoints/secret/get of one endpoint': [2, 2, 2, 0],
 };
 
-const expected: Costs = { ...readsOfNothing, ...readsOfConfiguration, ...readsInOrganizations, ...writesOfOneThing, ...writesOfSeveralThings, ...dearReads };
+const expected: Costs = {
+  ...readsOfNothing,
+  ...readsOfConfiguration,
+  ...readsInOrganizations,
+  ...writesOfOneThing,
+  ...writesOfSeveralThings,
+  ...dearReads,
+};
 
 let engine: Engine;
 let recorder: Recorder;
@@ -316,22 +330,36 @@ describe('what a warm request costs', () => {
 
 describe('the budget', () => {
   test('covers every endpoint that has a function of its own', () => {
-    expect([...new Set(scenarios.map(({ path }) => path))].sort()).toEqual(Object.values(registry as Record<string, Endpoint>).filter(({ twinOf }) => twinOf === undefined).map(({ path }) => path).sort());
+    expect([...new Set(scenarios.map(({ path }) => path))].sort()).toEqual(
+      Object.values(registry as Record<string, Endpoint>)
+        .filter(({ twinOf }) => twinOf === undefined)
+        .map(({ path }) => path)
+        .sort(),
+    );
     expect(Object.keys(expected).sort()).toEqual(scenarios.map(nameOf).sort());
   });
 
-  test.each(Object.entries(readsOfConfiguration))('%s: a read of configuration is one call of one unit', (_name, [calls, , readUnits]) => {
-    expect(calls).toBe(1);
-    expect(readUnits).toBeLessThanOrEqual(1);
-  });
+  test.each(Object.entries(readsOfConfiguration))(
+    '%s: a read of configuration is one call of one unit',
+    (_name, [calls, , readUnits]) => {
+      expect(calls).toBe(1);
+      expect(readUnits).toBeLessThanOrEqual(1);
+    },
+  );
 
-  test.each(Object.entries(readsInOrganizations))('%s: a read in an organization waits at most twice', (_name, [, roundTrips]) => {
-    expect(roundTrips).toBeLessThanOrEqual(2);
-  });
+  test.each(Object.entries(readsInOrganizations))(
+    '%s: a read in an organization waits at most twice',
+    (_name, [, roundTrips]) => {
+      expect(roundTrips).toBeLessThanOrEqual(2);
+    },
+  );
 
-  test.each(Object.entries(writesOfOneThing))('%s: a write of one thing is at most two units', (_name, [, , , writeUnits]) => {
-    expect(writeUnits).toBeLessThanOrEqual(2);
-  });
+  test.each(Object.entries(writesOfOneThing))(
+    '%s: a write of one thing is at most two units',
+    (_name, [, , , writeUnits]) => {
+      expect(writeUnits).toBeLessThanOrEqual(2);
+    },
+  );
 });
 
 describe('what the stack adds', () => {
@@ -347,7 +375,9 @@ describe('what the stack adds', () => {
     const { headers, ok } = await newCustomer();
     await ok('/v2/organizations/add', { organizations: [{ organizationId: 'first' }] });
     const add = await handlerOf('/v2/organizations/add');
-    const { calls } = await recorder.record(() => post(add, { ...headers, 'idempotency-key': 'once' }, { organizations: [{ organizationId: 'second' }] }));
+    const { calls } = await recorder.record(() =>
+      post(add, { ...headers, 'idempotency-key': 'once' }, { organizations: [{ organizationId: 'second' }] }),
+    );
     expect(numbersOf(costOfCalls(calls))).toEqual([4, 4, 1, 3]);
   });
 });
@@ -357,8 +387,10 @@ describe('the engine bills as DynamoDB does', () => {
   const key = (SK: string) => ({ PK: { S: 'billing' }, SK: { S: SK } });
   const sized = (SK: string, bytes: number) => ({ ...key(SK), x: { S: 'x'.repeat(bytes - bytesOf([key(SK)]) - 1) } });
   const capacity = { ReturnConsumedCapacity: 'TOTAL' } as const;
-  const put = (Item: ReturnType<typeof sized>) => engine.client.send(new PutItemCommand({ ...table, ...capacity, Item }));
-  const get = (SK: string, ConsistentRead: boolean) => engine.client.send(new GetItemCommand({ ...table, ...capacity, Key: key(SK), ConsistentRead }));
+  const put = (Item: ReturnType<typeof sized>) =>
+    engine.client.send(new PutItemCommand({ ...table, ...capacity, Item }));
+  const get = (SK: string, ConsistentRead: boolean) =>
+    engine.client.send(new GetItemCommand({ ...table, ...capacity, Key: key(SK), ConsistentRead }));
 
   test('writes by the KB, the larger of the old and the new item', async () => {
     expect((await put(sized('write', 1_024))).ConsumedCapacity?.CapacityUnits).toBe(1);
@@ -380,20 +412,38 @@ describe('the engine bills as DynamoDB does', () => {
   test('batches item by item, queries by their sum, transactions twice', async () => {
     for (const name of ['a', 'b', 'c']) await put(sized(name, 1_500));
     const keys = { Keys: ['a', 'b', 'c'].map(key), ConsistentRead: true };
-    const batch = await engine.client.send(new BatchGetItemCommand({ ...capacity, RequestItems: { [TABLE_NAME]: keys } }));
+    const batch = await engine.client.send(
+      new BatchGetItemCommand({ ...capacity, RequestItems: { [TABLE_NAME]: keys } }),
+    );
     expect(batch.ConsumedCapacity?.[0]?.CapacityUnits).toBe(3);
-    const query = await engine.client.send(new QueryCommand({
-      ...table, ...capacity, ConsistentRead: true, KeyConditionExpression: 'PK = :pk AND SK <= :c', ExpressionAttributeValues: { ':pk': { S: 'billing' }, ':c': { S: 'c' } },
-    }));
+    const query = await engine.client.send(
+      new QueryCommand({
+        ...table,
+        ...capacity,
+        ConsistentRead: true,
+        KeyConditionExpression: 'PK = :pk AND SK <= :c',
+        ExpressionAttributeValues: { ':pk': { S: 'billing' }, ':c': { S: 'c' } },
+      }),
+    );
     expect([query.Count, query.ConsumedCapacity?.CapacityUnits]).toEqual([3, 2]);
-    const transaction = await engine.client.send(new TransactWriteItemsCommand({
-      ...capacity, TransactItems: [{ Put: { ...table, Item: sized('d', 100) } }, { Delete: { ...table, Key: key('a') } }],
-    }));
+    const transaction = await engine.client.send(
+      new TransactWriteItemsCommand({
+        ...capacity,
+        TransactItems: [{ Put: { ...table, Item: sized('d', 100) } }, { Delete: { ...table, Key: key('a') } }],
+      }),
+    );
     expect(transaction.ConsumedCapacity?.[0]?.CapacityUnits).toBe(6);
   });
 
   test('items by the size that bytesOf gives', async () => {
-    const mixed = { n: { N: '-1234567890.123' }, z: { N: '100' }, t: { BOOL: true }, u: { NULL: true }, l: { L: [{ S: 'é' }, { N: '7' }] }, m: { M: { k: { S: 'v' } } } };
+    const mixed = {
+      n: { N: '-1234567890.123' },
+      z: { N: '100' },
+      t: { BOOL: true },
+      u: { NULL: true },
+      l: { L: [{ S: 'é' }, { N: '7' }] },
+      m: { M: { k: { S: 'v' } } },
+    };
     const item = (bytes: number) => ({ ...mixed, ...sized('mixed', bytes - bytesOf([mixed])) });
     expect(bytesOf([item(1_024)])).toBe(1_024);
     expect((await put(item(1_024))).ConsumedCapacity?.CapacityUnits).toBe(1);

@@ -26,16 +26,26 @@ beforeAll(async () => {
   table = openTable(environment(process.env));
 });
 afterAll(() => engine.stop());
-beforeEach(async () => { workspace = await newWorkspace(); });
+beforeEach(async () => {
+  workspace = await newWorkspace();
+});
 
 const REPLAYED = 'idempotency-replayed';
 
 /** Creates an API key, which is seen in the number of keys, under an Idempotency-Key. */
 const create = (key: string, data: object = {}, headers = {}) =>
-  post(createKey, { ...workspace.headers, ...headers, 'idempotency-key': key }, { ownerEmail: workspace.ownerEmail, type: 'testing', ...data });
+  post(
+    createKey,
+    { ...workspace.headers, ...headers, 'idempotency-key': key },
+    { ownerEmail: workspace.ownerEmail, type: 'testing', ...data },
+  );
 const keyCount = async () => (await post(getKeys, workspace.headers, {})).body.result.data.length;
 const add = (organizationId: string, headers = {}) =>
-  post(addOrganizations, { ...workspace.keyHeaders, 'idempotency-key': 'key', ...headers }, { organizations: [{ organizationId }] });
+  post(
+    addOrganizations,
+    { ...workspace.keyHeaders, 'idempotency-key': 'key', ...headers },
+    { organizations: [{ organizationId }] },
+  );
 
 describe('through an endpoint', () => {
   test('design 4: the same key and body give the stored answer, and the call runs once', async () => {
@@ -51,7 +61,8 @@ describe('through an endpoint', () => {
 
   test('design 4: without a key every call runs', async () => {
     const data = { ownerEmail: workspace.ownerEmail, type: 'testing' };
-    for (let i = 0; i < 2; i++) expect((await post(createKey, workspace.headers, data)).headers).not.toHaveProperty(REPLAYED);
+    for (let i = 0; i < 2; i++)
+      expect((await post(createKey, workspace.headers, data)).headers).not.toHaveProperty(REPLAYED);
     expect(await keyCount()).toBe(3);
   });
 
@@ -60,7 +71,8 @@ describe('through an endpoint', () => {
     const ran = answers.filter(({ status, headers }) => status === 200 && headers[REPLAYED] === undefined);
     expect(ran).toHaveLength(1);
     for (const { status, body, headers } of answers.filter((answer) => answer !== ran[0])) {
-      if (status === 200) expect({ replayed: headers[REPLAYED], body }).toEqual({ replayed: 'true', body: ran[0]?.body });
+      if (status === 200)
+        expect({ replayed: headers[REPLAYED], body }).toEqual({ replayed: 'true', body: ran[0]?.body });
       else expect({ status, error: body.error.status }).toEqual({ status: 409, error: 'ABORTED' });
     }
     expect(await keyCount()).toBe(2);
@@ -70,28 +82,38 @@ describe('through an endpoint', () => {
     await create('reused');
     const { status, body } = await create('reused', { apiKeyName: 'Another' });
     expect(status).toBe(400);
-    expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message: 'This Idempotency-Key was used with another request body', details: { issues: [{ path: ['Idempotency-Key'] }] } });
+    expect(body.error).toMatchObject({
+      status: 'INVALID_ARGUMENT',
+      message: 'This Idempotency-Key was used with another request body',
+      details: { issues: [{ path: ['Idempotency-Key'] }] },
+    });
     expect(await keyCount()).toBe(2);
   });
 
   test('design 4: another token of the same API key is INVALID_ARGUMENT: its holder must not read the answer', async () => {
     const stored = await table.get(ApiKeyEntity, { apiKey: workspace.apiKey });
-    await table.write([replace(ApiKeyEntity, { ...stored!, tokenHashes: [...stored!.tokenHashes, tokenHash('second')] }, stored!._r)]);
+    await table.write([
+      replace(ApiKeyEntity, { ...stored!, tokenHashes: [...stored!.tokenHashes, tokenHash('second')] }, stored!._r),
+    ]);
     expect((await add('acme')).status).toBe(200);
     const { status, body } = await add('acme', { 'x-svc-auth-token': 'second' });
     expect(status).toBe(400);
-    expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message: 'This Idempotency-Key was used with another auth token' });
+    expect(body.error).toMatchObject({
+      status: 'INVALID_ARGUMENT',
+      message: 'This Idempotency-Key was used with another auth token',
+    });
   });
 
-  test('design 4: at workspace level it is the workspace\'s token that counts, whatever other headers say', async () => {
+  test("design 4: at workspace level it is the workspace's token that counts, whatever other headers say", async () => {
     const first = await create('headers', {}, { 'x-svc-auth-token': 'anything' });
     const second = await create('headers', {}, { 'x-svc-auth-token': 'something else' });
     expect(second.headers[REPLAYED]).toBe('true');
     expect(second.body).toEqual(first.body);
   });
 
-  test('design 4: what was the caller\'s own fault is answered again in the same way', async () => {
-    const rename = () => post(renameKey, { ...workspace.headers, 'idempotency-key': 'fault' }, { apiKey: 'key_unknown', apiKeyName: 'x' });
+  test("design 4: what was the caller's own fault is answered again in the same way", async () => {
+    const rename = () =>
+      post(renameKey, { ...workspace.headers, 'idempotency-key': 'fault' }, { apiKey: 'key_unknown', apiKeyName: 'x' });
     const first = await rename();
     const second = await rename();
     expect([first.status, second.status]).toEqual([404, 404]);
@@ -101,7 +123,11 @@ describe('through an endpoint', () => {
 
   test('design 4: another endpoint or another caller may use the same key', async () => {
     const created = await create('shared');
-    const renamed = await post(renameKey, { ...workspace.headers, 'idempotency-key': 'shared' }, { apiKey: workspace.apiKey, apiKeyName: 'x' });
+    const renamed = await post(
+      renameKey,
+      { ...workspace.headers, 'idempotency-key': 'shared' },
+      { apiKey: workspace.apiKey, apiKeyName: 'x' },
+    );
     expect(renamed.status).toBe(200);
     workspace = await newWorkspace();
     const another = await create('shared');
@@ -118,7 +144,10 @@ describe('through an endpoint', () => {
   ])('design 4: a key that is %s is INVALID_ARGUMENT', async (_what, key) => {
     const { status, body } = await create(key);
     expect(status).toBe(400);
-    expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message: 'Idempotency-Key must be 1 to 255 visible ASCII characters' });
+    expect(body.error).toMatchObject({
+      status: 'INVALID_ARGUMENT',
+      message: 'Idempotency-Key must be 1 to 255 visible ASCII characters',
+    });
     expect(await keyCount()).toBe(1);
   });
 
@@ -134,7 +163,8 @@ describe('through an endpoint', () => {
     const again = await read();
     expect(again.headers).not.toHaveProperty(REPLAYED);
     expect(again.body.result.data).toHaveLength(1);
-    const signUp = () => post(createWorkspace, { 'idempotency-key': 'public' }, { ownerEmail: `public-${workspace.id}@example.com` });
+    const signUp = () =>
+      post(createWorkspace, { 'idempotency-key': 'public' }, { ownerEmail: `public-${workspace.id}@example.com` });
     expect((await signUp()).status).toBe(200);
     expect((await signUp()).status).toBe(409);
   });
@@ -154,7 +184,14 @@ describe('the record', () => {
   let runs: number;
   beforeEach(() => {
     idempotency = new Idempotency(table);
-    call = { owner: 'key_tenant', authToken: 'token', path: '/v2/things/add', key: `key-${number++}`, body: '{}', now: NOW };
+    call = {
+      owner: 'key_tenant',
+      authToken: 'token',
+      path: '/v2/things/add',
+      key: `key-${number++}`,
+      body: '{}',
+      now: NOW,
+    };
     runs = 0;
   });
 
@@ -163,10 +200,13 @@ describe('the record', () => {
     idempotency.once({ ...call, ...change }, async () => ({ httpStatus: 200, body: `run ${++runs}`, ...answer }));
   const item = () => storedItem(engine, IdempotencyEntity.key(call));
 
-  test.each([500, 503, 504, 409, 429])('design 4: an answer of %i is not stored: the next call runs at once', async (httpStatus) => {
-    expect(await once({}, { httpStatus })).toMatchObject({ httpStatus, replayed: false });
-    expect(await once({ now: NOW + 1 })).toEqual({ httpStatus: 200, body: 'run 2', replayed: false });
-  });
+  test.each([500, 503, 504, 409, 429])(
+    'design 4: an answer of %i is not stored: the next call runs at once',
+    async (httpStatus) => {
+      expect(await once({}, { httpStatus })).toMatchObject({ httpStatus, replayed: false });
+      expect(await once({ now: NOW + 1 })).toEqual({ httpStatus: 200, body: 'run 2', replayed: false });
+    },
+  );
 
   test.each([200, 400, 403, 404])('design 4: an answer of %i is stored', async (httpStatus) => {
     await once({}, { httpStatus });
@@ -174,7 +214,11 @@ describe('the record', () => {
   });
 
   test('design 4: a fault is thrown on, and the next call runs at once', async () => {
-    await expect(idempotency.once(call, async () => { throw new Error('broken'); })).rejects.toThrow('broken');
+    await expect(
+      idempotency.once(call, async () => {
+        throw new Error('broken');
+      }),
+    ).rejects.toThrow('broken');
     expect(await once({ now: NOW + 1 })).toMatchObject({ body: 'run 1', replayed: false });
   });
 
@@ -193,7 +237,9 @@ describe('the record', () => {
     });
     await started.promise;
     await expect(once({ now: NOW + 59_999 })).rejects.toMatchObject({ status: 'ABORTED' });
-    await expect(once({ now: NOW + 60_000, body: '{"other":1}' })).rejects.toMatchObject({ status: 'INVALID_ARGUMENT' });
+    await expect(once({ now: NOW + 60_000, body: '{"other":1}' })).rejects.toMatchObject({
+      status: 'INVALID_ARGUMENT',
+    });
     expect(await once({ now: NOW + 60_000 })).toEqual({ httpStatus: 200, body: 'run 1', replayed: false });
     finish.resolve();
     expect(await slow).toEqual({ httpStatus: 200, body: 'late', replayed: false });
@@ -202,20 +248,25 @@ describe('the record', () => {
 
   test('design 4: of several calls that find a claim abandoned one takes it over', async () => {
     const started = Promise.withResolvers<void>();
-    void idempotency.once(call, () => { started.resolve(); return new Promise<never>(() => undefined); });
+    void idempotency.once(call, () => {
+      started.resolve();
+      return new Promise<never>(() => undefined);
+    });
     await started.promise;
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => once({ now: NOW + 60_000 })));
     expect(runs).toBe(1);
     expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThanOrEqual(1);
-    for (const outcome of outcomes) if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ status: 'ABORTED' });
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ status: 'ABORTED' });
   });
 
   test('design 4: whoever takes a call over learns when it began, so that it makes the same ids; the next use of the key has a time of its own', async () => {
     const times: number[] = [];
-    const at = (now: number, httpStatus: number) => idempotency.once({ ...call, now }, async (since) => {
-      times.push(since);
-      return { httpStatus, body: '' };
-    });
+    const at = (now: number, httpStatus: number) =>
+      idempotency.once({ ...call, now }, async (since) => {
+        times.push(since);
+        return { httpStatus, body: '' };
+      });
     await at(NOW + 900, 503);
     await at(NOW + 10_000, 503);
     await at(NOW + 24 * HOUR - 1, 200);
@@ -232,7 +283,11 @@ describe('the record', () => {
     expect((await item())?.ttl).toBe((NOW + 48 * HOUR) / 1000);
   });
 
-  test.each([['path', '/v2/things/delete'], ['owner', 'key_another'], ['key', 'another-key']] as const)('design 4: another %s is another call', async (part, value) => {
+  test.each([
+    ['path', '/v2/things/delete'],
+    ['owner', 'key_another'],
+    ['key', 'another-key'],
+  ] as const)('design 4: another %s is another call', async (part, value) => {
     await once();
     expect(await once({ [part]: `${value}${number}` })).toMatchObject({ body: 'run 2', replayed: false });
   });
@@ -242,18 +297,27 @@ describe('the record', () => {
     expect(await once({ path: '/a#b', key: 'c' })).toMatchObject({ replayed: false });
   });
 
-  test('design 4: the answer is stored encrypted, and opens with the caller\'s token only', async () => {
+  test("design 4: the answer is stored encrypted, and opens with the caller's token only", async () => {
     const secret = randomBytes(24).toString('hex');
     await once({ body: `{"password":"${secret}"}` }, { body: `{"token":"${secret}"}` });
     const stored = await item();
-    const bytes = Buffer.from(JSON.stringify(stored, (_key, value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value)), 'latin1');
+    const bytes = Buffer.from(
+      JSON.stringify(stored, (_key, value: unknown) =>
+        value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
+      ),
+      'latin1',
+    );
     expect(bytes.includes(secret)).toBe(false);
     expect(bytes.includes('token":"')).toBe(false);
     expect(bytes.includes(Buffer.from([0x1f, 0x8b, 0x08]))).toBe(false); // the answer is compressed before it is sealed
     const bound = [call.owner, call.path, call.key];
     expect(openBytes(deriveKey('another token', ['idempotency']), stored!.sealed, bound)).toBeUndefined();
-    expect(openBytes(deriveKey('token', ['idempotency']), stored!.sealed, ['key_another', call.path, call.key])).toBeUndefined();
-    expect(openBytes(deriveKey('token', ['idempotency']), stored!.sealed, bound)?.subarray(0, 3)).toEqual(gzipSync('').subarray(0, 3));
+    expect(
+      openBytes(deriveKey('token', ['idempotency']), stored!.sealed, ['key_another', call.path, call.key]),
+    ).toBeUndefined();
+    expect(openBytes(deriveKey('token', ['idempotency']), stored!.sealed, bound)?.subarray(0, 3)).toEqual(
+      gzipSync('').subarray(0, 3),
+    );
   });
 
   test('design 4: an answer above 300 KB is not kept, and the repeated call says so without running', async () => {
@@ -263,7 +327,10 @@ describe('the record', () => {
     expect((await once()).body).toBe(body);
     call = { ...call, key: `${call.key}-large` };
     await once({}, { body: randomBytes(400_000).toString('base64') });
-    await expect(once()).rejects.toMatchObject({ status: 'ABORTED', message: expect.stringContaining('too large to keep') });
+    await expect(once()).rejects.toMatchObject({
+      status: 'ABORTED',
+      message: expect.stringContaining('too large to keep'),
+    });
     expect(runs).toBe(2);
   });
 

@@ -83,11 +83,19 @@ let tenants = 0;
 beforeAll(async () => {
   engine = await startEngine({ sdk: true });
   const client = new DynamoDBClient({});
-  client.middlewareStack.add((next, { commandName }) => (args) => {
-    sent.push(commandName ?? '');
-    return next(args);
-  }, { step: 'initialize' });
-  table = new Table(DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }), TABLE_NAME, () => NOW);
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      (args) => {
+        sent.push(commandName ?? '');
+        return next(args);
+      },
+    { step: 'initialize' },
+  );
+  table = new Table(
+    DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
+    TABLE_NAME,
+    () => NOW,
+  );
 });
 afterAll(() => engine.stop());
 beforeEach(() => {
@@ -117,30 +125,50 @@ function scripted(...answers: ((input: any) => unknown)[]): { table: Table; inpu
 }
 
 function fail(error: Error): () => never {
-  return () => { throw error; };
+  return () => {
+    throw error;
+  };
 }
 
 function cancelled(...codes: string[]): TransactionCanceledException {
-  return new TransactionCanceledException({ message: 'cancelled', $metadata: {}, CancellationReasons: codes.map((Code) => ({ Code })) });
+  return new TransactionCanceledException({
+    message: 'cancelled',
+    $metadata: {},
+    CancellationReasons: codes.map((Code) => ({ Code })),
+  });
 }
 
 /** A table whose client loses the answer of its first call after the engine has carried it out; the SDK then repeats it. */
 function loseFirstAnswer(): Table {
   const client = new DynamoDBClient({});
   let lost = false;
-  client.middlewareStack.add((next) => async (args) => {
-    const result = await next(args);
-    if (lost) return result;
-    lost = true;
-    throw Object.assign(new Error('the answer was lost'), { name: 'TimeoutError' });
-  }, { step: 'deserialize', priority: 'low', name: 'loseFirstAnswer' });
-  return new Table(DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }), TABLE_NAME);
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const result = await next(args);
+      if (lost) return result;
+      lost = true;
+      throw Object.assign(new Error('the answer was lost'), { name: 'TimeoutError' });
+    },
+    { step: 'deserialize', priority: 'low', name: 'loseFirstAnswer' },
+  );
+  return new Table(
+    DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
+    TABLE_NAME,
+  );
 }
 
 describe('conditional writes', () => {
   test('design 5: every item carries its type, schema version and revision', async () => {
     expect(await table.write([insert(Thing, thing('a', { text: 'x' }))])).toBe('done');
-    expect(await storedItem(engine, Thing.key({ tenant, id: 'a' }))).toEqual({ PK: `T#${tenant}`, SK: 'THING#a', _t: 'TestThing', _v: 3, _r: 1, id: 'a', text: 'x' });
+    expect(await storedItem(engine, Thing.key({ tenant, id: 'a' }))).toEqual({
+      PK: `T#${tenant}`,
+      SK: 'THING#a',
+      _t: 'TestThing',
+      _v: 3,
+      _r: 1,
+      id: 'a',
+      text: 'x',
+    });
   });
 
   test('design 5: an insertion over something is a conflict and changes nothing', async () => {
@@ -163,7 +191,9 @@ describe('conditional writes', () => {
 
   test('design 5: of concurrent replacements of one revision exactly one succeeds', async () => {
     await table.write([insert(Thing, thing('a'))]);
-    const outcomes = await Promise.all(Array.from({ length: 10 }, (_, i) => table.write([replace(Thing, thing('a', { text: `${i}` }), 1)])));
+    const outcomes = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => table.write([replace(Thing, thing('a', { text: `${i}` }), 1)])),
+    );
     expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
     expect(await read('a')).toMatchObject({ text: `${outcomes.indexOf('done')}`, _r: 2 });
   });
@@ -187,12 +217,33 @@ describe('conditional writes', () => {
 
   test('design 5: several writes happen all or none, and the conflicts are named by position', async () => {
     await table.write([insert(Thing, thing('b')), insert(Thing, thing('d'))]);
-    const ops = [insert(Thing, thing('a')), insert(Thing, thing('b')), upsert(Thing, thing('c')), remove(Thing, { tenant, id: 'd' }, 9)];
+    const ops = [
+      insert(Thing, thing('a')),
+      insert(Thing, thing('b')),
+      upsert(Thing, thing('c')),
+      remove(Thing, { tenant, id: 'd' }, 9),
+    ];
     expect(await table.write(ops)).toEqual({ conflicts: [1, 3] });
-    expect(await table.getMany(Thing, ['a', 'c'].map((id) => ({ tenant, id })))).toEqual([undefined, undefined]);
+    expect(
+      await table.getMany(
+        Thing,
+        ['a', 'c'].map((id) => ({ tenant, id })),
+      ),
+    ).toEqual([undefined, undefined]);
     expect(await read('d')).toBeDefined();
-    expect(await table.write([insert(Thing, thing('a')), replace(Thing, thing('b', { text: 'new' }), 1), remove(Thing, { tenant, id: 'd' }, 1)])).toBe('done');
-    expect(await table.getMany(Thing, ['a', 'b', 'd'].map((id) => ({ tenant, id })))).toMatchObject([{ _r: 1 }, { text: 'new', _r: 2 }, undefined]);
+    expect(
+      await table.write([
+        insert(Thing, thing('a')),
+        replace(Thing, thing('b', { text: 'new' }), 1),
+        remove(Thing, { tenant, id: 'd' }, 1),
+      ]),
+    ).toBe('done');
+    expect(
+      await table.getMany(
+        Thing,
+        ['a', 'b', 'd'].map((id) => ({ tenant, id })),
+      ),
+    ).toMatchObject([{ _r: 1 }, { text: 'new', _r: 2 }, undefined]);
   });
 
   test('design 13: one write is a plain one, no write is no call', async () => {
@@ -203,7 +254,9 @@ describe('conditional writes', () => {
   });
 
   test('conventions: absent optional values are not stored, at any depth; bytes come back as bytes', async () => {
-    await table.write([insert(Thing, { tenant, id: 'a', text: undefined, nested: { a: undefined, bytes: Buffer.from([1, 2, 255]) } })]);
+    await table.write([
+      insert(Thing, { tenant, id: 'a', text: undefined, nested: { a: undefined, bytes: Buffer.from([1, 2, 255]) } }),
+    ]);
     const stored = await storedItem(engine, Thing.key({ tenant, id: 'a' }));
     expect(stored).not.toHaveProperty('text');
     expect(stored?.nested).toEqual({ bytes: new Uint8Array([1, 2, 255]) });
@@ -212,7 +265,11 @@ describe('conditional writes', () => {
 });
 
 describe('what AWS refuses', () => {
-  const ops = (): [WriteOp, WriteOp, WriteOp] => [upsert(Thing, thing('a')), upsert(Thing, thing('b')), upsert(Thing, thing('c'))];
+  const ops = (): [WriteOp, WriteOp, WriteOp] => [
+    upsert(Thing, thing('a')),
+    upsert(Thing, thing('b')),
+    upsert(Thing, thing('c')),
+  ];
 
   test('design 5: another transaction in the way is a conflict of the items concerned', async () => {
     const { table: stubbed } = scripted(fail(cancelled('None', 'TransactionConflict', 'ConditionalCheckFailed')));
@@ -224,11 +281,17 @@ describe('what AWS refuses', () => {
     expect(await stubbed.write([upsert(Thing, thing('a'))])).toEqual({ conflicts: [0] });
   });
 
-  test.each(['ThrottlingError', 'ProvisionedThroughputExceeded'])('design 4: a transaction cancelled by %s is UNAVAILABLE', async (code) => {
-    const { table: stubbed } = scripted(fail(cancelled('None', code, 'None')));
-    const error = await stubbed.write(ops()).then(() => undefined, (reason: unknown) => reason);
-    expect(toApiError(error, 'id')).toMatchObject({ status: 'UNAVAILABLE' });
-  });
+  test.each(['ThrottlingError', 'ProvisionedThroughputExceeded'])(
+    'design 4: a transaction cancelled by %s is UNAVAILABLE',
+    async (code) => {
+      const { table: stubbed } = scripted(fail(cancelled('None', code, 'None')));
+      const error = await stubbed.write(ops()).then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      expect(toApiError(error, 'id')).toMatchObject({ status: 'UNAVAILABLE' });
+    },
+  );
 
   test('design 4: a transaction cancelled for another reason is a fault', async () => {
     const { table: stubbed } = scripted(fail(cancelled('ValidationError', 'None', 'None')));
@@ -249,7 +312,10 @@ describe('reading many', () => {
     await store(Array.from({ length: 230 }, (_, i) => thing(`${i}`)));
     sent = [];
     const ids = [...Array.from({ length: 230 }, (_, i) => `${229 - i}`), 'absent', '7', '7'];
-    const found = await table.getMany(Thing, ids.map((id) => ({ tenant, id })));
+    const found = await table.getMany(
+      Thing,
+      ids.map((id) => ({ tenant, id })),
+    );
     expect(found.map((one) => one?.id)).toEqual(ids.map((id) => (id === 'absent' ? undefined : id)));
     expect(sent).toEqual(['BatchGetItemCommand', 'BatchGetItemCommand', 'BatchGetItemCommand']);
   });
@@ -261,18 +327,27 @@ describe('reading many', () => {
 
   test('design 5: items of more than 16 MB together, the most that one call gives, all come', async () => {
     await store(Array.from({ length: 60 }, (_, i) => thing(`${i}`, { text: 'x'.repeat(380_000) })));
-    const found = await table.getMany(Thing, Array.from({ length: 60 }, (_, i) => ({ tenant, id: `${i}` })));
+    const found = await table.getMany(
+      Thing,
+      Array.from({ length: 60 }, (_, i) => ({ tenant, id: `${i}` })),
+    );
     expect(found.map((one) => one?.id)).toEqual(Array.from({ length: 60 }, (_, i) => `${i}`));
   });
 
   test('design 5: keys left unprocessed are asked for again', async () => {
     const item = (id: string) => Thing.toItem(thing(id));
     const { table: stubbed, inputs } = scripted(
-      () => ({ Responses: { [TABLE_NAME]: [item('a')] }, UnprocessedKeys: { [TABLE_NAME]: { Keys: [Thing.key({ tenant, id: 'b' })] } } }),
+      () => ({
+        Responses: { [TABLE_NAME]: [item('a')] },
+        UnprocessedKeys: { [TABLE_NAME]: { Keys: [Thing.key({ tenant, id: 'b' })] } },
+      }),
       () => ({ UnprocessedKeys: { [TABLE_NAME]: { Keys: [Thing.key({ tenant, id: 'b' })] } } }),
       () => ({ Responses: { [TABLE_NAME]: [item('b')] } }),
     );
-    const found = await stubbed.getMany(Thing, ['a', 'b'].map((id) => ({ tenant, id })));
+    const found = await stubbed.getMany(
+      Thing,
+      ['a', 'b'].map((id) => ({ tenant, id })),
+    );
     expect(found.map((one) => one?.id)).toEqual(['a', 'b']);
     expect(inputs.map((input) => input.RequestItems[TABLE_NAME].Keys.length)).toEqual([2, 1, 1]);
     expect(inputs.every((input) => input.RequestItems[TABLE_NAME].ConsistentRead === true)).toBe(true);
@@ -280,7 +355,10 @@ describe('reading many', () => {
 
   test('design 4: keys that stay unprocessed are UNAVAILABLE after six tries, never left out', async () => {
     const { table: stubbed, inputs } = scripted((input) => ({ UnprocessedKeys: input.RequestItems }));
-    const error = await stubbed.getMany(Thing, [{ tenant, id: 'a' }]).then(() => undefined, (reason: unknown) => reason);
+    const error = await stubbed.getMany(Thing, [{ tenant, id: 'a' }]).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
     expect(toApiError(error, 'id')).toMatchObject({ status: 'UNAVAILABLE' });
     expect(inputs).toHaveLength(6);
   });
@@ -310,7 +388,8 @@ describe('queries', () => {
   test('design 5: a prefix finds its own children, never those of a longer name', async () => {
     const children = ['doc1', 'doc10', 'doc1#x', 'doc'].map((parent) => ({ tenant, parent, child: `of ${parent}` }));
     for (const child of children) await table.write([insert(Child, child)]);
-    const childrenOf = async (...prefix: string[]) => (await table.query(Child, { tenant }, { prefix, limit: 10 })).values.map(({ child }) => child);
+    const childrenOf = async (...prefix: string[]) =>
+      (await table.query(Child, { tenant }, { prefix, limit: 10 })).values.map(({ child }) => child);
     expect(await childrenOf('doc1')).toEqual(['of doc1']);
     expect(await childrenOf('doc1#x')).toEqual(['of doc1#x']);
     expect(await childrenOf('do')).toEqual([]);
@@ -321,8 +400,16 @@ describe('queries', () => {
     const names = Array.from({ length: 10 }, (_, i) => `${i}`);
     await store(names.map((id) => thing(id)));
     expect(await pages({ limit: 3 })).toEqual([['0', '1', '2'], ['3', '4', '5'], ['6', '7', '8'], ['9']]);
-    expect(await pages({ limit: 4, descending: true })).toEqual([['9', '8', '7', '6'], ['5', '4', '3', '2'], ['1', '0']]);
-    expect(await pages({ limit: 4, prefix: ['THING'] })).toEqual([['0', '1', '2', '3'], ['4', '5', '6', '7'], ['8', '9']]);
+    expect(await pages({ limit: 4, descending: true })).toEqual([
+      ['9', '8', '7', '6'],
+      ['5', '4', '3', '2'],
+      ['1', '0'],
+    ]);
+    expect(await pages({ limit: 4, prefix: ['THING'] })).toEqual([
+      ['0', '1', '2', '3'],
+      ['4', '5', '6', '7'],
+      ['8', '9'],
+    ]);
   });
 
   test('design 14: a last page that is full is the last, and leads to no empty one', async () => {
@@ -342,11 +429,14 @@ describe('queries', () => {
 
   test('design 12: where a call of 1 MB ends is no end of the page, wherever the boundary falls', async () => {
     await store(Array.from({ length: 8 }, (_, i) => thing(`${i}`, { text: 'x'.repeat(300_000) })));
-    for (const limit of [1, 2, 3, 4, 5, 7, 8]) expect((await pages({ limit })).flat()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7']);
+    for (const limit of [1, 2, 3, 4, 5, 7, 8])
+      expect((await pages({ limit })).flat()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7']);
   });
 
   test('design 4: a page ends early, at about 4 MB, so that the answer stays below the limit', async () => {
-    await store(Array.from({ length: 15 }, (_, i) => thing(String.fromCharCode(97 + i), { text: 'x'.repeat(390_000) })));
+    await store(
+      Array.from({ length: 15 }, (_, i) => thing(String.fromCharCode(97 + i), { text: 'x'.repeat(390_000) })),
+    );
     const seen = await pages({ limit: 100 });
     expect(seen.map((page) => page.length)).toEqual([11, 4]);
     expect(seen.flat().join('')).toBe('abcdefghijklmno');
@@ -375,17 +465,33 @@ describe('queries', () => {
 
 describe('what has expired', () => {
   test('design 5: it is filtered on read, from the second on in which it expires', async () => {
-    await store([thing('a', { expiresAt: SECONDS - 1 }), thing('b', { expiresAt: SECONDS }), thing('c', { expiresAt: SECONDS + 1 }), thing('d')]);
+    await store([
+      thing('a', { expiresAt: SECONDS - 1 }),
+      thing('b', { expiresAt: SECONDS }),
+      thing('c', { expiresAt: SECONDS + 1 }),
+      thing('d'),
+    ]);
     expect(await read('a')).toBeUndefined();
     expect(await read('b')).toBeUndefined();
     expect(await read('c')).toBeDefined();
-    expect((await table.getMany(Thing, ['a', 'b', 'c', 'd'].map((id) => ({ tenant, id })))).map((one) => one?.id)).toEqual([undefined, undefined, 'c', 'd']);
+    expect(
+      (
+        await table.getMany(
+          Thing,
+          ['a', 'b', 'c', 'd'].map((id) => ({ tenant, id })),
+        )
+      ).map((one) => one?.id),
+    ).toEqual([undefined, undefined, 'c', 'd']);
     expect((await table.query(Thing, { tenant }, { limit: 10 })).values.map(({ id }) => id)).toEqual(['c', 'd']);
     expect((await storedItem(engine, Thing.key({ tenant, id: 'c' })))?.ttl).toBe(SECONDS + 1);
   });
 
   test('design 5: it does not shorten a page, nor end the pages', async () => {
-    await store(Array.from({ length: 12 }, (_, i) => thing(String.fromCharCode(97 + i), i % 3 === 2 ? {} : { expiresAt: SECONDS })));
+    await store(
+      Array.from({ length: 12 }, (_, i) =>
+        thing(String.fromCharCode(97 + i), i % 3 === 2 ? {} : { expiresAt: SECONDS }),
+      ),
+    );
     const first = await table.query(Thing, { tenant }, { limit: 3 });
     expect(first.values.map(({ id }) => id)).toEqual(['c', 'f', 'i']);
     const second = await table.query(Thing, { tenant }, { limit: 3, after: first.next });
@@ -399,7 +505,10 @@ describe('claims', () => {
 
   test('design 4: the first takes it, the second sees whose it is', async () => {
     expect(await table.putIf(Claim, { ...claim('first'), bytes: new Uint8Array([7]) }, 'absent')).toBe('done');
-    expect(await table.putIf(Claim, claim('second'), 'absent')).toMatchObject({ claim: 'first', bytes: new Uint8Array([7]) });
+    expect(await table.putIf(Claim, claim('second'), 'absent')).toMatchObject({
+      claim: 'first',
+      bytes: new Uint8Array([7]),
+    });
     expect(await table.get(Claim, { tenant })).toMatchObject({ claim: 'first' });
   });
 
@@ -411,7 +520,10 @@ describe('claims', () => {
 
   test('design 4: one that has expired is seen, so that it can be taken over before it is removed', async () => {
     await table.putIf(Claim, claim('first', SECONDS - 1), 'absent');
-    expect(await table.putIf(Claim, claim('second'), 'absent')).toMatchObject({ claim: 'first', expiresAt: SECONDS - 1 });
+    expect(await table.putIf(Claim, claim('second'), 'absent')).toMatchObject({
+      claim: 'first',
+      expiresAt: SECONDS - 1,
+    });
   });
 
   test('design 4: one that is removed in between is taken', async () => {
@@ -419,7 +531,7 @@ describe('claims', () => {
     expect(await table.get(Claim, { tenant })).toMatchObject({ claim: 'second' });
   });
 
-  test('design 4: a claim that the SDK repeats, because the answer was lost, is the caller\'s', async () => {
+  test("design 4: a claim that the SDK repeats, because the answer was lost, is the caller's", async () => {
     await table.putIf(Claim, claim('first'), 'absent');
     expect(await table.putIf(Claim, claim('first'), 'absent')).toBe('done');
     await table.putIf(Claim, claim('second'), { claim: 'first' });
@@ -427,7 +539,9 @@ describe('claims', () => {
   });
 
   test('design 4: of many at once one takes it', async () => {
-    const outcomes = await Promise.all(Array.from({ length: 20 }, (_, i) => table.putIf(Claim, claim(`${i}`), 'absent')));
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => table.putIf(Claim, claim(`${i}`), 'absent')),
+    );
     expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
     expect(await table.get(Claim, { tenant })).toMatchObject({ claim: `${outcomes.indexOf('done')}` });
   });
@@ -435,7 +549,9 @@ describe('claims', () => {
 
 describe('counters', () => {
   test('design 14: one counts up to its limit and no further, however many count at once', async () => {
-    const counted = await Promise.all(Array.from({ length: 30 }, () => table.countUp(Counter, { name: tenant }, 12, SECONDS + 60)));
+    const counted = await Promise.all(
+      Array.from({ length: 30 }, () => table.countUp(Counter, { name: tenant }, 12, SECONDS + 60)),
+    );
     expect(counted.filter(Boolean)).toHaveLength(12);
     expect(await table.get(Counter, { name: tenant })).toMatchObject({ count: 12, expiresAt: SECONDS + 60 });
     expect(await table.countUp(Counter, { name: tenant }, 12, SECONDS + 60)).toBe(false);
@@ -451,11 +567,26 @@ describe('counters', () => {
   test('a counter without a limit returns a different value to each of many increments at once', async () => {
     const values = await Promise.all(Array.from({ length: 20 }, () => table.increment(Total, { tenant }, 3)));
     expect(values.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_each, index) => 3 * (index + 1)));
-    expect(await storedItem(engine, Total.key({ tenant }))).toEqual({ ...Total.key({ tenant }), _t: 'TestTotal', _v: 1, _r: 1, last: 60 });
+    expect(await storedItem(engine, Total.key({ tenant }))).toEqual({
+      ...Total.key({ tenant }),
+      _t: 'TestTotal',
+      _v: 1,
+      _r: 1,
+      last: 60,
+    });
   });
 
   test('design 5: its item is one like any other: typed, versioned, with its time to live', async () => {
     await table.countUp(Counter, { name: tenant }, 1, SECONDS + 60);
-    expect(await storedItem(engine, Counter.key({ name: tenant }))).toEqual({ PK: `S#${tenant}`, SK: 'COUNT', _t: 'TestCounter', _v: 1, _r: 1, count: 1, expiresAt: SECONDS + 60, ttl: SECONDS + 60 });
+    expect(await storedItem(engine, Counter.key({ name: tenant }))).toEqual({
+      PK: `S#${tenant}`,
+      SK: 'COUNT',
+      _t: 'TestCounter',
+      _v: 1,
+      _r: 1,
+      count: 1,
+      expiresAt: SECONDS + 60,
+      ttl: SECONDS + 60,
+    });
   });
 });

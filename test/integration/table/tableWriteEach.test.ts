@@ -36,7 +36,11 @@ function addToEach(tenant: string, items: readonly string[]): Promise<(number | 
   return writeEach<string, StoredTally, number | 'busy'>({
     table,
     items,
-    read: (ids) => table.getMany(Tally, ids.map((id) => ({ tenant, id }))),
+    read: (ids) =>
+      table.getMany(
+        Tally,
+        ids.map((id) => ({ tenant, id })),
+      ),
     decide: (id, stored) => {
       const count = (stored?.count ?? 0) + 1;
       const value = { tenant, id, count };
@@ -48,7 +52,12 @@ function addToEach(tenant: string, items: readonly string[]): Promise<(number | 
 
 /** The counts of a tenant's tallies. */
 async function counts(tenant: string, items: readonly string[]): Promise<number[]> {
-  return (await table.getMany(Tally, items.map((id) => ({ tenant, id })))).map((tally) => tally?.count ?? 0);
+  return (
+    await table.getMany(
+      Tally,
+      items.map((id) => ({ tenant, id })),
+    )
+  ).map((tally) => tally?.count ?? 0);
 }
 
 describe('on the engine', () => {
@@ -60,10 +69,12 @@ describe('on the engine', () => {
 
   test('design 5: under real conflicts what is reported as done is what is stored: no write is lost or doubled', async () => {
     const items = names(40);
-    const calls = await Promise.all(Array.from({ length: 6 }, (_, shift) => {
-      const mine = items.slice(shift).concat(items.slice(0, shift)); // each call in another order
-      return addToEach('shared', mine).then((results) => new Map(mine.map((id, index) => [id, results[index]])));
-    }));
+    const calls = await Promise.all(
+      Array.from({ length: 6 }, (_, shift) => {
+        const mine = items.slice(shift).concat(items.slice(0, shift)); // each call in another order
+        return addToEach('shared', mine).then((results) => new Map(mine.map((id, index) => [id, results[index]])));
+      }),
+    );
     const done = items.map((id) => calls.map((results) => results.get(id)).filter((result) => result !== 'busy'));
     expect(await counts('shared', items)).toEqual(done.map(({ length }) => length));
     // Each success saw a state of its own.
@@ -108,7 +119,12 @@ describe('with a scripted table', () => {
       },
       decide: (id) => {
         decided.set(id, (decided.get(id) ?? 0) + 1);
-        return { result: `done ${id}`, ops: Array.from({ length: width }, (_, part) => upsert(Tally, { tenant: 't', id: width === 1 ? id : `${id}.${part}`, count: 0 })) };
+        return {
+          result: `done ${id}`,
+          ops: Array.from({ length: width }, (_, part) =>
+            upsert(Tally, { tenant: 't', id: width === 1 ? id : `${id}.${part}`, count: 0 }),
+          ),
+        };
       },
       conflicted: (id) => `busy ${id}`,
     });
@@ -127,7 +143,8 @@ describe('with a scripted table', () => {
     await run(stub, names(10), 7);
     for (const keys of transactions) {
       expect(keys.length).toBeLessThanOrEqual(30);
-      for (const item of new Set(keys.map((key) => key.split('.')[0]))) expect(keys.filter((key) => key.startsWith(`${item}.`))).toHaveLength(7);
+      for (const item of new Set(keys.map((key) => key.split('.')[0])))
+        expect(keys.filter((key) => key.startsWith(`${item}.`))).toHaveLength(7);
     }
     expect(transactions.flat()).toHaveLength(70);
   });
@@ -140,13 +157,20 @@ describe('with a scripted table', () => {
   });
 
   test('design 5: after a conflict the items of that transaction alone are read and decided again', async () => {
-    const { table: stub, transactions } = scripted((keys, transaction) => (transaction <= 2 && keys.includes('5') ? ['5'] : []));
+    const { table: stub, transactions } = scripted((keys, transaction) =>
+      transaction <= 2 && keys.includes('5') ? ['5'] : [],
+    );
     const { results, decided, reads } = await run(stub, names(60));
     expect(results).toEqual(names(60).map((id) => `done ${id}`));
     expect(reads.map((ids) => ids.length)).toEqual([60, 30]);
     expect(names(60).map((id) => decided.get(id))).toEqual(names(60).map((id) => (Number(id) < 30 ? 2 : 1)));
     // What conflicted goes alone, so that it cannot take the others down again.
-    expect(transactions.slice(2).map((keys) => keys.length).toSorted()).toEqual([1, 29]);
+    expect(
+      transactions
+        .slice(2)
+        .map((keys) => keys.length)
+        .toSorted(),
+    ).toEqual([1, 29]);
     expect(transactions.slice(2)).toContainEqual(['5']);
   });
 
@@ -162,7 +186,13 @@ describe('with a scripted table', () => {
   });
 
   test('design 5: a fault of the table is thrown on', async () => {
-    const client = { send: async () => { throw new Error('The table is away'); } };
-    await expect(run(new Table(client as unknown as DynamoDBDocumentClient, 'table'), names(3))).rejects.toThrow('The table is away');
+    const client = {
+      send: async () => {
+        throw new Error('The table is away');
+      },
+    };
+    await expect(run(new Table(client as unknown as DynamoDBDocumentClient, 'table'), names(3))).rejects.toThrow(
+      'The table is away',
+    );
   });
 });

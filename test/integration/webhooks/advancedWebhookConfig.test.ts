@@ -8,10 +8,18 @@ import { bodyOf, pemOf, rsaKeyPair } from '../../support/rsaKeys.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 
 let engine: Engine;
-beforeAll(async () => { engine = await startEngine(); });
+beforeAll(async () => {
+  engine = await startEngine();
+});
 afterAll(() => engine.stop());
 
-const defaults = { isEnabled: false, encryptData: false, encodeData: false, publicKey: '', enableDataProtection: false };
+const defaults = {
+  isEnabled: false,
+  encryptData: false,
+  encodeData: false,
+  publicKey: '',
+  enableDataProtection: false,
+};
 const enabled = { ...defaults, isEnabled: true };
 const key = pemOf(rsaKeyPair().publicKey, 'spki');
 
@@ -24,7 +32,11 @@ describe('spec 4.6: getting the config', () => {
     const customer = await newCustomer();
     const { status, body } = await customer.call(paths.getConfig, {});
     expect(status).toBe(200);
-    expect(body.result).toEqual({ status: 'success', message: 'Advanced webhook configuration retrieved successfully.', data: defaults });
+    expect(body.result).toEqual({
+      status: 'success',
+      message: 'Advanced webhook configuration retrieved successfully.',
+      data: defaults,
+    });
     expect(await stored(customer)).toBeUndefined();
   });
 
@@ -42,12 +54,21 @@ describe('spec 4.5: updating the config', () => {
     const customer = await newCustomer();
     const { status, body } = await customer.call(paths.updateConfig, { isEnabled: true });
     expect(status).toBe(200);
-    expect(body.result).toEqual({ status: 'success', message: 'Advanced webhook configuration updated successfully.', data: enabled });
+    expect(body.result).toEqual({
+      status: 'success',
+      message: 'Advanced webhook configuration updated successfully.',
+      data: enabled,
+    });
     expect(await get(customer)).toEqual(enabled);
   });
 
   test.each([
-    [{ encodeData: true }], [{ enableDataProtection: true }], [{ publicKey: key }], [{ isEnabled: false }], [{ publicKey: key, encryptData: true }], [{ isEnabled: true, encodeData: null }],
+    [{ encodeData: true }],
+    [{ enableDataProtection: true }],
+    [{ publicKey: key }],
+    [{ isEnabled: false }],
+    [{ publicKey: key, encryptData: true }],
+    [{ isEnabled: true, encodeData: null }],
   ])('only what is sent changes: %j', async (data) => {
     const customer = await newWebhookCustomer();
     const { encodeData, ...rest } = data as Record<string, unknown>;
@@ -64,23 +85,55 @@ describe('spec 4.5: updating the config', () => {
 
   test('ten partial updates at once, of all fields, all survive, and each answer has its own', async () => {
     const customer = await newWebhookCustomer();
-    const changes = [{ encodeData: true }, { enableDataProtection: true }, { publicKey: key }, { isEnabled: false }, { encodeData: true }, { enableDataProtection: true }, { publicKey: key }, { isEnabled: false }, { encodeData: true }, { publicKey: key }];
+    const changes = [
+      { encodeData: true },
+      { enableDataProtection: true },
+      { publicKey: key },
+      { isEnabled: false },
+      { encodeData: true },
+      { enableDataProtection: true },
+      { publicKey: key },
+      { isEnabled: false },
+      { encodeData: true },
+      { publicKey: key },
+    ];
     const answers = await Promise.all(changes.map((change) => update(customer, change)));
     for (const [index, change] of changes.entries()) expect(answers[index]).toMatchObject(change);
-    expect(await get(customer)).toEqual({ isEnabled: false, encryptData: false, encodeData: true, publicKey: key, enableDataProtection: true });
+    expect(await get(customer)).toEqual({
+      isEnabled: false,
+      encryptData: false,
+      encodeData: true,
+      publicKey: key,
+      enableDataProtection: true,
+    });
   });
 
   test('of two first configurations at once both survive', async () => {
     const customer = await newCustomer();
-    await Promise.all([update(customer, { isEnabled: true, encodeData: true }), update(customer, { isEnabled: true, enableDataProtection: true })]);
+    await Promise.all([
+      update(customer, { isEnabled: true, encodeData: true }),
+      update(customer, { isEnabled: true, enableDataProtection: true }),
+    ]);
     expect(await get(customer)).toEqual({ ...enabled, encodeData: true, enableDataProtection: true });
   });
 });
 
 describe('design 6: the key that payloads are encrypted with', () => {
-  const needsKey = { status: 'INVALID_ARGUMENT', message: 'publicKey is required while encryptData is true', details: { issues: [{ path: ['publicKey'], code: 'missing_public_key', message: 'publicKey is required while encryptData is true' }] } };
+  const needsKey = {
+    status: 'INVALID_ARGUMENT',
+    message: 'publicKey is required while encryptData is true',
+    details: {
+      issues: [
+        { path: ['publicKey'], code: 'missing_public_key', message: 'publicKey is required while encryptData is true' },
+      ],
+    },
+  };
 
-  test.each([['PEM', key], ['base64 without PEM lines', bodyOf(key)], ['PKCS#1', pemOf(rsaKeyPair().publicKey, 'pkcs1')]])('is kept and shown as it was sent: %s', async (_what, publicKey) => {
+  test.each([
+    ['PEM', key],
+    ['base64 without PEM lines', bodyOf(key)],
+    ['PKCS#1', pemOf(rsaKeyPair().publicKey, 'pkcs1')],
+  ])('is kept and shown as it was sent: %s', async (_what, publicKey) => {
     const customer = await newWebhookCustomer();
     expect((await update(customer, { publicKey })).publicKey).toBe(publicKey);
     expect((await get(customer)).publicKey).toBe(publicKey);
@@ -111,12 +164,22 @@ describe('design 6: the key that payloads are encrypted with', () => {
 
   test('what is none is INVALID_ARGUMENT naming the field, before any other rule', async () => {
     const customer = await newCustomer();
-    const message = 'publicKey must be an RSA public key of at least 2048 bits: SPKI or PKCS#1, as PEM or as the base64 inside it';
+    const message =
+      'publicKey must be an RSA public key of at least 2048 bits: SPKI or PKCS#1, as PEM or as the base64 inside it';
     const { privateKey } = rsaKeyPair();
-    for (const publicKey of ['key', bodyOf(pemOf(rsaKeyPair(1_024).publicKey, 'spki')), pemOf(privateKey, 'pkcs8'), pemOf(privateKey, 'pkcs1')]) {
+    for (const publicKey of [
+      'key',
+      bodyOf(pemOf(rsaKeyPair(1_024).publicKey, 'spki')),
+      pemOf(privateKey, 'pkcs8'),
+      pemOf(privateKey, 'pkcs1'),
+    ]) {
       const { status, body } = await customer.call(paths.updateConfig, { publicKey });
       expect(status).toBe(400);
-      expect(body.error).toEqual({ status: 'INVALID_ARGUMENT', message, details: { issues: [{ path: ['publicKey'], code: 'custom', message }] } });
+      expect(body.error).toEqual({
+        status: 'INVALID_ARGUMENT',
+        message,
+        details: { issues: [{ path: ['publicKey'], code: 'custom', message }] },
+      });
     }
     expect(await stored(customer)).toBeUndefined();
   });

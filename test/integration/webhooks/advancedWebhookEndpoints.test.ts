@@ -2,7 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import { endpoint as createEndpoint } from '../../../functions/v2/workspace/advancedwebhook/endpoints/create.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { openTable } from '../../../lib/table/table.ts';
-import { WebhookEndpointCountEntity, WebhookEndpointEntity, WebhookEndpointUidEntity } from '../../../lib/webhooks/endpoints.ts';
+import {
+  WebhookEndpointCountEntity,
+  WebhookEndpointEntity,
+  WebhookEndpointUidEntity,
+} from '../../../lib/webhooks/endpoints.ts';
 import { eventTypes } from '../../../lib/events/rules/catalogue.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import type { Customer } from '../../support/customer.ts';
@@ -14,9 +18,13 @@ import { withoutRetryLimit } from '../../support/retries.ts';
 
 let engine: Engine;
 let customer: Customer;
-beforeAll(async () => { engine = await startEngine(); });
+beforeAll(async () => {
+  engine = await startEngine();
+});
 afterAll(() => engine.stop());
-beforeEach(async () => { customer = await newWebhookCustomer(); });
+beforeEach(async () => {
+  customer = await newWebhookCustomer();
+});
 
 const HOOK = 'https://example.com/hook';
 const UNKNOWN = ['NOT_FOUND', 'Advanced webhook provider request failed. No endpoint has this endpointId.'] as const;
@@ -27,8 +35,10 @@ const FIXED_UID = ['INVALID_ARGUMENT', 'uid must be left out: it is fixed when t
 const create = (data: object = {}) => customer.ok(paths.create, { url: HOOK, ...data });
 const update = (endpointId: string, data: object) => customer.ok(paths.update, { endpointId, ...data });
 const listed = async (): Promise<any[]> => (await customer.ok(paths.list, { limit: 250 })).endpoints;
-const stored = (endpointId: string) => storedItem(engine, WebhookEndpointEntity.key({ tenant: customer.apiKey, endpointId }));
-const count = async () => (await storedItem(engine, WebhookEndpointCountEntity.key({ tenant: customer.apiKey })))?.count;
+const stored = (endpointId: string) =>
+  storedItem(engine, WebhookEndpointEntity.key({ tenant: customer.apiKey, endpointId }));
+const count = async () =>
+  (await storedItem(engine, WebhookEndpointCountEntity.key({ tenant: customer.apiKey })))?.count;
 const uidItem = (uid: string) => storedItem(engine, WebhookEndpointUidEntity.key({ tenant: customer.apiKey, uid }));
 
 describe('spec 4.3: creating an endpoint', () => {
@@ -39,8 +49,16 @@ describe('spec 4.3: creating an endpoint', () => {
       status: 'success',
       message: 'Advanced webhook endpoint created successfully.',
       data: {
-        id: expect.stringMatching(/^ep_[0-9A-Za-z]{27}$/), url: HOOK, description: null, filterTypes: null, channels: null, disabled: false, rateLimit: null, uid: null,
-        createdAt: expect.stringMatching(ISO), updatedAt: expect.stringMatching(ISO),
+        id: expect.stringMatching(/^ep_[0-9A-Za-z]{27}$/),
+        url: HOOK,
+        description: null,
+        filterTypes: null,
+        channels: null,
+        disabled: false,
+        rateLimit: null,
+        uid: null,
+        createdAt: expect.stringMatching(ISO),
+        updatedAt: expect.stringMatching(ISO),
       },
     });
     expect(body.result.data.createdAt).toBe(body.result.data.updatedAt);
@@ -48,7 +66,14 @@ describe('spec 4.3: creating an endpoint', () => {
   });
 
   test('with everything: it is shown as it was sent, metadata aside, which is stored', async () => {
-    const fields = { description: 'Wörld\n\u{1f30d}', filterTypes: ['comment.add', 'execution.failed'], channels: ['a', 'ü b'], disabled: true, rateLimit: 1_000, uid: 'mine#1' };
+    const fields = {
+      description: 'Wörld\n\u{1f30d}',
+      filterTypes: ['comment.add', 'execution.failed'],
+      channels: ['a', 'ü b'],
+      disabled: true,
+      rateLimit: 1_000,
+      uid: 'mine#1',
+    };
     const metadata = JSON.parse('{"team":"sales","":"empty","__proto__":"kept","constructor":"too"}');
     const made = await create({ ...fields, metadata });
     expect(made).toEqual({ id: made.id, url: HOOK, ...fields, createdAt: made.createdAt, updatedAt: made.updatedAt });
@@ -57,22 +82,57 @@ describe('spec 4.3: creating an endpoint', () => {
   });
 
   test.each([
-    ['null is the same as leaving it out', { description: null, filterTypes: null, channels: null, disabled: null, rateLimit: null, uid: null, metadata: null }, {}],
-    ['a type or channel that is named twice is named once', { filterTypes: ['comment.add', 'huddle.join', 'comment.add'], channels: ['b', 'a', 'b'] }, { filterTypes: ['comment.add', 'huddle.join'], channels: ['b', 'a'] }],
+    [
+      'null is the same as leaving it out',
+      {
+        description: null,
+        filterTypes: null,
+        channels: null,
+        disabled: null,
+        rateLimit: null,
+        uid: null,
+        metadata: null,
+      },
+      {},
+    ],
+    [
+      'a type or channel that is named twice is named once',
+      { filterTypes: ['comment.add', 'huddle.join', 'comment.add'], channels: ['b', 'a', 'b'] },
+      { filterTypes: ['comment.add', 'huddle.join'], channels: ['b', 'a'] },
+    ],
     ['a secret in the request is ignored', { secret: 'whsec_mine', secrets: ['x'] }, {}],
     ['an id in the request is ignored', { id: 'ep_mine', endpointId: 'ep_mine', createdAt: 'then' }, {}],
-    ['the URL keeps its userinfo and spelling', { url: 'HTTPS://user:p%40ss@EXAMPLE.com:8443/a?b=c#d' }, { url: 'HTTPS://user:p%40ss@EXAMPLE.com:8443/a?b=c#d' }],
+    [
+      'the URL keeps its userinfo and spelling',
+      { url: 'HTTPS://user:p%40ss@EXAMPLE.com:8443/a?b=c#d' },
+      { url: 'HTTPS://user:p%40ss@EXAMPLE.com:8443/a?b=c#d' },
+    ],
     ['an empty description is a description', { description: '' }, { description: '' }],
     ['metadata may be empty', { metadata: {} }, {}],
   ])('%s', async (_what, data, expected) => {
     const made = await create(data);
-    expect(made).toEqual({ id: expect.stringMatching(/^ep_(?!mine)/), url: HOOK, description: null, filterTypes: null, channels: null, disabled: false, rateLimit: null, uid: null, ...expected, createdAt: expect.stringMatching(ISO), updatedAt: made.createdAt });
+    expect(made).toEqual({
+      id: expect.stringMatching(/^ep_(?!mine)/),
+      url: HOOK,
+      description: null,
+      filterTypes: null,
+      channels: null,
+      disabled: false,
+      rateLimit: null,
+      uid: null,
+      ...expected,
+      createdAt: expect.stringMatching(ISO),
+      updatedAt: made.createdAt,
+    });
   });
 
   test('with as much as every field takes', async () => {
     const fields = {
-      url: `https://example.com/${'€'.repeat(2_028)}`, description: 'x'.repeat(32_768), uid: '€'.repeat(512),
-      channels: Array.from({ length: 100 }, (_, i) => `${i}${'€'.repeat(510)}`), filterTypes: [...eventTypes],
+      url: `https://example.com/${'€'.repeat(2_028)}`,
+      description: 'x'.repeat(32_768),
+      uid: '€'.repeat(512),
+      channels: Array.from({ length: 100 }, (_, i) => `${i}${'€'.repeat(510)}`),
+      filterTypes: [...eventTypes],
     };
     expect(await create({ ...fields, metadata: { key: 'x'.repeat(65_526) } })).toMatchObject(fields);
     expect(await listed()).toMatchObject([fields]);
@@ -80,22 +140,30 @@ describe('spec 4.3: creating an endpoint', () => {
 
   test('has a uid that is fixed: an update that sends one says so and changes nothing', async () => {
     const { id } = await create({ uid: 'mine' });
-    for (const uid of ['other', 'mine', '']) expect(await outcome(customer, paths.update, { endpointId: id, uid, description: 'new' })).toEqual(FIXED_UID);
+    for (const uid of ['other', 'mine', ''])
+      expect(await outcome(customer, paths.update, { endpointId: id, uid, description: 'new' })).toEqual(FIXED_UID);
     expect(await update(id, { uid: null, description: 'new' })).toMatchObject({ uid: 'mine', description: 'new' });
   });
 
   test('design 14: a uid is taken once per API key; others may have the same', async () => {
     const first = await create({ uid: 'mine' });
-    expect(await outcome(customer, paths.create, { url: HOOK, uid: 'mine' })).toEqual(['ALREADY_EXISTS', 'An advanced webhook endpoint with this uid already exists.']);
+    expect(await outcome(customer, paths.create, { url: HOOK, uid: 'mine' })).toEqual([
+      'ALREADY_EXISTS',
+      'An advanced webhook endpoint with this uid already exists.',
+    ]);
     expect((await (await newWebhookCustomer()).ok(paths.create, { url: HOOK, uid: 'mine' })).uid).toBe('mine');
     expect(await listed()).toEqual([first]);
     expect(await count()).toBe(1);
   });
 
   test('design 14: of ten creations at once with one uid one succeeds', async () => {
-    const answers = await Promise.all(Array.from({ length: 10 }, () => outcome(customer, paths.create, { url: HOOK, uid: 'contested' })));
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => outcome(customer, paths.create, { url: HOOK, uid: 'contested' })),
+    );
     expect(answers.filter((answer) => answer === 'done')).toHaveLength(1);
-    expect(new Set(answers.filter((answer) => answer !== 'done').map(([status]) => status))).toEqual(new Set(['ALREADY_EXISTS']));
+    expect(new Set(answers.filter((answer) => answer !== 'done').map(([status]) => status))).toEqual(
+      new Set(['ALREADY_EXISTS']),
+    );
     expect(await listed()).toHaveLength(1);
     expect(await count()).toBe(1);
   });
@@ -115,12 +183,16 @@ describe('spec 4.3: creating an endpoint', () => {
   test('of 230 endpoints that 25 clients create at the same time, 200 are created, 30 are RESOURCE_EXHAUSTED and none is ABORTED', async () => {
     let left = 230;
     const outcomes: string[] = [];
-    await withoutRetryLimit(() => Promise.all(Array.from({ length: 25 }, async () => {
-      while (left-- > 0) {
-        const came = await outcome(customer, paths.create, { url: HOOK });
-        outcomes.push(came === 'done' ? came : came[0]);
-      }
-    })));
+    await withoutRetryLimit(() =>
+      Promise.all(
+        Array.from({ length: 25 }, async () => {
+          while (left-- > 0) {
+            const came = await outcome(customer, paths.create, { url: HOOK });
+            outcomes.push(came === 'done' ? came : came[0]);
+          }
+        }),
+      ),
+    );
     expect(outcomes.toSorted()).toEqual([...Array(30).fill('RESOURCE_EXHAUSTED'), ...Array(200).fill('done')]);
     expect(await count()).toBe(200);
   });
@@ -129,7 +201,12 @@ describe('spec 4.3: creating an endpoint', () => {
     for (let i = 0; i < 198; i++) await create();
     const answers = await Promise.all(Array.from({ length: 5 }, () => outcome(customer, paths.create, { url: HOOK })));
     expect(answers.filter((answer) => answer === 'done')).toHaveLength(2);
-    for (const answer of answers) if (answer !== 'done') expect(answer).toEqual(['RESOURCE_EXHAUSTED', 'The API key has as many advanced webhook endpoints as it may have.']);
+    for (const answer of answers)
+      if (answer !== 'done')
+        expect(answer).toEqual([
+          'RESOURCE_EXHAUSTED',
+          'The API key has as many advanced webhook endpoints as it may have.',
+        ]);
     expect(await listed()).toHaveLength(200);
     const [{ id }] = await listed();
     await customer.ok(paths.delete, { endpointId: id });
@@ -137,7 +214,10 @@ describe('spec 4.3: creating an endpoint', () => {
   });
 
   test('design 4: a creation that is repeated under its Idempotency-Key creates one', async () => {
-    const [first, second] = [await customer.call(paths.create, { url: HOOK, uid: 'once' }, { 'idempotency-key': 'k' }), await customer.call(paths.create, { url: HOOK, uid: 'once' }, { 'idempotency-key': 'k' })];
+    const [first, second] = [
+      await customer.call(paths.create, { url: HOOK, uid: 'once' }, { 'idempotency-key': 'k' }),
+      await customer.call(paths.create, { url: HOOK, uid: 'once' }, { 'idempotency-key': 'k' }),
+    ];
     expect(second.headers['idempotency-replayed']).toBe('true');
     expect(second.body).toEqual(first.body);
     expect(await listed()).toHaveLength(1);
@@ -151,17 +231,41 @@ const badFields: [string, object, string][] = [
   ['a url of another protocol', { url: 'ftp://example.com' }, 'url must be a valid http(s) URL.'],
   ['an empty url', { url: '' }, 'url must be a valid http(s) URL.'],
   ['a url with a line break', { url: 'https://example.com/\r\nx: y' }, 'url must be a valid http(s) URL.'],
-  ['a url of 2,049 characters', { url: `https://example.com/${'x'.repeat(2_029)}` }, 'url must have at most 2048 characters'],
-  ['a port that is blocked', { url: 'http://example.com:22' }, 'url must not have a port that the Fetch standard blocks'],
-  ['a description of 32 KB and a byte', { description: 'x'.repeat(32_769) }, 'description must be at most 32768 bytes of UTF-8'],
+  [
+    'a url of 2,049 characters',
+    { url: `https://example.com/${'x'.repeat(2_029)}` },
+    'url must have at most 2048 characters',
+  ],
+  [
+    'a port that is blocked',
+    { url: 'http://example.com:22' },
+    'url must not have a port that the Fetch standard blocks',
+  ],
+  [
+    'a description of 32 KB and a byte',
+    { description: 'x'.repeat(32_769) },
+    'description must be at most 32768 bytes of UTF-8',
+  ],
   ['no filter type', { filterTypes: [] }, 'filterTypes must not be empty'],
   ['a filter type as text', { filterTypes: 'comment.add' }, 'filterTypes must be an array'],
-  ['an unknown filter type', { filterTypes: ['comment.add', 'comment.added'] }, 'filterTypes[1] must be an event type, such as comment.add'],
+  [
+    'an unknown filter type',
+    { filterTypes: ['comment.add', 'comment.added'] },
+    'filterTypes[1] must be an event type, such as comment.add',
+  ],
   ['a filter type that is a number', { filterTypes: [7] }, 'filterTypes[0] must be a string'],
-  ['101 filter types', { filterTypes: Array.from({ length: 101 }, () => 'comment.add') }, 'filterTypes must have at most 100 items'],
+  [
+    '101 filter types',
+    { filterTypes: Array.from({ length: 101 }, () => 'comment.add') },
+    'filterTypes must have at most 100 items',
+  ],
   ['no channel', { channels: [] }, 'channels must not be empty'],
   ['an empty channel', { channels: ['a', ''] }, 'channels[1] must not be empty'],
-  ['101 channels', { channels: Array.from({ length: 101 }, (_, i) => `c${i}`) }, 'channels must have at most 100 items'],
+  [
+    '101 channels',
+    { channels: Array.from({ length: 101 }, (_, i) => `c${i}`) },
+    'channels must have at most 100 items',
+  ],
   ['disabled as text', { disabled: 'false' }, 'disabled must be a boolean'],
   ['rateLimit 0', { rateLimit: 0 }, 'rateLimit must be at least 1'],
   ['rateLimit -1', { rateLimit: -1 }, 'rateLimit must be at least 1'],
@@ -171,7 +275,11 @@ const badFields: [string, object, string][] = [
   ['metadata with a number', { metadata: { ok: 'yes', count: 5 } }, 'metadata.count must be a string'],
   ['metadata with null', { metadata: { none: null } }, 'metadata.none must be a string'],
   ['metadata with an object', { metadata: { deep: { a: 'b' } } }, 'metadata.deep must be a string'],
-  ['metadata with a number under __proto__', JSON.parse('{"metadata":{"__proto__":5}}'), 'metadata.__proto__ must be a string'],
+  [
+    'metadata with a number under __proto__',
+    JSON.parse('{"metadata":{"__proto__":5}}'),
+    'metadata.__proto__ must be a string',
+  ],
   ['metadata of more than 64 KB', { metadata: tooLarge }, 'metadata must be at most 65536 bytes as JSON'],
 ];
 const badUids: [string, object, string][] = [
@@ -182,50 +290,115 @@ const badUids: [string, object, string][] = [
 ];
 
 describe('design 4: bad input', () => {
-  test.each([...badFields, ...badUids])('%s at creation is INVALID_ARGUMENT naming the field, and nothing is stored', async (_what, data, message) => {
-    const before = (await everyItem(engine)).length;
-    const { status, body } = await customer.call(paths.create, { url: HOOK, ...data });
-    expect({ status, error: body.error.status, message: body.error.message }).toEqual({ status: 400, error: 'INVALID_ARGUMENT', message });
-    expect((await everyItem(engine)).length).toBe(before);
-  });
+  test.each([...badFields, ...badUids])(
+    '%s at creation is INVALID_ARGUMENT naming the field, and nothing is stored',
+    async (_what, data, message) => {
+      const before = (await everyItem(engine)).length;
+      const { status, body } = await customer.call(paths.create, { url: HOOK, ...data });
+      expect({ status, error: body.error.status, message: body.error.message }).toEqual({
+        status: 400,
+        error: 'INVALID_ARGUMENT',
+        message,
+      });
+      expect((await everyItem(engine)).length).toBe(before);
+    },
+  );
 
-  test.each(badFields)('%s in an update is INVALID_ARGUMENT naming the field, and nothing changes', async (_what, data, message) => {
-    const { id } = await create();
-    const before = await stored(id);
-    expect(await outcome(customer, paths.update, { endpointId: id, ...data })).toEqual(['INVALID_ARGUMENT', message]);
-    expect(await stored(id)).toEqual(before);
-  });
+  test.each(badFields)(
+    '%s in an update is INVALID_ARGUMENT naming the field, and nothing changes',
+    async (_what, data, message) => {
+      const { id } = await create();
+      const before = await stored(id);
+      expect(await outcome(customer, paths.update, { endpointId: id, ...data })).toEqual(['INVALID_ARGUMENT', message]);
+      expect(await stored(id)).toEqual(before);
+    },
+  );
 
   const privateHosts = [
-    '127.0.0.1', '127.1', '2130706433', '0x7f000001', '0177.0.0.1', '0x7f.1', '127.0.0.1.', '[::1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::127.0.0.1]', 'localhost', 'LOCALHOST.', 'a.localhost', '0', '0.0.0.0', '10.0.0.1',
-    '167772161', '172.16.0.1', '192.168.257', '169.254.169.254', '0xa9fea9fe', '100.64.0.1', '[fd00:ec2::254]', '[fe80::1]', '[64:ff9b::a00:1]', '[2002:a00:1::]', '224.0.0.1', '255.255.255.255', '①⑥⑨.254.169.254',
+    '127.0.0.1',
+    '127.1',
+    '2130706433',
+    '0x7f000001',
+    '0177.0.0.1',
+    '0x7f.1',
+    '127.0.0.1.',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[::127.0.0.1]',
+    'localhost',
+    'LOCALHOST.',
+    'a.localhost',
+    '0',
+    '0.0.0.0',
+    '10.0.0.1',
+    '167772161',
+    '172.16.0.1',
+    '192.168.257',
+    '169.254.169.254',
+    '0xa9fea9fe',
+    '100.64.0.1',
+    '[fd00:ec2::254]',
+    '[fe80::1]',
+    '[64:ff9b::a00:1]',
+    '[2002:a00:1::]',
+    '224.0.0.1',
+    '255.255.255.255',
+    '①⑥⑨.254.169.254',
   ];
-  test.each(privateHosts)('design 6: a literal private address, %s, is refused in any call that takes a URL', async (host) => {
-    const message = 'url must not lead to a loopback, private or reserved address';
-    for (const url of [`http://${host}`, `https://user:word@${host}:8443/hook`]) expect(await outcome(customer, paths.create, { url })).toEqual(['INVALID_ARGUMENT', message]);
-    const { id } = await create();
-    expect(await outcome(customer, paths.update, { endpointId: id, url: `http://${host}` })).toEqual(['INVALID_ARGUMENT', message]);
-    expect(await listed()).toMatchObject([{ id, url: HOOK }]);
-  });
+  test.each(privateHosts)(
+    'design 6: a literal private address, %s, is refused in any call that takes a URL',
+    async (host) => {
+      const message = 'url must not lead to a loopback, private or reserved address';
+      for (const url of [`http://${host}`, `https://user:word@${host}:8443/hook`])
+        expect(await outcome(customer, paths.create, { url })).toEqual(['INVALID_ARGUMENT', message]);
+      const { id } = await create();
+      expect(await outcome(customer, paths.update, { endpointId: id, url: `http://${host}` })).toEqual([
+        'INVALID_ARGUMENT',
+        message,
+      ]);
+      expect(await listed()).toMatchObject([{ id, url: HOOK }]);
+    },
+  );
 
   test('design 10: where loopback is allowed it may be stored, and private addresses still not', async () => {
     const local = toLambda(createEndpoint, { ...process.env, ALLOW_LOOPBACK_DELIVERY: 'true' });
     expect((await post(local, customer.headers, { url: 'http://localhost:4000/hook' })).status).toBe(200);
     expect((await post(local, customer.headers, { url: 'http://[::1]:4000/hook' })).status).toBe(200);
-    expect((await post(local, customer.headers, { url: 'http://10.0.0.1/' })).body.error.message).toBe('url must not lead to a loopback, private or reserved address');
+    expect((await post(local, customer.headers, { url: 'http://10.0.0.1/' })).body.error.message).toBe(
+      'url must not lead to a loopback, private or reserved address',
+    );
   });
 });
 
 describe('facts B3: updating an endpoint', () => {
-  const whole = { description: 'd', filterTypes: ['comment.add'], channels: ['c'], disabled: false, rateLimit: 5, metadata: { a: '1' } };
+  const whole = {
+    description: 'd',
+    filterTypes: ['comment.add'],
+    channels: ['c'],
+    disabled: false,
+    rateLimit: 5,
+    metadata: { a: '1' },
+  };
 
-  test.each<[string, any]>([['url', 'http://example.org/'], ['description', 'new'], ['filterTypes', ['huddle.join']], ['channels', ['x', 'y']], ['disabled', true], ['rateLimit', 7]])('only %s changes when it alone is sent', async (field, value) => {
+  test.each<[string, any]>([
+    ['url', 'http://example.org/'],
+    ['description', 'new'],
+    ['filterTypes', ['huddle.join']],
+    ['channels', ['x', 'y']],
+    ['disabled', true],
+    ['rateLimit', 7],
+  ])('only %s changes when it alone is sent', async (field, value) => {
     const made = await create({ ...whole, uid: 'u' });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.parse(made.createdAt) + 5_000);
     try {
       const { status, body } = await customer.call(paths.update, { endpointId: made.id, [field]: value });
       const updatedAt = new Date(Date.parse(made.createdAt) + 5_000).toISOString();
-      expect({ status, ...body.result }).toEqual({ status: 'success', message: 'Advanced webhook endpoint updated successfully.', data: { ...made, [field]: value, updatedAt } });
+      expect({ status, ...body.result }).toEqual({
+        status: 'success',
+        message: 'Advanced webhook endpoint updated successfully.',
+        data: { ...made, [field]: value, updatedAt },
+      });
       expect(await listed()).toEqual([body.result.data]);
       expect(JSON.parse((await stored(made.id))?.metadata)).toEqual(whole.metadata);
     } finally {
@@ -239,16 +412,29 @@ describe('facts B3: updating an endpoint', () => {
     expect(JSON.parse((await stored(made.id))?.metadata)).toEqual({ b: '2' });
   });
 
-  test.each([['nothing', {}], ['null only', { url: null, disabled: null }], ['fields that there are not', { name: 'x' }]])('%s besides endpointId is INVALID_ARGUMENT', async (_what, data) => {
+  test.each([
+    ['nothing', {}],
+    ['null only', { url: null, disabled: null }],
+    ['fields that there are not', { name: 'x' }],
+  ])('%s besides endpointId is INVALID_ARGUMENT', async (_what, data) => {
     const { id } = await create({ uid: 'u' });
     const before = await stored(id);
-    expect(await outcome(customer, paths.update, { endpointId: id, ...data })).toEqual(['INVALID_ARGUMENT', 'At least one endpoint field besides endpointId must be provided.']);
+    expect(await outcome(customer, paths.update, { endpointId: id, ...data })).toEqual([
+      'INVALID_ARGUMENT',
+      'At least one endpoint field besides endpointId must be provided.',
+    ]);
     expect(await stored(id)).toEqual(before);
   });
 
   test('ten partial updates at once all survive', async () => {
     const { id } = await create();
-    const changes = [{ description: 'd' }, { filterTypes: ['comment.add'] }, { channels: ['c'] }, { disabled: true }, { rateLimit: 5 }];
+    const changes = [
+      { description: 'd' },
+      { filterTypes: ['comment.add'] },
+      { channels: ['c'] },
+      { disabled: true },
+      { rateLimit: 5 },
+    ];
     await Promise.all([...changes, ...changes].map((change) => update(id, change)));
     expect(await listed()).toMatchObject([Object.assign({}, ...changes)]);
   });
@@ -261,10 +447,19 @@ describe('spec 4.4: deleting an endpoint', () => {
     const { status, body } = await customer.call(paths.delete, { endpointId: made.id });
     expect(write).toHaveBeenCalledTimes(1);
     write.mockRestore();
-    expect({ status, ...body.result }).toEqual({ status: 'success', message: 'Advanced webhook endpoint deleted successfully.', data: { endpointId: made.id, deleted: true } });
+    expect({ status, ...body.result }).toEqual({
+      status: 'success',
+      message: 'Advanced webhook endpoint deleted successfully.',
+      data: { endpointId: made.id, deleted: true },
+    });
     expect([await stored(made.id), await uidItem('mine'), await count()]).toEqual([undefined, undefined, 1]);
     expect(await listed()).toEqual([kept]);
-    for (const [path, data] of [[paths.delete, {}], [paths.getSecret, {}], [paths.rotate, {}], [paths.update, { disabled: true }]] as const) {
+    for (const [path, data] of [
+      [paths.delete, {}],
+      [paths.getSecret, {}],
+      [paths.rotate, {}],
+      [paths.update, { disabled: true }],
+    ] as const) {
       expect(await outcome(customer, path, { endpointId: made.id, ...data })).toEqual(UNKNOWN);
     }
   });
@@ -280,7 +475,9 @@ describe('spec 4.4: deleting an endpoint', () => {
 
   test('of ten deletions at once one succeeds', async () => {
     const [{ id }] = [await create({ uid: 'mine' }), await create()];
-    const answers = await Promise.all(Array.from({ length: 10 }, () => outcome(customer, paths.delete, { endpointId: id })));
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => outcome(customer, paths.delete, { endpointId: id })),
+    );
     expect(answers.filter((answer) => answer === 'done')).toHaveLength(1);
     for (const answer of answers) if (answer !== 'done') expect(answer).toEqual(UNKNOWN);
     expect(await count()).toBe(1);
@@ -289,23 +486,40 @@ describe('spec 4.4: deleting an endpoint', () => {
   test('that meets an update does not bring the endpoint back', async () => {
     for (let i = 0; i < 5; i++) {
       const { id } = await create();
-      await Promise.all([customer.ok(paths.delete, { endpointId: id }), outcome(customer, paths.update, { endpointId: id, description: 'd' })]);
+      await Promise.all([
+        customer.ok(paths.delete, { endpointId: id }),
+        outcome(customer, paths.update, { endpointId: id, description: 'd' }),
+      ]);
       expect(await stored(id)).toBeUndefined();
     }
     expect(await count()).toBe(0);
   });
 
-  test.each([['unknown', 'ep_000000000000000000000000000'], ['awkward', 'x#UID'], ['long', 'ü'.repeat(512)]])('facts A4: an id that is %s is NOT_FOUND, for every call that takes one', async (_what, endpointId) => {
-    for (const [path, data] of [[paths.delete, {}], [paths.getSecret, {}], [paths.rotate, {}], [paths.update, { disabled: true }]] as const) {
+  test.each([
+    ['unknown', 'ep_000000000000000000000000000'],
+    ['awkward', 'x#UID'],
+    ['long', 'ü'.repeat(512)],
+  ])('facts A4: an id that is %s is NOT_FOUND, for every call that takes one', async (_what, endpointId) => {
+    for (const [path, data] of [
+      [paths.delete, {}],
+      [paths.getSecret, {}],
+      [paths.rotate, {}],
+      [paths.update, { disabled: true }],
+    ] as const) {
       expect(await outcome(customer, path, { endpointId, ...data })).toEqual(UNKNOWN);
     }
   });
 
-  test('facts A4: the id of another customer\'s endpoint is NOT_FOUND, and that endpoint stays', async () => {
+  test("facts A4: the id of another customer's endpoint is NOT_FOUND, and that endpoint stays", async () => {
     const other = await newWebhookCustomer();
     const theirs = await other.ok(paths.create, { url: HOOK, uid: 'theirs' });
     const secret = await other.ok(paths.getSecret, { endpointId: theirs.id });
-    for (const [path, data] of [[paths.delete, {}], [paths.getSecret, {}], [paths.rotate, {}], [paths.update, { disabled: true }]] as const) {
+    for (const [path, data] of [
+      [paths.delete, {}],
+      [paths.getSecret, {}],
+      [paths.rotate, {}],
+      [paths.update, { disabled: true }],
+    ] as const) {
       expect(await outcome(customer, path, { endpointId: theirs.id, ...data })).toEqual(UNKNOWN);
     }
     expect((await other.ok(paths.list, {})).endpoints).toEqual([theirs]);

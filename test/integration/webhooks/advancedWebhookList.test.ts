@@ -9,9 +9,13 @@ import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
 
 let engine: Engine;
 let customer: Customer;
-beforeAll(async () => { engine = await startEngine(); });
+beforeAll(async () => {
+  engine = await startEngine();
+});
 afterAll(() => engine.stop());
-beforeEach(async () => { customer = await newWebhookCustomer(); });
+beforeEach(async () => {
+  customer = await newWebhookCustomer();
+});
 
 interface Page {
   readonly ids: string[];
@@ -32,26 +36,40 @@ const table = () => openTable(environment(process.env));
 /** Endpoints with ids of our choice, whose order is known. */
 async function add(...endpointIds: string[]): Promise<void> {
   for (const endpointId of endpointIds) {
-    await table().write([insert(WebhookEndpointEntity, { tenant: customer.apiKey, endpointId, url: 'https://example.com', disabled: false, secrets: [], createdAt: 0, updatedAt: 0 })]);
+    await table().write([
+      insert(WebhookEndpointEntity, {
+        tenant: customer.apiKey,
+        endpointId,
+        url: 'https://example.com',
+        disabled: false,
+        secrets: [],
+        createdAt: 0,
+        updatedAt: 0,
+      }),
+    ]);
   }
 }
 
 async function drop(...endpointIds: string[]): Promise<void> {
-  for (const endpointId of endpointIds) await table().write([remove(WebhookEndpointEntity, { tenant: customer.apiKey, endpointId })]);
+  for (const endpointId of endpointIds)
+    await table().write([remove(WebhookEndpointEntity, { tenant: customer.apiKey, endpointId })]);
 }
 
 describe('facts B3: listing endpoints', () => {
   test('without any gives an empty list that is done', async () => {
     const { status, body } = await customer.call(paths.list, {});
     expect({ status, ...body.result }).toEqual({
-      status: 'success', message: 'Advanced webhook endpoints retrieved successfully.', data: { endpoints: [], iterator: null, prevIterator: null, done: true },
+      status: 'success',
+      message: 'Advanced webhook endpoints retrieved successfully.',
+      data: { endpoints: [], iterator: null, prevIterator: null, done: true },
     });
   });
 
   test('gives what was created, oldest first, each with every field', async () => {
     const clock = Date.now();
     const made = [];
-    for (const description of ['first', 'second', 'third']) made.push(await customer.ok(paths.create, { url: 'https://example.com', description }));
+    for (const description of ['first', 'second', 'third'])
+      made.push(await customer.ok(paths.create, { url: 'https://example.com', description }));
     const { endpoints } = await customer.ok(paths.list, {});
     expect(endpoints).toHaveLength(3);
     expect(endpoints).toEqual(expect.arrayContaining(made));
@@ -71,7 +89,13 @@ describe('facts B3: listing endpoints', () => {
     const forward = [await list({ limit: 10 })];
     while (!forward.at(-1)!.done) forward.push(await list({ limit: 10, iterator: forward.at(-1)!.iterator }));
     expect(forward.map((page) => page.ids)).toEqual([ids(0, 10), ids(10, 20), ids(20, 25)]);
-    expect(forward.map(({ iterator, prevIterator, done }) => [iterator === null, prevIterator === null, done])).toEqual([[false, true, false], [false, false, false], [true, false, true]]);
+    expect(forward.map(({ iterator, prevIterator, done }) => [iterator === null, prevIterator === null, done])).toEqual(
+      [
+        [false, true, false],
+        [false, false, false],
+        [true, false, true],
+      ],
+    );
 
     const back = [forward.at(-1)!];
     while (back.at(-1)!.prevIterator) back.push(await list({ limit: 10, iterator: back.at(-1)!.prevIterator }));
@@ -121,49 +145,84 @@ describe('facts B3: listing endpoints', () => {
     await add(...ids(0, 20));
     const second = await list({ limit: 10, iterator: (await list({ limit: 10 })).iterator });
     await drop(...ids(0, 10));
-    expect(await list({ limit: 6, iterator: second.prevIterator })).toMatchObject({ ids: ids(10, 16), prevIterator: null, done: false });
+    expect(await list({ limit: 6, iterator: second.prevIterator })).toMatchObject({
+      ids: ids(10, 16),
+      prevIterator: null,
+      done: false,
+    });
     await drop(...ids(10, 20));
-    expect(await list({ iterator: second.prevIterator })).toEqual({ ids: [], iterator: null, prevIterator: null, done: true });
-    expect(await list({ iterator: second.iterator ?? second.prevIterator })).toEqual({ ids: [], iterator: null, prevIterator: null, done: true });
+    expect(await list({ iterator: second.prevIterator })).toEqual({
+      ids: [],
+      iterator: null,
+      prevIterator: null,
+      done: true,
+    });
+    expect(await list({ iterator: second.iterator ?? second.prevIterator })).toEqual({
+      ids: [],
+      iterator: null,
+      prevIterator: null,
+      done: true,
+    });
   });
 
   test('says truly whether there is more on either side, whatever was added and deleted', async () => {
-    const step = fc.record({ move: fc.constantFrom('next', 'previous'), limit: fc.integer({ min: 1, max: 5 }), added: fc.integer({ min: 0, max: 40 }), dropped: fc.integer({ min: 0, max: 40 }) });
-    await fc.assert(fc.asyncProperty(fc.uniqueArray(fc.integer({ min: 0, max: 40 }), { maxLength: 15 }), fc.array(step, { maxLength: 8 }), async (initial, steps) => {
-      customer = await newWebhookCustomer();
-      let there = new Set(initial.map(idOf));
-      await add(...there);
-      let page = await list({ limit: 4 });
-      for (const { move, limit, added, dropped } of steps) {
-        if (!there.has(idOf(added))) await add(idOf(added));
-        await drop(idOf(dropped));
-        there = new Set([...there, idOf(added)].filter((id) => id !== idOf(dropped)));
-        const all = [...there].sort();
-        const iterator = move === 'next' ? page.iterator : page.prevIterator;
-        const from = move === 'next' ? page.ids.at(-1) : page.ids.at(0);
-        page = await list({ limit, iterator: iterator ?? undefined });
-        if (iterator && from !== undefined) {
-          const expected = move === 'next' ? all.filter((id) => id > from).slice(0, limit) : all.filter((id) => id < from).slice(-limit);
-          // Where nothing is left before it, the first page takes the place of an empty one.
-          expect(page.ids).toEqual(move === 'previous' && expected.length === 0 ? all.slice(0, limit) : expected);
-        }
-        const [first, last] = [page.ids.at(0), page.ids.at(-1)];
-        if (first !== undefined && last !== undefined) {
-          expect([page.prevIterator !== null, page.iterator !== null, page.done]).toEqual([all[0]! < first, last < all.at(-1)!, last >= all.at(-1)!]);
-        }
-      }
-    }), { numRuns: 40 });
+    const step = fc.record({
+      move: fc.constantFrom('next', 'previous'),
+      limit: fc.integer({ min: 1, max: 5 }),
+      added: fc.integer({ min: 0, max: 40 }),
+      dropped: fc.integer({ min: 0, max: 40 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(fc.integer({ min: 0, max: 40 }), { maxLength: 15 }),
+        fc.array(step, { maxLength: 8 }),
+        async (initial, steps) => {
+          customer = await newWebhookCustomer();
+          let there = new Set(initial.map(idOf));
+          await add(...there);
+          let page = await list({ limit: 4 });
+          for (const { move, limit, added, dropped } of steps) {
+            if (!there.has(idOf(added))) await add(idOf(added));
+            await drop(idOf(dropped));
+            there = new Set([...there, idOf(added)].filter((id) => id !== idOf(dropped)));
+            const all = [...there].sort();
+            const iterator = move === 'next' ? page.iterator : page.prevIterator;
+            const from = move === 'next' ? page.ids.at(-1) : page.ids.at(0);
+            page = await list({ limit, iterator: iterator ?? undefined });
+            if (iterator && from !== undefined) {
+              const expected =
+                move === 'next'
+                  ? all.filter((id) => id > from).slice(0, limit)
+                  : all.filter((id) => id < from).slice(-limit);
+              // Where nothing is left before it, the first page takes the place of an empty one.
+              expect(page.ids).toEqual(move === 'previous' && expected.length === 0 ? all.slice(0, limit) : expected);
+            }
+            const [first, last] = [page.ids.at(0), page.ids.at(-1)];
+            if (first !== undefined && last !== undefined) {
+              expect([page.prevIterator !== null, page.iterator !== null, page.done]).toEqual([
+                all[0]! < first,
+                last < all.at(-1)!,
+                last >= all.at(-1)!,
+              ]);
+            }
+          }
+        },
+      ),
+      { numRuns: 40 },
+    );
   });
 
   test('ends a page early rather than answer more than 5 MB', async () => {
     const description = 'x'.repeat(32_000);
     const metadata = { note: 'x'.repeat(60_000) };
     const made: string[] = [];
-    for (let i = 0; i < 60; i++) made.push((await customer.ok(paths.create, { url: 'https://example.com', description, metadata })).id);
+    for (let i = 0; i < 60; i++)
+      made.push((await customer.ok(paths.create, { url: 'https://example.com', description, metadata })).id);
     const seen: string[] = [];
     let page = await list({ limit: 250 });
     expect(page.done).toBe(false);
-    for (seen.push(...page.ids); !page.done; seen.push(...page.ids)) page = await list({ limit: 250, iterator: page.iterator });
+    for (seen.push(...page.ids); !page.done; seen.push(...page.ids))
+      page = await list({ limit: 250, iterator: page.iterator });
     expect(seen).toEqual(made.sort());
   });
 });
@@ -178,7 +237,10 @@ describe('design 14: an iterator', () => {
     const bent = iterator!.slice(0, middle) + (iterator![middle] === 'A' ? 'B' : 'A') + iterator!.slice(middle + 1);
     for (const wrong of [bent, iterator!.slice(4), iterator + iterator!, 'ep_1', 'AAAA']) {
       const { body } = await customer.call(paths.list, { iterator: wrong });
-      expect([body.error.status, body.error.message, body.error.details.issues[0].path]).toEqual([...refused, ['iterator']]);
+      expect([body.error.status, body.error.message, body.error.details.issues[0].path]).toEqual([
+        ...refused,
+        ['iterator'],
+      ]);
     }
   });
 
@@ -207,8 +269,12 @@ describe('design 14: an iterator', () => {
   });
 
   test.each([
-    ['limit 0', { limit: 0 }, 'limit must be at least 1'], ['limit 251', { limit: 251 }, 'limit must be at most 250'], ['limit 1.5', { limit: 1.5 }, 'limit must be an integer'], ['limit "5"', { limit: '5' }, 'limit must be a number'],
-    ['an empty iterator', { iterator: '' }, 'iterator must not be empty'], ['an iterator that is a number', { iterator: 5 }, 'iterator must be a string'],
+    ['limit 0', { limit: 0 }, 'limit must be at least 1'],
+    ['limit 251', { limit: 251 }, 'limit must be at most 250'],
+    ['limit 1.5', { limit: 1.5 }, 'limit must be an integer'],
+    ['limit "5"', { limit: '5' }, 'limit must be a number'],
+    ['an empty iterator', { iterator: '' }, 'iterator must not be empty'],
+    ['an iterator that is a number', { iterator: 5 }, 'iterator must be a string'],
   ])('%s is INVALID_ARGUMENT', async (_what, data, message) => {
     expect(await outcome(customer, paths.list, data)).toEqual(['INVALID_ARGUMENT', message]);
   });

@@ -12,20 +12,28 @@ import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
 let engine: Engine;
 let customer: Customer;
 let endpointId: string;
-beforeAll(async () => { engine = await startEngine(); });
+beforeAll(async () => {
+  engine = await startEngine();
+});
 afterAll(() => engine.stop());
 beforeEach(async () => {
   customer = await newWebhookCustomer();
   ({ id: endpointId } = await customer.ok(paths.create, { url: 'https://example.com' }));
 });
-afterEach(() => { jest.restoreAllMocks(); });
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
-const OVERLAPPING = ['FAILED_PRECONDITION', 'The previous secret is still valid. Wait for its overlap to end, or end it at once with overlapSeconds: 0.'] as const;
+const OVERLAPPING = [
+  'FAILED_PRECONDITION',
+  'The previous secret is still valid. Wait for its overlap to end, or end it at once with overlapSeconds: 0.',
+] as const;
 const HOUR = 3_600_000;
 
 const secretNow = async (): Promise<string> => (await customer.ok(paths.getSecret, { endpointId })).secret;
 const rotate = (data: object = {}) => customer.ok(paths.rotate, { endpointId, ...data });
-const stored = async (): Promise<{ sealed: string; createdAt: number; expiresAt?: number }[]> => (await storedItem(engine, WebhookEndpointEntity.key({ tenant: customer.apiKey, endpointId })))?.secrets;
+const stored = async (): Promise<{ sealed: string; createdAt: number; expiresAt?: number }[]> =>
+  (await storedItem(engine, WebhookEndpointEntity.key({ tenant: customer.apiKey, endpointId })))?.secrets;
 
 /** Lets the given time pass. */
 function later(milliseconds: number): void {
@@ -38,7 +46,9 @@ describe('facts B3: the signing secret', () => {
   test('is whsec_ and the base64 of 32 bytes, the same at every reading, another for each endpoint', async () => {
     const { status, body } = await customer.call(paths.getSecret, { endpointId });
     expect({ status, ...body.result }).toEqual({
-      status: 'success', message: 'Advanced webhook endpoint secret retrieved successfully.', data: { endpointId, secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/) },
+      status: 'success',
+      message: 'Advanced webhook endpoint secret retrieved successfully.',
+      data: { endpointId, secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/) },
     });
     const { secret } = body.result.data;
     expect(Buffer.from(secret.slice('whsec_'.length), 'base64')).toHaveLength(32);
@@ -72,7 +82,9 @@ describe('extensions: rotating the secret', () => {
     const old = await secretNow();
     const { status, body } = await customer.call(paths.rotate, { endpointId });
     expect({ status, ...body.result }).toEqual({
-      status: 'success', message: 'Advanced webhook endpoint secret rotated successfully.', data: { endpointId, secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/) },
+      status: 'success',
+      message: 'Advanced webhook endpoint secret rotated successfully.',
+      data: { endpointId, secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/) },
     });
     expect(body.result.data.secret).not.toBe(old);
     expect(await secretNow()).toBe(body.result.data.secret);
@@ -118,7 +130,8 @@ describe('extensions: rotating the secret', () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => customer.call(paths.rotate, { endpointId })));
     const done = answers.filter(({ status }) => status === 200);
     expect(done).toHaveLength(1);
-    for (const { status, body } of answers) if (status !== 200) expect([body.error.status, body.error.message]).toEqual(OVERLAPPING);
+    for (const { status, body } of answers)
+      if (status !== 200) expect([body.error.status, body.error.message]).toEqual(OVERLAPPING);
     expect(await secretNow()).toBe(done[0]!.body.result.data.secret);
   });
 
@@ -149,17 +162,26 @@ describe('extensions: rotating the secret', () => {
   });
 
   test('under an Idempotency-Key rotates once and gives the same secret again', async () => {
-    const [first, second] = [await customer.call(paths.rotate, { endpointId }, { 'idempotency-key': 'r' }), await customer.call(paths.rotate, { endpointId }, { 'idempotency-key': 'r' })];
+    const [first, second] = [
+      await customer.call(paths.rotate, { endpointId }, { 'idempotency-key': 'r' }),
+      await customer.call(paths.rotate, { endpointId }, { 'idempotency-key': 'r' }),
+    ];
     expect(second.headers['idempotency-replayed']).toBe('true');
     expect(second.body).toEqual(first.body);
     expect(await secretNow()).toBe(first.body.result.data.secret);
   });
 
   test.each([
-    ['-1', -1, 'overlapSeconds must be at least 0'], ['604801', 604_801, 'overlapSeconds must be at most 604800'], ['1.5', 1.5, 'overlapSeconds must be an integer'], ['"60"', '60', 'overlapSeconds must be a number'],
+    ['-1', -1, 'overlapSeconds must be at least 0'],
+    ['604801', 604_801, 'overlapSeconds must be at most 604800'],
+    ['1.5', 1.5, 'overlapSeconds must be an integer'],
+    ['"60"', '60', 'overlapSeconds must be a number'],
   ])('with overlapSeconds %s is INVALID_ARGUMENT', async (_what, overlapSeconds, message) => {
     const before = await stored();
-    expect(await outcome(customer, paths.rotate, { endpointId, overlapSeconds })).toEqual(['INVALID_ARGUMENT', message]);
+    expect(await outcome(customer, paths.rotate, { endpointId, overlapSeconds })).toEqual([
+      'INVALID_ARGUMENT',
+      message,
+    ]);
     expect(await stored()).toEqual(before);
   });
 });

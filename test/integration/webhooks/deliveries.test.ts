@@ -53,10 +53,17 @@ describe('from an event to its receivers', () => {
     await system.drain();
 
     expect(hooks.came.map(({ path }) => path).sort()).toEqual(['/a', '/b']);
-    for (const [path, endpointId] of [['/a', a], ['/b', b]] as const) {
+    for (const [path, endpointId] of [
+      ['/a', a],
+      ['/b', b],
+    ] as const) {
       const { secret } = await customer.ok(paths.getSecret, { endpointId });
       const { headers, body } = hooks.at(path)[0]!;
-      expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toMatchObject({ event: 'comment.add', webhookId: eventId, data: { actionUser: { userId: 'ada' } } });
+      expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toMatchObject({
+        event: 'comment.add',
+        webhookId: eventId,
+        data: { actionUser: { userId: 'ada' } },
+      });
       expect(headers['webhook-id']).toBe(eventId);
       expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
     }
@@ -74,7 +81,11 @@ describe('from an event to its receivers', () => {
     await system.fanOut(tenant, eventId);
     expect(await item(EventEntity.key({ tenant, eventId }))).not.toHaveProperty('gsi3pk');
     const key = DeliveryEntity.key({ tenant, eventId, endpointId });
-    expect(await item(key)).toMatchObject({ gsi3pk: expect.stringMatching(/^T#DUE#\d+$/), gsi3sk: expect.stringContaining(new Date(system.now + 5 * MINUTE).toISOString().slice(0, 16)), gsi4pk: `T#${tenant}#ENDPOINT#${endpointId}` });
+    expect(await item(key)).toMatchObject({
+      gsi3pk: expect.stringMatching(/^T#DUE#\d+$/),
+      gsi3sk: expect.stringContaining(new Date(system.now + 5 * MINUTE).toISOString().slice(0, 16)),
+      gsi4pk: `T#${tenant}#ENDPOINT#${endpointId}`,
+    });
     await system.drain();
     expect(await item(key)).not.toHaveProperty('gsi3pk');
     expect(await item(key)).toHaveProperty('gsi4pk');
@@ -97,9 +108,18 @@ describe('from an event to its receivers', () => {
     const [good, bad, other] = [await system.emit(tenant), await system.emit(tenant), await system.emit(tenant)];
     const { make } = system.fanOutDeps.deliveries;
     const { deliveries } = system.fanOutDeps;
-    system.replaced.fanOut = { deliveries: { make: async (event, ...rest) => (event.eventId === bad ? Promise.reject(new Error('no')) : make.apply(deliveries, [event, ...rest])) } };
+    system.replaced.fanOut = {
+      deliveries: {
+        make: async (event, ...rest) =>
+          event.eventId === bad ? Promise.reject(new Error('no')) : make.apply(deliveries, [event, ...rest]),
+      },
+    };
     expect(await system.fanOut(tenant, good, bad, other)).toEqual([bad]);
-    expect(await Promise.all([good, bad, other].map((eventId) => system.isFannedOut(tenant, eventId)))).toEqual([true, false, true]);
+    expect(await Promise.all([good, bad, other].map((eventId) => system.isFannedOut(tenant, eventId)))).toEqual([
+      true,
+      false,
+      true,
+    ]);
     await system.drain();
     expect(hooks.at('/a')).toHaveLength(2);
 
@@ -108,7 +128,12 @@ describe('from an event to its receivers', () => {
     system.now += 3 * MINUTE + 1;
     await system.sweep();
     await system.drain();
-    expect(hooks.at('/a').map(({ headers }) => headers['webhook-id']).sort()).toEqual([good, bad, other].sort());
+    expect(
+      hooks
+        .at('/a')
+        .map(({ headers }) => headers['webhook-id'])
+        .sort(),
+    ).toEqual([good, bad, other].sort());
   });
 
   test('deliveries 2.15 point 3: messages that SQS did not take are sent again with the event', async () => {
@@ -127,7 +152,9 @@ describe('from an event to its receivers', () => {
     await endpoint('/a');
     const eventId = await system.emit(tenant);
     const seen: unknown[] = [];
-    system.replaced.fanOut = { consumers: [() => async () => Promise.reject(new Error('no')), () => async (event) => void seen.push(event)] };
+    system.replaced.fanOut = {
+      consumers: [() => async () => Promise.reject(new Error('no')), () => async (event) => void seen.push(event)],
+    };
     expect(await system.fanOut(tenant, eventId)).toEqual([eventId]);
     await system.drain();
     expect(hooks.at('/a')).toHaveLength(1);
@@ -146,13 +173,25 @@ describe('from an event to its receivers', () => {
   test('spec 6 rule 2: basic webhooks go to both URLs, with the token as it is', async () => {
     await customer.ok(paths.updateBasic, {
       useWebhookService: true,
-      webhookServiceConfig: { authToken: 's3cret', rawNotificationUrl: hooks.url('/raw'), processedNotificationUrl: hooks.url('/processed'), triggers: { 'huddle.join': false } },
+      webhookServiceConfig: {
+        authToken: 's3cret',
+        rawNotificationUrl: hooks.url('/raw'),
+        processedNotificationUrl: hooks.url('/processed'),
+        triggers: { 'huddle.join': false },
+      },
     });
     const eventId = await system.publish(tenant, { event: 'huddle.create' });
     const other = await system.publish(tenant, { event: 'huddle.join' });
     await system.drain();
-    expect(hooks.came.map(({ path, headers }) => [path, headers.authorization, headers['webhook-id']]).sort()).toEqual([['/processed', 'Basic s3cret', eventId], ['/raw', 'Basic s3cret', eventId]]);
-    expect(JSON.parse(hooks.at('/raw')[0]!.body)).toMatchObject({ webhookId: eventId, actionType: 'created', notificationSource: 'huddle' });
+    expect(hooks.came.map(({ path, headers }) => [path, headers.authorization, headers['webhook-id']]).sort()).toEqual([
+      ['/processed', 'Basic s3cret', eventId],
+      ['/raw', 'Basic s3cret', eventId],
+    ]);
+    expect(JSON.parse(hooks.at('/raw')[0]!.body)).toMatchObject({
+      webhookId: eventId,
+      actionType: 'created',
+      notificationSource: 'huddle',
+    });
     expect(await stateOf(eventId, 'ep_basic_raw')).toEqual(['DELIVERED', 1]);
     expect(await stateOf(other, 'ep_basic_raw')).toBeUndefined();
   });
@@ -163,7 +202,9 @@ describe('from an event to its receivers', () => {
     await customer.ok(paths.updateConfig, { encodeData: true, enableDataProtection: true });
     await system.drain();
     const { encodedPayload } = JSON.parse(hooks.at('/a')[0]!.body);
-    expect(JSON.parse(Buffer.from(encodedPayload, 'base64').toString())).toMatchObject({ data: { actionUser: { userId: 'ada' } } });
+    expect(JSON.parse(Buffer.from(encodedPayload, 'base64').toString())).toMatchObject({
+      data: { actionUser: { userId: 'ada' } },
+    });
     expect(Buffer.from(encodedPayload, 'base64').toString()).not.toContain('Ada');
   });
 });
@@ -175,7 +216,11 @@ describe('failures', () => {
     hooks.answer('/b', (_hook, nth) => ({ status: nth <= 1 ? 404 : 204 }));
     const eventId = await system.publish(tenant);
     await system.untilTheEnd(tenant, eventId, [a, b, c]);
-    expect([await stateOf(eventId, a), await stateOf(eventId, b), await stateOf(eventId, c)]).toEqual([['DELIVERED', 4], ['DELIVERED', 2], ['DELIVERED', 1]]);
+    expect([await stateOf(eventId, a), await stateOf(eventId, b), await stateOf(eventId, c)]).toEqual([
+      ['DELIVERED', 4],
+      ['DELIVERED', 2],
+      ['DELIVERED', 1],
+    ]);
     expect(['/a', '/b', '/c'].map((path) => hooks.at(path).length)).toEqual([4, 2, 1]);
     // A repetition has the same id.
     expect(new Set(hooks.came.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([eventId]));
@@ -197,16 +242,33 @@ describe('failures', () => {
     expect(times.map((at) => Math.floor(at / SECOND))).toHaveLength(8);
     for (const [index, at] of times.entries()) expect(Math.abs(at / SECOND - due[index]!)).toBeLessThan(10);
     expect(await stateOf(eventId, endpointId)).toEqual(['EXHAUSTED', 8]);
-    expect(await system.attempts(tenant, eventId)).toMatchObject(Array.from({ length: 8 }, (_each, index) => ({ endpointId, attempt: index + 1, outcome: 'failed', responseStatus: 500, byHand: false })));
+    expect(await system.attempts(tenant, eventId)).toMatchObject(
+      Array.from({ length: 8 }, (_each, index) => ({
+        endpointId,
+        attempt: index + 1,
+        outcome: 'failed',
+        responseStatus: 500,
+        byHand: false,
+      })),
+    );
 
     // The event is in the outbox; no deliveries are made of it yet.
-    const told = (await everyItem(engine)).filter(({ _t, event, PK }) => _t === 'Event' && event === 'message.attempt.exhausted' && PK.startsWith(`T#${tenant}#`));
+    const told = (await everyItem(engine)).filter(
+      ({ _t, event, PK }) => _t === 'Event' && event === 'message.attempt.exhausted' && PK.startsWith(`T#${tenant}#`),
+    );
     expect(told).toHaveLength(1);
     await system.fanOut(tenant, told[0]!.eventId);
     await system.drain();
     expect(JSON.parse(hooks.at('/ops')[0]!.body)).toMatchObject({
-      event: 'message.attempt.exhausted', source: 'operational',
-      data: { messageId: eventId, event: 'comment.add', endpointId, attempts: 8, lastAttempt: { outcome: 'failed', responseStatus: 500 } },
+      event: 'message.attempt.exhausted',
+      source: 'operational',
+      data: {
+        messageId: eventId,
+        event: 'comment.add',
+        endpointId,
+        attempts: 8,
+        lastAttempt: { outcome: 'failed', responseStatus: 500 },
+      },
     });
   });
 
@@ -217,7 +279,9 @@ describe('failures', () => {
     const eventId = await system.publish(tenant, { event: 'message.attempt.exhausted' });
     await system.drain();
     expect(await stateOf(eventId, endpointId)).toEqual(['EXHAUSTED', 1]);
-    expect((await everyItem(engine)).filter(({ _t, PK }) => _t === 'Event' && PK.startsWith(`T#${tenant}#`))).toHaveLength(1);
+    expect(
+      (await everyItem(engine)).filter(({ _t, PK }) => _t === 'Event' && PK.startsWith(`T#${tenant}#`)),
+    ).toHaveLength(1);
   });
 
   test('deliveries 2.5: Retry-After of a 503 puts the next attempt off, at most to twice the pause', async () => {
@@ -243,7 +307,12 @@ describe('failures', () => {
 
     const real = system.deliverDeps.deliveries;
     system.replaced.deliver = {
-      deliveries: { look: (key) => real.look(key), get: (key) => real.get(key), replace: (...change) => real.replace(...change), log: async () => Promise.reject(new Error('throttled')) },
+      deliveries: {
+        look: (key) => real.look(key),
+        get: (key) => real.get(key),
+        replace: (...change) => real.replace(...change),
+        log: async () => Promise.reject(new Error('throttled')),
+      },
     };
     const unlogged = await system.publish(tenant);
     await system.drain();
@@ -311,16 +380,19 @@ describe('messages', () => {
     expect(system.errors).toEqual([]);
   });
 
-  test.each(['deleted', 'disabled', 'advanced webhooks disabled'])('deliveries 1 #8: an endpoint that is %s meanwhile gets nothing, and its deliveries end', async (what) => {
-    const endpointId = await endpoint('/a');
-    const eventId = await system.publish(tenant);
-    if (what === 'deleted') await customer.ok(paths.delete, { endpointId });
-    else if (what === 'disabled') await customer.ok(paths.update, { endpointId, disabled: true });
-    else await customer.ok(paths.updateConfig, { isEnabled: false });
-    await system.drain();
-    expect(hooks.came).toEqual([]);
-    expect(await stateOf(eventId, endpointId)).toEqual(['CANCELLED', 0]);
-  });
+  test.each(['deleted', 'disabled', 'advanced webhooks disabled'])(
+    'deliveries 1 #8: an endpoint that is %s meanwhile gets nothing, and its deliveries end',
+    async (what) => {
+      const endpointId = await endpoint('/a');
+      const eventId = await system.publish(tenant);
+      if (what === 'deleted') await customer.ok(paths.delete, { endpointId });
+      else if (what === 'disabled') await customer.ok(paths.update, { endpointId, disabled: true });
+      else await customer.ok(paths.updateConfig, { isEnabled: false });
+      await system.drain();
+      expect(hooks.came).toEqual([]);
+      expect(await stateOf(eventId, endpointId)).toEqual(['CANCELLED', 0]);
+    },
+  );
 
   test('spec 3: when the answer says that an endpoint is deleted, no attempt begins, also of one that was claimed before', async () => {
     const endpointId = await endpoint('/a');
@@ -352,7 +424,10 @@ describe('messages', () => {
     });
     await system.work(body);
     expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
-    expect((await system.attempts(tenant, eventId)).map(({ attempt, outcome }) => [attempt, outcome]).sort()).toEqual([[1, 'delivered'], [1, 'failed']]);
+    expect((await system.attempts(tenant, eventId)).map(({ attempt, outcome }) => [attempt, outcome]).sort()).toEqual([
+      [1, 'delivered'],
+      [1, 'failed'],
+    ]);
   });
 
   test('deliveries 2.15 point 2: a fault at any step of the table leaves nothing undone', async () => {
@@ -365,14 +440,23 @@ describe('messages', () => {
     for (let step = 0; step < 8; step++) {
       for (const when of ['before', 'after'] as const) {
         let left = step;
-        const faulty = <A extends unknown[], R>(work: (...args: A) => Promise<R>) => async (...args: A): Promise<R> => {
-          const fails = left-- === 0;
-          if (fails && when === 'before') throw new Error('a fault of ours');
-          const result = await work.apply(real, args);
-          if (fails) throw new Error('a fault of ours');
-          return result;
+        const faulty =
+          <A extends unknown[], R>(work: (...args: A) => Promise<R>) =>
+          async (...args: A): Promise<R> => {
+            const fails = left-- === 0;
+            if (fails && when === 'before') throw new Error('a fault of ours');
+            const result = await work.apply(real, args);
+            if (fails) throw new Error('a fault of ours');
+            return result;
+          };
+        system.replaced.deliver = {
+          deliveries: {
+            look: faulty(real.look),
+            get: faulty(real.get),
+            replace: faulty(real.replace) as typeof real.replace,
+            log: faulty(real.log),
+          },
         };
-        system.replaced.deliver = { deliveries: { look: faulty(real.look), get: faulty(real.get), replace: faulty(real.replace) as typeof real.replace, log: faulty(real.log) } };
         const before = hooks.at('/a').length;
         const eventId = await system.publish(tenant);
         await system.untilTheEnd(tenant, eventId, [endpointId]);
@@ -395,7 +479,8 @@ describe('the rate limit of an endpoint', () => {
     await system.drainTogether();
     expect(times).toHaveLength(36);
     // The exact limit is for the simulation in deliveryRuntime.test.ts.
-    for (const from of times) expect(times.filter((at) => at >= from && at < from + SECOND).length).toBeLessThanOrEqual(11);
+    for (const from of times)
+      expect(times.filter((at) => at >= from && at < from + SECOND).length).toBeLessThanOrEqual(11);
     for (const eventId of ids) expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
     expect(system.measures.counted.get('SlotsDeferred')).toBeGreaterThan(0);
     expect(times.at(-1)! - times[0]!).toBeLessThan((35 / 10) * SECOND * 1.1);
@@ -405,12 +490,23 @@ describe('the rate limit of an endpoint', () => {
     const endpointId = await endpoint('/limited', { rateLimit: 1 });
     const { runtime } = system.deliverDeps;
     const slots = [700, 2_000].map((seconds) => system.now + seconds * SECOND);
-    system.replaced.deliver = { runtime: { health: runtime.health.bind(runtime), learn: runtime.learn.bind(runtime), reserve: async () => slots.shift() ?? system.now } };
+    system.replaced.deliver = {
+      runtime: {
+        health: runtime.health.bind(runtime),
+        learn: runtime.learn.bind(runtime),
+        reserve: async () => slots.shift() ?? system.now,
+      },
+    };
     const [near, far] = [await system.publish(tenant), await system.publish(tenant)];
     const from = system.now;
     await system.drain(from + SECOND);
-    expect(await system.delivery({ tenant, eventId: near, endpointId })).toMatchObject({ attempts: 0, slot: from + 700 * SECOND });
-    expect((await system.delivery({ tenant, eventId: near, endpointId }))!.dueAt!).toBeGreaterThan(from + 700 * SECOND + 4 * MINUTE);
+    expect(await system.delivery({ tenant, eventId: near, endpointId })).toMatchObject({
+      attempts: 0,
+      slot: from + 700 * SECOND,
+    });
+    expect((await system.delivery({ tenant, eventId: near, endpointId }))!.dueAt!).toBeGreaterThan(
+      from + 700 * SECOND + 4 * MINUTE,
+    );
     expect(system.waiting).toHaveLength(1);
     await system.untilTheEnd(tenant, near, [endpointId]);
     await system.untilTheEnd(tenant, far, [endpointId]);
@@ -421,12 +517,16 @@ describe('the rate limit of an endpoint', () => {
 
   test('deliveries 2.7: many that ask at the same time get different slots, one after the other, with few writes', async () => {
     const { runtime } = system.deliverDeps;
-    const slots = await Promise.all(Array.from({ length: 64 }, () => runtime.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now)));
+    const slots = await Promise.all(
+      Array.from({ length: 64 }, () => runtime.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now)),
+    );
     expect(slots.sort((a, b) => a - b)).toEqual(Array.from({ length: 64 }, (_each, index) => system.now + index * 10));
     // Another process goes on behind them; one that comes later begins anew.
     const other = new DeliverySystem(tenant).deliverDeps.runtime;
     expect(await other.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now)).toBe(system.now + 640);
-    expect(await other.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now + MINUTE)).toBe(system.now + MINUTE);
+    expect(await other.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now + MINUTE)).toBe(
+      system.now + MINUTE,
+    );
     // The limit of one endpoint is not that of another.
     expect(await other.reserve({ tenant, endpointId: 'ep_2' }, 100, () => system.now)).toBe(system.now);
   });
@@ -479,7 +579,7 @@ describe('the breaker of an endpoint', () => {
     expect(health).toMatchObject({ breaker: { inARow: 0 } });
     expect(health?.breaker.open).toBeUndefined();
     for (const eventId of ids) await system.untilTheEnd(tenant, eventId, [dead]);
-    expect((await Promise.all(ids.map((eventId) => stateOf(eventId, dead))))).toEqual(ids.map(() => ['DELIVERED', 1]));
+    expect(await Promise.all(ids.map((eventId) => stateOf(eventId, dead)))).toEqual(ids.map(() => ['DELIVERED', 1]));
   });
 
   test('deliveries 2.7: a pause uses no attempt, and a delivery whose time is over is exhausted', async () => {
@@ -509,7 +609,16 @@ describe('endpoints that fail for days', () => {
   const failingSince = async (endpointId: string, days: number, warned = 3) => {
     const { _r } = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
     const since = system.now - days * DAY;
-    await system.table.write([upsert(EndpointHealthEntity, { tenant, endpointId, about: _r, breaker: { inARow: 0 }, failing: { since, last: system.now - HOUR, days: 4, warned }, writtenAt: system.now - HOUR })]);
+    await system.table.write([
+      upsert(EndpointHealthEntity, {
+        tenant,
+        endpointId,
+        about: _r,
+        breaker: { inARow: 0 },
+        failing: { since, last: system.now - HOUR, days: 4, warned },
+        writtenAt: system.now - HOUR,
+      }),
+    ]);
     return since;
   };
 
@@ -522,25 +631,35 @@ describe('endpoints that fail for days', () => {
     const [first, second] = [await system.publish(tenant), await system.publish(tenant)];
     for (let i = 0; i < 3; i++) await system.workOnNext();
     expect(await stateOf(first, endpointId)).toEqual(['EXHAUSTED', 2]);
-    expect((await customer.ok(paths.list, {})).endpoints.find(({ id }: { id: string }) => id === endpointId).disabled).toBe(true);
-    expect(system.troubles).toEqual([{ tenant, endpointId, url: hooks.url('/dead'), stage: 'disabled', failingSince: since, now: expect.any(Number) }]);
+    expect(
+      (await customer.ok(paths.list, {})).endpoints.find(({ id }: { id: string }) => id === endpointId).disabled,
+    ).toBe(true);
+    expect(system.troubles).toEqual([
+      { tenant, endpointId, url: hooks.url('/dead'), stage: 'disabled', failingSince: since, now: expect.any(Number) },
+    ]);
     expect(system.measures.counted.get('EndpointsDisabled')).toBe(1);
 
     await system.drain();
     expect(await stateOf(second, endpointId)).toEqual(['CANCELLED', 1]);
     expect(hooks.at('/dead')).toHaveLength(3);
-    const told = (await everyItem(engine)).filter(({ _t, event, PK }) => _t === 'Event' && event === 'endpoint.disabled' && PK.startsWith(`T#${tenant}#`));
+    const told = (await everyItem(engine)).filter(
+      ({ _t, event, PK }) => _t === 'Event' && event === 'endpoint.disabled' && PK.startsWith(`T#${tenant}#`),
+    );
     expect(told).toHaveLength(1);
     await system.fanOut(tenant, told[0]!.eventId);
     await system.drain();
-    expect(JSON.parse(hooks.at('/ops')[0]!.body)).toMatchObject({ data: { endpointId, firstFailureAt: new Date(since).toISOString(), metadata: { apiKey: tenant } } });
+    expect(JSON.parse(hooks.at('/ops')[0]!.body)).toMatchObject({
+      data: { endpointId, firstFailureAt: new Date(since).toISOString(), metadata: { apiKey: tenant } },
+    });
 
     // Enabled again, it begins anew.
     await customer.ok(paths.update, { endpointId, disabled: false });
     hooks.answer('/dead', { status: 500 });
     await system.publish(tenant);
     await system.drain();
-    expect((await customer.ok(paths.list, {})).endpoints.find(({ id }: { id: string }) => id === endpointId).disabled).toBe(false);
+    expect(
+      (await customer.ok(paths.list, {})).endpoints.find(({ id }: { id: string }) => id === endpointId).disabled,
+    ).toBe(false);
   });
 
   test('deliveries 2.9: a success in between keeps it', async () => {
@@ -598,7 +717,9 @@ describe('endpoints that fail for days', () => {
     await system.workOnNext();
     expect(await stateOf(eventId, endpointId)).toEqual(['PENDING', 1]);
     expect(system.errors).toMatchObject([{ message: 'owner not told' }]);
-    expect(await system.table.get(EndpointHealthEntity, { tenant, endpointId })).toMatchObject({ failing: { warned: 0 } });
+    expect(await system.table.get(EndpointHealthEntity, { tenant, endpointId })).toMatchObject({
+      failing: { warned: 0 },
+    });
   });
 });
 

@@ -51,7 +51,13 @@ beforeAll(async () => {
       urls.set(id, queues.server.createQueue(id).queueUrl);
     }
   }
-  Object.assign(process.env, { DELIVER_QUEUE_URL: urls.get('DeliverQueue'), DELIVER_SLOW_QUEUE_URL: urls.get('DeliverSlowQueue'), MAIL_QUEUE_URL: urls.get('MailQueue'), JOBS_QUEUE_URL: urls.get('JobsQueue'), EMBED_QUEUE_URL: urls.get('EmbedQueue') });
+  Object.assign(process.env, {
+    DELIVER_QUEUE_URL: urls.get('DeliverQueue'),
+    DELIVER_SLOW_QUEUE_URL: urls.get('DeliverSlowQueue'),
+    MAIL_QUEUE_URL: urls.get('MailQueue'),
+    JOBS_QUEUE_URL: urls.get('JobsQueue'),
+    EMBED_QUEUE_URL: urls.get('EmbedQueue'),
+  });
 });
 afterAll(() => Promise.all([engine.stop(), queues.stop()]));
 beforeEach(async () => {
@@ -72,7 +78,23 @@ describe('npm run deliveries', () => {
     for (const late of [10 * SECOND, 2 * HOUR]) {
       const eventId = await system.emit(tenant);
       const at = Date.now() - late;
-      await system.table.write([upsert(DeliveryEntity, { tenant, eventId, endpointId, event: 'comment.add', status: 'PENDING', attempts: 0, uncounted: 0, sweeps: 0, nextAt: at, dueAt: at, deadline: at + 30 * HOUR, createdAt: at, shard: 3 })]);
+      await system.table.write([
+        upsert(DeliveryEntity, {
+          tenant,
+          eventId,
+          endpointId,
+          event: 'comment.add',
+          status: 'PENDING',
+          attempts: 0,
+          uncounted: 0,
+          sweeps: 0,
+          nextAt: at,
+          dueAt: at,
+          deadline: at + 30 * HOUR,
+          createdAt: at,
+          shard: 3,
+        }),
+      ]);
     }
     send('DeliverQueue', '{}');
     send('MailDeadLetters', '{}', '{}');
@@ -84,7 +106,7 @@ describe('npm run deliveries', () => {
     expect(printed).toMatch(/^mail +0 +0 +0 +2$/m);
   });
 
-  test('endpoint and message tell what became of them, without what is the customer\'s business', async () => {
+  test("endpoint and message tell what became of them, without what is the customer's business", async () => {
     hooks.answer('/a?token=secret', { status: 500, body: 'private' });
     const eventId = await system.publish(tenant);
     await system.workOnNext();
@@ -103,7 +125,11 @@ describe('npm run deliveries', () => {
     hooks.answer('/a?token=secret', { status: 500 });
     for (let i = 0; i < 10; i++) await system.publish(tenant);
     for (let i = 0; i < 10; i++) await system.workOnNext();
-    expect(rowsOf(await show())).toMatchObject({ 'Deliveries pause': expect.stringMatching(/^until 20/), Failing: expect.stringMatching(/^since 20/), 'Last delivered': 'none of the last 10 messages' });
+    expect(rowsOf(await show())).toMatchObject({
+      'Deliveries pause': expect.stringMatching(/^until 20/),
+      Failing: expect.stringMatching(/^since 20/),
+      'Last delivered': 'none of the last 10 messages',
+    });
     const pausing = async () => Number(rowsOf(await run(['status'], process.env, system.now))['Endpoints pausing']);
     const before = await pausing();
     await customer.ok(paths.update, { endpointId, url: hooks.url('/b') });
@@ -117,7 +143,10 @@ describe('npm run deliveries', () => {
     expect(rows['Last delivered']!.slice(0, 10)).toBe(new Date(system.now).toISOString().slice(0, 10));
     // The next attempt replaces it, so that nothing looks at it any more.
     const { _r: about } = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
-    expect(await new EndpointRuntime(system.table).health({ tenant, endpointId })).toMatchObject({ about, breaker: { inARow: 0 } });
+    expect(await new EndpointRuntime(system.table).health({ tenant, endpointId })).toMatchObject({
+      about,
+      breaker: { inARow: 0 },
+    });
   });
 
   test('endpoint: a success that the worker did not look at, of so many, ends the failing too', async () => {
@@ -125,14 +154,25 @@ describe('npm run deliveries', () => {
       const runtime = new EndpointRuntime(system.table);
       const { _r } = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
       const failing = { since, last: since, days: 1, warned: 0 };
-      await runtime.learn({ tenant, endpointId }, { about: _r, breaker: { inARow: 1, window: { since, attempts: 5_000, failures: 1 } }, failing, writtenAt: since }, await runtime.health({ tenant, endpointId }));
+      await runtime.learn(
+        { tenant, endpointId },
+        {
+          about: _r,
+          breaker: { inARow: 1, window: { since, attempts: 5_000, failures: 1 } },
+          failing,
+          writtenAt: since,
+        },
+        await runtime.health({ tenant, endpointId }),
+      );
     };
     await learn(system.now - MINUTE);
     expect(rowsOf(await show()).Failing).toBe(`since ${new Date(system.now - MINUTE).toISOString()}`);
     system.random = () => 0.999;
     await system.publish(tenant);
     await system.workOnNext();
-    expect(await new EndpointRuntime(system.table).health({ tenant, endpointId })).toMatchObject({ failing: { since: system.now - MINUTE } });
+    expect(await new EndpointRuntime(system.table).health({ tenant, endpointId })).toMatchObject({
+      failing: { since: system.now - MINUTE },
+    });
     expect(rowsOf(await show()).Failing).toBe('no');
     await learn(system.now + MINUTE);
     expect(rowsOf(await show()).Failing).toBe(`since ${new Date(system.now + MINUTE).toISOString()}`);
@@ -142,22 +182,40 @@ describe('npm run deliveries', () => {
     hooks.answer('/a?token=secret', { status: 500 });
     for (let i = 0; i < 10; i++) await system.publish(tenant);
     for (let i = 0; i < 10; i++) await system.workOnNext();
-    expect(rowsOf(await run(['endpoint', tenant, endpointId], process.env, system.now + MINUTE))['Deliveries pause']).toBe('no longer: the next one decides');
+    expect(
+      rowsOf(await run(['endpoint', tenant, endpointId], process.env, system.now + MINUTE))['Deliveries pause'],
+    ).toBe('no longer: the next one decides');
   });
 
   test('endpoint tells what it gets, by its uid as well', async () => {
-    const { id } = await customer.ok(paths.create, { url: hooks.url('/c'), uid: 'crm', filterTypes: ['comment.add', 'comment.update'], channels: ['sales'] });
+    const { id } = await customer.ok(paths.create, {
+      url: hooks.url('/c'),
+      uid: 'crm',
+      filterTypes: ['comment.add', 'comment.update'],
+      channels: ['sales'],
+    });
     const shown = await operate('endpoint', tenant, 'crm');
-    expect(rowsOf(shown)).toMatchObject({ Endpoint: id, Uid: 'crm', State: 'enabled', 'Advanced webhooks': 'on', Events: 'comment.add, comment.update', Channels: 'only events with one of sales', 'Rate limit': 'none' });
+    expect(rowsOf(shown)).toMatchObject({
+      Endpoint: id,
+      Uid: 'crm',
+      State: 'enabled',
+      'Advanced webhooks': 'on',
+      Events: 'comment.add, comment.update',
+      Channels: 'only events with one of sales',
+      'Rate limit': 'none',
+    });
     expect(await operate('endpoint', tenant, id)).toBe(shown);
     expect(rowsOf(await show())).toMatchObject({ Events: 'of every type', Channels: 'any, or none' });
     await customer.ok(paths.update, { endpointId: id, disabled: true });
-    await expect(operate('recover', tenant, 'crm', new Date().toISOString())).rejects.toThrow(/^The endpoint is disabled/);
+    await expect(operate('recover', tenant, 'crm', new Date().toISOString())).rejects.toThrow(
+      /^The endpoint is disabled/,
+    );
   });
 
   test('endpoint: an id is taken for a uid only where it is none', async () => {
     for (const uid of [endpointId, 'ep_basic_raw']) await customer.ok(paths.create, { url: hooks.url('/c'), uid });
-    for (const id of [endpointId, 'ep_basic_raw']) expect(rowsOf(await operate('endpoint', tenant, id)).Endpoint).toBe(id);
+    for (const id of [endpointId, 'ep_basic_raw'])
+      expect(rowsOf(await operate('endpoint', tenant, id)).Endpoint).toBe(id);
   });
 
   test('endpoint: since when and by whom it is disabled, until it is enabled again', async () => {
@@ -174,9 +232,13 @@ describe('npm run deliveries', () => {
     const stored = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
     expect(stored).not.toHaveProperty('disabling');
     await new EndpointDisabler(system.table).disable(tenant, stored, system.now - 120 * HOUR, system.now);
-    expect(rowsOf(await show()).State).toBe(`disabled since ${new Date(system.now).toISOString()}, by the service: every attempt had failed for 5 days`);
+    expect(rowsOf(await show()).State).toBe(
+      `disabled since ${new Date(system.now).toISOString()}, by the service: every attempt had failed for 5 days`,
+    );
     const { id } = await customer.ok(paths.create, { url: hooks.url('/c'), disabled: true });
-    expect(rowsOf(await operate('endpoint', tenant, id)).State).toMatch(/^disabled since .*, by a request of the API key$/);
+    expect(rowsOf(await operate('endpoint', tenant, id)).State).toMatch(
+      /^disabled since .*, by a request of the API key$/,
+    );
   });
 
   test('endpoint: of one that was deleted, what became of the messages to it', async () => {
@@ -197,15 +259,31 @@ describe('npm run deliveries', () => {
 
   test('endpoint: a URL of basic webhooks, with what it gets', async () => {
     const rows = async (id: string) => rowsOf(await operate('endpoint', tenant, id));
-    expect(await rows('ep_basic_raw')).toMatchObject({ Kind: 'rawNotificationUrl of basic webhooks', 'Basic webhooks': 'off: never enabled by the customer', URL: 'none is set', Events: 'none: no trigger is on' });
-    await customer.ok(paths.updateBasic, { useWebhookService: true, webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw?token=secret'), triggers: { 'comment.add': true } } });
+    expect(await rows('ep_basic_raw')).toMatchObject({
+      Kind: 'rawNotificationUrl of basic webhooks',
+      'Basic webhooks': 'off: never enabled by the customer',
+      URL: 'none is set',
+      Events: 'none: no trigger is on',
+    });
+    await customer.ok(paths.updateBasic, {
+      useWebhookService: true,
+      webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw?token=secret'), triggers: { 'comment.add': true } },
+    });
     hooks.answer('/raw?token=secret', { status: 503 });
     await system.publish(tenant);
     await system.drain();
     const raw = await rows('ep_basic_raw');
-    expect(raw).toMatchObject({ 'Basic webhooks': 'on', URL: hooks.url(''), Failing: expect.stringMatching(/^since /) });
+    expect(raw).toMatchObject({
+      'Basic webhooks': 'on',
+      URL: hooks.url(''),
+      Failing: expect.stringMatching(/^since /),
+    });
     expect(raw.Events!.split(', ')).toContain('comment.add');
-    expect(await rows('ep_basic_processed')).toMatchObject({ Kind: 'processedNotificationUrl of basic webhooks', 'Basic webhooks': 'on', URL: 'none is set' });
+    expect(await rows('ep_basic_processed')).toMatchObject({
+      Kind: 'processedNotificationUrl of basic webhooks',
+      'Basic webhooks': 'on',
+      URL: 'none is set',
+    });
     await customer.ok(paths.updateBasic, { useWebhookService: false });
     expect(await rows('ep_basic_raw')).toMatchObject({ 'Basic webhooks': 'off: disabled by the customer' });
     expect(JSON.stringify(raw)).not.toContain('secret');
@@ -217,7 +295,9 @@ describe('npm run deliveries', () => {
     await system.publish(tenant);
     await system.drain();
     const since = new Date(Date.now() - HOUR).toISOString();
-    expect(await operate('recover', tenant, endpointId, since)).toBe('1 messages are sent again, at up to 50 per second.');
+    expect(await operate('recover', tenant, endpointId, since)).toBe(
+      '1 messages are sent again, at up to 50 per second.',
+    );
     expect(bodies('JobsQueue')).toHaveLength(1);
     expect(await operate('recover', tenant, 'ep_none', since)).toBe('Nothing to the endpoint failed since then.');
     await customer.ok(paths.update, { endpointId, disabled: true });
@@ -234,10 +314,21 @@ describe('npm run deliveries', () => {
   });
 
   test.each([
-    ['nothing', [], /^Usage: npm run deliveries -- status/], ['another command', ['stop'], /^Usage: /], ['a command of objects', ['constructor'], /^Usage: /], ['too little', ['message', 'key'], /^Usage: /], ['too much', ['status', 'x'], /^Usage: /],
-    ['an unknown option', ['status', '--stakc', 'x'], /^Unknown option '--stakc'.*\n\nUsage: /s], ['an unknown queue', ['redrive', 'all'], /^There is no queue "all"; there are deliver, deliverSlow, mail, jobs, embed\.$/],
-    ['no time', ['recover', 'key', 'ep', 'monday'], /^"monday" is not a time/], ['too early a time', ['recover', 'key', 'ep', '2020-01-01'], /^since must be at most 14 days ago$/],
-    ['a message that there is not', ['message', 'key', 'msg'], /^The API key key has no message msg/], ['an endpoint that there is not', ['endpoint', 'key', 'ep'], /^The API key key has no endpoint ep/],
+    ['nothing', [], /^Usage: npm run deliveries -- status/],
+    ['another command', ['stop'], /^Usage: /],
+    ['a command of objects', ['constructor'], /^Usage: /],
+    ['too little', ['message', 'key'], /^Usage: /],
+    ['too much', ['status', 'x'], /^Usage: /],
+    ['an unknown option', ['status', '--stakc', 'x'], /^Unknown option '--stakc'.*\n\nUsage: /s],
+    [
+      'an unknown queue',
+      ['redrive', 'all'],
+      /^There is no queue "all"; there are deliver, deliverSlow, mail, jobs, embed\.$/,
+    ],
+    ['no time', ['recover', 'key', 'ep', 'monday'], /^"monday" is not a time/],
+    ['too early a time', ['recover', 'key', 'ep', '2020-01-01'], /^since must be at most 14 days ago$/],
+    ['a message that there is not', ['message', 'key', 'msg'], /^The API key key has no message msg/],
+    ['an endpoint that there is not', ['endpoint', 'key', 'ep'], /^The API key key has no endpoint ep/],
     ['a directory of no run', ['status', '--local', 'nowhere'], /^There is no nowhere\/operator\.json/],
   ])('conventions: with %s it explains itself', async (_what, args, message) => {
     await expect(operate(...args)).rejects.toThrow(message);
@@ -255,16 +346,22 @@ describe('where it works', () => {
       const query = new URLSearchParams(await text(request));
       const id = query.get('LogicalResourceId');
       asked.push(`${query.get('StackName')}: ${id ?? 'outputs'}`);
-      response.setHeader('content-type', 'text/xml').end(id === null
-        ? `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>Staging</StackName><Outputs><member><OutputKey>TableName</OutputKey><OutputValue>${TABLE_NAME}</OutputValue></member></Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`
-        : `<DescribeStackResourceResponse><DescribeStackResourceResult><StackResourceDetail><PhysicalResourceId>${urls.get(id)}</PhysicalResourceId></StackResourceDetail></DescribeStackResourceResult></DescribeStackResourceResponse>`);
+      response
+        .setHeader('content-type', 'text/xml')
+        .end(
+          id === null
+            ? `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>Staging</StackName><Outputs><member><OutputKey>TableName</OutputKey><OutputValue>${TABLE_NAME}</OutputValue></member></Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`
+            : `<DescribeStackResourceResponse><DescribeStackResourceResult><StackResourceDetail><PhysicalResourceId>${urls.get(id)}</PhysicalResourceId></StackResourceDetail></DescribeStackResourceResult></DescribeStackResourceResponse>`,
+        );
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
     process.env.AWS_ENDPOINT_URL_CLOUDFORMATION = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     try {
       send('JobsDeadLetters', '{}');
       expect(await run(['status', '--stack', 'Staging'], {})).toMatch(/^jobs +0 +0 +0 +1$/m);
-      expect(asked).toEqual(expect.arrayContaining(['Staging: outputs', 'Staging: JobsDeadLetters', 'Staging: DeliverSlowQueue']));
+      expect(asked).toEqual(
+        expect.arrayContaining(['Staging: outputs', 'Staging: JobsDeadLetters', 'Staging: DeliverSlowQueue']),
+      );
     } finally {
       server.close();
       server.closeAllConnections();
@@ -273,8 +370,25 @@ describe('where it works', () => {
 
   test('on a run of npm start: by what it wrote for its operator', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'run-'));
-    const { TABLE_NAME: name, DELIVER_QUEUE_URL, DELIVER_SLOW_QUEUE_URL, MAIL_QUEUE_URL, JOBS_QUEUE_URL, EMBED_QUEUE_URL } = process.env;
-    await writeFile(join(dataDir, 'operator.json'), JSON.stringify({ TABLE_NAME: name, DELIVER_QUEUE_URL, DELIVER_SLOW_QUEUE_URL, MAIL_QUEUE_URL, JOBS_QUEUE_URL, EMBED_QUEUE_URL }));
+    const {
+      TABLE_NAME: name,
+      DELIVER_QUEUE_URL,
+      DELIVER_SLOW_QUEUE_URL,
+      MAIL_QUEUE_URL,
+      JOBS_QUEUE_URL,
+      EMBED_QUEUE_URL,
+    } = process.env;
+    await writeFile(
+      join(dataDir, 'operator.json'),
+      JSON.stringify({
+        TABLE_NAME: name,
+        DELIVER_QUEUE_URL,
+        DELIVER_SLOW_QUEUE_URL,
+        MAIL_QUEUE_URL,
+        JOBS_QUEUE_URL,
+        EMBED_QUEUE_URL,
+      }),
+    );
     send('DeliverDeadLetters', '{}');
     expect(await run(['status', '--local', dataDir], {})).toMatch(/^deliver +0 +0 +0 +1$/m);
     await rm(dataDir, { recursive: true });

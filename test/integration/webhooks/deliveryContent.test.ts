@@ -37,30 +37,56 @@ beforeEach(async () => {
 afterEach(() => hooks.stop());
 
 /** The ids of the tenant's events of a type. */
-const eventsOf = async (type: string): Promise<string[]> => (await everyItem(engine)).filter(({ _t, event, PK }) => _t === 'Event' && event === type && PK.startsWith(`T#${tenant}#`)).map(({ eventId }) => eventId);
+const eventsOf = async (type: string): Promise<string[]> =>
+  (await everyItem(engine))
+    .filter(({ _t, event, PK }) => _t === 'Event' && event === type && PK.startsWith(`T#${tenant}#`))
+    .map(({ eventId }) => eventId);
 
 /** A thread with one comment; the id of the event that it makes. */
 async function thread(fields: object = {}, from: object = ada): Promise<string> {
   await customer.ok('/v2/commentannotations/add', {
-    ...place, createOrganization: true, createDocument: true,
-    commentAnnotations: [{ annotationId: 'clause-4', ...fields, commentData: [{ commentText: 'Too long, @Grace', from, taggedUserContacts: [{ userId: 'grace', text: '@Grace', contact: grace }], triggerNotification: true }] }],
+    ...place,
+    createOrganization: true,
+    createDocument: true,
+    commentAnnotations: [
+      {
+        annotationId: 'clause-4',
+        ...fields,
+        commentData: [
+          {
+            commentText: 'Too long, @Grace',
+            from,
+            taggedUserContacts: [{ userId: 'grace', text: '@Grace', contact: grace }],
+            triggerNotification: true,
+          },
+        ],
+      },
+    ],
   });
   const [eventId] = await eventsOf('comment_annotation.add');
   await system.fanOut(tenant, eventId!);
   return eventId!;
 }
 
-const update = (updatedData: object, more: object = {}) => customer.ok('/v2/commentannotations/update', { ...place, annotationIds: ['clause-4'], updatedData, ...more });
+const update = (updatedData: object, more: object = {}) =>
+  customer.ok('/v2/commentannotations/update', { ...place, annotationIds: ['clause-4'], updatedData, ...more });
 const bodyAt = (path: string) => JSON.parse(hooks.at(path)[0]!.body);
-const status = async (eventId: string, id = endpointId) => (await system.delivery({ tenant, eventId, endpointId: id }))?.status;
+const status = async (eventId: string, id = endpointId) =>
+  (await system.delivery({ tenant, eventId, endpointId: id }))?.status;
 
 describe('what a delivery tells, as things are when it is made', () => {
   test('facts B7: an advanced delivery of a thread has the comment, where it is, and how those whom it concerns are notified', async () => {
     await thread();
     await system.drain();
     expect(bodyAt('/a')).toMatchObject({
-      event: 'comment_annotation.add', actionType: 'add', source: 'comment',
-      data: { actionUser: { userId: 'ada' }, commentAnnotation: { annotationId: 'clause-4' }, metadata: { apiKey: tenant, organization: { organizationId: 'acme' }, document: { documentId: 'nda' } } },
+      event: 'comment_annotation.add',
+      actionType: 'add',
+      source: 'comment',
+      data: {
+        actionUser: { userId: 'ada' },
+        commentAnnotation: { annotationId: 'clause-4' },
+        metadata: { apiKey: tenant, organization: { organizationId: 'acme' }, document: { documentId: 'nda' } },
+      },
       usersDocumentNotificationsConfig: { grace: { inbox: 'ALL', email: 'ALL' } },
     });
     expect(bodyAt('/a').data).not.toHaveProperty('visibility');
@@ -71,7 +97,10 @@ describe('what a delivery tells, as things are when it is made', () => {
     await thread();
     await update({ visibility: { type: 'restricted', userIds: ['grace'] } });
     await system.drain();
-    expect(bodyAt('/a').data).toMatchObject({ visibility: { type: 'restricted', userIds: ['grace'] }, commentAnnotation: { visibility: { type: 'restricted' } } });
+    expect(bodyAt('/a').data).toMatchObject({
+      visibility: { type: 'restricted', userIds: ['grace'] },
+      commentAnnotation: { visibility: { type: 'restricted' } },
+    });
   });
 
   test('deliveries 1: and the other way round', async () => {
@@ -83,7 +112,12 @@ describe('what a delivery tells, as things are when it is made', () => {
 
   test('deliveries 2.5: of a thread that is gone nothing is told but that it was deleted', async () => {
     const added = await thread();
-    await customer.ok('/v2/commentannotations/delete', { ...place, annotationIds: ['clause-4'], actionUser: ada, triggerNotification: true });
+    await customer.ok('/v2/commentannotations/delete', {
+      ...place,
+      annotationIds: ['clause-4'],
+      actionUser: ada,
+      triggerNotification: true,
+    });
     const [deleted] = await eventsOf('comment.delete');
     await system.fanOut(tenant, deleted!);
     await system.drain();
@@ -91,51 +125,100 @@ describe('what a delivery tells, as things are when it is made', () => {
     expect(hooks.came.map(({ headers }) => headers['webhook-id'])).toEqual([deleted]);
   });
 
-  test.each(['organization', 'document'])('deliveries 2.5: of a thread whose %s is gone nothing is told, also when there is one of the same id again', async (what) => {
-    const eventId = await thread();
-    const organization = (await system.table.get(OrganizationEntity, { tenant, organizationId: 'acme' }))!;
-    if (what === 'organization') await system.table.write([upsert(OrganizationEntity, { ...organization, tenant, internalId: 'org_other' })]);
-    else {
-      const key = { tenant, organization: organization.internalId, documentId: 'nda' };
-      const document = (await system.table.get(DocumentEntity, key))!;
-      await system.table.write([upsert(DocumentEntity, { ...document, ...key, internalId: 'doc_other' })]);
-    }
-    await system.drain();
-    expect(await status(eventId)).toBe('CANCELLED');
-    expect(hooks.came).toEqual([]);
-  });
+  test.each(['organization', 'document'])(
+    'deliveries 2.5: of a thread whose %s is gone nothing is told, also when there is one of the same id again',
+    async (what) => {
+      const eventId = await thread();
+      const organization = (await system.table.get(OrganizationEntity, { tenant, organizationId: 'acme' }))!;
+      if (what === 'organization')
+        await system.table.write([upsert(OrganizationEntity, { ...organization, tenant, internalId: 'org_other' })]);
+      else {
+        const key = { tenant, organization: organization.internalId, documentId: 'nda' };
+        const document = (await system.table.get(DocumentEntity, key))!;
+        await system.table.write([upsert(DocumentEntity, { ...document, ...key, internalId: 'doc_other' })]);
+      }
+      await system.drain();
+      expect(await status(eventId)).toBe('CANCELLED');
+      expect(hooks.came).toEqual([]);
+    },
+  );
 
   test('design 6: the processed URL gets names and the recipients that settings and visibility leave, the raw one what is stored; both who may not see it', async () => {
-    await customer.ok(paths.updateBasic, { useWebhookService: true, webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw'), processedNotificationUrl: hooks.url('/processed') } });
+    await customer.ok(paths.updateBasic, {
+      useWebhookService: true,
+      webhookServiceConfig: {
+        rawNotificationUrl: hooks.url('/raw'),
+        processedNotificationUrl: hooks.url('/processed'),
+      },
+    });
     await customer.ok('/v2/users/add', { organizationId: 'acme', createOrganization: true, users: [ada, grace] });
     await thread();
     await system.drain();
-    expect(bodyAt('/raw')).toMatchObject({ actionType: 'newlyAdded', notificationSource: 'comment', commentAnnotation: { annotationId: 'clause-4' }, metadata: { clientOrganizationId: 'acme', clientDocumentId: 'nda' }, accessDeniedUsers: [] });
+    expect(bodyAt('/raw')).toMatchObject({
+      actionType: 'newlyAdded',
+      notificationSource: 'comment',
+      commentAnnotation: { annotationId: 'clause-4' },
+      metadata: { clientOrganizationId: 'acme', clientDocumentId: 'nda' },
+      accessDeniedUsers: [],
+    });
     expect(bodyAt('/raw')).not.toHaveProperty('recipients');
-    expect(bodyAt('/processed')).toMatchObject({ recipients: [{ userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' }] });
+    expect(bodyAt('/processed')).toMatchObject({
+      recipients: [{ userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' }],
+    });
   });
 
   test('design 6: who may not see a thread any more is denied and no recipient', async () => {
-    await customer.ok(paths.updateBasic, { useWebhookService: true, webhookServiceConfig: { processedNotificationUrl: hooks.url('/processed') } });
+    await customer.ok(paths.updateBasic, {
+      useWebhookService: true,
+      webhookServiceConfig: { processedNotificationUrl: hooks.url('/processed') },
+    });
     await thread();
     await update({ visibility: { type: 'restricted', userIds: [] } });
     await system.drain();
-    expect(bodyAt('/processed')).toMatchObject({ recipients: [], accessDeniedUsers: ['grace'], visibility: { type: 'restricted' } });
+    expect(bodyAt('/processed')).toMatchObject({
+      recipients: [],
+      accessDeniedUsers: ['grace'],
+      visibility: { type: 'restricted' },
+    });
   });
 
   test('completes the actor and the author from the stored profile, field by field, where the call gave only the user id', async () => {
-    await customer.ok(paths.updateBasic, { useWebhookService: true, webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw') } });
-    await customer.ok('/v2/users/add', { organizationId: 'acme', createOrganization: true, users: [{ ...ada, photoUrl: 'https://example.com/ada.png', plan: 'free' }] });
+    await customer.ok(paths.updateBasic, {
+      useWebhookService: true,
+      webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw') },
+    });
+    await customer.ok('/v2/users/add', {
+      organizationId: 'acme',
+      createOrganization: true,
+      users: [{ ...ada, photoUrl: 'https://example.com/ada.png', plan: 'free' }],
+    });
     await thread({}, { userId: 'ada', email: 'countess@example.com' });
     await system.drain();
-    const completed = { userId: 'ada', name: 'Ada Lovelace', email: 'countess@example.com', photoUrl: 'https://example.com/ada.png' };
+    const completed = {
+      userId: 'ada',
+      name: 'Ada Lovelace',
+      email: 'countess@example.com',
+      photoUrl: 'https://example.com/ada.png',
+    };
     const { data } = bodyAt('/a');
-    for (const user of [data.actionUser, data.commentAnnotation.from, data.commentAnnotation.comments[0].from, data.targetComment.from, bodyAt('/raw').actionUser]) expect(user).toEqual(completed);
+    for (const user of [
+      data.actionUser,
+      data.commentAnnotation.from,
+      data.commentAnnotation.comments[0].from,
+      data.targetComment.from,
+      bodyAt('/raw').actionUser,
+    ])
+      expect(user).toEqual(completed);
   });
 
   test('completes the actor of a published event', async () => {
     await customer.ok('/v2/users/add', { organizationId: 'acme', createOrganization: true, users: [ada] });
-    await customer.ok('/v2/events/publish', { organizationId: 'acme', event: 'huddle.create', actionUser: { userId: 'ada' }, data: { room: 'blue' } });
+    await customer.ok('/v2/events/publish', {
+      organizationId: 'acme',
+      event: 'huddle.create',
+      actionUser: { userId: 'ada' },
+      data: { room: 'blue' },
+    });
     await system.fanOut(tenant, (await eventsOf('huddle.create'))[0]!);
     await system.drain();
     expect(bodyAt('/a').data).toMatchObject({ actionUser: ada, room: 'blue' });
@@ -151,7 +234,10 @@ describe('what a delivery tells, as things are when it is made', () => {
   });
 
   test('a user whose access context lacks that of the thread is denied and no recipient', async () => {
-    await customer.ok(paths.updateBasic, { useWebhookService: true, webhookServiceConfig: { processedNotificationUrl: hooks.url('/processed') } });
+    await customer.ok(paths.updateBasic, {
+      useWebhookService: true,
+      webhookServiceConfig: { processedNotificationUrl: hooks.url('/processed') },
+    });
     await thread();
     await update({ context: { access: { region: 'eu' } } });
     await system.drain();
@@ -159,22 +245,33 @@ describe('what a delivery tells, as things are when it is made', () => {
   });
 
   test('a user whose access context includes that of the thread is a recipient', async () => {
-    await customer.ok(paths.updateBasic, { useWebhookService: true, webhookServiceConfig: { processedNotificationUrl: hooks.url('/processed') } });
+    await customer.ok(paths.updateBasic, {
+      useWebhookService: true,
+      webhookServiceConfig: { processedNotificationUrl: hooks.url('/processed') },
+    });
     await thread({ context: { access: { region: 'eu' } } });
-    await customer.ok('/v2/auth/permissions/add', { user: grace, permissions: { resources: [{ type: 'organization', id: 'acme', context: { access: { region: 'eu' } } }] } });
+    await customer.ok('/v2/auth/permissions/add', {
+      user: grace,
+      permissions: { resources: [{ type: 'organization', id: 'acme', context: { access: { region: 'eu' } } }] },
+    });
     await system.drain();
     expect(bodyAt('/processed')).toMatchObject({ recipients: [{ userId: 'grace' }], accessDeniedUsers: [] });
   });
 
-  test('facts B10: what is encrypted opens with the customer\'s key alone', async () => {
+  test("facts B10: what is encrypted opens with the customer's key alone", async () => {
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-    await customer.ok(paths.updateConfig, { encryptData: true, publicKey: publicKey.export({ type: 'spki', format: 'pem' }) });
+    await customer.ok(paths.updateConfig, {
+      encryptData: true,
+      publicKey: publicKey.export({ type: 'spki', format: 'pem' }),
+    });
     await system.publish(tenant);
     await system.drain();
     const { encryptedData, encryptedKey, iv } = bodyAt('/a');
     const key = privateDecrypt({ key: privateKey, oaepHash: 'sha256' }, Buffer.from(encryptedKey, 'base64'));
     const decipher = createDecipheriv('aes-256-cbc', key, Buffer.from(iv, 'base64'));
-    expect(JSON.parse(decipher.update(encryptedData, 'base64', 'utf8') + decipher.final('utf8'))).toMatchObject({ event: 'comment.add' });
+    expect(JSON.parse(decipher.update(encryptedData, 'base64', 'utf8') + decipher.final('utf8'))).toMatchObject({
+      event: 'comment.add',
+    });
   });
 
   test('design 6: while two secrets live there is a signature of each, the newest first', async () => {

@@ -36,9 +36,22 @@ test('deliveries 2.13: an event costs 8 write units, and each delivery of it tha
   const delivered = await recorder.record(() => system.drain());
   expect(written(emitted.calls)).toBe(6);
   // The delivery with its two indexes; then the mark of the event, which leaves one.
-  expect(fannedOut.calls.map(({ operation, writeUnits }) => [operation, writeUnits])).toEqual([['BatchGetItem', 0], ['BatchGetItem', 0], ['Query', 0], ['PutItem', 3], ['PutItem', 2]]);
+  expect(fannedOut.calls.map(({ operation, writeUnits }) => [operation, writeUnits])).toEqual([
+    ['BatchGetItem', 0],
+    ['BatchGetItem', 0],
+    ['Query', 0],
+    ['PutItem', 3],
+    ['PutItem', 2],
+  ]);
   // What decides; the claim; the event; the endpoint once more; the log; the result, which leaves the due index.
-  expect(delivered.calls.map(({ operation, writeUnits }) => [operation, writeUnits])).toEqual([['BatchGetItem', 0], ['PutItem', 1], ['BatchGetItem', 0], ['BatchGetItem', 0], ['PutItem', 1], ['PutItem', 2]]);
+  expect(delivered.calls.map(({ operation, writeUnits }) => [operation, writeUnits])).toEqual([
+    ['BatchGetItem', 0],
+    ['PutItem', 1],
+    ['BatchGetItem', 0],
+    ['BatchGetItem', 0],
+    ['PutItem', 1],
+    ['PutItem', 2],
+  ]);
   expect(written(emitted.calls) + written(fannedOut.calls) + written(delivered.calls)).toBe(8 + 7);
 });
 

@@ -74,14 +74,31 @@ let tenants = 0;
 async function newTenant(endpoints: readonly TestEndpoint[]): Promise<string> {
   const tenant = `key${tenants++}`;
   const now = cloud.now;
-  const stored = await Promise.all(endpoints.map(async ({ mode, fields }, index) => {
-    const endpointId = `${tenant}_ep_${index}`;
-    const secret = await makeSigningSecret(cloud.box, tenant, endpointId, now);
-    return insert(WebhookEndpointEntity, { tenant, endpointId, url: `${receiver.url}/${mode}/${endpointId}`, disabled: false, secrets: [secret.stored], createdAt: now, updatedAt: now, ...fields });
-  }));
+  const stored = await Promise.all(
+    endpoints.map(async ({ mode, fields }, index) => {
+      const endpointId = `${tenant}_ep_${index}`;
+      const secret = await makeSigningSecret(cloud.box, tenant, endpointId, now);
+      return insert(WebhookEndpointEntity, {
+        tenant,
+        endpointId,
+        url: `${receiver.url}/${mode}/${endpointId}`,
+        disabled: false,
+        secrets: [secret.stored],
+        createdAt: now,
+        updatedAt: now,
+        ...fields,
+      });
+    }),
+  );
   for (let i = 0; i < stored.length; i += 90) await cloud.table.write(stored.slice(i, i + 90));
   await cloud.table.write([
-    insert(ApiKeyEntity, { apiKey: tenant, workspaceId: 'ws', tokenHashes: [], pageKey: new Uint8Array(1), createdAt: now }),
+    insert(ApiKeyEntity, {
+      apiKey: tenant,
+      workspaceId: 'ws',
+      tokenHashes: [],
+      pageKey: new Uint8Array(1),
+      createdAt: now,
+    }),
     insert(AdvancedWebhookConfigEntity, { tenant, ...initialAdvancedConfig, isEnabled: true }),
   ]);
   return tenant;
@@ -91,7 +108,15 @@ let causes = 0;
 
 /** Something happens; gives the id of its event, whose calls count as those of the trial. */
 async function happen(tenant: string, trial?: Trial): Promise<string> {
-  const ops = emit(tenant, { event: 'huddle.create', cause: { type: 'Test', id: String(causes++), revision: 1 }, payload: { source: 'huddle', data: { metadata: { apiKey: tenant } } } }, cloud.now);
+  const ops = emit(
+    tenant,
+    {
+      event: 'huddle.create',
+      cause: { type: 'Test', id: String(causes++), revision: 1 },
+      payload: { source: 'huddle', data: { metadata: { apiKey: tenant } } },
+    },
+    cloud.now,
+  );
   const { eventId } = (ops[0] as { put: { eventId: string } }).put;
   if (trial) cloud.watch(eventId, trial);
   await cloud.table.write(ops);
@@ -123,8 +148,15 @@ async function withEachFault(begin: Begin): Promise<Subject[]> {
   const { calls } = undisturbed!.trial;
   const faults = everyFault([...calls, 'one more']);
   cloud.stubs.tries = everySecondLost;
-  const subjects = await goThrough(begin, faults.map((fault) => new Trial(fault)));
-  expect(subjects.map(({ trial }) => trial).filter(({ struck, faults: [fault] }) => (struck.length > 0) !== (fault!.at <= calls.length))).toEqual([]);
+  const subjects = await goThrough(
+    begin,
+    faults.map((fault) => new Trial(fault)),
+  );
+  expect(
+    subjects
+      .map(({ trial }) => trial)
+      .filter(({ struck, faults: [fault] }) => struck.length > 0 !== fault!.at <= calls.length),
+  ).toEqual([]);
   expect(calls.length).toBeGreaterThan(15);
   return [undisturbed!, ...subjects];
 }
@@ -143,7 +175,8 @@ function impatientSweeper(): void {
 const itemsOfType = async (type: string) => (await everyItem(engine)).filter(({ _t }) => _t === type);
 
 /** The same end for the deliveries to so many endpoints. */
-const allDelivered = (count: number): Ends => Object.fromEntries(Array.from({ length: count }, (_each, index) => [index, ['DELIVERED', 1] as const]));
+const allDelivered = (count: number): Ends =>
+  Object.fromEntries(Array.from({ length: count }, (_each, index) => [index, ['DELIVERED', 1] as const]));
 
 /** What must hold at the end, whatever went wrong. */
 async function expectNothingLost(subjects: readonly Subject[], ends: Ends): Promise<void> {
@@ -152,17 +185,27 @@ async function expectNothingLost(subjects: readonly Subject[], ends: Ends): Prom
   expect(cloud.tooLate).toBe(0);
   const items = await everyItem(engine);
   expect(items.filter(({ _t, fannedOutAt }) => _t === EventEntity.type && fannedOutAt === undefined)).toEqual([]);
-  const deliveries = Map.groupBy(items.filter(({ _t }) => _t === DeliveryEntity.type), ({ eventId }) => String(eventId));
+  const deliveries = Map.groupBy(
+    items.filter(({ _t }) => _t === DeliveryEntity.type),
+    ({ eventId }) => String(eventId),
+  );
   for (const { trial, tenant, events } of subjects) {
     for (const eventId of events) {
-      const states = Object.fromEntries((deliveries.get(eventId) ?? []).map(({ endpointId, status, attempts }) => [endpointId, [status, attempts]]));
+      const states = Object.fromEntries(
+        (deliveries.get(eventId) ?? []).map(({ endpointId, status, attempts }) => [endpointId, [status, attempts]]),
+      );
       const expected = Object.fromEntries(Object.entries(ends).map(([number, end]) => [`${tenant}_ep_${number}`, end]));
       expect([trial.struck, states]).toEqual([trial.struck, expected]);
       for (const [number, [, attempts]] of Object.entries(ends)) {
         const endpointId = `${tenant}_ep_${number}`;
         for (let attempt = 1; attempt <= attempts; attempt++) {
           const times = cloud.posts.get(`${eventId} ${endpointId} ${attempt}`) ?? 0;
-          expect([trial.struck, attempt, times >= 1, times <= 1 + trial.struck.length]).toEqual([trial.struck, attempt, true, true]);
+          expect([trial.struck, attempt, times >= 1, times <= 1 + trial.struck.length]).toEqual([
+            trial.struck,
+            attempt,
+            true,
+            true,
+          ]);
         }
         expect(came.get(`${eventId} ${endpointId}`)).toBeGreaterThanOrEqual(attempts);
       }
@@ -195,7 +238,14 @@ describe('deliveries 2.15 point 2: whatever goes wrong at whichever call', () =>
     const subjects = await withEachFault(async (trial) => {
       const tenant = await newTenant([{ mode: 'good', fields: { rateLimit: 1 } }]);
       // The next ten places are taken: the first message comes too early, the second one has to wait for a moment.
-      await cloud.table.write([insert(EndpointSlotsEntity, { tenant, endpointId: `${tenant}_ep_0`, at: cloud.now + 10 * SECOND, expiresAt: cloud.now })]);
+      await cloud.table.write([
+        insert(EndpointSlotsEntity, {
+          tenant,
+          endpointId: `${tenant}_ep_0`,
+          at: cloud.now + 10 * SECOND,
+          expiresAt: cloud.now,
+        }),
+      ]);
       return { trial, tenant, events: [await happen(tenant, trial)] };
     });
     await expectNothingLost(subjects, { 0: ['DELIVERED', 1] });
@@ -217,10 +267,13 @@ describe('deliveries 2.15 point 2: whatever goes wrong at whichever call', () =>
   });
 
   test('the answer to the writing of a result: the next attempt is made at its time all the same', async () => {
-    const subjects = await goThrough(async (trial) => {
-      const tenant = await newTenant([{ mode: 'bad' }]);
-      return { trial, tenant, events: [await happen(tenant, trial)] };
-    }, Array.from({ length: 18 }, (_each, index) => new Trial({ at: index + 1, mishap: 'repetition', when: 'after' })));
+    const subjects = await goThrough(
+      async (trial) => {
+        const tenant = await newTenant([{ mode: 'bad' }]);
+        return { trial, tenant, events: [await happen(tenant, trial)] };
+      },
+      Array.from({ length: 18 }, (_each, index) => new Trial({ at: index + 1, mishap: 'repetition', when: 'after' })),
+    );
     const begun = Math.min(...cloud.postedAt.values());
     for (const { trial, tenant, events } of subjects) {
       const second = cloud.postedAt.get(`${events[0]} ${tenant}_ep_0 2`)!;
@@ -231,9 +284,14 @@ describe('deliveries 2.15 point 2: whatever goes wrong at whichever call', () =>
   test('and then again: two things that go wrong', async () => {
     impatientSweeper();
     cloud.stubs.tries = everySecondLost;
-    const trials = Array.from({ length: 60 }, (_each, seed) => new Trial(
-      { at: 1 + (seed * 7) % 18, ...everyMishap[seed % 5]! }, { at: 2 + (seed * 7) % 18 + (seed * 5) % 13, ...everyMishap[(seed * 3 + 1) % 5]! },
-    ));
+    const trials = Array.from(
+      { length: 60 },
+      (_each, seed) =>
+        new Trial(
+          { at: 1 + ((seed * 7) % 18), ...everyMishap[seed % 5]! },
+          { at: 2 + ((seed * 7) % 18) + ((seed * 5) % 13), ...everyMishap[(seed * 3 + 1) % 5]! },
+        ),
+    );
     const subjects = await goThrough(async (trial) => {
       const tenant = await newTenant([{ mode: 'good' }, { mode: 'good' }]);
       return { trial, tenant, events: [await happen(tenant, trial)] };
@@ -244,7 +302,10 @@ describe('deliveries 2.15 point 2: whatever goes wrong at whichever call', () =>
 });
 
 /** A customer whose events are mailed to Grace, and the events of so many comments that mention her. */
-async function newMailings(count: number, begun: (eventId: string) => void): Promise<{ tenant: string; events: string[] }> {
+async function newMailings(
+  count: number,
+  begun: (eventId: string) => void,
+): Promise<{ tenant: string; events: string[] }> {
   const customer = await newCustomer();
   await addDocument(customer);
   const [ada, grace] = ['ada', 'grace'].map((userId) => ({ userId, name: userId, email: `${userId}@example.com` }));
@@ -252,7 +313,11 @@ async function newMailings(count: number, begun: (eventId: string) => void): Pro
   await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
   for (let i = 0; i < count; i += 50) {
     const commentAnnotations = Array.from({ length: Math.min(50, count - i) }, (_each, index) => ({
-      annotationId: `thread${i + index}`, triggerNotification: true, commentData: [{ commentText: 'hi', from: ada, taggedUserContacts: [{ userId: 'grace' }], triggerNotification: true }],
+      annotationId: `thread${i + index}`,
+      triggerNotification: true,
+      commentData: [
+        { commentText: 'hi', from: ada, taggedUserContacts: [{ userId: 'grace' }], triggerNotification: true },
+      ],
     }));
     await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations });
   }
@@ -265,43 +330,61 @@ async function newMailings(count: number, begun: (eventId: string) => void): Pro
 }
 
 describe('deliveries 2.12', () => {
-  test.each([['that is taken', 0], ['that is refused at first', 1]])('a mail about a comment %s is sent once at most, and lost only where nobody can tell whether it was sent', async (_which, refusals) => {
-    const refused = new Map<string, number>();
-    cloud.stubs.mail = async (mailId) => {
-      const times = (refused.get(mailId) ?? 0) + 1;
-      refused.set(mailId, times);
-      return times <= refusals ? Object.assign(new Error('try again'), { name: 'InternalFailure', $metadata: { httpStatusCode: 500 } }) : undefined;
-    };
-    const undisturbed = new Trial();
-    const { events } = await newMailings(1, (eventId) => cloud.watch(eventId, undisturbed));
-    await cloud.run();
-    expect(events).toHaveLength(1);
-    expect([...cloud.mailings.values()]).toEqual([1]);
-    expect(undisturbed.calls.filter((name) => name === 'SendEmail')).toHaveLength(1 + refusals);
+  test.each([
+    ['that is taken', 0],
+    ['that is refused at first', 1],
+  ])(
+    'a mail about a comment %s is sent once at most, and lost only where nobody can tell whether it was sent',
+    async (_which, refusals) => {
+      const refused = new Map<string, number>();
+      cloud.stubs.mail = async (mailId) => {
+        const times = (refused.get(mailId) ?? 0) + 1;
+        refused.set(mailId, times);
+        return times <= refusals
+          ? Object.assign(new Error('try again'), { name: 'InternalFailure', $metadata: { httpStatusCode: 500 } })
+          : undefined;
+      };
+      const undisturbed = new Trial();
+      const { events } = await newMailings(1, (eventId) => cloud.watch(eventId, undisturbed));
+      await cloud.run();
+      expect(events).toHaveLength(1);
+      expect([...cloud.mailings.values()]).toEqual([1]);
+      expect(undisturbed.calls.filter((name) => name === 'SendEmail')).toHaveLength(1 + refusals);
 
-    const trials = everyFault([...undisturbed.calls, 'one more']).map((fault) => new Trial(fault));
-    const left = trials.values();
-    cloud.stubs.tries = everySecondLost;
-    const trialsOf = new Map<string, Trial>();
-    const { tenant } = await newMailings(trials.length, (eventId) => {
-      const trial = left.next().value!;
-      trialsOf.set(eventId, trial);
-      cloud.watch(eventId, trial);
-    });
-    await cloud.run();
+      const trials = everyFault([...undisturbed.calls, 'one more']).map((fault) => new Trial(fault));
+      const left = trials.values();
+      cloud.stubs.tries = everySecondLost;
+      const trialsOf = new Map<string, Trial>();
+      const { tenant } = await newMailings(trials.length, (eventId) => {
+        const trial = left.next().value!;
+        trialsOf.set(eventId, trial);
+        cloud.watch(eventId, trial);
+      });
+      await cloud.run();
 
-    expect(await cloud.due()).toEqual([]);
-    expect(cloud.dead).toEqual([]);
-    const mails = (await itemsOfType(MailEntity.type)).filter(({ PK }) => PK.startsWith(`T#${tenant}#`));
-    expect(mails).toHaveLength(trials.length);
-    for (const { mailId, about, status } of mails) {
-      const { struck, faults: [fault] } = trialsOf.get(about.eventId)!;
-      const times = cloud.mailings.get(mailId) ?? 0;
-      // At the claim, the sending, or the writing of what came of it.
-      const ambiguous = status === 'UNKNOWN' && undisturbed.calls.some((name, index) => name === 'SendEmail' && fault!.at >= index && fault!.at <= index + 2);
-      expect([struck, status, ambiguous || status === 'SENT', ambiguous ? times <= 1 : times === 1]).toEqual([struck, status, true, true]);
-    }
-  });
+      expect(await cloud.due()).toEqual([]);
+      expect(cloud.dead).toEqual([]);
+      const mails = (await itemsOfType(MailEntity.type)).filter(({ PK }) => PK.startsWith(`T#${tenant}#`));
+      expect(mails).toHaveLength(trials.length);
+      for (const { mailId, about, status } of mails) {
+        const {
+          struck,
+          faults: [fault],
+        } = trialsOf.get(about.eventId)!;
+        const times = cloud.mailings.get(mailId) ?? 0;
+        // At the claim, the sending, or the writing of what came of it.
+        const ambiguous =
+          status === 'UNKNOWN' &&
+          undisturbed.calls.some((name, index) => name === 'SendEmail' && fault!.at >= index && fault!.at <= index + 2);
+        expect([struck, status, ambiguous || status === 'SENT', ambiguous ? times <= 1 : times === 1]).toEqual([
+          struck,
+          status,
+          true,
+          true,
+        ]);
+      }
+    },
+  );
 });
 
 describe('deliveries 2.6: sweepers', () => {
@@ -351,7 +434,12 @@ describe('deliveries 2.6: sweepers', () => {
     await cloud.run(cloud.now);
     cloud.now += 6 * MINUTE;
     await Promise.all([cloud.sweep(), cloud.sweep()]);
-    expect(cloud.waiting('deliverSlow').map(({ body }) => JSON.parse(body).eventId).sort()).toEqual(events.sort());
+    expect(
+      cloud
+        .waiting('deliverSlow')
+        .map(({ body }) => JSON.parse(body).eventId)
+        .sort(),
+    ).toEqual(events.sort());
     await cloud.run();
     expect([...cloud.posts.values()]).toEqual(events.map(() => 1));
   });
@@ -363,7 +451,9 @@ describe('deliveries 2.15 point 3', () => {
     let calls = 0;
     const healsAt = cloud.now + 5 * MINUTE;
     // Each third for a moment, and one endpoint's for longer than the stream tries.
-    cloud.stubs.refused = (queue, body) => queue === 'deliver' && (calls++ % 3 === 0 || ((body as DeliveryMessage).endpointId === `${tenant}_ep_7` && cloud.now < healsAt));
+    cloud.stubs.refused = (queue, body) =>
+      queue === 'deliver' &&
+      (calls++ % 3 === 0 || ((body as DeliveryMessage).endpointId === `${tenant}_ep_7` && cloud.now < healsAt));
     const eventId = await happen(tenant);
     await cloud.run(cloud.now + 2 * MINUTE);
     expect((await cloud.due()).map(({ what }) => what).sort()).toEqual(['DUE', 'PENDING']);
@@ -398,7 +488,12 @@ describe('deliveries 2.15 point 3', () => {
     const client = new SQSClient({ useQueueUrlAsEndpoint: false });
     try {
       const { queueArn } = sqs.server.createQueue('dead');
-      const { queueUrl: QueueUrl } = sqs.server.createQueue('live', { attributes: { VisibilityTimeout: '0', RedrivePolicy: JSON.stringify({ deadLetterTargetArn: queueArn, maxReceiveCount: MAX_RECEIVE_COUNT }) } });
+      const { queueUrl: QueueUrl } = sqs.server.createQueue('live', {
+        attributes: {
+          VisibilityTimeout: '0',
+          RedrivePolicy: JSON.stringify({ deadLetterTargetArn: queueArn, maxReceiveCount: MAX_RECEIVE_COUNT }),
+        },
+      });
       process.env.DELIVER_QUEUE_URL = QueueUrl;
       const [fanOut, deliver] = [toWorkerLambda(fanOutEvents), toWorkerLambda(deliverWebhook)];
       const tenant = await newTenant([{ mode: 'good' }]);
@@ -409,16 +504,27 @@ describe('deliveries 2.15 point 3', () => {
       sqs.server.sendMessage('live', 'no JSON');
       let receives = 0;
       for (;;) {
-        const { Messages = [] } = await client.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 0 }));
+        const { Messages = [] } = await client.send(
+          new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 0 }),
+        );
         if (Messages.length === 0) break;
         receives++;
-        const { batchItemFailures } = (await deliver(messagesEvent(Messages.map(({ Body }) => Body)), lambdaContext())) as { batchItemFailures: { itemIdentifier: string }[] };
+        const { batchItemFailures } = (await deliver(
+          messagesEvent(Messages.map(({ Body }) => Body)),
+          lambdaContext(),
+        )) as { batchItemFailures: { itemIdentifier: string }[] };
         const failed = batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
-        for (const { ReceiptHandle } of Messages.filter((_message, index) => !failed.includes(`message-${index}`))) await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+        for (const { ReceiptHandle } of Messages.filter((_message, index) => !failed.includes(`message-${index}`)))
+          await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
       }
       expect(receives).toBe(MAX_RECEIVE_COUNT);
       expect(came.get(`${eventId} ${tenant}_ep_0`)).toBe(1);
-      expect(sqs.server.inspectQueue('dead')!.messages.ready.map(({ body }) => body).sort()).toEqual(['no JSON', '{"no":"ids"}']);
+      expect(
+        sqs.server
+          .inspectQueue('dead')!
+          .messages.ready.map(({ body }) => body)
+          .sort(),
+      ).toEqual(['no JSON', '{"no":"ids"}']);
     } finally {
       client.destroy();
       await sqs.stop();
@@ -431,7 +537,9 @@ describe('deliveries 2.15 point 3', () => {
     cloud.stubs.lost = (queue) => queue === 'deliver';
     const events = await Promise.all(Array.from({ length: 20 }, () => happen(tenant)));
     await cloud.run(cloud.now);
-    for (const eventId of events) for (let copy = 0; copy < 2; copy++) cloud.send('deliver', { tenant, eventId, endpointId: `${tenant}_ep_0`, attemptNo: 1 });
+    for (const eventId of events)
+      for (let copy = 0; copy < 2; copy++)
+        cloud.send('deliver', { tenant, eventId, endpointId: `${tenant}_ep_0`, attemptNo: 1 });
     await cloud.run();
     expect(events.map((eventId) => came.get(`${eventId} ${tenant}_ep_0`))).toEqual(events.map(() => 1));
     await expectNothingLost([{ trial: new Trial(), tenant, events }], { 0: ['DELIVERED', 1] });
@@ -440,15 +548,28 @@ describe('deliveries 2.15 point 3', () => {
 
 describe('other transactions get in the way', () => {
   /** Has the next `times` writes of a kind meet a conflict. */
-  function conflicts(kind: 'PutCommand' | 'TransactWriteCommand', times: number, about: (item: Record<string, any>) => boolean = () => true): () => number {
+  function conflicts(
+    kind: 'PutCommand' | 'TransactWriteCommand',
+    times: number,
+    about: (item: Record<string, any>) => boolean = () => true,
+  ): () => number {
     let left = times;
     cloud.stubs.table = async ({ constructor: { name }, input }) => {
-      const puts: Record<string, any>[] = name === 'PutCommand' ? [input.Item] : name === 'TransactWriteCommand' ? input.TransactItems.map((one: any) => one.Put?.Item ?? {}) : [];
-      if (name !== kind || left === 0 || !puts.some((item) => item._t === DeliveryEntity.type && about(item))) return undefined;
+      const puts: Record<string, any>[] =
+        name === 'PutCommand'
+          ? [input.Item]
+          : name === 'TransactWriteCommand'
+            ? input.TransactItems.map((one: any) => one.Put?.Item ?? {})
+            : [];
+      if (name !== kind || left === 0 || !puts.some((item) => item._t === DeliveryEntity.type && about(item)))
+        return undefined;
       left--;
       throw name === 'PutCommand'
         ? Object.assign(new Error('conflict'), { name: 'TransactionConflictException' })
-        : Object.assign(new Error('conflict'), { name: 'TransactionCanceledException', CancellationReasons: [{ Code: 'TransactionConflict' }, { Code: 'None' }, { Code: 'None' }] });
+        : Object.assign(new Error('conflict'), {
+            name: 'TransactionCanceledException',
+            CancellationReasons: [{ Code: 'TransactionConflict' }, { Code: 'None' }, { Code: 'None' }],
+          });
     };
     return () => left;
   }
@@ -458,7 +579,9 @@ describe('other transactions get in the way', () => {
     const tenant = await newTenant([{ mode: 'bad', fields: { filterTypes: ['huddle.create'] } }]);
     const eventId = await happen(tenant);
     await cloud.run();
-    const told = (await itemsOfType(EventEntity.type)).filter(({ event }) => event === 'message.attempt.exhausted').length;
+    const told = (await itemsOfType(EventEntity.type)).filter(
+      ({ event }) => event === 'message.attempt.exhausted',
+    ).length;
     return { tenant, eventId, told };
   }
 
@@ -475,7 +598,10 @@ describe('other transactions get in the way', () => {
     expect([left(), told, came.get(`${eventId} ${tenant}_ep_0`)]).toEqual([0, 1, 2]);
   });
 
-  test.each([['a claim', (item: Record<string, any>) => item.claim !== undefined, 1], ['a result', (item: Record<string, any>) => item.status === 'DELIVERED', 3]] as const)('with %s', async (_what, about, times) => {
+  test.each([
+    ['a claim', (item: Record<string, any>) => item.claim !== undefined, 1],
+    ['a result', (item: Record<string, any>) => item.status === 'DELIVERED', 3],
+  ] as const)('with %s', async (_what, about, times) => {
     const left = conflicts('PutCommand', times, about);
     const tenant = await newTenant([{ mode: 'good' }]);
     const eventId = await happen(tenant);
@@ -509,5 +635,8 @@ test('spec 5 rule 5: 40 events to 50 endpoints of which 5 fail and 2 hang for a 
   expect(Math.max(...cloud.posts.values())).toBe(1);
   // Ten failures in a row open a breaker; what failed before was tried again, and what waited was tried then.
   expect(cloud.measures.counted.get('BreakersOpened')).toBe(7);
-  for (let index = 43; index < 50; index++) expect(deliveries.filter(({ endpointId, attempts }) => endpointId === `${tenant}_ep_${index}` && attempts > 1).length).toBeGreaterThanOrEqual(10);
+  for (let index = 43; index < 50; index++)
+    expect(
+      deliveries.filter(({ endpointId, attempts }) => endpointId === `${tenant}_ep_${index}` && attempts > 1).length,
+    ).toBeGreaterThanOrEqual(10);
 });

@@ -145,7 +145,15 @@ describe('deliveries whose message was lost', () => {
   test('no page is begun when there is no time left', async () => {
     const due: number[] = [];
     const { deliveries } = system.sweepDeps;
-    system.replaced.sweep = { deliveries: { replace: (...change) => deliveries.replace(...change), due: async (shard) => { due.push(shard); return { deliveries: [], next: 'more' }; } } };
+    system.replaced.sweep = {
+      deliveries: {
+        replace: (...change) => deliveries.replace(...change),
+        due: async (shard) => {
+          due.push(shard);
+          return { deliveries: [], next: 'more' };
+        },
+      },
+    };
     await sweep(system.sweepDeps, { ...system.call, deadline: system.now + SECOND });
     expect(due).toHaveLength(16);
   });
@@ -168,7 +176,12 @@ describe('events that were left in the outbox', () => {
     const events = await Promise.all(Array.from({ length: 20 }, () => system.emit(tenant)));
     const { deliveries } = system.fanOutDeps;
     const [bad] = events;
-    system.replaced.fanOut = { deliveries: { make: async (event, ...rest) => (event.eventId === bad ? Promise.reject(new Error('no')) : deliveries.make(event, ...rest)) } };
+    system.replaced.fanOut = {
+      deliveries: {
+        make: async (event, ...rest) =>
+          event.eventId === bad ? Promise.reject(new Error('no')) : deliveries.make(event, ...rest),
+      },
+    };
     system.now += 4 * MINUTE;
     await expect(system.sweep()).rejects.toThrow('1 events were not fanned out');
     await system.drain();
@@ -178,13 +191,20 @@ describe('events that were left in the outbox', () => {
 
 describe('the other parts of a sweep', () => {
   test('jobs whose time has come are begun again; what is done is not', async () => {
-    const job = (jobId: string, dueAt: number) => beginJob(tenant, { jobId, kind: 'recoverDeliveries', data: {}, dueAt }, system.now);
-    await system.table.write([job('job_1', system.now + MINUTE), job('job_2', system.now + HOUR), job('job_3', system.now + MINUTE)]);
+    const job = (jobId: string, dueAt: number) =>
+      beginJob(tenant, { jobId, kind: 'recoverDeliveries', data: {}, dueAt }, system.now);
+    await system.table.write([
+      job('job_1', system.now + MINUTE),
+      job('job_2', system.now + HOUR),
+      job('job_3', system.now + MINUTE),
+    ]);
     await system.table.write([endJob(tenant, 'job_3')]);
     system.now += 2 * MINUTE;
     await Promise.all([system.sweep(), system.sweep()]);
     expect(system.jobs).toEqual([{ tenant, jobId: 'job_1' }]);
-    expect(await system.table.get(JobEntity, { tenant, jobId: 'job_1' })).toMatchObject({ dueAt: system.now + 5 * MINUTE });
+    expect(await system.table.get(JobEntity, { tenant, jobId: 'job_1' })).toMatchObject({
+      dueAt: system.now + 5 * MINUTE,
+    });
   });
 
   describe('endpoints in trouble', () => {
@@ -192,11 +212,16 @@ describe('the other parts of a sweep', () => {
     /** What is known of an endpoint as it is now: until when its breaker is open, and up to which day its owner was warned. */
     const ails = async (id: string, until: number | undefined, warned: number) => {
       const { _r: about } = (await system.table.getEach(wantedTarget({ tenant, endpointId: id })))[0]!;
-      await system.table.write([upsert(EndpointHealthEntity, {
-        tenant, endpointId: id, about, writtenAt: system.now,
-        breaker: { inARow: 10, ...(until !== undefined && { open: { until, pauseMs: 30_000 } }) },
-        failing: { since: system.now - 2 * DAY, last: system.now, days: 2, warned },
-      })]);
+      await system.table.write([
+        upsert(EndpointHealthEntity, {
+          tenant,
+          endpointId: id,
+          about,
+          writtenAt: system.now,
+          breaker: { inARow: 10, ...(until !== undefined && { open: { until, pauseMs: 30_000 } }) },
+          failing: { since: system.now - 2 * DAY, last: system.now, days: 2, warned },
+        }),
+      ]);
     };
     const counted = async () => {
       await system.sweep();
@@ -205,23 +230,34 @@ describe('the other parts of a sweep', () => {
 
     test('breakers that are open and endpoints that will be disabled are counted', async () => {
       const [open, over, warned, both, well] = await Promise.all([create(), create(), create(), create(), create()]);
-      await Promise.all([ails(open, system.now + MINUTE, 0), ails(over, system.now - MINUTE, 0), ails(warned, undefined, 1), ails(both, system.now + MINUTE, 3), ails(well, undefined, 0)]);
+      await Promise.all([
+        ails(open, system.now + MINUTE, 0),
+        ails(over, system.now - MINUTE, 0),
+        ails(warned, undefined, 1),
+        ails(both, system.now + MINUTE, 3),
+        ails(well, undefined, 0),
+      ]);
       expect(await counted()).toEqual([2, 2]);
     });
 
     const byFailures = async () => {
       const stored = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
-      expect(await new EndpointDisabler(system.table).disable(tenant, stored, system.now - 5 * DAY, system.now)).toBe('done');
+      expect(await new EndpointDisabler(system.table).disable(tenant, stored, system.now - 5 * DAY, system.now)).toBe(
+        'done',
+      );
     };
     test.each<[string, () => Promise<unknown>]>([
       ['disabled by failures', byFailures],
       ['disabled by a request', () => customer.ok(paths.update, { endpointId, disabled: true })],
       ['deleted', () => customer.ok(paths.delete, { endpointId })],
       ['changed', () => customer.ok(paths.update, { endpointId, url: hooks.url('/b') })],
-      ['disabled and enabled again', async () => {
-        await byFailures();
-        await customer.ok(paths.update, { endpointId, disabled: false });
-      }],
+      [
+        'disabled and enabled again',
+        async () => {
+          await byFailures();
+          await customer.ok(paths.update, { endpointId, disabled: false });
+        },
+      ],
     ])('one that was %s after its warning is not', async (_what, happens) => {
       await Promise.all([ails(endpointId, system.now + MINUTE, 3), ails(await create(), system.now + MINUTE, 3)]);
       expect(await counted()).toEqual([2, 2]);
@@ -239,7 +275,10 @@ describe('the other parts of a sweep', () => {
 
     test('a URL of basic webhooks is counted as long as these are on', async () => {
       await customer.ok(paths.updateConfig, { isEnabled: false });
-      await customer.ok(paths.updateBasic, { useWebhookService: true, webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw') } });
+      await customer.ok(paths.updateBasic, {
+        useWebhookService: true,
+        webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw') },
+      });
       await ails('ep_basic_raw', system.now + MINUTE, 0);
       expect(await counted()).toEqual([1, 0]);
       await customer.ok(paths.updateBasic, { useWebhookService: false });
@@ -254,7 +293,9 @@ describe('the other parts of a sweep', () => {
     const seen: string[] = [];
     const { runtime } = system.sweepDeps;
     system.replaced.sweep = { runtime: { ailing: async () => Promise.reject(new Error('no gauge')) } };
-    await expect(sweep(system.sweepDeps, { ...system.call, deadline: system.now + MINUTE }, [async () => void seen.push('mails')])).rejects.toThrow('no gauge');
+    await expect(
+      sweep(system.sweepDeps, { ...system.call, deadline: system.now + MINUTE }, [async () => void seen.push('mails')]),
+    ).rejects.toThrow('no gauge');
     expect(runtime).toBeDefined();
     expect(seen).toEqual(['mails']);
     expect(system.slow.messages).toHaveLength(1);
@@ -284,7 +325,10 @@ describe('deliveries that somebody asks for', () => {
     await system.drain();
     expect(hooks.at('/a').map(({ headers }) => headers['webhook-id'])).toEqual([eventId, eventId]);
     expect(await delivery(eventId)).toMatchObject({ status: 'DELIVERED', attempts: 2 });
-    expect((await system.attempts(tenant, eventId)).map(({ attempt, byHand }) => [attempt, byHand])).toEqual([[1, false], [2, true]]);
+    expect((await system.attempts(tenant, eventId)).map(({ attempt, byHand }) => [attempt, byHand])).toEqual([
+      [1, false],
+      [2, true],
+    ]);
   });
 
   test('deliveries 2.8: a double click makes one attempt more, or two, and neither is lost', async () => {
@@ -341,8 +385,16 @@ describe('deliveries that somebody asks for', () => {
     const { deliveries, next } = await store().deliveriesOf(tenant, endpointId, 0, { limit: 100 });
     expect(next).toBeUndefined();
     // The events that tell of the two are not fanned out here.
-    expect(deliveries.map(({ eventId, status }) => [eventId, status])).toEqual([[failed[0], 'EXHAUSTED'], [failed[1], 'EXHAUSTED'], [delivered, 'DELIVERED']]);
-    expect((await store().deliveriesOf(tenant, endpointId, deliveries[1]!.createdAt + 1, { limit: 100 })).deliveries.map(({ eventId }) => eventId)).toEqual([delivered]);
+    expect(deliveries.map(({ eventId, status }) => [eventId, status])).toEqual([
+      [failed[0], 'EXHAUSTED'],
+      [failed[1], 'EXHAUSTED'],
+      [delivered, 'DELIVERED'],
+    ]);
+    expect(
+      (await store().deliveriesOf(tenant, endpointId, deliveries[1]!.createdAt + 1, { limit: 100 })).deliveries.map(
+        ({ eventId }) => eventId,
+      ),
+    ).toEqual([delivered]);
 
     hooks.answer('/a', (_hook, nth) => ({ status: nth === 6 ? 500 : 200 }));
     for (const one of deliveries) {
@@ -353,7 +405,10 @@ describe('deliveries that somebody asks for', () => {
     expect(await store().recover(deliveries[0]!, system.now, system.timing)).toBeUndefined();
     await system.drain();
     const states = await Promise.all(failed.map((eventId) => delivery(eventId)));
-    expect(states.map((state) => [state?.status, state?.attempts]).sort()).toEqual([['DELIVERED', 3], ['DELIVERED', 4]]);
+    expect(states.map((state) => [state?.status, state?.attempts]).sort()).toEqual([
+      ['DELIVERED', 3],
+      ['DELIVERED', 4],
+    ]);
   });
 
   test('a page of deliveries leads on to the next', async () => {
@@ -370,7 +425,17 @@ describe('deliveries that somebody asks for', () => {
 
   test('a sample goes to one endpoint alone', async () => {
     await customer.ok(paths.create, { url: hooks.url('/b') });
-    const { delivery: due, ops } = emitTo(tenant, endpointId, { event: 'comment.add', cause: { type: 'Test', id: 'sample', revision: 1 }, payload: { source: 'comment', data: {} } }, system.now, system.timing);
+    const { delivery: due, ops } = emitTo(
+      tenant,
+      endpointId,
+      {
+        event: 'comment.add',
+        cause: { type: 'Test', id: 'sample', revision: 1 },
+        payload: { source: 'comment', data: {} },
+      },
+      system.now,
+      system.timing,
+    );
     await system.table.write(ops);
     // The stream brings it like any other.
     await system.fanOut(tenant, due.eventId);
@@ -378,6 +443,8 @@ describe('deliveries that somebody asks for', () => {
     await system.drain();
     expect(hooks.came.map(({ path }) => path)).toEqual(['/a']);
     expect(await store().of(tenant, due.eventId)).toMatchObject([{ endpointId, status: 'DELIVERED' }]);
-    expect((await store().attempts(tenant, due.eventId, { endpointId, limit: 10 })).attempts).toMatchObject([{ attempt: 1, outcome: 'delivered', responseStatus: 200 }]);
+    expect((await store().attempts(tenant, due.eventId, { endpointId, limit: 10 })).attempts).toMatchObject([
+      { attempt: 1, outcome: 'delivered', responseStatus: 200 },
+    ]);
   });
 });

@@ -28,10 +28,11 @@ afterAll(async () => {
 beforeEach(() => queues.clear());
 
 const bodies = (name: 'deliver' | 'deliverSlow') => queues.waiting(name).map(({ body }) => body);
-const eventItems = async (...ids: string[]) => (await everyItem(engine)).filter(({ _t, eventId }) => _t === 'Event' && ids.includes(eventId));
+const eventItems = async (...ids: string[]) =>
+  (await everyItem(engine)).filter(({ _t, eventId }) => _t === 'Event' && ids.includes(eventId));
 const nothingFailed = { batchItemFailures: [] };
 
-test('design 6: the functions, one after the other, bring an event from the table\'s stream to its receiver, and again when that fails', async () => {
+test("design 6: the functions, one after the other, bring an event from the table's stream to its receiver, and again when that fails", async () => {
   const customer = await newWebhookCustomer();
   const { id: endpointId } = await customer.ok(paths.create, { url: hooks.url('/a') });
   hooks.answer('/a', (_hook, nth) => ({ status: nth === 1 ? 500 : 200 }));
@@ -42,11 +43,16 @@ test('design 6: the functions, one after the other, bring an event from the tabl
   expect(bodies('deliver')).toEqual([{ tenant: customer.apiKey, eventId, endpointId, attemptNo: 1 }]);
 
   expect(await deliverWebhook(messagesEvent(bodies('deliver')), lambdaContext())).toEqual(nothingFailed);
-  expect(queues.waiting('deliverSlow')).toEqual([{ body: { tenant: customer.apiKey, eventId, endpointId, attemptNo: 2 }, delaySeconds: 5 }]);
+  expect(queues.waiting('deliverSlow')).toEqual([
+    { body: { tenant: customer.apiKey, eventId, endpointId, attemptNo: 2 }, delaySeconds: 5 },
+  ]);
 
   expect(await deliverWebhookSlow(messagesEvent(bodies('deliverSlow')), lambdaContext())).toEqual(nothingFailed);
   expect(hooks.at('/a').map(({ headers }) => headers['webhook-id'])).toEqual([eventId, eventId]);
-  expect(await system.delivery({ tenant: customer.apiKey, eventId, endpointId })).toMatchObject({ status: 'DELIVERED', attempts: 2 });
+  expect(await system.delivery({ tenant: customer.apiKey, eventId, endpointId })).toMatchObject({
+    status: 'DELIVERED',
+    attempts: 2,
+  });
 });
 
 test('an event that was fanned out as it was written, as a sample is, is left alone', async () => {

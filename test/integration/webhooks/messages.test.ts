@@ -38,23 +38,51 @@ interface Made {
 
 /** Writes an event with its deliveries, as they would have been made then; its id. */
 function event({ at, channels, to = [] }: Made): { eventId: string; ops: WriteOp[] } {
-  const recorded = recordEvent(tenant, { event: 'comment.add', cause: { type: 'Test', id: String(causes++), revision: 1 }, channels, payload: { source: 'comment', data: {} } }, at);
+  const recorded = recordEvent(
+    tenant,
+    {
+      event: 'comment.add',
+      cause: { type: 'Test', id: String(causes++), revision: 1 },
+      channels,
+      payload: { source: 'comment', data: {} },
+    },
+    at,
+  );
   const { eventId, shard } = recorded.event;
-  const rows = to.map((delivery) => upsert(DeliveryEntity, {
-    tenant, eventId, event: 'comment.add', status: 'DELIVERED', attempts: 1, uncounted: 0, sweeps: 0, deadline: at + DAY, createdAt: at, shard, ...delivery,
-  }));
+  const rows = to.map((delivery) =>
+    upsert(DeliveryEntity, {
+      tenant,
+      eventId,
+      event: 'comment.add',
+      status: 'DELIVERED',
+      attempts: 1,
+      uncounted: 0,
+      sweeps: 0,
+      deadline: at + DAY,
+      createdAt: at,
+      shard,
+      ...delivery,
+    }),
+  );
   return { eventId, ops: [...recorded.ops, ...rows] };
 }
 async function make(...all: Made[]): Promise<string[]> {
   const events = all.map(event);
-  await inParallel(inTransactions(events, { operations: 90 }), 8, async (group) => void (await table.write(group.flatMap(({ ops }) => ops))));
+  await inParallel(
+    inTransactions(events, { operations: 90 }),
+    8,
+    async (group) => void (await table.write(group.flatMap(({ ops }) => ops))),
+  );
   return events.map(({ eventId }) => eventId);
 }
 const list = (data: object = {}): Promise<any> => customer.ok(MESSAGES, data);
 const idsOf = ({ messages }: any): string[] => messages.map(({ id }: any) => id);
 
 /** Reads to the end; `between` is run before each further page. */
-async function all(data: object, between: () => Promise<unknown> = async () => undefined): Promise<{ ids: string[]; pages: number }> {
+async function all(
+  data: object,
+  between: () => Promise<unknown> = async () => undefined,
+): Promise<{ ids: string[]; pages: number }> {
   let page = await list(data);
   const ids = idsOf(page);
   let pages = 1;
@@ -76,11 +104,23 @@ describe('extensions: messages', () => {
   test('each is shown with its deliveries and when the next attempt comes', async () => {
     const at = Date.now() - MINUTE;
     const nextAt = at + 5 * MINUTE;
-    const [id] = await make({ at, channels: ['sales'], to: [{ endpointId: 'ep_a', status: 'PENDING', attempts: 2, nextAt, dueAt: nextAt }, { endpointId: 'ep_b' }, { endpointId: 'ep_c', status: 'EXHAUSTED', attempts: 8 }, { endpointId: 'ep_d', status: 'CANCELLED', attempts: 0 }] });
+    const [id] = await make({
+      at,
+      channels: ['sales'],
+      to: [
+        { endpointId: 'ep_a', status: 'PENDING', attempts: 2, nextAt, dueAt: nextAt },
+        { endpointId: 'ep_b' },
+        { endpointId: 'ep_c', status: 'EXHAUSTED', attempts: 8 },
+        { endpointId: 'ep_d', status: 'CANCELLED', attempts: 0 },
+      ],
+    });
     await make({ at: at - 1 });
     expect((await list()).messages).toEqual([
       {
-        id, event: 'comment.add', channels: ['sales'], createdAt: new Date(at).toISOString(),
+        id,
+        event: 'comment.add',
+        channels: ['sales'],
+        createdAt: new Date(at).toISOString(),
         deliveries: [
           { endpointId: 'ep_a', status: 'pending', attempts: 2, nextAttemptAt: new Date(nextAt).toISOString() },
           { endpointId: 'ep_b', status: 'delivered', attempts: 1, nextAttemptAt: null },
@@ -94,7 +134,9 @@ describe('extensions: messages', () => {
 
   test('newest first over shards and days, for 30 days; those of other tenants are not among them', async () => {
     const now = Date.now();
-    const times = [0, 1, 1.5, 2, 9.99, 20, 29.9].flatMap((days) => [0, 1, 2].map((offset) => now - MINUTE - days * DAY - offset));
+    const times = [0, 1, 1.5, 2, 9.99, 20, 29.9].flatMap((days) =>
+      [0, 1, 2].map((offset) => now - MINUTE - days * DAY - offset),
+    );
     const ids = await make(...times.map((at) => ({ at })));
     await make({ at: now - 30 * DAY - MINUTE });
     expect((await all({ limit: 4 })).ids).toEqual(ids);
@@ -105,14 +147,22 @@ describe('extensions: messages', () => {
   test('extensions: page after page nothing is lost or repeated, past 1 MB and while events arrive', async () => {
     const now = Date.now();
     const channels = Array.from({ length: 60 }, (_each, i) => `${i}`.padEnd(100, 'x'));
-    const ids = (await make(...Array.from({ length: 400 }, (_each, i) => ({ at: now - MINUTE - Math.floor(i / 3) * 97_001, channels, to: [{ endpointId: 'ep_a' }] }))));
+    const ids = await make(
+      ...Array.from({ length: 400 }, (_each, i) => ({
+        at: now - MINUTE - Math.floor(i / 3) * 97_001,
+        channels,
+        to: [{ endpointId: 'ep_a' }],
+      })),
+    );
     const { ids: read, pages } = await all({ limit: 90 }, () => make({ at: Date.now() }, { at: Date.now() }));
     expect(pages).toBe(5);
     expect(read).toHaveLength(400);
     expect([...read].sort()).toEqual([...ids].sort());
     // What arrived stands at the top of the list.
     expect((await list({ limit: 250 })).messages.slice(0, 8).every(({ id }: any) => !ids.includes(id))).toBe(true);
-    expect((await all({ limit: 100, endpointId: 'ep_a' }, () => make({ at: Date.now(), to: [{ endpointId: 'ep_a' }] }))).ids).toEqual(read);
+    expect(
+      (await all({ limit: 100, endpointId: 'ep_a' }, () => make({ at: Date.now(), to: [{ endpointId: 'ep_a' }] }))).ids,
+    ).toEqual(read);
   });
 
   test('what happened in the same millisecond is paged through one by one', async () => {
@@ -133,15 +183,24 @@ describe('extensions: messages', () => {
       { at: at(5) },
     );
     const cases = [
-      [{ endpointId: 'ep_a' }, [one, two, three]], [{ endpointId: 'ep_b' }, [one, two, four]], [{ endpointId: 'ep_none' }, []],
-      [{ status: 'failed' }, [one, two, four]], [{ status: 'pending' }, [three]], [{ status: 'delivered' }, [one, two]],
-      [{ endpointId: 'ep_b', status: 'failed' }, [one, four]], [{ endpointId: 'ep_a', status: 'delivered' }, [one]],
+      [{ endpointId: 'ep_a' }, [one, two, three]],
+      [{ endpointId: 'ep_b' }, [one, two, four]],
+      [{ endpointId: 'ep_none' }, []],
+      [{ status: 'failed' }, [one, two, four]],
+      [{ status: 'pending' }, [three]],
+      [{ status: 'delivered' }, [one, two]],
+      [{ endpointId: 'ep_b', status: 'failed' }, [one, four]],
+      [{ endpointId: 'ep_a', status: 'delivered' }, [one]],
     ] as const;
     for (const [filter, ids] of cases) {
       expect([filter, (await all({ ...filter, limit: 1 })).ids]).toEqual([filter, ids]);
       expect([filter, idsOf(await list(filter))]).toEqual([filter, ids]);
     }
-    expect((await list({ status: 'failed' })).messages.map(({ deliveries }: any) => deliveries.map((delivery: any) => delivery.endpointId))).toEqual([['ep_b'], ['ep_a'], ['ep_b']]);
+    expect(
+      (await list({ status: 'failed' })).messages.map(({ deliveries }: any) =>
+        deliveries.map((delivery: any) => delivery.endpointId),
+      ),
+    ).toEqual([['ep_b'], ['ep_a'], ['ep_b']]);
   });
 
   test('design 5: a call looks at a bounded number of messages, and goes on from there', async () => {
@@ -149,7 +208,10 @@ describe('extensions: messages', () => {
     const [last] = await make({ at: Date.now() - 10 * MINUTE, to: [{ endpointId: 'ep_a', status: 'EXHAUSTED' }] });
     const first = await list({ status: 'failed' });
     expect(first).toMatchObject({ messages: [], done: false, iterator: expect.any(String) });
-    expect(await list({ status: 'failed', iterator: first.iterator })).toMatchObject({ messages: [{ id: last }], done: true });
+    expect(await list({ status: 'failed', iterator: first.iterator })).toMatchObject({
+      messages: [{ id: last }],
+      done: true,
+    });
   });
 
   test('design 5: a page ends before its answer would be too large', async () => {
@@ -161,7 +223,13 @@ describe('extensions: messages', () => {
     expect((await all({ limit: 250 })).ids).toEqual(ids);
   });
 
-  test.each([[{ limit: 0 }, 'limit'], [{ limit: 251 }, 'limit'], [{ status: 'EXHAUSTED' }, 'status'], [{ endpointId: 1 }, 'endpointId'], [{ iterator: 'x' }, 'iterator']])('design 4: %j names the field', async (data, field) => {
+  test.each([
+    [{ limit: 0 }, 'limit'],
+    [{ limit: 251 }, 'limit'],
+    [{ status: 'EXHAUSTED' }, 'status'],
+    [{ endpointId: 1 }, 'endpointId'],
+    [{ iterator: 'x' }, 'iterator'],
+  ])('design 4: %j names the field', async (data, field) => {
     const [status, message] = await outcome(customer, MESSAGES, data);
     expect([status, message]).toEqual(['INVALID_ARGUMENT', expect.stringMatching(`^${field}`)]);
   });
@@ -176,44 +244,104 @@ describe('extensions: messages', () => {
 });
 
 describe('extensions: attempts', () => {
-  const attempt = (eventId: string, endpointId: string, n: number, at: number, more: object = {}) => table.write([upsert(AttemptEntity, {
-    tenant, eventId, endpointId, attempt: n, claim: `clm_${n}`, at, outcome: 'failed', durationMs: 12, byHand: false, ...more,
-  })]);
+  const attempt = (eventId: string, endpointId: string, n: number, at: number, more: object = {}) =>
+    table.write([
+      upsert(AttemptEntity, {
+        tenant,
+        eventId,
+        endpointId,
+        attempt: n,
+        claim: `clm_${n}`,
+        at,
+        outcome: 'failed',
+        durationMs: 12,
+        byHand: false,
+        ...more,
+      }),
+    ]);
 
   test('oldest first over all endpoints, or those of one', async () => {
     const now = Date.now();
     const [messageId = ''] = await make({ at: now });
     await attempt(messageId, 'ep_b', 1, now + 1, { outcome: 'timeout' });
     await attempt(messageId, 'ep_a', 1, now + 2, { responseStatus: 503, responseBody: Buffer.from('<b>no</b>') });
-    await attempt(messageId, 'ep_b', 2, now + 3, { outcome: 'delivered', responseStatus: 204, responseBody: Buffer.alloc(0) });
+    await attempt(messageId, 'ep_b', 2, now + 3, {
+      outcome: 'delivered',
+      responseStatus: 204,
+      responseBody: Buffer.alloc(0),
+    });
     await attempt(messageId, 'ep_b10', 1, now + 4, { outcome: 'refused' });
     const { attempts } = await customer.ok(ATTEMPTS, { messageId });
     expect(attempts).toEqual([
-      { endpointId: 'ep_b', attempt: 1, at: new Date(now + 1).toISOString(), outcome: 'timeout', responseStatus: null, responseBody: null, durationMs: 12 },
-      { endpointId: 'ep_a', attempt: 1, at: new Date(now + 2).toISOString(), outcome: 'failed', responseStatus: 503, responseBody: '<b>no</b>', durationMs: 12 },
-      { endpointId: 'ep_b', attempt: 2, at: new Date(now + 3).toISOString(), outcome: 'delivered', responseStatus: 204, responseBody: '', durationMs: 12 },
-      { endpointId: 'ep_b10', attempt: 1, at: new Date(now + 4).toISOString(), outcome: 'refused', responseStatus: null, responseBody: null, durationMs: 12 },
+      {
+        endpointId: 'ep_b',
+        attempt: 1,
+        at: new Date(now + 1).toISOString(),
+        outcome: 'timeout',
+        responseStatus: null,
+        responseBody: null,
+        durationMs: 12,
+      },
+      {
+        endpointId: 'ep_a',
+        attempt: 1,
+        at: new Date(now + 2).toISOString(),
+        outcome: 'failed',
+        responseStatus: 503,
+        responseBody: '<b>no</b>',
+        durationMs: 12,
+      },
+      {
+        endpointId: 'ep_b',
+        attempt: 2,
+        at: new Date(now + 3).toISOString(),
+        outcome: 'delivered',
+        responseStatus: 204,
+        responseBody: '',
+        durationMs: 12,
+      },
+      {
+        endpointId: 'ep_b10',
+        attempt: 1,
+        at: new Date(now + 4).toISOString(),
+        outcome: 'refused',
+        responseStatus: null,
+        responseBody: null,
+        durationMs: 12,
+      },
     ]);
-    expect((await customer.ok(ATTEMPTS, { messageId, endpointId: 'ep_b' })).attempts.map(({ attempt: n }: any) => n)).toEqual([1, 2]);
+    expect(
+      (await customer.ok(ATTEMPTS, { messageId, endpointId: 'ep_b' })).attempts.map(({ attempt: n }: any) => n),
+    ).toEqual([1, 2]);
   });
 
   test('a body is shown up to 1 KiB, as text whatever it is, and no character in halves; more than 1 MB of them is read', async () => {
     const now = Date.now();
     const [messageId = ''] = await make({ at: now });
-    for (let n = 1; n <= 80; n++) await attempt(messageId, 'ep_a', n, now + n, { responseBody: Buffer.concat([Buffer.from([0xff]), Buffer.from('é'.repeat(8_000))]) });
+    for (let n = 1; n <= 80; n++)
+      await attempt(messageId, 'ep_a', n, now + n, {
+        responseBody: Buffer.concat([Buffer.from([0xff]), Buffer.from('é'.repeat(8_000))]),
+      });
     const { attempts } = await customer.ok(ATTEMPTS, { messageId });
     expect(attempts.map(({ attempt: n }: any) => n)).toEqual(Array.from({ length: 80 }, (_each, i) => i + 1));
     expect(attempts[0].responseBody).toBe(`\ufffd${'é'.repeat(511)}`);
   });
 
-  test('a message without attempts has an empty list; one that there is not, or that is somebody else\'s, is NOT_FOUND', async () => {
+  test("a message without attempts has an empty list; one that there is not, or that is somebody else's, is NOT_FOUND", async () => {
     const [messageId = ''] = await make({ at: Date.now() });
     expect(await customer.ok(ATTEMPTS, { messageId })).toEqual({ attempts: [] });
-    for (const [who, id] of [[customer, 'msg_none'], [await newWebhookCustomer(), messageId]] as const) expect((await outcome(who, ATTEMPTS, { messageId: id }))[0]).toBe('NOT_FOUND');
+    for (const [who, id] of [
+      [customer, 'msg_none'],
+      [await newWebhookCustomer(), messageId],
+    ] as const)
+      expect((await outcome(who, ATTEMPTS, { messageId: id }))[0]).toBe('NOT_FOUND');
   });
 });
 
-test.each([[MESSAGES, {}], [ATTEMPTS, { messageId: 'm' }]])('spec 3: %s fails while advanced webhooks are disabled', async (path, data) => {
+test.each([
+  [MESSAGES, {}],
+  [ATTEMPTS, { messageId: 'm' }],
+])('spec 3: %s fails while advanced webhooks are disabled', async (path, data) => {
   await customer.ok(paths.updateConfig, { isEnabled: false });
   expect((await outcome(customer, path, data))[0]).toBe('FAILED_PRECONDITION');
 });

@@ -20,7 +20,11 @@ import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
 import { lambdaContext, messagesEvent } from '../../support/workers.ts';
 
 const ADVANCED = '/v2/workspace/advancedwebhook';
-const [TEST, RECOVER, RESEND] = [`${ADVANCED}/endpoints/test`, `${ADVANCED}/endpoints/recover`, `${ADVANCED}/messages/resend`];
+const [TEST, RECOVER, RESEND] = [
+  `${ADVANCED}/endpoints/test`,
+  `${ADVANCED}/endpoints/recover`,
+  `${ADVANCED}/messages/resend`,
+];
 const DAY = 24 * HOUR;
 
 let engine: Engine;
@@ -45,13 +49,18 @@ beforeEach(async () => {
 });
 afterEach(() => hooks.stop());
 
-const endpoint = async (path: string, fields: object = {}): Promise<string> => (await customer.ok(paths.create, { url: hooks.url(path), ...fields })).id;
-const attempts = async (messageId: string): Promise<any[]> => (await customer.ok(`${ADVANCED}/attempts/get`, { messageId })).attempts;
+const endpoint = async (path: string, fields: object = {}): Promise<string> =>
+  (await customer.ok(paths.create, { url: hooks.url(path), ...fields })).id;
+const attempts = async (messageId: string): Promise<any[]> =>
+  (await customer.ok(`${ADVANCED}/attempts/get`, { messageId })).attempts;
 const stateOf = async (eventId: string, endpointId: string) => {
   const delivery = await system.delivery({ tenant, eventId, endpointId });
   return delivery && [delivery.status, delivery.attempts];
 };
-const disabled = ['FAILED_PRECONDITION', 'The endpoint is disabled. Enable it with POST /v2/workspace/advancedwebhook/endpoints/update with { "disabled": false }.'];
+const disabled = [
+  'FAILED_PRECONDITION',
+  'The endpoint is disabled. Enable it with POST /v2/workspace/advancedwebhook/endpoints/update with { "disabled": false }.',
+];
 const unknown = ['NOT_FOUND', 'Advanced webhook provider request failed. No endpoint has this endpointId.'];
 
 /** Works on what handlers sent to a queue. */
@@ -63,7 +72,11 @@ async function workOn(queue: 'deliver' | 'deliverSlow'): Promise<DeliveryMessage
 }
 
 describe('what all of these calls have in common', () => {
-  const calls = [[TEST, {}], [RECOVER, { since: Date.now() }], [RESEND, { messageId: 'm' }]] as const;
+  const calls = [
+    [TEST, {}],
+    [RECOVER, { since: Date.now() }],
+    [RESEND, { messageId: 'm' }],
+  ] as const;
 
   test.each(calls)('spec 3: %s fails while advanced webhooks are disabled', async (path, data) => {
     const endpointId = await endpoint('/a');
@@ -71,22 +84,34 @@ describe('what all of these calls have in common', () => {
     expect((await outcome(customer, path, { endpointId, ...data }))[0]).toBe('FAILED_PRECONDITION');
   });
 
-  test.each(calls)('facts A4: %s fails for an endpoint that there is not, or that is somebody else\'s', async (path, data) => {
-    const theirs = (await (await newWebhookCustomer()).ok(paths.create, { url: hooks.url('/a') })).id;
-    for (const endpointId of ['ep_none', theirs, 'ep_basic_raw']) expect(await outcome(customer, path, { endpointId, ...data })).toEqual(unknown);
-  });
+  test.each(calls)(
+    "facts A4: %s fails for an endpoint that there is not, or that is somebody else's",
+    async (path, data) => {
+      const theirs = (await (await newWebhookCustomer()).ok(paths.create, { url: hooks.url('/a') })).id;
+      for (const endpointId of ['ep_none', theirs, 'ep_basic_raw'])
+        expect(await outcome(customer, path, { endpointId, ...data })).toEqual(unknown);
+    },
+  );
 
   test.each(calls)('%s fails for a disabled endpoint: nothing would be sent', async (path, data) => {
-    expect(await outcome(customer, path, { endpointId: await endpoint('/a', { disabled: true }), ...data })).toEqual(disabled);
+    expect(await outcome(customer, path, { endpointId: await endpoint('/a', { disabled: true }), ...data })).toEqual(
+      disabled,
+    );
   });
 
   test.each([
-    [TEST, { event: 'comment.addd' }, /^event must /], [TEST, { endpointId: 7 }, /^endpointId must /],
-    [RECOVER, {}, 'since is required'], [RECOVER, { since: 'yesterday' }, 'since must be an ISO 8601 time or epoch milliseconds'], [RECOVER, { since: Date.now() - 14 * DAY - MINUTE }, 'since must be at most 14 days ago'],
+    [TEST, { event: 'comment.addd' }, /^event must /],
+    [TEST, { endpointId: 7 }, /^endpointId must /],
+    [RECOVER, {}, 'since is required'],
+    [RECOVER, { since: 'yesterday' }, 'since must be an ISO 8601 time or epoch milliseconds'],
+    [RECOVER, { since: Date.now() - 14 * DAY - MINUTE }, 'since must be at most 14 days ago'],
     [RESEND, {}, /^messageId is required/],
   ] as const)('design 4: %s with %j names the field', async (path, data, message) => {
     const [status, text] = await outcome(customer, path, { endpointId: 'ep_1', ...data });
-    expect([status, text]).toEqual(['INVALID_ARGUMENT', typeof message === 'string' ? message : expect.stringMatching(message)]);
+    expect([status, text]).toEqual([
+      'INVALID_ARGUMENT',
+      typeof message === 'string' ? message : expect.stringMatching(message),
+    ]);
   });
 });
 
@@ -99,13 +124,30 @@ describe('trying an endpoint out', () => {
     // The stream brings the event as well.
     await system.fanOut(tenant, messageId);
     expect(queues.waiting('deliver')).toEqual([]);
-    expect(hooks.came.map(({ path, headers, body }) => [path, headers['webhook-id'], JSON.parse(body).event])).toEqual([['/a', messageId, 'comment.add']]);
-    expect(await attempts(messageId)).toMatchObject([{ endpointId, attempt: 1, outcome: 'delivered', responseStatus: 200 }]);
+    expect(hooks.came.map(({ path, headers, body }) => [path, headers['webhook-id'], JSON.parse(body).event])).toEqual([
+      ['/a', messageId, 'comment.add'],
+    ]);
+    expect(await attempts(messageId)).toMatchObject([
+      { endpointId, attempt: 1, outcome: 'delivered', responseStatus: 200 },
+    ]);
     const { messages } = await customer.ok(`${ADVANCED}/messages/get`, {});
-    expect(messages).toMatchObject([{ id: messageId, event: 'comment.add', deliveries: [{ endpointId, status: 'delivered', attempts: 1, nextAttemptAt: null }] }]);
+    expect(messages).toMatchObject([
+      {
+        id: messageId,
+        event: 'comment.add',
+        deliveries: [{ endpointId, status: 'delivered', attempts: 1, nextAttemptAt: null }],
+      },
+    ]);
   });
 
-  test.each(['comment_annotation.status_change', 'huddle.create', 'crdt.update_data', 'recorder.done', 'step.completed', 'endpoint.disabled'])('a sample of %s arrives', async (event) => {
+  test.each([
+    'comment_annotation.status_change',
+    'huddle.create',
+    'crdt.update_data',
+    'recorder.done',
+    'step.completed',
+    'endpoint.disabled',
+  ])('a sample of %s arrives', async (event) => {
     await customer.ok(TEST, { endpointId: await endpoint('/a'), event });
     await workOn('deliver');
     expect(hooks.came.map(({ body }) => JSON.parse(body).event)).toEqual([event]);
@@ -113,7 +155,11 @@ describe('trying an endpoint out', () => {
 
   test('design 4: under an Idempotency-Key there is one message', async () => {
     const endpointId = await endpoint('/a');
-    const ids = await Promise.all([1, 2].map(async () => (await customer.call(TEST, { endpointId }, { 'idempotency-key': 'k' })).body.result?.data.messageId));
+    const ids = await Promise.all(
+      [1, 2].map(
+        async () => (await customer.call(TEST, { endpointId }, { 'idempotency-key': 'k' })).body.result?.data.messageId,
+      ),
+    );
     const { body } = await customer.call(TEST, { endpointId }, { 'idempotency-key': 'k' });
     expect(ids).toContain(body.result.data.messageId);
     expect((await customer.ok(`${ADVANCED}/messages/get`, {})).messages).toHaveLength(1);
@@ -122,10 +168,23 @@ describe('trying an endpoint out', () => {
   test('deliveries 2: when SQS takes nothing the message is stored, and the sweeper sends it', async () => {
     const endpointId = await endpoint('/a');
     const { endpoint: declared } = await import(`../../../functions${TEST}.ts`);
-    const { messageId } = (await declared.run({
-      input: { endpointId }, caller: { tenant, withheld: [] }, now: system.now, repeatableId: () => 'test_1', log: { error: () => undefined },
-      deps: { ...openAll(declared.uses, environment(process.env)), queue: { send: async () => { throw new Error('SQS is out of order'); } } },
-    })).data;
+    const { messageId } = (
+      await declared.run({
+        input: { endpointId },
+        caller: { tenant, withheld: [] },
+        now: system.now,
+        repeatableId: () => 'test_1',
+        log: { error: () => undefined },
+        deps: {
+          ...openAll(declared.uses, environment(process.env)),
+          queue: {
+            send: async () => {
+              throw new Error('SQS is out of order');
+            },
+          },
+        },
+      })
+    ).data;
     system.now += 6 * MINUTE;
     await system.sweep();
     await system.drain();
@@ -155,7 +214,12 @@ describe('sending a message again', () => {
     await Promise.all([1, 2].map(() => customer.ok(RESEND, { messageId, endpointId })));
     expect(await workOn('deliverSlow')).toHaveLength(2);
     expect(hooks.came).toHaveLength(2);
-    expect(await system.delivery({ tenant, eventId: messageId, endpointId })).toMatchObject({ status: 'PENDING', attempts: 2, uncounted: 1, nextAt });
+    expect(await system.delivery({ tenant, eventId: messageId, endpointId })).toMatchObject({
+      status: 'PENDING',
+      attempts: 2,
+      uncounted: 1,
+      nextAt,
+    });
   });
 
   test('one that failed is failed again when it fails, and delivered when it does not', async () => {
@@ -170,7 +234,11 @@ describe('sending a message again', () => {
       await workOn('deliverSlow');
       states.push(await stateOf(messageId, endpointId));
     }
-    expect(states).toEqual([['EXHAUSTED', 1], ['EXHAUSTED', 2], ['DELIVERED', 3]]);
+    expect(states).toEqual([
+      ['EXHAUSTED', 1],
+      ['EXHAUSTED', 2],
+      ['DELIVERED', 3],
+    ]);
   });
 
   test('one that was not for an endpoint is delivered to it like a new one', async () => {
@@ -182,7 +250,10 @@ describe('sending a message again', () => {
   });
 
   test('spec 4.7: the URLs of basic webhooks have ids among deliveries, and can be sent to again as well', async () => {
-    await customer.ok(paths.updateBasic, { useWebhookService: true, webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw') } });
+    await customer.ok(paths.updateBasic, {
+      useWebhookService: true,
+      webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw') },
+    });
     const messageId = await system.publish(tenant);
     await system.drain();
     await customer.ok(RESEND, { messageId, endpointId: 'ep_basic_raw' });
@@ -190,10 +261,11 @@ describe('sending a message again', () => {
     expect(hooks.at('/raw')).toHaveLength(2);
   });
 
-  test('a message that there is not, or that is somebody else\'s, is NOT_FOUND', async () => {
+  test("a message that there is not, or that is somebody else's, is NOT_FOUND", async () => {
     const endpointId = await endpoint('/a');
     const theirs = await system.publish((await newWebhookCustomer()).apiKey);
-    for (const messageId of ['msg_none', theirs]) expect((await outcome(customer, RESEND, { messageId, endpointId }))[0]).toBe('NOT_FOUND');
+    for (const messageId of ['msg_none', theirs])
+      expect((await outcome(customer, RESEND, { messageId, endpointId }))[0]).toBe('NOT_FOUND');
     expect(queues.waiting('deliverSlow')).toEqual([]);
   });
 });
@@ -206,7 +278,22 @@ async function deliveries(endpointId: string, from: number, statuses: readonly D
     const eventId = await system.emit(tenant);
     ids.push(eventId);
     const pending = status === 'PENDING' ? { nextAt: system.now + HOUR, dueAt: system.now + HOUR } : {};
-    await system.table.write([upsert(DeliveryEntity, { tenant, eventId, endpointId, event: 'comment.add', status, attempts: 8, uncounted: 0, sweeps: 0, deadline: system.now + 30 * HOUR, createdAt: system.now, shard: index % 16, ...pending })]);
+    await system.table.write([
+      upsert(DeliveryEntity, {
+        tenant,
+        eventId,
+        endpointId,
+        event: 'comment.add',
+        status,
+        attempts: 8,
+        uncounted: 0,
+        sweeps: 0,
+        deadline: system.now + 30 * HOUR,
+        createdAt: system.now,
+        shard: index % 16,
+        ...pending,
+      }),
+    ]);
   }
   system.now = Date.now();
   return ids;
@@ -232,16 +319,32 @@ describe('recovering what failed', () => {
     await deliveries(endpointId, since, ['EXHAUSTED', 'DELIVERED', 'CANCELLED', 'PENDING', 'EXHAUSTED']);
     await deliveries(await endpoint('/b'), since, ['EXHAUSTED']);
     expect(await customer.ok(RECOVER, { endpointId, since })).toEqual({ messages: 3 });
-    expect(await customer.ok(RECOVER, { endpointId, since: new Date(since + 1).toISOString() })).toEqual({ messages: 2 });
+    expect(await customer.ok(RECOVER, { endpointId, since: new Date(since + 1).toISOString() })).toEqual({
+      messages: 2,
+    });
     expect(await customer.ok(RECOVER, { endpointId, since: Date.now() })).toEqual({ messages: 0 });
     expect(queuedJobs()).toHaveLength(2);
   });
 
   test('extensions: more than the bound is INVALID_ARGUMENT that says to take a later time, and no job', async () => {
-    await deliveries(endpointId, since, Array.from({ length: 4 }, () => 'EXHAUSTED' as const));
+    await deliveries(
+      endpointId,
+      since,
+      Array.from({ length: 4 }, () => 'EXHAUSTED' as const),
+    );
     const jobs = new JobStore(system.table);
-    const begin = (most: number) => beginRecovery({ failed: failed(), jobs, queue: { send: async () => undefined } }, { tenant, endpointId, since }, system.now, quiet, most);
-    await expect(begin(3)).rejects.toMatchObject({ status: 'INVALID_ARGUMENT', message: 'since: more than 3 messages failed since then; take a later time' });
+    const begin = (most: number) =>
+      beginRecovery(
+        { failed: failed(), jobs, queue: { send: async () => undefined } },
+        { tenant, endpointId, since },
+        system.now,
+        quiet,
+        most,
+      );
+    await expect(begin(3)).rejects.toMatchObject({
+      status: 'INVALID_ARGUMENT',
+      message: 'since: more than 3 messages failed since then; take a later time',
+    });
     expect(await begin(4)).toBe(4);
   });
 
@@ -272,15 +375,27 @@ describe('recovering what failed', () => {
   });
 
   test('deliveries 2.6: a run that ends half-way is taken up by the sweeper, goes on from its last step, and sends no message twice', async () => {
-    const ids = await deliveries(endpointId, since, Array.from({ length: 250 }, () => 'EXHAUSTED' as const));
+    const ids = await deliveries(
+      endpointId,
+      since,
+      Array.from({ length: 250 }, () => 'EXHAUSTED' as const),
+    );
     expect(await customer.ok(RECOVER, { endpointId, since })).toEqual({ messages: 250 });
     const [message] = queuedJobs() as [JobMessage];
     const deps = openAll(runJobs.uses, environment(process.env)).runsJobs as RunJobDeps;
     let steps = 0;
-    const dying: RunJobDeps = { ...deps, steps: { ...deps.steps, recoverDeliveries: async (mine, clock) => (++steps > 1 ? Promise.reject(new Error('killed')) : deps.steps.recoverDeliveries(mine, clock)) } };
+    const dying: RunJobDeps = {
+      ...deps,
+      steps: {
+        ...deps.steps,
+        recoverDeliveries: async (mine, clock) =>
+          ++steps > 1 ? Promise.reject(new Error('killed')) : deps.steps.recoverDeliveries(mine, clock),
+      },
+    };
     const call = { message, clock: () => system.now, deadline: Infinity, log: quiet };
     await expect(runJob(dying, call)).rejects.toThrow('killed');
-    const states = async () => Promise.all(ids.map(async (eventId) => (await system.delivery({ tenant, eventId, endpointId }))?.status));
+    const states = async () =>
+      Promise.all(ids.map(async (eventId) => (await system.delivery({ tenant, eventId, endpointId }))?.status));
     expect((await states()).filter((status) => status === 'PENDING')).toHaveLength(100);
 
     // While somebody may still be at it, nobody else is.
@@ -298,7 +413,11 @@ describe('recovering what failed', () => {
   });
 
   test('deliveries 2.7: an endpoint that has just come back gets at most 50 messages per second', async () => {
-    await deliveries(endpointId, since, Array.from({ length: 160 }, () => 'EXHAUSTED' as const));
+    await deliveries(
+      endpointId,
+      since,
+      Array.from({ length: 160 }, () => 'EXHAUSTED' as const),
+    );
     await customer.ok(RECOVER, { endpointId, since });
     await run(queuedJobs()[0]!);
     const delays = queues.waiting('deliverSlow').map(({ delaySeconds }) => delaySeconds);
@@ -307,17 +426,32 @@ describe('recovering what failed', () => {
   });
 
   test('what cannot be recovered, or fails again at once, is passed over: the job ends', async () => {
-    await deliveries(endpointId, since, Array.from({ length: 120 }, () => 'CANCELLED' as const));
+    await deliveries(
+      endpointId,
+      since,
+      Array.from({ length: 120 }, () => 'CANCELLED' as const),
+    );
     let asked = 0;
-    const recovery = { failed: failed(), deliveries: { recover: async () => void asked++ as undefined }, slow: { send: async () => undefined }, timing: system.timing };
+    const recovery = {
+      failed: failed(),
+      deliveries: { recover: async () => void asked++ as undefined },
+      slow: { send: async () => undefined },
+      timing: system.timing,
+    };
     const data = JSON.stringify({ endpointId, since, until: system.now, messages: 120 });
     const reached = await recoverStep(recovery, { tenant, data }, () => system.now);
-    expect(await recoverStep(recovery, { tenant, data, progress: JSON.stringify(reached) }, () => system.now)).toBe('done');
+    expect(await recoverStep(recovery, { tenant, data, progress: JSON.stringify(reached) }, () => system.now)).toBe(
+      'done',
+    );
     expect(asked).toBe(120);
   });
 
   test('a job without time left goes on by another message, and a job that is gone is no matter', async () => {
-    await deliveries(endpointId, since, Array.from({ length: 120 }, () => 'EXHAUSTED' as const));
+    await deliveries(
+      endpointId,
+      since,
+      Array.from({ length: 120 }, () => 'EXHAUSTED' as const),
+    );
     await customer.ok(RECOVER, { endpointId, since });
     const [message] = queuedJobs() as [JobMessage];
     queues.clear();
@@ -336,19 +470,48 @@ describe('recovering what failed', () => {
 describe('removals', () => {
   test('design 5: what the request that deleted a thread had no time for, a job removes', async () => {
     const at = { organizationId: 'acme', documentId: 'nda' };
-    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', createOrganization: true, documents: [{ documentId: 'nda' }] });
-    await customer.ok('/v2/commentannotations/add', { ...at, commentAnnotations: [{ annotationId: 't', commentData: [1, 2, 3].map((n) => ({ commentText: `${n}`, from: { userId: 'ada' } })) }] });
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      createOrganization: true,
+      documents: [{ documentId: 'nda' }],
+    });
+    await customer.ok('/v2/commentannotations/add', {
+      ...at,
+      commentAnnotations: [
+        { annotationId: 't', commentData: [1, 2, 3].map((n) => ({ commentText: `${n}`, from: { userId: 'ada' } })) },
+      ],
+    });
     const items = async () => (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${tenant}#`));
     const head = (await items()).find(({ _t }) => _t === 'Thread')!;
     const [, , , organization, , document] = head.PK.split('#');
     const [comment] = (await items()).filter(({ _t }) => _t === 'Comment');
-    const thread = { annotationId: 't', createdAt: head.createdAt, first: { commentId: comment!.commentId, createdAt: comment!.createdAt } };
+    const thread = {
+      annotationId: 't',
+      createdAt: head.createdAt,
+      first: { commentId: comment!.commentId, createdAt: comment!.createdAt },
+    };
     // As it is left by a function that ended right after its first transaction.
-    await system.table.write([{ remove: { PK: head.PK, SK: head.SK } }, beginJob(tenant, { jobId: 'job_1', kind: 'removeRecords', data: { organization, document, documentId: 'nda', thread }, dueAt: system.now }, system.now)]);
+    await system.table.write([
+      { remove: { PK: head.PK, SK: head.SK } },
+      beginJob(
+        tenant,
+        {
+          jobId: 'job_1',
+          kind: 'removeRecords',
+          data: { organization, document, documentId: 'nda', thread },
+          dueAt: system.now,
+        },
+        system.now,
+      ),
+    ]);
     system.now += MINUTE;
     await system.sweep();
     expect(system.jobs).toContainEqual({ tenant, jobId: 'job_1' });
-    expect(await toWorkerLambda(runJobs)(messagesEvent([{ tenant, jobId: 'job_1' }]), lambdaContext())).toEqual({ batchItemFailures: [] });
-    expect((await items()).filter(({ _t }) => ['Comment', 'Job', 'Thread', 'RecordId', 'Involvement'].includes(_t))).toEqual([]);
+    expect(await toWorkerLambda(runJobs)(messagesEvent([{ tenant, jobId: 'job_1' }]), lambdaContext())).toEqual({
+      batchItemFailures: [],
+    });
+    expect(
+      (await items()).filter(({ _t }) => ['Comment', 'Job', 'Thread', 'RecordId', 'Involvement'].includes(_t)),
+    ).toEqual([]);
   });
 });

@@ -7,7 +7,9 @@ import { everyItem, storedItem } from '../../support/items.ts';
 import { outcome, paths } from '../../support/webhooks.ts';
 
 let engine: Engine;
-beforeAll(async () => { engine = await startEngine(); });
+beforeAll(async () => {
+  engine = await startEngine();
+});
 afterAll(() => engine.stop());
 
 const UNAVAILABLE = ['FAILED_PRECONDITION', 'Advanced webhooks are not available for this workspace.'];
@@ -16,11 +18,17 @@ describe('npm run workspace -- advanced-webhooks', () => {
   test('design 14: off makes them unavailable to that API key alone, on makes them available again with all that was configured', async () => {
     const [customer, other] = [await newCustomer(), await newCustomer()];
     await customer.ok(paths.updateConfig, { isEnabled: true, encodeData: true });
-    expect(JSON.parse(await run(['advanced-webhooks', customer.apiKey, 'off'], process.env))).toEqual({ apiKey: customer.apiKey, advancedWebhooks: 'off' });
+    expect(JSON.parse(await run(['advanced-webhooks', customer.apiKey, 'off'], process.env))).toEqual({
+      apiKey: customer.apiKey,
+      advancedWebhooks: 'off',
+    });
     restartFunctions();
     expect(await outcome(customer, paths.getConfig, {})).toEqual(UNAVAILABLE);
     expect(await outcome(other, paths.getConfig, {})).toBe('done');
-    expect(JSON.parse(await run(['advanced-webhooks', customer.apiKey, 'on'], process.env))).toEqual({ apiKey: customer.apiKey, advancedWebhooks: 'on' });
+    expect(JSON.parse(await run(['advanced-webhooks', customer.apiKey, 'on'], process.env))).toEqual({
+      apiKey: customer.apiKey,
+      advancedWebhooks: 'on',
+    });
     restartFunctions();
     expect(await customer.ok(paths.getConfig, {})).toMatchObject({ isEnabled: true, encodeData: true });
     expect(await outcome(customer, paths.list, {})).toBe('done');
@@ -42,14 +50,21 @@ describe('npm run workspace -- advanced-webhooks', () => {
 
   test('an API key that there is not is told, and nothing is stored', async () => {
     const before = (await everyItem(engine)).length;
-    await expect(run(['advanced-webhooks', 'key_unknown', 'off'], process.env)).rejects.toThrow('There is no API key key_unknown.');
+    await expect(run(['advanced-webhooks', 'key_unknown', 'off'], process.env)).rejects.toThrow(
+      'There is no API key key_unknown.',
+    );
     expect((await everyItem(engine)).length).toBe(before);
   });
 
   test.each([
-    ['no key', ['advanced-webhooks']], ['no state', ['advanced-webhooks', 'key_a']], ['another state', ['advanced-webhooks', 'key_a', 'maybe']],
-    ['too much', ['advanced-webhooks', 'key_a', 'on', 'off']], ['a name', ['advanced-webhooks', 'key_a', 'on', '--name', 'Ada']],
+    ['no key', ['advanced-webhooks']],
+    ['no state', ['advanced-webhooks', 'key_a']],
+    ['another state', ['advanced-webhooks', 'key_a', 'maybe']],
+    ['too much', ['advanced-webhooks', 'key_a', 'on', 'off']],
+    ['a name', ['advanced-webhooks', 'key_a', 'on', '--name', 'Ada']],
   ])('conventions: with %s it explains itself', async (_what, args) => {
-    await expect(run(args, process.env)).rejects.toThrow(/^Usage: .*\n +npm run workspace -- advanced-webhooks <apiKey> off\|on/);
+    await expect(run(args, process.env)).rejects.toThrow(
+      /^Usage: .*\n +npm run workspace -- advanced-webhooks <apiKey> off\|on/,
+    );
   });
 });

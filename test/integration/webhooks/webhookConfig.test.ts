@@ -9,9 +9,13 @@ import { paths } from '../../support/webhooks.ts';
 
 let engine: Engine;
 let customer: Customer;
-beforeAll(async () => { engine = await startEngine(); });
+beforeAll(async () => {
+  engine = await startEngine();
+});
 afterAll(() => engine.stop());
-beforeEach(async () => { customer = await newCustomer(); });
+beforeEach(async () => {
+  customer = await newCustomer();
+});
 
 const key = pemOf(rsaKeyPair().publicKey, 'spki');
 const empty = { authToken: '', rawNotificationUrl: '', processedNotificationUrl: '' };
@@ -24,62 +28,123 @@ describe('facts B2: getting the config', () => {
   test('that was never made gives three empty texts and false, and stores nothing', async () => {
     const { status, body } = await customer.call(paths.getBasic, {});
     expect(status).toBe(200);
-    expect(body.result).toEqual({ status: 'success', message: 'Webhook configuration retrieved successfully.', data: { useWebhookService: false, webhookServiceConfig: empty } });
+    expect(body.result).toEqual({
+      status: 'success',
+      message: 'Webhook configuration retrieved successfully.',
+      data: { useWebhookService: false, webhookServiceConfig: empty },
+    });
     expect(await stored()).toBeUndefined();
   });
 });
 
 describe('spec 4.7: updating the config', () => {
   const whole = {
-    authToken: 'a token', rawNotificationUrl: 'https://user:word@example.com/raw', processedNotificationUrl: 'http://example.com:8080/processed', encodeData: true, encryptData: true, publicKey: key, enableDataProtection: true,
+    authToken: 'a token',
+    rawNotificationUrl: 'https://user:word@example.com/raw',
+    processedNotificationUrl: 'http://example.com:8080/processed',
+    encodeData: true,
+    encryptData: true,
+    publicKey: key,
+    enableDataProtection: true,
     triggers: { 'comment.add': true, 'huddle.join': false },
   };
 
   test('the answer is what is stored after the write, the auth token in full', async () => {
-    const { status, body } = await customer.call(paths.updateBasic, { useWebhookService: false, webhookServiceConfig: whole });
+    const { status, body } = await customer.call(paths.updateBasic, {
+      useWebhookService: false,
+      webhookServiceConfig: whole,
+    });
     expect(status).toBe(200);
-    expect(body.result).toEqual({ status: 'success', message: 'Webhook configuration updated successfully.', data: { useWebhookService: false, webhookServiceConfig: whole } });
+    expect(body.result).toEqual({
+      status: 'success',
+      message: 'Webhook configuration updated successfully.',
+      data: { useWebhookService: false, webhookServiceConfig: whole },
+    });
     expect(await get()).toEqual({ useWebhookService: false, webhookServiceConfig: whole });
   });
 
-  test.each(Object.entries(whole))('rule 2: only %s changes when it alone is sent; null is the same as leaving it out', async (field, value) => {
-    await update({ useWebhookService: false, webhookServiceConfig: { ...whole, triggers: { 'comment.update': true } } });
-    const before = (await get()).webhookServiceConfig;
-    const others = Object.fromEntries(Object.keys(whole).filter((name) => name !== field).map((name) => [name, null]));
-    const changed = field === 'triggers' ? { 'comment.update': true, ...(value as object) } : value;
-    expect((await update({ webhookServiceConfig: { ...others, [field]: value } })).webhookServiceConfig).toEqual({ ...before, [field]: changed });
-  });
+  test.each(Object.entries(whole))(
+    'rule 2: only %s changes when it alone is sent; null is the same as leaving it out',
+    async (field, value) => {
+      await update({
+        useWebhookService: false,
+        webhookServiceConfig: { ...whole, triggers: { 'comment.update': true } },
+      });
+      const before = (await get()).webhookServiceConfig;
+      const others = Object.fromEntries(
+        Object.keys(whole)
+          .filter((name) => name !== field)
+          .map((name) => [name, null]),
+      );
+      const changed = field === 'triggers' ? { 'comment.update': true, ...(value as object) } : value;
+      expect((await update({ webhookServiceConfig: { ...others, [field]: value } })).webhookServiceConfig).toEqual({
+        ...before,
+        [field]: changed,
+      });
+    },
+  );
 
-  test.each(['authToken', 'rawNotificationUrl', 'processedNotificationUrl'])('the empty text clears %s', async (field) => {
-    await update({ webhookServiceConfig: whole });
-    await update({ webhookServiceConfig: { [field]: '' } });
-    expect(await get()).toEqual({ useWebhookService: false, webhookServiceConfig: { ...whole, [field]: '' } });
-  });
+  test.each(['authToken', 'rawNotificationUrl', 'processedNotificationUrl'])(
+    'the empty text clears %s',
+    async (field) => {
+      await update({ webhookServiceConfig: whole });
+      await update({ webhookServiceConfig: { [field]: '' } });
+      expect(await get()).toEqual({ useWebhookService: false, webhookServiceConfig: { ...whole, [field]: '' } });
+    },
+  );
 
   test('the empty text clears publicKey together with encryptData', async () => {
     await update({ webhookServiceConfig: whole });
-    expect((await update({ webhookServiceConfig: { publicKey: '', encryptData: false } })).webhookServiceConfig).toEqual({ ...whole, publicKey: '', encryptData: false });
+    expect(
+      (await update({ webhookServiceConfig: { publicKey: '', encryptData: false } })).webhookServiceConfig,
+    ).toEqual({ ...whole, publicKey: '', encryptData: false });
   });
 
   test('rule 1: what the request sends is merged over the defaults, and a second enabling seeds nothing', async () => {
     await update({ webhookServiceConfig: { authToken: 'kept', rawNotificationUrl: 'https://example.com/raw' } });
-    const first = await update({ useWebhookService: true, webhookServiceConfig: { triggers: { 'recorder.done': true, 'comment.add': false } } });
+    const first = await update({
+      useWebhookService: true,
+      webhookServiceConfig: { triggers: { 'recorder.done': true, 'comment.add': false } },
+    });
     const triggers = { ...defaultWebhookTriggers, 'recorder.done': true, 'comment.add': false };
-    expect(first).toEqual({ useWebhookService: true, webhookServiceConfig: { ...empty, authToken: 'kept', rawNotificationUrl: 'https://example.com/raw', enableDataProtection: false, triggers } });
+    expect(first).toEqual({
+      useWebhookService: true,
+      webhookServiceConfig: {
+        ...empty,
+        authToken: 'kept',
+        rawNotificationUrl: 'https://example.com/raw',
+        enableDataProtection: false,
+        triggers,
+      },
+    });
     await update({ useWebhookService: false, webhookServiceConfig: { triggers: { 'huddle.create': false } } });
-    expect((await update({ useWebhookService: true })).webhookServiceConfig.triggers).toEqual({ ...triggers, 'huddle.create': false });
+    expect((await update({ useWebhookService: true })).webhookServiceConfig.triggers).toEqual({
+      ...triggers,
+      'huddle.create': false,
+    });
   });
 
   test('ten partial updates at once all survive', async () => {
     const types = triggerTypes.slice(0, 10);
     await update({ useWebhookService: true });
-    await Promise.all(types.map((type) => update({ webhookServiceConfig: { triggers: { [type]: type.length % 2 === 0 } } })));
-    expect((await get()).webhookServiceConfig.triggers).toEqual({ ...defaultWebhookTriggers, ...Object.fromEntries(types.map((type) => [type, type.length % 2 === 0])) });
+    await Promise.all(
+      types.map((type) => update({ webhookServiceConfig: { triggers: { [type]: type.length % 2 === 0 } } })),
+    );
+    expect((await get()).webhookServiceConfig.triggers).toEqual({
+      ...defaultWebhookTriggers,
+      ...Object.fromEntries(types.map((type) => [type, type.length % 2 === 0])),
+    });
   });
 
   test('two updates of different fields at once both survive, a token among them', async () => {
-    await Promise.all([update({ webhookServiceConfig: { authToken: 'first token' } }), update({ useWebhookService: true })]);
-    expect(await get()).toMatchObject({ useWebhookService: true, webhookServiceConfig: { authToken: 'first token', triggers: defaultWebhookTriggers } });
+    await Promise.all([
+      update({ webhookServiceConfig: { authToken: 'first token' } }),
+      update({ useWebhookService: true }),
+    ]);
+    expect(await get()).toMatchObject({
+      useWebhookService: true,
+      webhookServiceConfig: { authToken: 'first token', triggers: defaultWebhookTriggers },
+    });
   });
 
   test('an auth token of 4,096 bytes is kept', async () => {
@@ -89,53 +154,133 @@ describe('spec 4.7: updating the config', () => {
 });
 
 describe('design 4: bad input', () => {
-  const inAHeader = 'webhookServiceConfig.authToken must be of visible ASCII characters and spaces, since it is sent in a header';
-  const noKey = 'webhookServiceConfig.publicKey must be an RSA public key of at least 2048 bits: SPKI or PKCS#1, as PEM or as the base64 inside it';
-  const local = (field: string) => `webhookServiceConfig.${field} must not lead to a loopback, private or reserved address`;
+  const inAHeader =
+    'webhookServiceConfig.authToken must be of visible ASCII characters and spaces, since it is sent in a header';
+  const noKey =
+    'webhookServiceConfig.publicKey must be an RSA public key of at least 2048 bits: SPKI or PKCS#1, as PEM or as the base64 inside it';
+  const local = (field: string) =>
+    `webhookServiceConfig.${field} must not lead to a loopback, private or reserved address`;
 
   test.each<[string, unknown, string]>([
     ['useWebhookService as text', { useWebhookService: 'true' }, 'useWebhookService must be a boolean'],
     ['a list for the config', { webhookServiceConfig: [] }, 'webhookServiceConfig must be an object'],
-    ['an unknown trigger', { webhookServiceConfig: { triggers: { 'comment.added': true } } }, 'webhookServiceConfig.triggers has unknown keys: comment.added'],
-    ['an event type that has no trigger', { webhookServiceConfig: { triggers: { 'execution.failed': true } } }, 'webhookServiceConfig.triggers has unknown keys: execution.failed'],
-    ['a trigger named __proto__', JSON.parse('{"webhookServiceConfig":{"triggers":{"__proto__":true}}}'), 'webhookServiceConfig.triggers has unknown keys: __proto__'],
-    ['a trigger that is text', { webhookServiceConfig: { triggers: { 'comment.add': 'true' } } }, 'webhookServiceConfig.triggers.comment.add must be a boolean'],
-    ['a list of triggers', { webhookServiceConfig: { triggers: ['comment.add'] } }, 'webhookServiceConfig.triggers must be an object'],
+    [
+      'an unknown trigger',
+      { webhookServiceConfig: { triggers: { 'comment.added': true } } },
+      'webhookServiceConfig.triggers has unknown keys: comment.added',
+    ],
+    [
+      'an event type that has no trigger',
+      { webhookServiceConfig: { triggers: { 'execution.failed': true } } },
+      'webhookServiceConfig.triggers has unknown keys: execution.failed',
+    ],
+    [
+      'a trigger named __proto__',
+      JSON.parse('{"webhookServiceConfig":{"triggers":{"__proto__":true}}}'),
+      'webhookServiceConfig.triggers has unknown keys: __proto__',
+    ],
+    [
+      'a trigger that is text',
+      { webhookServiceConfig: { triggers: { 'comment.add': 'true' } } },
+      'webhookServiceConfig.triggers.comment.add must be a boolean',
+    ],
+    [
+      'a list of triggers',
+      { webhookServiceConfig: { triggers: ['comment.add'] } },
+      'webhookServiceConfig.triggers must be an object',
+    ],
     ['an auth token with a line break', { webhookServiceConfig: { authToken: 'a\r\nx-injected: 1' } }, inAHeader],
     ['an auth token with NUL', { webhookServiceConfig: { authToken: 'a\u0000' } }, inAHeader],
     ['an auth token that no header can carry', { webhookServiceConfig: { authToken: 'šifra' } }, inAHeader],
-    ['an auth token of 4,097 bytes', { webhookServiceConfig: { authToken: 'x'.repeat(4_097) } }, 'webhookServiceConfig.authToken must have at most 4096 characters'],
-    ['an auth token that is a number', { webhookServiceConfig: { authToken: 5 } }, 'webhookServiceConfig.authToken must be a string'],
-    ['a URL that is none', { webhookServiceConfig: { rawNotificationUrl: 'example.com' } }, 'webhookServiceConfig.rawNotificationUrl must be a valid http(s) URL.'],
-    ['another protocol', { webhookServiceConfig: { processedNotificationUrl: 'ftp://example.com' } }, 'webhookServiceConfig.processedNotificationUrl must be a valid http(s) URL.'],
-    ['a blocked port', { webhookServiceConfig: { rawNotificationUrl: 'http://example.com:6000' } }, 'webhookServiceConfig.rawNotificationUrl must not have a port that the Fetch standard blocks'],
-    ['loopback', { webhookServiceConfig: { rawNotificationUrl: 'http://localhost:3000' } }, local('rawNotificationUrl')],
-    ['a private address', { webhookServiceConfig: { processedNotificationUrl: 'http://[::ffff:10.0.0.1]' } }, local('processedNotificationUrl')],
-    ['encodeData as a number', { webhookServiceConfig: { encodeData: 1 } }, 'webhookServiceConfig.encodeData must be a boolean'],
-    ['encryptData without a key', { webhookServiceConfig: { encryptData: true } }, 'webhookServiceConfig.publicKey is required while encryptData is true'],
-    ['encryptData with a cleared key', { webhookServiceConfig: { encryptData: true, publicKey: '' } }, 'webhookServiceConfig.publicKey is required while encryptData is true'],
+    [
+      'an auth token of 4,097 bytes',
+      { webhookServiceConfig: { authToken: 'x'.repeat(4_097) } },
+      'webhookServiceConfig.authToken must have at most 4096 characters',
+    ],
+    [
+      'an auth token that is a number',
+      { webhookServiceConfig: { authToken: 5 } },
+      'webhookServiceConfig.authToken must be a string',
+    ],
+    [
+      'a URL that is none',
+      { webhookServiceConfig: { rawNotificationUrl: 'example.com' } },
+      'webhookServiceConfig.rawNotificationUrl must be a valid http(s) URL.',
+    ],
+    [
+      'another protocol',
+      { webhookServiceConfig: { processedNotificationUrl: 'ftp://example.com' } },
+      'webhookServiceConfig.processedNotificationUrl must be a valid http(s) URL.',
+    ],
+    [
+      'a blocked port',
+      { webhookServiceConfig: { rawNotificationUrl: 'http://example.com:6000' } },
+      'webhookServiceConfig.rawNotificationUrl must not have a port that the Fetch standard blocks',
+    ],
+    [
+      'loopback',
+      { webhookServiceConfig: { rawNotificationUrl: 'http://localhost:3000' } },
+      local('rawNotificationUrl'),
+    ],
+    [
+      'a private address',
+      { webhookServiceConfig: { processedNotificationUrl: 'http://[::ffff:10.0.0.1]' } },
+      local('processedNotificationUrl'),
+    ],
+    [
+      'encodeData as a number',
+      { webhookServiceConfig: { encodeData: 1 } },
+      'webhookServiceConfig.encodeData must be a boolean',
+    ],
+    [
+      'encryptData without a key',
+      { webhookServiceConfig: { encryptData: true } },
+      'webhookServiceConfig.publicKey is required while encryptData is true',
+    ],
+    [
+      'encryptData with a cleared key',
+      { webhookServiceConfig: { encryptData: true, publicKey: '' } },
+      'webhookServiceConfig.publicKey is required while encryptData is true',
+    ],
     ['a key of 1024 bits', { webhookServiceConfig: { publicKey: pemOf(rsaKeyPair(1_024).publicKey, 'spki') } }, noKey],
     ['a private key', { webhookServiceConfig: { publicKey: pemOf(rsaKeyPair().privateKey, 'pkcs8') } }, noKey],
     ['a key that is none', { webhookServiceConfig: { publicKey: 'MIIB' } }, noKey],
-    ['a key that is too long', { webhookServiceConfig: { publicKey: 'A'.repeat(8_193) } }, 'webhookServiceConfig.publicKey must have at most 8192 characters'],
+    [
+      'a key that is too long',
+      { webhookServiceConfig: { publicKey: 'A'.repeat(8_193) } },
+      'webhookServiceConfig.publicKey must have at most 8192 characters',
+    ],
   ])('%s is INVALID_ARGUMENT naming the field, and nothing is stored', async (_what, data, message) => {
     const { status, body } = await customer.call(paths.updateBasic, data);
     const isWrongType = / must be an? (boolean|string|object)$/.test(message);
     const general = isWrongType ? ['Invalid webhook service configuration.'] : [];
-    expect({ status, error: body.error.status, message: body.error.message }).toEqual({ status: 400, error: 'INVALID_ARGUMENT', message: general[0] ?? message });
-    expect(body.error.details.issues.map((issue: { message: string }) => issue.message).slice(0, general.length + 1)).toEqual([...general, message]);
+    expect({ status, error: body.error.status, message: body.error.message }).toEqual({
+      status: 400,
+      error: 'INVALID_ARGUMENT',
+      message: general[0] ?? message,
+    });
+    expect(
+      body.error.details.issues.map((issue: { message: string }) => issue.message).slice(0, general.length + 1),
+    ).toEqual([...general, message]);
     expect(await stored()).toBeUndefined();
   });
 
   test('both URLs are named when both lead to a private place', async () => {
-    const { body } = await customer.call(paths.updateBasic, { webhookServiceConfig: { rawNotificationUrl: 'http://127.1', processedNotificationUrl: 'http://0x0a000001' } });
-    expect(body.error.details.issues.map(({ path }: any) => path)).toEqual([['webhookServiceConfig', 'rawNotificationUrl'], ['webhookServiceConfig', 'processedNotificationUrl']]);
+    const { body } = await customer.call(paths.updateBasic, {
+      webhookServiceConfig: { rawNotificationUrl: 'http://127.1', processedNotificationUrl: 'http://0x0a000001' },
+    });
+    expect(body.error.details.issues.map(({ path }: any) => path)).toEqual([
+      ['webhookServiceConfig', 'rawNotificationUrl'],
+      ['webhookServiceConfig', 'processedNotificationUrl'],
+    ]);
   });
 
   test('encryptData cannot stay true when its key is cleared', async () => {
     await update({ webhookServiceConfig: { publicKey: key, encryptData: true } });
     const was = await stored();
-    expect((await customer.call(paths.updateBasic, { webhookServiceConfig: { publicKey: '' } })).body.error.message).toBe('webhookServiceConfig.publicKey is required while encryptData is true');
+    expect(
+      (await customer.call(paths.updateBasic, { webhookServiceConfig: { publicKey: '' } })).body.error.message,
+    ).toBe('webhookServiceConfig.publicKey is required while encryptData is true');
     expect(await stored()).toEqual(was);
   });
 });

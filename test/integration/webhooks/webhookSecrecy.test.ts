@@ -18,33 +18,54 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 beforeEach(() => {
   lines = [];
-  for (const method of ['debug', 'info', 'warn', 'error', 'log'] as const) jest.spyOn(console, method).mockImplementation((text: unknown) => { lines.push(String(text)); });
+  for (const method of ['debug', 'info', 'warn', 'error', 'log'] as const)
+    jest.spyOn(console, method).mockImplementation((text: unknown) => {
+      lines.push(String(text));
+    });
 });
 
 /** What a secret can look like where it should not be. */
-const formsOf = (secret: string) => [secret, Buffer.from(secret).toString('base64'), Buffer.from(secret).toString('base64url'), Buffer.from(secret).toString('hex'), encodeURIComponent(secret)];
+const formsOf = (secret: string) => [
+  secret,
+  Buffer.from(secret).toString('base64'),
+  Buffer.from(secret).toString('base64url'),
+  Buffer.from(secret).toString('hex'),
+  encodeURIComponent(secret),
+];
 
 test('design 3: no signing secret and no auth token is in the table, in a log line or in the message of a failure', async () => {
   customer = await newCustomer();
   await customer.ok(paths.updateConfig, { isEnabled: true });
   const { id: endpointId } = await customer.ok(paths.create, { url: `https://${USERINFO}@example.com/hook` });
   const first = (await customer.ok(paths.getSecret, { endpointId })).secret;
-  const second = (await customer.call(paths.rotate, { endpointId }, { 'idempotency-key': 'sealed' })).body.result.data.secret;
+  const second = (await customer.call(paths.rotate, { endpointId }, { 'idempotency-key': 'sealed' })).body.result.data
+    .secret;
   const third = (await customer.ok(paths.rotate, { endpointId, overlapSeconds: 0 })).secret;
   const config = { authToken: TOKEN, rawNotificationUrl: `https://${USERINFO}@example.com/raw` };
-  const shown = await customer.call(paths.updateBasic, { webhookServiceConfig: config }, { 'idempotency-key': 'sealed' });
+  const shown = await customer.call(
+    paths.updateBasic,
+    { webhookServiceConfig: config },
+    { 'idempotency-key': 'sealed' },
+  );
   expect(shown.body.result.data.webhookServiceConfig).toEqual({ ...config, processedNotificationUrl: '' });
-  expect((await customer.ok(paths.getBasic, {})).webhookServiceConfig).toEqual({ ...config, processedNotificationUrl: '' });
+  expect((await customer.ok(paths.getBasic, {})).webhookServiceConfig).toEqual({
+    ...config,
+    processedNotificationUrl: '',
+  });
 
-  const failures = JSON.stringify([
-    await customer.call(paths.updateBasic, { webhookServiceConfig: { authToken: `${TOKEN}\n` } }),
-    await customer.call(paths.updateBasic, { webhookServiceConfig: { authToken: TOKEN, rawNotificationUrl: `https://${USERINFO}@10.0.0.1` } }),
-    await customer.call(paths.create, { url: `https://${USERINFO}@localhost` }),
-    await customer.call(paths.create, { url: `https://${USERINFO}@` }),
-    await customer.call(paths.update, { endpointId, url: `https://${USERINFO}@example.com:25` }),
-    await customer.call(paths.rotate, { endpointId, secret: third, overlapSeconds: -1 }),
-    await customer.call(paths.getSecret, { endpointId: third }),
-  ].map(({ status, body }) => ({ status, error: body.error })));
+  const failures = JSON.stringify(
+    [
+      await customer.call(paths.updateBasic, { webhookServiceConfig: { authToken: `${TOKEN}\n` } }),
+      await customer.call(paths.updateBasic, {
+        webhookServiceConfig: { authToken: TOKEN, rawNotificationUrl: `https://${USERINFO}@10.0.0.1` },
+      }),
+      await customer.call(paths.create, { url: `https://${USERINFO}@localhost` }),
+      await customer.call(paths.create, { url: `https://${USERINFO}@` }),
+      await customer.call(paths.update, { endpointId, url: `https://${USERINFO}@example.com:25` }),
+      await customer.call(paths.rotate, { endpointId, secret: third, overlapSeconds: -1 }),
+      await customer.call(paths.getSecret, { endpointId: third }),
+    ].map(({ status, body }) => ({ status, error: body.error })),
+  );
   expect(failures).not.toContain('"status":200');
 
   const items = Buffer.concat((await everyItem(engine)).flatMap(bytesOf));
@@ -70,7 +91,8 @@ test('design 3: no signing secret and no auth token is in the table, in a log li
 function bytesOf(value: unknown): Buffer[] {
   if (value instanceof Uint8Array) return [Buffer.from(value), Buffer.from('\n')];
   if (value instanceof Set || Array.isArray(value)) return [...value].flatMap(bytesOf);
-  if (typeof value === 'object' && value !== null) return Object.entries(value).flatMap(([key, inner]) => [Buffer.from(`${key}\n`), ...bytesOf(inner)]);
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value).flatMap(([key, inner]) => [Buffer.from(`${key}\n`), ...bytesOf(inner)]);
   return [Buffer.from(`${String(value)}\n`)];
 }
 
@@ -79,6 +101,11 @@ test('deliveries 2.10: whoever reads or rotates a secret leaves a line in the lo
   await customer.ok(paths.getSecret, { endpointId });
   await customer.ok(paths.rotate, { endpointId });
   await customer.call(paths.getSecret, { endpointId: 'ep_unknown' });
-  const audit = lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ message }) => String(message).startsWith('secret'));
-  expect(audit.map(({ message, endpointId: of, requestId }) => [message, of, typeof requestId])).toEqual([['secret read', endpointId, 'string'], ['secret rotated', endpointId, 'string']]);
+  const audit = lines
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter(({ message }) => String(message).startsWith('secret'));
+  expect(audit.map(({ message, endpointId: of, requestId }) => [message, of, typeof requestId])).toEqual([
+    ['secret read', endpointId, 'string'],
+    ['secret rotated', endpointId, 'string'],
+  ]);
 });

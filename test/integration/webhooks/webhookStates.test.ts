@@ -7,7 +7,9 @@ import { type Engine, startEngine } from '../../support/engine.ts';
 import { outcome, paths } from '../../support/webhooks.ts';
 
 let engine: Engine;
-beforeAll(async () => { engine = await startEngine(); });
+beforeAll(async () => {
+  engine = await startEngine();
+});
 afterAll(() => engine.stop());
 
 async function offer(customer: Customer, offered: boolean): Promise<void> {
@@ -16,10 +18,22 @@ async function offer(customer: Customer, offered: boolean): Promise<void> {
 }
 
 const UNAVAILABLE = ['FAILED_PRECONDITION', 'Advanced webhooks are not available for this workspace.'] as const;
-const DISABLED = ['FAILED_PRECONDITION', 'Advanced webhooks are disabled for this workspace. Enable them via POST /v2/workspace/advancedwebhookconfig/update with { "isEnabled": true }.'] as const;
-const NOT_CONFIGURED = ['FAILED_PRECONDITION', 'Advanced webhooks are not configured for this workspace. Enable them first via POST /v2/workspace/advancedwebhookconfig/update with { "isEnabled": true }.'] as const;
-const FIRST = ['FAILED_PRECONDITION', 'Advanced webhooks are not configured for this workspace. The first configuration must have isEnabled: true.'] as const;
-const NO_FIELD = ['INVALID_ARGUMENT', 'At least one of isEnabled, encryptData, encodeData, publicKey or enableDataProtection must be provided.'] as const;
+const DISABLED = [
+  'FAILED_PRECONDITION',
+  'Advanced webhooks are disabled for this workspace. Enable them via POST /v2/workspace/advancedwebhookconfig/update with { "isEnabled": true }.',
+] as const;
+const NOT_CONFIGURED = [
+  'FAILED_PRECONDITION',
+  'Advanced webhooks are not configured for this workspace. Enable them first via POST /v2/workspace/advancedwebhookconfig/update with { "isEnabled": true }.',
+] as const;
+const FIRST = [
+  'FAILED_PRECONDITION',
+  'Advanced webhooks are not configured for this workspace. The first configuration must have isEnabled: true.',
+] as const;
+const NO_FIELD = [
+  'INVALID_ARGUMENT',
+  'At least one of isEnabled, encryptData, encodeData, publicKey or enableDataProtection must be provided.',
+] as const;
 
 describe('spec 3: advanced webhooks', () => {
   type State = 'never configured' | 'enabled' | 'disabled';
@@ -42,26 +56,78 @@ describe('spec 3: advanced webhooks', () => {
   }
 
   type Expected = Record<State, { answer: 'done' | readonly [string, string]; next?: State }>;
-  const same = (answer: 'done' | readonly [string, string]): Expected => ({ 'never configured': { answer }, enabled: { answer }, disabled: { answer } });
-  const onlyEnabled: Expected = { 'never configured': { answer: DISABLED }, enabled: { answer: 'done' }, disabled: { answer: DISABLED } };
+  const same = (answer: 'done' | readonly [string, string]): Expected => ({
+    'never configured': { answer },
+    enabled: { answer },
+    disabled: { answer },
+  });
+  const onlyEnabled: Expected = {
+    'never configured': { answer: DISABLED },
+    enabled: { answer: 'done' },
+    disabled: { answer: DISABLED },
+  };
 
   const inputs: [what: string, path: string, data: (endpointId: string) => object, expected: Expected][] = [
-    ['config/update with isEnabled true', paths.updateConfig, () => ({ isEnabled: true }), { 'never configured': { answer: 'done', next: 'enabled' }, enabled: { answer: 'done' }, disabled: { answer: 'done', next: 'enabled' } }],
-    ['config/update with isEnabled true and more', paths.updateConfig, () => ({ isEnabled: true, encodeData: true }), { 'never configured': { answer: 'done', next: 'enabled' }, enabled: { answer: 'done' }, disabled: { answer: 'done', next: 'enabled' } }],
-    ['config/update with isEnabled false', paths.updateConfig, () => ({ isEnabled: false }), { 'never configured': { answer: FIRST }, enabled: { answer: 'done', next: 'disabled' }, disabled: { answer: 'done' } }],
-    ['config/update with another field', paths.updateConfig, () => ({ encodeData: true }), { 'never configured': { answer: FIRST }, enabled: { answer: 'done' }, disabled: { answer: 'done' } }],
-    ['config/update with isEnabled null and another field', paths.updateConfig, () => ({ isEnabled: null, encodeData: true }), { 'never configured': { answer: FIRST }, enabled: { answer: 'done' }, disabled: { answer: 'done' } }],
+    [
+      'config/update with isEnabled true',
+      paths.updateConfig,
+      () => ({ isEnabled: true }),
+      {
+        'never configured': { answer: 'done', next: 'enabled' },
+        enabled: { answer: 'done' },
+        disabled: { answer: 'done', next: 'enabled' },
+      },
+    ],
+    [
+      'config/update with isEnabled true and more',
+      paths.updateConfig,
+      () => ({ isEnabled: true, encodeData: true }),
+      {
+        'never configured': { answer: 'done', next: 'enabled' },
+        enabled: { answer: 'done' },
+        disabled: { answer: 'done', next: 'enabled' },
+      },
+    ],
+    [
+      'config/update with isEnabled false',
+      paths.updateConfig,
+      () => ({ isEnabled: false }),
+      {
+        'never configured': { answer: FIRST },
+        enabled: { answer: 'done', next: 'disabled' },
+        disabled: { answer: 'done' },
+      },
+    ],
+    [
+      'config/update with another field',
+      paths.updateConfig,
+      () => ({ encodeData: true }),
+      { 'never configured': { answer: FIRST }, enabled: { answer: 'done' }, disabled: { answer: 'done' } },
+    ],
+    [
+      'config/update with isEnabled null and another field',
+      paths.updateConfig,
+      () => ({ isEnabled: null, encodeData: true }),
+      { 'never configured': { answer: FIRST }, enabled: { answer: 'done' }, disabled: { answer: 'done' } },
+    ],
     ['config/update with no field', paths.updateConfig, () => ({}), same(NO_FIELD)],
     ['config/update with fields that it does not know', paths.updateConfig, () => ({ enabled: true }), same(NO_FIELD)],
     ['config/get', paths.getConfig, () => ({}), same('done')],
     ['endpoints/create', paths.create, () => ({ url: 'https://example.com' }), onlyEnabled],
-    ['endpoints/get', paths.list, () => ({}), { 'never configured': { answer: NOT_CONFIGURED }, enabled: { answer: 'done' }, disabled: { answer: DISABLED } }],
+    [
+      'endpoints/get',
+      paths.list,
+      () => ({}),
+      { 'never configured': { answer: NOT_CONFIGURED }, enabled: { answer: 'done' }, disabled: { answer: DISABLED } },
+    ],
     ['endpoints/update', paths.update, (endpointId) => ({ endpointId, disabled: true }), onlyEnabled],
     ['endpoints/secret/get', paths.getSecret, (endpointId) => ({ endpointId }), onlyEnabled],
     ['endpoints/secret/rotate', paths.rotate, (endpointId) => ({ endpointId }), onlyEnabled],
     ['endpoints/delete', paths.delete, (endpointId) => ({ endpointId }), onlyEnabled],
   ];
-  const transitions = inputs.flatMap(([what, path, data, expected]) => states.map((state) => ({ what, state, path, data, ...expected[state] })));
+  const transitions = inputs.flatMap(([what, path, data, expected]) =>
+    states.map((state) => ({ what, state, path, data, ...expected[state] })),
+  );
 
   test.each(transitions)('$state, $what', async ({ state, path, data, answer, next = state }) => {
     const { customer, endpointId } = await customerIn(state);
@@ -69,17 +135,25 @@ describe('spec 3: advanced webhooks', () => {
     expect(await stateOf(customer)).toBe(next);
   });
 
-  test.each(transitions.filter(({ what }) => !what.includes('no field') && !what.includes('does not know')))('$state and not available, $what', async ({ state, path, data }) => {
-    const { customer, endpointId } = await customerIn(state);
-    await offer(customer, false);
-    expect(await outcome(customer, path, data(endpointId))).toEqual(UNAVAILABLE);
-    await offer(customer, true);
-    expect(await stateOf(customer)).toBe(state);
-  });
+  test.each(transitions.filter(({ what }) => !what.includes('no field') && !what.includes('does not know')))(
+    '$state and not available, $what',
+    async ({ state, path, data }) => {
+      const { customer, endpointId } = await customerIn(state);
+      await offer(customer, false);
+      expect(await outcome(customer, path, data(endpointId))).toEqual(UNAVAILABLE);
+      await offer(customer, true);
+      expect(await stateOf(customer)).toBe(state);
+    },
+  );
 
   test.each(states)('%s: a call that is malformed is INVALID_ARGUMENT before all', async (state) => {
     const { customer } = await customerIn(state);
-    for (const [path, data] of [[paths.create, { url: 'no' }], [paths.update, { endpointId: 'ep_1' }], [paths.list, { limit: 0 }], [paths.rotate, { endpointId: 'ep_1', overlapSeconds: -1 }]] as const) {
+    for (const [path, data] of [
+      [paths.create, { url: 'no' }],
+      [paths.update, { endpointId: 'ep_1' }],
+      [paths.list, { limit: 0 }],
+      [paths.rotate, { endpointId: 'ep_1', overlapSeconds: -1 }],
+    ] as const) {
       expect((await outcome(customer, path, data))[0]).toBe('INVALID_ARGUMENT');
     }
   });
@@ -101,40 +175,91 @@ describe('spec 3: the basic webhook service', () => {
   const states: Record<string, { requests: object[]; use: boolean; config: Record<string, any> }> = {
     'never configured': { requests: [], use: false, config: empty },
     'configured, no triggers': {
-      requests: [{ webhookServiceConfig: { authToken: 't', rawNotificationUrl: 'https://example.com/raw', encodeData: true, enableDataProtection: true } }],
-      use: false, config: { ...empty, authToken: 't', rawNotificationUrl: 'https://example.com/raw', encodeData: true, enableDataProtection: true },
+      requests: [
+        {
+          webhookServiceConfig: {
+            authToken: 't',
+            rawNotificationUrl: 'https://example.com/raw',
+            encodeData: true,
+            enableDataProtection: true,
+          },
+        },
+      ],
+      use: false,
+      config: {
+        ...empty,
+        authToken: 't',
+        rawNotificationUrl: 'https://example.com/raw',
+        encodeData: true,
+        enableDataProtection: true,
+      },
     },
     'turned off first': { requests: [{ useWebhookService: false }], use: false, config: empty },
-    'an empty trigger map': { requests: [{ webhookServiceConfig: { triggers: {} } }], use: false, config: { ...empty, triggers: {} } },
-    'some triggers, never enabled': { requests: [{ webhookServiceConfig: { triggers: { 'comment.add': false } } }], use: false, config: { ...empty, triggers: { 'comment.add': false } } },
-    'enabled': { requests: [{ useWebhookService: true }], use: true, config: { ...empty, enableDataProtection: false, triggers: on } },
-    'enabled and disabled': { requests: [{ useWebhookService: true, webhookServiceConfig: { triggers: { 'comment.add': false } } }, { useWebhookService: false }], use: false, config: { ...empty, enableDataProtection: false, triggers: { ...on, 'comment.add': false } } },
+    'an empty trigger map': {
+      requests: [{ webhookServiceConfig: { triggers: {} } }],
+      use: false,
+      config: { ...empty, triggers: {} },
+    },
+    'some triggers, never enabled': {
+      requests: [{ webhookServiceConfig: { triggers: { 'comment.add': false } } }],
+      use: false,
+      config: { ...empty, triggers: { 'comment.add': false } },
+    },
+    enabled: {
+      requests: [{ useWebhookService: true }],
+      use: true,
+      config: { ...empty, enableDataProtection: false, triggers: on },
+    },
+    'enabled and disabled': {
+      requests: [
+        { useWebhookService: true, webhookServiceConfig: { triggers: { 'comment.add': false } } },
+        { useWebhookService: false },
+      ],
+      use: false,
+      config: { ...empty, enableDataProtection: false, triggers: { ...on, 'comment.add': false } },
+    },
   };
 
   const inputs: Record<string, any> = {
     'turn on': { useWebhookService: true },
     'turn off': { useWebhookService: false },
     'an empty config': { webhookServiceConfig: {} },
-    'triggers': { webhookServiceConfig: { triggers: { 'comment.update': false, 'crdt.update_data': true } } },
-    'turn on with triggers': { useWebhookService: true, webhookServiceConfig: { triggers: { 'comment_annotation.suggestion_accept': true, 'huddle.create': false } } },
+    triggers: { webhookServiceConfig: { triggers: { 'comment.update': false, 'crdt.update_data': true } } },
+    'turn on with triggers': {
+      useWebhookService: true,
+      webhookServiceConfig: { triggers: { 'comment_annotation.suggestion_accept': true, 'huddle.create': false } },
+    },
     'turn on with an empty trigger map': { useWebhookService: true, webhookServiceConfig: { triggers: {} } },
-    'turn on with data protection and a URL': { useWebhookService: true, webhookServiceConfig: { enableDataProtection: true, processedNotificationUrl: 'https://example.com/processed' } },
+    'turn on with data protection and a URL': {
+      useWebhookService: true,
+      webhookServiceConfig: { enableDataProtection: true, processedNotificationUrl: 'https://example.com/processed' },
+    },
     'turn off with triggers': { useWebhookService: false, webhookServiceConfig: { triggers: { 'comment.add': true } } },
   };
 
-  const steps = Object.entries(states).flatMap(([state, before]) => Object.entries(inputs).map(([input, data]) => ({ state, input, before, data })));
+  const steps = Object.entries(states).flatMap(([state, before]) =>
+    Object.entries(inputs).map(([input, data]) => ({ state, input, before, data })),
+  );
 
   test.each(steps)('$state: $input', async ({ before, data }) => {
     const customer = await newCustomer();
     for (const request of before.requests) await customer.ok(paths.updateBasic, request);
-    expect(await customer.ok(paths.getBasic, {})).toEqual({ useWebhookService: before.use, webhookServiceConfig: before.config });
+    expect(await customer.ok(paths.getBasic, {})).toEqual({
+      useWebhookService: before.use,
+      webhookServiceConfig: before.config,
+    });
 
     const seeds = data.useWebhookService === true && Object.keys(before.config.triggers ?? {}).length === 0;
     const triggers = { ...(seeds && on), ...before.config.triggers, ...data.webhookServiceConfig?.triggers };
     const speaksOfTriggers = seeds || before.config.triggers || data.webhookServiceConfig?.triggers;
     const expected = {
       useWebhookService: data.useWebhookService ?? before.use,
-      webhookServiceConfig: { ...(seeds && { enableDataProtection: false }), ...before.config, ...data.webhookServiceConfig, ...(speaksOfTriggers && { triggers }) },
+      webhookServiceConfig: {
+        ...(seeds && { enableDataProtection: false }),
+        ...before.config,
+        ...data.webhookServiceConfig,
+        ...(speaksOfTriggers && { triggers }),
+      },
     };
     expect(await customer.ok(paths.updateBasic, data)).toEqual(expected);
     expect(await customer.ok(paths.getBasic, {})).toEqual(expected);
@@ -147,7 +272,10 @@ describe('spec 3: the basic webhook service', () => {
     for (const data of [{}, { useWebhookService: null, webhookServiceConfig: null }, { other: true }]) {
       const { status, body } = await customer.call(paths.updateBasic, data);
       expect(status).toBe(400);
-      expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message: 'Invalid webhook service configuration.' });
+      expect(body.error).toMatchObject({
+        status: 'INVALID_ARGUMENT',
+        message: 'Invalid webhook service configuration.',
+      });
       expect(JSON.stringify(body.error.details.issues)).toMatch(/useWebhookService.*webhookServiceConfig/);
     }
     expect(await customer.ok(paths.getBasic, {})).toEqual(before);

@@ -18,16 +18,27 @@ beforeEach(async () => {
 const pathOf = (config: string, verb: 'get' | 'update') => `/v2/workspace/${config}/${verb}`;
 const get = (config: string) => customer.ok(pathOf(config, 'get'), {});
 const update = (config: string, data: unknown) => customer.ok(pathOf(config, 'update'), data);
-const itemsOf = async (of: Customer) => (await everyItem(engine)).filter(({ PK, _t }) => PK.includes(of.apiKey) && _t.endsWith('Config'));
+const itemsOf = async (of: Customer) =>
+  (await everyItem(engine)).filter(({ PK, _t }) => PK.includes(of.apiKey) && _t.endsWith('Config'));
 
-const emptyEmail = { type: 'default', apiKey: '', fromEmail: '', fromCompany: '', commentTemplateId: '', tagTemplateId: '' };
+const emptyEmail = {
+  type: 'default',
+  apiKey: '',
+  fromEmail: '',
+  fromCompany: '',
+  commentTemplateId: '',
+  tagTemplateId: '',
+};
 
 /** What each configuration reads as when it was never made. */
 const initial: Readonly<Record<string, object>> = {
   emailconfig: { useEmailService: false, emailServiceConfig: emptyEmail },
   activityconfig: { activityServiceConfig: { isEnabled: false } },
   notificationconfig: { useNotificationService: false, notificationServiceConfig: {} },
-  permissionproviderconfig: { usePermissionProvider: false, permissionProviderConfig: { permissionProviderUrl: '', authToken: '' } },
+  permissionproviderconfig: {
+    usePermissionProvider: false,
+    permissionProviderConfig: { permissionProviderUrl: '', authToken: '' },
+  },
 };
 
 describe.each(Object.entries(initial))('%s', (config, value) => {
@@ -38,40 +49,104 @@ describe.each(Object.entries(initial))('%s', (config, value) => {
   });
 
   test.each(['get', 'update'] as const)('%s is PERMISSION_DENIED for an API key that is not valid', async (verb) => {
-    const { status, body } = await post(await handlerOf(pathOf(config, verb)), { ...customer.headers, 'x-svc-api-key': 'unknown' }, {});
+    const { status, body } = await post(
+      await handlerOf(pathOf(config, verb)),
+      { ...customer.headers, 'x-svc-api-key': 'unknown' },
+      {},
+    );
     expect([status, body]).toEqual([403, { error: { status: 'PERMISSION_DENIED', message: 'Invalid API key.' } }]);
   });
 });
 
 test.each([
-  ['emailconfig', { useEmailService: true }, 'Email configuration updated successfully.', 'Email configuration retrieved successfully.'],
-  ['activityconfig', { activityServiceConfig: { isEnabled: true } }, 'Activity logs configuration updated successfully.', 'Activity logs configuration retrieved successfully.'],
-  ['notificationconfig', { useNotificationService: true }, 'Notification configuration updated successfully.', 'Notification configuration retrieved successfully.'],
-  ['permissionproviderconfig', { usePermissionProvider: true }, 'Permission provider configuration updated successfully.', 'Permission provider configuration retrieved successfully.'],
-  ['apikeyconfig', { requireJwtToken: true }, 'API key configuration updated successfully.', 'API key metadata retrieved successfully.'],
+  [
+    'emailconfig',
+    { useEmailService: true },
+    'Email configuration updated successfully.',
+    'Email configuration retrieved successfully.',
+  ],
+  [
+    'activityconfig',
+    { activityServiceConfig: { isEnabled: true } },
+    'Activity logs configuration updated successfully.',
+    'Activity logs configuration retrieved successfully.',
+  ],
+  [
+    'notificationconfig',
+    { useNotificationService: true },
+    'Notification configuration updated successfully.',
+    'Notification configuration retrieved successfully.',
+  ],
+  [
+    'permissionproviderconfig',
+    { usePermissionProvider: true },
+    'Permission provider configuration updated successfully.',
+    'Permission provider configuration retrieved successfully.',
+  ],
+  [
+    'apikeyconfig',
+    { requireJwtToken: true },
+    'API key configuration updated successfully.',
+    'API key metadata retrieved successfully.',
+  ],
 ])('%s says what was done', async (config, data, updated, retrieved) => {
-  expect((await customer.call(pathOf(config, 'update'), data)).body.result).toMatchObject({ status: 'success', message: updated });
-  expect((await customer.call(pathOf(config, 'get'), {})).body.result).toMatchObject({ status: 'success', message: retrieved });
+  expect((await customer.call(pathOf(config, 'update'), data)).body.result).toMatchObject({
+    status: 'success',
+    message: updated,
+  });
+  expect((await customer.call(pathOf(config, 'get'), {})).body.result).toMatchObject({
+    status: 'success',
+    message: retrieved,
+  });
 });
 
 describe('e-mail (spec 4.8 and 4.9)', () => {
-  const provider = { type: 'sendgrid', apiKey: 'SG.0123456789', fromEmail: 'notes@example.com', fromCompany: 'Acme & Söhne' };
+  const provider = {
+    type: 'sendgrid',
+    apiKey: 'SG.0123456789',
+    fromEmail: 'notes@example.com',
+    fromCompany: 'Acme & Söhne',
+  };
 
   test('an update changes what it sends, answers with all of it, the key too, and is read so', async () => {
     const first = await update('emailconfig', { emailServiceConfig: provider });
     expect(first).toEqual({ useEmailService: false, emailServiceConfig: { ...emptyEmail, ...provider } });
-    const second = await update('emailconfig', { emailServiceConfig: { fromCompany: '', tagTemplateId: 'd-1', commentTemplateId: null } });
-    expect(second).toEqual({ useEmailService: false, emailServiceConfig: { ...emptyEmail, ...provider, fromCompany: '', tagTemplateId: 'd-1' } });
+    const second = await update('emailconfig', {
+      emailServiceConfig: { fromCompany: '', tagTemplateId: 'd-1', commentTemplateId: null },
+    });
+    expect(second).toEqual({
+      useEmailService: false,
+      emailServiceConfig: { ...emptyEmail, ...provider, fromCompany: '', tagTemplateId: 'd-1' },
+    });
     expect(await get('emailconfig')).toEqual(second);
   });
 
-  test('the first enabling seeds the triggers and the provider, and keeps the provider\'s fields; the next seeds nothing', async () => {
+  test("the first enabling seeds the triggers and the provider, and keeps the provider's fields; the next seeds nothing", async () => {
     await update('emailconfig', { emailServiceConfig: provider });
-    const enabled = { useEmailService: true, emailServiceConfig: { ...emptyEmail, ...provider, type: 'custom', triggers: { ...defaultEmailTriggers, 'comment.add': false } } };
-    expect(await update('emailconfig', { useEmailService: true, emailServiceConfig: { triggers: { 'comment.add': false } } })).toEqual(enabled);
+    const enabled = {
+      useEmailService: true,
+      emailServiceConfig: {
+        ...emptyEmail,
+        ...provider,
+        type: 'custom',
+        triggers: { ...defaultEmailTriggers, 'comment.add': false },
+      },
+    };
+    expect(
+      await update('emailconfig', {
+        useEmailService: true,
+        emailServiceConfig: { triggers: { 'comment.add': false } },
+      }),
+    ).toEqual(enabled);
     expect(await update('emailconfig', { useEmailService: false })).toEqual({ ...enabled, useEmailService: false });
-    expect(await update('emailconfig', { useEmailService: true, emailServiceConfig: { type: 'default' } })).toEqual({ ...enabled, emailServiceConfig: { ...enabled.emailServiceConfig, type: 'default' } });
-    expect(await get('emailconfig')).toEqual({ ...enabled, emailServiceConfig: { ...enabled.emailServiceConfig, type: 'default' } });
+    expect(await update('emailconfig', { useEmailService: true, emailServiceConfig: { type: 'default' } })).toEqual({
+      ...enabled,
+      emailServiceConfig: { ...enabled.emailServiceConfig, type: 'default' },
+    });
+    expect(await get('emailconfig')).toEqual({
+      ...enabled,
+      emailServiceConfig: { ...enabled.emailServiceConfig, type: 'default' },
+    });
   });
 
   test('an empty key removes the stored one', async () => {
@@ -82,10 +157,17 @@ describe('e-mail (spec 4.8 and 4.9)', () => {
   });
 
   test('a key named __proto__ or constructor is ignored beside the fields, and refused as a trigger', async () => {
-    const fields = JSON.parse('{"__proto__":{"type":"custom","polluted":true},"constructor":{"type":"custom"},"fromCompany":"Acme"}');
-    expect(await update('emailconfig', { emailServiceConfig: fields })).toEqual({ useEmailService: false, emailServiceConfig: { ...emptyEmail, fromCompany: 'Acme' } });
+    const fields = JSON.parse(
+      '{"__proto__":{"type":"custom","polluted":true},"constructor":{"type":"custom"},"fromCompany":"Acme"}',
+    );
+    expect(await update('emailconfig', { emailServiceConfig: fields })).toEqual({
+      useEmailService: false,
+      emailServiceConfig: { ...emptyEmail, fromCompany: 'Acme' },
+    });
     for (const name of ['__proto__', 'constructor']) {
-      const { body } = await customer.call(pathOf('emailconfig', 'update'), { emailServiceConfig: { triggers: JSON.parse(`{"${name}":true}`) } });
+      const { body } = await customer.call(pathOf('emailconfig', 'update'), {
+        emailServiceConfig: { triggers: JSON.parse(`{"${name}":true}`) },
+      });
       expect(body.error.message).toBe(`emailServiceConfig.triggers has unknown keys: ${name}`);
     }
     expect(({} as { polluted?: true }).polluted).toBeUndefined();
@@ -96,26 +178,51 @@ describe('activity logs (facts C1)', () => {
   test('the first enabling fills in everything, with the time; later updates merge', async () => {
     const before = Date.now();
     const { activityServiceConfig } = await update('activityconfig', { activityServiceConfig: { isEnabled: true } });
-    expect(activityServiceConfig).toMatchObject({ isEnabled: true, immutable: true, triggers: { comment: { added: true, suggestionAccepted: true } } });
+    expect(activityServiceConfig).toMatchObject({
+      isEnabled: true,
+      immutable: true,
+      triggers: { comment: { added: true, suggestionAccepted: true } },
+    });
     expect(activityServiceConfig.enabledTime).toBeGreaterThanOrEqual(before);
     expect(activityServiceConfig.enabledTime).toBeLessThanOrEqual(Date.now());
-    const merged = { ...activityServiceConfig, immutable: false, triggers: { comment: { ...activityServiceConfig.triggers.comment, added: false } } };
-    expect(await update('activityconfig', { activityServiceConfig: { immutable: false, triggers: { comment: { added: false } } } })).toEqual({ activityServiceConfig: merged });
+    const merged = {
+      ...activityServiceConfig,
+      immutable: false,
+      triggers: { comment: { ...activityServiceConfig.triggers.comment, added: false } },
+    };
+    expect(
+      await update('activityconfig', {
+        activityServiceConfig: { immutable: false, triggers: { comment: { added: false } } },
+      }),
+    ).toEqual({ activityServiceConfig: merged });
     expect(await get('activityconfig')).toEqual({ activityServiceConfig: merged });
   });
 });
 
 describe('notifications (facts C1)', () => {
   test('every level merges by itself, and the first enabling turns the triggers on', async () => {
-    await update('notificationconfig', { notificationServiceConfig: { batchConfig: { document: { isEnabled: true, batchWindowSeconds: 60 } } } });
-    await update('notificationconfig', { notificationServiceConfig: { batchConfig: { document: { maxActivities: 5 }, user: { isEnabled: false } }, delayConfig: { isEnabled: true, delaySeconds: 10 } } });
-    const enabled = await update('notificationconfig', { useNotificationService: true, notificationServiceConfig: { triggers: { huddle: { join: false } } } });
+    await update('notificationconfig', {
+      notificationServiceConfig: { batchConfig: { document: { isEnabled: true, batchWindowSeconds: 60 } } },
+    });
+    await update('notificationconfig', {
+      notificationServiceConfig: {
+        batchConfig: { document: { maxActivities: 5 }, user: { isEnabled: false } },
+        delayConfig: { isEnabled: true, delaySeconds: 10 },
+      },
+    });
+    const enabled = await update('notificationconfig', {
+      useNotificationService: true,
+      notificationServiceConfig: { triggers: { huddle: { join: false } } },
+    });
     expect(enabled).toMatchObject({
       useNotificationService: true,
       notificationServiceConfig: {
         triggers: { comment: { added: true, suggestionAccepted: false }, huddle: { created: true, join: false } },
         delayConfig: { isEnabled: true, delaySeconds: 10 },
-        batchConfig: { document: { isEnabled: true, batchWindowSeconds: 60, maxActivities: 5 }, user: { isEnabled: false } },
+        batchConfig: {
+          document: { isEnabled: true, batchWindowSeconds: 60, maxActivities: 5 },
+          user: { isEnabled: false },
+        },
       },
     });
     expect(await get('notificationconfig')).toEqual(enabled);
@@ -126,24 +233,64 @@ describe('the permission provider (facts C1)', () => {
   const permissionProviderUrl = 'https://example.com/permissions';
 
   test('an update answers without data; what was sent is merged and read in full', async () => {
-    const { body } = await customer.call(pathOf('permissionproviderconfig', 'update'), { usePermissionProvider: true, permissionProviderConfig: { permissionProviderUrl } });
-    expect(body).toEqual({ result: { status: 'success', message: 'Permission provider configuration updated successfully.' } });
+    const { body } = await customer.call(pathOf('permissionproviderconfig', 'update'), {
+      usePermissionProvider: true,
+      permissionProviderConfig: { permissionProviderUrl },
+    });
+    expect(body).toEqual({
+      result: { status: 'success', message: 'Permission provider configuration updated successfully.' },
+    });
     await update('permissionproviderconfig', { permissionProviderConfig: { authToken: 'a token' } });
-    expect(await get('permissionproviderconfig')).toEqual({ usePermissionProvider: true, permissionProviderConfig: { permissionProviderUrl, authToken: 'a token' } });
-    await update('permissionproviderconfig', { usePermissionProvider: false, permissionProviderConfig: { permissionProviderUrl: '', authToken: '' } });
+    expect(await get('permissionproviderconfig')).toEqual({
+      usePermissionProvider: true,
+      permissionProviderConfig: { permissionProviderUrl, authToken: 'a token' },
+    });
+    await update('permissionproviderconfig', {
+      usePermissionProvider: false,
+      permissionProviderConfig: { permissionProviderUrl: '', authToken: '' },
+    });
     expect(await get('permissionproviderconfig')).toEqual(initial.permissionproviderconfig);
   });
 
-  test.each(['example.com', 'ftp://example.com', 'javascript:alert(1)', 'https://', 'https://a..b', 'https://user:password@example.com', 'https://user@example.com', 'https://example.com:25/', 'https://example.com/\n'])('%j is INVALID_ARGUMENT, and not stored', async (url) => {
-    const { status, body } = await customer.call(pathOf('permissionproviderconfig', 'update'), { permissionProviderConfig: { permissionProviderUrl: url } });
-    expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', 'Please enter a valid URL']);
+  test.each([
+    'example.com',
+    'ftp://example.com',
+    'javascript:alert(1)',
+    'https://',
+    'https://a..b',
+    'https://user:password@example.com',
+    'https://user@example.com',
+    'https://example.com:25/',
+    'https://example.com/\n',
+  ])('%j is INVALID_ARGUMENT, and not stored', async (url) => {
+    const { status, body } = await customer.call(pathOf('permissionproviderconfig', 'update'), {
+      permissionProviderConfig: { permissionProviderUrl: url },
+    });
+    expect([status, body.error.status, body.error.message]).toEqual([
+      400,
+      'INVALID_ARGUMENT',
+      'Please enter a valid URL',
+    ]);
     expect(body.error.details.issues).toMatchObject([{ path: ['permissionProviderConfig', 'permissionProviderUrl'] }]);
     expect(await get('permissionproviderconfig')).toEqual(initial.permissionproviderconfig);
   });
 
-  test.each(['http://localhost:8080/', 'http://127.0.0.1', 'http://0x7f.1', 'http://[::1]/', 'http://169.254.169.254/latest/', 'https://10.0.0.1/'])('%s is an address that this service must not be sent to', async (url) => {
-    const { body } = await customer.call(pathOf('permissionproviderconfig', 'update'), { permissionProviderConfig: { permissionProviderUrl: url } });
-    expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message: 'permissionProviderConfig.permissionProviderUrl must not lead to a loopback, private or reserved address' });
+  test.each([
+    'http://localhost:8080/',
+    'http://127.0.0.1',
+    'http://0x7f.1',
+    'http://[::1]/',
+    'http://169.254.169.254/latest/',
+    'https://10.0.0.1/',
+  ])('%s is an address that this service must not be sent to', async (url) => {
+    const { body } = await customer.call(pathOf('permissionproviderconfig', 'update'), {
+      permissionProviderConfig: { permissionProviderUrl: url },
+    });
+    expect(body.error).toMatchObject({
+      status: 'INVALID_ARGUMENT',
+      message:
+        'permissionProviderConfig.permissionProviderUrl must not lead to a loopback, private or reserved address',
+    });
     expect(await get('permissionproviderconfig')).toEqual(initial.permissionproviderconfig);
   });
 });
@@ -152,11 +299,48 @@ describe('what is refused', () => {
   const nothing = 'At least one field must be provided for update';
   test.each([
     ['emailconfig', {}, 'Invalid email service configuration.', [[], ['useEmailService'], ['emailServiceConfig']]],
-    ['emailconfig', { useEmailService: null, emailServiceConfig: null }, 'Invalid email service configuration.', [[], ['useEmailService'], ['emailServiceConfig']]],
-    ['activityconfig', { activityServiceConfig: {} }, nothing, [['activityServiceConfig'], ...['isEnabled', 'enabledTime', 'immutable', 'triggers'].map((field) => ['activityServiceConfig', field])]],
-    ['notificationconfig', {}, 'At least one of useNotificationService or notificationServiceConfig must be provided.', [[], ['useNotificationService'], ['notificationServiceConfig']]],
-    ['permissionproviderconfig', {}, 'At least one of usePermissionProvider or permissionProviderConfig must be provided.', [[], ['usePermissionProvider'], ['permissionProviderConfig']]],
-    ['apikeyconfig', {}, nothing, [[], ...['enablePrivateComments', 'requireJwtToken', 'requireAutoOrgUser', 'defaultDocumentAccessType', 'aiModelApiKey'].map((field) => [field])]],
+    [
+      'emailconfig',
+      { useEmailService: null, emailServiceConfig: null },
+      'Invalid email service configuration.',
+      [[], ['useEmailService'], ['emailServiceConfig']],
+    ],
+    [
+      'activityconfig',
+      { activityServiceConfig: {} },
+      nothing,
+      [
+        ['activityServiceConfig'],
+        ...['isEnabled', 'enabledTime', 'immutable', 'triggers'].map((field) => ['activityServiceConfig', field]),
+      ],
+    ],
+    [
+      'notificationconfig',
+      {},
+      'At least one of useNotificationService or notificationServiceConfig must be provided.',
+      [[], ['useNotificationService'], ['notificationServiceConfig']],
+    ],
+    [
+      'permissionproviderconfig',
+      {},
+      'At least one of usePermissionProvider or permissionProviderConfig must be provided.',
+      [[], ['usePermissionProvider'], ['permissionProviderConfig']],
+    ],
+    [
+      'apikeyconfig',
+      {},
+      nothing,
+      [
+        [],
+        ...[
+          'enablePrivateComments',
+          'requireJwtToken',
+          'requireAutoOrgUser',
+          'defaultDocumentAccessType',
+          'aiModelApiKey',
+        ].map((field) => [field]),
+      ],
+    ],
   ])('%s: a change of nothing: %j', async (config, data, message, paths) => {
     const { status, body } = await customer.call(pathOf(config, 'update'), data);
     expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', message]);
@@ -165,30 +349,88 @@ describe('what is refused', () => {
 
   const email = (emailServiceConfig: unknown) => ({ useEmailService: true, emailServiceConfig });
   const activity = (activityServiceConfig: unknown) => ({ activityServiceConfig });
-  const notification = (notificationServiceConfig: unknown) => ({ useNotificationService: true, notificationServiceConfig });
+  const notification = (notificationServiceConfig: unknown) => ({
+    useNotificationService: true,
+    notificationServiceConfig,
+  });
   const provider = (permissionProviderConfig: unknown) => ({ usePermissionProvider: true, permissionProviderConfig });
   test.each([
     ['emailconfig', { useEmailService: 'true' }, 'useEmailService must be a boolean'],
     ['emailconfig', email('x'), 'emailServiceConfig must be an object'],
     ['emailconfig', email({ type: 'ses' }), 'emailServiceConfig.type must be "default" or "sendgrid" or "custom"'],
-    ['emailconfig', email({ apiKey: 'x'.repeat(4_097) }), 'emailServiceConfig.apiKey must have at most 4096 characters'],
-    ['emailconfig', email({ apiKey: 'a\nb' }), 'emailServiceConfig.apiKey must be of visible ASCII characters and spaces, since it is sent in a header'],
-    ['emailconfig', email({ fromEmail: 'a@example.com\r\nBcc: b@example.com' }), 'emailServiceConfig.fromEmail must be an e-mail address, or empty'],
-    ['emailconfig', email({ fromCompany: 'Acme\r\nBcc: b@example.com' }), 'emailServiceConfig.fromCompany must not contain control characters'],
-    ['emailconfig', email({ triggers: { 'comment.added': true } }), 'emailServiceConfig.triggers has unknown keys: comment.added'],
-    ['emailconfig', email({ triggers: { 'comment.add': 'true' } }), 'emailServiceConfig.triggers.comment.add must be a boolean'],
+    [
+      'emailconfig',
+      email({ apiKey: 'x'.repeat(4_097) }),
+      'emailServiceConfig.apiKey must have at most 4096 characters',
+    ],
+    [
+      'emailconfig',
+      email({ apiKey: 'a\nb' }),
+      'emailServiceConfig.apiKey must be of visible ASCII characters and spaces, since it is sent in a header',
+    ],
+    [
+      'emailconfig',
+      email({ fromEmail: 'a@example.com\r\nBcc: b@example.com' }),
+      'emailServiceConfig.fromEmail must be an e-mail address, or empty',
+    ],
+    [
+      'emailconfig',
+      email({ fromCompany: 'Acme\r\nBcc: b@example.com' }),
+      'emailServiceConfig.fromCompany must not contain control characters',
+    ],
+    [
+      'emailconfig',
+      email({ triggers: { 'comment.added': true } }),
+      'emailServiceConfig.triggers has unknown keys: comment.added',
+    ],
+    [
+      'emailconfig',
+      email({ triggers: { 'comment.add': 'true' } }),
+      'emailServiceConfig.triggers.comment.add must be a boolean',
+    ],
     ['activityconfig', {}, 'activityServiceConfig is required'],
     ['activityconfig', activity({ enabledTime: '2026-01-01' }), 'activityServiceConfig.enabledTime must be a number'],
-    ['activityconfig', activity({ isEnabled: true, triggers: { comment: { 'comment.add': true } } }), 'activityServiceConfig.triggers.comment has unknown keys: comment.add'],
-    ['activityconfig', activity({ isEnabled: true, triggers: { recorder: { done: true } } }), 'activityServiceConfig.triggers has unknown keys: recorder'],
-    ['notificationconfig', notification({ delayConfig: { delaySeconds: 9 } }), 'notificationServiceConfig.delayConfig.delaySeconds must be at least 10'],
-    ['notificationconfig', notification({ batchConfig: { user: { maxActivities: 51 } } }), 'notificationServiceConfig.batchConfig.user.maxActivities must be at most 50'],
-    ['notificationconfig', notification({ batchConfig: { document: { batchWindowSeconds: 604_801 } } }), 'notificationServiceConfig.batchConfig.document.batchWindowSeconds must be at most 604800'],
-    ['permissionproviderconfig', provider({ authToken: 'ключ' }), 'permissionProviderConfig.authToken must be of visible ASCII characters and spaces, since it is sent in a header'],
-    ['permissionproviderconfig', provider({ permissionProviderUrl: `https://example.com/${'x'.repeat(2_048)}` }), 'permissionProviderConfig.permissionProviderUrl must have at most 2048 characters'],
+    [
+      'activityconfig',
+      activity({ isEnabled: true, triggers: { comment: { 'comment.add': true } } }),
+      'activityServiceConfig.triggers.comment has unknown keys: comment.add',
+    ],
+    [
+      'activityconfig',
+      activity({ isEnabled: true, triggers: { recorder: { done: true } } }),
+      'activityServiceConfig.triggers has unknown keys: recorder',
+    ],
+    [
+      'notificationconfig',
+      notification({ delayConfig: { delaySeconds: 9 } }),
+      'notificationServiceConfig.delayConfig.delaySeconds must be at least 10',
+    ],
+    [
+      'notificationconfig',
+      notification({ batchConfig: { user: { maxActivities: 51 } } }),
+      'notificationServiceConfig.batchConfig.user.maxActivities must be at most 50',
+    ],
+    [
+      'notificationconfig',
+      notification({ batchConfig: { document: { batchWindowSeconds: 604_801 } } }),
+      'notificationServiceConfig.batchConfig.document.batchWindowSeconds must be at most 604800',
+    ],
+    [
+      'permissionproviderconfig',
+      provider({ authToken: 'ключ' }),
+      'permissionProviderConfig.authToken must be of visible ASCII characters and spaces, since it is sent in a header',
+    ],
+    [
+      'permissionproviderconfig',
+      provider({ permissionProviderUrl: `https://example.com/${'x'.repeat(2_048)}` }),
+      'permissionProviderConfig.permissionProviderUrl must have at most 2048 characters',
+    ],
   ])('%s: %j', async (config, data, message) => {
     const { status, body } = await customer.call(pathOf(config, 'update'), data);
-    const general = config === 'emailconfig' && / must be an? (boolean|string|object)$/.test(message) ? ['Invalid email service configuration.'] : [];
+    const general =
+      config === 'emailconfig' && / must be an? (boolean|string|object)$/.test(message)
+        ? ['Invalid email service configuration.']
+        : [];
     expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', general[0] ?? message]);
     const issue = body.error.details.issues[general.length];
     expect([issue.message, issue.path.length > 0]).toEqual([message, true]);
@@ -198,33 +440,106 @@ describe('what is refused', () => {
 });
 
 describe('updates at the same time all survive', () => {
-  const verbs = ['newlyAdded', 'added', 'updated', 'deleted', 'approved', 'assigned', 'reactionAdded', 'reactionDeleted', 'statusChanged', 'priorityChanged'];
-  const types = ['comment.add', 'comment.update', 'comment.delete', 'comment.reaction_add', 'comment.reaction_delete', 'huddle.create', 'huddle.join', 'crdt.update_data', 'recorder.done', 'comment_annotation.add'];
+  const verbs = [
+    'newlyAdded',
+    'added',
+    'updated',
+    'deleted',
+    'approved',
+    'assigned',
+    'reactionAdded',
+    'reactionDeleted',
+    'statusChanged',
+    'priorityChanged',
+  ];
+  const types = [
+    'comment.add',
+    'comment.update',
+    'comment.delete',
+    'comment.reaction_add',
+    'comment.reaction_delete',
+    'huddle.create',
+    'huddle.join',
+    'crdt.update_data',
+    'recorder.done',
+    'comment_annotation.add',
+  ];
   const on = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, true]));
 
   test.each([
-    ['emailconfig', types.map((type) => ({ emailServiceConfig: { triggers: { [type]: true } } })), { emailServiceConfig: { triggers: on(types) } }],
-    ['activityconfig', verbs.map((verb) => ({ activityServiceConfig: { triggers: { comment: { [verb]: true } } } })), { activityServiceConfig: { triggers: { comment: on(verbs) } } }],
-    ['notificationconfig', verbs.map((verb) => ({ notificationServiceConfig: { triggers: { comment: { [verb]: true } } } })), { notificationServiceConfig: { triggers: { comment: on(verbs) } } }],
+    [
+      'emailconfig',
+      types.map((type) => ({ emailServiceConfig: { triggers: { [type]: true } } })),
+      { emailServiceConfig: { triggers: on(types) } },
+    ],
+    [
+      'activityconfig',
+      verbs.map((verb) => ({ activityServiceConfig: { triggers: { comment: { [verb]: true } } } })),
+      { activityServiceConfig: { triggers: { comment: on(verbs) } } },
+    ],
+    [
+      'notificationconfig',
+      verbs.map((verb) => ({ notificationServiceConfig: { triggers: { comment: { [verb]: true } } } })),
+      { notificationServiceConfig: { triggers: { comment: on(verbs) } } },
+    ],
   ])('ten of %s', async (config, updates, expected) => {
     await Promise.all(updates.map((data) => update(config, data)));
     expect(await get(config)).toMatchObject(expected);
   });
 
   test.each([
-    ['emailconfig', { emailServiceConfig: { fromCompany: 'Acme' } }, { useEmailService: true }, { useEmailService: true, emailServiceConfig: { type: 'custom', fromCompany: 'Acme' } }],
-    ['emailconfig', { emailServiceConfig: { apiKey: 'key' } }, { emailServiceConfig: { fromEmail: 'a@example.com' } }, { emailServiceConfig: { apiKey: 'key', fromEmail: 'a@example.com' } }],
-    ['activityconfig', { activityServiceConfig: { immutable: false } }, { activityServiceConfig: { isEnabled: true } }, { activityServiceConfig: { isEnabled: true, immutable: false } }],
-    ['notificationconfig', { notificationServiceConfig: { delayConfig: { isEnabled: true } } }, { notificationServiceConfig: { delayConfig: { delaySeconds: 10 } } }, { notificationServiceConfig: { delayConfig: { isEnabled: true, delaySeconds: 10 } } }],
-    ['permissionproviderconfig', { usePermissionProvider: true }, { permissionProviderConfig: { authToken: 'token' } }, { usePermissionProvider: true, permissionProviderConfig: { authToken: 'token' } }],
-    ['apikeyconfig', { requireJwtToken: true }, { defaultDocumentAccessType: 'restricted' }, { requireJwtToken: true, defaultDocumentAccessType: 'restricted' }],
+    [
+      'emailconfig',
+      { emailServiceConfig: { fromCompany: 'Acme' } },
+      { useEmailService: true },
+      { useEmailService: true, emailServiceConfig: { type: 'custom', fromCompany: 'Acme' } },
+    ],
+    [
+      'emailconfig',
+      { emailServiceConfig: { apiKey: 'key' } },
+      { emailServiceConfig: { fromEmail: 'a@example.com' } },
+      { emailServiceConfig: { apiKey: 'key', fromEmail: 'a@example.com' } },
+    ],
+    [
+      'activityconfig',
+      { activityServiceConfig: { immutable: false } },
+      { activityServiceConfig: { isEnabled: true } },
+      { activityServiceConfig: { isEnabled: true, immutable: false } },
+    ],
+    [
+      'notificationconfig',
+      { notificationServiceConfig: { delayConfig: { isEnabled: true } } },
+      { notificationServiceConfig: { delayConfig: { delaySeconds: 10 } } },
+      { notificationServiceConfig: { delayConfig: { isEnabled: true, delaySeconds: 10 } } },
+    ],
+    [
+      'permissionproviderconfig',
+      { usePermissionProvider: true },
+      { permissionProviderConfig: { authToken: 'token' } },
+      { usePermissionProvider: true, permissionProviderConfig: { authToken: 'token' } },
+    ],
+    [
+      'apikeyconfig',
+      { requireJwtToken: true },
+      { defaultDocumentAccessType: 'restricted' },
+      { requireJwtToken: true, defaultDocumentAccessType: 'restricted' },
+    ],
   ])('two of %s: %j and %j', async (config, one, other, expected) => {
     await Promise.all([update(config, one), update(config, other)]);
     expect(await get(config)).toMatchObject(expected);
   });
 
   test('of several first enablings one seeds, and no value of another is lost to it', async () => {
-    await Promise.all(types.slice(0, 5).map((type) => update('emailconfig', { useEmailService: true, emailServiceConfig: { triggers: { [type]: false } } })));
-    expect((await get('emailconfig')).emailServiceConfig.triggers).toEqual({ ...defaultEmailTriggers, ...Object.fromEntries(types.slice(0, 5).map((type) => [type, false])) });
+    await Promise.all(
+      types
+        .slice(0, 5)
+        .map((type) =>
+          update('emailconfig', { useEmailService: true, emailServiceConfig: { triggers: { [type]: false } } }),
+        ),
+    );
+    expect((await get('emailconfig')).emailServiceConfig.triggers).toEqual({
+      ...defaultEmailTriggers,
+      ...Object.fromEntries(types.slice(0, 5).map((type) => [type, false])),
+    });
   });
 });

@@ -32,25 +32,47 @@ describe('the settings of an API key (facts C1)', () => {
   test('read as never configured, with the owner of its workspace', async () => {
     const { ownerEmail, keyHeaders } = await newWorkspace();
     const { body } = await post(getConfig, keyHeaders, {});
-    expect(body).toEqual({ result: { status: 'success', message: 'API key metadata retrieved successfully.', data: { ...initial, ownerEmail } } });
-  });
-
-  test('an update answers with what was written, keys masked, and nothing else', async () => {
-    const aiModelApiKey = [{ provider: 'anthropic', customerApiKey: 'sk-ant-0123456789-x7Qa' }, { provider: 'openai', customerApiKey: 'short' }];
-    expect(await customer.ok(UPDATE, { enablePrivateComments: true, requireJwtToken: null })).toEqual({ enablePrivateComments: true });
-    expect(await customer.ok(UPDATE, { defaultDocumentAccessType: 'organizationPrivate', aiModelApiKey }))
-      .toEqual({ defaultDocumentAccessType: 'organizationPrivate', aiModelsConfig: { anthropic: { displayText: '****x7Qa' }, openai: { displayText: '****' } } });
-    expect(await customer.ok(GET, {})).toEqual({
-      ...initial, isPrivateCommentsEnabled: true, defaultDocumentAccessType: 'organizationPrivate', aiModelsConfig: { anthropic: { displayText: '****x7Qa' }, openai: { displayText: '****' } },
+    expect(body).toEqual({
+      result: {
+        status: 'success',
+        message: 'API key metadata retrieved successfully.',
+        data: { ...initial, ownerEmail },
+      },
     });
   });
 
-  test('a key of one provider replaces and removes no other\'s; an empty one removes its own', async () => {
-    const set = (provider: string, customerApiKey: string) => customer.ok(UPDATE, { aiModelApiKey: [{ provider, customerApiKey }] });
+  test('an update answers with what was written, keys masked, and nothing else', async () => {
+    const aiModelApiKey = [
+      { provider: 'anthropic', customerApiKey: 'sk-ant-0123456789-x7Qa' },
+      { provider: 'openai', customerApiKey: 'short' },
+    ];
+    expect(await customer.ok(UPDATE, { enablePrivateComments: true, requireJwtToken: null })).toEqual({
+      enablePrivateComments: true,
+    });
+    expect(await customer.ok(UPDATE, { defaultDocumentAccessType: 'organizationPrivate', aiModelApiKey })).toEqual({
+      defaultDocumentAccessType: 'organizationPrivate',
+      aiModelsConfig: { anthropic: { displayText: '****x7Qa' }, openai: { displayText: '****' } },
+    });
+    expect(await customer.ok(GET, {})).toEqual({
+      ...initial,
+      isPrivateCommentsEnabled: true,
+      defaultDocumentAccessType: 'organizationPrivate',
+      aiModelsConfig: { anthropic: { displayText: '****x7Qa' }, openai: { displayText: '****' } },
+    });
+  });
+
+  test("a key of one provider replaces and removes no other's; an empty one removes its own", async () => {
+    const set = (provider: string, customerApiKey: string) =>
+      customer.ok(UPDATE, { aiModelApiKey: [{ provider, customerApiKey }] });
     await set('openai', 'sk-0123456789-0001');
     await set('gemini', 'gm-0123456789-0002');
-    expect(await set('openai', 'sk-0123456789-0003')).toEqual({ aiModelsConfig: { openai: { displayText: '****0003' } } });
-    expect((await customer.ok(GET, {})).aiModelsConfig).toEqual({ openai: { displayText: '****0003' }, gemini: { displayText: '****0002' } });
+    expect(await set('openai', 'sk-0123456789-0003')).toEqual({
+      aiModelsConfig: { openai: { displayText: '****0003' } },
+    });
+    expect((await customer.ok(GET, {})).aiModelsConfig).toEqual({
+      openai: { displayText: '****0003' },
+      gemini: { displayText: '****0002' },
+    });
     expect(await set('openai', '')).toEqual({ aiModelsConfig: {} });
     expect((await customer.ok(GET, {})).aiModelsConfig).toEqual({ gemini: { displayText: '****0002' } });
     await set('gemini', '');
@@ -59,20 +81,48 @@ describe('the settings of an API key (facts C1)', () => {
 
   test('are those of one API key, and not of the workspace', async () => {
     const { ownerEmail, headers, keyHeaders } = await newWorkspace();
-    const { apiKey, authToken } = (await post(createKey, headers, { ownerEmail, type: 'testing', createAuthToken: true })).body.result.data;
+    const { apiKey, authToken } = (
+      await post(createKey, headers, { ownerEmail, type: 'testing', createAuthToken: true })
+    ).body.result.data;
     await customer.call(UPDATE, { requireJwtToken: true }, keyHeaders);
-    const { data } = (await post(getConfig, { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken }, {})).body.result;
+    const { data } = (await post(getConfig, { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken }, {})).body
+      .result;
     expect(data).toEqual({ ...initial, ownerEmail });
   });
 
   test.each([
     ['an unknown field', { requireJwtToken: true, allowEverything: true }, 'data has unknown keys: allowEverything'],
-    ['a field __proto__', JSON.parse('{"requireJwtToken":true,"__proto__":{"requireAutoOrgUser":true}}'), 'data has unknown keys: __proto__'],
+    [
+      'a field __proto__',
+      JSON.parse('{"requireJwtToken":true,"__proto__":{"requireAutoOrgUser":true}}'),
+      'data has unknown keys: __proto__',
+    ],
     ['a text for a boolean', { requireJwtToken: 'true' }, 'requireJwtToken must be a boolean'],
-    ['an unknown access type', { defaultDocumentAccessType: 'private' }, 'defaultDocumentAccessType must be "public" or "restricted" or "organizationPrivate"'],
-    ['an unknown provider', { aiModelApiKey: [{ provider: 'mistral', customerApiKey: 'k' }] }, 'aiModelApiKey[0].provider must be "openai" or "anthropic" or "gemini"'],
-    ['a provider twice', { aiModelApiKey: [{ provider: 'openai', customerApiKey: 'k' }, { provider: 'openai', customerApiKey: 'l' }] }, 'aiModelApiKey must name each provider once'],
-    ['a key of over 4,096 bytes', { aiModelApiKey: [{ provider: 'openai', customerApiKey: 'k'.repeat(4_097) }] }, 'aiModelApiKey[0].customerApiKey must have at most 4096 characters'],
+    [
+      'an unknown access type',
+      { defaultDocumentAccessType: 'private' },
+      'defaultDocumentAccessType must be "public" or "restricted" or "organizationPrivate"',
+    ],
+    [
+      'an unknown provider',
+      { aiModelApiKey: [{ provider: 'mistral', customerApiKey: 'k' }] },
+      'aiModelApiKey[0].provider must be "openai" or "anthropic" or "gemini"',
+    ],
+    [
+      'a provider twice',
+      {
+        aiModelApiKey: [
+          { provider: 'openai', customerApiKey: 'k' },
+          { provider: 'openai', customerApiKey: 'l' },
+        ],
+      },
+      'aiModelApiKey must name each provider once',
+    ],
+    [
+      'a key of over 4,096 bytes',
+      { aiModelApiKey: [{ provider: 'openai', customerApiKey: 'k'.repeat(4_097) }] },
+      'aiModelApiKey[0].customerApiKey must have at most 4096 characters',
+    ],
     ['no key', { aiModelApiKey: [{ provider: 'openai' }] }, 'aiModelApiKey[0].customerApiKey is required'],
   ])('%s is INVALID_ARGUMENT, and nothing is stored', async (_what, data, message) => {
     const { status, body } = await customer.call(UPDATE, data);
@@ -83,8 +133,15 @@ describe('the settings of an API key (facts C1)', () => {
 
 describe('defaultDocumentAccessType', () => {
   const ADD = '/v2/organizations/documents/add';
-  const accessTypes = async (organizationId = 'acme') => Object.fromEntries((await customer.ok('/v2/organizations/documents/get', { organizationId })).map(({ id, accessType }: any) => [id, accessType]));
-  const add = (documentId: string, more: object = {}) => customer.ok(ADD, { organizationId: 'acme', createOrganization: true, documents: [{ documentId }], ...more });
+  const accessTypes = async (organizationId = 'acme') =>
+    Object.fromEntries(
+      (await customer.ok('/v2/organizations/documents/get', { organizationId })).map(({ id, accessType }: any) => [
+        id,
+        accessType,
+      ]),
+    );
+  const add = (documentId: string, more: object = {}) =>
+    customer.ok(ADD, { organizationId: 'acme', createOrganization: true, documents: [{ documentId }], ...more });
 
   test('is what documents are open to that are added from then on, and no others', async () => {
     await add('before');
@@ -98,7 +155,13 @@ describe('defaultDocumentAccessType', () => {
 
   test('is what documents are open to that come with a user', async () => {
     await customer.ok(UPDATE, { defaultDocumentAccessType: 'restricted' });
-    await customer.ok('/v2/users/add', { organizationId: 'acme', createOrganization: true, documentId: 'new', createDocument: true, users: [{ userId: 'ada' }] });
+    await customer.ok('/v2/users/add', {
+      organizationId: 'acme',
+      createOrganization: true,
+      documentId: 'new',
+      createDocument: true,
+      users: [{ userId: 'ada' }],
+    });
     expect(await accessTypes()).toEqual({ new: 'restricted' });
   });
 
@@ -106,11 +169,15 @@ describe('defaultDocumentAccessType', () => {
     await customer.ok(UPDATE, { defaultDocumentAccessType: 'restricted' });
     await add('secret');
     await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'member' }] });
-    const { member } = await customer.ok('/v2/auth/permissions/get', { organizationId: 'acme', userIds: ['member'], documentIds: ['secret'] });
+    const { member } = await customer.ok('/v2/auth/permissions/get', {
+      organizationId: 'acme',
+      userIds: ['member'],
+      documentIds: ['secret'],
+    });
     expect(member.documents.secret).toMatchObject({ errorCode: 'permission_denied', accessType: 'restricted' });
   });
 
-  test('says nothing of folders, nor of documents in them: those have the folder\'s', async () => {
+  test("says nothing of folders, nor of documents in them: those have the folder's", async () => {
     await customer.ok(UPDATE, { defaultDocumentAccessType: 'restricted' });
     await add('filed', { folderId: 'folder', createFolder: true });
     expect(await accessTypes()).toEqual({ filed: 'public' });

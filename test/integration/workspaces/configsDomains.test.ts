@@ -18,48 +18,88 @@ beforeEach(async () => {
 });
 
 const allowed = async (of = customer): Promise<string[]> => (await of.ok(GET, {})).allowedDomains;
-const numbered = (from: number, count: number) => Array.from({ length: count }, (_, index) => `d${from + index}.example`);
+const numbered = (from: number, count: number) =>
+  Array.from({ length: count }, (_, index) => `d${from + index}.example`);
 
 describe('domains (facts C1)', () => {
   test('there are none at first; get needs no body', async () => {
     const { body } = await send(await handlerOf(GET), eventOf(undefined, customer.headers));
-    expect(body).toEqual({ result: { status: 'success', message: 'Allowed domains retrieved successfully.', data: { allowedDomains: [] } } });
+    expect(body).toEqual({
+      result: { status: 'success', message: 'Allowed domains retrieved successfully.', data: { allowedDomains: [] } },
+    });
   });
 
   test('are added bare and once each, in whatever form they were written', async () => {
-    const { body } = await customer.call(ADD, { domains: ['https://www.Example.com:8080/x', 'example.com', '*.example.com', 'http://localhost:3000', 'bücher.example'] });
+    const { body } = await customer.call(ADD, {
+      domains: [
+        'https://www.Example.com:8080/x',
+        'example.com',
+        '*.example.com',
+        'http://localhost:3000',
+        'bücher.example',
+      ],
+    });
     const domains = ['example.com', '*.example.com', 'localhost', 'xn--bcher-kva.example'];
-    expect(body.result).toEqual({ status: 'success', message: 'Domain(s) added successfully to allowed domains.', data: { domainsAdded: domains, skippedDomains: [] } });
+    expect(body.result).toEqual({
+      status: 'success',
+      message: 'Domain(s) added successfully to allowed domains.',
+      data: { domainsAdded: domains, skippedDomains: [] },
+    });
     expect(await allowed()).toEqual(domains);
   });
 
   test('that are there already are skipped, inside a success', async () => {
     await customer.ok(ADD, { domains: ['a.example', 'b.example'] });
-    expect(await customer.ok(ADD, { domains: ['B.example', 'c.example'] })).toEqual({ domainsAdded: ['c.example'], skippedDomains: ['b.example'] });
-    expect(await customer.ok(ADD, { domains: ['a.example'] })).toEqual({ domainsAdded: [], skippedDomains: ['a.example'] });
+    expect(await customer.ok(ADD, { domains: ['B.example', 'c.example'] })).toEqual({
+      domainsAdded: ['c.example'],
+      skippedDomains: ['b.example'],
+    });
+    expect(await customer.ok(ADD, { domains: ['a.example'] })).toEqual({
+      domainsAdded: [],
+      skippedDomains: ['a.example'],
+    });
     expect(await allowed()).toEqual(['a.example', 'b.example', 'c.example']);
   });
 
   test('are removed in whatever form; those that are not there are skipped', async () => {
     await customer.ok(ADD, { domains: ['a.example', 'b.example', '*.b.example'] });
     const { body } = await customer.call(DELETE, { domains: ['https://www.b.example/', 'elsewhere.example'] });
-    expect(body.result).toEqual({ status: 'success', message: 'Domain(s) removed successfully from allowed domains.', data: { domainsRemoved: ['b.example'], skippedDomains: ['elsewhere.example'] } });
+    expect(body.result).toEqual({
+      status: 'success',
+      message: 'Domain(s) removed successfully from allowed domains.',
+      data: { domainsRemoved: ['b.example'], skippedDomains: ['elsewhere.example'] },
+    });
     expect(await allowed()).toEqual(['a.example', '*.b.example']);
   });
 
   test('can be removed where there never were any', async () => {
-    expect(await customer.ok(DELETE, { domains: ['a.example'] })).toEqual({ domainsRemoved: [], skippedDomains: ['a.example'] });
+    expect(await customer.ok(DELETE, { domains: ['a.example'] })).toEqual({
+      domainsRemoved: [],
+      skippedDomains: ['a.example'],
+    });
     expect(await allowed()).toEqual([]);
   });
 
-  test.each([ADD, DELETE])('%s: one that is none is INVALID_ARGUMENT naming its place, and nothing changes', async (path) => {
-    await customer.ok(ADD, { domains: ['a.example'] });
-    const { status, body } = await customer.call(path, { domains: ['a.example', 'b.example', 'exa mple.com', '10.0.0.1', '__proto__'] });
-    expect(status).toBe(400);
-    expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message: 'domains[2] must be a domain such as example.com, *.example.com or localhost' });
-    expect(body.error.details.issues.map((issue: { path: unknown }) => issue.path)).toEqual([['domains', 2], ['domains', 3], ['domains', 4]]);
-    expect(await allowed()).toEqual(['a.example']);
-  });
+  test.each([ADD, DELETE])(
+    '%s: one that is none is INVALID_ARGUMENT naming its place, and nothing changes',
+    async (path) => {
+      await customer.ok(ADD, { domains: ['a.example'] });
+      const { status, body } = await customer.call(path, {
+        domains: ['a.example', 'b.example', 'exa mple.com', '10.0.0.1', '__proto__'],
+      });
+      expect(status).toBe(400);
+      expect(body.error).toMatchObject({
+        status: 'INVALID_ARGUMENT',
+        message: 'domains[2] must be a domain such as example.com, *.example.com or localhost',
+      });
+      expect(body.error.details.issues.map((issue: { path: unknown }) => issue.path)).toEqual([
+        ['domains', 2],
+        ['domains', 3],
+        ['domains', 4],
+      ]);
+      expect(await allowed()).toEqual(['a.example']);
+    },
+  );
 
   test.each([
     [{}, 'domains is required'],
@@ -69,7 +109,8 @@ describe('domains (facts C1)', () => {
     [{ domains: [null] }, 'domains[0] must be a string'],
     [{ domains: numbered(0, 101) }, 'domains must have at most 100 items'],
   ])('%j is INVALID_ARGUMENT: %s', async (data, message) => {
-    for (const path of [ADD, DELETE]) expect((await customer.call(path, data)).body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
+    for (const path of [ADD, DELETE])
+      expect((await customer.call(path, data)).body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
     expect(await allowed()).toEqual([]);
   });
 
@@ -77,18 +118,27 @@ describe('domains (facts C1)', () => {
     for (let from = 0; from < 400; from += 100) await customer.ok(ADD, { domains: numbered(from, 100) });
     await customer.ok(ADD, { domains: numbered(400, 99) });
     const { status, body } = await customer.call(ADD, { domains: ['one.example', 'two.example'] });
-    expect([status, body.error]).toEqual([429, { status: 'RESOURCE_EXHAUSTED', message: 'An API key can allow at most 500 domains.' }]);
+    expect([status, body.error]).toEqual([
+      429,
+      { status: 'RESOURCE_EXHAUSTED', message: 'An API key can allow at most 500 domains.' },
+    ]);
     expect(await allowed()).toEqual(numbered(0, 499));
     await customer.ok(ADD, { domains: ['one.example', 'd0.example'] });
     expect(await allowed()).toHaveLength(500);
-    expect(await customer.ok(ADD, { domains: ['d1.example'] })).toEqual({ domainsAdded: [], skippedDomains: ['d1.example'] });
+    expect(await customer.ok(ADD, { domains: ['d1.example'] })).toEqual({
+      domainsAdded: [],
+      skippedDomains: ['d1.example'],
+    });
     await customer.ok(DELETE, { domains: numbered(0, 1) });
     expect(await customer.ok(ADD, { domains: ['two.example'] })).toMatchObject({ domainsAdded: ['two.example'] });
   });
 
   test('that are added and removed at the same time are all added and removed', async () => {
     await customer.ok(ADD, { domains: numbered(0, 5) });
-    await Promise.all([...numbered(5, 5).map((domain) => customer.ok(ADD, { domains: [domain] })), ...numbered(0, 5).map((domain) => customer.ok(DELETE, { domains: [domain] }))]);
+    await Promise.all([
+      ...numbered(5, 5).map((domain) => customer.ok(ADD, { domains: [domain] })),
+      ...numbered(0, 5).map((domain) => customer.ok(DELETE, { domains: [domain] })),
+    ]);
     expect((await allowed()).sort()).toEqual(numbered(5, 5));
   });
 
@@ -104,7 +154,10 @@ describe('domains (facts C1)', () => {
     await customer.ok(ADD, { domains: ['a.example'] });
     const other = await newCustomer();
     expect(await allowed(other)).toEqual([]);
-    expect(await other.ok(DELETE, { domains: ['a.example'] })).toEqual({ domainsRemoved: [], skippedDomains: ['a.example'] });
+    expect(await other.ok(DELETE, { domains: ['a.example'] })).toEqual({
+      domainsRemoved: [],
+      skippedDomains: ['a.example'],
+    });
     expect(await allowed()).toEqual(['a.example']);
   });
 });

@@ -28,15 +28,26 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 beforeEach(async () => {
   lines = [];
-  for (const method of ['debug', 'info', 'warn', 'error', 'log'] as const) jest.spyOn(console, method).mockImplementation((...texts: unknown[]) => { lines.push(texts.map(String).join(' ')); });
+  for (const method of ['debug', 'info', 'warn', 'error', 'log'] as const)
+    jest.spyOn(console, method).mockImplementation((...texts: unknown[]) => {
+      lines.push(texts.map(String).join(' '));
+    });
   customer = await newCustomer();
 });
-afterEach(() => { jest.restoreAllMocks(); });
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 /** Fails when a text has one of the secrets, plain or in an encoding that hides nothing. */
 function expectNoSecret(text: string): void {
   for (const secret of secrets) {
-    for (const form of [secret, Buffer.from(secret).toString('base64').slice(0, -4), Buffer.from(secret).toString('hex'), encodeURIComponent(secret)]) expect(text).not.toContain(form);
+    for (const form of [
+      secret,
+      Buffer.from(secret).toString('base64').slice(0, -4),
+      Buffer.from(secret).toString('hex'),
+      encodeURIComponent(secret),
+    ])
+      expect(text).not.toContain(form);
   }
 }
 
@@ -54,10 +65,13 @@ describe('no secret of a configuration (design 3)', () => {
     await storeSecrets();
     await storeSecrets({ 'idempotency-key': 'once' });
     const items = await everyItem(engine);
-    expect(items.filter(({ _t }) => ['EmailConfig', 'ApiKeyConfig', 'PermissionProviderConfig', 'Idempotency'].includes(_t))).toHaveLength(6);
+    expect(
+      items.filter(({ _t }) => ['EmailConfig', 'ApiKeyConfig', 'PermissionProviderConfig', 'Idempotency'].includes(_t)),
+    ).toHaveLength(6);
     for (const item of items) {
       expectNoSecret(JSON.stringify(item));
-      for (const value of Object.values(item)) if (value instanceof Uint8Array) expectNoSecret(Buffer.from(value).toString('latin1'));
+      for (const value of Object.values(item))
+        if (value instanceof Uint8Array) expectNoSecret(Buffer.from(value).toString('latin1'));
     }
     expect((await customer.ok(get('emailconfig'), {})).emailServiceConfig.apiKey).toBe(EMAIL_KEY);
     expect((await customer.ok(get('permissionproviderconfig'), {})).permissionProviderConfig.authToken).toBe(TOKEN);
@@ -65,9 +79,23 @@ describe('no secret of a configuration (design 3)', () => {
 
   test('gets into an answer but the two that hand it to its owner', async () => {
     await storeSecrets();
-    for (const config of ['apikeyconfig', 'activityconfig', 'notificationconfig', 'domains']) expectNoSecret(JSON.stringify((await customer.call(get(config), {})).body));
-    expectNoSecret(JSON.stringify((await customer.call(update('permissionproviderconfig'), { permissionProviderConfig: { authToken: TOKEN } })).body));
-    expectNoSecret(JSON.stringify((await customer.call(update('apikeyconfig'), { aiModelApiKey: [{ provider: 'openai', customerApiKey: AI_KEY }] })).body));
+    for (const config of ['apikeyconfig', 'activityconfig', 'notificationconfig', 'domains'])
+      expectNoSecret(JSON.stringify((await customer.call(get(config), {})).body));
+    expectNoSecret(
+      JSON.stringify(
+        (await customer.call(update('permissionproviderconfig'), { permissionProviderConfig: { authToken: TOKEN } }))
+          .body,
+      ),
+    );
+    expectNoSecret(
+      JSON.stringify(
+        (
+          await customer.call(update('apikeyconfig'), {
+            aiModelApiKey: [{ provider: 'openai', customerApiKey: AI_KEY }],
+          })
+        ).body,
+      ),
+    );
   });
 
   test('gets into the message of an error, or into a log line, also when the call fails', async () => {
@@ -75,11 +103,25 @@ describe('no secret of a configuration (design 3)', () => {
     const refused = await Promise.all([
       customer.call(update('emailconfig'), { emailServiceConfig: { apiKey: `${EMAIL_KEY}\n` } }),
       customer.call(update('emailconfig'), { emailServiceConfig: { apiKey: EMAIL_KEY, type: EMAIL_KEY.repeat(9) } }),
-      customer.call(update('emailconfig'), { emailServiceConfig: { apiKey: { key: EMAIL_KEY }, fromEmail: EMAIL_KEY } }),
-      customer.call(update('apikeyconfig'), { aiModelApiKey: [{ provider: 'openai', customerApiKey: AI_KEY }, { provider: 'openai', customerApiKey: AI_KEY }] }),
+      customer.call(update('emailconfig'), {
+        emailServiceConfig: { apiKey: { key: EMAIL_KEY }, fromEmail: EMAIL_KEY },
+      }),
+      customer.call(update('apikeyconfig'), {
+        aiModelApiKey: [
+          { provider: 'openai', customerApiKey: AI_KEY },
+          { provider: 'openai', customerApiKey: AI_KEY },
+        ],
+      }),
       customer.call(update('apikeyconfig'), { aiModelApiKey: [{ provider: AI_KEY, customerApiKey: [AI_KEY] }] }),
-      customer.call(update('permissionproviderconfig'), { permissionProviderConfig: { authToken: TOKEN.repeat(200), permissionProviderUrl: `https://user:${TOKEN}@example.com` } }),
-      customer.call(update('permissionproviderconfig'), { permissionProviderConfig: { permissionProviderUrl: `https://${TOKEN}@127.0.0.1/${TOKEN}` } }),
+      customer.call(update('permissionproviderconfig'), {
+        permissionProviderConfig: {
+          authToken: TOKEN.repeat(200),
+          permissionProviderUrl: `https://user:${TOKEN}@example.com`,
+        },
+      }),
+      customer.call(update('permissionproviderconfig'), {
+        permissionProviderConfig: { permissionProviderUrl: `https://${TOKEN}@127.0.0.1/${TOKEN}` },
+      }),
     ]);
     for (const { status, body } of refused) {
       expect(status).toBe(400);
@@ -87,7 +129,10 @@ describe('no secret of a configuration (design 3)', () => {
     }
     const table = openTable(environment(process.env));
     jest.spyOn(table, 'write').mockRejectedValue(new Error('The table is broken'));
-    for (const [config, data] of [['emailconfig', { emailServiceConfig: { apiKey: EMAIL_KEY } }], ['permissionproviderconfig', { permissionProviderConfig: { authToken: TOKEN } }]] as const) {
+    for (const [config, data] of [
+      ['emailconfig', { emailServiceConfig: { apiKey: EMAIL_KEY } }],
+      ['permissionproviderconfig', { permissionProviderConfig: { authToken: TOKEN } }],
+    ] as const) {
       const { status, body } = await customer.call(update(config), data);
       expect(status).toBe(500);
       expectNoSecret(JSON.stringify(body));
@@ -102,8 +147,17 @@ describe('no secret of a configuration (design 3)', () => {
     const other = await newCustomer();
     await other.ok(update('emailconfig'), { emailServiceConfig: { apiKey: 'another' } });
     const table = openTable(environment(process.env));
-    const [own, foreign] = [await table.get(EmailConfigEntity, { tenant: customer.apiKey }), await table.get(EmailConfigEntity, { tenant: other.apiKey })];
-    await table.write([replace(EmailConfigEntity, { ...foreign!, emailServiceConfig: own!.emailServiceConfig, tenant: other.apiKey }, foreign!._r)]);
+    const [own, foreign] = [
+      await table.get(EmailConfigEntity, { tenant: customer.apiKey }),
+      await table.get(EmailConfigEntity, { tenant: other.apiKey }),
+    ];
+    await table.write([
+      replace(
+        EmailConfigEntity,
+        { ...foreign!, emailServiceConfig: own!.emailServiceConfig, tenant: other.apiKey },
+        foreign!._r,
+      ),
+    ]);
     const { status, body } = await other.call(get('emailconfig'), {});
     expect(status).toBe(500);
     expectNoSecret(JSON.stringify(body));
@@ -112,19 +166,45 @@ describe('no secret of a configuration (design 3)', () => {
 });
 
 describe('the functions of configurations', () => {
-  const endpoints = (Object.values(registry) as Endpoint[]).filter(({ path, twinOf }) => twinOf === undefined && /\/(emailconfig|activityconfig|notificationconfig|apikeyconfig|permissionproviderconfig|domains)\//.test(path));
-  const granted = (endpoint: Endpoint, resource: string) => mergeGrants(capabilitiesOf(endpoint).flatMap(({ grants }) => grants)).find((grant) => grant.resource === resource)?.actions ?? [];
+  const endpoints = (Object.values(registry) as Endpoint[]).filter(
+    ({ path, twinOf }) =>
+      twinOf === undefined &&
+      /\/(emailconfig|activityconfig|notificationconfig|apikeyconfig|permissionproviderconfig|domains)\//.test(path),
+  );
+  const granted = (endpoint: Endpoint, resource: string) =>
+    mergeGrants(capabilitiesOf(endpoint).flatMap(({ grants }) => grants)).find((grant) => grant.resource === resource)
+      ?.actions ?? [];
 
   test('only those may read the master key that seal or open a secret', () => {
-    expect(endpoints.filter((endpoint) => granted(endpoint, 'secret/masterKey').length > 0).map(({ path }) => path).sort())
-      .toEqual([update('apikeyconfig'), get('emailconfig'), update('emailconfig'), get('permissionproviderconfig'), update('permissionproviderconfig')].sort());
+    expect(
+      endpoints
+        .filter((endpoint) => granted(endpoint, 'secret/masterKey').length > 0)
+        .map(({ path }) => path)
+        .sort(),
+    ).toEqual(
+      [
+        update('apikeyconfig'),
+        get('emailconfig'),
+        update('emailconfig'),
+        get('permissionproviderconfig'),
+        update('permissionproviderconfig'),
+      ].sort(),
+    );
   });
 
   test('those that read can put nothing; all of them count calls with UpdateItem', () => {
-    for (const endpoint of endpoints) expect(granted(endpoint, 'table')).toEqual(endpoint.kind === 'read' ? ['GetItem', 'UpdateItem'] : ['GetItem', 'PutItem', 'UpdateItem']);
+    for (const endpoint of endpoints)
+      expect(granted(endpoint, 'table')).toEqual(
+        endpoint.kind === 'read' ? ['GetItem', 'UpdateItem'] : ['GetItem', 'PutItem', 'UpdateItem'],
+      );
   });
 
-  test('those that hand out a secret verify the caller\'s credentials afresh', () => {
-    expect(endpoints.filter(({ freshCredentials }) => freshCredentials).map(({ path }) => path).sort()).toEqual([get('emailconfig'), update('emailconfig'), get('permissionproviderconfig')].sort());
+  test("those that hand out a secret verify the caller's credentials afresh", () => {
+    expect(
+      endpoints
+        .filter(({ freshCredentials }) => freshCredentials)
+        .map(({ path }) => path)
+        .sort(),
+    ).toEqual([get('emailconfig'), update('emailconfig'), get('permissionproviderconfig')].sort());
   });
 });

@@ -23,21 +23,37 @@ let other: TestWorkspace;
 beforeAll(async () => {
   engine = await startEngine({ sdk: true });
   const client = new DynamoDBClient({});
-  client.middlewareStack.add((next, { commandName }) => (args) => {
-    if (commandName === 'GetItemCommand') reads.push({ consistent: (args.input as { ConsistentRead?: boolean }).ConsistentRead === true });
-    return next(args);
-  }, { step: 'initialize' });
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      (args) => {
+        if (commandName === 'GetItemCommand')
+          reads.push({ consistent: (args.input as { ConsistentRead?: boolean }).ConsistentRead === true });
+        return next(args);
+      },
+    { step: 'initialize' },
+  );
   table = new Table(DynamoDBDocumentClient.from(client), TABLE_NAME);
   reads = [];
   mine = await newWorkspace();
   other = await newWorkspace();
 });
 afterAll(() => engine.stop());
-beforeEach(() => { reads = []; });
+beforeEach(() => {
+  reads = [];
+});
 
 /** Stores an API key with tokens of these texts. */
 async function storeKey(apiKey: string, tokens: string[], expiresAt?: number): Promise<void> {
-  await table.write([upsert(ApiKeyEntity, { apiKey, workspaceId: 'ws', tokenHashes: tokens.map(tokenHash), pageKey: new Uint8Array(32), expiresAt, createdAt: 0 })]);
+  await table.write([
+    upsert(ApiKeyEntity, {
+      apiKey,
+      workspaceId: 'ws',
+      tokenHashes: tokens.map(tokenHash),
+      pageKey: new Uint8Array(32),
+      expiresAt,
+      createdAt: 0,
+    }),
+  ]);
 }
 
 describe('every failure is the same', () => {
@@ -53,18 +69,33 @@ describe('every failure is the same', () => {
     ['an unknown key', () => ({ [apiKey]: 'key_unknown', [authToken]: mine.authToken })],
     ['a key of excessive length', () => ({ [apiKey]: 'k'.repeat(513), [authToken]: mine.authToken })],
     ['a wrong token', () => ({ [apiKey]: mine.apiKey, [authToken]: 'wrong' })],
-    ['a token with another last character', () => ({ [apiKey]: mine.apiKey, [authToken]: `${mine.authToken.slice(0, -1)}${mine.authToken.endsWith('A') ? 'B' : 'A'}` })],
-    ['another key\'s token', () => ({ [apiKey]: mine.apiKey, [authToken]: other.authToken })],
-    ['the workspace\'s token', () => ({ [apiKey]: mine.apiKey, [authToken]: mine.workspaceAuthToken })],
-    ['an expired key', async () => {
-      await storeKey('key_expired', ['right'], Date.now());
-      return { [apiKey]: 'key_expired', [authToken]: 'right' };
-    }],
-    ['a key without tokens', async () => {
-      await storeKey('key_tokenless', []);
-      return { [apiKey]: 'key_tokenless', [authToken]: 'any' };
-    }],
-    ['the hash of the token', () => ({ [apiKey]: mine.apiKey, [authToken]: Buffer.from(tokenHash(mine.authToken)).toString('base64') })],
+    [
+      'a token with another last character',
+      () => ({
+        [apiKey]: mine.apiKey,
+        [authToken]: `${mine.authToken.slice(0, -1)}${mine.authToken.endsWith('A') ? 'B' : 'A'}`,
+      }),
+    ],
+    ["another key's token", () => ({ [apiKey]: mine.apiKey, [authToken]: other.authToken })],
+    ["the workspace's token", () => ({ [apiKey]: mine.apiKey, [authToken]: mine.workspaceAuthToken })],
+    [
+      'an expired key',
+      async () => {
+        await storeKey('key_expired', ['right'], Date.now());
+        return { [apiKey]: 'key_expired', [authToken]: 'right' };
+      },
+    ],
+    [
+      'a key without tokens',
+      async () => {
+        await storeKey('key_tokenless', []);
+        return { [apiKey]: 'key_tokenless', [authToken]: 'any' };
+      },
+    ],
+    [
+      'the hash of the token',
+      () => ({ [apiKey]: mine.apiKey, [authToken]: Buffer.from(tokenHash(mine.authToken)).toString('base64') }),
+    ],
   ])('spec 5: %s is PERMISSION_DENIED in one and the same answer', async (_what, headers) => {
     const { status, body } = await post(getOrganizations, await headers(), {});
     expect(status).toBe(403);
@@ -74,18 +105,42 @@ describe('every failure is the same', () => {
   test.each<[string, () => Record<string, string>]>([
     ['no headers', () => ({})],
     ['no token', () => ({ 'x-svc-workspace-id': mine.id })],
-    ['an unknown workspace', () => ({ 'x-svc-workspace-id': 'ws_unknown', 'x-svc-workspace-auth-token': mine.workspaceAuthToken })],
+    [
+      'an unknown workspace',
+      () => ({ 'x-svc-workspace-id': 'ws_unknown', 'x-svc-workspace-auth-token': mine.workspaceAuthToken }),
+    ],
     ['a wrong token', () => ({ 'x-svc-workspace-id': mine.id, 'x-svc-workspace-auth-token': 'f'.repeat(32) })],
-    ['another workspace\'s token', () => ({ 'x-svc-workspace-id': mine.id, 'x-svc-workspace-auth-token': other.workspaceAuthToken })],
-    ['a wrong token beside the right one in the header of API keys', () => ({ 'x-svc-workspace-id': mine.id, 'x-svc-workspace-auth-token': 'wrong', 'x-svc-auth-token': mine.workspaceAuthToken })],
-    ['the token of an API key in the header of API keys', () => ({ 'x-svc-workspace-id': mine.id, 'x-svc-auth-token': mine.authToken })],
-    ['another workspace\'s token in the header of API keys', () => ({ 'x-svc-workspace-id': mine.id, 'x-svc-auth-token': other.workspaceAuthToken })],
-    ['the credentials of an API key', () => ({ 'x-svc-workspace-id': mine.apiKey, 'x-svc-workspace-auth-token': mine.authToken })],
+    [
+      "another workspace's token",
+      () => ({ 'x-svc-workspace-id': mine.id, 'x-svc-workspace-auth-token': other.workspaceAuthToken }),
+    ],
+    [
+      'a wrong token beside the right one in the header of API keys',
+      () => ({
+        'x-svc-workspace-id': mine.id,
+        'x-svc-workspace-auth-token': 'wrong',
+        'x-svc-auth-token': mine.workspaceAuthToken,
+      }),
+    ],
+    [
+      'the token of an API key in the header of API keys',
+      () => ({ 'x-svc-workspace-id': mine.id, 'x-svc-auth-token': mine.authToken }),
+    ],
+    [
+      "another workspace's token in the header of API keys",
+      () => ({ 'x-svc-workspace-id': mine.id, 'x-svc-auth-token': other.workspaceAuthToken }),
+    ],
+    [
+      'the credentials of an API key',
+      () => ({ 'x-svc-workspace-id': mine.apiKey, 'x-svc-workspace-auth-token': mine.authToken }),
+    ],
   ])('spec 5: at workspace level %s is PERMISSION_DENIED in one and the same answer', async (_what, headers) => {
     const { status, body } = await post(getWorkspace, headers(), {});
     expect(status).toBe(403);
     expect(body).toEqual({ error: { status: 'PERMISSION_DENIED', message: 'Invalid auth token for workspace.' } });
-    expect((await post(getKeys, headers(), {})).body).toEqual({ error: { status: 'PERMISSION_DENIED', message: 'Invalid workspace credentials.' } });
+    expect((await post(getKeys, headers(), {})).body).toEqual({
+      error: { status: 'PERMISSION_DENIED', message: 'Invalid workspace credentials.' },
+    });
   });
 
   test('design 4: credentials come first: a stranger learns nothing about the body', async () => {
@@ -102,23 +157,41 @@ describe('the token of a workspace', () => {
 
   test.each<[string, () => Record<string, string>]>([
     ['in the header of API keys', () => ({ [authToken]: mine.workspaceAuthToken })],
-    ['in the header of API keys beside an empty API key and an empty workspace token', () => ({ [authToken]: mine.workspaceAuthToken, 'x-svc-api-key': '', 'x-svc-workspace-auth-token': '' })],
-    ['in its own header, which wins over the header of API keys', () => ({ [authToken]: 'wrong', 'x-svc-workspace-auth-token': mine.workspaceAuthToken })],
+    [
+      'in the header of API keys beside an empty API key and an empty workspace token',
+      () => ({ [authToken]: mine.workspaceAuthToken, 'x-svc-api-key': '', 'x-svc-workspace-auth-token': '' }),
+    ],
+    [
+      'in its own header, which wins over the header of API keys',
+      () => ({ [authToken]: 'wrong', 'x-svc-workspace-auth-token': mine.workspaceAuthToken }),
+    ],
   ])('is accepted %s', async (_where, headers) => {
     const { status, body } = await post(getWorkspace, { [id]: mine.id, ...headers() }, {});
-    expect({ status, id: body.result?.data.id, authToken: body.result?.data.authToken }).toEqual({ status: 200, id: mine.id, authToken: mine.workspaceAuthToken });
+    expect({ status, id: body.result?.data.id, authToken: body.result?.data.authToken }).toEqual({
+      status: 200,
+      id: mine.id,
+      authToken: mine.workspaceAuthToken,
+    });
   });
 
   test('makes a repetition under an Idempotency-Key safe in either header', async () => {
     const rename = { apiKey: mine.apiKey, apiKeyName: 'Renamed' };
-    const [first, second] = [{ [authToken]: mine.workspaceAuthToken }, { 'x-svc-workspace-auth-token': mine.workspaceAuthToken }];
-    for (const headers of [first, second]) expect((await post(renameKey, { [id]: mine.id, ...headers, 'idempotency-key': 'rename-once' }, rename)).status).toBe(200);
+    const [first, second] = [
+      { [authToken]: mine.workspaceAuthToken },
+      { 'x-svc-workspace-auth-token': mine.workspaceAuthToken },
+    ];
+    for (const headers of [first, second])
+      expect(
+        (await post(renameKey, { [id]: mine.id, ...headers, 'idempotency-key': 'rename-once' }, rename)).status,
+      ).toBe(200);
   });
 
   test('is not needed for a call with an API key that names the workspace as well: the id alone selects no level', async () => {
     const { status } = await post(getOrganizations, { ...mine.keyHeaders, [id]: mine.id }, {});
     expect(status).toBe(200);
-    expect((await post(getOrganizations, { [id]: mine.id, [authToken]: mine.workspaceAuthToken }, {})).status).toBe(403);
+    expect((await post(getOrganizations, { [id]: mine.id, [authToken]: mine.workspaceAuthToken }, {})).status).toBe(
+      403,
+    );
   });
 });
 
@@ -132,7 +205,9 @@ describe('what is remembered', () => {
     await storeKey('key_revoked', ['old']);
     await credentials.apiKey('key_revoked', 'old', at(NOW));
     await storeKey('key_revoked', ['new']);
-    await expect(credentials.apiKey('key_revoked', 'old', at(NOW + 9_999))).resolves.toMatchObject({ tenant: 'key_revoked' });
+    await expect(credentials.apiKey('key_revoked', 'old', at(NOW + 9_999))).resolves.toMatchObject({
+      tenant: 'key_revoked',
+    });
     await expect(credentials.apiKey('key_revoked', 'old', at(NOW + 10_000))).rejects.toMatchObject(denied);
     // The last one asks again whether the token is new.
     expect(reads).toEqual([{ consistent: false }, { consistent: false }, { consistent: true }]);
@@ -179,14 +254,23 @@ describe('what is remembered', () => {
     await storeKey('key_second', ['first']);
     await credentials.apiKey('key_second', 'first', at(NOW));
     await storeKey('key_second', ['first', 'second']);
-    await expect(credentials.apiKey('key_second', 'second', at(NOW + 1))).resolves.toMatchObject({ tenant: 'key_second' });
+    await expect(credentials.apiKey('key_second', 'second', at(NOW + 1))).resolves.toMatchObject({
+      tenant: 'key_second',
+    });
     expect(reads).toEqual([{ consistent: false }, { consistent: true }]);
   });
 
   test('accepts a new token at once when the first read is older than the token', async () => {
-    const credentials = new Credentials({ get: async (_entity: unknown, { apiKey }: { apiKey: string }, { eventual }: { eventual: boolean }) => ({
-      apiKey, workspaceId: 'ws', tokenHashes: eventual ? [] : [tokenHash('new')], pageKey: new Uint8Array(32), createdAt: 0, _r: 1,
-    }) } as unknown as Table);
+    const credentials = new Credentials({
+      get: async (_entity: unknown, { apiKey }: { apiKey: string }, { eventual }: { eventual: boolean }) => ({
+        apiKey,
+        workspaceId: 'ws',
+        tokenHashes: eventual ? [] : [tokenHash('new')],
+        pageKey: new Uint8Array(32),
+        createdAt: 0,
+        _r: 1,
+      }),
+    } as unknown as Table);
     await expect(credentials.apiKey('key', 'new', at(NOW))).resolves.toMatchObject({ tenant: 'key' });
   });
 
@@ -196,7 +280,9 @@ describe('what is remembered', () => {
     await expect(credentials.apiKey('key_third', 'second', at(NOW))).rejects.toMatchObject(denied);
     await storeKey('key_third', ['first', 'second']);
     await expect(credentials.apiKey('key_third', 'second', at(NOW + 999))).rejects.toMatchObject(denied);
-    await expect(credentials.apiKey('key_third', 'second', at(NOW + 1_000))).resolves.toMatchObject({ tenant: 'key_third' });
+    await expect(credentials.apiKey('key_third', 'second', at(NOW + 1_000))).resolves.toMatchObject({
+      tenant: 'key_third',
+    });
   });
 
   test('guessing tokens of a known key costs one read per second, and does not disturb its owner', async () => {
@@ -217,14 +303,19 @@ describe('what is remembered', () => {
     await credentials.apiKey('key_rush', 'first', at(NOW));
     await storeKey('key_rush', ['first', 'second']);
     reads = [];
-    const outcomes = await Promise.allSettled(Array.from({ length: 50 }, (_, n) => credentials.apiKey('key_rush', n % 2 ? 'second' : `guess ${n}`, at(NOW + n))));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 50 }, (_, n) =>
+        credentials.apiKey('key_rush', n % 2 ? 'second' : `guess ${n}`, at(NOW + n)),
+      ),
+    );
     expect(reads).toEqual([{ consistent: true }]);
     expect(outcomes.map(({ status }) => status)).toEqual(outcomes.map((_, n) => (n % 2 ? 'fulfilled' : 'rejected')));
   });
 
   test('guessing unknown keys never causes a fresh read', async () => {
     const credentials = new Credentials(table);
-    for (let n = 0; n < 20; n++) await expect(credentials.apiKey('key_nobody', `guess ${n}`, at(NOW + n))).rejects.toMatchObject(denied);
+    for (let n = 0; n < 20; n++)
+      await expect(credentials.apiKey('key_nobody', `guess ${n}`, at(NOW + n))).rejects.toMatchObject(denied);
     expect(reads).toEqual([{ consistent: false }]);
   });
 
@@ -232,7 +323,9 @@ describe('what is remembered', () => {
     const credentials = new Credentials(table);
     const stored = await table.get(WorkspaceEntity, { workspaceId: mine.id });
     await credentials.workspace(mine.id, mine.workspaceAuthToken, at(NOW));
-    await table.write([upsert(WorkspaceEntity, { ...stored!, tokenHashes: [...stored!.tokenHashes, tokenHash('new')] })]);
+    await table.write([
+      upsert(WorkspaceEntity, { ...stored!, tokenHashes: [...stored!.tokenHashes, tokenHash('new')] }),
+    ]);
     await expect(credentials.workspace(mine.id, 'new', at(NOW + 1))).resolves.toMatchObject({ workspaceId: mine.id });
     await table.write([upsert(WorkspaceEntity, stored!)]);
   });
@@ -246,8 +339,10 @@ describe('what is remembered', () => {
 
   test('design 3: implausible headers are refused without a read', async () => {
     const credentials = new Credentials(table);
-    for (const key of [undefined, '', 'k'.repeat(513)]) await expect(credentials.apiKey(key, 't', at(NOW))).rejects.toMatchObject(denied);
-    for (const token of [undefined, '', 't'.repeat(513)]) await expect(credentials.workspace('ws', token, at(NOW))).rejects.toMatchObject(denied);
+    for (const key of [undefined, '', 'k'.repeat(513)])
+      await expect(credentials.apiKey(key, 't', at(NOW))).rejects.toMatchObject(denied);
+    for (const token of [undefined, '', 't'.repeat(513)])
+      await expect(credentials.workspace('ws', token, at(NOW))).rejects.toMatchObject(denied);
     expect(reads).toEqual([]);
   });
 
@@ -257,8 +352,13 @@ describe('what is remembered', () => {
     reads = [];
     await credentials.workspace(mine.id, mine.workspaceAuthToken, at(NOW));
     await table.write([upsert(WorkspaceEntity, { ...stored!, tokenHashes: [] })]);
-    await expect(credentials.workspace(mine.id, mine.workspaceAuthToken, at(NOW + 9_999))).resolves.toMatchObject({ workspaceId: mine.id, ownerEmail: mine.ownerEmail });
-    await expect(credentials.workspace(mine.id, mine.workspaceAuthToken, at(NOW + 10_000))).rejects.toMatchObject(denied);
+    await expect(credentials.workspace(mine.id, mine.workspaceAuthToken, at(NOW + 9_999))).resolves.toMatchObject({
+      workspaceId: mine.id,
+      ownerEmail: mine.ownerEmail,
+    });
+    await expect(credentials.workspace(mine.id, mine.workspaceAuthToken, at(NOW + 10_000))).rejects.toMatchObject(
+      denied,
+    );
     await table.write([upsert(WorkspaceEntity, stored!)]);
     // The last one asks again whether the token is new.
     expect(reads).toEqual([{ consistent: false }, { consistent: false }, { consistent: true }]);
@@ -273,9 +373,22 @@ describe('the memory itself', () => {
     const get = async (_entity: unknown, { apiKey }: { apiKey: string }) => {
       ids.push(apiKey);
       if (failures-- > 0) throw new Error('The table is away');
-      return { apiKey, workspaceId: 'ws', tokenHashes: [tokenHash('t')], pageKey: new Uint8Array(32), createdAt: 0, _r: 1 };
+      return {
+        apiKey,
+        workspaceId: 'ws',
+        tokenHashes: [tokenHash('t')],
+        pageKey: new Uint8Array(32),
+        createdAt: 0,
+        _r: 1,
+      };
     };
-    return { ids, failNext: (times: number) => { failures = times; }, credentials: new Credentials({ get } as unknown as Table) };
+    return {
+      ids,
+      failNext: (times: number) => {
+        failures = times;
+      },
+      credentials: new Credentials({ get } as unknown as Table),
+    };
   }
   const options = { now: 0, fresh: false };
 

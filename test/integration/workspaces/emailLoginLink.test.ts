@@ -17,10 +17,16 @@ import { newWorkspace } from '../../support/workspaces.ts';
 const SENT = { result: { status: 'success', message: 'Login link sent successfully', data: null } };
 
 let engine: Engine;
-beforeAll(async () => { engine = await startEngine(); });
+beforeAll(async () => {
+  engine = await startEngine();
+});
 afterAll(() => engine.stop());
-beforeEach(() => { engine.mails.length = 0; });
-afterEach(() => { jest.restoreAllMocks(); });
+beforeEach(() => {
+  engine.mails.length = 0;
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 const someone = () => `someone-${randomUUID()}@example.com`;
 const sendLink = (email: string, continueUrl: string, to = handler) => post(to, {}, { email, continueUrl });
@@ -36,7 +42,12 @@ describe('a login link', () => {
     expect(await sendLink(ownerEmail, CONTINUE_URL)).toMatchObject({ status: 200, body: SENT });
     const [mail, ...others] = engine.mails;
     expect(others).toEqual([]);
-    expect(mail).toMatchObject({ from: 'no-reply@example.com', to: [ownerEmail], subject: 'Verify your e-mail address', headers: { 'Auto-Submitted': 'auto-generated' } });
+    expect(mail).toMatchObject({
+      from: 'no-reply@example.com',
+      to: [ownerEmail],
+      subject: 'Verify your e-mail address',
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    });
     const link = `https://api.test/v2/workspace/email/verify?token=${tokenIn(mail!.text)}`;
     expect(mail!.text.split('\n')).toContain(link);
     expect(mail!.html).toContain(`href="${link}"`);
@@ -70,8 +81,12 @@ describe('a login link', () => {
   test('design 3: its token is in no log, from its sending to the pressed button', async () => {
     const workspace = await newWorkspace();
     const written: string[] = [];
-    for (const stream of [process.stdout, process.stderr]) jest.spyOn(stream, 'write').mockImplementation((chunk) => written.push(String(chunk)) > 0);
-    for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) jest.spyOn(console, method).mockImplementation((...values) => { written.push(...values.map(String)); });
+    for (const stream of [process.stdout, process.stderr])
+      jest.spyOn(stream, 'write').mockImplementation((chunk) => written.push(String(chunk)) > 0);
+    for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const)
+      jest.spyOn(console, method).mockImplementation((...values) => {
+        written.push(...values.map(String));
+      });
     // Handlers of their own, as the level is read when the log is made.
     const { infoHandlers } = await loggingHandlers();
     await sendLink(workspace.ownerEmail, CONTINUE_URL, infoHandlers.send);
@@ -89,14 +104,25 @@ describe('a login link', () => {
 async function loggingHandlers() {
   process.env.POWERTOOLS_LOG_LEVEL = 'INFO';
   jest.resetModules();
-  const [send, page] = [await import('../../../functions/v2/workspace/email/send-login-link.ts'), await import('../../../functions/v2/workspace/email/verify.ts')];
+  const [send, page] = [
+    await import('../../../functions/v2/workspace/email/send-login-link.ts'),
+    await import('../../../functions/v2/workspace/email/verify.ts'),
+  ];
   return { infoHandlers: { send: send.handler, page: page.handler } };
 }
 
 describe('continueUrl', () => {
   test.each([
-    ['missing', undefined], ['null', null], ['a number', 3], ['empty', ''], ['a word', 'nowhere'], ['a host', 'app.example.com'], ['a script', 'javascript:alert(1)'],
-    ['of FTP', 'ftp://app.example.com'], ['with a user name', 'https://api.test@evil.net/'], ['too long', `https://api.test/${'a'.repeat(2_048)}`],
+    ['missing', undefined],
+    ['null', null],
+    ['a number', 3],
+    ['empty', ''],
+    ['a word', 'nowhere'],
+    ['a host', 'app.example.com'],
+    ['a script', 'javascript:alert(1)'],
+    ['of FTP', 'ftp://app.example.com'],
+    ['with a user name', 'https://api.test@evil.net/'],
+    ['too long', `https://api.test/${'a'.repeat(2_048)}`],
   ])('facts C1: that is %s is INVALID_ARGUMENT', async (_what, continueUrl) => {
     const { ownerEmail } = await newWorkspace();
     const { status, body } = await post(handler, {}, { email: ownerEmail, continueUrl });
@@ -107,10 +133,16 @@ describe('continueUrl', () => {
 
   test('design 3: may lead to the allowed domains of any API key of the workspace, and to the service itself', async () => {
     const workspace = await newWorkspace();
-    const second = (await post(createApiKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing' })).body.result.data.apiKey;
+    const second = (await post(createApiKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing' }))
+      .body.result.data.apiKey;
     await allow(workspace.apiKey, ['app.example.com', 'localhost']);
     await allow(second, ['*.example.org']);
-    for (const url of ['https://app.example.com/a?b=c', 'http://localhost:5173/', 'https://x.example.org', 'https://api.test/x']) {
+    for (const url of [
+      'https://app.example.com/a?b=c',
+      'http://localhost:5173/',
+      'https://x.example.org',
+      'https://api.test/x',
+    ]) {
       expect(await sendLink(workspace.ownerEmail, url)).toMatchObject({ status: 200, body: SENT });
     }
     expect(engine.mails).toHaveLength(4);
@@ -120,24 +152,38 @@ describe('continueUrl', () => {
     const [workspace, other] = [await newWorkspace(), await newWorkspace()];
     await allow(workspace.apiKey, ['app.example.com', '*.example.org']);
     await allow(other.apiKey, ['theirs.example']);
-    for (const url of ['https://evil.net/', 'https://example.com/', 'https://example.org', 'https://app.example.com.evil.net', 'https://theirs.example', 'https://api.test:8443/']) {
+    for (const url of [
+      'https://evil.net/',
+      'https://example.com/',
+      'https://example.org',
+      'https://app.example.com.evil.net',
+      'https://theirs.example',
+      'https://api.test:8443/',
+    ]) {
       const { status, body } = await sendLink(workspace.ownerEmail, url);
-      expect({ status, ...body.error }).toMatchObject({ status: 'INVALID_ARGUMENT', message: 'The continueUrl domain is not allowed.', details: { issues: [{ path: ['continueUrl'] }] } });
+      expect({ status, ...body.error }).toMatchObject({
+        status: 'INVALID_ARGUMENT',
+        message: 'The continueUrl domain is not allowed.',
+        details: { issues: [{ path: ['continueUrl'] }] },
+      });
     }
     expect(engine.mails).toEqual([]);
   });
 });
 
 describe('an address without a workspace', () => {
-  test.each([CONTINUE_URL, 'https://evil.net/', 'nowhere'])('gets the answer of one with a workspace, to %s, and no mail', async (continueUrl) => {
-    const { ownerEmail } = await newWorkspace();
-    const known = await sendLink(ownerEmail, continueUrl);
-    engine.mails.length = 0;
-    const unknown = await sendLink(someone(), continueUrl);
-    expect({ status: unknown.status, body: unknown.body }).toEqual({ status: known.status, body: known.body });
-    expect(Object.keys(unknown.headers).sort()).toEqual(Object.keys(known.headers).sort());
-    expect(engine.mails).toEqual([]);
-  });
+  test.each([CONTINUE_URL, 'https://evil.net/', 'nowhere'])(
+    'gets the answer of one with a workspace, to %s, and no mail',
+    async (continueUrl) => {
+      const { ownerEmail } = await newWorkspace();
+      const known = await sendLink(ownerEmail, continueUrl);
+      engine.mails.length = 0;
+      const unknown = await sendLink(someone(), continueUrl);
+      expect({ status: unknown.status, body: unknown.body }).toEqual({ status: known.status, body: known.body });
+      expect(Object.keys(unknown.headers).sort()).toEqual(Object.keys(known.headers).sort());
+      expect(engine.mails).toEqual([]);
+    },
+  );
 
   test('gets nothing stored', async () => {
     const email = someone();
@@ -150,12 +196,19 @@ describe('an address without a workspace', () => {
 describe('what is refused', () => {
   test.each([[undefined], ['nobody'], [{}]])('facts C1: email %j is INVALID_ARGUMENT', async (email) => {
     const { status, body } = await post(handler, {}, { email, continueUrl: CONTINUE_URL });
-    expect({ status, error: body.error.status, message: body.error.message }).toEqual({ status: 400, error: 'INVALID_ARGUMENT', message: expect.stringMatching(/^email /) });
+    expect({ status, error: body.error.status, message: body.error.message }).toEqual({
+      status: 400,
+      error: 'INVALID_ARGUMENT',
+      message: expect.stringMatching(/^email /),
+    });
   });
 
   test('facts C1: an address of a disposable mail service is INVALID_ARGUMENT', async () => {
     const { status, body } = await sendLink('ada@mailinator.com', CONTINUE_URL);
-    expect({ status, message: body.error.message }).toEqual({ status: 400, message: 'This email domain is not supported.' });
+    expect({ status, message: body.error.message }).toEqual({
+      status: 400,
+      message: 'This email domain is not supported.',
+    });
   });
 
   test('without a sender it is FAILED_PRECONDITION, for every address alike', async () => {
@@ -163,11 +216,22 @@ describe('what is refused', () => {
     const mute = toLambda(endpoint, { ...process.env, MAIL_FROM: '' });
     const answers = [await sendLink(ownerEmail, CONTINUE_URL, mute), await sendLink(someone(), CONTINUE_URL, mute)];
     for (const { status, body } of answers) {
-      expect({ status, body }).toEqual({ status: 400, body: { error: { status: 'FAILED_PRECONDITION', message: 'This service cannot send mail: its operator has not set mailFrom.' } } });
+      expect({ status, body }).toEqual({
+        status: 400,
+        body: {
+          error: {
+            status: 'FAILED_PRECONDITION',
+            message: 'This service cannot send mail: its operator has not set mailFrom.',
+          },
+        },
+      });
     }
   });
 
-  test.each([['TooManyRequestsException', 503, 'UNAVAILABLE'], ['MessageRejected', 500, 'INTERNAL']])('design 4: %s of SES is %i', async (name, status, error) => {
+  test.each([
+    ['TooManyRequestsException', 503, 'UNAVAILABLE'],
+    ['MessageRejected', 500, 'INTERNAL'],
+  ])('design 4: %s of SES is %i', async (name, status, error) => {
     const { ownerEmail } = await newWorkspace();
     jest.spyOn(SesMailer.prototype, 'send').mockRejectedValueOnce(Object.assign(new Error('secret detail'), { name }));
     const answer = await sendLink(ownerEmail, CONTINUE_URL);
@@ -178,12 +242,20 @@ describe('what is refused', () => {
 
 describe('its limits', () => {
   const START = Math.ceil(Date.now() / 3_600_000) * 3_600_000;
-  const LIMITED = { status: 429, body: { error: { status: 'RESOURCE_EXHAUSTED', message: 'Rate limit exceeded for this endpoint. Try again later.' } } };
+  const LIMITED = {
+    status: 429,
+    body: {
+      error: { status: 'RESOURCE_EXHAUSTED', message: 'Rate limit exceeded for this endpoint. Try again later.' },
+    },
+  };
   let addresses = 0;
   const sourceIp = () => `198.51.100.${++addresses}`;
-  const limited = (perAddress: number, perEmail: number) => toLambda(endpoint, {
-    ...process.env, EMAIL_STATUS_PER_MINUTE_PER_ADDRESS: String(perAddress), LOGIN_LINKS_PER_HOUR_PER_EMAIL: String(perEmail),
-  });
+  const limited = (perAddress: number, perEmail: number) =>
+    toLambda(endpoint, {
+      ...process.env,
+      EMAIL_STATUS_PER_MINUTE_PER_ADDRESS: String(perAddress),
+      LOGIN_LINKS_PER_HOUR_PER_EMAIL: String(perEmail),
+    });
 
   test('facts C1: per hour and e-mail address, from wherever the calls come', async () => {
     const [{ ownerEmail }, one] = [await newWorkspace(), limited(1_000, 3)];
@@ -212,7 +284,8 @@ describe('its limits', () => {
     const [email, one] = [someone(), limited(1_000, 2)];
     jest.spyOn(Date, 'now').mockReturnValue(START);
     const statuses = [];
-    for (let i = 0; i < 3; i++) statuses.push((await postFrom(sourceIp(), one, { email, continueUrl: CONTINUE_URL })).status);
+    for (let i = 0; i < 3; i++)
+      statuses.push((await postFrom(sourceIp(), one, { email, continueUrl: CONTINUE_URL })).status);
     expect(statuses).toEqual([200, 200, 429]);
   });
 });

@@ -16,7 +16,9 @@ import { post } from '../../support/requests.ts';
 import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
 
 const DAY = 86_400_000;
-const LIMITED = { error: { status: 'RESOURCE_EXHAUSTED', message: 'Rate limit exceeded for this endpoint. Try again later.' } };
+const LIMITED = {
+  error: { status: 'RESOURCE_EXHAUSTED', message: 'Rate limit exceeded for this endpoint. Try again later.' },
+};
 
 let engine: Engine;
 let table: Table;
@@ -25,7 +27,9 @@ beforeAll(async () => {
   table = openTable(environment(process.env));
 });
 afterAll(() => engine.stop());
-afterEach(() => { jest.restoreAllMocks(); });
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 const status = (ownerEmail: string) => post(handler, {}, { ownerEmail });
 const storedKey = (apiKey: string) => storedItem(engine, ApiKeyEntity.key({ apiKey }));
@@ -45,7 +49,7 @@ async function works({ keyHeaders }: TestWorkspace, now: number): Promise<boolea
   return answered === 200;
 }
 
-describe('the status of an owner\'s address', () => {
+describe("the status of an owner's address", () => {
   test('spec 4.25: an address without a workspace is NOT_FOUND', async () => {
     const { status: code, body } = await status('nobody@example.com');
     expect(code).toBe(404);
@@ -60,7 +64,9 @@ describe('the status of an owner\'s address', () => {
     expect((await status(workspace.ownerEmail)).body).toEqual(unverified);
     await pressButton(token);
     for (let i = 0; i < 3; i++) {
-      expect((await status(workspace.ownerEmail)).body).toEqual({ result: { status: 'success', message: 'Email verified and workspace reactivated', data: { verified: true } } });
+      expect((await status(workspace.ownerEmail)).body).toEqual({
+        result: { status: 'success', message: 'Email verified and workspace reactivated', data: { verified: true } },
+      });
     }
   });
 
@@ -71,12 +77,21 @@ describe('the status of an owner\'s address', () => {
 
   test('spec 4.25: it is public: no credentials are needed, and those that are sent do not matter', async () => {
     const { ownerEmail } = await newWorkspace();
-    const { status: code } = await post(handler, { 'x-svc-api-key': 'unknown', 'x-svc-auth-token': 'wrong' }, { ownerEmail });
+    const { status: code } = await post(
+      handler,
+      { 'x-svc-api-key': 'unknown', 'x-svc-auth-token': 'wrong' },
+      { ownerEmail },
+    );
     expect(code).toBe(200);
   });
 
   test.each([
-    ['missing', undefined], ['empty', ''], ['a word', 'nobody'], ['without a domain', 'a@b'], ['a number', 3], ['too long', `${'a'.repeat(250)}@example.com`],
+    ['missing', undefined],
+    ['empty', ''],
+    ['a word', 'nobody'],
+    ['without a domain', 'a@b'],
+    ['a number', 3],
+    ['too long', `${'a'.repeat(250)}@example.com`],
   ])('spec 4.25: an ownerEmail that is %s is INVALID_ARGUMENT', async (_what, ownerEmail) => {
     const { status: code, body } = await post(handler, {}, { ownerEmail });
     expect(code).toBe(400);
@@ -113,8 +128,21 @@ describe('the API keys of an owner who verifies late', () => {
     const apiKeys = Array.from({ length: 230 }, (_, index) => `key_${String(index).padStart(4, '0')}_${randomUUID()}`);
     for (const apiKey of apiKeys) {
       await table.write([
-        upsert(ApiKeyEntity, { apiKey, workspaceId: workspace.id, tokenHashes: [], pageKey: new Uint8Array(32), expiresAt: 1, createdAt: 0 }),
-        upsert(WorkspaceApiKeyEntity, { workspaceId: workspace.id, apiKey, apiKeyName: 'Key', type: 'testing', createdAt: 0 }),
+        upsert(ApiKeyEntity, {
+          apiKey,
+          workspaceId: workspace.id,
+          tokenHashes: [],
+          pageKey: new Uint8Array(32),
+          expiresAt: 1,
+          createdAt: 0,
+        }),
+        upsert(WorkspaceApiKeyEntity, {
+          workspaceId: workspace.id,
+          apiKey,
+          apiKeyName: 'Key',
+          type: 'testing',
+          createdAt: 0,
+        }),
       ]);
     }
     const other = await newWorkspace();
@@ -127,14 +155,17 @@ describe('the API keys of an owner who verifies late', () => {
 
   test('spec 4.25: those created after the verification never expire, whether the status was asked for or not', async () => {
     const workspace = await newWorkspace();
-    const create = async () => (await post(createApiKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing' })).body.result.data.apiKey as string;
+    const create = async () =>
+      (await post(createApiKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing' })).body.result
+        .data.apiKey as string;
     const before = await create();
     await verify(workspace);
     const between = await create();
     expect(await storedKey(before)).toHaveProperty('expiresAt');
     expect(await storedKey(between)).not.toHaveProperty('expiresAt');
     await status(workspace.ownerEmail);
-    for (const apiKey of [before, between, await create()]) expect(await storedKey(apiKey)).not.toHaveProperty('expiresAt');
+    for (const apiKey of [before, between, await create()])
+      expect(await storedKey(apiKey)).not.toHaveProperty('expiresAt');
   });
 
   test('a token that is reset at the same moment is not lost, nor is the reactivation', async () => {
@@ -144,12 +175,17 @@ describe('the API keys of an owner who verifies late', () => {
     let newToken = '';
     jest.spyOn(table, 'getMany').mockImplementationOnce(async (entity, keys) => {
       const read = await getMany(entity, keys);
-      newToken = (await post(resetAuthToken, workspace.headers, { apiKey: workspace.apiKey })).body.result.data.newAuthToken.token;
+      newToken = (await post(resetAuthToken, workspace.headers, { apiKey: workspace.apiKey })).body.result.data
+        .newAuthToken.token;
       return read as never;
     });
     expect((await status(workspace.ownerEmail)).body.result.data.verified).toBe(true);
     expect(await storedKey(workspace.apiKey)).not.toHaveProperty('expiresAt');
-    const { status: code } = await post(getOrganizations, { ...workspace.keyHeaders, 'x-svc-auth-token': newToken }, {});
+    const { status: code } = await post(
+      getOrganizations,
+      { ...workspace.keyHeaders, 'x-svc-auth-token': newToken },
+      {},
+    );
     expect(code).toBe(200);
   });
 
@@ -185,9 +221,12 @@ describe('the API keys of an owner who verifies late', () => {
 
 describe('the limits of the status', () => {
   const START = Math.ceil(Date.now() / 60_000) * 60_000;
-  const limited = (perAddress: number, perEmail: number) => toLambda(endpoint, {
-    ...process.env, EMAIL_STATUS_PER_MINUTE_PER_ADDRESS: String(perAddress), EMAIL_STATUS_PER_MINUTE_PER_EMAIL: String(perEmail),
-  });
+  const limited = (perAddress: number, perEmail: number) =>
+    toLambda(endpoint, {
+      ...process.env,
+      EMAIL_STATUS_PER_MINUTE_PER_ADDRESS: String(perAddress),
+      EMAIL_STATUS_PER_MINUTE_PER_EMAIL: String(perEmail),
+    });
   const someone = () => `someone-${randomUUID()}@example.com`;
   let addresses = 0;
   const sourceIp = () => `198.51.100.${++addresses}`;
@@ -196,16 +235,24 @@ describe('the limits of the status', () => {
     jest.spyOn(Date, 'now').mockReturnValue(START);
     const functions = Array.from({ length: 5 }, () => limited(1_000, 10));
     const ownerEmail = someone();
-    const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => postFrom(sourceIp(), functions[index % 5]!, { ownerEmail: index % 2 ? ownerEmail : ownerEmail.toUpperCase() })));
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, index) =>
+        postFrom(sourceIp(), functions[index % 5]!, { ownerEmail: index % 2 ? ownerEmail : ownerEmail.toUpperCase() }),
+      ),
+    );
     expect(answers.filter(({ status: code }) => code === 404)).toHaveLength(10);
-    expect(answers.filter(({ status: code, body }) => code === 429 && body.error.message === LIMITED.error.message)).toHaveLength(190);
+    expect(
+      answers.filter(({ status: code, body }) => code === 429 && body.error.message === LIMITED.error.message),
+    ).toHaveLength(190);
   });
 
   test('spec 4.25: of 200 calls at once, to several functions, exactly as many pass as one source address may', async () => {
     jest.spyOn(Date, 'now').mockReturnValue(START);
     const functions = Array.from({ length: 5 }, () => limited(60, 1_000));
     const from = sourceIp();
-    const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => postFrom(from, functions[index % 5]!, { ownerEmail: someone() })));
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => postFrom(from, functions[index % 5]!, { ownerEmail: someone() })),
+    );
     expect(answers.filter(({ status: code }) => code === 404)).toHaveLength(60);
     expect(answers.filter(({ status: code }) => code === 429)).toHaveLength(140);
   });
@@ -241,16 +288,24 @@ describe('the limits of the status', () => {
 describe('a check that fails', () => {
   test('spec 4.25: is INTERNAL in its own words', async () => {
     jest.spyOn(table, 'get').mockRejectedValueOnce(new Error('secret detail'));
-    expect(await status('ada@example.com')).toMatchObject({ status: 500, body: { error: { status: 'INTERNAL', message: 'Failed to verify email status' } } });
+    expect(await status('ada@example.com')).toMatchObject({
+      status: 500,
+      body: { error: { status: 'INTERNAL', message: 'Failed to verify email status' } },
+    });
   });
 
   test('design 4: is UNAVAILABLE when AWS throttles', async () => {
-    jest.spyOn(table, 'get').mockRejectedValueOnce(Object.assign(new Error('slow down'), { name: 'ThrottlingException' }));
+    jest
+      .spyOn(table, 'get')
+      .mockRejectedValueOnce(Object.assign(new Error('slow down'), { name: 'ThrottlingException' }));
     expect(await status('ada@example.com')).toMatchObject({ status: 503, body: { error: { status: 'UNAVAILABLE' } } });
   });
 
   test('spec 4.25: has these words for nothing else: what fails before it is INTERNAL like everywhere', async () => {
     jest.spyOn(table, 'countUp').mockRejectedValueOnce(new Error('secret detail'));
-    expect((await status('ada@example.com')).body.error).toMatchObject({ status: 'INTERNAL', message: expect.stringMatching(/^Internal error\. Quote the request id /) });
+    expect((await status('ada@example.com')).body.error).toMatchObject({
+      status: 'INTERNAL',
+      message: expect.stringMatching(/^Internal error\. Quote the request id /),
+    });
   });
 });

@@ -21,7 +21,9 @@ beforeAll(async () => {
   table = openTable(environment(process.env));
 });
 afterAll(() => engine.stop());
-afterEach(() => { jest.restoreAllMocks(); });
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 const workspaceItem = ({ id }: TestWorkspace) => storedItem(engine, WorkspaceEntity.key({ workspaceId: id }));
 const isVerified = async (workspace: TestWorkspace) => (await workspaceItem(workspace))?.verifiedAt !== undefined;
@@ -45,7 +47,9 @@ describe('opening a login link', () => {
     const { status, html } = await openLink(token);
     expect(status).toBe(200);
     expect(html).toContain(`<strong>${workspace.ownerEmail}</strong>`);
-    expect(html).toContain(`<form method="post" action="verify"><input type="hidden" name="token" value="${token}"><button>`);
+    expect(html).toContain(
+      `<form method="post" action="verify"><input type="hidden" name="token" value="${token}"><button>`,
+    );
     expect(html.match(/<button|<form|<input|<a /g)).toHaveLength(3);
   });
 
@@ -53,9 +57,12 @@ describe('opening a login link', () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     const before = await everyItem(engine);
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => openLink(token, { method: index % 2 ? 'HEAD' : 'GET' })));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => openLink(token, { method: index % 2 ? 'HEAD' : 'GET' })),
+    );
     expect(answers.every(({ status }) => status === 200)).toBe(true);
-    for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS']) expect((await openLink(token, { method })).status).toBe(405);
+    for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS'])
+      expect((await openLink(token, { method })).status).toBe(405);
     expect(await everyItem(engine)).toEqual(before);
     expect(await isVerified(workspace)).toBe(false);
     expect((await pressButton(token)).status).toBe(200);
@@ -83,14 +90,18 @@ describe('pressing its button', () => {
     await expectGone(await pressButton(token));
     await expectGone(await openLink(token));
     expect(await workspaceItem(workspace)).toEqual(verified);
-    expect((await everyItem(engine)).filter((item) => item._t === LoginLinkEntity.type && item.workspaceId === workspace.id)).toEqual([]);
+    expect(
+      (await everyItem(engine)).filter((item) => item._t === LoginLinkEntity.type && item.workspaceId === workspace.id),
+    ).toEqual([]);
   });
 
   test('design 3: works once under 20 at the same time, to several functions', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     const functions = Array.from({ length: 4 }, () => toPage(page));
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => pressButton(token, functions[index % 4])));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => pressButton(token, functions[index % 4])),
+    );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     for (const answer of answers.filter(({ status }) => status !== 200)) await expectGone(answer);
     expect(await isVerified(workspace)).toBe(true);
@@ -135,7 +146,9 @@ describe('pressing its button', () => {
       expect((await pressButton(token)).status).toBe(200);
       return query(...(args as Parameters<Table['query']>)) as never;
     });
-    const { apiKey } = (await post(createApiKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing' })).body.result.data;
+    const { apiKey } = (
+      await post(createApiKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing' })
+    ).body.result.data;
     expect(await storedItem(engine, ApiKeyEntity.key({ apiKey }))).not.toHaveProperty('expiresAt');
   });
 
@@ -163,7 +176,12 @@ describe('pressing its button', () => {
 
 describe('a text that is no token', () => {
   test.each([
-    ['missing', undefined], ['empty', ''], ['short', 'abc'], ['two tokens', `${'a'.repeat(43)},${'b'.repeat(43)}`], ['long', 'a'.repeat(10_000)], ['key parts', 'LOGIN_LINK#x'],
+    ['missing', undefined],
+    ['empty', ''],
+    ['short', 'abc'],
+    ['two tokens', `${'a'.repeat(43)},${'b'.repeat(43)}`],
+    ['long', 'a'.repeat(10_000)],
+    ['key parts', 'LOGIN_LINK#x'],
     ['markup', '"><script>alert(1)</script>'],
   ])('that is %s gets the same page as an unknown one, and is not repeated on it', async (_what, token) => {
     const get = jest.spyOn(table, 'get');
@@ -186,7 +204,8 @@ describe('a hostile continueUrl', () => {
     const workspace = await newWorkspace();
     await table.write([upsert(AllowedDomainsEntity, { tenant: workspace.apiKey, domains: ['app.example.com'] })]);
     const { html } = await pressButton(await mailedToken(engine, workspace, continueUrl));
-    const [, href = ''] = /<a class="button" href="([^"]*)" rel="noreferrer">Continue to app\.example\.com<\/a>/.exec(html) ?? [];
+    const [, href = ''] =
+      /<a class="button" href="([^"]*)" rel="noreferrer">Continue to app\.example\.com<\/a>/.exec(html) ?? [];
     expect(unescaped(href)).toBe(new URL(continueUrl).href);
     expect(html).not.toMatch(/<(script|img)|'on|"on/);
   });
@@ -196,7 +215,9 @@ test('every page that a link leads to may be kept by nobody and tells nobody whe
   const token = await mailedToken(engine, await newWorkspace());
   for (const shown of [await openLink(token), await pressButton(token), await pressButton(token)]) {
     expect(shown.headers).toMatchObject({
-      'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', 'referrer-policy': 'no-referrer',
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
       'content-security-policy': expect.stringContaining("form-action 'self'"),
     });
   }

@@ -18,9 +18,17 @@ beforeAll(async () => {
   table = openTable(environment(process.env));
 });
 afterAll(() => engine.stop());
-beforeEach(async () => { workspace = await newWorkspace(); });
+beforeEach(async () => {
+  workspace = await newWorkspace();
+});
 
-const create = (data: object) => post(createKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing', createAuthToken: true, ...data });
+const create = (data: object) =>
+  post(createKey, workspace.headers, {
+    ownerEmail: workspace.ownerEmail,
+    type: 'testing',
+    createAuthToken: true,
+    ...data,
+  });
 
 /** Creates a key and returns a function that reads a configuration of it. */
 async function created(data: object): Promise<(config: string) => Promise<any>> {
@@ -33,7 +41,10 @@ async function created(data: object): Promise<(config: string) => Promise<any>> 
 
 describe('creating an API key with settings', () => {
   test('stores the allowed domains as bare hosts, and the local host when asked for', async () => {
-    const read = await created({ allowedDomains: ['https://www.app.example:8443/x', '*.example.org', 'app.example'], addLocalHostToAllowedDomains: true });
+    const read = await created({
+      allowedDomains: ['https://www.app.example:8443/x', '*.example.org', 'app.example'],
+      addLocalHostToAllowedDomains: true,
+    });
     expect((await read('domains')).allowedDomains).toEqual(['app.example', '*.example.org', 'localhost', '127.0.0.1']);
   });
 
@@ -46,37 +57,92 @@ describe('creating an API key with settings', () => {
   });
 
   test('turns e-mail on with its configuration, and keeps the key of the provider readable', async () => {
-    const read = await created({ useEmailService: true, emailServiceConfig: { type: 'sendgrid', apiKey: 'provider-key', fromEmail: 'notes@example.com', triggers: { 'comment.add': false } } });
+    const read = await created({
+      useEmailService: true,
+      emailServiceConfig: {
+        type: 'sendgrid',
+        apiKey: 'provider-key',
+        fromEmail: 'notes@example.com',
+        triggers: { 'comment.add': false },
+      },
+    });
     expect(await read('emailconfig')).toEqual({
       useEmailService: true,
       emailServiceConfig: {
-        type: 'sendgrid', apiKey: 'provider-key', fromEmail: 'notes@example.com', fromCompany: '', commentTemplateId: '', tagTemplateId: '', triggers: { ...defaultEmailTriggers, 'comment.add': false },
+        type: 'sendgrid',
+        apiKey: 'provider-key',
+        fromEmail: 'notes@example.com',
+        fromCompany: '',
+        commentTemplateId: '',
+        tagTemplateId: '',
+        triggers: { ...defaultEmailTriggers, 'comment.add': false },
       },
     });
   });
 
   test.each([
-    ['stores the default triggers of e-mail while the service is off', { setDefaultEmailTriggers: true }, { useEmailService: false, triggers: defaultEmailTriggers }],
-    ['stores the default triggers of e-mail with the service', { useEmailService: true, setDefaultEmailTriggers: true }, { useEmailService: true, triggers: defaultEmailTriggers }],
-    ['stores no triggers of e-mail when the defaults are declined', { useEmailService: true, setDefaultEmailTriggers: false }, { useEmailService: true, triggers: undefined }],
-    ['stores only the triggers of e-mail that are sent when the defaults are declined', { useEmailService: true, setDefaultEmailTriggers: false, emailServiceConfig: { triggers: { 'comment.add': true } } }, { useEmailService: true, triggers: { 'comment.add': true } }],
+    [
+      'stores the default triggers of e-mail while the service is off',
+      { setDefaultEmailTriggers: true },
+      { useEmailService: false, triggers: defaultEmailTriggers },
+    ],
+    [
+      'stores the default triggers of e-mail with the service',
+      { useEmailService: true, setDefaultEmailTriggers: true },
+      { useEmailService: true, triggers: defaultEmailTriggers },
+    ],
+    [
+      'stores no triggers of e-mail when the defaults are declined',
+      { useEmailService: true, setDefaultEmailTriggers: false },
+      { useEmailService: true, triggers: undefined },
+    ],
+    [
+      'stores only the triggers of e-mail that are sent when the defaults are declined',
+      {
+        useEmailService: true,
+        setDefaultEmailTriggers: false,
+        emailServiceConfig: { triggers: { 'comment.add': true } },
+      },
+      { useEmailService: true, triggers: { 'comment.add': true } },
+    ],
   ])('%s', async (_title, data, { useEmailService, triggers }) => {
     const config = await (await created(data))('emailconfig');
     expect([config.useEmailService, config.emailServiceConfig.triggers]).toEqual([useEmailService, triggers]);
   });
 
   test('turns webhooks on with their configuration and the default triggers, and keeps the token readable', async () => {
-    const read = await created({ useWebhookService: true, webhookServiceConfig: { authToken: 'hook-token', rawNotificationUrl: 'https://hooks.example.com/raw' } });
+    const read = await created({
+      useWebhookService: true,
+      webhookServiceConfig: { authToken: 'hook-token', rawNotificationUrl: 'https://hooks.example.com/raw' },
+    });
     expect(await read('webhookconfig')).toEqual({
       useWebhookService: true,
-      webhookServiceConfig: { authToken: 'hook-token', rawNotificationUrl: 'https://hooks.example.com/raw', processedNotificationUrl: '', enableDataProtection: false, triggers: defaultWebhookTriggers },
+      webhookServiceConfig: {
+        authToken: 'hook-token',
+        rawNotificationUrl: 'https://hooks.example.com/raw',
+        processedNotificationUrl: '',
+        enableDataProtection: false,
+        triggers: defaultWebhookTriggers,
+      },
     });
   });
 
   test.each([
-    ['turns notifications on with the default triggers', { useNotificationService: true }, { useNotificationService: true, notificationServiceConfig: { triggers: defaultNotificationTriggers } }],
-    ['stores the default triggers of notifications while the service is off', { setDefaultNotificationTriggers: true }, { useNotificationService: false, notificationServiceConfig: { triggers: defaultNotificationTriggers } }],
-    ['turns notifications on without triggers when the defaults are declined', { useNotificationService: true, setDefaultNotificationTriggers: false }, { useNotificationService: true, notificationServiceConfig: {} }],
+    [
+      'turns notifications on with the default triggers',
+      { useNotificationService: true },
+      { useNotificationService: true, notificationServiceConfig: { triggers: defaultNotificationTriggers } },
+    ],
+    [
+      'stores the default triggers of notifications while the service is off',
+      { setDefaultNotificationTriggers: true },
+      { useNotificationService: false, notificationServiceConfig: { triggers: defaultNotificationTriggers } },
+    ],
+    [
+      'turns notifications on without triggers when the defaults are declined',
+      { useNotificationService: true, setDefaultNotificationTriggers: false },
+      { useNotificationService: true, notificationServiceConfig: {} },
+    ],
   ])('%s', async (_title, data, config) => {
     expect(await (await created(data))('notificationconfig')).toEqual(config);
   });
@@ -89,9 +155,18 @@ describe('creating an API key with settings', () => {
   test('writes all settings in the transaction of the key', async () => {
     const write = table.write.bind(table);
     const transactions: number[] = [];
-    table.write = async (ops) => { transactions.push(ops.length); return write(ops); };
+    table.write = async (ops) => {
+      transactions.push(ops.length);
+      return write(ops);
+    };
     try {
-      await create({ allowedDomains: ['app.example'], useEmailService: true, useWebhookService: true, useNotificationService: true, requireAutoOrgUser: true });
+      await create({
+        allowedDomains: ['app.example'],
+        useEmailService: true,
+        useWebhookService: true,
+        useNotificationService: true,
+        requireAutoOrgUser: true,
+      });
     } finally {
       table.write = write;
     }
@@ -107,25 +182,66 @@ describe('creating an API key with settings', () => {
   test.each([
     ['a switch that is no boolean', { useEmailService: 'whatever' }, 'useEmailService must be a boolean'],
     ['domains that are no list', { allowedDomains: 7 }, 'allowedDomains must be an array'],
-    ['a domain that is none', { allowedDomains: ['app.example', '10.0.0.1'] }, 'allowedDomains[1] must be a domain such as example.com, *.example.com or localhost'],
-    ['an unknown trigger', { emailServiceConfig: { triggers: { 'comment.added': true } } }, 'emailServiceConfig.triggers has unknown keys: comment.added'],
-    ['a webhook URL that is not public', { webhookServiceConfig: { rawNotificationUrl: 'http://10.0.0.1/' } }, 'webhookServiceConfig.rawNotificationUrl must not lead to a loopback, private or reserved address'],
-    ['encryption without a key', { webhookServiceConfig: { encryptData: true } }, expect.stringContaining('webhookServiceConfig.publicKey')],
-    ['an unsupported region of a production key', { type: 'production', persistenceDBRegion: 'mars' }, 'persistenceDBRegion must be us-east-1, the region of this service'],
-    ['an empty region of a production key', { type: 'production', realtimeDBRegion: '' }, 'realtimeDBRegion must be us-east-1, the region of this service'],
+    [
+      'a domain that is none',
+      { allowedDomains: ['app.example', '10.0.0.1'] },
+      'allowedDomains[1] must be a domain such as example.com, *.example.com or localhost',
+    ],
+    [
+      'an unknown trigger',
+      { emailServiceConfig: { triggers: { 'comment.added': true } } },
+      'emailServiceConfig.triggers has unknown keys: comment.added',
+    ],
+    [
+      'a webhook URL that is not public',
+      { webhookServiceConfig: { rawNotificationUrl: 'http://10.0.0.1/' } },
+      'webhookServiceConfig.rawNotificationUrl must not lead to a loopback, private or reserved address',
+    ],
+    [
+      'encryption without a key',
+      { webhookServiceConfig: { encryptData: true } },
+      expect.stringContaining('webhookServiceConfig.publicKey'),
+    ],
+    [
+      'an unsupported region of a production key',
+      { type: 'production', persistenceDBRegion: 'mars' },
+      'persistenceDBRegion must be us-east-1, the region of this service',
+    ],
+    [
+      'an empty region of a production key',
+      { type: 'production', realtimeDBRegion: '' },
+      'realtimeDBRegion must be us-east-1, the region of this service',
+    ],
   ])('refuses %s and creates no key', async (_what, data, message) => {
     const { status, body } = await create(data);
-    expect({ status, error: body.error }).toMatchObject({ status: 400, error: { status: 'INVALID_ARGUMENT', message } });
+    expect({ status, error: body.error }).toMatchObject({
+      status: 400,
+      error: { status: 'INVALID_ARGUMENT', message },
+    });
     const keys = await post(await handlerOf('/v2/workspace/apikeys/get'), workspace.headers, {});
     expect(keys.body.result.data).toHaveLength(1);
   });
 
   test('accepts the own region for a production key, and any region for a testing key', async () => {
     expect(MASTER_KEY_SECRET_ARN).toContain(':us-east-1:');
-    for (const data of [{ type: 'production', persistenceDBRegion: 'us-east-1' }, { persistenceDBRegion: 'mars', realtimeDBRegion: '' }]) expect((await create(data)).status).toBe(200);
+    for (const data of [
+      { type: 'production', persistenceDBRegion: 'us-east-1' },
+      { persistenceDBRegion: 'mars', realtimeDBRegion: '' },
+    ])
+      expect((await create(data)).status).toBe(200);
   });
 
   test('ignores the fields that only the operator sets', async () => {
-    expect((await create({ planInfo: { type: 'paid' }, customPlanInfo: 1, workspaceId: 'ws_other', isSuperWorkspace: true, platform: 'x' })).status).toBe(200);
+    expect(
+      (
+        await create({
+          planInfo: { type: 'paid' },
+          customPlanInfo: 1,
+          workspaceId: 'ws_other',
+          isSuperWorkspace: true,
+          platform: 'x',
+        })
+      ).status,
+    ).toBe(200);
   });
 });

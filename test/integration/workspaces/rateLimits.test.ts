@@ -26,7 +26,11 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 
 /** Sends calls of one class at one time, one after the other, and returns how many were answered. */
-async function answered(buckets: RateBuckets, calls: number, taking: { tenant: string; limitClass?: 'read' | 'write'; perSecond?: number; now?: number }): Promise<number> {
+async function answered(
+  buckets: RateBuckets,
+  calls: number,
+  taking: { tenant: string; limitClass?: 'read' | 'write'; perSecond?: number; now?: number },
+): Promise<number> {
   let count = 0;
   for (let i = 0; i < calls; i++) {
     const taken = buckets.take({ limitClass: 'read', now: NOW, ...taking });
@@ -42,7 +46,8 @@ describe('the buckets of calls', () => {
     const move = jest.spyOn(table, 'moveOn');
     const processes = Array.from({ length: 4 }, () => new RateBuckets(table, limits));
     let count = 0;
-    for (let round = 0; round < 100; round++) for (const one of processes) count += await answered(one, 1, { tenant: 'shared' });
+    for (let round = 0; round < 100; round++)
+      for (const one of processes) count += await answered(one, 1, { tenant: 'shared' });
     expect(count).toBeGreaterThanOrEqual(40);
     // Two calls are a tenth of a second's worth.
     expect(count).toBeLessThanOrEqual(40 + 2 * 4 * 2);
@@ -69,11 +74,13 @@ describe('the buckets of calls', () => {
   test('hold the limit in a process while the table fails, and settle all calls once it answers', async () => {
     let fails = true;
     const moved: number[] = [];
-    const away = { moveOn: async (...args: Parameters<Table['moveOn']>) => {
-      if (fails) throw new Error('The table is away');
-      moved.push(args[2].by);
-      return args[2].from;
-    } } as unknown as Table;
+    const away = {
+      moveOn: async (...args: Parameters<Table['moveOn']>) => {
+        if (fails) throw new Error('The table is away');
+        moved.push(args[2].by);
+        return args[2].from;
+      },
+    } as unknown as Table;
     const buckets = new RateBuckets(away, limits);
     let failures = 0;
     let count = 0;
@@ -92,7 +99,8 @@ describe('the buckets of calls', () => {
 });
 
 describe('an API key that sends too many calls', () => {
-  const handlerWith = (variables: Record<string, string>) => toLambda(getOrganizations, { ...process.env, ...variables });
+  const handlerWith = (variables: Record<string, string>) =>
+    toLambda(getOrganizations, { ...process.env, ...variables });
 
   test('gets RESOURCE_EXHAUSTED with retry-after, which other API keys do not notice', async () => {
     const handler = handlerWith({ READS_PER_SECOND_PER_KEY: '1', CALL_BURST_SECONDS: '3' });
@@ -101,7 +109,10 @@ describe('an API key that sends too many calls', () => {
     expect(outcomes.slice(0, 3).map(({ status }) => status)).toEqual([200, 200, 200]);
     const { status, headers, body } = outcomes[4]!;
     expect(status).toBe(429);
-    expect(body.error).toEqual({ status: 'RESOURCE_EXHAUSTED', message: expect.stringMatching(/^The API key sends too many reads\. Send the request again after [12] s\.$/) });
+    expect(body.error).toEqual({
+      status: 'RESOURCE_EXHAUSTED',
+      message: expect.stringMatching(/^The API key sends too many reads\. Send the request again after [12] s\.$/),
+    });
     expect(headers['retry-after']).toMatch(/^[12]$/);
     expect(headers['x-request-id']).toBeTruthy();
     const other = await newWorkspace();
@@ -114,17 +125,36 @@ describe('npm run workspace -- limits', () => {
 
   test('shows and sets the limits of an API key, and a function applies them', async () => {
     const { apiKey, keyHeaders } = await newWorkspace();
-    expect(await limitsOf(apiKey)).toEqual({ apiKey, callsPerSecond: { read: 'default', write: 'default', expensive: 'default' } });
-    expect(await limitsOf(apiKey, 'read=1', 'expensive=7')).toEqual({ apiKey, callsPerSecond: { read: 1, write: 'default', expensive: 7 } });
-    expect(await limitsOf(apiKey, 'expensive=default')).toEqual({ apiKey, callsPerSecond: { read: 1, write: 'default', expensive: 'default' } });
+    expect(await limitsOf(apiKey)).toEqual({
+      apiKey,
+      callsPerSecond: { read: 'default', write: 'default', expensive: 'default' },
+    });
+    expect(await limitsOf(apiKey, 'read=1', 'expensive=7')).toEqual({
+      apiKey,
+      callsPerSecond: { read: 1, write: 'default', expensive: 7 },
+    });
+    expect(await limitsOf(apiKey, 'expensive=default')).toEqual({
+      apiKey,
+      callsPerSecond: { read: 1, write: 'default', expensive: 'default' },
+    });
     const handler = toLambda(getOrganizations, { ...process.env, CALL_BURST_SECONDS: '1' });
     const statuses = [];
     for (let i = 0; i < 3; i++) statuses.push((await post(handler, keyHeaders, {})).status);
     expect(statuses).toContain(429);
-    expect(await limitsOf(apiKey, 'read=default')).toEqual({ apiKey, callsPerSecond: { read: 'default', write: 'default', expensive: 'default' } });
+    expect(await limitsOf(apiKey, 'read=default')).toEqual({
+      apiKey,
+      callsPerSecond: { read: 'default', write: 'default', expensive: 'default' },
+    });
   });
 
-  test.each([[['read=0'], 'read must be'], [['read=100001'], 'read must be'], [['read=1.5'], 'read must be'], [['read='], 'read must be'], [['reads=5'], 'reads'], [['5'], '5']])('%j is refused', async (args, message) => {
+  test.each([
+    [['read=0'], 'read must be'],
+    [['read=100001'], 'read must be'],
+    [['read=1.5'], 'read must be'],
+    [['read='], 'read must be'],
+    [['reads=5'], 'reads'],
+    [['5'], '5'],
+  ])('%j is refused', async (args, message) => {
     await expect(command(['limits', 'key_1', ...args], process.env)).rejects.toThrow(message);
   });
 
@@ -136,5 +166,6 @@ describe('npm run workspace -- limits', () => {
 test('calls of editors, extraction, semantic search and user data are expensive, and no others are', () => {
   const isExpensive = (path: string) => /\/crdt\/|\/agents\/extract$|\/memory\/search$|\/users\/data\//.test(path);
   expect(limitClasses).toContain('expensive');
-  for (const [path, endpoint] of cases) expect([path, endpoint.limitClass]).toEqual([path, isExpensive(path) ? 'expensive' : undefined]);
+  for (const [path, endpoint] of cases)
+    expect([path, endpoint.limitClass]).toEqual([path, isExpensive(path) ? 'expensive' : undefined]);
 });

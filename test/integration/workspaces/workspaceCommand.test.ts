@@ -10,16 +10,29 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { handler as getOrganizations } from '../../../functions/v2/organizations/get.ts';
 import { handler as getWorkspace } from '../../../functions/v2/workspace/get.ts';
-import { createVerifiedWorkspace, type FoundWorkspace, run, type WorkspaceCredentials } from '../../../infra/commands/workspace.ts';
+import {
+  createVerifiedWorkspace,
+  type FoundWorkspace,
+  run,
+  type WorkspaceCredentials,
+} from '../../../infra/commands/workspace.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';
 import { createWorkspaces } from '../../../lib/workspaces/workspaces.ts';
-import { type Engine, MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import {
+  type Engine,
+  MASTER_KEY_SECRET_ARN,
+  SIGNING_KEY_SECRET_ARN,
+  startEngine,
+  TABLE_NAME,
+} from '../../support/engine.ts';
 import { storedItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
 
 let engine: Engine;
-beforeAll(async () => { engine = await startEngine(); });
+beforeAll(async () => {
+  engine = await startEngine();
+});
 afterAll(() => engine.stop());
 
 interface Outcome {
@@ -40,14 +53,22 @@ function operate(args: string[], env: NodeJS.ProcessEnv = process.env, name = 'w
 
 /** A CloudFormation that knows one stack and its outputs. */
 async function startCloudFormation(stack: string, outputs: Record<string, string>): Promise<Server> {
-  const members = Object.entries(outputs).map(([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`);
+  const members = Object.entries(outputs).map(
+    ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
+  );
   const server = createServer(async (request, response) => {
     const asked = new URLSearchParams(await text(request)).get('StackName');
     response.setHeader('content-type', 'text/xml');
     if (asked === stack) {
-      response.end(`<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>${stack}</StackName><Outputs>${members.join('')}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`);
+      response.end(
+        `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>${stack}</StackName><Outputs>${members.join('')}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
+      );
     } else {
-      response.writeHead(400).end(`<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id ${asked} does not exist</Message></Error></ErrorResponse>`);
+      response
+        .writeHead(400)
+        .end(
+          `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id ${asked} does not exist</Message></Error></ErrorResponse>`,
+        );
     }
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -61,9 +82,20 @@ describe('npm run workspace', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const credentials = JSON.parse(stdout) as WorkspaceCredentials;
     expect(Object.keys(credentials)).toEqual(['workspaceId', 'workspaceAuthToken', 'apiKey', 'authToken']);
-    const shown = await post(getWorkspace, { 'x-svc-workspace-id': credentials.workspaceId, 'x-svc-workspace-auth-token': credentials.workspaceAuthToken }, {});
-    expect(shown.body.result.data).toMatchObject({ name: 'Operated workspace', owner: { email: 'operated@example.com', name: 'Operated' } });
-    const called = await post(getOrganizations, { 'x-svc-api-key': credentials.apiKey, 'x-svc-auth-token': credentials.authToken }, {});
+    const shown = await post(
+      getWorkspace,
+      { 'x-svc-workspace-id': credentials.workspaceId, 'x-svc-workspace-auth-token': credentials.workspaceAuthToken },
+      {},
+    );
+    expect(shown.body.result.data).toMatchObject({
+      name: 'Operated workspace',
+      owner: { email: 'operated@example.com', name: 'Operated' },
+    });
+    const called = await post(
+      getOrganizations,
+      { 'x-svc-api-key': credentials.apiKey, 'x-svc-auth-token': credentials.authToken },
+      {},
+    );
     expect(called.status).toBe(200);
     expect((await storedItem(engine, WorkspaceEntity.key(credentials)))?.verifiedAt).toBeGreaterThan(0);
     const key = await storedItem(engine, ApiKeyEntity.key(credentials));
@@ -72,8 +104,16 @@ describe('npm run workspace', () => {
   });
 
   test('design 3: an address that has a workspace is refused in one line', async () => {
-    await createVerifiedWorkspace({ email: 'twice@example.com', env: environment(process.env), now: 1_800_000_000_000 });
-    expect(await operate(['create', 'Twice@example.com'])).toEqual({ code: 1, stdout: '', stderr: 'A workspace already exists for Twice@example.com.\n' });
+    await createVerifiedWorkspace({
+      email: 'twice@example.com',
+      env: environment(process.env),
+      now: 1_800_000_000_000,
+    });
+    expect(await operate(['create', 'Twice@example.com'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'A workspace already exists for Twice@example.com.\n',
+    });
   });
 
   test.each([
@@ -82,11 +122,23 @@ describe('npm run workspace', () => {
     ['no address', ['create'], /^Usage: /],
     ['too much', ['create', 'ada@example.com', 'eve@example.com'], /^Usage: /],
     ['an unknown option', ['create', 'ada@example.com', '--mane', 'Ada'], /^Unknown option '--mane'.*\n\nUsage: /s],
-    ['an option without its value', ['create', 'ada@example.com', '--name'], /^Option '--name <value>' argument missing\n\nUsage: /],
-    ['something else than an address', ['create', 'ada'], /^The e-mail address "ada" is not valid: must be an e-mail address\n\nUsage: /],
+    [
+      'an option without its value',
+      ['create', 'ada@example.com', '--name'],
+      /^Option '--name <value>' argument missing\n\nUsage: /,
+    ],
+    [
+      'something else than an address',
+      ['create', 'ada'],
+      /^The e-mail address "ada" is not valid: must be an e-mail address\n\nUsage: /,
+    ],
     ['nothing to show', ['show'], /^Usage: /],
     ['a name for what is shown', ['show', 'ada@example.com', '--name', 'Ada'], /^Usage: /],
-    ['a directory of no run', ['show', 'ada@example.com', '--local', 'nowhere'], /^There is no nowhere\/operator\.json/],
+    [
+      'a directory of no run',
+      ['show', 'ada@example.com', '--local', 'nowhere'],
+      /^There is no nowhere\/operator\.json/,
+    ],
     ['an empty name', ['create', 'ada@example.com', '--name', ''], /^--name "" is not valid: .*\n\nUsage: /],
   ])('conventions: with %s it explains itself', async (_what, args, message) => {
     await expect(run(args, process.env)).rejects.toThrow(message);
@@ -103,21 +155,50 @@ describe('npm run workspace', () => {
     expect(await run(['--help'], process.env)).toMatch(/^Usage: npm run workspace -- create <email>/);
   });
 
-  test.each([['workspace', ['create', 'ada@example.com']], ['deliveries', ['status']], ['checkDeploy', []]] as const)('conventions: without a region, %s says what to set', async (name, args) => {
-    const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !/^AWS_|_ARN$|_URL$|^TABLE_NAME$|^SERVICE_NAME$/.test(key)));
-    expect(await operate([...args], { ...env, AWS_CONFIG_FILE: '/dev/null', AWS_SHARED_CREDENTIALS_FILE: '/dev/null', AWS_EC2_METADATA_DISABLED: 'true' }, name))
-      .toEqual({ code: 1, stdout: '', stderr: 'No AWS region is known: set AWS_REGION, or AWS_PROFILE to a profile with a region.\n' });
+  test.each([
+    ['workspace', ['create', 'ada@example.com']],
+    ['deliveries', ['status']],
+    ['checkDeploy', []],
+  ] as const)('conventions: without a region, %s says what to set', async (name, args) => {
+    const env = Object.fromEntries(
+      Object.entries(process.env).filter(([key]) => !/^AWS_|_ARN$|_URL$|^TABLE_NAME$|^SERVICE_NAME$/.test(key)),
+    );
+    expect(
+      await operate(
+        [...args],
+        {
+          ...env,
+          AWS_CONFIG_FILE: '/dev/null',
+          AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+          AWS_EC2_METADATA_DISABLED: 'true',
+        },
+        name,
+      ),
+    ).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'No AWS region is known: set AWS_REGION, or AWS_PROFILE to a profile with a region.\n',
+    });
   });
 
   test('conventions: without credentials it says what to set', async () => {
     const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !/^AWS_|_URL$/.test(key)));
-    const { code, stderr } = await operate(['create', 'ada@example.com'], { ...env, AWS_REGION: 'us-east-1', AWS_CONFIG_FILE: '/dev/null', AWS_SHARED_CREDENTIALS_FILE: '/dev/null', AWS_EC2_METADATA_DISABLED: 'true' });
+    const { code, stderr } = await operate(['create', 'ada@example.com'], {
+      ...env,
+      AWS_REGION: 'us-east-1',
+      AWS_CONFIG_FILE: '/dev/null',
+      AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+      AWS_EC2_METADATA_DISABLED: 'true',
+    });
     expect(code).toBe(1);
     expect(stderr).toMatch(/^There are no AWS credentials: set AWS_PROFILE .*\n$/);
   });
 
   test('design 3: what AWS refuses is said in a line, without a stack trace', async () => {
-    const { code, stdout, stderr } = await operate(['create', 'ada@example.com'], { ...process.env, TABLE_NAME: 'elsewhere' });
+    const { code, stdout, stderr } = await operate(['create', 'ada@example.com'], {
+      ...process.env,
+      TABLE_NAME: 'elsewhere',
+    });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr.trim().split('\n')).toHaveLength(1);
     expect(stderr).toMatch(/table|resource/i);
@@ -127,15 +208,29 @@ describe('npm run workspace', () => {
 describe('npm run workspace -- show', () => {
   const show = async (subject: string) => JSON.parse(await run(['show', subject], process.env)) as FoundWorkspace;
 
-  test('finds a workspace by its owner\'s address in any case, by its id and by an API key, and shows no credentials', async () => {
-    const made = await createVerifiedWorkspace({ email: 'Found@example.com', name: 'Found', env: environment(process.env), now: 1_800_000_000_000 }) as WorkspaceCredentials;
+  test("finds a workspace by its owner's address in any case, by its id and by an API key, and shows no credentials", async () => {
+    const made = (await createVerifiedWorkspace({
+      email: 'Found@example.com',
+      name: 'Found',
+      env: environment(process.env),
+      now: 1_800_000_000_000,
+    })) as WorkspaceCredentials;
     await run(['advanced-webhooks', made.apiKey, 'off'], process.env);
     const shown = await show('found@EXAMPLE.com');
     expect(shown).toEqual({
       workspaceId: made.workspaceId,
       workspaceName: 'Found workspace',
       owner: { email: 'Found@example.com', name: 'Found', verified: '2027-01-15T08:00:00.000Z' },
-      apiKeys: [{ apiKey: made.apiKey, apiKeyName: expect.any(String), type: 'testing', createdAt: '2027-01-15T08:00:00.000Z', expiresAt: 'never', advancedWebhooks: 'off' }],
+      apiKeys: [
+        {
+          apiKey: made.apiKey,
+          apiKeyName: expect.any(String),
+          type: 'testing',
+          createdAt: '2027-01-15T08:00:00.000Z',
+          expiresAt: 'never',
+          advancedWebhooks: 'off',
+        },
+      ],
     });
     expect([await show(made.workspaceId), await show(made.apiKey)]).toEqual([shown, shown]);
     expect(JSON.stringify(shown)).not.toMatch(new RegExp(`${made.authToken}|${made.workspaceAuthToken}|oken`));
@@ -144,20 +239,38 @@ describe('npm run workspace -- show', () => {
   test('shows until when the keys of an owner work who has not verified the address', async () => {
     const now = 1_800_000_000_000;
     const env = environment(process.env);
-    const created = await createWorkspaces.open(env).create({ ownerEmail: 'late@example.com', name: undefined }, { keysExpireAt: now + 1_000 }, now);
-    expect(await show('late@example.com')).toMatchObject({ owner: { verified: 'no' }, apiKeys: [{ expiresAt: '2027-01-15T08:00:01.000Z', advancedWebhooks: 'on' }] });
+    const created = await createWorkspaces
+      .open(env)
+      .create({ ownerEmail: 'late@example.com', name: undefined }, { keysExpireAt: now + 1_000 }, now);
+    expect(await show('late@example.com')).toMatchObject({
+      owner: { verified: 'no' },
+      apiKeys: [{ expiresAt: '2027-01-15T08:00:01.000Z', advancedWebhooks: 'on' }],
+    });
     expect(created).not.toBe('exists');
   });
 
   test.each(['nobody@example.com', 'ws_none', 'key_none'])('says that there is none of %s', async (subject) => {
-    await expect(show(subject)).rejects.toThrow(`There is no workspace of ${subject}: no owner has this address, no workspace this id, and it is no API key.`);
+    await expect(show(subject)).rejects.toThrow(
+      `There is no workspace of ${subject}: no owner has this address, no workspace this id, and it is no API key.`,
+    );
   });
 });
 
 describe('where the settings come from', () => {
-  const outputs = { TableName: TABLE_NAME, MasterKeySecretArn: MASTER_KEY_SECRET_ARN, SigningKeySecretArn: SIGNING_KEY_SECRET_ARN, ServiceName: 'stacked' };
+  const outputs = {
+    TableName: TABLE_NAME,
+    MasterKeySecretArn: MASTER_KEY_SECRET_ARN,
+    SigningKeySecretArn: SIGNING_KEY_SECRET_ARN,
+    ServiceName: 'stacked',
+  };
   let cloudFormation: Server;
-  afterEach(() => new Promise((closed) => { cloudFormation.close(closed); cloudFormation.closeAllConnections(); }));
+  afterEach(
+    () =>
+      new Promise((closed) => {
+        cloudFormation.close(closed);
+        cloudFormation.closeAllConnections();
+      }),
+  );
 
   test.each([
     ['named by --stack', 'Staging', ['--stack', 'Staging']],
@@ -171,7 +284,9 @@ describe('where the settings come from', () => {
 
   test('design 3: what the environment says wins over the stack', async () => {
     cloudFormation = await startCloudFormation('CollaborationBackend', outputs);
-    const created = JSON.parse(await run(['create', 'mixed@example.com'], { SERVICE_NAME: 'own' })) as WorkspaceCredentials;
+    const created = JSON.parse(
+      await run(['create', 'mixed@example.com'], { SERVICE_NAME: 'own' }),
+    ) as WorkspaceCredentials;
     expect(issuerOf(created.authToken)).toBe('own');
   });
 
@@ -180,8 +295,13 @@ describe('where the settings come from', () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'run-'));
     const { TABLE_NAME: name, SERVICE_NAME } = process.env;
     try {
-      await writeFile(join(dataDir, 'operator.json'), JSON.stringify({ TABLE_NAME: name, MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN, SERVICE_NAME: 'locally' }));
-      const created = JSON.parse(await run(['create', 'local@example.com', '--local', dataDir], {})) as WorkspaceCredentials;
+      await writeFile(
+        join(dataDir, 'operator.json'),
+        JSON.stringify({ TABLE_NAME: name, MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN, SERVICE_NAME: 'locally' }),
+      );
+      const created = JSON.parse(
+        await run(['create', 'local@example.com', '--local', dataDir], {}),
+      ) as WorkspaceCredentials;
       expect(issuerOf(created.authToken)).toBe('locally');
     } finally {
       process.env.SERVICE_NAME = SERVICE_NAME;
@@ -191,8 +311,12 @@ describe('where the settings come from', () => {
 
   test('conventions: a stack that does not exist, or has not all outputs, is named', async () => {
     cloudFormation = await startCloudFormation('Old', { TableName: TABLE_NAME });
-    await expect(run(['create', 'x@example.com'], {})).rejects.toThrow('Stack with id CollaborationBackend does not exist');
-    await expect(run(['create', 'x@example.com', '--stack', 'Old'], {})).rejects.toThrow('The stack Old has no output MasterKeySecretArn, and MASTER_KEY_SECRET_ARN is not set.');
+    await expect(run(['create', 'x@example.com'], {})).rejects.toThrow(
+      'Stack with id CollaborationBackend does not exist',
+    );
+    await expect(run(['create', 'x@example.com', '--stack', 'Old'], {})).rejects.toThrow(
+      'The stack Old has no output MasterKeySecretArn, and MASTER_KEY_SECRET_ARN is not set.',
+    );
   });
 });
 
@@ -205,7 +329,9 @@ describe('createVerifiedWorkspace', () => {
   test('it gives "exists" for an address that has a workspace, and needs four settings only', async () => {
     const env = environment({ TABLE_NAME, MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN, SERVICE_NAME: 'svc' });
     const options = { email: 'demo@example.com', env, now: 1_800_000_000_000 };
-    expect(await createVerifiedWorkspace(options)).toMatchObject({ workspaceAuthToken: expect.stringMatching(/^[0-9a-f]{32}$/) });
+    expect(await createVerifiedWorkspace(options)).toMatchObject({
+      workspaceAuthToken: expect.stringMatching(/^[0-9a-f]{32}$/),
+    });
     expect(await createVerifiedWorkspace(options)).toBe('exists');
   });
 });

@@ -16,7 +16,9 @@ import { virtualTime } from '../../support/virtualTime.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
 
 let engine: Engine;
-beforeAll(async () => { engine = await startEngine(); });
+beforeAll(async () => {
+  engine = await startEngine();
+});
 afterAll(() => engine.stop());
 
 const DAY = 86_400_000;
@@ -25,7 +27,10 @@ const someone = () => `someone-${randomUUID()}@example.com`;
 /** Calls a handler as if from another address. */
 function postFrom(sourceIp: string, to: Handler, data: unknown): Promise<Response> {
   const event = eventOf(JSON.stringify({ data }));
-  return send(to, { ...event, requestContext: { ...event.requestContext, http: { ...event.requestContext.http, sourceIp } } });
+  return send(to, {
+    ...event,
+    requestContext: { ...event.requestContext, http: { ...event.requestContext.http, sourceIp } },
+  });
 }
 
 /** The endpoint under another setting. */
@@ -35,13 +40,27 @@ function creating(settings: Record<string, string>): Handler {
 
 describe('what a new workspace is', () => {
   test('facts B1: it has an owner, a token of 32 hex characters and a first API key', async () => {
-    const { status, body } = await post(handler, {}, { ownerEmail: 'ada@example.com', name: 'Ada Lovelace', workspaceName: 'Engines', avatar: 'https://example.com/ada.png' });
+    const { status, body } = await post(
+      handler,
+      {},
+      {
+        ownerEmail: 'ada@example.com',
+        name: 'Ada Lovelace',
+        workspaceName: 'Engines',
+        avatar: 'https://example.com/ada.png',
+      },
+    );
     expect(status).toBe(200);
     expect(body.result).toMatchObject({ status: 'success', message: 'Workspace created successfully' });
     const { id, name, owner, authToken, apiKeyList } = body.result.data;
     expect(id).toMatch(/^ws_[0-9A-Za-z]{27}$/);
     expect(name).toBe('Engines');
-    expect(owner).toEqual({ email: 'ada@example.com', id: expect.stringMatching(/^usr_/), name: 'Ada Lovelace', avatar: 'https://example.com/ada.png' });
+    expect(owner).toEqual({
+      email: 'ada@example.com',
+      id: expect.stringMatching(/^usr_/),
+      name: 'Ada Lovelace',
+      avatar: 'https://example.com/ada.png',
+    });
     expect(authToken).toMatch(/^[0-9a-f]{32}$/);
     const [[apiKey, shown]] = Object.entries(apiKeyList) as [[string, unknown]];
     expect(apiKey).toMatch(/^key_[0-9A-Za-z]{27}$/);
@@ -51,7 +70,11 @@ describe('what a new workspace is', () => {
   });
 
   test('facts B1: the name defaults to the address and the workspace is named after it', async () => {
-    const { body } = await post(handler, {}, { ownerEmail: 'Grace.Hopper@example.com', name: null, workspaceName: null });
+    const { body } = await post(
+      handler,
+      {},
+      { ownerEmail: 'Grace.Hopper@example.com', name: null, workspaceName: null },
+    );
     expect(body.result.data).toMatchObject({
       name: 'Grace.Hopper@example.com workspace',
       owner: { email: 'Grace.Hopper@example.com', name: 'Grace.Hopper@example.com', avatar: '' },
@@ -79,23 +102,38 @@ describe('what a new workspace is', () => {
     const before = Date.now();
     const owned = await post(handler, {}, { ownerEmail: someone(), expiresInMs: 3_600_000 });
     const { id, authToken, owner, apiKeyList } = owned.body.result.data;
-    const { apiKey: second } = (await post(createKey, { 'x-svc-workspace-id': id, 'x-svc-workspace-auth-token': authToken }, { ownerEmail: owner.email, type: 'testing' })).body.result.data;
+    const { apiKey: second } = (
+      await post(
+        createKey,
+        { 'x-svc-workspace-id': id, 'x-svc-workspace-auth-token': authToken },
+        { ownerEmail: owner.email, type: 'testing' },
+      )
+    ).body.result.data;
     const expiryOf = async (apiKey: string) => (await storedItem(engine, ApiKeyEntity.key({ apiKey })))?.expiresAt;
     for (const apiKey of [Object.keys(apiKeyList)[0]!, second]) {
       expect(await expiryOf(apiKey)).toBeGreaterThanOrEqual(before + 3_600_000);
       expect(await expiryOf(apiKey)).toBeLessThanOrEqual(Date.now() + 3_600_000);
     }
-    const strict = await post(creating({ UNVERIFIED_GRACE_DAYS: '1' }), {}, { ownerEmail: someone(), expiresInMs: 172_800_000 });
+    const strict = await post(
+      creating({ UNVERIFIED_GRACE_DAYS: '1' }),
+      {},
+      { ownerEmail: someone(), expiresInMs: 172_800_000 },
+    );
     expect(await expiryOf(Object.keys(strict.body.result.data.apiKeyList)[0]!)).toBeLessThanOrEqual(Date.now() + DAY);
   });
 
-  test.each([59_999, 172_800_001, 60_000.5, '60000'])('is not made with expiresInMs %j, which must be 60,000 to 172,800,000', async (expiresInMs) => {
-    const { status, body } = await post(handler, {}, { ownerEmail: someone(), expiresInMs });
-    expect([status, body.error.message]).toEqual([400, expect.stringMatching(/^expiresInMs must be /)]);
-  });
+  test.each([59_999, 172_800_001, 60_000.5, '60000'])(
+    'is not made with expiresInMs %j, which must be 60,000 to 172,800,000',
+    async (expiresInMs) => {
+      const { status, body } = await post(handler, {}, { ownerEmail: someone(), expiresInMs });
+      expect([status, body.error.message]).toEqual([400, expect.stringMatching(/^expiresInMs must be /)]);
+    },
+  );
 
   test('answers an unexpected failure of its creation with the documented text', async () => {
-    const write = jest.spyOn(openTable(environment(process.env)), 'write').mockRejectedValueOnce(new Error('unexpected'));
+    const write = jest
+      .spyOn(openTable(environment(process.env)), 'write')
+      .mockRejectedValueOnce(new Error('unexpected'));
     try {
       const { status, body } = await post(handler, {}, { ownerEmail: someone() });
       expect([status, body.error]).toEqual([500, { status: 'INTERNAL', message: 'Failed to create workspace' }]);
@@ -106,7 +144,11 @@ describe('what a new workspace is', () => {
 
   test('workspace/get shows the same, with the token that the caller sent', async () => {
     const created = (await post(handler, {}, { ownerEmail: someone() })).body.result.data;
-    const { status, body } = await post(getWorkspace, { 'x-svc-workspace-id': created.id, 'x-svc-workspace-auth-token': created.authToken }, {});
+    const { status, body } = await post(
+      getWorkspace,
+      { 'x-svc-workspace-id': created.id, 'x-svc-workspace-auth-token': created.authToken },
+      {},
+    );
     expect(status).toBe(200);
     expect(body.result).toEqual({ status: 'success', message: 'Workspace retrieved successfully', data: created });
   });
@@ -117,15 +159,43 @@ describe('what is refused', () => {
     ['without an address', {}, 'ownerEmail is required'],
     ['with something else than an address', { ownerEmail: 'ada' }, 'ownerEmail must be an e-mail address'],
     ['with an address of another type', { ownerEmail: 42 }, 'ownerEmail must be a string'],
-    ['with an address of more than 254 characters', { ownerEmail: `${'a'.repeat(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.example.com` }, 'ownerEmail must have at most 254 characters'],
+    [
+      'with an address of more than 254 characters',
+      { ownerEmail: `${'a'.repeat(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.example.com` },
+      'ownerEmail must have at most 254 characters',
+    ],
     ['with an empty name', { ownerEmail: 'x@example.com', name: '' }, 'name must not be empty'],
-    ['with a name of more than 200 characters', { ownerEmail: 'x@example.com', name: 'x'.repeat(600) }, 'name must have at most 200 characters'],
-    ['with a lone surrogate in the name', { ownerEmail: 'x@example.com', name: '\ud800' }, 'name must be well-formed Unicode'],
-    ['with a workspace name of more than 200 characters', { ownerEmail: 'x@example.com', workspaceName: 'x'.repeat(201) }, 'workspaceName must have at most 200 characters'],
-    ['with a picture that is no web address', { ownerEmail: 'x@example.com', avatar: 'javascript:alert(1)' }, 'avatar must be a valid http(s) URL'],
-    ['with a picture of more than 2000 characters', { ownerEmail: 'x@example.com', avatar: `https://example.com/${'x'.repeat(2000)}` }, 'avatar must have at most 2000 characters'],
+    [
+      'with a name of more than 200 characters',
+      { ownerEmail: 'x@example.com', name: 'x'.repeat(600) },
+      'name must have at most 200 characters',
+    ],
+    [
+      'with a lone surrogate in the name',
+      { ownerEmail: 'x@example.com', name: '\ud800' },
+      'name must be well-formed Unicode',
+    ],
+    [
+      'with a workspace name of more than 200 characters',
+      { ownerEmail: 'x@example.com', workspaceName: 'x'.repeat(201) },
+      'workspaceName must have at most 200 characters',
+    ],
+    [
+      'with a picture that is no web address',
+      { ownerEmail: 'x@example.com', avatar: 'javascript:alert(1)' },
+      'avatar must be a valid http(s) URL',
+    ],
+    [
+      'with a picture of more than 2000 characters',
+      { ownerEmail: 'x@example.com', avatar: `https://example.com/${'x'.repeat(2000)}` },
+      'avatar must have at most 2000 characters',
+    ],
     ['with a disposable address', { ownerEmail: 'x@mailinator.com' }, 'This email domain is not supported.'],
-    ['with a disposable address of a subdomain', { ownerEmail: 'x@eu.Mailinator.com' }, 'This email domain is not supported.'],
+    [
+      'with a disposable address of a subdomain',
+      { ownerEmail: 'x@eu.Mailinator.com' },
+      'This email domain is not supported.',
+    ],
   ])('facts B1: creation %s is INVALID_ARGUMENT', async (_what, data, message) => {
     const { status, body } = await post(handler, {}, data);
     expect(status).toBe(400);
@@ -134,7 +204,9 @@ describe('what is refused', () => {
   });
 
   test('facts B1: limits are inclusive: an address of 254 and names of 200 characters are accepted', async () => {
-    const ownerEmail = `${'a'.repeat(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(55)}.example.com`.slice(-254);
+    const ownerEmail = `${'a'.repeat(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(55)}.example.com`.slice(
+      -254,
+    );
     expect(ownerEmail).toHaveLength(254);
     const { status } = await post(handler, {}, { ownerEmail, name: 'n'.repeat(200), workspaceName: 'w'.repeat(200) });
     expect(status).toBe(200);
@@ -145,7 +217,10 @@ describe('what is refused', () => {
     expect((await post(handler, {}, { ownerEmail })).status).toBe(200);
     const { status, body } = await post(handler, {}, { ownerEmail: ownerEmail.toUpperCase() });
     expect(status).toBe(409);
-    expect(body.error).toEqual({ status: 'ALREADY_EXISTS', message: 'A workspace already exists for this email address' });
+    expect(body.error).toEqual({
+      status: 'ALREADY_EXISTS',
+      message: 'A workspace already exists for this email address',
+    });
   });
 
   test('facts B1: of concurrent creations for one address exactly one succeeds, and leaves the only workspace', async () => {
@@ -182,10 +257,15 @@ describe('what is refused', () => {
     for (let i = 0; i < 2; i++) {
       const { status, body } = await postFrom('198.51.100.77', closed, { ownerEmail });
       expect(status).toBe(400);
-      expect(body.error).toEqual({ status: 'FAILED_PRECONDITION', message: 'Workspaces are created by the operator of this service.' });
+      expect(body.error).toEqual({
+        status: 'FAILED_PRECONDITION',
+        message: 'Workspaces are created by the operator of this service.',
+      });
     }
     expect(await storedItem(engine, OwnerEmailEntity.key({ email: ownerEmail }))).toBeUndefined();
-    expect((await postFrom('198.51.100.77', creating({ WORKSPACE_CREATION_PER_MINUTE: '1' }), { ownerEmail })).status).toBe(200);
+    expect(
+      (await postFrom('198.51.100.77', creating({ WORKSPACE_CREATION_PER_MINUTE: '1' }), { ownerEmail })).status,
+    ).toBe(200);
   });
 });
 
@@ -201,7 +281,10 @@ describe('the limit per source address', () => {
       expect((await create('198.51.100.1')).status).toBe(200);
       const third = await create('198.51.100.1');
       expect(third.status).toBe(429);
-      expect(third.body.error).toEqual({ status: 'RESOURCE_EXHAUSTED', message: 'Rate limit exceeded for this endpoint. Try again later.' });
+      expect(third.body.error).toEqual({
+        status: 'RESOURCE_EXHAUSTED',
+        message: 'Rate limit exceeded for this endpoint. Try again later.',
+      });
       expect((await create('198.51.100.2')).status).toBe(200);
       clock.mockReturnValue(START + 60_000);
       expect((await create('198.51.100.1')).status).toBe(200);
@@ -210,13 +293,17 @@ describe('the limit per source address', () => {
     }
   });
 
-  test('design 3: the source address is the gateway\'s, never a header', async () => {
+  test("design 3: the source address is the gateway's, never a header", async () => {
     const limited = creating({ WORKSPACE_CREATION_PER_MINUTE: '1' });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
     try {
       const statuses = [];
       for (const forged of ['192.0.2.1', '192.0.2.2']) {
-        const event = eventOf(JSON.stringify({ data: { ownerEmail: someone() } }), { 'x-forwarded-for': forged, forwarded: `for=${forged}`, 'x-real-ip': forged });
+        const event = eventOf(JSON.stringify({ data: { ownerEmail: someone() } }), {
+          'x-forwarded-for': forged,
+          forwarded: `for=${forged}`,
+          'x-real-ip': forged,
+        });
         statuses.push((await send(limited, event)).status);
       }
       expect(statuses).toEqual([200, 429]);
@@ -238,7 +325,10 @@ describe('the limit per source address', () => {
   test('design 5: a counter expires, after its window has ended', async () => {
     const limits = new RateLimits(openTable(environment(process.env)));
     await limits.allow('expiring', 'subject', { limit: 1, windowSeconds: 60, now: START + 30_000 });
-    const item = await storedItem(engine, RateLimitEntity.key({ name: 'expiring', subject: 'subject', window: START / 60_000 }));
+    const item = await storedItem(
+      engine,
+      RateLimitEntity.key({ name: 'expiring', subject: 'subject', window: START / 60_000 }),
+    );
     expect(item?.ttl).toBe(START / 1000 + 120);
   });
 });

@@ -4,29 +4,48 @@ import { mergeGrants } from '../../../lib/app/capability.ts';
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
 import { capabilitiesOf } from '../../../lib/http/capabilities.ts';
 
-const endpoints = (Object.values(registry) as Endpoint[]).filter(({ auth, path }) => auth === 'workspace' || path === '/v2/workspace/create');
+const endpoints = (Object.values(registry) as Endpoint[]).filter(
+  ({ auth, path }) => auth === 'workspace' || path === '/v2/workspace/create',
+);
 
 /** The actions that an endpoint's function is granted on a resource. */
 function granted(endpoint: Endpoint, resource: string): string[] {
-  return mergeGrants(capabilitiesOf(endpoint).flatMap(({ grants }) => grants)).find((grant) => grant.resource === resource)?.actions ?? [];
+  return (
+    mergeGrants(capabilitiesOf(endpoint).flatMap(({ grants }) => grants)).find((grant) => grant.resource === resource)
+      ?.actions ?? []
+  );
 }
-const pathsWith = (resource: string) => endpoints.filter((endpoint) => granted(endpoint, resource).length > 0).map(({ path }) => path);
+const pathsWith = (resource: string) =>
+  endpoints.filter((endpoint) => granted(endpoint, resource).length > 0).map(({ path }) => path);
 
 test('design 3: only the functions that issue tokens may read the signing key', () => {
-  expect(pathsWith('secret/signingKey')).toEqual(['/v2/workspace/apikey/create', '/v2/workspace/authtoken/reset', '/v2/workspace/create']);
+  expect(pathsWith('secret/signingKey')).toEqual([
+    '/v2/workspace/apikey/create',
+    '/v2/workspace/authtoken/reset',
+    '/v2/workspace/create',
+  ]);
 });
 
 test('design 3: only the functions that seal or open token texts may read the master key', () => {
-  expect(pathsWith('secret/masterKey')).toEqual([...pathsWith('secret/signingKey'), '/v2/workspace/authtokens/get'].sort());
+  expect(pathsWith('secret/masterKey')).toEqual(
+    [...pathsWith('secret/signingKey'), '/v2/workspace/authtokens/get'].sort(),
+  );
 });
 
 test('design 5: functions that only read can write nothing, and only a reset can delete', () => {
   const writing = ['PutItem', 'UpdateItem', 'DeleteItem'];
-  for (const endpoint of endpoints.filter(({ kind }) => kind === 'read')) expect(granted(endpoint, 'table').filter((action) => writing.includes(action))).toEqual([]);
-  expect(endpoints.filter((endpoint) => granted(endpoint, 'table').includes('DeleteItem')).map(({ path }) => path)).toEqual(['/v2/workspace/authtoken/reset']);
+  for (const endpoint of endpoints.filter(({ kind }) => kind === 'read'))
+    expect(granted(endpoint, 'table').filter((action) => writing.includes(action))).toEqual([]);
+  expect(
+    endpoints.filter((endpoint) => granted(endpoint, 'table').includes('DeleteItem')).map(({ path }) => path),
+  ).toEqual(['/v2/workspace/authtoken/reset']);
 });
 
-test('design 3: functions that hand out or revoke credentials verify the caller\'s afresh', () => {
+test("design 3: functions that hand out or revoke credentials verify the caller's afresh", () => {
   const fresh = endpoints.filter(({ freshCredentials }) => freshCredentials).map(({ path }) => path);
-  expect(fresh.sort()).toEqual(['/v2/workspace/apikey/create', '/v2/workspace/authtoken/reset', '/v2/workspace/authtokens/get']);
+  expect(fresh.sort()).toEqual([
+    '/v2/workspace/apikey/create',
+    '/v2/workspace/authtoken/reset',
+    '/v2/workspace/authtokens/get',
+  ]);
 });

@@ -24,17 +24,29 @@ beforeAll(async () => {
   table = openTable(environment(process.env));
 });
 afterAll(() => engine.stop());
-beforeEach(async () => { workspace = await newWorkspace(); });
+beforeEach(async () => {
+  workspace = await newWorkspace();
+});
 
 const DAY = 86_400_000;
 
-const create = (data: object = {}, of = workspace) => post(createKey, of.headers, { ownerEmail: of.ownerEmail, type: 'testing', ...data });
+const create = (data: object = {}, of = workspace) =>
+  post(createKey, of.headers, { ownerEmail: of.ownerEmail, type: 'testing', ...data });
 const list = (data: object = {}, of = workspace) => post(getKeys, of.headers, data);
 
 /** Gives the workspace more API keys, so that it has `total`; their ids sort in the order of their numbers. */
 async function fillUp(total: number): Promise<string[]> {
   const ids = Array.from({ length: total - 1 }, (_, index) => `key_z${String(index).padStart(3, '0')}-${workspace.id}`);
-  for (const apiKey of ids) await table.write([insert(WorkspaceApiKeyEntity, { workspaceId: workspace.id, apiKey, apiKeyName: apiKey, type: 'testing', createdAt: 0 })]);
+  for (const apiKey of ids)
+    await table.write([
+      insert(WorkspaceApiKeyEntity, {
+        workspaceId: workspace.id,
+        apiKey,
+        apiKeyName: apiKey,
+        type: 'testing',
+        createdAt: 0,
+      }),
+    ]);
   return [workspace.apiKey, ...ids];
 }
 
@@ -47,14 +59,21 @@ describe('creating an API key', () => {
   test('facts C1: the key is made with the type and name asked for', async () => {
     const { status, body } = await create({ type: 'production', apiKeyName: 'Live' });
     expect(status).toBe(200);
-    expect(body.result).toEqual({ status: 'success', message: 'API key created successfully.', data: { apiKey: expect.stringMatching(/^key_[0-9A-Za-z]{27}$/) } });
+    expect(body.result).toEqual({
+      status: 'success',
+      message: 'API key created successfully.',
+      data: { apiKey: expect.stringMatching(/^key_[0-9A-Za-z]{27}$/) },
+    });
     const { apiKey } = body.result.data;
     const shown = (await post(getWorkspace, workspace.headers, {})).body.result.data.apiKeyList;
     expect(shown[apiKey]).toEqual({ id: apiKey, apiKeyName: 'Live', type: 'production' });
     expect(Object.keys(shown)).toHaveLength(2);
   });
 
-  test.each([['testing', 'Testing API Key'], ['production', 'Production API Key']])('facts C1: the name of a %s key defaults to "%s"', async (type, apiKeyName) => {
+  test.each([
+    ['testing', 'Testing API Key'],
+    ['production', 'Production API Key'],
+  ])('facts C1: the name of a %s key defaults to "%s"', async (type, apiKeyName) => {
     const { apiKey } = (await create({ type })).body.result.data;
     expect((await list({ apiKeys: [apiKey] })).body.result.data).toEqual([{ id: apiKey, apiKeyName, type }]);
   });
@@ -73,7 +92,11 @@ describe('creating an API key', () => {
 
   test.each([
     ['without ownerEmail', { ownerEmail: undefined }, 'ownerEmail is required.'],
-    ['with another address', { ownerEmail: 'mallory@example.com' }, "ownerEmail must be the e-mail address of the workspace's owner"],
+    [
+      'with another address',
+      { ownerEmail: 'mallory@example.com' },
+      "ownerEmail must be the e-mail address of the workspace's owner",
+    ],
     ['without type', { type: undefined }, 'type is required'],
     ['with another type', { type: 'staging' }, 'type must be "testing" or "production"'],
     ['with an empty name', { apiKeyName: '' }, 'apiKeyName must not be empty'],
@@ -84,7 +107,7 @@ describe('creating an API key', () => {
     expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
   });
 
-  test('facts C1: the owner\'s address may be written in other capitals', async () => {
+  test("facts C1: the owner's address may be written in other capitals", async () => {
     const { status } = await create({ ownerEmail: workspace.ownerEmail.toUpperCase() });
     expect(status).toBe(200);
   });
@@ -102,7 +125,10 @@ describe('creating an API key', () => {
     await changeWorkspace({ createdAt: Date.now() - 14 * DAY });
     const { status, body } = await create();
     expect(status).toBe(400);
-    expect(body.error).toEqual({ status: 'FAILED_PRECONDITION', message: "The e-mail address of the workspace's owner must be verified first." });
+    expect(body.error).toEqual({
+      status: 'FAILED_PRECONDITION',
+      message: "The e-mail address of the workspace's owner must be verified first.",
+    });
     await changeWorkspace({ createdAt: Date.now() - 14 * DAY, verifiedAt: Date.now() });
     expect((await create()).status).toBe(200);
   });
@@ -112,8 +138,13 @@ describe('creating an API key', () => {
     expect((await create()).status).toBe(200);
     const { status, body } = await create();
     expect(status).toBe(429);
-    expect(body.error).toEqual({ status: 'RESOURCE_EXHAUSTED', message: 'The workspace has as many API keys as it may have.' });
-    expect(Object.keys((await post(getWorkspace, workspace.headers, {})).body.result.data.apiKeyList)).toHaveLength(100);
+    expect(body.error).toEqual({
+      status: 'RESOURCE_EXHAUSTED',
+      message: 'The workspace has as many API keys as it may have.',
+    });
+    expect(Object.keys((await post(getWorkspace, workspace.headers, {})).body.result.data.apiKeyList)).toHaveLength(
+      100,
+    );
   });
 
   test('design 8: concurrent creations never pass the limit', async () => {
@@ -124,7 +155,9 @@ describe('creating an API key', () => {
     const made = answers.length - failures.length;
     expect(made).toBeGreaterThanOrEqual(1);
     expect(made).toBeLessThanOrEqual(2);
-    expect((await table.query(WorkspaceApiKeyEntity, { workspaceId: workspace.id }, { prefix: ['KEY'], limit: 200 })).values).toHaveLength(98 + made);
+    expect(
+      (await table.query(WorkspaceApiKeyEntity, { workspaceId: workspace.id }, { prefix: ['KEY'], limit: 200 })).values,
+    ).toHaveLength(98 + made);
   });
 
   test('design 8: a key that another request creates while this one reads is counted', async () => {
@@ -154,13 +187,24 @@ describe('creating an API key', () => {
 
 describe('renaming an API key', () => {
   test('facts C1: the key has its new name everywhere, and keeps the rest', async () => {
-    const before = await storedItem(engine, WorkspaceApiKeyEntity.key({ workspaceId: workspace.id, apiKey: workspace.apiKey }));
-    const { status, body } = await post(renameKey, workspace.headers, { apiKey: workspace.apiKey, apiKeyName: 'Staging' });
+    const before = await storedItem(
+      engine,
+      WorkspaceApiKeyEntity.key({ workspaceId: workspace.id, apiKey: workspace.apiKey }),
+    );
+    const { status, body } = await post(renameKey, workspace.headers, {
+      apiKey: workspace.apiKey,
+      apiKeyName: 'Staging',
+    });
     expect(status).toBe(200);
     expect(body.result).toEqual({ status: 'success', message: 'API key updated successfully.', data: null });
     expect((await list()).body.result.data).toEqual([{ id: workspace.apiKey, apiKeyName: 'Staging', type: 'testing' }]);
-    expect((await post(getWorkspace, workspace.headers, {})).body.result.data.apiKeyList[workspace.apiKey].apiKeyName).toBe('Staging');
-    const after = await storedItem(engine, WorkspaceApiKeyEntity.key({ workspaceId: workspace.id, apiKey: workspace.apiKey }));
+    expect(
+      (await post(getWorkspace, workspace.headers, {})).body.result.data.apiKeyList[workspace.apiKey].apiKeyName,
+    ).toBe('Staging');
+    const after = await storedItem(
+      engine,
+      WorkspaceApiKeyEntity.key({ workspaceId: workspace.id, apiKey: workspace.apiKey }),
+    );
     expect(after).toEqual({ ...before, apiKeyName: 'Staging', _r: before!._r + 1 });
   });
 
@@ -182,7 +226,9 @@ describe('renaming an API key', () => {
       expect(status).toBe(404);
       expect(body.error).toEqual({ status: 'NOT_FOUND', message: 'API key not found.' });
     }
-    expect((await list({}, other)).body.result.data).toMatchObject([{ id: other.apiKey, apiKeyName: expect.stringMatching(/Test API Key$/) }]);
+    expect((await list({}, other)).body.result.data).toMatchObject([
+      { id: other.apiKey, apiKeyName: expect.stringMatching(/Test API Key$/) },
+    ]);
   });
 
   test('design 5: a conflicting write is tried again for 3 s, then it is ABORTED', async () => {
@@ -195,7 +241,9 @@ describe('renaming an API key', () => {
       expect((await list()).body.result.data).toMatchObject([{ apiKeyName: 'Third' }]);
       write.mockClear().mockResolvedValue({ conflicts: [0] });
       const time = virtualTime();
-      await expect(time.run(() => renamer.rename(workspace.id, workspace.apiKey, 'Never'))).rejects.toMatchObject({ status: 'ABORTED' } satisfies Partial<ApiError>);
+      await expect(time.run(() => renamer.rename(workspace.id, workspace.apiKey, 'Never'))).rejects.toMatchObject({
+        status: 'ABORTED',
+      } satisfies Partial<ApiError>);
       expect(write).toHaveBeenCalledTimes(time.sleeps.length + 1);
       expect(time.sleeps.length).toBeGreaterThan(10);
     } finally {
@@ -242,14 +290,20 @@ describe('listing API keys', () => {
   test('facts C1: apiKeys names those to show; unknown and foreign ones are left out', async () => {
     const other = await newWorkspace();
     const second = (await create()).body.result.data.apiKey;
-    const { data, nextPageToken } = (await list({ apiKeys: [second, 'key_unknown', other.apiKey, workspace.apiKey, second] })).body.result;
+    const { data, nextPageToken } = (
+      await list({ apiKeys: [second, 'key_unknown', other.apiKey, workspace.apiKey, second] })
+    ).body.result;
     expect(data.map(({ id }: { id: string }) => id)).toEqual([second, workspace.apiKey]);
     expect(nextPageToken).toBeNull();
   });
 
   test.each([
     ['an empty filter', { apiKeys: [] }, 'apiKeys must not be empty'],
-    ['a filter of more than 100 keys', { apiKeys: Array.from({ length: 101 }, String) }, 'apiKeys must have at most 100 items'],
+    [
+      'a filter of more than 100 keys',
+      { apiKeys: Array.from({ length: 101 }, String) },
+      'apiKeys must have at most 100 items',
+    ],
     ['a filter that is no list', { apiKeys: 'key' }, 'apiKeys must be an array'],
     ['a page size of zero', { pageSize: 0 }, 'pageSize must be at least 1'],
     ['a page size in text', { pageSize: '5' }, 'pageSize must be a number'],
@@ -261,7 +315,10 @@ describe('listing API keys', () => {
   });
 
   describe('page tokens', () => {
-    const refused = { status: 'INVALID_ARGUMENT', message: 'pageToken is not one that this listing gave, or it has expired' };
+    const refused = {
+      status: 'INVALID_ARGUMENT',
+      message: 'pageToken is not one that this listing gave, or it has expired',
+    };
 
     async function expectRefused(pageToken: string, of = workspace) {
       const { status, body } = await list({ pageToken }, of);
@@ -293,7 +350,9 @@ describe('listing API keys', () => {
       const stored = await table.get(WorkspaceEntity, { workspaceId: workspace.id });
       await expectRefused(sealPageToken(stored!.pageKey, ['/v2/another'], 'KEY#', Date.now()));
       // The same token for this endpoint is good, so it is the endpoint that was refused.
-      const { status } = await list({ pageToken: sealPageToken(stored!.pageKey, ['/v2/workspace/apikeys/get'], 'KEY#', Date.now()) });
+      const { status } = await list({
+        pageToken: sealPageToken(stored!.pageKey, ['/v2/workspace/apikeys/get'], 'KEY#', Date.now()),
+      });
       expect(status).toBe(200);
     });
 

@@ -22,11 +22,15 @@ beforeAll(async () => {
   table = openTable(environment(process.env));
 });
 afterAll(() => engine.stop());
-beforeEach(async () => { workspace = await newWorkspace(); });
+beforeEach(async () => {
+  workspace = await newWorkspace();
+});
 
 const list = (apiKey: unknown, of = workspace) => post(listTokens, of.headers, { apiKey });
-const reset = (apiKey: unknown, of = workspace, headers = {}) => post(resetToken, { ...of.headers, ...headers }, { apiKey });
-const call = (apiKey: string, authToken: string) => post(getOrganizations, { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken }, {});
+const reset = (apiKey: unknown, of = workspace, headers = {}) =>
+  post(resetToken, { ...of.headers, ...headers }, { apiKey });
+const call = (apiKey: string, authToken: string) =>
+  post(getOrganizations, { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken }, {});
 
 /** The claims of a signed token. */
 function claims(token: string): unknown {
@@ -40,25 +44,54 @@ describe('listing auth tokens', () => {
     expect(body.result).toEqual({
       status: 'success',
       message: 'Auth tokens retrieved successfully.',
-      data: { apiKey: workspace.apiKey, authTokens: [{ token: expect.any(String), name: 'Default Auth Token', domains: [] }] },
+      data: {
+        apiKey: workspace.apiKey,
+        authTokens: [{ token: expect.any(String), name: 'Default Auth Token', domains: [] }],
+      },
     });
   });
 
   test('spec 2: a token is signed, names its API key and works as credential of that key (spec 5 rule 1)', async () => {
     const [{ token }] = (await list(workspace.apiKey)).body.result.data.authTokens;
-    expect(JSON.parse(Buffer.from(token.split('.')[0], 'base64url').toString())).toEqual({ alg: 'HS256', typ: 'JWT', kid: '1' });
-    expect(claims(token)).toEqual({ iss: 'svc', sub: workspace.apiKey, jti: expect.stringMatching(/^tok_/), iat: expect.any(Number) });
+    expect(JSON.parse(Buffer.from(token.split('.')[0], 'base64url').toString())).toEqual({
+      alg: 'HS256',
+      typ: 'JWT',
+      kid: '1',
+    });
+    expect(claims(token)).toEqual({
+      iss: 'svc',
+      sub: workspace.apiKey,
+      jti: expect.stringMatching(/^tok_/),
+      iat: expect.any(Number),
+    });
     expect((await call(workspace.apiKey, token)).status).toBe(200);
   });
 
   test('spec 4.2: a key without tokens lists none', async () => {
-    const { apiKey } = (await post(createKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing', createAuthToken: false })).body.result.data;
+    const { apiKey } = (
+      await post(createKey, workspace.headers, {
+        ownerEmail: workspace.ownerEmail,
+        type: 'testing',
+        createAuthToken: false,
+      })
+    ).body.result.data;
     expect((await list(apiKey)).body.result.data).toEqual({ apiKey, authTokens: [] });
   });
 
   test('spec 4.2: every token of a key that has several is listed, with its name and domains', async () => {
-    const sealed = await secretBox.open(environment(process.env)).seal('the text', { tenant: workspace.apiKey, purpose: 'authToken', id: 'tok_zz' });
-    await table.write([upsert(AuthTokenEntity, { apiKey: workspace.apiKey, tokenId: 'tok_zz', name: 'Website', domains: ['example.com'], sealed, createdAt: 0 })]);
+    const sealed = await secretBox
+      .open(environment(process.env))
+      .seal('the text', { tenant: workspace.apiKey, purpose: 'authToken', id: 'tok_zz' });
+    await table.write([
+      upsert(AuthTokenEntity, {
+        apiKey: workspace.apiKey,
+        tokenId: 'tok_zz',
+        name: 'Website',
+        domains: ['example.com'],
+        sealed,
+        createdAt: 0,
+      }),
+    ]);
     expect((await list(workspace.apiKey)).body.result.data.authTokens).toEqual([
       { token: workspace.authToken, name: 'Default Auth Token', domains: [] },
       { token: 'the text', name: 'Website', domains: ['example.com'] },
@@ -113,12 +146,17 @@ describe('resetting the auth token', () => {
     expect(body.result).toEqual({
       status: 'success',
       message: 'Auth token reset successfully.',
-      data: { apiKey: workspace.apiKey, newAuthToken: { token: expect.any(String), name: 'Default Auth Token', domains: [] } },
+      data: {
+        apiKey: workspace.apiKey,
+        newAuthToken: { token: expect.any(String), name: 'Default Auth Token', domains: [] },
+      },
     });
     const { newAuthToken } = body.result.data;
     expect(newAuthToken.token).not.toBe(workspace.authToken);
     expect((await list(workspace.apiKey)).body.result.data.authTokens).toEqual([newAuthToken]);
-    expect((await storedItem(engine, ApiKeyEntity.key({ apiKey: workspace.apiKey })))?.tokenHashes).toEqual([tokenHash(newAuthToken.token)].map((hash) => new Uint8Array(hash)));
+    expect((await storedItem(engine, ApiKeyEntity.key({ apiKey: workspace.apiKey })))?.tokenHashes).toEqual(
+      [tokenHash(newAuthToken.token)].map((hash) => new Uint8Array(hash)),
+    );
   });
 
   test('design 3: the new token works at once, the old one not after 10 s', async () => {
@@ -133,14 +171,24 @@ describe('resetting the auth token', () => {
   });
 
   test('facts C1: it leaves other keys of the workspace alone', async () => {
-    const created = await post(createKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing', createAuthToken: true });
+    const created = await post(createKey, workspace.headers, {
+      ownerEmail: workspace.ownerEmail,
+      type: 'testing',
+      createAuthToken: true,
+    });
     const { apiKey, authToken } = created.body.result.data;
     await reset(workspace.apiKey);
     expect((await list(apiKey)).body.result.data.authTokens).toMatchObject([{ token: authToken }]);
   });
 
   test('facts C1: it gives a first token to a key that has none', async () => {
-    const { apiKey } = (await post(createKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing', createAuthToken: false })).body.result.data;
+    const { apiKey } = (
+      await post(createKey, workspace.headers, {
+        ownerEmail: workspace.ownerEmail,
+        type: 'testing',
+        createAuthToken: false,
+      })
+    ).body.result.data;
     const { token } = (await reset(apiKey)).body.result.data.newAuthToken;
     expect((await call(apiKey, token)).status).toBe(200);
   });
@@ -180,7 +228,10 @@ describe('resetting the auth token', () => {
       const time = virtualTime();
       const { status, body } = await time.run(() => reset(workspace.apiKey));
       expect(status).toBe(409);
-      expect(body.error).toEqual({ status: 'ABORTED', message: 'Other requests are changing the same thing. Send the request again.' });
+      expect(body.error).toEqual({
+        status: 'ABORTED',
+        message: 'Other requests are changing the same thing. Send the request again.',
+      });
       expect(write).toHaveBeenCalledTimes(time.sleeps.length + 1);
       expect(time.sleeps.length).toBeGreaterThan(10);
     } finally {
@@ -191,7 +242,11 @@ describe('resetting the auth token', () => {
 });
 
 test('design 3: no token and no key material appears anywhere in the table', async () => {
-  const created = await post(createKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'production', createAuthToken: true });
+  const created = await post(createKey, workspace.headers, {
+    ownerEmail: workspace.ownerEmail,
+    type: 'production',
+    createAuthToken: true,
+  });
   const renewed = await reset(workspace.apiKey, workspace, { 'idempotency-key': 'sealed' });
   const secrets = [
     workspace.workspaceAuthToken,
@@ -203,9 +258,16 @@ test('design 3: no token and no key material appears anywhere in the table', asy
   const stored = (await everyItem(engine)).flatMap(bytesOf);
   const haystack = Buffer.concat(stored.map((bytes) => Buffer.concat([bytes, Buffer.from('\n')])));
   for (const secret of secrets) {
-    const forms = [secret, Buffer.from(secret).toString('base64'), Buffer.from(secret).toString('base64url'), Buffer.from(secret).toString('hex')];
+    const forms = [
+      secret,
+      Buffer.from(secret).toString('base64'),
+      Buffer.from(secret).toString('base64url'),
+      Buffer.from(secret).toString('hex'),
+    ];
     // The raw bytes of a hexadecimal token, and a token's signature alone.
-    const parts = [Buffer.from(secret, 'hex'), Buffer.from(secret.split('.')[2] ?? '')].filter(({ length }) => length >= 16);
+    const parts = [Buffer.from(secret, 'hex'), Buffer.from(secret.split('.')[2] ?? '')].filter(
+      ({ length }) => length >= 16,
+    );
     for (const form of [...forms, ...parts]) expect(haystack.includes(form)).toBe(false);
   }
   // What is looked for can be found: the search sees strings and binary values at any depth.
@@ -217,6 +279,7 @@ test('design 3: no token and no key material appears anywhere in the table', asy
 function bytesOf(value: unknown): Buffer[] {
   if (value instanceof Uint8Array) return [Buffer.from(value)];
   if (value instanceof Set || Array.isArray(value)) return [...value].flatMap(bytesOf);
-  if (typeof value === 'object' && value !== null) return Object.entries(value).flatMap(([key, inner]) => [Buffer.from(key), ...bytesOf(inner)]);
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value).flatMap(([key, inner]) => [Buffer.from(key), ...bytesOf(inner)]);
   return [Buffer.from(String(value))];
 }

@@ -1,6 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { activityEnabled, ActivityChange, changeActivity, featureTypes, isOf, NewActivity, requireEnabled, requireMutable, showActivity, toActivity, toOwnActivity } from '../../../lib/activities/rules.ts';
+import {
+  activityEnabled,
+  ActivityChange,
+  changeActivity,
+  featureTypes,
+  isOf,
+  NewActivity,
+  requireEnabled,
+  requireMutable,
+  showActivity,
+  toActivity,
+  toOwnActivity,
+} from '../../../lib/activities/rules.ts';
 import { changeActivityConfig } from '../../../lib/workspaces/rules/activityConfig.ts';
 import { commentVerbs } from '../../../lib/workspaces/rules/groupedTriggers.ts';
 
@@ -9,7 +21,9 @@ const fixed = { id: 'a', documentId: 'nda', createdAt: 1_700_000_000_000 };
 const json = fc.jsonValue({ maxDepth: 3 }).filter((value) => value !== null);
 const record = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }));
 const details = {
-  changes: fc.option(fc.dictionary(fc.string(), fc.record({ from: json, to: json }, { requiredKeys: [] })), { nil: undefined }),
+  changes: fc.option(fc.dictionary(fc.string(), fc.record({ from: json, to: json }, { requiredKeys: [] })), {
+    nil: undefined,
+  }),
   entityData: fc.option(json, { nil: undefined }),
   entityTargetData: fc.option(json, { nil: undefined }),
   displayMessageTemplate: fc.option(fc.string({ unit: 'grapheme' }), { nil: undefined }),
@@ -20,7 +34,10 @@ const sent = fc.record({
   ...details,
   featureType: fc.constantFrom(...featureTypes),
   actionType: fc.string({ minLength: 1 }),
-  actionUser: fc.record({ userId: fc.constantFrom('ada', 'bob'), name: fc.constant('A') }, { requiredKeys: ['userId'] }),
+  actionUser: fc.record(
+    { userId: fc.constantFrom('ada', 'bob'), name: fc.constant('A') },
+    { requiredKeys: ['userId'] },
+  ),
   targetEntityId: fc.constantFrom('t', 'u'),
 });
 const change = fc.record(details).filter((fields) => Object.values(fields).some((value) => value !== undefined));
@@ -30,28 +47,54 @@ const parsed = (value: unknown) => NewActivity.parse(JSON.parse(wire(value)));
 
 describe('spec 4.15: an activity', () => {
   test('is shown as it was sent, whatever it says', () => {
-    fc.assert(fc.property(sent, ({ actionUser, ...fields }) => {
-      const shown = showActivity(names, toActivity(parsed({ ...fields, actionUser }), fixed));
-      expect(shown.actionUser).toEqual(actionUser);
-      for (const [field, value] of Object.entries(fields)) expect(wire(shown[field as keyof typeof shown])).toBe(wire(value));
-      expect(shown).toMatchObject({ id: 'a', timestamp: fixed.createdAt, metadata: { apiKey: 'key', organizationId: 'acme', documentId: 'nda' } });
-    }));
+    fc.assert(
+      fc.property(sent, ({ actionUser, ...fields }) => {
+        const shown = showActivity(names, toActivity(parsed({ ...fields, actionUser }), fixed));
+        expect(shown.actionUser).toEqual(actionUser);
+        for (const [field, value] of Object.entries(fields))
+          expect(wire(shown[field as keyof typeof shown])).toBe(wire(value));
+        expect(shown).toMatchObject({
+          id: 'a',
+          timestamp: fixed.createdAt,
+          metadata: { apiKey: 'key', organizationId: 'acme', documentId: 'nda' },
+        });
+      }),
+    );
   });
 
-  test('keeps what is the caller\'s own as text, so that no key of it can be lost', () => {
-    const activity = toActivity(parsed(JSON.parse('{"featureType":"crdt","actionType":"x","actionUser":{"userId":"u"},"changes":{"__proto__":{"to":1}},"entityData":[{"__proto__":2}]}')), fixed);
+  test("keeps what is the caller's own as text, so that no key of it can be lost", () => {
+    const activity = toActivity(
+      parsed(
+        JSON.parse(
+          '{"featureType":"crdt","actionType":"x","actionUser":{"userId":"u"},"changes":{"__proto__":{"to":1}},"entityData":[{"__proto__":2}]}',
+        ),
+      ),
+      fixed,
+    );
     expect([activity.changes, activity.entityData]).toEqual(['{"__proto__":{"to":1}}', '[{"__proto__":2}]']);
-    expect(wire(showActivity(names, activity))).toContain('"changes":{"__proto__":{"to":1}},"entityData":[{"__proto__":2}]');
+    expect(wire(showActivity(names, activity))).toContain(
+      '"changes":{"__proto__":{"to":1}},"entityData":[{"__proto__":2}]',
+    );
   });
 
   test('after an update has the fields that were sent and keeps all others, its time and place among them', () => {
-    fc.assert(fc.property(sent, change, (fields, changes) => {
-      const before = toActivity(parsed(fields), fixed);
-      const after = showActivity(names, changeActivity(before, ActivityChange.parse(JSON.parse(wire({ id: 'a', ...changes })))));
-      const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-      expect(wire({ ...after, ...given })).toBe(wire(after));
-      expect(wire({ ...after, ...Object.fromEntries(Object.keys(given).map((field) => [field, undefined])) })).toBe(wire({ ...showActivity(names, before), ...Object.fromEntries(Object.keys(given).map((field) => [field, undefined])) }));
-    }));
+    fc.assert(
+      fc.property(sent, change, (fields, changes) => {
+        const before = toActivity(parsed(fields), fixed);
+        const after = showActivity(
+          names,
+          changeActivity(before, ActivityChange.parse(JSON.parse(wire({ id: 'a', ...changes })))),
+        );
+        const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+        expect(wire({ ...after, ...given })).toBe(wire(after));
+        expect(wire({ ...after, ...Object.fromEntries(Object.keys(given).map((field) => [field, undefined])) })).toBe(
+          wire({
+            ...showActivity(names, before),
+            ...Object.fromEntries(Object.keys(given).map((field) => [field, undefined])),
+          }),
+        );
+      }),
+    );
   });
 
   test('is one of a listing when it meets every filter that is given', () => {
@@ -61,53 +104,112 @@ describe('spec 4.15: an activity', () => {
       actionTypes: fc.option(fc.array(fc.string()), { nil: undefined }),
       userId: fc.option(fc.constantFrom('ada', 'bob', 'eve'), { nil: undefined }),
     });
-    fc.assert(fc.property(sent, filter, (fields, wanted) => {
-      const activity = toActivity(parsed(fields), fixed);
-      const meets = (!wanted.targetEntityId || wanted.targetEntityId === fields.targetEntityId) && (!wanted.featureTypes || wanted.featureTypes.includes(fields.featureType))
-        && (!wanted.actionTypes || wanted.actionTypes.includes(fields.actionType)) && (!wanted.userId || wanted.userId === fields.actionUser.userId);
-      expect(isOf(wanted, activity)).toBe(meets);
-    }));
+    fc.assert(
+      fc.property(sent, filter, (fields, wanted) => {
+        const activity = toActivity(parsed(fields), fixed);
+        const meets =
+          (!wanted.targetEntityId || wanted.targetEntityId === fields.targetEntityId) &&
+          (!wanted.featureTypes || wanted.featureTypes.includes(fields.featureType)) &&
+          (!wanted.actionTypes || wanted.actionTypes.includes(fields.actionType)) &&
+          (!wanted.userId || wanted.userId === fields.actionUser.userId);
+        expect(isOf(wanted, activity)).toBe(meets);
+      }),
+    );
   });
 
   test('of the largest size that callers may send fits into an item of DynamoDB', () => {
     const object = { x: 'x'.repeat(65_536 - 8) };
     const text = 'é'.repeat(16_384);
     const id = '\u{ffff}'.repeat(512);
-    const user = { userId: id, name: id, email: id, photoUrl: '\u{ffff}'.repeat(2_048), color: id, textColor: id, initial: id, type: id, plan: id };
+    const user = {
+      userId: id,
+      name: id,
+      email: id,
+      photoUrl: '\u{ffff}'.repeat(2_048),
+      color: id,
+      textColor: id,
+      initial: id,
+      type: id,
+      plan: id,
+    };
     const largest = parsed({
-      id, featureType: 'custom', actionType: id, actionUser: user, targetEntityId: id, targetSubEntityId: id, changes: { x: { to: 'x'.repeat(65_536 - 15) } },
-      entityData: object, entityTargetData: object, displayMessageTemplate: text, displayMessageTemplateData: object, actionIcon: text, isActivityResolverUsed: true,
+      id,
+      featureType: 'custom',
+      actionType: id,
+      actionUser: user,
+      targetEntityId: id,
+      targetSubEntityId: id,
+      changes: { x: { to: 'x'.repeat(65_536 - 15) } },
+      entityData: object,
+      entityTargetData: object,
+      displayMessageTemplate: text,
+      displayMessageTemplateData: object,
+      actionIcon: text,
+      isActivityResolverUsed: true,
     });
-    const { changes, entityData, entityTargetData, displayMessageTemplateData, ...rest } = toActivity(largest, { ...fixed, documentId: id });
-    const open = [changes, entityData, entityTargetData, displayMessageTemplateData].map((one) => Buffer.byteLength(one ?? ''));
+    const { changes, entityData, entityTargetData, displayMessageTemplateData, ...rest } = toActivity(largest, {
+      ...fixed,
+      documentId: id,
+    });
+    const open = [changes, entityData, entityTargetData, displayMessageTemplateData].map((one) =>
+      Buffer.byteLength(one ?? ''),
+    );
     expect(open).toEqual([65_536, 65_536, 65_536, 65_536]);
-    expect(open.reduce((sum, bytes) => sum + bytes) + Buffer.byteLength(JSON.stringify(rest))).toBeLessThan(400 * 1024 - 10_000);
+    expect(open.reduce((sum, bytes) => sum + bytes) + Buffer.byteLength(JSON.stringify(rest))).toBeLessThan(
+      400 * 1024 - 10_000,
+    );
   });
 });
 
-describe('facts A15: an activity of the service\'s own', () => {
-  const own = { featureType: 'comment', actionType: 'comment.add', actionUser: { userId: 'ada' }, targetEntityId: 't' } as const;
+describe("facts A15: an activity of the service's own", () => {
+  const own = {
+    featureType: 'comment',
+    actionType: 'comment.add',
+    actionUser: { userId: 'ada' },
+    targetEntityId: 't',
+  } as const;
 
   test('says what it is given', () => {
-    const shown = showActivity(names, toOwnActivity({ ...own, entityData: { text: 'hi' }, changes: { status: { from: 1, to: 2 } } }, fixed));
+    const shown = showActivity(
+      names,
+      toOwnActivity({ ...own, entityData: { text: 'hi' }, changes: { status: { from: 1, to: 2 } } }, fixed),
+    );
     expect(JSON.parse(wire(shown))).toEqual({
-      ...own, id: 'a', entityData: { text: 'hi' }, changes: { status: { from: 1, to: 2 } }, timestamp: fixed.createdAt, metadata: { ...names, documentId: 'nda' },
+      ...own,
+      id: 'a',
+      entityData: { text: 'hi' },
+      changes: { status: { from: 1, to: 2 } },
+      timestamp: fixed.createdAt,
+      metadata: { ...names, documentId: 'nda' },
     });
   });
 
   test('leaves out what is too large to be stored, and nothing else', () => {
-    const activity = toOwnActivity({ ...own, entityData: 'x'.repeat(70_000), entityTargetData: 'x'.repeat(65_534), changes: { x: { to: 'é'.repeat(40_000) } } }, fixed);
+    const activity = toOwnActivity(
+      {
+        ...own,
+        entityData: 'x'.repeat(70_000),
+        entityTargetData: 'x'.repeat(65_534),
+        changes: { x: { to: 'é'.repeat(40_000) } },
+      },
+      fixed,
+    );
     expect([activity.entityData, activity.changes]).toEqual([undefined, undefined]);
     expect(activity.entityTargetData).toHaveLength(65_536);
   });
 
-  test.each(Object.keys(commentVerbs) as (keyof typeof commentVerbs)[])('is written for %s while the logs are enabled and its trigger is on', (verb) => {
-    const seeded = changeActivityConfig(undefined, { isEnabled: true }, 0);
-    expect(activityEnabled(seeded, verb)).toBe(true);
-    expect(activityEnabled(changeActivityConfig(seeded, { triggers: { comment: { [verb]: false } } }, 0), verb)).toBe(false);
-    expect(activityEnabled(changeActivityConfig(seeded, { isEnabled: false }, 0), verb)).toBe(false);
-    expect(activityEnabled(undefined, verb)).toBe(false);
-  });
+  test.each(Object.keys(commentVerbs) as (keyof typeof commentVerbs)[])(
+    'is written for %s while the logs are enabled and its trigger is on',
+    (verb) => {
+      const seeded = changeActivityConfig(undefined, { isEnabled: true }, 0);
+      expect(activityEnabled(seeded, verb)).toBe(true);
+      expect(activityEnabled(changeActivityConfig(seeded, { triggers: { comment: { [verb]: false } } }, 0), verb)).toBe(
+        false,
+      );
+      expect(activityEnabled(changeActivityConfig(seeded, { isEnabled: false }, 0), verb)).toBe(false);
+      expect(activityEnabled(undefined, verb)).toBe(false);
+    },
+  );
 });
 
 describe('facts A15: the configuration', () => {
@@ -115,11 +217,14 @@ describe('facts A15: the configuration', () => {
 
   test('must be enabled for an addition', () => {
     expect(() => requireEnabled({ isEnabled: true })).not.toThrow();
-    for (const config of [undefined, { isEnabled: false }]) expect(() => requireEnabled(config)).toThrow(expect.objectContaining(refused));
+    for (const config of [undefined, { isEnabled: false }])
+      expect(() => requireEnabled(config)).toThrow(expect.objectContaining(refused));
   });
 
   test('must not be immutable for an update or deletion, enabled or not', () => {
-    for (const config of [undefined, { isEnabled: true }, { isEnabled: true, immutable: false }]) expect(() => requireMutable(config)).not.toThrow();
-    for (const isEnabled of [true, false]) expect(() => requireMutable({ isEnabled, immutable: true })).toThrow(expect.objectContaining(refused));
+    for (const config of [undefined, { isEnabled: true }, { isEnabled: true, immutable: false }])
+      expect(() => requireMutable(config)).not.toThrow();
+    for (const isEnabled of [true, false])
+      expect(() => requireMutable({ isEnabled, immutable: true })).toThrow(expect.objectContaining(refused));
   });
 });

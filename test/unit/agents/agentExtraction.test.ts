@@ -26,20 +26,30 @@ function refusal(work: () => unknown): string {
 }
 
 describe('a request (spec 4.13)', () => {
-  const parse = (fields: object) => ExtractionRequest.safeParse({ fileBase64: 'YQ==', mimeType: 'text/csv', ...fields });
-  const problem = (fields: object) => parse(fields).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join();
+  const parse = (fields: object) =>
+    ExtractionRequest.safeParse({ fileBase64: 'YQ==', mimeType: 'text/csv', ...fields });
+  const problem = (fields: object) =>
+    parse(fields)
+      .error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
+      .join();
 
   test.each(['text/csv', 'TEXT/CSV; charset=utf-8', ' text/csv ;header=present'])('may be of type %p', (mimeType) => {
     expect(parse({ mimeType }).data).toMatchObject({ mimeType: 'csv' });
   });
 
-  test.each(['text/html', 'application/vnd.ms-excel', 'csv', 'constructor', ';text/csv', ' '])('of type %p is refused by name', (mimeType) => {
-    expect(problem({ mimeType })).toMatch(/^mimeType: must (be one of text\/csv|not be empty)/);
-  });
+  test.each(['text/html', 'application/vnd.ms-excel', 'csv', 'constructor', ';text/csv', ' '])(
+    'of type %p is refused by name',
+    (mimeType) => {
+      expect(problem({ mimeType })).toMatch(/^mimeType: must (be one of text\/csv|not be empty)/);
+    },
+  );
 
-  test.each(['', ' \n\t', 'a', 'Zm9v!', 'data:text/csv;base64,YQ==', 'YQ===', '=', 'é'])('with %p for a file is refused by name', (fileBase64) => {
-    expect(problem({ fileBase64 })).toMatch(/^fileBase64: /);
-  });
+  test.each(['', ' \n\t', 'a', 'Zm9v!', 'data:text/csv;base64,YQ==', 'YQ===', '=', 'é'])(
+    'with %p for a file is refused by name',
+    (fileBase64) => {
+      expect(problem({ fileBase64 })).toMatch(/^fileBase64: /);
+    },
+  );
 
   test('takes base64 on several lines, and without its filling', () => {
     expect(parse({ fileBase64: 'bmFt\r\nZQ==\n' }).data?.fileBase64.toString()).toBe('name');
@@ -47,35 +57,58 @@ describe('a request (spec 4.13)', () => {
   });
 
   test(`takes a file of ${FILE_BYTES} bytes and none that is larger`, () => {
-    expect(parse({ fileBase64: Buffer.alloc(FILE_BYTES).toString('base64') }).data?.fileBase64).toHaveLength(FILE_BYTES);
-    expect(problem({ fileBase64: Buffer.alloc(FILE_BYTES + 1).toString('base64') })).toBe('fileBase64: must be at most 4000000 bytes when it is decoded');
+    expect(parse({ fileBase64: Buffer.alloc(FILE_BYTES).toString('base64') }).data?.fileBase64).toHaveLength(
+      FILE_BYTES,
+    );
+    expect(problem({ fileBase64: Buffer.alloc(FILE_BYTES + 1).toString('base64') })).toBe(
+      'fileBase64: must be at most 4000000 bytes when it is decoded',
+    );
   });
 
   test('names one of two providers, and a file name of 1 to 255 characters', () => {
     expect(parse({ provider: 'nova', fileName: 'x'.repeat(255) }).error).toBeUndefined();
     expect(problem({ provider: 'gemini' })).toMatch(/^provider/);
-    expect([problem({ fileName: '' }), problem({ fileName: 'x'.repeat(256) })]).toEqual([expect.stringMatching(/^fileName/), expect.stringMatching(/^fileName/)]);
+    expect([problem({ fileName: '' }), problem({ fileName: 'x'.repeat(256) })]).toEqual([
+      expect.stringMatching(/^fileName/),
+      expect.stringMatching(/^fileName/),
+    ]);
   });
 });
 
 describe('columns', () => {
   test('are known by their titles, whatever their case, blanks and punctuation', () => {
-    const { agents, skipped } = fromCsv([
-      ' NAME ,Description,Instructions:,raw_instructions,Enabled?,Strategies,Execution Strategy,service-id,Use AI formatting,formattingPrompt,Response adapter,Page Scope,Exclude,contentTypes,Variables',
-      'Links,Finds broken links,Check every link.,check links,yes,"Web page links; web-page-text",Service + AI,broken-links,no,Be brief.,broken-links-response,"https://a.example/*\nhttps://b.example/*",https://a.example/x,"article, page",locale',
-    ].join('\n'));
+    const { agents, skipped } = fromCsv(
+      [
+        ' NAME ,Description,Instructions:,raw_instructions,Enabled?,Strategies,Execution Strategy,service-id,Use AI formatting,formattingPrompt,Response adapter,Page Scope,Exclude,contentTypes,Variables',
+        'Links,Finds broken links,Check every link.,check links,yes,"Web page links; web-page-text",Service + AI,broken-links,no,Be brief.,broken-links-response,"https://a.example/*\nhttps://b.example/*",https://a.example/x,"article, page",locale',
+      ].join('\n'),
+    );
     expect(skipped).toEqual([]);
-    expect(agents).toEqual([{
-      name: 'Links', description: 'Finds broken links', instructions: 'Check every link.', rawInstructions: 'check links', enabled: true,
-      contextGathering: { strategies: ['web-page-links', 'web-page-text'] },
-      execution: { executionStrategy: 'service+ai', serviceId: 'broken-links' },
-      response: { useAiFormatting: false, formattingPrompt: 'Be brief.', responseAdapter: 'broken-links-response' },
-      scope: { pageScope: ['https://a.example/*', 'https://b.example/*'], pageScopeExclude: ['https://a.example/x'], contentTypes: ['article', 'page'] },
-      input: { variableKeys: ['locale'] },
-    }]);
+    expect(agents).toEqual([
+      {
+        name: 'Links',
+        description: 'Finds broken links',
+        instructions: 'Check every link.',
+        rawInstructions: 'check links',
+        enabled: true,
+        contextGathering: { strategies: ['web-page-links', 'web-page-text'] },
+        execution: { executionStrategy: 'service+ai', serviceId: 'broken-links' },
+        response: { useAiFormatting: false, formattingPrompt: 'Be brief.', responseAdapter: 'broken-links-response' },
+        scope: {
+          pageScope: ['https://a.example/*', 'https://b.example/*'],
+          pageScopeExclude: ['https://a.example/x'],
+          contentTypes: ['article', 'page'],
+        },
+        input: { variableKeys: ['locale'] },
+      },
+    ]);
   });
 
-  test.each(['name', 'title', 'agent'].flatMap((name) => ['instructions', 'prompt', 'rule', 'check'].map((text) => [name, text])))('may be called %s and %s', (name, text) => {
+  test.each(
+    ['name', 'title', 'agent'].flatMap((name) =>
+      ['instructions', 'prompt', 'rule', 'check'].map((text) => [name, text]),
+    ),
+  )('may be called %s and %s', (name, text) => {
     expect(fromCsv(`${text},${name}\nLook.,One`).agents).toEqual([{ name: 'One', instructions: 'Look.' }]);
   });
 
@@ -86,7 +119,9 @@ describe('columns', () => {
   });
 
   test('of a dotted path of the create schema are that field', () => {
-    expect(fromCsv('name,contextGathering.strategies\nA,robots-txt').agents).toEqual([{ name: 'A', contextGathering: { strategies: ['robots-txt'] } }]);
+    expect(fromCsv('name,contextGathering.strategies\nA,robots-txt').agents).toEqual([
+      { name: 'A', contextGathering: { strategies: ['robots-txt'] } },
+    ]);
   });
 
   test('that tell nothing of agents are left to a model: a name alone, beside something else, is no agent', () => {
@@ -98,33 +133,42 @@ describe('columns', () => {
   test('may come after some other rows, which are accounted for', () => {
     const result = fromCsv('Our checks\n\nname,prompt\nA,B');
     expect(result.agents).toEqual([{ name: 'A', instructions: 'B' }]);
-    expect(result.skipped).toEqual([{ row: 1, originalText: 'Our checks', reason: 'It stands above the titles of the columns.' }]);
+    expect(result.skipped).toEqual([
+      { row: 1, originalText: 'Our checks', reason: 'It stands above the titles of the columns.' },
+    ]);
   });
 });
 
 describe('a row', () => {
   test('with instructions alone is named after how they begin', () => {
     const long = `${'word '.repeat(30)}end`;
-    expect(namesIn(fromCsv(`check\nFlag shouting\n"${long}"\n"First line\nsecond"\n${'x'.repeat(200)}`))).toEqual(['Flag shouting', `${'word '.repeat(16).trim()}…`, 'First line', `${'x'.repeat(80)}…`]);
+    expect(namesIn(fromCsv(`check\nFlag shouting\n"${long}"\n"First line\nsecond"\n${'x'.repeat(200)}`))).toEqual([
+      'Flag shouting',
+      `${'word '.repeat(16).trim()}…`,
+      'First line',
+      `${'x'.repeat(80)}…`,
+    ]);
   });
 
   test('is skipped with the reason and its number in the file', () => {
-    const result = fromCsv([
-      'name,instructions,enabled,strategies,execution strategy',
-      'Good,Look.,,,',
-      ',,yes,,',
-      'Doubtful,Look.,maybe,,',
-      'good,Look again.,,,',
-      '#REF!,Look.,,,',
-      'Odd,Look.,,,dance',
-      'Serviced,Look.,,,service',
-      'Fetching,Look.,,rest-api,',
-      'Too,many,,,,cells',
-      `${'n'.repeat(513)},Look.,,,`,
-      `Long,${'i'.repeat(33_000)},,,`,
-      'Empty list,Look.,,;,',
-      'Last,Look.,No,,ai',
-    ].join('\r\n'));
+    const result = fromCsv(
+      [
+        'name,instructions,enabled,strategies,execution strategy',
+        'Good,Look.,,,',
+        ',,yes,,',
+        'Doubtful,Look.,maybe,,',
+        'good,Look again.,,,',
+        '#REF!,Look.,,,',
+        'Odd,Look.,,,dance',
+        'Serviced,Look.,,,service',
+        'Fetching,Look.,,rest-api,',
+        'Too,many,,,,cells',
+        `${'n'.repeat(513)},Look.,,,`,
+        `Long,${'i'.repeat(33_000)},,,`,
+        'Empty list,Look.,,;,',
+        'Last,Look.,No,,ai',
+      ].join('\r\n'),
+    );
     expect(namesIn(result)).toEqual(['Good', 'Last']);
     expect(reasonsIn(result)).toEqual([
       [3, 'The row has neither a name nor instructions.'],
@@ -147,8 +191,13 @@ describe('a row', () => {
   });
 
   test('is text: what looks like a formula is not run, and stays as it is', () => {
-    const { agents } = fromCsv('name,prompt\n"=HYPERLINK(""https://evil.example"")",+1+cmd|\'/c calc\'!A0\n@SUM(1),-2+3');
-    expect(agents).toEqual([{ name: '=HYPERLINK("https://evil.example")', instructions: "+1+cmd|'/c calc'!A0" }, { name: '@SUM(1)', instructions: '-2+3' }]);
+    const { agents } = fromCsv(
+      'name,prompt\n"=HYPERLINK(""https://evil.example"")",+1+cmd|\'/c calc\'!A0\n@SUM(1),-2+3',
+    );
+    expect(agents).toEqual([
+      { name: '=HYPERLINK("https://evil.example")', instructions: "+1+cmd|'/c calc'!A0" },
+      { name: '@SUM(1)', instructions: '-2+3' },
+    ]);
   });
 
   test('can have names that break objects', () => {
@@ -159,7 +208,10 @@ describe('a row', () => {
 
 describe('a CSV file', () => {
   test.each([[','], [';'], ['\t'], ['|']])('may have its cells parted by %p', (delimiter) => {
-    expect(fromCsv(['name', 'instructions'].join(delimiter) + '\n' + ['A', '"one, two; three\tfour | five"'].join(delimiter)).agents).toEqual([{ name: 'A', instructions: 'one, two; three\tfour | five' }]);
+    expect(
+      fromCsv(['name', 'instructions'].join(delimiter) + '\n' + ['A', '"one, two; three\tfour | five"'].join(delimiter))
+        .agents,
+    ).toEqual([{ name: 'A', instructions: 'one, two; three\tfour | five' }]);
   });
 
   const text = 'name;prompt\r\nGrüße;„Straße“ – ok';
@@ -183,14 +235,24 @@ describe('a CSV file', () => {
   });
 
   test('may have quotes within cells, doubled or not', () => {
-    expect(fromCsv('name,prompt\nA,Say "please" now\nB,"Say ""please""\nnow"').agents).toEqual([{ name: 'A', instructions: 'Say "please" now' }, { name: 'B', instructions: 'Say "please"\nnow' }]);
+    expect(fromCsv('name,prompt\nA,Say "please" now\nB,"Say ""please""\nnow"').agents).toEqual([
+      { name: 'A', instructions: 'Say "please" now' },
+      { name: 'B', instructions: 'Say "please"\nnow' },
+    ]);
   });
 
   test('of nothing is one without agents', () => {
-    for (const bytes of ['', ' \n \n', '\ufeff']) expect(readSource('csv', Buffer.from(bytes))).toMatchObject({ parts: { parts: [], left: [], notes: ['There is nothing in it.'] } });
+    for (const bytes of ['', ' \n \n', '\ufeff'])
+      expect(readSource('csv', Buffer.from(bytes))).toMatchObject({
+        parts: { parts: [], left: [], notes: ['There is nothing in it.'] },
+      });
   });
 
-  test.each([['a PDF', '%PDF-1.7\n\u0000'], ['a ZIP archive', 'PK\u0003\u0004'], ['a program', '\u007fELF']])('that is %s is INVALID_ARGUMENT', (_what, bytes) => {
+  test.each([
+    ['a PDF', '%PDF-1.7\n\u0000'],
+    ['a ZIP archive', 'PK\u0003\u0004'],
+    ['a program', '\u007fELF'],
+  ])('that is %s is INVALID_ARGUMENT', (_what, bytes) => {
     expect(refusal(() => fromCsv(bytes))).toBe('fileBase64 is not text');
   });
 
@@ -199,8 +261,15 @@ describe('a CSV file', () => {
     const result = fromCsv(`name,prompt\n${rows.join('\n')}`);
     expect(result.agents).toHaveLength(MOST_AGENTS);
     expect(result.skipped).toHaveLength(MOST_SKIPPED);
-    expect(result.skipped[0]).toMatchObject({ row: 202, reason: 'At most 200 agents are made of one file: send the rest as another.' });
-    expect(result.skipped.at(-1)).toEqual({ row: 401, originalText: 'Agent 399 | Look.', reason: expect.stringMatching(/^This and 50 further parts of the file were skipped/) });
+    expect(result.skipped[0]).toMatchObject({
+      row: 202,
+      reason: 'At most 200 agents are made of one file: send the rest as another.',
+    });
+    expect(result.skipped.at(-1)).toEqual({
+      row: 401,
+      originalText: 'Agent 399 | Look.',
+      reason: expect.stringMatching(/^This and 50 further parts of the file were skipped/),
+    });
     expect(result.summary).toMatch(/^200 agents extracted, 250 parts of the file skipped\./);
   });
 
@@ -208,11 +277,15 @@ describe('a CSV file', () => {
     const { skipped } = fromCsv(`name,prompt\n${'A,Look.\n'.repeat(400_000)}`);
     expect(skipped.at(-1)!.reason).toMatch(/further parts/);
     const short = fromCsv(`name,prompt\n${'\n'.repeat(6_000)}A,Look.`);
-    expect(short.skipped).toEqual([{ row: 5_001, originalText: '', reason: expect.stringMatching(/^The file goes on/) }]);
+    expect(short.skipped).toEqual([
+      { row: 5_001, originalText: '', reason: expect.stringMatching(/^The file goes on/) },
+    ]);
   });
 
   test('whose agents do not fit into an answer gives as many as do', () => {
-    const { agents, skipped } = fromCsv(`name,prompt\n${Array.from({ length: 150 }, (_, index) => `${index},${'x'.repeat(30_000)}`).join('\n')}`);
+    const { agents, skipped } = fromCsv(
+      `name,prompt\n${Array.from({ length: 150 }, (_, index) => `${index},${'x'.repeat(30_000)}`).join('\n')}`,
+    );
     expect(Buffer.byteLength(JSON.stringify(agents))).toBeLessThanOrEqual(3_000_000);
     expect(agents.length + skipped.length).toBe(150);
     expect(skipped[0]!.reason).toMatch(/too large for one answer/);
@@ -222,9 +295,17 @@ describe('a CSV file', () => {
 describe('what is made to take long does not', () => {
   const blanks = ' '.repeat(39_000);
   test.each([
-    ['a cell of blanks where a name is wanted', 'csv', `name,execution strategy,strategies\n${`a,x${blanks}x,x${blanks}x\n`.repeat(100)}`],
-    ['a text of line breaks', 'text', `a${'\n'.repeat(3_900_000)}a`], ['a text of blank lines', 'text', `a${'\n '.repeat(1_900_000)}a`], ['one long line', 'text', 'a'.repeat(4_000_000)],
-    ['a row of four million cells', 'csv', ','.repeat(3_999_999)], ['quotes that are all open', 'csv', '",\n'.repeat(1_300_000)], ['one cell of quotes', 'csv', '"'.repeat(3_999_999)],
+    [
+      'a cell of blanks where a name is wanted',
+      'csv',
+      `name,execution strategy,strategies\n${`a,x${blanks}x,x${blanks}x\n`.repeat(100)}`,
+    ],
+    ['a text of line breaks', 'text', `a${'\n'.repeat(3_900_000)}a`],
+    ['a text of blank lines', 'text', `a${'\n '.repeat(1_900_000)}a`],
+    ['one long line', 'text', 'a'.repeat(4_000_000)],
+    ['a row of four million cells', 'csv', ','.repeat(3_999_999)],
+    ['quotes that are all open', 'csv', '",\n'.repeat(1_300_000)],
+    ['one cell of quotes', 'csv', '"'.repeat(3_999_999)],
     ['titles of punctuation', 'csv', `name${'!'.repeat(39_000)},enabled\n${'A,perhaps\n'.repeat(400)}`],
   ] as const)('%s', (_what, format, content) => {
     const bytes = Buffer.from(content);
@@ -237,41 +318,101 @@ describe('what is made to take long does not', () => {
 });
 
 describe('whatever is in a table', () => {
-  const cell = fc.string({ unit: 'grapheme', maxLength: 20 }).map((text) => text.replace(/[\u0000-\u001f\u007f]/g, '').trim());
+  const cell = fc
+    .string({ unit: 'grapheme', maxLength: 20 })
+    .map((text) => text.replace(/[\u0000-\u001f\u007f]/g, '').trim());
   const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
 
   test('comes out as it went in, or with a reason', () => {
-    fc.assert(fc.property(fc.uniqueArray(fc.tuple(cell, cell), { selector: ([name]) => name.toLowerCase(), maxLength: 20 }), fc.constantFrom(',', ';', '\t'), (rows, delimiter) => {
-      const full = rows.filter(([name, text]) => name !== '' && text !== '' && ![name, text].some((one) => one.startsWith('#')));
-      const { agents, skipped } = fromCsv(['name', 'instructions'].join(delimiter) + '\n' + full.map((row) => row.map(quoted).join(delimiter)).join('\n'));
-      expect(skipped).toEqual([]);
-      expect(agents).toEqual(full.map(([name, instructions]) => ({ name, instructions })));
-    }));
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(fc.tuple(cell, cell), { selector: ([name]) => name.toLowerCase(), maxLength: 20 }),
+        fc.constantFrom(',', ';', '\t'),
+        (rows, delimiter) => {
+          const full = rows.filter(
+            ([name, text]) => name !== '' && text !== '' && ![name, text].some((one) => one.startsWith('#')),
+          );
+          const { agents, skipped } = fromCsv(
+            ['name', 'instructions'].join(delimiter) +
+              '\n' +
+              full.map((row) => row.map(quoted).join(delimiter)).join('\n'),
+          );
+          expect(skipped).toEqual([]);
+          expect(agents).toEqual(full.map(([name, instructions]) => ({ name, instructions })));
+        },
+      ),
+    );
   });
 
-  const title = fc.constantFrom('name', 'instructions', 'enabled', 'strategies', 'execution strategy', 'service id', 'page scope', 'owner', 'response adapter', '');
-  const anyCell = fc.oneof(cell, fc.constantFrom('yes', 'rest-api', 'service', '#N/A', '=1', ';', '"', 'broken-links', 'a,b', '\n'));
+  const title = fc.constantFrom(
+    'name',
+    'instructions',
+    'enabled',
+    'strategies',
+    'execution strategy',
+    'service id',
+    'page scope',
+    'owner',
+    'response adapter',
+    '',
+  );
+  const anyCell = fc.oneof(
+    cell,
+    fc.constantFrom('yes', 'rest-api', 'service', '#N/A', '=1', ';', '"', 'broken-links', 'a,b', '\n'),
+  );
   test('agents are what create takes, and every row is accounted for', () => {
-    fc.assert(fc.property(fc.array(title, { maxLength: 6 }), fc.array(fc.array(anyCell, { maxLength: 7 }), { maxLength: 10 }), (titles, rows) => {
-      const source = readSource('csv', Buffer.from([['instructions', ...titles], ...rows].map((row) => row.map(quoted).join(',')).join('\n')));
-      if (!('result' in source)) throw new Error('A model would be asked');
-      const { agents, skipped } = source.result;
-      expect(agents.length + skipped.length).toBe(rows.filter((row) => row.some((one) => one.trim() !== '')).length);
-      for (const agent of agents) expect(CreateAgent.safeParse(agent).error).toBeUndefined();
-      for (const { reason } of skipped) expect(reason).not.toBe('');
-    }));
+    fc.assert(
+      fc.property(
+        fc.array(title, { maxLength: 6 }),
+        fc.array(fc.array(anyCell, { maxLength: 7 }), { maxLength: 10 }),
+        (titles, rows) => {
+          const source = readSource(
+            'csv',
+            Buffer.from([['instructions', ...titles], ...rows].map((row) => row.map(quoted).join(',')).join('\n')),
+          );
+          if (!('result' in source)) throw new Error('A model would be asked');
+          const { agents, skipped } = source.result;
+          expect(agents.length + skipped.length).toBe(
+            rows.filter((row) => row.some((one) => one.trim() !== '')).length,
+          );
+          for (const agent of agents) expect(CreateAgent.safeParse(agent).error).toBeUndefined();
+          for (const { reason } of skipped) expect(reason).not.toBe('');
+        },
+      ),
+    );
   });
 
   test('and any bytes as a file of any type are read, or INVALID_ARGUMENT', () => {
-    const start = fc.constantFrom('', 'PK\u0003\u0004', 'PK\u0005\u0006', '%PDF-', '\u00ff\u00fe', 'name,prompt\n"', '\u00d0\u00cf\u0011\u00e0').map((text) => Buffer.from(text, 'latin1'));
-    fc.assert(fc.property(fc.constantFrom('csv', 'xlsx', 'text', 'pdf'), start, fc.uint8Array({ maxLength: 400 }), (format, head, tail) => {
-      const began = performance.now();
-      try {
-        readSource(format, Buffer.concat([head, tail]));
-      } catch (error) {
-        expect(error).toMatchObject({ status: 'INVALID_ARGUMENT', message: expect.stringMatching(/^fileBase64 is /) });
-      }
-      expect(performance.now() - began).toBeLessThan(5_000);
-    }), { numRuns: 1_000 });
+    const start = fc
+      .constantFrom(
+        '',
+        'PK\u0003\u0004',
+        'PK\u0005\u0006',
+        '%PDF-',
+        '\u00ff\u00fe',
+        'name,prompt\n"',
+        '\u00d0\u00cf\u0011\u00e0',
+      )
+      .map((text) => Buffer.from(text, 'latin1'));
+    fc.assert(
+      fc.property(
+        fc.constantFrom('csv', 'xlsx', 'text', 'pdf'),
+        start,
+        fc.uint8Array({ maxLength: 400 }),
+        (format, head, tail) => {
+          const began = performance.now();
+          try {
+            readSource(format, Buffer.concat([head, tail]));
+          } catch (error) {
+            expect(error).toMatchObject({
+              status: 'INVALID_ARGUMENT',
+              message: expect.stringMatching(/^fileBase64 is /),
+            });
+          }
+          expect(performance.now() - began).toBeLessThan(5_000);
+        },
+      ),
+      { numRuns: 1_000 },
+    );
   });
 });

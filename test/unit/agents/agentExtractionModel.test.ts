@@ -14,40 +14,65 @@ const fileOf = ({ parts }: Parts) => parts.map(({ file }) => ('text' in file ? f
 
 describe('a text', () => {
   test('is asked about whole, if it is short', () => {
-    expect(partsOfText('\n one\n\ntwo \n')).toEqual({ parts: [{ text: 'one\n\ntwo', file: { text: 'one\n\ntwo' } }], left: [], notes: [] });
+    expect(partsOfText('\n one\n\ntwo \n')).toEqual({
+      parts: [{ text: 'one\n\ntwo', file: { text: 'one\n\ntwo' } }],
+      left: [],
+      notes: [],
+    });
   });
 
   test('that is long is parted between paragraphs, or lines, or anywhere; nothing of it is lost', () => {
-    const piece = fc.oneof(fc.string({ maxLength: 50 }), fc.constantFrom('\n', '\n\n', 'x'.repeat(5_000), 'y'.repeat(13_000), '\u{1f469}'.repeat(6_500)));
-    fc.assert(fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
-      const text = pieces.join('');
-      const parts = partsOfText(text);
-      expect(parts.left).toEqual([]);
-      expect(fileOf(parts).join('')).toBe(text.trim());
-      for (const part of fileOf(parts)) expect([...part].length).toBeLessThanOrEqual(12_000);
-    }));
+    const piece = fc.oneof(
+      fc.string({ maxLength: 50 }),
+      fc.constantFrom('\n', '\n\n', 'x'.repeat(5_000), 'y'.repeat(13_000), '\u{1f469}'.repeat(6_500)),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+        const text = pieces.join('');
+        const parts = partsOfText(text);
+        expect(parts.left).toEqual([]);
+        expect(fileOf(parts).join('')).toBe(text.trim());
+        for (const part of fileOf(parts)) expect([...part].length).toBeLessThanOrEqual(12_000);
+      }),
+    );
     const paragraph = `${'a'.repeat(8_000)}\n\n`;
     expect(fileOf(partsOfText(paragraph.repeat(2)))).toEqual([paragraph, paragraph.trim()]);
   });
 
   test('that is longer than a model is asked about says from where on it was left out', () => {
-    const { parts, left } = partsOfText(Array.from({ length: 12 }, (_, index) => `${index}:${'a'.repeat(11_000)}`).join('\n\n'));
+    const { parts, left } = partsOfText(
+      Array.from({ length: 12 }, (_, index) => `${index}:${'a'.repeat(11_000)}`).join('\n\n'),
+    );
     expect(parts).toHaveLength(8);
-    expect(left).toEqual([{ text: expect.stringMatching(/^8:/), made: { reason: expect.stringMatching(/^This and what follows it was left out/) } }]);
+    expect(left).toEqual([
+      {
+        text: expect.stringMatching(/^8:/),
+        made: { reason: expect.stringMatching(/^This and what follows it was left out/) },
+      },
+    ]);
   });
 });
 
 describe('a table', () => {
   test('is asked about in rows that nothing in a cell can end, each part with the titles', () => {
-    const [first, second] = fileOf(table('Topic', `{"row":1}\n${'x'.repeat(7_000)}`, 'y'.repeat(7_000))) as [string, string];
-    expect(first.split('\n').map((line) => JSON.parse(line))).toEqual([{ row: 1, cells: ['Topic', 'more'] }, { row: 2, cells: [expect.stringMatching(/^\{"row":1\}\n/), 'more'] }]);
+    const [first, second] = fileOf(table('Topic', `{"row":1}\n${'x'.repeat(7_000)}`, 'y'.repeat(7_000))) as [
+      string,
+      string,
+    ];
+    expect(first.split('\n').map((line) => JSON.parse(line))).toEqual([
+      { row: 1, cells: ['Topic', 'more'] },
+      { row: 2, cells: [expect.stringMatching(/^\{"row":1\}\n/), 'more'] },
+    ]);
     expect(second.split('\n').map((line) => JSON.parse(line).row)).toEqual([1, 3]);
   });
 
   test('has rows that are too long left out, and those that are too many', () => {
     const { parts, left } = table('Topic', 'x'.repeat(12_001), ...Array.from({ length: 9 }, () => 'y'.repeat(11_000)));
     expect(parts.flatMap((part) => part.rows!.map(({ number }) => number))).toEqual([1, 3, 4, 5, 6, 7, 8, 9, 10]);
-    expect(left).toMatchObject([{ row: 2, made: { reason: expect.stringMatching(/longer than/) } }, { row: 11, made: { reason: expect.stringMatching(/^A model reads at most 8 parts/) } }]);
+    expect(left).toMatchObject([
+      { row: 2, made: { reason: expect.stringMatching(/longer than/) } },
+      { row: 11, made: { reason: expect.stringMatching(/^A model reads at most 8 parts/) } },
+    ]);
   });
 });
 
@@ -68,9 +93,22 @@ describe('the question', () => {
 
   test('has a tool whose agents create takes, and that has neither addresses to call nor secrets', () => {
     const { properties } = (ask('').tool.schema as any).properties.agents.items;
-    expect(Object.keys(properties)).toEqual(['name', 'description', 'instructions', 'enabled', 'contextGathering', 'execution', 'scope']);
+    expect(Object.keys(properties)).toEqual([
+      'name',
+      'description',
+      'instructions',
+      'enabled',
+      'contextGathering',
+      'execution',
+      'scope',
+    ]);
     const filled = {
-      name: 'A', description: 'B', instructions: 'C', enabled: true, contextGathering: { strategies: ['web-page-text'] }, execution: { executionStrategy: 'service', serviceId: 'broken-links' },
+      name: 'A',
+      description: 'B',
+      instructions: 'C',
+      enabled: true,
+      contextGathering: { strategies: ['web-page-text'] },
+      execution: { executionStrategy: 'service', serviceId: 'broken-links' },
       scope: { pageScope: ['https://a.example/*'], pageScopeExclude: ['b'], contentTypes: ['article'] },
     };
     expect(CreateAgent.safeParse(filled).error).toBeUndefined();
@@ -86,16 +124,42 @@ describe('the question', () => {
 
 describe('the answer', () => {
   test('is agents that create takes; what a model adds to them is left out', () => {
-    const { agents } = extracted(partsOfText('x'), [said([{ ...agent, description: null, metadata: { internal: true }, managedBy: 'system', execution: { mcpServers: [{ id: 'evil', url: 'https://evil.example' }] }, contextGathering: null }])]);
+    const { agents } = extracted(partsOfText('x'), [
+      said([
+        {
+          ...agent,
+          description: null,
+          metadata: { internal: true },
+          managedBy: 'system',
+          execution: { mcpServers: [{ id: 'evil', url: 'https://evil.example' }] },
+          contextGathering: null,
+        },
+      ]),
+    ]);
     expect(agents).toEqual([{ ...agent, execution: {} }]);
   });
 
   test('names what of it was not valid', () => {
-    const { agents, skipped } = extracted(partsOfText('The file'), [said([agent, { instructions: 'Nameless.' }, 'nonsense', null, { ...agent, name: 'x'.repeat(600) }, { ...agent, name: 'Odd', execution: { executionStrategy: 'dance' } }, { ...agent, name: 'a' }, { name: 'Served', instructions: 'x', execution: { executionStrategy: 'service' } }], [{ originalText: 'Chapter 1', reason: 'A title.' }, 7])]);
+    const { agents, skipped } = extracted(partsOfText('The file'), [
+      said(
+        [
+          agent,
+          { instructions: 'Nameless.' },
+          'nonsense',
+          null,
+          { ...agent, name: 'x'.repeat(600) },
+          { ...agent, name: 'Odd', execution: { executionStrategy: 'dance' } },
+          { ...agent, name: 'a' },
+          { name: 'Served', instructions: 'x', execution: { executionStrategy: 'service' } },
+        ],
+        [{ originalText: 'Chapter 1', reason: 'A title.' }, 7],
+      ),
+    ]);
     expect(agents).toEqual([agent]);
     expect(skipped.map(({ originalText, reason }) => `${originalText.slice(0, 20)} - ${reason}`)).toEqual([
       expect.stringMatching(/^Nameless\. - The model made no agent of this: name: /),
-      expect.stringMatching(/^The file - The model made no agent of this: /), expect.stringMatching(/^The file - The model made no agent of this: /),
+      expect.stringMatching(/^The file - The model made no agent of this: /),
+      expect.stringMatching(/^The file - The model made no agent of this: /),
       expect.stringMatching(/^x{20} - name: /),
       expect.stringMatching(/^Odd: Look\. - The model made no agent of this: execution\.executionStrategy: /),
       'a: Look. - An agent named "a" was made of an earlier part of the file.',
@@ -105,7 +169,17 @@ describe('the answer', () => {
   });
 
   test('accounts for every row of a table', () => {
-    const { agents, skipped } = extracted(table('one', 'two', 'three'), [said([{ ...agent, row: 1 }, { ...agent, name: 'B', row: 1 }, { ...agent, name: 'C', row: 9 }, { ...agent, name: 'D' }], [{ row: 2, originalText: 'two', reason: 'A title.' }])]);
+    const { agents, skipped } = extracted(table('one', 'two', 'three'), [
+      said(
+        [
+          { ...agent, row: 1 },
+          { ...agent, name: 'B', row: 1 },
+          { ...agent, name: 'C', row: 9 },
+          { ...agent, name: 'D' },
+        ],
+        [{ row: 2, originalText: 'two', reason: 'A title.' }],
+      ),
+    ]);
     expect(agents.map(({ name }) => name)).toEqual(['A', 'B']);
     expect(agents[0]).toEqual(agent);
     expect(skipped).toEqual([
@@ -117,18 +191,44 @@ describe('the answer', () => {
   });
 
   test('that was cut off is taken up to what may be half', () => {
-    const cut = answered({ agents: [{ ...agent, row: 1 }, { name: 'Half', instructions: 'Loo', row: 2 }] }, true);
-    expect(extracted(table('one', 'two'), [cut])).toMatchObject({ agents: [agent], skipped: [{ row: 2, reason: 'The answer of the model was cut off before this row.' }] });
-    expect(extracted(partsOfText('The file'), [cut])).toMatchObject({ agents: [agent], skipped: [{ originalText: 'The file', reason: expect.stringMatching(/cut off/) }] });
-    expect(extracted(partsOfText('The file'), [answered({}, true)])).toMatchObject({ agents: [], skipped: [{ originalText: 'The file', reason: expect.stringMatching(/cut off/) }] });
+    const cut = answered(
+      {
+        agents: [
+          { ...agent, row: 1 },
+          { name: 'Half', instructions: 'Loo', row: 2 },
+        ],
+      },
+      true,
+    );
+    expect(extracted(table('one', 'two'), [cut])).toMatchObject({
+      agents: [agent],
+      skipped: [{ row: 2, reason: 'The answer of the model was cut off before this row.' }],
+    });
+    expect(extracted(partsOfText('The file'), [cut])).toMatchObject({
+      agents: [agent],
+      skipped: [{ originalText: 'The file', reason: expect.stringMatching(/cut off/) }],
+    });
+    expect(extracted(partsOfText('The file'), [answered({}, true)])).toMatchObject({
+      agents: [],
+      skipped: [{ originalText: 'The file', reason: expect.stringMatching(/cut off/) }],
+    });
   });
 
-  test.each([undefined, null, [], 'text', { agents: 'none' }, { agents: {} }, { agents: [], skipped: 'none' }])('that is %j is named as what it is not', (input) => {
-    expect(extracted(partsOfText('The file'), [answered(input)]).skipped).toEqual([{ originalText: 'The file', reason: 'The answer of the model is not what it was asked for.' }]);
-  });
+  test.each([undefined, null, [], 'text', { agents: 'none' }, { agents: {} }, { agents: [], skipped: 'none' }])(
+    'that is %j is named as what it is not',
+    (input) => {
+      expect(extracted(partsOfText('The file'), [answered(input)]).skipped).toEqual([
+        { originalText: 'The file', reason: 'The answer of the model is not what it was asked for.' },
+      ]);
+    },
+  );
 
   test('that is none is skipped with why the model stopped', () => {
-    expect(extracted(partsOfText('The file'), [{ outcome: 'nothing', stopped: 'guardrail_intervened' }]).skipped).toEqual([{ originalText: 'The file', reason: 'The model did not answer as it was asked to (guardrail_intervened).' }]);
+    expect(
+      extracted(partsOfText('The file'), [{ outcome: 'nothing', stopped: 'guardrail_intervened' }]).skipped,
+    ).toEqual([
+      { originalText: 'The file', reason: 'The model did not answer as it was asked to (guardrail_intervened).' },
+    ]);
   });
 
   const two = partsOfText(`${'a'.repeat(11_000)}\n\n${'b'.repeat(11_000)}`);
@@ -138,31 +238,68 @@ describe('the answer', () => {
     expect(skipped).toEqual([{ originalText: 'a'.repeat(500), reason: expect.stringMatching(/too much to do/) }]);
   });
 
-  test.each([['busy', 'UNAVAILABLE'], ['late', 'DEADLINE_EXCEEDED'], ['forbidden', 'FAILED_PRECONDITION'], ['refused', 'FAILED_PRECONDITION']] as const)('that is %s in all parts is %s', (why, status) => {
-    expect(() => extracted(two, [{ outcome: 'failed', why }, { outcome: 'failed', why: 'busy' }])).toThrow(expect.objectContaining({ status }));
+  test.each([
+    ['busy', 'UNAVAILABLE'],
+    ['late', 'DEADLINE_EXCEEDED'],
+    ['forbidden', 'FAILED_PRECONDITION'],
+    ['refused', 'FAILED_PRECONDITION'],
+  ] as const)('that is %s in all parts is %s', (why, status) => {
+    expect(() =>
+      extracted(two, [
+        { outcome: 'failed', why },
+        { outcome: 'failed', why: 'busy' },
+      ]),
+    ).toThrow(expect.objectContaining({ status }));
   });
 
   test('that a PDF is none is INVALID_ARGUMENT', () => {
-    expect(() => extracted(partsOfPdf(Buffer.from('')), [{ outcome: 'failed', why: 'refused' }])).toThrow(expect.objectContaining({ status: 'INVALID_ARGUMENT', message: expect.stringMatching(/^fileBase64 is a PDF that/) }));
+    expect(() => extracted(partsOfPdf(Buffer.from('')), [{ outcome: 'failed', why: 'refused' }])).toThrow(
+      expect.objectContaining({
+        status: 'INVALID_ARGUMENT',
+        message: expect.stringMatching(/^fileBase64 is a PDF that/),
+      }),
+    );
   });
 
   test('is valid whatever a model says', () => {
     const field = fc.oneof(fc.jsonValue(), fc.constantFrom('A', 'x'.repeat(40_000), '__proto__', 1, null));
-    const item = fc.oneof(fc.jsonValue(), fc.record({ name: field, instructions: field, row: field, execution: field, scope: field }, { requiredKeys: [] }), fc.constant(JSON.parse('{"__proto__":{"name":"A","instructions":"x"},"row":1}')));
-    fc.assert(fc.property(fc.record({ agents: fc.oneof(fc.array(item), fc.jsonValue()), skipped: fc.oneof(fc.array(item), fc.jsonValue()) }, { requiredKeys: [] }), fc.boolean(), fc.constantFrom(table('one', 'two'), partsOfText('x')), (input, cutOff, parts) => {
-      const { agents, skipped } = extracted(parts, [answered(input, cutOff)]);
-      for (const made of agents) expect(CreateAgent.safeParse(made).error).toBeUndefined();
-      for (const { reason } of skipped) expect(reason).not.toBe('');
-    }));
+    const item = fc.oneof(
+      fc.jsonValue(),
+      fc.record({ name: field, instructions: field, row: field, execution: field, scope: field }, { requiredKeys: [] }),
+      fc.constant(JSON.parse('{"__proto__":{"name":"A","instructions":"x"},"row":1}')),
+    );
+    fc.assert(
+      fc.property(
+        fc.record(
+          { agents: fc.oneof(fc.array(item), fc.jsonValue()), skipped: fc.oneof(fc.array(item), fc.jsonValue()) },
+          { requiredKeys: [] },
+        ),
+        fc.boolean(),
+        fc.constantFrom(table('one', 'two'), partsOfText('x')),
+        (input, cutOff, parts) => {
+          const { agents, skipped } = extracted(parts, [answered(input, cutOff)]);
+          for (const made of agents) expect(CreateAgent.safeParse(made).error).toBeUndefined();
+          for (const { reason } of skipped) expect(reason).not.toBe('');
+        },
+      ),
+    );
   });
 });
 
 describe('without a model', () => {
   test('everything is skipped with that reason', () => {
     expect(unasked(table('one', 'two'), undefined)).toEqual({
-      agents: [], summary: '0 agents extracted, 2 parts of the file skipped.',
-      skipped: [1, 2].map((row) => ({ row, originalText: `${row === 1 ? 'one' : 'two'} | more`, reason: 'No model is set up to read this, and the titles of the columns are not those of agents, such as name and instructions.' })),
+      agents: [],
+      summary: '0 agents extracted, 2 parts of the file skipped.',
+      skipped: [1, 2].map((row) => ({
+        row,
+        originalText: `${row === 1 ? 'one' : 'two'} | more`,
+        reason:
+          'No model is set up to read this, and the titles of the columns are not those of agents, such as name and instructions.',
+      })),
     });
-    expect(unasked(partsOfPdf(Buffer.from('')), 'nova').skipped).toEqual([{ originalText: 'The whole PDF', reason: 'No model of the provider nova is set up to read this.' }]);
+    expect(unasked(partsOfPdf(Buffer.from('')), 'nova').skipped).toEqual([
+      { originalText: 'The whole PDF', reason: 'No model of the provider nova is set up to read this.' },
+    ]);
   });
 });

@@ -21,18 +21,51 @@ function resultOf(file: Buffer) {
 
 describe('an XLSX file', () => {
   test('gives what its cells show: texts, numbers, dates, truth values and errors', () => {
-    const file = one([[
-      'Shared & <escaped>', { number: 42 }, { number: 46_082, style: 1 }, { number: 46_082.395833333336, style: 2 }, { number: 3, style: 3 },
-      { xml: '<c r="F1" t="b"><v>1</v></c>' }, { xml: '<c r="G1" t="e"><v>#REF!</v></c>' }, { xml: '<c r="H1" t="inlineStr"><is><t>Inline</t></is></c>' },
-      { xml: '<c r="I1" t="str"><f>A1&amp;"x"</f><v>Computed</v></c>' }, { xml: '<c r="J1" t="inlineStr"><is><r><t>Rich </t></r><r><t>text</t></r><rPh><t>spoken</t></rPh></is></c>' },
-      { xml: '<c r="K1" t="inlineStr"><is><t>Line_x000D__x000A_two_xD800_</t></is></c>' }, { xml: '<c r="L1" t="d"><v>2026-03-01</v></c>' },
-    ]]);
-    expect(cellsOf(file)).toEqual([['Shared & <escaped>', '42', '2026-03-01', '2026-03-01 09:30:00', '3', 'TRUE', '#REF!', 'Inline', 'Computed', 'Rich text', 'Line\ntwo\uFFFD', '2026-03-01']]);
+    const file = one([
+      [
+        'Shared & <escaped>',
+        { number: 42 },
+        { number: 46_082, style: 1 },
+        { number: 46_082.395833333336, style: 2 },
+        { number: 3, style: 3 },
+        { xml: '<c r="F1" t="b"><v>1</v></c>' },
+        { xml: '<c r="G1" t="e"><v>#REF!</v></c>' },
+        { xml: '<c r="H1" t="inlineStr"><is><t>Inline</t></is></c>' },
+        { xml: '<c r="I1" t="str"><f>A1&amp;"x"</f><v>Computed</v></c>' },
+        { xml: '<c r="J1" t="inlineStr"><is><r><t>Rich </t></r><r><t>text</t></r><rPh><t>spoken</t></rPh></is></c>' },
+        { xml: '<c r="K1" t="inlineStr"><is><t>Line_x000D__x000A_two_xD800_</t></is></c>' },
+        { xml: '<c r="L1" t="d"><v>2026-03-01</v></c>' },
+      ],
+    ]);
+    expect(cellsOf(file)).toEqual([
+      [
+        'Shared & <escaped>',
+        '42',
+        '2026-03-01',
+        '2026-03-01 09:30:00',
+        '3',
+        'TRUE',
+        '#REF!',
+        'Inline',
+        'Computed',
+        'Rich text',
+        'Line\ntwo\uFFFD',
+        '2026-03-01',
+      ],
+    ]);
   });
 
   test('counts days from 1900 or from 1904', () => {
-    expect([showDate('1', false), showDate('59', false), showDate('61', false), showDate('0.5', false), showDate('0', true), showDate('-1', false), showDate('1e99', false), showDate('soon', false)])
-      .toEqual(['1900-01-01', '1900-02-28', '1900-03-01', '12:00:00', '00:00:00', '-1', '1e99', 'soon']);
+    expect([
+      showDate('1', false),
+      showDate('59', false),
+      showDate('61', false),
+      showDate('0.5', false),
+      showDate('0', true),
+      showDate('-1', false),
+      showDate('1e99', false),
+      showDate('soon', false),
+    ]).toEqual(['1900-01-01', '1900-02-28', '1900-03-01', '12:00:00', '00:00:00', '-1', '1e99', 'soon']);
     expect(cellsOf(one([[{ number: 366, style: 1 }]], { dates1904: true }))).toEqual([['1905-01-01']]);
   });
 
@@ -44,31 +77,49 @@ describe('an XLSX file', () => {
       { name: 'More', rows: [titles, ['B', 'Look.']] },
     ]);
     const { agents, skipped, summary } = resultOf(file);
-    expect(agents).toEqual([{ name: 'A', instructions: 'Look.' }, { name: 'Look twice.', instructions: 'Look twice.' }]);
-    expect(skipped).toEqual([{ row: 2, originalText: 'Our checks', reason: 'It stands above the titles of the columns.' }]);
+    expect(agents).toEqual([
+      { name: 'A', instructions: 'Look.' },
+      { name: 'Look twice.', instructions: 'Look twice.' },
+    ]);
+    expect(skipped).toEqual([
+      { row: 2, originalText: 'Our checks', reason: 'It stands above the titles of the columns.' },
+    ]);
     expect(summary).toContain('of the sheet "Checks"');
     expect(summary).toContain('Sheets that were not read: "Cover", "More".');
   });
 
   test('takes formulas for what they came to, and text that looks like one for text', () => {
-    const { agents } = resultOf(one([titles, [{ xml: '<c r="A2" t="str"><f>WEBSERVICE("https://evil.example")</f><v>Came to this</v></c>' }, '=1+1']]));
+    const { agents } = resultOf(
+      one([
+        titles,
+        [{ xml: '<c r="A2" t="str"><f>WEBSERVICE("https://evil.example")</f><v>Came to this</v></c>' }, '=1+1'],
+      ]),
+    );
     expect(agents).toEqual([{ name: 'Came to this', instructions: '=1+1' }]);
   });
 
   test('may have prefixes, addresses left out, and paths from the root', () => {
-    const sheet = '<x:worksheet xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><x:sheetData><x:row><x:c t="inlineStr"><x:is><x:t>Name</x:t></x:is></x:c><x:c t="inlineStr"><x:is><x:t>Rule</x:t></x:is></x:c></x:row><x:row><x:c t="inlineStr"><x:is><x:t>A</x:t></x:is></x:c><x:c><x:v>7</x:v></x:c></x:row></x:sheetData></x:worksheet>';
-    expect(resultOf(one([], { parts: { 'xl/worksheets/sheet1.xml': strToU8(sheet) } })).agents).toEqual([{ name: 'A', instructions: '7' }]);
+    const sheet =
+      '<x:worksheet xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><x:sheetData><x:row><x:c t="inlineStr"><x:is><x:t>Name</x:t></x:is></x:c><x:c t="inlineStr"><x:is><x:t>Rule</x:t></x:is></x:c></x:row><x:row><x:c t="inlineStr"><x:is><x:t>A</x:t></x:is></x:c><x:c><x:v>7</x:v></x:c></x:row></x:sheetData></x:worksheet>';
+    expect(resultOf(one([], { parts: { 'xl/worksheets/sheet1.xml': strToU8(sheet) } })).agents).toEqual([
+      { name: 'A', instructions: '7' },
+    ]);
   });
 
   test('of more than ten sheets is read so far, and says which were not', () => {
-    const sheets = Array.from({ length: 12 }, (_, index) => ({ name: `S${index + 1}`, rows: index === 0 ? [titles, ['A', 'Look.']] : index > 9 ? [titles] : [] }));
+    const sheets = Array.from({ length: 12 }, (_, index) => ({
+      name: `S${index + 1}`,
+      rows: index === 0 ? [titles, ['A', 'Look.']] : index > 9 ? [titles] : [],
+    }));
     expect(resultOf(workbook(sheets)).summary).toContain('Sheets that were not read: "S11", "S12".');
   });
 
   test('of more rows than are read says where it was left', () => {
     const { skipped } = resultOf(one([titles, ...Array.from({ length: 700 }, () => ['Same', 'Look.'])]));
     expect(skipped).toHaveLength(200);
-    expect(readWorkbook(one([titles, ...Array.from({ length: 700 }, () => ['Same', 'Look.'])]))[0]!.unread).toEqual([{ row: 501, text: '', reason: expect.stringMatching(/^The sheet goes on/) }]);
+    expect(readWorkbook(one([titles, ...Array.from({ length: 700 }, () => ['Same', 'Look.'])]))[0]!.unread).toEqual([
+      { row: 501, text: '', reason: expect.stringMatching(/^The sheet goes on/) },
+    ]);
   });
 });
 
@@ -92,12 +143,49 @@ describe('what is no XLSX file is INVALID_ARGUMENT', () => {
     ['another archive', Buffer.from(zipSync({ 'a.txt': strToU8('a') })), /is not an XLSX file/],
     ['half of one', good.subarray(0, good.length / 2), /is damaged/],
     ['one with a bit turned', damaged(good.indexOf('xl/worksheets/sheet1.xml') + 60, 0xff), /is damaged/],
-    ['one whose part is not what its checksum says', damaged(good.lastIndexOf('xl/worksheets/sheet1.xml') - 46 + 16, good[good.lastIndexOf('xl/worksheets/sheet1.xml') - 46 + 16]! ^ 1), /is damaged/],
-    ['one with a document type', one([], { parts: { 'xl/worksheets/sheet1.xml': strToU8('<!DOCTYPE worksheet><worksheet><sheetData/></worksheet>') } }), /its XML is not what it should be/],
-    ['one without sheets that are shown', workbook([{ name: 'A', rows: [titles], hidden: true }]), /no sheet that is shown/],
+    [
+      'one whose part is not what its checksum says',
+      damaged(
+        good.lastIndexOf('xl/worksheets/sheet1.xml') - 46 + 16,
+        good[good.lastIndexOf('xl/worksheets/sheet1.xml') - 46 + 16]! ^ 1,
+      ),
+      /is damaged/,
+    ],
+    [
+      'one with a document type',
+      one([], {
+        parts: { 'xl/worksheets/sheet1.xml': strToU8('<!DOCTYPE worksheet><worksheet><sheetData/></worksheet>') },
+      }),
+      /its XML is not what it should be/,
+    ],
+    [
+      'one without sheets that are shown',
+      workbook([{ name: 'A', rows: [titles], hidden: true }]),
+      /no sheet that is shown/,
+    ],
     ['one whose XML is broken', ofXml('<sheetData><row></sheetData>'), /its XML is not what it should be/],
-    ['one that leads out of itself', one([], { parts: { 'xl/_rels/workbook.xml.rels': strToU8('<Relationships><Relationship Id="rId1" Type="x/worksheet" Target="../../../../../../etc/passwd"/></Relationships>') } }), /no sheet that is shown/],
-    ['one that leads elsewhere', one([], { parts: { 'xl/_rels/workbook.xml.rels': strToU8('<Relationships><Relationship Id="rId1" TargetMode="External" Type="x/worksheet" Target="https://evil.example/sheet.xml"/></Relationships>') } }), /no sheet that is shown/],
+    [
+      'one that leads out of itself',
+      one([], {
+        parts: {
+          'xl/_rels/workbook.xml.rels': strToU8(
+            '<Relationships><Relationship Id="rId1" Type="x/worksheet" Target="../../../../../../etc/passwd"/></Relationships>',
+          ),
+        },
+      }),
+      /no sheet that is shown/,
+    ],
+    [
+      'one that leads elsewhere',
+      one([], {
+        parts: {
+          'xl/_rels/workbook.xml.rels': strToU8(
+            '<Relationships><Relationship Id="rId1" TargetMode="External" Type="x/worksheet" Target="https://evil.example/sheet.xml"/></Relationships>',
+          ),
+        },
+      }),
+      /no sheet that is shown/,
+    ],
   ] as const)('%s', (_what, file, message) => {
     expect(refusal(file)).toMatch(message);
   });
@@ -105,7 +193,8 @@ describe('what is no XLSX file is INVALID_ARGUMENT', () => {
 
 describe('a hostile XLSX file is ended soon, and takes little memory', () => {
   const MEGABYTES = 5;
-  const filled = (piece: string, megabytes = MEGABYTES) => piece.repeat(Math.floor((megabytes * 1_048_576 - 500) / piece.length));
+  const filled = (piece: string, megabytes = MEGABYTES) =>
+    piece.repeat(Math.floor((megabytes * 1_048_576 - 500) / piece.length));
   /** An archive whose directory says that its part is smaller than it is. */
   const lying = () => {
     const file = ofXml(filled(' ', 14));
@@ -118,26 +207,97 @@ describe('a hostile XLSX file is ended soon, and takes little memory', () => {
   const cases: Readonly<Record<string, [file: () => Buffer, expected: RegExp]>> = {
     'that unpacks to more than there may be': [() => ofXml(filled(' ', 14)), /too large when it is unpacked/],
     'that says it does not': [lying, /too large when it is unpacked/],
-    'with a cell in the last corner': [() => ofXml(row('<c r="XFD1048576"><v>1</v></c><c r="A1048576"><v>1</v></c>')), /^taken$/],
-    'with ten million cells in its dimension': [() => ofXml(`<dimension ref="A1:XFD1048576"/>${row('<c r="A1"><v>1</v></c>')}`), /^taken$/],
+    'with a cell in the last corner': [
+      () => ofXml(row('<c r="XFD1048576"><v>1</v></c><c r="A1048576"><v>1</v></c>')),
+      /^taken$/,
+    ],
+    'with ten million cells in its dimension': [
+      () => ofXml(`<dimension ref="A1:XFD1048576"/>${row('<c r="A1"><v>1</v></c>')}`),
+      /^taken$/,
+    ],
     'with a million cells': [() => ofXml(row(filled('<c><v>1</v></c>'))), /too many elements/],
     'with rows without end': [() => ofXml(`<sheetData>${filled('<row/>')}</sheetData>`), /too many elements/],
     'with elements in elements': [() => ofXml(filled('<a>', 1)), /its XML is not/],
-    'with an element of many attributes': [() => ofXml(`<a ${Array.from({ length: 100_000 }, (_, index) => `a${index}=""`).join(' ')}/>`), /its XML is not/],
-    'with entities that grow': [() => ofXml(text('&d;'), { parts: { 'xl/worksheets/sheet1.xml': strToU8(`<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "${'&a;'.repeat(100)}"><!ENTITY c "${'&b;'.repeat(100)}"><!ENTITY d "${'&c;'.repeat(100)}">]><worksheet>${text('&d;')}</worksheet>`) } }), /its XML is not/],
-    'with an entity that leads to a file': [() => ofXml('', { parts: { 'xl/sharedStrings.xml': strToU8('<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]><sst><si><t>&f;</t></si></sst>'), 'xl/worksheets/sheet1.xml': strToU8(`<worksheet>${row('<c t="s"><v>0</v></c>')}</worksheet>`) } }), /its XML is not/],
+    'with an element of many attributes': [
+      () => ofXml(`<a ${Array.from({ length: 100_000 }, (_, index) => `a${index}=""`).join(' ')}/>`),
+      /its XML is not/,
+    ],
+    'with entities that grow': [
+      () =>
+        ofXml(text('&d;'), {
+          parts: {
+            'xl/worksheets/sheet1.xml': strToU8(
+              `<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "${'&a;'.repeat(100)}"><!ENTITY c "${'&b;'.repeat(100)}"><!ENTITY d "${'&c;'.repeat(100)}">]><worksheet>${text('&d;')}</worksheet>`,
+            ),
+          },
+        }),
+      /its XML is not/,
+    ],
+    'with an entity that leads to a file': [
+      () =>
+        ofXml('', {
+          parts: {
+            'xl/sharedStrings.xml': strToU8(
+              '<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]><sst><si><t>&f;</t></si></sst>',
+            ),
+            'xl/worksheets/sheet1.xml': strToU8(`<worksheet>${row('<c t="s"><v>0</v></c>')}</worksheet>`),
+          },
+        }),
+      /its XML is not/,
+    ],
     'with one long text': [() => ofXml(text(filled('x'))), /^taken$/],
     'with one long text of characters that are escaped': [() => ofXml(text(filled('&lt;'))), /^taken$/],
     'with line breaks without end': [() => ofXml(text(filled('\r'))), /^taken$/],
-    'with very many shared texts': [() => one([['a']], { parts: { 'xl/sharedStrings.xml': strToU8(`<sst>${filled('<si/>', 4)}</sst>`), 'xl/worksheets/sheet1.xml': strToU8(`<worksheet>${row('<c t="s"><v>9999999</v></c>')}</worksheet>`) } }), /too many elements/],
-    'with a shared text that every cell has': [() => one([], { parts: { 'xl/sharedStrings.xml': strToU8(`<sst><si><t>${filled('x', 4)}</t></si></sst>`), 'xl/worksheets/sheet1.xml': strToU8(`<worksheet><sheetData>${`<row>${'<c t="s"><v>0</v></c>'.repeat(100)}</row>`.repeat(400)}</sheetData></worksheet>`) } }), /^taken$/],
-    'with a number format without end': [() => one([[{ number: 1, style: 1 }]], { parts: { 'xl/styles.xml': strToU8(`<styleSheet><numFmts><numFmt numFmtId="200" formatCode="${filled('[', 4)}"/></numFmts></styleSheet>`) } }), /^taken$/],
+    'with very many shared texts': [
+      () =>
+        one([['a']], {
+          parts: {
+            'xl/sharedStrings.xml': strToU8(`<sst>${filled('<si/>', 4)}</sst>`),
+            'xl/worksheets/sheet1.xml': strToU8(`<worksheet>${row('<c t="s"><v>9999999</v></c>')}</worksheet>`),
+          },
+        }),
+      /too many elements/,
+    ],
+    'with a shared text that every cell has': [
+      () =>
+        one([], {
+          parts: {
+            'xl/sharedStrings.xml': strToU8(`<sst><si><t>${filled('x', 4)}</t></si></sst>`),
+            'xl/worksheets/sheet1.xml': strToU8(
+              `<worksheet><sheetData>${`<row>${'<c t="s"><v>0</v></c>'.repeat(100)}</row>`.repeat(400)}</sheetData></worksheet>`,
+            ),
+          },
+        }),
+      /^taken$/,
+    ],
+    'with a number format without end': [
+      () =>
+        one([[{ number: 1, style: 1 }]], {
+          parts: {
+            'xl/styles.xml': strToU8(
+              `<styleSheet><numFmts><numFmt numFmtId="200" formatCode="${filled('[', 4)}"/></numFmts></styleSheet>`,
+            ),
+          },
+        }),
+      /^taken$/,
+    ],
     'with a name without end': [() => workbook([{ name: filled('n', 4), rows: [titles, ['A', 'Look.']] }]), /^taken$/],
-    'with thousands of parts': [() => Buffer.from(zipSync(Object.fromEntries(Array.from({ length: 2_100 }, (_, index) => [`${index}`, new Uint8Array()])))), /too many parts/],
+    'with thousands of parts': [
+      () =>
+        Buffer.from(
+          zipSync(Object.fromEntries(Array.from({ length: 2_100 }, (_, index) => [`${index}`, new Uint8Array()]))),
+        ),
+      /too many parts/,
+    ],
   };
 
   test('with cells far to the right, which are not read', () => {
-    const { rows } = readSheet(Buffer.from(`<worksheet>${row('<c r="A1"><v>1</v></c><c r="CV1"><v>2</v></c><c r="CW1"><v>3</v></c><c r="XFD1"><v>4</v></c>')}</worksheet>`), newXmlBudget());
+    const { rows } = readSheet(
+      Buffer.from(
+        `<worksheet>${row('<c r="A1"><v>1</v></c><c r="CV1"><v>2</v></c><c r="CW1"><v>3</v></c><c r="XFD1"><v>4</v></c>')}</worksheet>`,
+      ),
+      newXmlBudget(),
+    );
     expect(rows[0]!.cells).toHaveLength(100);
   });
 
@@ -156,12 +316,23 @@ describe('a hostile XLSX file is ended soon, and takes little memory', () => {
 });
 
 describe('a workbook that costs more than it weighs', () => {
-  const sheets = (xml: string, count = 10) => workbook(Array.from({ length: count }, (_each, index) => ({ name: `S${index}`, rows: [], xml: `<sheetData>${xml}</sheetData>` })));
+  const sheets = (xml: string, count = 10) =>
+    workbook(
+      Array.from({ length: count }, (_each, index) => ({
+        name: `S${index}`,
+        rows: [],
+        xml: `<sheetData>${xml}</sheetData>`,
+      })),
+    );
   const inCell = (xml: string) => `<row><c><v>${xml}</v></c></row>`;
   const MB = 1_150_000;
   const filled = (piece: string, length = MB) => piece.repeat(length / piece.length);
-  const relations = (targets: readonly string[]) => strToU8(`<Relationships>${targets.map((target, index) => `<Relationship Id="rId${index + 1}" Type="worksheet" Target="${target}"/>`).join('')}</Relationships>`);
-  const random = (length: number) => Buffer.from(Array.from({ length }, (_each, index) => (Math.imul(index + 1, 2_654_435_761) >>> 13) & 0xff));
+  const relations = (targets: readonly string[]) =>
+    strToU8(
+      `<Relationships>${targets.map((target, index) => `<Relationship Id="rId${index + 1}" Type="worksheet" Target="${target}"/>`).join('')}</Relationships>`,
+    );
+  const random = (length: number) =>
+    Buffer.from(Array.from({ length }, (_each, index) => (Math.imul(index + 1, 2_654_435_761) >>> 13) & 0xff));
 
   test.each<[string, () => Buffer]>([
     ['empty elements in ten sheets', () => sheets(filled('<a/>'))],
@@ -176,21 +347,54 @@ describe('a workbook that costs more than it weighs', () => {
     ['instructions', () => sheets(filled('<?a?>'))],
     ['namespaces', () => sheets(filled('<a:b xmlns:a="x"/>'))],
     ['one long name', () => sheets(`<${'a'.repeat(MB)}/>`)],
-    ['shared texts', () => workbook([{ name: 'A', rows: Array.from({ length: 499 }, () => ['x'.repeat(20)]) }], { parts: { 'xl/sharedStrings.xml': strToU8(`<sst>${'<si><t>a</t></si>'.repeat(500_000)}</sst>`) } })],
-    ['number formats', () => workbook([{ name: 'A', rows: [['a']] }], { parts: { 'xl/styles.xml': strToU8(`<a>${'<numFmt numFmtId="9" formatCode="[[[[[[[["/>'.repeat(200_000)}</a>`) } })],
-    ['sheets', () => workbook([{ name: 'A', rows: [['a']] }], { parts: { 'xl/workbook.xml': strToU8(`<workbook>${'<sheet name="a" r:id="rId1"/>'.repeat(100_000)}</workbook>`) } })],
-    ['a path that goes up and down', () => workbook([{ name: 'A', rows: [['a']] }], { parts: { 'xl/_rels/workbook.xml.rels': relations([`${'a'.repeat(1_000_000)}/${'b/../'.repeat(500_000)}`]) } })],
-    ['4 MB that cannot be compressed', () => workbook([{ name: 'A', rows: [['a']] }], { parts: { 'xl/worksheets/sheet1.xml': random(4_000_000) } })],
+    [
+      'shared texts',
+      () =>
+        workbook([{ name: 'A', rows: Array.from({ length: 499 }, () => ['x'.repeat(20)]) }], {
+          parts: { 'xl/sharedStrings.xml': strToU8(`<sst>${'<si><t>a</t></si>'.repeat(500_000)}</sst>`) },
+        }),
+    ],
+    [
+      'number formats',
+      () =>
+        workbook([{ name: 'A', rows: [['a']] }], {
+          parts: {
+            'xl/styles.xml': strToU8(`<a>${'<numFmt numFmtId="9" formatCode="[[[[[[[["/>'.repeat(200_000)}</a>`),
+          },
+        }),
+    ],
+    [
+      'sheets',
+      () =>
+        workbook([{ name: 'A', rows: [['a']] }], {
+          parts: {
+            'xl/workbook.xml': strToU8(`<workbook>${'<sheet name="a" r:id="rId1"/>'.repeat(100_000)}</workbook>`),
+          },
+        }),
+    ],
+    [
+      'a path that goes up and down',
+      () =>
+        workbook([{ name: 'A', rows: [['a']] }], {
+          parts: { 'xl/_rels/workbook.xml.rels': relations([`${'a'.repeat(1_000_000)}/${'b/../'.repeat(500_000)}`]) },
+        }),
+    ],
+    [
+      '4 MB that cannot be compressed',
+      () => workbook([{ name: 'A', rows: [['a']] }], { parts: { 'xl/worksheets/sheet1.xml': random(4_000_000) } }),
+    ],
   ])('with %s takes less than 1 s of CPU, and is read or refused', (_what, make) => {
     const file = make();
     expect(file.length).toBeLessThan(4 * 1_024 * 1_024);
-    expect(cpuMilliseconds(() => {
-      try {
-        readWorkbook(file);
-      } catch (error) {
-        if (!(error instanceof FileFault)) throw error;
-      }
-    }, 2)).toBeLessThan(1_000);
+    expect(
+      cpuMilliseconds(() => {
+        try {
+          readWorkbook(file);
+        } catch (error) {
+          if (!(error instanceof FileFault)) throw error;
+        }
+      }, 2),
+    ).toBeLessThan(1_000);
   });
 
   test('is refused by what all of its parts have in all', () => {
@@ -200,6 +404,8 @@ describe('a workbook that costs more than it weighs', () => {
   });
 
   test('is refused with more than 200 sheets', () => {
-    expect(() => readWorkbook(workbook(Array.from({ length: 201 }, (_each, index) => ({ name: `S${index}`, rows: [['a']] }))))).toThrow('has more than 200 sheets');
+    expect(() =>
+      readWorkbook(workbook(Array.from({ length: 201 }, (_each, index) => ({ name: `S${index}`, rows: [['a']] })))),
+    ).toThrow('has more than 200 sheets');
   });
 });

@@ -5,12 +5,24 @@ import { agentsOf } from '../../../lib/comments/rules/commentAgents.ts';
 
 const [createdAt, now] = [100, 1_000];
 const reason = { title: 't', description: 'd', severity: 'high' };
-const comment = (agent?: object, at?: number) => ({ ...(agent && { agent: { agentSource: 'svc', agentId: 'a', reason, ...agent } }), createdAt: at });
+const comment = (agent?: object, at?: number) => ({
+  ...(agent && { agent: { agentSource: 'svc', agentId: 'a', reason, ...agent } }),
+  createdAt: at,
+});
 const named = (...comments: ReturnType<typeof comment>[]) => agentsOf(comments, { createdAt, now });
 
 describe('design 14: the agents of comments', () => {
-  test('are the service\'s own, each with each of its executions once', () => {
-    expect(named(comment({ executionId: 'x' }), comment(), comment({ agentId: 'b', executionId: 'x' }), comment({}), comment({ executionId: 'y' }), comment({ executionId: 'x' }, 5))).toEqual([
+  test("are the service's own, each with each of its executions once", () => {
+    expect(
+      named(
+        comment({ executionId: 'x' }),
+        comment(),
+        comment({ agentId: 'b', executionId: 'x' }),
+        comment({}),
+        comment({ executionId: 'y' }),
+        comment({ executionId: 'x' }, 5),
+      ),
+    ).toEqual([
       { agentId: 'a', run: { executionId: 'x', at: createdAt } },
       { agentId: 'b', run: { executionId: 'x', at: createdAt } },
       { agentId: 'a', run: undefined },
@@ -19,16 +31,25 @@ describe('design 14: the agents of comments', () => {
     expect(named(comment({ agentSource: 'external', agentName: 'A', executionId: 'x' }))).toEqual([]);
   });
 
-  test.each([[5, 5], [undefined, createdAt], [now + 1, now]])('of a comment made at %p ran at %p', (at, ran) => {
+  test.each([
+    [5, 5],
+    [undefined, createdAt],
+    [now + 1, now],
+  ])('of a comment made at %p ran at %p', (at, ran) => {
     expect(named(comment({ executionId: 'x' }, at))).toEqual([{ agentId: 'a', run: { executionId: 'x', at: ran } }]);
   });
 
   test('with ids that look like one another stay apart', () => {
-    const pairs = fc.uniqueArray(fc.tuple(fc.string({ minLength: 1 }), fc.string({ minLength: 1 })), { selector: (pair) => JSON.stringify(pair), maxLength: 10 });
-    fc.assert(fc.property(pairs, (all) => {
-      const agents = all.map(([agentId, executionId]) => comment({ agentId, executionId }));
-      expect(named(...agents, ...agents).map(({ agentId, run }) => [agentId, run?.executionId])).toEqual(all);
-    }));
+    const pairs = fc.uniqueArray(fc.tuple(fc.string({ minLength: 1 }), fc.string({ minLength: 1 })), {
+      selector: (pair) => JSON.stringify(pair),
+      maxLength: 10,
+    });
+    fc.assert(
+      fc.property(pairs, (all) => {
+        const agents = all.map(([agentId, executionId]) => comment({ agentId, executionId }));
+        expect(named(...agents, ...agents).map(({ agentId, run }) => [agentId, run?.executionId])).toEqual(all);
+      }),
+    );
   });
 });
 
@@ -39,11 +60,19 @@ describe('spec 4.11: a count', () => {
 
   test('is how many were added, and the latest time of them, in whatever portions; the rest stays', () => {
     const run = fc.record({ executionId: fc.string(), at: fc.nat() });
-    fc.assert(fc.property(fc.array(fc.array(run, { maxLength: 5 }), { maxLength: 5 }), (portions: AgentRun[][]) => {
-      const { name, ...counted } = portions.reduce<RunCount & { name: string }>((before, runs) => withRuns(before, runs), { name: 'Agent' });
-      const all = portions.flat();
-      expect(showRuns(counted)).toEqual({ executionCount: all.length, lastExecutedAt: all.length === 0 ? null : Math.max(...all.map(({ at }) => at)) });
-      expect(name).toBe('Agent');
-    }));
+    fc.assert(
+      fc.property(fc.array(fc.array(run, { maxLength: 5 }), { maxLength: 5 }), (portions: AgentRun[][]) => {
+        const { name, ...counted } = portions.reduce<RunCount & { name: string }>(
+          (before, runs) => withRuns(before, runs),
+          { name: 'Agent' },
+        );
+        const all = portions.flat();
+        expect(showRuns(counted)).toEqual({
+          executionCount: all.length,
+          lastExecutedAt: all.length === 0 ? null : Math.max(...all.map(({ at }) => at)),
+        });
+        expect(name).toBe('Agent');
+      }),
+    );
   });
 });

@@ -1,14 +1,25 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { listedBuiltInAgents, builtInAgent } from '../../../lib/agents/rules/builtIn.ts';
-import { behaviourOf, CreateAgent, refuseKeys, SentVersion, serverManagedKeys, type Version, versionAfter, VERSION_BYTES } from '../../../lib/agents/rules/configuration.ts';
+import {
+  behaviourOf,
+  CreateAgent,
+  refuseKeys,
+  SentVersion,
+  serverManagedKeys,
+  type Version,
+  versionAfter,
+  VERSION_BYTES,
+} from '../../../lib/agents/rules/configuration.ts';
 import { MOST_MEMBERS, newGroup, withAgents, withoutAgents } from '../../../lib/agents/rules/groups.ts';
 import { hideSecrets, keepSecrets, REDACTED, revealSecrets } from '../../../lib/agents/rules/secrets.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
 import { validate } from '../../../lib/http/validate.ts';
 
 const server = (more: object = {}) => ({ id: 'tools', url: 'https://mcp.example.com/v1', ...more });
-const restApi = (...endpoints: object[]) => ({ contextGathering: { strategies: ['rest-api'], strategyOptions: { 'rest-api': { endpoints } } } });
+const restApi = (...endpoints: object[]) => ({
+  contextGathering: { strategies: ['rest-api'], strategyOptions: { 'rest-api': { endpoints } } },
+});
 const rest = (more: object = {}) => ({ description: 'Prices', url: 'https://api.example.com/{{page}}', ...more });
 const create = (fields: object) => validate(CreateAgent, { name: 'Agent', ...fields }) as Record<string, any>;
 
@@ -28,76 +39,237 @@ describe('what an agent is created with', () => {
   test('spec 4.10: a name of one character is enough, and every documented field is taken', () => {
     expect(create({ name: 'A' })).toEqual({ name: 'A' });
     const everything = {
-      name: 'A', description: '', rawInstructions: 'raw', instructions: 'processed', enabled: false, metadata: { team: 'x' }, phaseTimeoutMs: 1,
-      contextGathering: { strategies: ['web-page-text', 'rest-api'], strategyOptions: { 'web-page-text': { deviceType: 'mobile' }, 'rest-api': { endpoints: [rest({ auth: { type: 'none' } })] } }, aiConfig: { provider: 'claude', model: 'm' } },
+      name: 'A',
+      description: '',
+      rawInstructions: 'raw',
+      instructions: 'processed',
+      enabled: false,
+      metadata: { team: 'x' },
+      phaseTimeoutMs: 1,
+      contextGathering: {
+        strategies: ['web-page-text', 'rest-api'],
+        strategyOptions: {
+          'web-page-text': { deviceType: 'mobile' },
+          'rest-api': { endpoints: [rest({ auth: { type: 'none' } })] },
+        },
+        aiConfig: { provider: 'claude', model: 'm' },
+      },
       execution: {
-        executionStrategy: 'service+ai', serviceId: 'broken-links', aiConfig: { maxToolTurns: 16 }, mcpServers: [server({ auth: { type: 'bearer', token: 't' } })],
-        responseDescriptions: { summary: 's' }, strategyOptions: { 'stagehand-agent': { mode: 'cua' } }, knowledge: { useMemory: true, maxChunks: 20 },
+        executionStrategy: 'service+ai',
+        serviceId: 'broken-links',
+        aiConfig: { maxToolTurns: 16 },
+        mcpServers: [server({ auth: { type: 'bearer', token: 't' } })],
+        responseDescriptions: { summary: 's' },
+        strategyOptions: { 'stagehand-agent': { mode: 'cua' } },
+        knowledge: { useMemory: true, maxChunks: 20 },
       },
       response: { useAiFormatting: true, formattingPrompt: 'f', responseAdapter: 'screenshot-response' },
       postProcess: {
-        guardrails: { enabled: false }, deletePreviousSuggestions: { enabled: true }, pinResolution: { enabled: true }, annotations: { enabled: true, strategy: 'word-level' },
-        analytics: { enabled: true }, matchAndMerge: { enabled: true }, customProcessors: ['p'],
+        guardrails: { enabled: false },
+        deletePreviousSuggestions: { enabled: true },
+        pinResolution: { enabled: true },
+        annotations: { enabled: true, strategy: 'word-level' },
+        analytics: { enabled: true },
+        matchAndMerge: { enabled: true },
+        customProcessors: ['p'],
       },
-      input: { variableKeys: ['v'], userContextFields: [{ id: 'i', title: 't', type: 'number', required: true, example: '1', defaultValue: 1 }], inputRequirements: { requires: ['url'], requiresOneOf: ['a', 'b'] }, supportedVariables: ['{{v}}'] },
-      scope: { pageScope: ['https://example.com/**'], pageScopeExclude: ['**/x'], contentTypes: ['text'], crossPage: { enabled: true, targetProperty: 'price', pageDiscovery: 'auto', pages: ['a'], sourceOfTruthKnowledgeSourceId: 'k' } },
+      input: {
+        variableKeys: ['v'],
+        userContextFields: [{ id: 'i', title: 't', type: 'number', required: true, example: '1', defaultValue: 1 }],
+        inputRequirements: { requires: ['url'], requiresOneOf: ['a', 'b'] },
+        supportedVariables: ['{{v}}'],
+      },
+      scope: {
+        pageScope: ['https://example.com/**'],
+        pageScopeExclude: ['**/x'],
+        contentTypes: ['text'],
+        crossPage: {
+          enabled: true,
+          targetProperty: 'price',
+          pageDiscovery: 'auto',
+          pages: ['a'],
+          sourceOfTruthKnowledgeSourceId: 'k',
+        },
+      },
       setup: { setupSamples: [{ content: 'c' }], checklistOrigin: { checklistId: 'c' } },
     };
     expect(create(everything)).toEqual(everything);
   });
 
   test('spec 4.10: unknown behavioural fields are passed through, at every depth that is not strict, `__proto__` included', () => {
-    const sent = JSON.parse('{"name":"A","__proto__":{"x":1},"constructor":2,"execution":{"open":3,"__proto__":4,"strategyOptions":{"new":{"a":[null]}}},"postProcess":{"more":{"enabled":"yes"}}}') as object;
+    const sent = JSON.parse(
+      '{"name":"A","__proto__":{"x":1},"constructor":2,"execution":{"open":3,"__proto__":4,"strategyOptions":{"new":{"a":[null]}}},"postProcess":{"more":{"enabled":"yes"}}}',
+    ) as object;
     expect(JSON.stringify(behaviourOf(create(sent)))).toBe(JSON.stringify(behaviourOf(sent as never)));
   });
 
   test('null is the same as left out for a documented field, and a value like any other elsewhere', () => {
-    expect(JSON.stringify(create({ description: null, execution: { serviceId: null, mcpServers: null, other: null }, extra: null }))).toBe('{"extra":null,"name":"Agent","execution":{"other":null}}');
+    expect(
+      JSON.stringify(
+        create({ description: null, execution: { serviceId: null, mcpServers: null, other: null }, extra: null }),
+      ),
+    ).toBe('{"extra":null,"name":"Agent","execution":{"other":null}}');
   });
 
   test.each([
     ['spec 4.10: a name is required', { name: undefined }, 'name is required'],
     ['spec 8: a name is not empty', { name: '' }, 'name must not be empty'],
-    ['spec 8: strategies are not empty when given', { contextGathering: { strategies: [] } }, 'contextGathering.strategies must not be empty'],
-    ['spec 4.10: rest-api needs its options', { contextGathering: { strategies: ['rest-api'] } }, 'contextGathering.strategyOptions.rest-api is required when strategies include rest-api'],
-    ['spec 4.10: service needs a serviceId', { execution: { executionStrategy: 'service' } }, 'execution.serviceId is required when executionStrategy is service'],
-    ['spec 4.10: service+ai needs a serviceId', { execution: { executionStrategy: 'service+ai' } }, 'execution.serviceId is required when executionStrategy is service+ai'],
-    ['spec 8: mcp-tools needs a server', { execution: { executionStrategy: 'mcp-tools' } }, 'execution.mcpServers is required when executionStrategy is mcp-tools: at least one server'],
-    ['spec 8: mcp-tools needs one server at least', { execution: { executionStrategy: 'mcp-tools', mcpServers: [] } }, 'execution.mcpServers is required when executionStrategy is mcp-tools: at least one server'],
-    ['an unknown executionStrategy', { execution: { executionStrategy: 'magic' } }, 'execution.executionStrategy must be "ai" or "service" or "service+ai" or "stagehand-agent" or "mcp-tools"'],
-    ['a key that knowledge does not have', { execution: { knowledge: { sourceIds: [] } } }, 'execution.knowledge has unknown keys: sourceIds'],
-    ['a key that aiConfig does not have', { contextGathering: { aiConfig: { temperature: 1 } } }, 'contextGathering.aiConfig has unknown keys: temperature'],
-    ['a key that an MCP server does not have', { execution: { mcpServers: [server({ command: 'sh' })] } }, 'execution.mcpServers[0] has unknown keys: command'],
-    ['too many servers', { execution: { mcpServers: Array.from({ length: 6 }, (_, n) => server({ id: `${n}` })) } }, 'execution.mcpServers must have at most 5 items'],
-    ['two servers with one id', { execution: { mcpServers: [server(), server()] } }, 'execution.mcpServers[1].id must not be that of another item'],
-    ['a server without an address', { execution: { mcpServers: [{ id: 'a' }] } }, 'execution.mcpServers[0].url is required'],
-    ['a server at no http address', { execution: { mcpServers: [server({ url: 'file:///etc/passwd' })] } }, 'execution.mcpServers[0].url must be a valid http(s) URL or a template of one'],
-    ['credentials in an address', { execution: { mcpServers: [server({ url: 'https://user:pass@example.com' })] } }, 'execution.mcpServers[0].url must not contain credentials: they belong into auth'],
-    ['an unknown kind of authentication', { execution: { mcpServers: [server({ auth: { type: 'oauth' } })] } }, 'execution.mcpServers[0].auth.type must be "none" or "bearer" or "basic" or "header"'],
-    ['a bearer without a token', { execution: { mcpServers: [server({ auth: { type: 'bearer' } })] } }, 'execution.mcpServers[0].auth.token is required when type is bearer'],
-    ['a header with a line break', restApi(rest({ auth: { type: 'header', headers: { 'x-key': 'a\nb' } } })), 'contextGathering.strategyOptions.rest-api.endpoints[0].auth.headers.x-key must be of visible ASCII characters and spaces, since it is sent in a header'],
-    ['maxToolTurns over its range', { execution: { aiConfig: { maxToolTurns: 17 } } }, 'execution.aiConfig.maxToolTurns must be at most 16'],
-    ['a flag that is no boolean', { postProcess: { guardrails: { enabled: 'false' } } }, 'postProcess.guardrails.enabled must be a boolean'],
-    ['an unknown annotation strategy', { postProcess: { annotations: { strategy: 'line-level' } } }, 'postProcess.annotations.strategy must be "findings" or "word-level" or "page-level" or "none"'],
-    ['an unknown responseAdapter', { response: { responseAdapter: 'other' } }, 'response.responseAdapter must be "broken-links-response" or "crawler-response" or "screenshot-response" or "accessibility-checker-response" or "og-image-checker-response"'],
-    ['a context field without a title', { input: { userContextFields: [{ id: 'a', title: '', type: 'string' }] } }, 'input.userContextFields[0].title must not be empty'],
-    ['a context field of an unknown type', { input: { userContextFields: [{ id: 'a', title: 'b', type: 'date' }] } }, 'input.userContextFields[0].type must be "string" or "number" or "boolean"'],
-    ['the placeholder of a secret where none is stored', { execution: { mcpServers: [server({ auth: { type: 'bearer', token: REDACTED } })] } }, 'execution.mcpServers[0].auth.token must be a secret: nothing is stored here that could be kept'],
-    ['more than a version can hold', { a: 'x'.repeat(VERSION_BYTES) }, `data must be at most ${VERSION_BYTES} bytes as JSON`],
-    ['what would be too large with the secrets taken out', { a: { auth: Array.from({ length: 30_000 }, () => 1) } }, `data must be at most ${VERSION_BYTES} bytes as JSON, what is stored included`],
-    ['too many secrets', { a: { auth: Array.from({ length: 3 }, () => 'x'.repeat(25_000)) } }, 'data must have at most 65536 bytes of secrets'],
+    [
+      'spec 8: strategies are not empty when given',
+      { contextGathering: { strategies: [] } },
+      'contextGathering.strategies must not be empty',
+    ],
+    [
+      'spec 4.10: rest-api needs its options',
+      { contextGathering: { strategies: ['rest-api'] } },
+      'contextGathering.strategyOptions.rest-api is required when strategies include rest-api',
+    ],
+    [
+      'spec 4.10: service needs a serviceId',
+      { execution: { executionStrategy: 'service' } },
+      'execution.serviceId is required when executionStrategy is service',
+    ],
+    [
+      'spec 4.10: service+ai needs a serviceId',
+      { execution: { executionStrategy: 'service+ai' } },
+      'execution.serviceId is required when executionStrategy is service+ai',
+    ],
+    [
+      'spec 8: mcp-tools needs a server',
+      { execution: { executionStrategy: 'mcp-tools' } },
+      'execution.mcpServers is required when executionStrategy is mcp-tools: at least one server',
+    ],
+    [
+      'spec 8: mcp-tools needs one server at least',
+      { execution: { executionStrategy: 'mcp-tools', mcpServers: [] } },
+      'execution.mcpServers is required when executionStrategy is mcp-tools: at least one server',
+    ],
+    [
+      'an unknown executionStrategy',
+      { execution: { executionStrategy: 'magic' } },
+      'execution.executionStrategy must be "ai" or "service" or "service+ai" or "stagehand-agent" or "mcp-tools"',
+    ],
+    [
+      'a key that knowledge does not have',
+      { execution: { knowledge: { sourceIds: [] } } },
+      'execution.knowledge has unknown keys: sourceIds',
+    ],
+    [
+      'a key that aiConfig does not have',
+      { contextGathering: { aiConfig: { temperature: 1 } } },
+      'contextGathering.aiConfig has unknown keys: temperature',
+    ],
+    [
+      'a key that an MCP server does not have',
+      { execution: { mcpServers: [server({ command: 'sh' })] } },
+      'execution.mcpServers[0] has unknown keys: command',
+    ],
+    [
+      'too many servers',
+      { execution: { mcpServers: Array.from({ length: 6 }, (_, n) => server({ id: `${n}` })) } },
+      'execution.mcpServers must have at most 5 items',
+    ],
+    [
+      'two servers with one id',
+      { execution: { mcpServers: [server(), server()] } },
+      'execution.mcpServers[1].id must not be that of another item',
+    ],
+    [
+      'a server without an address',
+      { execution: { mcpServers: [{ id: 'a' }] } },
+      'execution.mcpServers[0].url is required',
+    ],
+    [
+      'a server at no http address',
+      { execution: { mcpServers: [server({ url: 'file:///etc/passwd' })] } },
+      'execution.mcpServers[0].url must be a valid http(s) URL or a template of one',
+    ],
+    [
+      'credentials in an address',
+      { execution: { mcpServers: [server({ url: 'https://user:pass@example.com' })] } },
+      'execution.mcpServers[0].url must not contain credentials: they belong into auth',
+    ],
+    [
+      'an unknown kind of authentication',
+      { execution: { mcpServers: [server({ auth: { type: 'oauth' } })] } },
+      'execution.mcpServers[0].auth.type must be "none" or "bearer" or "basic" or "header"',
+    ],
+    [
+      'a bearer without a token',
+      { execution: { mcpServers: [server({ auth: { type: 'bearer' } })] } },
+      'execution.mcpServers[0].auth.token is required when type is bearer',
+    ],
+    [
+      'a header with a line break',
+      restApi(rest({ auth: { type: 'header', headers: { 'x-key': 'a\nb' } } })),
+      'contextGathering.strategyOptions.rest-api.endpoints[0].auth.headers.x-key must be of visible ASCII characters and spaces, since it is sent in a header',
+    ],
+    [
+      'maxToolTurns over its range',
+      { execution: { aiConfig: { maxToolTurns: 17 } } },
+      'execution.aiConfig.maxToolTurns must be at most 16',
+    ],
+    [
+      'a flag that is no boolean',
+      { postProcess: { guardrails: { enabled: 'false' } } },
+      'postProcess.guardrails.enabled must be a boolean',
+    ],
+    [
+      'an unknown annotation strategy',
+      { postProcess: { annotations: { strategy: 'line-level' } } },
+      'postProcess.annotations.strategy must be "findings" or "word-level" or "page-level" or "none"',
+    ],
+    [
+      'an unknown responseAdapter',
+      { response: { responseAdapter: 'other' } },
+      'response.responseAdapter must be "broken-links-response" or "crawler-response" or "screenshot-response" or "accessibility-checker-response" or "og-image-checker-response"',
+    ],
+    [
+      'a context field without a title',
+      { input: { userContextFields: [{ id: 'a', title: '', type: 'string' }] } },
+      'input.userContextFields[0].title must not be empty',
+    ],
+    [
+      'a context field of an unknown type',
+      { input: { userContextFields: [{ id: 'a', title: 'b', type: 'date' }] } },
+      'input.userContextFields[0].type must be "string" or "number" or "boolean"',
+    ],
+    [
+      'the placeholder of a secret where none is stored',
+      { execution: { mcpServers: [server({ auth: { type: 'bearer', token: REDACTED } })] } },
+      'execution.mcpServers[0].auth.token must be a secret: nothing is stored here that could be kept',
+    ],
+    [
+      'more than a version can hold',
+      { a: 'x'.repeat(VERSION_BYTES) },
+      `data must be at most ${VERSION_BYTES} bytes as JSON`,
+    ],
+    [
+      'what would be too large with the secrets taken out',
+      { a: { auth: Array.from({ length: 30_000 }, () => 1) } },
+      `data must be at most ${VERSION_BYTES} bytes as JSON, what is stored included`,
+    ],
+    [
+      'too many secrets',
+      { a: { auth: Array.from({ length: 3 }, () => 'x'.repeat(25_000)) } },
+      'data must have at most 65536 bytes of secrets',
+    ],
   ])('%s', (_what, fields, message) => {
     expect(refused(fields)).toEqual([message]);
   });
 
   test('instructions are not required (spec 4.10), nor are gathering strategies ones that are known', () => {
-    expect(refused({ execution: { executionStrategy: 'ai' }, contextGathering: { strategies: ['crystal-ball'] } })).toEqual([]);
+    expect(
+      refused({ execution: { executionStrategy: 'ai' }, contextGathering: { strategies: ['crystal-ball'] } }),
+    ).toEqual([]);
   });
 });
 
 describe('fields that only the service may set', () => {
   const offending = { managedBy: 'me', metadata: { type: 't', category: 'c', internal: true, apiKey: 'k', mine: 1 } };
-  const messages = ['managedBy', 'metadata.type', 'metadata.category', 'metadata.internal', 'metadata.apiKey'].map((key) => `${key} is a server-managed field and cannot be set via the API.`);
+  const messages = ['managedBy', 'metadata.type', 'metadata.category', 'metadata.internal', 'metadata.apiKey'].map(
+    (key) => `${key} is a server-managed field and cannot be set via the API.`,
+  );
 
   test('spec 4.10: one error for each key', () => {
     expect(refused(offending)).toEqual(messages);
@@ -107,49 +279,104 @@ describe('fields that only the service may set', () => {
   });
 
   test('spec 4.10: what the service generates is no behaviour', () => {
-    expect(behaviourOf({ id: 'x', version: 9, createdAt: 1, updatedAt: 1, name: 'n', enabled: true, instructions: 'i', apiKey: 'k' })).toEqual({ instructions: 'i' });
+    expect(
+      behaviourOf({
+        id: 'x',
+        version: 9,
+        createdAt: 1,
+        updatedAt: 1,
+        name: 'n',
+        enabled: true,
+        instructions: 'i',
+        apiKey: 'k',
+      }),
+    ).toEqual({ instructions: 'i' });
   });
 });
 
 describe('the version after another', () => {
   const stored: Version = {
     behaviour: {
-      instructions: 'old', execution: { executionStrategy: 'mcp-tools', mcpServers: [server({ auth: { type: 'bearer', token: 'secret' } })], knowledge: { useMemory: true, maxChunks: 3 } }, extra: { a: 1, b: { c: 1 } },
+      instructions: 'old',
+      execution: {
+        executionStrategy: 'mcp-tools',
+        mcpServers: [server({ auth: { type: 'bearer', token: 'secret' } })],
+        knowledge: { useMemory: true, maxChunks: 3 },
+      },
+      extra: { a: 1, b: { c: 1 } },
     },
     metadata: { a: 1 },
   };
-  const after = (sent: object) => validate(versionAfter(stored), validate(SentVersion, { agentId: 'agt', ...sent })) as { behaviour: any; metadata: unknown };
+  const after = (sent: object) =>
+    validate(versionAfter(stored), validate(SentVersion, { agentId: 'agt', ...sent })) as {
+      behaviour: any;
+      metadata: unknown;
+    };
 
   test('facts B4: blocks are merged key by key, what is nested is replaced, and so is metadata', () => {
-    expect(after({ execution: { knowledge: { maxChunks: 4 } }, extra: { b: {} }, response: { useAiFormatting: true }, metadata: { b: 2 } })).toEqual({
-      behaviour: { ...stored.behaviour, execution: { ...stored.behaviour.execution as object, knowledge: { maxChunks: 4 } }, extra: { a: 1, b: {} }, response: { useAiFormatting: true } },
+    expect(
+      after({
+        execution: { knowledge: { maxChunks: 4 } },
+        extra: { b: {} },
+        response: { useAiFormatting: true },
+        metadata: { b: 2 },
+      }),
+    ).toEqual({
+      behaviour: {
+        ...stored.behaviour,
+        execution: { ...(stored.behaviour.execution as object), knowledge: { maxChunks: 4 } },
+        extra: { a: 1, b: {} },
+        response: { useAiFormatting: true },
+      },
       metadata: { b: 2 },
     });
   });
 
   test('what is null is left as it is', () => {
-    expect(after({ instructions: null, execution: { mcpServers: null, knowledge: null }, metadata: null })).toEqual(stored);
+    expect(after({ instructions: null, execution: { mcpServers: null, knowledge: null }, metadata: null })).toEqual(
+      stored,
+    );
   });
 
   test('the rules hold for what comes out, not for what is sent', () => {
-    expect(problems(() => after({ execution: { executionStrategy: 'service' } }))).toEqual(['execution.serviceId is required when executionStrategy is service']);
-    expect(after({ execution: { executionStrategy: 'service', serviceId: 'crawler', mcpServers: [] } }).behaviour.execution.mcpServers).toEqual([]);
-    expect(problems(() => after({ execution: { mcpServers: [] } }))).toEqual(['execution.mcpServers is required when executionStrategy is mcp-tools: at least one server']);
-    expect(problems(() => after(Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`k${n}`, 'x'.repeat(32_740)]))))).toEqual([`data must be at most ${VERSION_BYTES} bytes as JSON, what is stored included`]);
+    expect(problems(() => after({ execution: { executionStrategy: 'service' } }))).toEqual([
+      'execution.serviceId is required when executionStrategy is service',
+    ]);
+    expect(
+      after({ execution: { executionStrategy: 'service', serviceId: 'crawler', mcpServers: [] } }).behaviour.execution
+        .mcpServers,
+    ).toEqual([]);
+    expect(problems(() => after({ execution: { mcpServers: [] } }))).toEqual([
+      'execution.mcpServers is required when executionStrategy is mcp-tools: at least one server',
+    ]);
+    expect(
+      problems(() => after(Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`k${n}`, 'x'.repeat(32_740)])))),
+    ).toEqual([`data must be at most ${VERSION_BYTES} bytes as JSON, what is stored included`]);
   });
 
   test('design 9: __redacted__ keeps the secret of the server with that id, wherever it stands, and of no other', () => {
     const hidden = server({ auth: { type: 'bearer', token: REDACTED } });
     const other = server({ id: 'other', auth: { type: 'basic', username: 'u', password: 'p' } });
-    expect(after({ execution: { mcpServers: [other, hidden] } }).behaviour.execution.mcpServers).toEqual([other, server({ auth: { type: 'bearer', token: 'secret' } })]);
-    expect(problems(() => after({ execution: { mcpServers: [{ ...hidden, id: 'new' }] } }))).toEqual(['execution.mcpServers[0].auth.token must be a secret: nothing is stored here that could be kept']);
+    expect(after({ execution: { mcpServers: [other, hidden] } }).behaviour.execution.mcpServers).toEqual([
+      other,
+      server({ auth: { type: 'bearer', token: 'secret' } }),
+    ]);
+    expect(problems(() => after({ execution: { mcpServers: [{ ...hidden, id: 'new' }] } }))).toEqual([
+      'execution.mcpServers[0].auth.token must be a secret: nothing is stored here that could be kept',
+    ]);
   });
 });
 
 describe('secrets', () => {
   test('spec 4.11 rule 4: of auth blocks at any depth all but type and username, and headers and parameters named like credentials', () => {
     const configuration = {
-      auth: { type: 'custom', username: 'ada', clientSecret: 'S1', nested: { type: 'S2', pins: [1234, { username: 'S3' }] }, isOn: true },
+      auth: {
+        type: 'custom',
+        username: 'ada',
+        clientSecret: 'S1',
+        nested: { type: 'S2', pins: [1234, { username: 'S3' }] },
+        isOn: true,
+      },
       list: [{ id: 'a', auth: 'S4' }, { auth: [{ type: 'bearer', token: 'S5' }] }],
       headers: { Authorization: 'S6', accept: 'text/html', 'X-Api-Key': 'S7', 'x-author': 'Ada', Cookie: 'S8' },
       query: { api_key: 'S9', page: 2, max_tokens: 5 },
@@ -158,40 +385,81 @@ describe('secrets', () => {
     const { shown, secrets } = hideSecrets(configuration);
     expect(secrets).toEqual(['S1', 'S2', 1234, 'S3', 'S4', 'S5', 'S6', 'S7', 'S8', 'S9']);
     expect(shown).toEqual({
-      auth: { type: 'custom', username: 'ada', clientSecret: REDACTED, nested: { type: REDACTED, pins: [REDACTED, { username: REDACTED }] }, isOn: true },
+      auth: {
+        type: 'custom',
+        username: 'ada',
+        clientSecret: REDACTED,
+        nested: { type: REDACTED, pins: [REDACTED, { username: REDACTED }] },
+        isOn: true,
+      },
       list: [{ id: 'a', auth: REDACTED }, { auth: [{ type: 'bearer', token: REDACTED }] }],
-      headers: { Authorization: REDACTED, accept: 'text/html', 'X-Api-Key': REDACTED, 'x-author': 'Ada', Cookie: REDACTED },
+      headers: {
+        Authorization: REDACTED,
+        accept: 'text/html',
+        'X-Api-Key': REDACTED,
+        'x-author': 'Ada',
+        Cookie: REDACTED,
+      },
       query: { api_key: REDACTED, page: 2, max_tokens: 5 },
       token: 'not in an auth block',
     });
   });
 
   test('of two items with one id neither is kept, as it cannot be told which is meant', () => {
-    const twice = { list: [{ id: 'a', auth: 'first' }, { id: 'a', auth: 'second' }] };
-    expect(keepSecrets(hideSecrets(twice).shown, twice).missing).toEqual([['list', 0, 'auth'], ['list', 1, 'auth']]);
+    const twice = {
+      list: [
+        { id: 'a', auth: 'first' },
+        { id: 'a', auth: 'second' },
+      ],
+    };
+    expect(keepSecrets(hideSecrets(twice).shown, twice).missing).toEqual([
+      ['list', 0, 'auth'],
+      ['list', 1, 'auth'],
+    ]);
   });
 
-  const key = fc.constantFrom('auth', 'headers', 'query', 'token', 'type', 'username', 'authorization', '__proto__', 'a');
+  const key = fc.constantFrom(
+    'auth',
+    'headers',
+    'query',
+    'token',
+    'type',
+    'username',
+    'authorization',
+    '__proto__',
+    'a',
+  );
   const tree = fc.letrec((tie) => ({
-    node: fc.oneof({ maxDepth: 4 }, fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.constant(REDACTED)), fc.array(tie('node'), { maxLength: 3 }), tie('object')),
+    node: fc.oneof(
+      { maxDepth: 4 },
+      fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.constant(REDACTED)),
+      fc.array(tie('node'), { maxLength: 3 }),
+      tie('object'),
+    ),
     object: fc.array(fc.tuple(key, tie('node')), { maxLength: 4 }).map((entries) => Object.fromEntries(entries)),
   })).object as fc.Arbitrary<Record<string, unknown>>;
 
   test('any configuration comes back as it was from what is stored of it, as JSON', () => {
-    fc.assert(fc.property(tree, (configuration) => {
-      const { shown, secrets } = JSON.parse(JSON.stringify(hideSecrets(configuration))) as ReturnType<typeof hideSecrets>;
-      expect(JSON.stringify(revealSecrets(shown, secrets))).toBe(JSON.stringify(configuration));
-      expect(hideSecrets(shown).shown).toEqual(shown);
-    }));
+    fc.assert(
+      fc.property(tree, (configuration) => {
+        const { shown, secrets } = JSON.parse(JSON.stringify(hideSecrets(configuration))) as ReturnType<
+          typeof hideSecrets
+        >;
+        expect(JSON.stringify(revealSecrets(shown, secrets))).toBe(JSON.stringify(configuration));
+        expect(hideSecrets(shown).shown).toEqual(shown);
+      }),
+    );
   });
 
   test('what was read can be sent back: it keeps everything', () => {
     const withoutLiteral = tree.filter((configuration) => !JSON.stringify(configuration).includes(REDACTED));
-    fc.assert(fc.property(withoutLiteral, (configuration) => {
-      const { kept, missing } = keepSecrets(hideSecrets(configuration).shown, configuration);
-      expect(missing).toEqual([]);
-      expect(JSON.stringify(kept)).toBe(JSON.stringify(configuration));
-    }));
+    fc.assert(
+      fc.property(withoutLiteral, (configuration) => {
+        const { kept, missing } = keepSecrets(hideSecrets(configuration).shown, configuration);
+        expect(missing).toEqual([]);
+        expect(JSON.stringify(kept)).toBe(JSON.stringify(configuration));
+      }),
+    );
   });
 });
 
@@ -209,13 +477,24 @@ describe('groups', () => {
   test('facts B4: a group has at most a hundred agents', () => {
     const ids = Array.from({ length: MOST_MEMBERS - 2 }, (_, n) => `agent-${n}`);
     expect(withAgents(group, ids, 2).agentIds).toHaveLength(MOST_MEMBERS);
-    expect(() => withAgents(group, [...ids, 'one more'], 2)).toThrow(expect.objectContaining({ status: 'RESOURCE_EXHAUSTED' }));
+    expect(() => withAgents(group, [...ids, 'one more'], 2)).toThrow(
+      expect.objectContaining({ status: 'RESOURCE_EXHAUSTED' }),
+    );
   });
 });
 
 test('facts A11: the built-in agents, and two internal ones that no list shows', () => {
   expect(listedBuiltInAgents.map(({ id }) => id)).toEqual([
-    'spell-check', 'grammar-check', 'broken-links', 'pii-detection', 'profanity-filter', 'sensitive-data', 'lighthouse', 'accessibility-checker', 'og-image-checker', 'lorem-ipsum',
+    'spell-check',
+    'grammar-check',
+    'broken-links',
+    'pii-detection',
+    'profanity-filter',
+    'sensitive-data',
+    'lighthouse',
+    'accessibility-checker',
+    'og-image-checker',
+    'lorem-ipsum',
   ]);
   expect(['crawler', 'screenshot'].map((id) => builtInAgent(id)?.internal)).toEqual([true, true]);
   expect(builtInAgent('constructor')).toBeUndefined();

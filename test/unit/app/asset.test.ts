@@ -21,14 +21,22 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 let made = 0;
-const greeting = defineAsset({ path: '/greeting', summary: 'A greeting', files: ['greeting.txt'], uses: {}, impact: 'nobody is greeted' }, (files) => {
-  made++;
-  return { type: 'text/plain; charset=utf-8', text: files['greeting.txt'] };
-});
+const greeting = defineAsset(
+  { path: '/greeting', summary: 'A greeting', files: ['greeting.txt'], uses: {}, impact: 'nobody is greeted' },
+  (files) => {
+    made++;
+    return { type: 'text/plain; charset=utf-8', text: files['greeting.txt'] };
+  },
+);
 const handler = toAsset(greeting, folder, { SERVICE_NAME: 'svc' });
 
 async function get(headers: Record<string, string> = {}, of = handler) {
-  const { statusCode, headers: answered = {}, body = '', isBase64Encoded } = await of(eventOf(undefined, headers), { awsRequestId: 'aws' } as Context);
+  const {
+    statusCode,
+    headers: answered = {},
+    body = '',
+    isBase64Encoded,
+  } = await of(eventOf(undefined, headers), { awsRequestId: 'aws' } as Context);
   return { status: statusCode, headers: answered as Record<string, string>, body, isBase64Encoded };
 }
 
@@ -37,24 +45,35 @@ describe('an asset', () => {
     const { status, headers, body } = await get();
     expect([status, body]).toEqual([200, 'Hello, wörld']);
     expect(headers).toMatchObject({
-      'content-type': 'text/plain; charset=utf-8', 'cache-control': 'public, max-age=300', vary: 'accept-encoding', etag: expect.stringMatching(/^W\/"[\w-]{43}"$/),
-      'content-security-policy': "default-src 'none'; frame-ancestors 'none'", 'x-content-type-options': 'nosniff',
+      'content-type': 'text/plain; charset=utf-8',
+      'cache-control': 'public, max-age=300',
+      vary: 'accept-encoding',
+      etag: expect.stringMatching(/^W\/"[\w-]{43}"$/),
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'x-content-type-options': 'nosniff',
     });
   });
 
-  test.each(['gzip', 'br, GZIP;q=0.5', 'deflate, gzip;q=1.0, *;q=0'])('is compressed for whoever takes "%s"', async (accepted) => {
-    const { headers, body, isBase64Encoded } = await get({ 'accept-encoding': accepted });
-    expect([headers['content-encoding'], isBase64Encoded]).toEqual(['gzip', true]);
-    expect(gunzipSync(Buffer.from(body, 'base64')).toString()).toBe('Hello, wörld');
-  });
+  test.each(['gzip', 'br, GZIP;q=0.5', 'deflate, gzip;q=1.0, *;q=0'])(
+    'is compressed for whoever takes "%s"',
+    async (accepted) => {
+      const { headers, body, isBase64Encoded } = await get({ 'accept-encoding': accepted });
+      expect([headers['content-encoding'], isBase64Encoded]).toEqual(['gzip', true]);
+      expect(gunzipSync(Buffer.from(body, 'base64')).toString()).toBe('Hello, wörld');
+    },
+  );
 
-  test.each(['identity', 'gzip;q=0', 'gzip;q=0.00', 'br', 'xgzip'])('is not for whoever takes "%s"', async (accepted) => {
-    expect((await get({ 'accept-encoding': accepted })).headers).not.toHaveProperty('content-encoding');
-  });
+  test.each(['identity', 'gzip;q=0', 'gzip;q=0.00', 'br', 'xgzip'])(
+    'is not for whoever takes "%s"',
+    async (accepted) => {
+      expect((await get({ 'accept-encoding': accepted })).headers).not.toHaveProperty('content-encoding');
+    },
+  );
 
   test('is not sent to whoever has it, whatever else is named', async () => {
     const { etag = '' } = (await get()).headers;
-    for (const named of [etag, etag.slice(2), `"other", ${etag}`, '*']) expect(await get({ 'if-none-match': named })).toMatchObject({ status: 304, body: '', headers: { etag } });
+    for (const named of [etag, etag.slice(2), `"other", ${etag}`, '*'])
+      expect(await get({ 'if-none-match': named })).toMatchObject({ status: 304, body: '', headers: { etag } });
     expect((await get({ 'if-none-match': '"other"' })).status).toBe(200);
   });
 
@@ -76,24 +95,44 @@ describe('an asset', () => {
 describe('the OpenAPI document', () => {
   test('names the deployment that it comes from', () => {
     const text = JSON.stringify({ url: unplaced.url, header: `x-${unplaced.serviceName}-api-key` });
-    const { text: shown } = openapi.make({ 'openapi.json': text }, { place: { url: 'https://api.example.com/base', serviceName: 'acme' } });
+    const { text: shown } = openapi.make(
+      { 'openapi.json': text },
+      { place: { url: 'https://api.example.com/base', serviceName: 'acme' } },
+    );
     expect(JSON.parse(shown)).toEqual({ url: 'https://api.example.com/base', header: 'x-acme-api-key' });
   });
 
   test('stays JSON whatever the deployment is called', () => {
-    expect(JSON.parse(placed(JSON.stringify(unplaced), { url: 'https://a"\\b', serviceName: '$&' }))).toEqual({ url: 'https://a"\\b', serviceName: '$&' });
+    expect(JSON.parse(placed(JSON.stringify(unplaced), { url: 'https://a"\\b', serviceName: '$&' }))).toEqual({
+      url: 'https://a"\\b',
+      serviceName: '$&',
+    });
   });
 });
 
 describe('the reference page', () => {
-  const { text, contentSecurityPolicy = '' } = docs.make({ 'renderer.js': 'alert("</script><!--<SCRIPT>")', 'renderer.css': 'p { margin: 0 }' }, {});
-  const inline = (tag: string) => [...text.matchAll(new RegExp(`<${tag}>([^]*?)</${tag}>`, 'g'))].map(([, content]) => `'sha256-${createHash('sha256').update(content!).digest('base64')}'`);
+  const { text, contentSecurityPolicy = '' } = docs.make(
+    { 'renderer.js': 'alert("</script><!--<SCRIPT>")', 'renderer.css': 'p { margin: 0 }' },
+    {},
+  );
+  const inline = (tag: string) =>
+    [...text.matchAll(new RegExp(`<${tag}>([^]*?)</${tag}>`, 'g'))].map(
+      ([, content]) => `'sha256-${createHash('sha256').update(content!).digest('base64')}'`,
+    );
 
   test('runs its own scripts and styles and nothing else', () => {
-    const directives = Object.fromEntries(contentSecurityPolicy.split('; ').map((directive) => [directive.split(' ')[0], directive.split(' ').slice(1)]));
+    const directives = Object.fromEntries(
+      contentSecurityPolicy.split('; ').map((directive) => [directive.split(' ')[0], directive.split(' ').slice(1)]),
+    );
     expect(directives).toEqual({
-      'default-src': ["'none'"], 'script-src': inline('script'), 'style-src': inline('style'), 'img-src': ['data:'], 'connect-src': ["'self'"],
-      'base-uri': ["'none'"], 'form-action': ["'none'"], 'frame-ancestors': ["'none'"],
+      'default-src': ["'none'"],
+      'script-src': inline('script'),
+      'style-src': inline('style'),
+      'img-src': ['data:'],
+      'connect-src': ["'self'"],
+      'base-uri': ["'none'"],
+      'form-action': ["'none'"],
+      'frame-ancestors': ["'none'"],
     });
     expect([inline('script').length, inline('style').length]).toEqual([2, 1]);
   });

@@ -37,14 +37,25 @@ const pure = /^lib\/(shared|files|net)\/|^lib\/crypto\/publicKey\.ts$/;
 
 /** Returns `importer -> imported` for every import of a rule that may reach a store, an SDK or HTTP. */
 function impureRules(imports: Imports): string[] {
-  return [...imports].filter(([file]) => isRule(file)).flatMap(([file, targets]) => targets.filter((target) => !isRule(target) && !pure.test(target)).map((target) => `${file} -> ${target}`));
+  return [...imports]
+    .filter(([file]) => isRule(file))
+    .flatMap(([file, targets]) =>
+      targets.filter((target) => !isRule(target) && !pure.test(target)).map((target) => `${file} -> ${target}`),
+    );
 }
 
 /** Returns `importer -> imported` for every import of one feature into a folder of another one, except its rules. */
 function innerImports(imports: Imports): string[] {
   const folderOf = (file: string) => /^lib\/(\w+)\//.exec(file)?.[1];
-  const isInner = (target: string) => target.split('/').length > 3 && !isRule(target) && !/^lib\/(workspaces\/configs|directory\/folders)\//.test(target);
-  return [...imports].flatMap(([file, targets]) => (file.startsWith('lib/') ? targets.filter((target) => isInner(target) && folderOf(file) !== folderOf(target)).map((target) => `${file} -> ${target}`) : []));
+  const isInner = (target: string) =>
+    target.split('/').length > 3 && !isRule(target) && !/^lib\/(workspaces\/configs|directory\/folders)\//.test(target);
+  return [...imports].flatMap(([file, targets]) =>
+    file.startsWith('lib/')
+      ? targets
+          .filter((target) => isInner(target) && folderOf(file) !== folderOf(target))
+          .map((target) => `${file} -> ${target}`)
+      : [],
+  );
 }
 
 const files = globSync('{functions,lib,infra}/**/*.{ts,mjs}', { cwd: projectDir });
@@ -68,7 +79,11 @@ describe('the layout', () => {
   });
 
   test('has no file in lib that imports functions or infra', () => {
-    const outside = [...project].flatMap(([file, targets]) => targets.filter((target) => file.startsWith('lib/') && !file.startsWith('lib/client/') && /^(functions|infra)\//.test(target)));
+    const outside = [...project].flatMap(([file, targets]) =>
+      targets.filter(
+        (target) => file.startsWith('lib/') && !file.startsWith('lib/client/') && /^(functions|infra)\//.test(target),
+      ),
+    );
     expect(outside).toEqual([]);
   });
 
@@ -87,17 +102,34 @@ describe('the checks of the layout', () => {
   const of = (sources: Record<string, string>) => importsOf(new Map(Object.entries(sources)));
 
   test('find a circle of three files', () => {
-    const imports = of({ 'lib/a/a.ts': "import { b } from '../b/b.ts';", 'lib/b/b.ts': "import type { C } from './c.ts';", 'lib/b/c.ts': "import { a } from '../a/a.ts';", 'lib/d.ts': "import { a } from './a/a.ts';" });
+    const imports = of({
+      'lib/a/a.ts': "import { b } from '../b/b.ts';",
+      'lib/b/b.ts': "import type { C } from './c.ts';",
+      'lib/b/c.ts': "import { a } from '../a/a.ts';",
+      'lib/d.ts': "import { a } from './a/a.ts';",
+    });
     expect(circles(imports)).toEqual([['lib/a/a.ts', 'lib/b/b.ts', 'lib/b/c.ts']]);
   });
 
   test('find a rule that imports a store', () => {
-    const imports = of({ 'lib/a/rules/one.ts': "import { b } from '../b.ts';\nimport { c } from './c.ts';\nimport { d } from '../../shared/d.ts';", 'lib/a/b.ts': '', 'lib/a/rules/c.ts': '', 'lib/shared/d.ts': '' });
+    const imports = of({
+      'lib/a/rules/one.ts':
+        "import { b } from '../b.ts';\nimport { c } from './c.ts';\nimport { d } from '../../shared/d.ts';",
+      'lib/a/b.ts': '',
+      'lib/a/rules/c.ts': '',
+      'lib/shared/d.ts': '',
+    });
     expect(impureRules(imports)).toEqual(['lib/a/rules/one.ts -> lib/a/b.ts']);
   });
 
   test('find an import of an inner file of another feature', () => {
-    const imports = of({ 'lib/a/a.ts': "import { x } from '../b/inner/x.ts';\nimport { y } from '../b/rules/y.ts';\nimport { z } from './inner/z.ts';", 'lib/b/inner/x.ts': '', 'lib/b/rules/y.ts': '', 'lib/a/inner/z.ts': '' });
+    const imports = of({
+      'lib/a/a.ts':
+        "import { x } from '../b/inner/x.ts';\nimport { y } from '../b/rules/y.ts';\nimport { z } from './inner/z.ts';",
+      'lib/b/inner/x.ts': '',
+      'lib/b/rules/y.ts': '',
+      'lib/a/inner/z.ts': '',
+    });
     expect(innerImports(imports)).toEqual(['lib/a/a.ts -> lib/b/inner/x.ts']);
   });
 });

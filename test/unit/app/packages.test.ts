@@ -17,16 +17,24 @@ const { packages } = read('package-lock.json') as { packages: Record<string, Loc
 const { allowScripts } = read('package.json') as { allowScripts: Record<string, boolean> };
 const { '': _root, ...locked } = packages;
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
-const namesWhere = (holds: (locked: LockedPackage) => boolean) => Object.entries(locked).flatMap(([path, each]) => (holds(each) ? [nameOf(path)] : []));
+const namesWhere = (holds: (locked: LockedPackage) => boolean) =>
+  Object.entries(locked).flatMap(([path, each]) => (holds(each) ? [nameOf(path)] : []));
 
 describe('npm ci', () => {
   // A bundled package comes within the archive of another one, whose integrity covers it.
   test('verifies every package but the table engines of platforms that are in no registry that was in use', () => {
-    expect(namesWhere(({ integrity, inBundle = false }) => integrity === undefined && !inBundle)).toEqual(['@dynoxide/darwin-arm64', '@dynoxide/darwin-x64', '@dynoxide/linux-arm64']);
+    expect(namesWhere(({ integrity, inBundle = false }) => integrity === undefined && !inBundle)).toEqual([
+      '@dynoxide/darwin-arm64',
+      '@dynoxide/darwin-x64',
+      '@dynoxide/linux-arm64',
+    ]);
   });
 
   test('installs what it cannot verify on its own platform only', () => {
-    for (const each of Object.values(locked).filter(({ integrity, inBundle = false }) => integrity === undefined && !inBundle)) expect(each).toMatchObject({ optional: true, os: [expect.any(String)], cpu: [expect.any(String)] });
+    for (const each of Object.values(locked).filter(
+      ({ integrity, inBundle = false }) => integrity === undefined && !inBundle,
+    ))
+      expect(each).toMatchObject({ optional: true, os: [expect.any(String)], cpu: [expect.any(String)] });
   });
 
   test('runs install scripts that package.json allows, and package.json names all others', () => {

@@ -15,11 +15,15 @@ beforeAll(() => {
 
 describe('html', () => {
   test('escapes what could end a text or an attribute, and nothing else', () => {
-    expect(html`<a href="${'"><script>\'&'}">${'<b> ü 1'}</a>`.toString()).toBe('<a href="&#34;&#62;&#60;script&#62;&#39;&#38;">&#60;b&#62; ü 1</a>');
+    expect(html`<a href="${'"><script>\'&'}">${'<b> ü 1'}</a>`.toString()).toBe(
+      '<a href="&#34;&#62;&#60;script&#62;&#39;&#38;">&#60;b&#62; ü 1</a>',
+    );
   });
 
   test('keeps pieces of HTML, and lists of them, and numbers', () => {
-    expect(html`<p>${html`<b>${'<'}</b>`}${[html`<i>`, html`</i>`]}${3}</p>`.toString()).toBe('<p><b>&#60;</b><i></i>3</p>');
+    expect(html`<p>${html`<b>${'<'}</b>`}${[html`<i>`, html`</i>`]}${3}</p>`.toString()).toBe(
+      '<p><b>&#60;</b><i></i>3</p>',
+    );
   });
 
   test('lets no text through that has markup', () => {
@@ -27,21 +31,24 @@ describe('html', () => {
   });
 });
 
-const page = definePage({
-  path: '/v2/things/page',
-  summary: 'A page of the tests',
-  input: z.object({ name: z.string().max(20) }),
-  uses: {},
-  impact: 'nothing is broken',
-}, {
-  show: async ({ input }) => ({ status: 200, title: `Hello ${input.name}`, body: html`<p>${input.name}</p>` }),
-  submit: async ({ input }) => {
-    if (input.name === 'crash') throw new Error('secret detail');
-    if (input.name === 'throttled') throw Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
-    if (input.name === 'refused') throw new ApiError('FAILED_PRECONDITION', 'Not <now>');
-    return { status: 201, title: 'Sent', body: html`<p>${input.name}</p>` };
+const page = definePage(
+  {
+    path: '/v2/things/page',
+    summary: 'A page of the tests',
+    input: z.object({ name: z.string().max(20) }),
+    uses: {},
+    impact: 'nothing is broken',
   },
-});
+  {
+    show: async ({ input }) => ({ status: 200, title: `Hello ${input.name}`, body: html`<p>${input.name}</p>` }),
+    submit: async ({ input }) => {
+      if (input.name === 'crash') throw new Error('secret detail');
+      if (input.name === 'throttled') throw Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
+      if (input.name === 'refused') throw new ApiError('FAILED_PRECONDITION', 'Not <now>');
+      return { status: 201, title: 'Sent', body: html`<p>${input.name}</p>` };
+    },
+  },
+);
 const handler = toPage(page, { SERVICE_NAME: 'svc' });
 
 async function request(method: string, overrides: Partial<APIGatewayProxyEventV2> = {}) {
@@ -51,8 +58,10 @@ async function request(method: string, overrides: Partial<APIGatewayProxyEventV2
   return { status: statusCode, headers: headers as Record<string, string>, body };
 }
 
-const open = (query: Record<string, string> | undefined, method = 'GET') => request(method, query && { queryStringParameters: query });
-const submit = (form: string, base64 = true) => request('POST', { body: base64 ? Buffer.from(form).toString('base64') : form, isBase64Encoded: base64 });
+const open = (query: Record<string, string> | undefined, method = 'GET') =>
+  request(method, query && { queryStringParameters: query });
+const submit = (form: string, base64 = true) =>
+  request('POST', { body: base64 ? Buffer.from(form).toString('base64') : form, isBase64Encoded: base64 });
 
 describe('a page', () => {
   test('is shown by GET, with the fields of the address', async () => {
@@ -70,7 +79,10 @@ describe('a page', () => {
   });
 
   test.each([true, false])('takes a form as browsers send it (base64: %s)', async (base64) => {
-    expect(await submit('other=1&name=A%2Bd+%C3%BC', base64)).toMatchObject({ status: 201, body: expect.stringContaining('<p>A+d ü</p>') });
+    expect(await submit('other=1&name=A%2Bd+%C3%BC', base64)).toMatchObject({
+      status: 201,
+      body: expect.stringContaining('<p>A+d ü</p>'),
+    });
   });
 
   test('takes the fields of the form, and not those of the address', async () => {
@@ -79,7 +91,9 @@ describe('a page', () => {
   });
 
   test('escapes its title', async () => {
-    expect((await open({ name: '</title><script>' })).body).toContain('<title>Hello &#60;/title&#62;&#60;script&#62;</title>');
+    expect((await open({ name: '</title><script>' })).body).toContain(
+      '<title>Hello &#60;/title&#62;&#60;script&#62;</title>',
+    );
   });
 });
 
@@ -90,7 +104,12 @@ describe('every answer of a page', () => {
     ['without a field', () => open(undefined), 400, 'name is required'],
     ['with a wrong field', () => submit(`name=${'x'.repeat(21)}`), 400, 'at most 20 characters'],
     ['with a form that is too large', () => submit(`name=${'x'.repeat(70_000)}`), 400, 'too large'],
-    ['with a form that is not UTF-8', () => request('POST', { body: Buffer.from([0xff]).toString('base64'), isBase64Encoded: true }), 400, 'UTF-8'],
+    [
+      'with a form that is not UTF-8',
+      () => request('POST', { body: Buffer.from([0xff]).toString('base64'), isBase64Encoded: true }),
+      400,
+      'UTF-8',
+    ],
     ['refused', () => submit('name=refused'), 400, 'Not &#60;now&#62;'],
     ['to PUT', () => request('PUT'), 405, 'nothing else'],
     ['to OPTIONS', () => request('OPTIONS'), 405, 'nothing else'],
@@ -110,18 +129,28 @@ describe('every answer of a page', () => {
   test.each(answers)('%s has the headers that keep it harmless', async (_what, make) => {
     const { headers, body } = await make();
     expect(headers).toMatchObject({
-      'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY',
-      'strict-transport-security': expect.any(String), 'x-request-id': expect.any(String),
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'strict-transport-security': expect.any(String),
+      'x-request-id': expect.any(String),
     });
     const policy = headers['content-security-policy']!.split('; ');
     const [, style = ''] = /<style>([^]*?)<\/style>/.exec(body) ?? [];
     expect(policy).toEqual([
-      "default-src 'none'", `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`, "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
+      "default-src 'none'",
+      `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+      "form-action 'self'",
+      "base-uri 'none'",
+      "frame-ancestors 'none'",
     ]);
   });
 
   test.each(answers)('%s loads and runs nothing', async (_what, make) => {
-    expect((await make()).body).not.toMatch(/<(script|img|link|iframe|object|embed)\b|\son\w+=|\sstyle=|url\(|@import/i);
+    expect((await make()).body).not.toMatch(
+      /<(script|img|link|iframe|object|embed)\b|\son\w+=|\sstyle=|url\(|@import/i,
+    );
   });
 
   test('to another method names those that there are', async () => {

@@ -32,7 +32,8 @@ function expressionsOf(file: string): { literals: RegExp[]; made: string[] } {
       const end = node.text.lastIndexOf('/');
       literals.push(new RegExp(node.text.slice(1, end), node.text.slice(end + 1)));
     }
-    if ((ts.isNewExpression(node) || ts.isCallExpression(node)) && node.expression.getText() === 'RegExp') made.push(`${file}: ${node.getText()}`);
+    if ((ts.isNewExpression(node) || ts.isCallExpression(node)) && node.expression.getText() === 'RegExp')
+      made.push(`${file}: ${node.getText()}`);
     ts.forEachChild(node, visit);
   };
   visit(ts.createSourceFile(file, readFileSync(join(projectDir, file), 'utf8'), ts.ScriptTarget.Latest, true));
@@ -45,7 +46,9 @@ describe('regular expressions of deployed code', () => {
   test('match in linear time, every one of them', () => {
     const literals = all.flatMap(({ literals: some }) => some);
     expect(literals.length).toBeGreaterThan(80);
-    expect(literals.flatMap((regex) => (slowness(regex) === undefined ? [] : `${String(regex)}: ${slowness(regex)}`))).toEqual([]);
+    expect(
+      literals.flatMap((regex) => (slowness(regex) === undefined ? [] : `${String(regex)}: ${slowness(regex)}`)),
+    ).toEqual([]);
   });
 
   test('are written as literals, so that they can be analysed', () => {
@@ -54,11 +57,37 @@ describe('regular expressions of deployed code', () => {
 });
 
 describe('the analysis of regular expressions', () => {
-  test.each([/\s+$/, /^\s*\n\s*$/, /\s*\+\s*/g, /a+b+/, /x*?y/, /^(a+)+$/, /^(a|a)*$/, /^(?:a*)*b/, /(?:ab)+c/, /^\d{1,20}\d{1,20}$/, /^(?:a|ab|b)*c/, /\[[^\]]*\]/g, /[\p{L}]+\p{Lu}+$/u])('finds %s slow', (regex) => {
+  test.each([
+    /\s+$/,
+    /^\s*\n\s*$/,
+    /\s*\+\s*/g,
+    /a+b+/,
+    /x*?y/,
+    /^(a+)+$/,
+    /^(a|a)*$/,
+    /^(?:a*)*b/,
+    /(?:ab)+c/,
+    /^\d{1,20}\d{1,20}$/,
+    /^(?:a|ab|b)*c/,
+    /\[[^\]]*\]/g,
+    /[\p{L}]+\p{Lu}+$/u,
+  ])('finds %s slow', (regex) => {
     expect(slowness(regex)).toBeDefined();
   });
 
-  test.each([/\s+/g, /^[a-z]+@[a-z]+$/, /"[^"]*"/, /^(?:\d+,)*\d+$/, /<[^<>]*>/g, /^a{2,5}b?$/, /[^]{1,12000}/gu, /^(?!msg_)[\w-]{1,64}$/, /(?<=\n)/, /^[ \t]*$/, /\r\n?/g])('finds %s linear', (regex) => {
+  test.each([
+    /\s+/g,
+    /^[a-z]+@[a-z]+$/,
+    /"[^"]*"/,
+    /^(?:\d+,)*\d+$/,
+    /<[^<>]*>/g,
+    /^a{2,5}b?$/,
+    /[^]{1,12000}/gu,
+    /^(?!msg_)[\w-]{1,64}$/,
+    /(?<=\n)/,
+    /^[ \t]*$/,
+    /\r\n?/g,
+  ])('finds %s linear', (regex) => {
     expect(slowness(regex)).toBeUndefined();
   });
 
@@ -82,7 +111,9 @@ describe('hostile text', () => {
   test('in XML is stored in time that grows with its length', () => {
     for (const text of ['\n', ' \n', '&#13;', '<b>\n</b>'.repeat(10)]) {
       const xml = `<p>a</p>${text.repeat(Math.min(MB, 100_000))}x`;
-      expect(cpuMilliseconds(() => faultOf('xml', xml) ?? replaceValue(openDocument([]), 'xml', 'default', xml), 1)).toBeLessThan(1_000);
+      expect(
+        cpuMilliseconds(() => faultOf('xml', xml) ?? replaceValue(openDocument([]), 'xml', 'default', xml), 1),
+      ).toBeLessThan(1_000);
     }
   });
 
@@ -108,7 +139,41 @@ describe('hostile text', () => {
     ['a quote in a mail', quoted],
     ['a CSV file', (text) => readCsv(text, (rows) => rows.length)],
   ];
-  const pieces = ['a', 'A', '1', '.', 'a.', '-', '_', '=', '+', ' ', '\n', ' +', '\r', '"', '["', '<', '<br ', '&', '&#', '@', 'a@', ':', '/', 'www.', 'http://', '\u00fc', '-----BEGIN PUBLIC KEY-----', '{', '{{', 'T', '2026-', '\t', '|,;'];
+  const pieces = [
+    'a',
+    'A',
+    '1',
+    '.',
+    'a.',
+    '-',
+    '_',
+    '=',
+    '+',
+    ' ',
+    '\n',
+    ' +',
+    '\r',
+    '"',
+    '["',
+    '<',
+    '<br ',
+    '&',
+    '&#',
+    '@',
+    'a@',
+    ':',
+    '/',
+    'www.',
+    'http://',
+    '\u00fc',
+    '-----BEGIN PUBLIC KEY-----',
+    '{',
+    '{{',
+    'T',
+    '2026-',
+    '\t',
+    '|,;',
+  ];
 
   test.each(parsers)('as %s: 99 texts of 200,000 characters take less than 10 s of CPU', (_name, parse) => {
     const cost = cpuMilliseconds(() => {

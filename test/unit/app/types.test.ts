@@ -8,9 +8,16 @@ import { projectDir } from '../../../infra/build/build.ts';
 
 // A test like any other, so that the compiler works beside the others and not before them.
 test('`npm run check` has nothing against the types', async () => {
-  const { scripts } = JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8')) as { scripts: { check: string } };
+  const { scripts } = JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8')) as {
+    scripts: { check: string };
+  };
   const PATH = [join(projectDir, 'node_modules/.bin'), process.env.PATH].join(delimiter);
-  const check = spawn(scripts.check, { cwd: projectDir, env: { ...process.env, PATH }, shell: true, stdio: ['ignore', 'pipe', 'inherit'] });
+  const check = spawn(scripts.check, {
+    cwd: projectDir,
+    env: { ...process.env, PATH },
+    shell: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [findings, [code]] = await Promise.all([text(check.stdout), once(check, 'exit')]);
   expect([code, findings]).toEqual([0, '']);
 });

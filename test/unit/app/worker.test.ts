@@ -2,7 +2,15 @@ import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '
 import * as z from 'zod';
 import type { Capability } from '../../../lib/app/capability.ts';
 import { toWorkerLambda, type WorkerHandler } from '../../../lib/workers/lambda.ts';
-import { defineWorker, type FromInserts, type FromQueue, type FromTimer, PermanentError, type Source, type WorkerRun } from '../../../lib/app/worker.ts';
+import {
+  defineWorker,
+  type FromInserts,
+  type FromQueue,
+  type FromTimer,
+  PermanentError,
+  type Source,
+  type WorkerRun,
+} from '../../../lib/app/worker.ts';
 import { insertsEvent, lambdaContext, messagesEvent } from '../../support/workers.ts';
 
 let lines: Record<string, any>[];
@@ -16,18 +24,32 @@ beforeAll(() => {
 beforeEach(() => {
   lines = [];
   for (const method of ['debug', 'info', 'warn', 'error', 'log'] as const) {
-    jest.spyOn(console, method).mockImplementation((text: unknown) => { lines.push(JSON.parse(String(text)) as Record<string, any>); });
+    jest.spyOn(console, method).mockImplementation((text: unknown) => {
+      lines.push(JSON.parse(String(text)) as Record<string, any>);
+    });
   }
 });
-afterEach(() => { jest.restoreAllMocks(); });
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 const linesWith = (message: string) => lines.filter((line) => line.message === message);
 const metrics = () => lines.filter((line) => '_aws' in line);
-const faults = () => metrics().filter((line) => 'Faults' in line).map(({ service, worker, Faults }) => ({ service, worker, Faults }));
+const faults = () =>
+  metrics()
+    .filter((line) => 'Faults' in line)
+    .map(({ service, worker, Faults }) => ({ service, worker, Faults }));
 
 const source = { SERVICE_NAME: 'svc' };
 const nothing = {};
-const declare = <S extends Source>(on: S) => ({ name: 'testWorker', summary: 'Tests', on, uses: nothing, impact: 'none', timeoutSeconds: 30 });
+const declare = <S extends Source>(on: S) => ({
+  name: 'testWorker',
+  summary: 'Tests',
+  on,
+  uses: nothing,
+  impact: 'none',
+  timeoutSeconds: 30,
+});
 const Message = z.object({ id: z.string(), deliveries: z.array(z.object({ endpointId: z.string() })).optional() });
 
 function onQueue(run: WorkerRun<FromQueue<typeof Message>, typeof nothing>): WorkerHandler {
@@ -41,13 +63,22 @@ function onTimer(run: WorkerRun<FromTimer, typeof nothing>): WorkerHandler {
 }
 
 const ids = (count: number) => Array.from({ length: count }, (_, n) => ({ id: `id-${n}` }));
-const failedItems = (...names: string[]) => ({ batchItemFailures: names.map((itemIdentifier) => ({ itemIdentifier })) });
+const failedItems = (...names: string[]) => ({
+  batchItemFailures: names.map((itemIdentifier) => ({ itemIdentifier })),
+});
 
 describe('a queue worker', () => {
   test('gets one parsed message at a time, with how often and since when it comes', async () => {
     const got: unknown[] = [];
-    const handler = onQueue(async ({ message, receiveCount, sentAt }) => void got.push({ message, receiveCount, sentAt }));
-    expect(await handler(messagesEvent([{ id: 'a', unknown: 1 }, { id: 'b' }], { receiveCount: 3, sentAt: 1_700_000_000_123 }), lambdaContext())).toEqual(failedItems());
+    const handler = onQueue(
+      async ({ message, receiveCount, sentAt }) => void got.push({ message, receiveCount, sentAt }),
+    );
+    expect(
+      await handler(
+        messagesEvent([{ id: 'a', unknown: 1 }, { id: 'b' }], { receiveCount: 3, sentAt: 1_700_000_000_123 }),
+        lambdaContext(),
+      ),
+    ).toEqual(failedItems());
     expect(got).toEqual(['a', 'b'].map((id) => ({ message: { id }, receiveCount: 3, sentAt: 1_700_000_000_123 })));
   });
 
@@ -62,44 +93,88 @@ describe('a queue worker', () => {
   });
 
   test.each([
-    ['rejects', async () => { throw new Error('broken'); }],
-    ['throws before it returns a promise', (() => { throw new Error('broken'); }) as unknown as () => Promise<void>],
-    ['throws what is no error', async () => { throw null; }],
+    [
+      'rejects',
+      async () => {
+        throw new Error('broken');
+      },
+    ],
+    [
+      'throws before it returns a promise',
+      (() => {
+        throw new Error('broken');
+      }) as unknown as () => Promise<void>,
+    ],
+    [
+      'throws what is no error',
+      async () => {
+        throw null;
+      },
+    ],
   ])('design 2.5: when one of ten %s, that one alone fails', async (_how, fail) => {
     const done: string[] = [];
-    const handler = onQueue(({ message }) => (message.id === 'id-3' ? fail() : Promise.resolve(void done.push(message.id))));
+    const handler = onQueue(({ message }) =>
+      message.id === 'id-3' ? fail() : Promise.resolve(void done.push(message.id)),
+    );
     expect(await handler(messagesEvent(ids(10)), lambdaContext())).toEqual(failedItems('message-3'));
     expect(done).toHaveLength(9);
-    expect(linesWith('failure')).toEqual([expect.objectContaining({ level: 'ERROR', worker: 'testWorker', messageId: 'message-3', receiveCount: 1, permanent: false })]);
+    expect(linesWith('failure')).toEqual([
+      expect.objectContaining({
+        level: 'ERROR',
+        worker: 'testWorker',
+        messageId: 'message-3',
+        receiveCount: 1,
+        permanent: false,
+      }),
+    ]);
     expect(faults()).toEqual([{ service: 'svc', worker: 'testWorker', Faults: 1 }]);
   });
 
   test('when all of ten fail, all come again, and the function does not', async () => {
-    const handler = onQueue(async () => { throw new Error('broken'); });
-    expect(await handler(messagesEvent(ids(10)), lambdaContext())).toEqual(failedItems(...ids(10).map((_, n) => `message-${n}`)));
+    const handler = onQueue(async () => {
+      throw new Error('broken');
+    });
+    expect(await handler(messagesEvent(ids(10)), lambdaContext())).toEqual(
+      failedItems(...ids(10).map((_, n) => `message-${n}`)),
+    );
     expect(faults()).toEqual([{ service: 'svc', worker: 'testWorker', Faults: 10 }]);
   });
 
   test.each([
     ['is not JSON', 'hunter2 {', 'The message is not JSON'],
     ['is empty', '', 'The message is not JSON'],
-    ['does not match the schema', { id: 'hunter2', deliveries: [{ endpointId: 'hunter2' }, { endpointId: 42 }] }, 'The message does not match its schema: deliveries[1].endpointId (invalid_type)'],
+    [
+      'does not match the schema',
+      { id: 'hunter2', deliveries: [{ endpointId: 'hunter2' }, { endpointId: 42 }] },
+      'The message does not match its schema: deliveries[1].endpointId (invalid_type)',
+    ],
     ['is of another kind', '"hunter2"', 'The message does not match its schema: data (invalid_type)'],
-  ])('conventions 7: a message that %s is never acknowledged, and its contents are not logged', async (_what, body, says) => {
-    const handled: string[] = [];
-    const handler = onQueue(async ({ message }) => void handled.push(message.id));
-    expect(await handler(messagesEvent([{ id: 'fine' }, body]), lambdaContext())).toEqual(failedItems('message-1'));
-    expect(handled).toEqual(['fine']);
-    expect(linesWith('failure')).toEqual([expect.objectContaining({ messageId: 'message-1', error: expect.objectContaining({ message: says }) })]);
-    expect(JSON.stringify(lines)).not.toContain('hunter2');
-  });
+  ])(
+    'conventions 7: a message that %s is never acknowledged, and its contents are not logged',
+    async (_what, body, says) => {
+      const handled: string[] = [];
+      const handler = onQueue(async ({ message }) => void handled.push(message.id));
+      expect(await handler(messagesEvent([{ id: 'fine' }, body]), lambdaContext())).toEqual(failedItems('message-1'));
+      expect(handled).toEqual(['fine']);
+      expect(linesWith('failure')).toEqual([
+        expect.objectContaining({ messageId: 'message-1', error: expect.objectContaining({ message: says }) }),
+      ]);
+      expect(JSON.stringify(lines)).not.toContain('hunter2');
+    },
+  );
 
   test('conventions 7: what no repetition can change is acknowledged, logged and counted', async () => {
     const handler = onQueue(async ({ message }) => {
       if (message.id === 'id-1') throw new PermanentError('nobody knows this endpoint');
     });
     expect(await handler(messagesEvent(ids(3)), lambdaContext())).toEqual(failedItems());
-    expect(linesWith('failure')).toEqual([expect.objectContaining({ messageId: 'message-1', permanent: true, error: expect.objectContaining({ name: 'PermanentError', message: 'nobody knows this endpoint' }) })]);
+    expect(linesWith('failure')).toEqual([
+      expect.objectContaining({
+        messageId: 'message-1',
+        permanent: true,
+        error: expect.objectContaining({ name: 'PermanentError', message: 'nobody knows this endpoint' }),
+      }),
+    ]);
     expect(linesWith('invocation')).toEqual([expect.objectContaining({ messages: 3, failed: 0, permanent: 1 })]);
     expect(faults()).toEqual([{ service: 'svc', worker: 'testWorker', Faults: 1 }]);
   });
@@ -123,22 +198,43 @@ describe('a queue worker', () => {
       await new Promise(setImmediate);
       if (message.id === 'bad') throw new Error('broken');
     });
-    const [first, second] = await Promise.all([handler(messagesEvent([{ id: 'bad' }]), lambdaContext()), handler(messagesEvent([{ id: 'good' }]), lambdaContext())]);
+    const [first, second] = await Promise.all([
+      handler(messagesEvent([{ id: 'bad' }]), lambdaContext()),
+      handler(messagesEvent([{ id: 'good' }]), lambdaContext()),
+    ]);
     expect([first, second]).toEqual([failedItems('message-0'), failedItems()]);
   });
 });
 
 describe('a stream worker', () => {
   const items = [
-    { PK: 'T#a#EVENT#1', SK: 'META', _t: 'Event', tags: ['x'], nested: { deep: { n: 1.5 } }, none: null, bytes: new Uint8Array([1, 2]) },
+    {
+      PK: 'T#a#EVENT#1',
+      SK: 'META',
+      _t: 'Event',
+      tags: ['x'],
+      nested: { deep: { n: 1.5 } },
+      none: null,
+      bytes: new Uint8Array([1, 2]),
+    },
     { PK: 'T#a#EVENT#2', SK: 'META', _t: 'Event' },
   ];
 
   test('gets the new items as they are stored, bytes as base64', async () => {
     let got: unknown;
-    const handler = onInserts(async ({ records }) => { got = records; return []; });
+    const handler = onInserts(async ({ records }) => {
+      got = records;
+      return [];
+    });
     expect(await handler(insertsEvent(items, 1_700_000_000_999), lambdaContext())).toEqual(failedItems());
-    expect(got).toEqual(items.map((item, index) => ({ id: String(index + 1), key: { PK: item.PK, SK: item.SK }, item: { ...item, ...('bytes' in item && { bytes: 'AQI=' }) }, createdAt: 1_700_000_000_000 })));
+    expect(got).toEqual(
+      items.map((item, index) => ({
+        id: String(index + 1),
+        key: { PK: item.PK, SK: item.SK },
+        item: { ...item, ...('bytes' in item && { bytes: 'AQI=' }) },
+        createdAt: 1_700_000_000_000,
+      })),
+    );
   });
 
   test('answers which records failed, and says so', async () => {
@@ -150,21 +246,29 @@ describe('a stream worker', () => {
   });
 
   test('that throws fails as a whole, so that Lambda splits the batch', async () => {
-    const handler = onInserts(async () => { throw new Error('broken'); });
+    const handler = onInserts(async () => {
+      throw new Error('broken');
+    });
     await expect(handler(insertsEvent(items), lambdaContext())).rejects.toThrow('broken');
-    expect(linesWith('failure')).toEqual([expect.objectContaining({ worker: 'testWorker', error: expect.objectContaining({ message: 'broken' }) })]);
+    expect(linesWith('failure')).toEqual([
+      expect.objectContaining({ worker: 'testWorker', error: expect.objectContaining({ message: 'broken' }) }),
+    ]);
     expect(faults()).toHaveLength(1);
   });
 
   test('that hangs fails before Lambda ends it', async () => {
-    await expect(onInserts(() => new Promise(() => {}))(insertsEvent(items), lambdaContext(520))).rejects.toThrow('ran out of time');
+    await expect(onInserts(() => new Promise(() => {}))(insertsEvent(items), lambdaContext(520))).rejects.toThrow(
+      'ran out of time',
+    );
   });
 });
 
 describe('a timer worker', () => {
   test('knows the time, makes ids, and knows when it has to be done', async () => {
     let got: { deadline: number; clock: number; id: string } | undefined;
-    const handler = onTimer(async ({ deadline, clock, newId }) => { got = { deadline, clock: clock(), id: newId('job') }; });
+    const handler = onTimer(async ({ deadline, clock, newId }) => {
+      got = { deadline, clock: clock(), id: newId('job') };
+    });
     const before = Date.now();
     expect(await handler({}, lambdaContext(10_000))).toBeUndefined();
     expect(got?.clock).toBeGreaterThanOrEqual(before);
@@ -175,7 +279,11 @@ describe('a timer worker', () => {
   });
 
   test('that throws or hangs fails', async () => {
-    await expect(onTimer(async () => { throw new Error('broken'); })({}, lambdaContext())).rejects.toThrow('broken');
+    await expect(
+      onTimer(async () => {
+        throw new Error('broken');
+      })({}, lambdaContext()),
+    ).rejects.toThrow('broken');
     await expect(onTimer(() => new Promise(() => {}))({}, lambdaContext(510))).rejects.toThrow('ran out of time');
     expect(faults()).toHaveLength(2);
   });
@@ -184,9 +292,16 @@ describe('a timer worker', () => {
 describe('every worker', () => {
   test('opens what it uses once, at its first invocation', async () => {
     let opened = 0;
-    const counter: Capability<{ number: number }> = { grants: [], env: ['TABLE_NAME'], open: ({ TABLE_NAME }) => ({ number: TABLE_NAME.length + opened++ }) };
+    const counter: Capability<{ number: number }> = {
+      grants: [],
+      env: ['TABLE_NAME'],
+      open: ({ TABLE_NAME }) => ({ number: TABLE_NAME.length + opened++ }),
+    };
     const seen: number[] = [];
-    const worker = defineWorker({ ...declare({ every: 'minute' }), uses: { counter } }, async ({ deps }) => void seen.push(deps.counter.number));
+    const worker = defineWorker(
+      { ...declare({ every: 'minute' }), uses: { counter } },
+      async ({ deps }) => void seen.push(deps.counter.number),
+    );
     const handler = toWorkerLambda(worker, { ...source, TABLE_NAME: 'four' });
     expect(opened).toBe(0);
     for (let i = 0; i < 3; i++) await handler({}, lambdaContext());
@@ -198,9 +313,19 @@ describe('every worker', () => {
   test('design 11: every invocation has one line with the worker, what came of it and how long it took', async () => {
     const context = lambdaContext();
     await onQueue(async () => {})(messagesEvent(ids(2)), context);
-    expect(linesWith('invocation')).toEqual([expect.objectContaining({
-      level: 'INFO', service: 'svc', worker: 'testWorker', requestId: context.awsRequestId, messages: 2, failed: 0, permanent: 0, durationMs: expect.any(Number), coldStart: expect.any(Boolean),
-    })]);
+    expect(linesWith('invocation')).toEqual([
+      expect.objectContaining({
+        level: 'INFO',
+        service: 'svc',
+        worker: 'testWorker',
+        requestId: context.awsRequestId,
+        messages: 2,
+        failed: 0,
+        permanent: 0,
+        durationMs: expect.any(Number),
+        coldStart: expect.any(Boolean),
+      }),
+    ]);
     expect(lines).toHaveLength(1);
   });
 
@@ -210,10 +335,21 @@ describe('every worker', () => {
       measures.count('ClaimsLost', 2);
       measures.record('CommitToFirstAttempt', 120);
     })(messagesEvent(ids(3)), lambdaContext());
-    expect(metrics()).toEqual([expect.objectContaining({ service: 'svc', AttemptsDelivered: 3, ClaimsLost: 6, CommitToFirstAttempt: [120, 120, 120] })]);
+    expect(metrics()).toEqual([
+      expect.objectContaining({
+        service: 'svc',
+        AttemptsDelivered: 3,
+        ClaimsLost: 6,
+        CommitToFirstAttempt: [120, 120, 120],
+      }),
+    ]);
     const [{ Namespace, Dimensions, Metrics }] = metrics()[0]!._aws.CloudWatchMetrics;
     expect([Namespace, Dimensions]).toEqual(['CollaborationBackend', [['service']]]);
-    expect(Metrics).toEqual([{ Name: 'AttemptsDelivered', Unit: 'Count' }, { Name: 'ClaimsLost', Unit: 'Count' }, { Name: 'CommitToFirstAttempt', Unit: 'Milliseconds' }]);
+    expect(Metrics).toEqual([
+      { Name: 'AttemptsDelivered', Unit: 'Count' },
+      { Name: 'ClaimsLost', Unit: 'Count' },
+      { Name: 'CommitToFirstAttempt', Unit: 'Milliseconds' },
+    ]);
   });
 
   test('writes what it measured before it failed, and begins anew', async () => {
@@ -242,7 +378,9 @@ describe('every worker', () => {
   });
 
   test('keeps the values of more attempts than one record of CloudWatch takes', async () => {
-    await onTimer(async ({ measures }) => { for (let i = 0; i < 250; i++) measures.record('FanOutLag', i); })({}, lambdaContext());
+    await onTimer(async ({ measures }) => {
+      for (let i = 0; i < 250; i++) measures.record('FanOutLag', i);
+    })({}, lambdaContext());
     expect(metrics().flatMap(({ FanOutLag }) => FanOutLag)).toEqual(Array.from({ length: 250 }, (_, i) => i));
   });
 });

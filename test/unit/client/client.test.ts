@@ -8,7 +8,14 @@ import { Webhook } from 'standardwebhooks';
 import { projectDir } from '../../../infra/build/build.ts';
 import { clientMethods, clientMethodsFile } from '../../../infra/build/client.ts';
 import { registeredEndpoints } from '../../../infra/build/registry.ts';
-import { createClient, type Methods, pages, readWebhook, ServiceError, WebhookNotGenuine } from '../../../lib/client/index.ts';
+import {
+  createClient,
+  type Methods,
+  pages,
+  readWebhook,
+  ServiceError,
+  WebhookNotGenuine,
+} from '../../../lib/client/index.ts';
 import { errorCatalogue, type ErrorStatus } from '../../../lib/shared/errors.ts';
 
 interface Received {
@@ -25,24 +32,38 @@ afterEach(() => {
   server = undefined;
 });
 
-const success = (result: object): Answer => (response) => response.end(JSON.stringify({ result: { status: 'success', message: 'Done.', ...result } }));
-const failure = (status: ErrorStatus, details?: object): Answer => (response) => {
-  response.writeHead(errorCatalogue[status].http, { 'x-request-id': 'request-1' }).end(JSON.stringify({ error: { status, message: 'why', details } }));
-};
+const success =
+  (result: object): Answer =>
+  (response) =>
+    response.end(JSON.stringify({ result: { status: 'success', message: 'Done.', ...result } }));
+const failure =
+  (status: ErrorStatus, details?: object): Answer =>
+  (response) => {
+    response
+      .writeHead(errorCatalogue[status].http, { 'x-request-id': 'request-1' })
+      .end(JSON.stringify({ error: { status, message: 'why', details } }));
+  };
 const cutOff: Answer = (response) => response.socket?.destroy();
-const gateway = (http: number, message: string): Answer => (response) => response.writeHead(http, { 'apigw-requestid': 'request-2' }).end(JSON.stringify({ message }));
+const gateway =
+  (http: number, message: string): Answer =>
+  (response) =>
+    response.writeHead(http, { 'apigw-requestid': 'request-2' }).end(JSON.stringify({ message }));
 const noJson: Answer = (response) => response.writeHead(502).end('<html>Bad gateway</html>');
 
 /** A service that gives these answers, the last one again and again, and what it received. */
-async function serviceOf(...answers: readonly Answer[]): Promise<{ baseUrl: string; received: Received[]; client: Methods }> {
+async function serviceOf(
+  ...answers: readonly Answer[]
+): Promise<{ baseUrl: string; received: Received[]; client: Methods }> {
   const received: Received[] = [];
   server = createServer((request, response) => {
     let text = '';
-    request.on('data', (chunk) => (text += chunk)).on('end', () => {
-      const one = { path: request.url as string, headers: request.headers, body: JSON.parse(text) };
-      received.push(one);
-      (answers[received.length - 1] ?? answers.at(-1))!(response, one);
-    });
+    request
+      .on('data', (chunk) => (text += chunk))
+      .on('end', () => {
+        const one = { path: request.url as string, headers: request.headers, body: JSON.parse(text) };
+        received.push(one);
+        (answers[received.length - 1] ?? answers.at(-1))!(response, one);
+      });
   });
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -60,7 +81,10 @@ describe('methods', () => {
     const { client, received } = await serviceOf(success({}));
     const paths = registeredEndpoints().map(({ path }) => path);
     for (const path of paths) {
-      const names = path.slice(1).split('/').map((name) => name.replace(/-(.)/g, (_all, letter: string) => letter.toUpperCase()));
+      const names = path
+        .slice(1)
+        .split('/')
+        .map((name) => name.replace(/-(.)/g, (_all, letter: string) => letter.toUpperCase()));
       const method = names.reduce<any>((node, name) => node[name], client);
       await method({});
       expect(received.at(-1)?.path).toBe(path);
@@ -69,10 +93,18 @@ describe('methods', () => {
   });
 
   test('send data in its envelope with the credentials of the client, and give the result', async () => {
-    const { client, received } = await serviceOf(success({ data: { acme: { success: true, id: 'org_1', message: 'Added' } } }));
+    const { client, received } = await serviceOf(
+      success({ data: { acme: { success: true, id: 'org_1', message: 'Added' } } }),
+    );
     const { data } = await client.v2.organizations.add(organizations);
     expect(data.acme).toEqual({ success: true, id: 'org_1', message: 'Added' });
-    expect(received).toMatchObject([{ path: '/v2/organizations/add', headers: { 'x-svc-api-key': 'key', 'x-svc-auth-token': 'token', 'content-type': 'application/json' }, body: { data: organizations } }]);
+    expect(received).toMatchObject([
+      {
+        path: '/v2/organizations/add',
+        headers: { 'x-svc-api-key': 'key', 'x-svc-auth-token': 'token', 'content-type': 'application/json' },
+        body: { data: organizations },
+      },
+    ]);
   });
 
   test('take and give what the endpoint declares', () => {
@@ -89,8 +121,16 @@ describe('methods', () => {
 
   test('send the headers of another service name, and those of a workspace', async () => {
     const { baseUrl, received } = await serviceOf(success({ data: {} }));
-    await createClient({ baseUrl, serviceName: 'acme', workspaceId: 'wsp', workspaceAuthToken: 'secret' }).v2.workspace.get();
-    expect(received[0]).toMatchObject({ headers: { 'x-acme-workspace-id': 'wsp', 'x-acme-workspace-auth-token': 'secret' }, body: { data: {} } });
+    await createClient({
+      baseUrl,
+      serviceName: 'acme',
+      workspaceId: 'wsp',
+      workspaceAuthToken: 'secret',
+    }).v2.workspace.get();
+    expect(received[0]).toMatchObject({
+      headers: { 'x-acme-workspace-id': 'wsp', 'x-acme-workspace-auth-token': 'secret' },
+      body: { data: {} },
+    });
     expect(received[0]?.headers).not.toHaveProperty('x-acme-api-key');
   });
 });
@@ -98,7 +138,18 @@ describe('methods', () => {
 describe('retries', () => {
   const retryable = (Object.keys(errorCatalogue) as ErrorStatus[]).filter((status) => errorCatalogue[status].retryable);
 
-  test.each([...retryable.map((status) => [status, failure(status)] as const), ['a lost connection', cutOff], ['an answer of somebody in between', noJson], ['429 of the gateway', gateway(429, 'Too Many Requests')], ['503 of the gateway', gateway(503, 'Service Unavailable')], ['408', gateway(408, 'Request Timeout')], ['a 500 with a status of another version', ((response) => response.writeHead(500).end('{"error":{"status":"DATA_LOSS","message":"why"}}')) as Answer]] as const)('after %s, a write under one idempotency key', async (_what, answer) => {
+  test.each([
+    ...retryable.map((status) => [status, failure(status)] as const),
+    ['a lost connection', cutOff],
+    ['an answer of somebody in between', noJson],
+    ['429 of the gateway', gateway(429, 'Too Many Requests')],
+    ['503 of the gateway', gateway(503, 'Service Unavailable')],
+    ['408', gateway(408, 'Request Timeout')],
+    [
+      'a 500 with a status of another version',
+      ((response) => response.writeHead(500).end('{"error":{"status":"DATA_LOSS","message":"why"}}')) as Answer,
+    ],
+  ] as const)('after %s, a write under one idempotency key', async (_what, answer) => {
     const { client, received } = await serviceOf(answer, answer, success({ data: {} }));
     await client.v2.organizations.add(organizations);
     expect(received).toHaveLength(3);
@@ -106,9 +157,13 @@ describe('retries', () => {
     expect([...keys]).toEqual([expect.stringMatching(/^[\x21-\x7e]{1,255}$/)]);
   });
 
-  const limited = (seconds: string): Answer => (response) => {
-    response.writeHead(429, { 'retry-after': seconds }).end(JSON.stringify({ error: { status: 'RESOURCE_EXHAUSTED', message: 'too many' } }));
-  };
+  const limited =
+    (seconds: string): Answer =>
+    (response) => {
+      response
+        .writeHead(429, { 'retry-after': seconds })
+        .end(JSON.stringify({ error: { status: 'RESOURCE_EXHAUSTED', message: 'too many' } }));
+    };
 
   test('wait for the seconds of a retry-after header', async () => {
     const { client, received } = await serviceOf(limited('1'), success({ data: {} }));
@@ -120,26 +175,58 @@ describe('retries', () => {
 
   test('are not made when the service asks to wait for more than 30 s', async () => {
     const { client, received } = await serviceOf(limited('31'));
-    await expect(client.v2.organizations.get({})).rejects.toMatchObject({ status: 'RESOURCE_EXHAUSTED', retryAfterSeconds: 31 });
+    await expect(client.v2.organizations.get({})).rejects.toMatchObject({
+      status: 'RESOURCE_EXHAUSTED',
+      retryAfterSeconds: 31,
+    });
     expect(received).toHaveLength(1);
   });
 
-  test.each((Object.keys(errorCatalogue) as ErrorStatus[]).filter((status) => !retryable.includes(status)))('are not made of %s', async (status) => {
-    const { client, received } = await serviceOf(failure(status, { issues: [] }));
-    const error = await client.v2.organizations.add(organizations).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(ServiceError);
-    expect(error).toMatchObject({ status, httpStatus: errorCatalogue[status].http, requestId: 'request-1', details: { issues: [] }, message: `/v2/organizations/add: ${status}: why` });
-    expect(received).toHaveLength(1);
-  });
+  test.each((Object.keys(errorCatalogue) as ErrorStatus[]).filter((status) => !retryable.includes(status)))(
+    'are not made of %s',
+    async (status) => {
+      const { client, received } = await serviceOf(failure(status, { issues: [] }));
+      const error = await client.v2.organizations.add(organizations).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(ServiceError);
+      expect(error).toMatchObject({
+        status,
+        httpStatus: errorCatalogue[status].http,
+        requestId: 'request-1',
+        details: { issues: [] },
+        message: `/v2/organizations/add: ${status}: why`,
+      });
+      expect(received).toHaveLength(1);
+    },
+  );
 
   test.each([
-    ['a request that is too large', gateway(413, 'Request Entity Too Large'), 413, 'INVALID_ARGUMENT: Request Entity Too Large'],
+    [
+      'a request that is too large',
+      gateway(413, 'Request Entity Too Large'),
+      413,
+      'INVALID_ARGUMENT: Request Entity Too Large',
+    ],
     ['a path that the gateway does not know', gateway(404, 'Not Found'), 404, 'NOT_FOUND: Not Found'],
     ['a request that a firewall refuses', gateway(403, 'Forbidden'), 403, 'PERMISSION_DENIED: Forbidden'],
     ['one that a proxy wants credentials for', gateway(401, 'Unauthorized'), 401, 'PERMISSION_DENIED: Unauthorized'],
-    ['headers that are too large', ((response) => response.writeHead(431).end()) as Answer, 431, 'INVALID_ARGUMENT: HTTP 431'],
-    ['a 400 with a status of another version', ((response) => response.writeHead(400).end('{"error":{"status":"OUT_OF_RANGE","message":"why"}}')) as Answer, 400, 'INVALID_ARGUMENT: why'],
-    ['an answer that is no object', ((response) => response.writeHead(400).end('null')) as Answer, 400, 'INVALID_ARGUMENT: HTTP 400'],
+    [
+      'headers that are too large',
+      ((response) => response.writeHead(431).end()) as Answer,
+      431,
+      'INVALID_ARGUMENT: HTTP 431',
+    ],
+    [
+      'a 400 with a status of another version',
+      ((response) => response.writeHead(400).end('{"error":{"status":"OUT_OF_RANGE","message":"why"}}')) as Answer,
+      400,
+      'INVALID_ARGUMENT: why',
+    ],
+    [
+      'an answer that is no object',
+      ((response) => response.writeHead(400).end('null')) as Answer,
+      400,
+      'INVALID_ARGUMENT: HTTP 400',
+    ],
   ])('are not made of %s', async (_what, answer, httpStatus, message) => {
     const { client, received } = await serviceOf(answer);
     const error = await client.v2.organizations.add(organizations).catch((thrown: unknown) => thrown);
@@ -150,7 +237,10 @@ describe('retries', () => {
 
   test('a failure has the request id that the gateway gives where the function gave none', async () => {
     const { client } = await serviceOf(gateway(413, 'Request Entity Too Large'));
-    await expect(client.v2.organizations.add(organizations)).rejects.toMatchObject({ requestId: 'request-2', status: 'INVALID_ARGUMENT' });
+    await expect(client.v2.organizations.add(organizations)).rejects.toMatchObject({
+      requestId: 'request-2',
+      status: 'INVALID_ARGUMENT',
+    });
   });
 
   test('end after so many attempts, with the last failure', async () => {
@@ -169,20 +259,35 @@ describe('retries', () => {
 
   test('end with UNAVAILABLE and the cause when the service cannot be reached', async () => {
     const { baseUrl, received } = await serviceOf(cutOff);
-    const broken = await createClient({ baseUrl, attempts: 2 }).v2.organizations.add(organizations).catch((thrown: unknown) => thrown);
+    const broken = await createClient({ baseUrl, attempts: 2 })
+      .v2.organizations.add(organizations)
+      .catch((thrown: unknown) => thrown);
     expect(broken).toBeInstanceOf(ServiceError);
     const { status, httpStatus, requestId, message, cause } = broken as ServiceError & { cause: Error };
-    expect([status, httpStatus, requestId, message, cause.name]).toEqual(['UNAVAILABLE', 0, undefined, `/v2/organizations/add: UNAVAILABLE: ${cause.message}`, 'TypeError']);
+    expect([status, httpStatus, requestId, message, cause.name]).toEqual([
+      'UNAVAILABLE',
+      0,
+      undefined,
+      `/v2/organizations/add: UNAVAILABLE: ${cause.message}`,
+      'TypeError',
+    ]);
     expect(received).toHaveLength(2);
     server?.close();
     server?.closeAllConnections();
-    await expect(createClient({ baseUrl, attempts: 1 }).v2.organizations.get({})).rejects.toMatchObject({ status: 'UNAVAILABLE', cause: { cause: { code: 'ECONNREFUSED' } } });
+    await expect(createClient({ baseUrl, attempts: 1 }).v2.organizations.get({})).rejects.toMatchObject({
+      status: 'UNAVAILABLE',
+      cause: { cause: { code: 'ECONNREFUSED' } },
+    });
   });
 
   test('are given up with their signal, and one attempt after its time', async () => {
     const { baseUrl, received } = await serviceOf(() => undefined);
     const client = createClient({ baseUrl, timeoutMilliseconds: 30, attempts: 2 });
-    await expect(client.v2.organizations.get({})).rejects.toMatchObject({ name: 'ServiceError', status: 'UNAVAILABLE', cause: { name: 'TimeoutError' } });
+    await expect(client.v2.organizations.get({})).rejects.toMatchObject({
+      name: 'ServiceError',
+      status: 'UNAVAILABLE',
+      cause: { name: 'TimeoutError' },
+    });
     expect(received).toHaveLength(2);
     const controller = new AbortController();
     const call = createClient({ baseUrl }).v2.organizations.get({}, { signal: controller.signal });
@@ -192,31 +297,55 @@ describe('retries', () => {
 });
 
 test('pages gives every page of a listing, in order, and no request more', async () => {
-  const all: Answer = (response, { body: { data } }) => success({ data: [{ page: data.pageToken ?? 'first' }], ...(data.pageToken !== 'c' && { nextPageToken: { undefined: 'b', b: 'c' }[String(data.pageToken)] }) })(response, undefined as never);
+  const all: Answer = (response, { body: { data } }) =>
+    success({
+      data: [{ page: data.pageToken ?? 'first' }],
+      ...(data.pageToken !== 'c' && { nextPageToken: { undefined: 'b', b: 'c' }[String(data.pageToken)] }),
+    })(response, undefined as never);
   const { client, received } = await serviceOf(all);
   const seen: unknown[] = [];
-  for await (const { data } of pages(client.v2.users.get, { organizationId: 'acme', pageSize: 2 })) seen.push(...data as unknown[]);
+  for await (const { data } of pages(client.v2.users.get, { organizationId: 'acme', pageSize: 2 }))
+    seen.push(...(data as unknown[]));
   expect(seen).toEqual([{ page: 'first' }, { page: 'b' }, { page: 'c' }]);
-  expect(received.map(({ body }) => body.data)).toEqual([{ organizationId: 'acme', pageSize: 2 }, { organizationId: 'acme', pageSize: 2, pageToken: 'b' }, { organizationId: 'acme', pageSize: 2, pageToken: 'c' }]);
+  expect(received.map(({ body }) => body.data)).toEqual([
+    { organizationId: 'acme', pageSize: 2 },
+    { organizationId: 'acme', pageSize: 2, pageToken: 'b' },
+    { organizationId: 'acme', pageSize: 2, pageToken: 'c' },
+  ]);
 });
 
 describe('readWebhook', () => {
-  const secrets = ['first', 'second'].map((name) => `whsec_${Buffer.from(name.repeat(5)).toString('base64')}`) as [string, string];
-  const sign = (secret: string, body: string, at = new Date()) => ({ 'webhook-id': 'msg_1', 'webhook-timestamp': String(Math.floor(at.getTime() / 1000)), 'webhook-signature': new Webhook(secret).sign('msg_1', at, body) });
+  const secrets = ['first', 'second'].map((name) => `whsec_${Buffer.from(name.repeat(5)).toString('base64')}`) as [
+    string,
+    string,
+  ];
+  const sign = (secret: string, body: string, at = new Date()) => ({
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': new Webhook(secret).sign('msg_1', at, body),
+  });
 
   test('gives what the Standard Webhooks library signs, as text and as bytes, with headers of any kind', () => {
-    fc.assert(fc.property(fc.jsonValue(), (value) => {
-      const body = JSON.stringify(value);
-      const headers = sign(secrets[0], body);
-      const expected = JSON.parse(body);
-      expect(readWebhook(headers, body, secrets[0])).toEqual(expected);
-      expect(readWebhook(new Headers(headers), Buffer.from(body), [secrets[1], secrets[0]])).toEqual(expected);
-    }));
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const body = JSON.stringify(value);
+        const headers = sign(secrets[0], body);
+        const expected = JSON.parse(body);
+        expect(readWebhook(headers, body, secrets[0])).toEqual(expected);
+        expect(readWebhook(new Headers(headers), Buffer.from(body), [secrets[1], secrets[0]])).toEqual(expected);
+      }),
+    );
   });
 
   test('takes one of several signatures, as during a rotation', () => {
     const [old, fresh] = secrets.map((secret) => sign(secret, '{}'));
-    expect(readWebhook({ ...old, 'webhook-signature': `${fresh!['webhook-signature']} ${old!['webhook-signature']} v2,x` }, '{}', secrets[0])).toEqual({});
+    expect(
+      readWebhook(
+        { ...old, 'webhook-signature': `${fresh!['webhook-signature']} ${old!['webhook-signature']} v2,x` },
+        '{}',
+        secrets[0],
+      ),
+    ).toEqual({});
   });
 
   test.each([
@@ -224,9 +353,20 @@ describe('readWebhook', () => {
     ['another secret', (headers: any) => readWebhook(headers, '{"a":1}', secrets[1])],
     ['no secret', (headers: any) => readWebhook(headers, '{"a":1}', [])],
     ['another id', (headers: any) => readWebhook({ ...headers, 'webhook-id': 'msg_2' }, '{"a":1}', secrets[0])],
-    ['a signature of another kind', (headers: any) => readWebhook({ ...headers, 'webhook-signature': headers['webhook-signature'].replace('v1,', 'v1a,') }, '{"a":1}', secrets[0])],
+    [
+      'a signature of another kind',
+      (headers: any) =>
+        readWebhook(
+          { ...headers, 'webhook-signature': headers['webhook-signature'].replace('v1,', 'v1a,') },
+          '{"a":1}',
+          secrets[0],
+        ),
+    ],
     ['no headers', () => readWebhook({}, '{"a":1}', secrets[0])],
-    ['a time that is no number', (headers: any) => readWebhook({ ...headers, 'webhook-timestamp': 'now' }, '{"a":1}', secrets[0])],
+    [
+      'a time that is no number',
+      (headers: any) => readWebhook({ ...headers, 'webhook-timestamp': 'now' }, '{"a":1}', secrets[0]),
+    ],
     ['one of long ago', (headers: any) => readWebhook(headers, '{"a":1}', secrets[0], Date.now() + 301_000)],
     ['one of the future', (headers: any) => readWebhook(headers, '{"a":1}', secrets[0], Date.now() - 302_000)],
   ])('refuses %s', (_what, read) => {

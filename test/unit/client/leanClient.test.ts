@@ -4,7 +4,16 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
-  BatchGetCommand, BatchWriteCommand, DeleteCommand, DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand, ScanCommand, TransactWriteCommand, UpdateCommand,
+  BatchGetCommand,
+  BatchWriteCommand,
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  ScanCommand,
+  TransactWriteCommand,
+  UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -33,7 +42,12 @@ beforeAll(async () => {
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   process.env.AWS_ENDPOINT_URL_DYNAMODB = endpoint;
   lean = new LeanClient();
-  const client = new DynamoDBClient({ endpoint, region: 'us-east-1', credentials: { accessKeyId: 'id', secretAccessKey: 'secret' }, maxAttempts: 1 });
+  const client = new DynamoDBClient({
+    endpoint,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
+    maxAttempts: 1,
+  });
   sdk = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
 });
 afterAll(() => {
@@ -48,16 +62,32 @@ async function both(command: object, status: number, body: object) {
   answer = { status, body: JSON.stringify(body) };
   const outcomes = [];
   for (const client of [sdk, lean] as { send(command: unknown): Promise<Json> }[]) {
-    const outcome = await client.send(command as Command).then(({ $metadata: _, ...given }) => ({ given }), (error: unknown) => ({ error: error as Json }));
+    const outcome = await client.send(command as Command).then(
+      ({ $metadata: _, ...given }) => ({ given }),
+      (error: unknown) => ({ error: error as Json }),
+    );
     outcomes.push({ asked, outcome });
   }
   return outcomes as [(typeof outcomes)[number], (typeof outcomes)[number]];
 }
 
-const name = fc.oneof(fc.string({ unit: 'grapheme' }).filter((one) => one !== '__proto__' && one !== 'constructor'), fc.constantFrom('toString', 'N', 'Item', ''));
+const name = fc.oneof(
+  fc.string({ unit: 'grapheme' }).filter((one) => one !== '__proto__' && one !== 'constructor'),
+  fc.constantFrom('toString', 'N', 'Item', ''),
+);
 const { value } = fc.letrec((tie) => ({
-  value: fc.oneof({ maxDepth: 3 }, name, fc.boolean(), fc.constant(null), fc.constant(undefined), fc.maxSafeInteger(), fc.double({ noNaN: true, min: -1e9, max: 1e9 }),
-    fc.uint8Array({ maxLength: 20 }), fc.array(tie('value'), { maxLength: 4 }), fc.dictionary(name, tie('value'), { maxKeys: 4 })),
+  value: fc.oneof(
+    { maxDepth: 3 },
+    name,
+    fc.boolean(),
+    fc.constant(null),
+    fc.constant(undefined),
+    fc.maxSafeInteger(),
+    fc.double({ noNaN: true, min: -1e9, max: 1e9 }),
+    fc.uint8Array({ maxLength: 20 }),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(name, tie('value'), { maxKeys: 4 }),
+  ),
 }));
 const item = fc.dictionary(name, value, { maxKeys: 5 });
 
@@ -66,35 +96,106 @@ const wireOf = (body: Json) => body.Item as Json;
 
 describe('the lean client', () => {
   test('asks what the SDK asks, and reads what the SDK reads, whatever the item', async () => {
-    await fc.assert(fc.asyncProperty(item, async (stored) => {
-      const [bySdk, byLean] = await both(new PutCommand({ TableName, Item: { ...Key, ...stored } }), 200, {});
-      expect(byLean).toEqual(bySdk);
-      const wire = wireOf(bySdk.asked.body);
-      const [read, readLean] = await both(new QueryCommand({ TableName }), 200, { Items: [wire, wire], Count: 2, ScannedCount: 2, LastEvaluatedKey: wire });
-      expect(readLean).toEqual(read);
-      expect((read.outcome as Json).given.Items).toHaveLength(2);
-    }), { numRuns: 150 });
+    await fc.assert(
+      fc.asyncProperty(item, async (stored) => {
+        const [bySdk, byLean] = await both(new PutCommand({ TableName, Item: { ...Key, ...stored } }), 200, {});
+        expect(byLean).toEqual(bySdk);
+        const wire = wireOf(bySdk.asked.body);
+        const [read, readLean] = await both(new QueryCommand({ TableName }), 200, {
+          Items: [wire, wire],
+          Count: 2,
+          ScannedCount: 2,
+          LastEvaluatedKey: wire,
+        });
+        expect(readLean).toEqual(read);
+        expect((read.outcome as Json).given.Items).toHaveLength(2);
+      }),
+      { numRuns: 150 },
+    );
   });
 
-  const put = { Put: { TableName, Item: { ...Key, a: [1, { b: undefined }] }, ConditionExpression: '#r = :r', ExpressionAttributeNames: { '#r': '_r' }, ExpressionAttributeValues: { ':r': 1 } } };
-  test.each(([
-    [new GetCommand({ TableName, Key, ConsistentRead: true }), { Item: { PK: { S: 'a' }, tags: { L: [{ N: '1' }] } } }],
-    [new GetCommand({ TableName, Key }), {}],
-    [new UpdateCommand({ TableName, Key, UpdateExpression: 'ADD n :n', ExpressionAttributeValues: { ':n': 1 }, ReturnValues: 'ALL_NEW' }), { Attributes: { n: { N: '7' } } }],
-    [new DeleteCommand({ TableName, Key, ConditionExpression: '#r = :r', ExpressionAttributeNames: { '#r': '_r' }, ExpressionAttributeValues: { ':r': 1 } }), {}],
-    [new QueryCommand({ TableName, IndexName: 'gsi1', KeyConditionExpression: 'PK = :p', ExpressionAttributeValues: { ':p': 'x' }, ExclusiveStartKey: Key, Limit: 3, ScanIndexForward: false }), { Items: [], LastEvaluatedKey: { PK: { S: 'a' } } }],
-    [new ScanCommand({ TableName }), { Items: [{ PK: { S: 'a' }, bytes: { B: 'AQID' } }] }],
-    [new BatchGetCommand({ RequestItems: { [TableName]: { Keys: [Key], ConsistentRead: true } } }), { Responses: { [TableName]: [{ PK: { S: 'a' } }] }, UnprocessedKeys: { [TableName]: { Keys: [{ PK: { S: 'b' } }] } } }],
-    [new BatchWriteCommand({ RequestItems: { [TableName]: [{ DeleteRequest: { Key } }, { PutRequest: { Item: { ...Key, a: 1 } } }] } }), { UnprocessedItems: { [TableName]: [{ DeleteRequest: { Key: { PK: { S: 'b' } } } }] } }],
-    [new TransactWriteCommand({ ClientRequestToken: 'token', TransactItems: [put, { Delete: { TableName, Key } }] }), {}],
-  ] as [object, object][]).map(([command, body]) => [command.constructor.name, command, body] as const))('asks and reads like the SDK: %s', async (_name, command, body) => {
+  const put = {
+    Put: {
+      TableName,
+      Item: { ...Key, a: [1, { b: undefined }] },
+      ConditionExpression: '#r = :r',
+      ExpressionAttributeNames: { '#r': '_r' },
+      ExpressionAttributeValues: { ':r': 1 },
+    },
+  };
+  test.each(
+    (
+      [
+        [
+          new GetCommand({ TableName, Key, ConsistentRead: true }),
+          { Item: { PK: { S: 'a' }, tags: { L: [{ N: '1' }] } } },
+        ],
+        [new GetCommand({ TableName, Key }), {}],
+        [
+          new UpdateCommand({
+            TableName,
+            Key,
+            UpdateExpression: 'ADD n :n',
+            ExpressionAttributeValues: { ':n': 1 },
+            ReturnValues: 'ALL_NEW',
+          }),
+          { Attributes: { n: { N: '7' } } },
+        ],
+        [
+          new DeleteCommand({
+            TableName,
+            Key,
+            ConditionExpression: '#r = :r',
+            ExpressionAttributeNames: { '#r': '_r' },
+            ExpressionAttributeValues: { ':r': 1 },
+          }),
+          {},
+        ],
+        [
+          new QueryCommand({
+            TableName,
+            IndexName: 'gsi1',
+            KeyConditionExpression: 'PK = :p',
+            ExpressionAttributeValues: { ':p': 'x' },
+            ExclusiveStartKey: Key,
+            Limit: 3,
+            ScanIndexForward: false,
+          }),
+          { Items: [], LastEvaluatedKey: { PK: { S: 'a' } } },
+        ],
+        [new ScanCommand({ TableName }), { Items: [{ PK: { S: 'a' }, bytes: { B: 'AQID' } }] }],
+        [
+          new BatchGetCommand({ RequestItems: { [TableName]: { Keys: [Key], ConsistentRead: true } } }),
+          {
+            Responses: { [TableName]: [{ PK: { S: 'a' } }] },
+            UnprocessedKeys: { [TableName]: { Keys: [{ PK: { S: 'b' } }] } },
+          },
+        ],
+        [
+          new BatchWriteCommand({
+            RequestItems: { [TableName]: [{ DeleteRequest: { Key } }, { PutRequest: { Item: { ...Key, a: 1 } } }] },
+          }),
+          { UnprocessedItems: { [TableName]: [{ DeleteRequest: { Key: { PK: { S: 'b' } } } }] } },
+        ],
+        [
+          new TransactWriteCommand({
+            ClientRequestToken: 'token',
+            TransactItems: [put, { Delete: { TableName, Key } }],
+          }),
+          {},
+        ],
+      ] as [object, object][]
+    ).map(([command, body]) => [command.constructor.name, command, body] as const),
+  )('asks and reads like the SDK: %s', async (_name, command, body) => {
     const [bySdk, byLean] = await both(command, 200, body);
     expect(byLean).toEqual(bySdk);
   });
 
   test('fails with what the SDK fails with', async () => {
     const failed = async (command: object, type: string, more: object) => {
-      const [bySdk, byLean] = (await both(command, 400, { __type: `com.amazonaws.dynamodb.v20120810#${type}`, message: 'No', ...more })).map(({ outcome }) => {
+      const [bySdk, byLean] = (
+        await both(command, 400, { __type: `com.amazonaws.dynamodb.v20120810#${type}`, message: 'No', ...more })
+      ).map(({ outcome }) => {
         const { name, message, Item, CancellationReasons, $metadata } = (outcome as { error: Json }).error;
         return { name, message, Item, CancellationReasons, status: $metadata.httpStatusCode };
       });
@@ -103,16 +204,42 @@ describe('the lean client', () => {
     };
     await failed(new PutCommand(put.Put), 'ConditionalCheckFailedException', { Item: { PK: { S: 'a' } } });
     await failed(new PutCommand(put.Put), 'ValidationException', {});
-    await failed(new TransactWriteCommand({ ClientRequestToken: 'token', TransactItems: [put] }), 'TransactionCanceledException', { CancellationReasons: [{ Code: 'ConditionalCheckFailed', Item: { PK: { S: 'a' }, at: { B: 'AQID' } } }, { Code: 'None' }] });
+    await failed(
+      new TransactWriteCommand({ ClientRequestToken: 'token', TransactItems: [put] }),
+      'TransactionCanceledException',
+      {
+        CancellationReasons: [
+          { Code: 'ConditionalCheckFailed', Item: { PK: { S: 'a' }, at: { B: 'AQID' } } },
+          { Code: 'None' },
+        ],
+      },
+    );
   });
 
-  test.each([['what is no number', NaN], ['what is no end', Infinity], ['what is not exact', 2 ** 53], ['a date', new Date(0)], ['an instance', new (class Money {})()], ['what looks like one', { constructor: {} }]])('refuses as the SDK does to write %s', async (_what, refused) => {
+  test.each([
+    ['what is no number', NaN],
+    ['what is no end', Infinity],
+    ['what is not exact', 2 ** 53],
+    ['a date', new Date(0)],
+    ['an instance', new (class Money {})()],
+    ['what looks like one', { constructor: {} }],
+  ])('refuses as the SDK does to write %s', async (_what, refused) => {
     const [bySdk, byLean] = await both(new PutCommand({ TableName, Item: { ...Key, refused } }), 200, {});
-    expect([bySdk, byLean].map(({ outcome }) => (outcome as Json).error)).toEqual([expect.any(Error), expect.any(Error)]);
+    expect([bySdk, byLean].map(({ outcome }) => (outcome as Json).error)).toEqual([
+      expect.any(Error),
+      expect.any(Error),
+    ]);
   });
 
-  test.each([['of an item', JSON.parse('{"__proto__":{"a":1}}')], ['within one', { a: JSON.parse('{"__proto__":[]}') }]])('refuses a name %s that the SDK garbles', async (_where, stored) => {
-    const [bySdk, byLean] = await both(new PutCommand({ TableName, Item: Object.assign(Object.create(null), Key, { stored }) }), 200, {});
+  test.each([
+    ['of an item', JSON.parse('{"__proto__":{"a":1}}')],
+    ['within one', { a: JSON.parse('{"__proto__":[]}') }],
+  ])('refuses a name %s that the SDK garbles', async (_where, stored) => {
+    const [bySdk, byLean] = await both(
+      new PutCommand({ TableName, Item: Object.assign(Object.create(null), Key, { stored }) }),
+      200,
+      {},
+    );
     expect(JSON.stringify(bySdk.asked.body)).not.toContain('__proto__');
     expect(byLean.outcome).toEqual({ error: new Error('No attribute can be named __proto__') });
   });
@@ -120,15 +247,22 @@ describe('the lean client', () => {
   test('makes many calls at a time, and each gets its own answer', async () => {
     // Answers so long that they come in pieces.
     const echo = createServer(async (request, response) => {
-      const { Key: { PK } } = JSON.parse(await text(request));
+      const {
+        Key: { PK },
+      } = JSON.parse(await text(request));
       const body = JSON.stringify({ Item: { PK, long: { S: `${PK.S}-`.repeat(60_000) } } });
-      setTimeout(() => response.writeHead(200, { 'content-length': Buffer.byteLength(body) }).end(body), Number(PK.S) % 7);
+      setTimeout(
+        () => response.writeHead(200, { 'content-length': Buffer.byteLength(body) }).end(body),
+        Number(PK.S) % 7,
+      );
     }).listen(0, '127.0.0.1');
     await once(echo, 'listening');
     process.env.AWS_ENDPOINT_URL_DYNAMODB = `http://127.0.0.1:${(echo.address() as AddressInfo).port}`;
     const client = new LeanClient();
     const ids = Array.from({ length: 100 }, (_each, index) => String(index));
-    const items = await Promise.all(ids.map(async (PK) => (await client.send(new GetCommand({ TableName, Key: { PK } }) as Command)).Item));
+    const items = await Promise.all(
+      ids.map(async (PK) => (await client.send(new GetCommand({ TableName, Key: { PK } }) as Command)).Item),
+    );
     expect(items).toEqual(ids.map((PK) => ({ PK, long: `${PK}-`.repeat(60_000) })));
     echo.close();
     echo.closeAllConnections();

@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { costOfCall, costsOfCalls, costsOfDeliveries, pinnedCapacity, pinnedDelivery } from '../../../infra/commands/cost/calls.ts';
+import {
+  costOfCall,
+  costsOfCalls,
+  costsOfDeliveries,
+  pinnedCapacity,
+  pinnedDelivery,
+} from '../../../infra/commands/cost/calls.ts';
 import { idleBill, totalOf } from '../../../infra/commands/cost/idle.ts';
 import { prices } from '../../../infra/commands/cost/prices.ts';
 import { deployedResources } from '../../../infra/commands/cost.ts';
@@ -22,23 +28,34 @@ describe('the idle bill', () => {
   });
 
   test('counts an alarm by the metrics that it watches, and a query as one', () => {
-    const watched = (...Metrics: object[]) => idleBill([{ Alarm: { Type: 'AWS::CloudWatch::Alarm', Properties: Metrics.length > 0 ? { Metrics } : {} } }]).find(({ what }) => what === 'metrics that alarms watch')!.count;
+    const watched = (...Metrics: object[]) =>
+      idleBill([{ Alarm: { Type: 'AWS::CloudWatch::Alarm', Properties: Metrics.length > 0 ? { Metrics } : {} } }]).find(
+        ({ what }) => what === 'metrics that alarms watch',
+      )!.count;
     expect(watched()).toBe(1);
     expect(watched({ Expression: 'a + b' }, { MetricStat: {} }, { MetricStat: {} })).toBe(2);
     expect(watched({ Expression: 'SELECT SUM(a)' })).toBe(1);
   });
 
   test('counts polls and ticks', () => {
-    const dollars = (Type: string, Properties: object) => totalOf(idleBill([{ It: { Type, Properties: Properties as Record<string, unknown> } }]));
+    const dollars = (Type: string, Properties: object) =>
+      totalOf(idleBill([{ It: { Type, Properties: Properties as Record<string, unknown> } }]));
     // Five long polls of 20 s for 730 hours: 657,000 requests.
     expect(dollars('AWS::Lambda::EventSourceMapping', { ScalingConfig: {} })).toBeCloseTo(0.2628, 4);
     expect(dollars('AWS::Lambda::EventSourceMapping', { StartingPosition: 'TRIM_HORIZON' })).toBe(0);
-    expect(dollars('AWS::Events::Rule', { ScheduleExpression: 'rate(2 minutes)' })).toBeCloseTo(dollars('AWS::Events::Rule', { ScheduleExpression: 'rate(1 minute)' }) / 2, 6);
+    expect(dollars('AWS::Events::Rule', { ScheduleExpression: 'rate(2 minutes)' })).toBeCloseTo(
+      dollars('AWS::Events::Rule', { ScheduleExpression: 'rate(1 minute)' }) / 2,
+      6,
+    );
   });
 
   test('takes nothing for free that it does not know', () => {
-    expect(() => idleBill([{ Box: { Type: 'AWS::EC2::Instance' } }])).toThrow('What AWS::EC2::Instance cost while idle is not known');
-    expect(() => idleBill([{ Rule: { Type: 'AWS::Events::Rule', Properties: { ScheduleExpression: 'cron(0 3 * * ? *)' } } }])).toThrow('How often cron(0 3 * * ? *) ticks is not known');
+    expect(() => idleBill([{ Box: { Type: 'AWS::EC2::Instance' } }])).toThrow(
+      'What AWS::EC2::Instance cost while idle is not known',
+    );
+    expect(() =>
+      idleBill([{ Rule: { Type: 'AWS::Events::Rule', Properties: { ScheduleExpression: 'cron(0 3 * * ? *)' } } }]),
+    ).toThrow('How often cron(0 3 * * ? *) ticks is not known');
   });
 });
 
@@ -48,7 +65,8 @@ describe('what a million calls cost', () => {
     const costs = costsOfCalls(registeredEndpoints(), pinned);
     expect(costs.map(({ name }) => name).sort()).toEqual([...pinned.keys()].sort());
     // A twin costs what its endpoint costs: it is the same function.
-    for (const { path } of registeredEndpoints().filter(({ twinOf }) => twinOf === undefined)) expect(costs.filter(({ name }) => name.startsWith(`${path} `)).length).toBeGreaterThan(0);
+    for (const { path } of registeredEndpoints().filter(({ twinOf }) => twinOf === undefined))
+      expect(costs.filter(({ name }) => name.startsWith(`${path} `)).length).toBeGreaterThan(0);
   });
 
   test('is the sum of gateway, function, table, messages and logs', () => {
@@ -59,19 +77,28 @@ describe('what a million calls cost', () => {
     expect(cost.table).toBeCloseTo(2 * 0.125 + 4 * 0.625, 6);
     expect(cost.logs).toBeCloseTo((900e6 / 2 ** 30) * 0.5, 6);
     expect(cost.total).toBeCloseTo(cost.gateway + cost.lambda + cost.table + cost.queue + cost.logs, 9);
-    expect(costOfCall('/v2/things/add one', { roundTrips: 2, read: 1.5, written: 4 }, { memoryMb: 1024 }).lambda).toBeCloseTo(0.2 + 0.015 * 13.3334, 6);
+    expect(
+      costOfCall('/v2/things/add one', { roundTrips: 2, read: 1.5, written: 4 }, { memoryMb: 1024 }).lambda,
+    ).toBeCloseTo(0.2 + 0.015 * 13.3334, 6);
   });
 
   test('is refused when a pinned line cannot be read', () => {
-    expect(pinnedCapacity("  '/v2/a/b one': [1, 2, 3.5, 4],\n")).toEqual(new Map([['/v2/a/b one', { roundTrips: 2, read: 3.5, written: 4 }]]));
-    expect(() => pinnedCapacity("  '/v2/a/b one': [1, 2, 3, 4],\n  '/v2/a/c one': [1, 2, 3, MANY],\n")).toThrow('pins 2 requests, of which 1 can be read');
+    expect(pinnedCapacity("  '/v2/a/b one': [1, 2, 3.5, 4],\n")).toEqual(
+      new Map([['/v2/a/b one', { roundTrips: 2, read: 3.5, written: 4 }]]),
+    );
+    expect(() => pinnedCapacity("  '/v2/a/b one': [1, 2, 3, 4],\n  '/v2/a/c one': [1, 2, 3, MANY],\n")).toThrow(
+      'pins 2 requests, of which 1 can be read',
+    );
     expect(() => pinnedCapacity('')).toThrow('pins 0 requests');
   });
 });
 
 describe('what a million deliveries cost', () => {
   test('comes from the units that the test of deliveries pins', () => {
-    expect(pinnedDelivery('expect(written(emitted.calls) + written(x)).toBe(9 + 8);')).toEqual({ event: 9, delivery: 8 });
+    expect(pinnedDelivery('expect(written(emitted.calls) + written(x)).toBe(9 + 8);')).toEqual({
+      event: 9,
+      delivery: 8,
+    });
     expect(() => pinnedDelivery('')).toThrow('does not pin');
     const { event, delivery } = pinnedDelivery();
     const costs = costsOfDeliveries();

@@ -1,20 +1,35 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { activitiesOf, type CommentVerb, differences, eventsOf, type Happening, type HappeningPlace } from '../../../lib/comments/rules/commentEvents.ts';
+import {
+  activitiesOf,
+  type CommentVerb,
+  differences,
+  eventsOf,
+  type Happening,
+  type HappeningPlace,
+} from '../../../lib/comments/rules/commentEvents.ts';
 import { changeThread, NewThread, newThread, type Thread, ThreadChange } from '../../../lib/comments/rules/threads.ts';
 import { commentVerbs } from '../../../lib/workspaces/rules/groupedTriggers.ts';
 import { triggerTypes } from '../../../lib/events/rules/catalogue.ts';
 
 const NOW = 1_000_000;
 const at: HappeningPlace = {
-  names: { apiKey: 'key', organization: { organizationId: 'acme', organizationName: 'Acme', metadata: '{"plan":"pro"}' }, document: { documentId: 'nda', documentName: 'NDA', folder: { folderId: 'contracts' } } },
+  names: {
+    apiKey: 'key',
+    organization: { organizationId: 'acme', organizationName: 'Acme', metadata: '{"plan":"pro"}' },
+    document: { documentId: 'nda', documentName: 'NDA', folder: { folderId: 'contracts' } },
+  },
   place: { organization: 'org_1', document: 'doc_1' },
   now: NOW,
 };
 const ada = { userId: 'ada', name: 'Ada' };
 
 function make(changes: object = {}) {
-  const made = newThread(NewThread.parse({ commentData: [{ commentText: 'hi', from: ada }], ...changes }), { annotationId: 'a', documentId: 'nda', now: NOW });
+  const made = newThread(NewThread.parse({ commentData: [{ commentText: 'hi', from: ada }], ...changes }), {
+    annotationId: 'a',
+    documentId: 'nda',
+    now: NOW,
+  });
   if ('refused' in made) throw new Error(made.refused);
   return made;
 }
@@ -25,7 +40,15 @@ function change(thread: Thread, changes: object): Thread {
   return changed;
 }
 
-const happening = (changes: Partial<Happening> = {}): Happening => ({ verb: 'added', actor: ada, revision: 1, notify: true, log: true, thread: make().thread, ...changes });
+const happening = (changes: Partial<Happening> = {}): Happening => ({
+  verb: 'added',
+  actor: ada,
+  revision: 1,
+  notify: true,
+  log: true,
+  thread: make().thread,
+  ...changes,
+});
 const event = (changes: Partial<Happening> = {}) => {
   const [only, ...more] = eventsOf([happening(changes)], at);
   expect(more).toEqual([]);
@@ -48,28 +71,51 @@ describe('a change of a thread', () => {
     ['its suggestion to accepted', { suggestion: { status: 'accepted' } }, ['suggestionAccepted']],
     ['its suggestion to rejected', { suggestion: { status: 'rejected' } }, ['suggestionRejected']],
     ['the text of its suggestion', { suggestion: { newText: 'x' } }, []],
-    ['its location and target', { location: { id: 2 }, targetElement: { a: 1 }, context: { access: { team: 'a' } }, metadata: { a: 1 } }, []],
-    ['several things', { suggestion: { status: 'accepted' }, status: 'IN_PROGRESS', assignedTo: { userId: 'bob' } }, ['statusChanged', 'assigned', 'suggestionAccepted']],
+    [
+      'its location and target',
+      { location: { id: 2 }, targetElement: { a: 1 }, context: { access: { team: 'a' } }, metadata: { a: 1 } },
+      [],
+    ],
+    [
+      'several things',
+      { suggestion: { status: 'accepted' }, status: 'IN_PROGRESS', assignedTo: { userId: 'bob' } },
+      ['statusChanged', 'assigned', 'suggestionAccepted'],
+    ],
   ];
-  const { thread } = make({ suggestion: {}, assignedTo: { userId: 'zoe' }, priority: 'P0', subscribedUsers: [{ userId: 'eve' }] });
+  const { thread } = make({
+    suggestion: {},
+    assignedTo: { userId: 'zoe' },
+    priority: 'P0',
+    subscribedUsers: [{ userId: 'eve' }],
+  });
 
   test.each(changes)('of %s is told as what it is, and only when it really changed', (_what, sent, verbs) => {
     expect(differences(thread, change(thread, sent)).map(({ verb }) => verb)).toEqual(verbs);
   });
 
   test('tells exactly one thing per field that changed, whatever else changes with it', () => {
-    fc.assert(fc.property(fc.subarray(changes.filter(([, , verbs]) => verbs.length === 1)), (some) => {
-      // Of those about the same field the last one counts.
-      const sent = Object.assign({}, ...some.map(([, one]) => one)) as Record<string, unknown>;
-      const expected = some.filter(([, one]) => Object.entries(one).every(([field, value]) => sent[field] === value)).flatMap(([, , verbs]) => verbs);
-      fc.pre(Object.keys(sent).length > 0);
-      expect(new Set(differences(thread, change(thread, sent)).map(({ verb }) => verb))).toEqual(new Set(expected));
-    }));
+    fc.assert(
+      fc.property(fc.subarray(changes.filter(([, , verbs]) => verbs.length === 1)), (some) => {
+        // Of those about the same field the last one counts.
+        const sent = Object.assign({}, ...some.map(([, one]) => one)) as Record<string, unknown>;
+        const expected = some
+          .filter(([, one]) => Object.entries(one).every(([field, value]) => sent[field] === value))
+          .flatMap(([, , verbs]) => verbs);
+        fc.pre(Object.keys(sent).length > 0);
+        expect(new Set(differences(thread, change(thread, sent)).map(({ verb }) => verb))).toEqual(new Set(expected));
+      }),
+    );
   });
 
   test('back is told again', () => {
     const there = change(thread, { status: 'RESOLVED' });
-    expect(differences(there, change(there, { status: 'OPEN' }))).toEqual([{ verb: 'statusChanged', from: { id: 'RESOLVED', name: 'Resolved', type: 'terminal' }, to: { id: 'OPEN', name: 'Open', type: 'default' } }]);
+    expect(differences(there, change(there, { status: 'OPEN' }))).toEqual([
+      {
+        verb: 'statusChanged',
+        from: { id: 'RESOLVED', name: 'Resolved', type: 'terminal' },
+        to: { id: 'OPEN', name: 'Open', type: 'default' },
+      },
+    ]);
   });
 });
 
@@ -77,50 +123,98 @@ describe('an event', () => {
   test('is emitted only when others are to be told, and where there is one', () => {
     expect(eventsOf([happening({ notify: false }), happening({ verb: 'accessModeChanged' })], at)).toEqual([]);
     const verbs = Object.keys(commentVerbs) as CommentVerb[];
-    const told = verbs.flatMap((verb) => eventsOf([happening({ verb, from: { id: 'A' }, to: { id: 'B' } })], at).map((one) => one.event));
+    const told = verbs.flatMap((verb) =>
+      eventsOf([happening({ verb, from: { id: 'A' }, to: { id: 'B' } })], at).map((one) => one.event),
+    );
     expect(told.toSorted()).toEqual(triggerTypes.filter((type) => type.startsWith('comment')).toSorted());
   });
 
   test('says what facts B7 say of it', () => {
-    const { thread, comments } = make({ location: { id: 1 }, commentData: [{ commentText: 'hi', from: ada }, { commentText: 'ho', from: { userId: 'bob' } }] });
+    const { thread, comments } = make({
+      location: { id: 1 },
+      commentData: [
+        { commentText: 'hi', from: ada },
+        { commentText: 'ho', from: { userId: 'bob' } },
+      ],
+    });
     const { payload, organizationId, documentId } = event({ thread, comment: comments[1] });
-    expect({ organizationId, documentId, source: payload.source }).toEqual({ organizationId: 'acme', documentId: 'nda', source: 'comment' });
+    expect({ organizationId, documentId, source: payload.source }).toEqual({
+      organizationId: 'acme',
+      documentId: 'nda',
+      source: 'comment',
+    });
     expect(payload.data).toMatchObject({
       actionUser: ada,
-      commentAnnotation: { annotationId: 'a', commentCount: 2, hasMoreComments: true, comments: [{ commentId: 2, commentText: 'ho' }] },
+      commentAnnotation: {
+        annotationId: 'a',
+        commentCount: 2,
+        hasMoreComments: true,
+        comments: [{ commentId: 2, commentText: 'ho' }],
+      },
       targetComment: { commentId: 2, commentText: 'ho' },
     });
     expect(payload.data.metadata).toEqual({
-      apiKey: 'key', organization: { plan: 'pro', organizationId: 'acme', organizationName: 'Acme' }, document: { documentId: 'nda', documentName: 'NDA' }, folderId: 'contracts', locations: [{ id: 1 }],
+      apiKey: 'key',
+      organization: { plan: 'pro', organizationId: 'acme', organizationName: 'Acme' },
+      document: { documentId: 'nda', documentName: 'NDA' },
+      folderId: 'contracts',
+      locations: [{ id: 1 }],
     });
-    for (const absent of ['oldStatus', 'newStatus', 'newPriority', 'visibility', 'truncated']) expect(payload.data).not.toHaveProperty(absent);
+    for (const absent of ['oldStatus', 'newStatus', 'newPriority', 'visibility', 'truncated'])
+      expect(payload.data).not.toHaveProperty(absent);
   });
 
   test('of a status or priority says what it was and is', () => {
-    expect(event({ verb: 'statusChanged', from: { id: 'OPEN' }, to: { id: 'X' } }).payload.data).toMatchObject({ oldStatus: { id: 'OPEN' }, newStatus: { id: 'X' } });
+    expect(event({ verb: 'statusChanged', from: { id: 'OPEN' }, to: { id: 'X' } }).payload.data).toMatchObject({
+      oldStatus: { id: 'OPEN' },
+      newStatus: { id: 'X' },
+    });
     expect(event({ verb: 'priorityChanged', from: 'P0', to: 'P1' }).payload.data).toMatchObject({ newPriority: 'P1' });
   });
 
   test('of a private thread says who may see it; of a public one nothing', () => {
     const visibility = { type: 'restricted', userIds: ['bob'] };
-    expect(event({ thread: make({ visibility }).thread }).payload).toMatchObject({ data: { visibility }, audience: { thread: { visibility, authorId: 'ada' } } });
-    expect(event({ thread: make({ visibility: { type: 'public' } }).thread }).payload.data).not.toHaveProperty('visibility');
+    expect(event({ thread: make({ visibility }).thread }).payload).toMatchObject({
+      data: { visibility },
+      audience: { thread: { visibility, authorId: 'ada' } },
+    });
+    expect(event({ thread: make({ visibility: { type: 'public' } }).thread }).payload.data).not.toHaveProperty(
+      'visibility',
+    );
   });
 
   test('concerns those mentioned in what it is about, the assignee and the author; then who else takes part or subscribed', () => {
     const { thread, comments } = make({
-      assignedTo: { userId: 'zoe' }, subscribedUsers: [{ userId: 'sub' }, { userId: 'out' }], unsubscribedUsers: [{ userId: 'out' }, { userId: 'bob' }],
-      commentData: [{ commentText: 'x', from: ada, to: [{ userId: 'old' }] }, { commentText: 'y', from: { userId: 'bob' } }, { commentText: 'z', from: { userId: 'eve' }, taggedUserContacts: [{ userId: 'new' }] }],
+      assignedTo: { userId: 'zoe' },
+      subscribedUsers: [{ userId: 'sub' }, { userId: 'out' }],
+      unsubscribedUsers: [{ userId: 'out' }, { userId: 'bob' }],
+      commentData: [
+        { commentText: 'x', from: ada, to: [{ userId: 'old' }] },
+        { commentText: 'y', from: { userId: 'bob' } },
+        { commentText: 'z', from: { userId: 'eve' }, taggedUserContacts: [{ userId: 'new' }] },
+      ],
     });
-    expect(event({ thread, comment: comments[2], actor: { userId: 'eve' } }).payload.audience).toMatchObject({ actorId: 'eve', addressed: ['new', 'zoe', 'ada'], following: ['old', 'eve', 'sub'] });
+    expect(event({ thread, comment: comments[2], actor: { userId: 'eve' } }).payload.audience).toMatchObject({
+      actorId: 'eve',
+      addressed: ['new', 'zoe', 'ada'],
+      following: ['old', 'eve', 'sub'],
+    });
   });
 
   test('has an id of its own for every change, comment, place and time, and the same one for the same', () => {
-    const { thread, comments: [comment] } = make();
+    const {
+      thread,
+      comments: [comment],
+    } = make();
     const other = make({ commentData: [{ commentId: 2, commentText: 'x', from: ada }] }).comments[0];
     const causes = [
-      eventsOf([happening({ comment })], at), eventsOf([happening({ comment: other })], at), eventsOf([happening({})], at), eventsOf([happening({ revision: 2 })], at),
-      eventsOf([happening()], { ...at, now: NOW + 1 }), eventsOf([happening()], { ...at, place: { organization: 'org_1', document: 'doc_2' } }), eventsOf([happening({ thread: { ...thread, annotationId: 'b' } })], at),
+      eventsOf([happening({ comment })], at),
+      eventsOf([happening({ comment: other })], at),
+      eventsOf([happening({})], at),
+      eventsOf([happening({ revision: 2 })], at),
+      eventsOf([happening()], { ...at, now: NOW + 1 }),
+      eventsOf([happening()], { ...at, place: { organization: 'org_1', document: 'doc_2' } }),
+      eventsOf([happening({ thread: { ...thread, annotationId: 'b' } })], at),
     ].map(([one]) => JSON.stringify(one!.cause));
     expect(new Set(causes).size).toBe(causes.length);
     expect(JSON.stringify(eventsOf([happening({ comment })], at)[0]!.cause)).toBe(causes[0]);
@@ -128,23 +222,47 @@ describe('an event', () => {
 
   test('that would be larger than 256 KB says ids alone, and that it does', () => {
     const long = (index: number) => `${index}${'字'.repeat(500)}`;
-    const commentData = Array.from({ length: 50 }, () => ({ commentText: 'x'.repeat(30_000), from: { userId: long(0), name: '字'.repeat(512) } }));
+    const commentData = Array.from({ length: 50 }, () => ({
+      commentText: 'x'.repeat(30_000),
+      from: { userId: long(0), name: '字'.repeat(512) },
+    }));
     const { thread, comments } = make({
-      commentData, subscribedUsers: Array.from({ length: 50 }, (_each, index) => ({ userId: long(index) })), visibility: { type: 'restricted', userIds: Array.from({ length: 20 }, (_each, index) => long(index)) },
-      status: { id: 'S', note: 'x'.repeat(60_000) }, assignedTo: { userId: 'zoe', name: 'Zoe' },
+      commentData,
+      subscribedUsers: Array.from({ length: 50 }, (_each, index) => ({ userId: long(index) })),
+      visibility: { type: 'restricted', userIds: Array.from({ length: 20 }, (_each, index) => long(index)) },
+      status: { id: 'S', note: 'x'.repeat(60_000) },
+      assignedTo: { userId: 'zoe', name: 'Zoe' },
     });
-    const { payload } = event({ verb: 'statusChanged', thread, comments, comment: comments[0], from: { id: 'OPEN', note: 'x' }, to: JSON.parse(thread.status) });
+    const { payload } = event({
+      verb: 'statusChanged',
+      thread,
+      comments,
+      comment: comments[0],
+      from: { id: 'OPEN', note: 'x' },
+      to: JSON.parse(thread.status),
+    });
     expect(Buffer.byteLength(JSON.stringify(payload))).toBeLessThanOrEqual(256 * 1024);
     expect(payload.data).toMatchObject({
-      truncated: true, actionUser: { userId: 'ada' }, oldStatus: { id: 'OPEN' }, newStatus: { id: 'S' }, commentAnnotation: { annotationId: 'a', commentCount: 50, comments: comments.map(({ commentId }) => ({ commentId })) },
-      targetComment: { commentId: 1 }, metadata: { apiKey: 'key', organization: { organizationId: 'acme' }, document: { documentId: 'nda' } }, visibility: thread.visibility,
+      truncated: true,
+      actionUser: { userId: 'ada' },
+      oldStatus: { id: 'OPEN' },
+      newStatus: { id: 'S' },
+      commentAnnotation: {
+        annotationId: 'a',
+        commentCount: 50,
+        comments: comments.map(({ commentId }) => ({ commentId })),
+      },
+      targetComment: { commentId: 1 },
+      metadata: { apiKey: 'key', organization: { organizationId: 'acme' }, document: { documentId: 'nda' } },
+      visibility: thread.visibility,
     });
     expect(payload.audience?.addressed).toEqual(['zoe', long(0)]);
   });
 });
 
 describe('an activity', () => {
-  const activity = (changes: Partial<Happening>, enabled: (verb: CommentVerb) => boolean = () => true) => activitiesOf([happening(changes)], at, enabled);
+  const activity = (changes: Partial<Happening>, enabled: (verb: CommentVerb) => boolean = () => true) =>
+    activitiesOf([happening(changes)], at, enabled);
 
   test('is logged only when it is asked to be and its verb is on', () => {
     expect(activity({ log: false })).toEqual([]);
@@ -153,16 +271,39 @@ describe('an activity', () => {
   });
 
   test('says who did what to which thread and comment, and what changed (spec 4.15)', () => {
-    const { thread, comments: [comment] } = make();
-    expect(activity({ comment })).toMatchObject([{
-      featureType: 'comment', actionType: 'comment.add', actionUser: ada, targetEntityId: 'a', targetSubEntityId: '1', changes: undefined, entityData: { annotationId: 'a', comments: [] }, entityTargetData: { commentId: 1 },
-      displayMessageTemplate: '{{actionUser}} added a comment', displayMessageTemplateData: { actionUser: 'Ada' },
-    }]);
-    expect(activity({ verb: 'statusChanged', thread, from: { id: 'A' }, to: { id: 'B' } })).toMatchObject([{ actionType: 'comment_annotation.status_change', changes: { status: { from: { id: 'A' }, to: { id: 'B' } } }, targetSubEntityId: undefined }]);
+    const {
+      thread,
+      comments: [comment],
+    } = make();
+    expect(activity({ comment })).toMatchObject([
+      {
+        featureType: 'comment',
+        actionType: 'comment.add',
+        actionUser: ada,
+        targetEntityId: 'a',
+        targetSubEntityId: '1',
+        changes: undefined,
+        entityData: { annotationId: 'a', comments: [] },
+        entityTargetData: { commentId: 1 },
+        displayMessageTemplate: '{{actionUser}} added a comment',
+        displayMessageTemplateData: { actionUser: 'Ada' },
+      },
+    ]);
+    expect(activity({ verb: 'statusChanged', thread, from: { id: 'A' }, to: { id: 'B' } })).toMatchObject([
+      {
+        actionType: 'comment_annotation.status_change',
+        changes: { status: { from: { id: 'A' }, to: { id: 'B' } } },
+        targetSubEntityId: undefined,
+      },
+    ]);
   });
 
   test('of a deletion says whether it was a comment or the thread', () => {
-    const { comments: [comment] } = make();
-    expect([activity({ verb: 'deleted', comment }), activity({ verb: 'deleted' })].map(([one]) => one!.actionType)).toEqual(['comment.delete', 'comment_annotation.delete']);
+    const {
+      comments: [comment],
+    } = make();
+    expect(
+      [activity({ verb: 'deleted', comment }), activity({ verb: 'deleted' })].map(([one]) => one!.actionType),
+    ).toEqual(['comment.delete', 'comment_annotation.delete']);
   });
 });

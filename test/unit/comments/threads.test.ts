@@ -1,10 +1,33 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { changeComment, type Comment, type CommentChange, involvedIn, mentionedIn, NewComment, NewComments, newComments, showComment, withUsers } from '../../../lib/comments/rules/comments.ts';
+import {
+  changeComment,
+  type Comment,
+  type CommentChange,
+  involvedIn,
+  mentionedIn,
+  NewComment,
+  NewComments,
+  newComments,
+  showComment,
+  withUsers,
+} from '../../../lib/comments/rules/comments.ts';
 import { isTerminal, statusOf } from '../../../lib/comments/rules/statuses.ts';
 import { meets, type ThreadFilters } from '../../../lib/comments/rules/threadFilters.ts';
 import {
-  changeThread, involvedUserIds, isUnread, mentionedUserIds, NewThread, newThread, type Refused, showThread, type Thread, ThreadChange, withChangedComments, withComments, withoutComments,
+  changeThread,
+  involvedUserIds,
+  isUnread,
+  mentionedUserIds,
+  NewThread,
+  newThread,
+  type Refused,
+  showThread,
+  type Thread,
+  ThreadChange,
+  withChangedComments,
+  withComments,
+  withoutComments,
 } from '../../../lib/comments/rules/threads.ts';
 
 const NOW = 1_000_000;
@@ -23,33 +46,70 @@ function done<T extends object>(outcome: T): Exclude<T, Refused> {
 }
 
 const make = (changes: object = {}) => done(newThread(sent(changes), place));
-const change = (thread: Thread, changes: object, actorId?: string) => done(changeThread(thread, ThreadChange.parse(changes), { actorId, now: LATER }));
+const change = (thread: Thread, changes: object, actorId?: string) =>
+  done(changeThread(thread, ThreadChange.parse(changes), { actorId, now: LATER }));
 const status = (thread: Thread) => JSON.parse(thread.status) as object;
-const issues = (schema: typeof NewThread | typeof NewComment | typeof NewComments, data: unknown) => schema.safeParse(data).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+const issues = (schema: typeof NewThread | typeof NewComment | typeof NewComments, data: unknown) =>
+  schema.safeParse(data).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
 
 describe('a new thread', () => {
   test('is open, from the author of its first comment, whose ids begin with 1', () => {
-    const { thread, comments } = make({ commentData: [{ commentText: 'hi', from: { userId: 'ada', name: 'Ada' } }, { commentHtml: '<b>ho</b>', from: { userId: 'bob' } }] });
-    expect(thread).toMatchObject({ from: { userId: 'ada', name: 'Ada' }, commentCount: 2, lastCommentId: 2, type: 'comment', sourceType: 'rest-api', createdAt: NOW, lastUpdated: NOW });
+    const { thread, comments } = make({
+      commentData: [
+        { commentText: 'hi', from: { userId: 'ada', name: 'Ada' } },
+        { commentHtml: '<b>ho</b>', from: { userId: 'bob' } },
+      ],
+    });
+    expect(thread).toMatchObject({
+      from: { userId: 'ada', name: 'Ada' },
+      commentCount: 2,
+      lastCommentId: 2,
+      type: 'comment',
+      sourceType: 'rest-api',
+      createdAt: NOW,
+      lastUpdated: NOW,
+    });
     expect(status(thread)).toEqual({ id: 'OPEN', name: 'Open', type: 'default' });
     expect(comments.map(({ commentId }) => commentId)).toEqual([1, 2]);
   });
 
   test('that is brought in keeps its times, which its comments take over unless they have their own', () => {
-    const { thread, comments } = make({ createdAt: 5, commentData: [{ commentText: 'x', from: { userId: 'ada' } }, { commentText: 'y', from: { userId: 'ada' }, createdAt: 7, lastUpdated: '1970-01-01T00:00:00.009Z' }] });
+    const { thread, comments } = make({
+      createdAt: 5,
+      commentData: [
+        { commentText: 'x', from: { userId: 'ada' } },
+        { commentText: 'y', from: { userId: 'ada' }, createdAt: 7, lastUpdated: '1970-01-01T00:00:00.009Z' },
+      ],
+    });
     expect(thread).toMatchObject({ createdAt: 5, lastUpdated: 5, first: { commentId: 1, createdAt: 5 } });
-    expect(comments).toMatchObject([{ createdAt: 5, threadCreatedAt: 5 }, { createdAt: 7, lastUpdated: 9, threadCreatedAt: 5 }]);
+    expect(comments).toMatchObject([
+      { createdAt: 5, threadCreatedAt: 5 },
+      { createdAt: 7, lastUpdated: 9, threadCreatedAt: 5 },
+    ]);
   });
 
   test('gives the ids that follow those of the caller', () => {
     const from = { userId: 'ada' };
-    expect(make({ commentData: [{ commentText: 'x', from }, { commentText: 'x', from, commentId: 7 }, { commentText: 'x', from }] }).comments.map(({ commentId }) => commentId)).toEqual([8, 7, 9]);
+    expect(
+      make({
+        commentData: [
+          { commentText: 'x', from },
+          { commentText: 'x', from, commentId: 7 },
+          { commentText: 'x', from },
+        ],
+      }).comments.map(({ commentId }) => commentId),
+    ).toEqual([8, 7, 9]);
   });
 
   test('that has a suggestion is one, and pending', () => {
-    expect(make({ suggestion: { newText: 'a' } }).thread).toMatchObject({ type: 'suggestion', suggestion: '{"newText":"a","status":"pending"}' });
+    expect(make({ suggestion: { newText: 'a' } }).thread).toMatchObject({
+      type: 'suggestion',
+      suggestion: '{"newText":"a","status":"pending"}',
+    });
     expect(make({ type: 'suggestion' }).thread.suggestion).toBe('{"status":"pending"}');
-    expect(make({ type: 'suggestion', suggestion: { status: 'accepted' } }).thread.suggestion).toBe('{"status":"accepted"}');
+    expect(make({ type: 'suggestion', suggestion: { status: 'accepted' } }).thread.suggestion).toBe(
+      '{"status":"accepted"}',
+    );
     expect(make({ type: 'comment' }).thread.suggestion).toBeUndefined();
   });
 
@@ -59,15 +119,35 @@ describe('a new thread', () => {
   });
 
   test('of an agent keeps what it is filtered by', () => {
-    const agent = { agentSource: 'external', agentId: 'lint', agentName: 'Lint', executionId: 'run-1', url: 'https://example.com', reason: { title: 't', description: 'd', severity: 'high', findingId: 'f', extra: 1 }, mood: 'good' };
+    const agent = {
+      agentSource: 'external',
+      agentId: 'lint',
+      agentName: 'Lint',
+      executionId: 'run-1',
+      url: 'https://example.com',
+      reason: { title: 't', description: 'd', severity: 'high', findingId: 'f', extra: 1 },
+      mood: 'good',
+    };
     const { thread, comments } = make({ commentData: [{ commentText: 'x', from: { userId: 'lint' }, agent }] });
-    expect(thread).toMatchObject({ sourceType: 'agent', agent: { agentId: 'lint', agentSource: 'external', executionId: 'run-1', url: 'https://example.com' } });
+    expect(thread).toMatchObject({
+      sourceType: 'agent',
+      agent: { agentId: 'lint', agentSource: 'external', executionId: 'run-1', url: 'https://example.com' },
+    });
     expect(showComment(names, comments[0]!).agent).toEqual(agent);
   });
 
   test('whose own fields are larger than 256 KB together is refused', () => {
     const large = { note: 'x'.repeat(60_000) };
-    expect(issues(NewThread, { commentData: [{ commentText: 'x', from: { userId: 'ada' } }], targetElement: large, metadata: large, suggestion: large, priority: { id: 'P', ...large }, status: { id: 'S', ...large } })).toEqual([': must be at most 262144 bytes as JSON, comments aside']);
+    expect(
+      issues(NewThread, {
+        commentData: [{ commentText: 'x', from: { userId: 'ada' } }],
+        targetElement: large,
+        metadata: large,
+        suggestion: large,
+        priority: { id: 'P', ...large },
+        status: { id: 'S', ...large },
+      }),
+    ).toEqual([': must be at most 262144 bytes as JSON, comments aside']);
   });
 });
 
@@ -80,7 +160,11 @@ describe('a status', () => {
   });
 
   test.each([
-    [{ id: 'RESOLVED' }, true], [{ id: 'DONE', type: 'terminal' }, true], [{ id: 'RESOLVED', type: 'ongoing' }, false], [{ id: 'OPEN' }, false], [{ id: 'DONE' }, false],
+    [{ id: 'RESOLVED' }, true],
+    [{ id: 'DONE', type: 'terminal' }, true],
+    [{ id: 'RESOLVED', type: 'ongoing' }, false],
+    [{ id: 'OPEN' }, false],
+    [{ id: 'DONE' }, false],
   ])('%j is terminal: %s', (one, expected) => {
     expect(isTerminal(one)).toBe(expected);
   });
@@ -90,9 +174,17 @@ describe('a status', () => {
     const resolved = change(thread, { status: 'RESOLVED' }, 'eve');
     expect(resolved).toMatchObject({ resolvedByUserId: 'eve', statusUpdatedByUserId: 'eve', lastUpdated: LATER });
     expect(change(thread, { status: 'RESOLVED', statusUpdatedByUserId: 'bob' }, 'eve').resolvedByUserId).toBe('bob');
-    expect(change(thread, { status: 'RESOLVED', statusUpdatedByUserId: 'bob', resolvedByUserId: 'zoe' }, 'eve')).toMatchObject({ resolvedByUserId: 'zoe', statusUpdatedByUserId: 'bob' });
-    expect(change(resolved, { status: { id: 'CLOSED', type: 'terminal' } }, 'bob')).toMatchObject({ resolvedByUserId: 'eve', statusUpdatedByUserId: 'bob' });
-    expect(change(resolved, { priority: 'P1' }, 'bob')).toMatchObject({ resolvedByUserId: 'eve', statusUpdatedByUserId: 'eve' });
+    expect(
+      change(thread, { status: 'RESOLVED', statusUpdatedByUserId: 'bob', resolvedByUserId: 'zoe' }, 'eve'),
+    ).toMatchObject({ resolvedByUserId: 'zoe', statusUpdatedByUserId: 'bob' });
+    expect(change(resolved, { status: { id: 'CLOSED', type: 'terminal' } }, 'bob')).toMatchObject({
+      resolvedByUserId: 'eve',
+      statusUpdatedByUserId: 'bob',
+    });
+    expect(change(resolved, { priority: 'P1' }, 'bob')).toMatchObject({
+      resolvedByUserId: 'eve',
+      statusUpdatedByUserId: 'eve',
+    });
     const reopened = change(resolved, { status: 'OPEN' }, 'bob');
     expect(reopened.resolvedByUserId).toBeUndefined();
     expect(reopened.statusUpdatedByUserId).toBe('bob');
@@ -109,7 +201,10 @@ describe('a change', () => {
 
   test('of a location changes what it is known by', () => {
     const { thread } = make({ location: { id: 1 } });
-    expect(change(thread, { location: { id: 'x', page: 2 } })).toMatchObject({ location: '{"id":"x","page":2}', locationKey: 'x' });
+    expect(change(thread, { location: { id: 'x', page: 2 } })).toMatchObject({
+      location: '{"id":"x","page":2}',
+      locationKey: 'x',
+    });
   });
 
   test('of nothing is refused', () => {
@@ -118,34 +213,79 @@ describe('a change', () => {
 
   test('that makes a thread too large for one item is refused', () => {
     const large = { note: 'x'.repeat(65_000) };
-    let outcome: Thread | Refused = make({ metadata: large, targetElement: large, priority: { id: 'P', ...large } }).thread;
-    for (const field of ['suggestion', 'status']) outcome = changeThread(done(outcome), ThreadChange.parse({ [field]: { id: 'S', ...large } }), { now: LATER });
+    let outcome: Thread | Refused = make({
+      metadata: large,
+      targetElement: large,
+      priority: { id: 'P', ...large },
+    }).thread;
+    for (const field of ['suggestion', 'status'])
+      outcome = changeThread(done(outcome), ThreadChange.parse({ [field]: { id: 'S', ...large } }), { now: LATER });
     expect(outcome).toEqual({ refused: 'Annotation would be too large.' });
   });
 });
 
 describe('a comment', () => {
-  const comment = (changes: object = {}): Comment => newComments([NewComment.parse({ commentText: 'hi', from: { userId: 'ada' }, ...changes })], 0, { annotationId: 'a', threadCreatedAt: NOW, createdAt: NOW, now: NOW })[0]!;
+  const comment = (changes: object = {}): Comment =>
+    newComments([NewComment.parse({ commentText: 'hi', from: { userId: 'ada' }, ...changes })], 0, {
+      annotationId: 'a',
+      threadCreatedAt: NOW,
+      createdAt: NOW,
+      now: NOW,
+    })[0]!;
 
   test.each([
-    ['no content', {}], ['empty texts', { commentText: '', commentHtml: '' }], ['no attachments', { attachments: [] }], ['a resolver that is not used', { isCommentResolverUsed: false }],
+    ['no content', {}],
+    ['empty texts', { commentText: '', commentHtml: '' }],
+    ['no attachments', { attachments: [] }],
+    ['a resolver that is not used', { isCommentResolverUsed: false }],
   ])('with %s is refused', (_what, content) => {
-    expect(issues(NewComment, { from: { userId: 'ada' }, ...content })).toEqual(['commentText: must be given, or commentHtml, an attachment or isCommentResolverUsed']);
+    expect(issues(NewComment, { from: { userId: 'ada' }, ...content })).toEqual([
+      'commentText: must be given, or commentHtml, an attachment or isCommentResolverUsed',
+    ]);
   });
 
   test.each([
-    ['a text', { commentText: 'x' }], ['HTML', { commentHtml: '<i>x</i>' }], ['an attachment', { attachments: [{ attachmentId: 1 }] }], ['a resolver', { isCommentResolverUsed: true }],
+    ['a text', { commentText: 'x' }],
+    ['HTML', { commentHtml: '<i>x</i>' }],
+    ['an attachment', { attachments: [{ attachmentId: 1 }] }],
+    ['a resolver', { isCommentResolverUsed: true }],
   ])('with %s is taken', (_what, content) => {
     expect(issues(NewComment, { from: { userId: 'ada' }, ...content })).toBeUndefined();
   });
 
   test.each([
-    ['an external agent without a name', { agent: { agentSource: 'external', agentId: 'a', reason: { title: 't', description: 'd', severity: 'low' } } }, 'agent.agentName: is required for external agents'],
+    [
+      'an external agent without a name',
+      { agent: { agentSource: 'external', agentId: 'a', reason: { title: 't', description: 'd', severity: 'low' } } },
+      'agent.agentName: is required for external agents',
+    ],
     ['an agent without a reason', { agent: { agentSource: 'svc', agentId: 'a' } }, 'agent.reason'],
-    ['a confidence of 101', { agent: { agentSource: 'svc', agentId: 'a', reason: { title: 't', description: 'd', severity: 'low', confidence: 101 } } }, 'agent.reason.confidence'],
-    ['somebody tagged without an id', { taggedUserContacts: [{ text: '@x' }] }, 'taggedUserContacts.0.userId: must be given, or that of the contact'],
-    ['more than 50 users', { taggedUserContacts: Array.from({ length: 50 }, (_each, index) => ({ userId: `u${index}` })) }, 'taggedUserContacts: must not involve more than 50 users, together with from and to'],
-    ['more than 256 KB', { attachments: Array.from({ length: 5 }, () => ({ note: 'x'.repeat(60_000) })) }, ': must be at most 262144 bytes as JSON'],
+    [
+      'a confidence of 101',
+      {
+        agent: {
+          agentSource: 'svc',
+          agentId: 'a',
+          reason: { title: 't', description: 'd', severity: 'low', confidence: 101 },
+        },
+      },
+      'agent.reason.confidence',
+    ],
+    [
+      'somebody tagged without an id',
+      { taggedUserContacts: [{ text: '@x' }] },
+      'taggedUserContacts.0.userId: must be given, or that of the contact',
+    ],
+    [
+      'more than 50 users',
+      { taggedUserContacts: Array.from({ length: 50 }, (_each, index) => ({ userId: `u${index}` })) },
+      'taggedUserContacts: must not involve more than 50 users, together with from and to',
+    ],
+    [
+      'more than 256 KB',
+      { attachments: Array.from({ length: 5 }, () => ({ note: 'x'.repeat(60_000) })) },
+      ': must be at most 262144 bytes as JSON',
+    ],
     ['a negative id', { commentId: -1 }, 'commentId'],
     ['an id of 16 digits', { commentId: 1e15 }, 'commentId'],
   ])('with %s is refused', (_what, changes, message) => {
@@ -158,33 +298,71 @@ describe('a comment', () => {
   });
 
   test('mentions whom it tags, by id or contact, and whom it is to, each once', () => {
-    const one = comment({ taggedUserContacts: [{ userId: 'bob' }, { contact: { userId: 'eve', name: 'Eve' } }, { userId: 'bob' }], to: [{ userId: 'eve' }, { userId: 'zoe' }] });
+    const one = comment({
+      taggedUserContacts: [{ userId: 'bob' }, { contact: { userId: 'eve', name: 'Eve' } }, { userId: 'bob' }],
+      to: [{ userId: 'eve' }, { userId: 'zoe' }],
+    });
     expect(mentionedIn(one)).toEqual(['bob', 'eve', 'zoe']);
-    expect(involvedIn(comment({ to: [{ userId: 'ada' }, { userId: 'bob' }] }))).toEqual([{ userId: 'ada', made: true }, { userId: 'bob', made: false }]);
+    expect(involvedIn(comment({ to: [{ userId: 'ada' }, { userId: 'bob' }] }))).toEqual([
+      { userId: 'ada', made: true },
+      { userId: 'bob', made: false },
+    ]);
   });
 
   test('that is changed is edited, keeps what was not sent, and cannot become empty', () => {
     const before = comment({ commentHtml: '<i>hi</i>' });
-    expect(changeComment(before, { commentText: 'ho' } as CommentChange, LATER)).toMatchObject({ commentText: 'ho', commentHtml: '<i>hi</i>', isEdited: true, lastUpdated: LATER, createdAt: NOW });
-    expect(changeComment(comment(), { commentText: '' } as CommentChange, LATER)).toEqual({ refused: 'Comment would be empty.' });
+    expect(changeComment(before, { commentText: 'ho' } as CommentChange, LATER)).toMatchObject({
+      commentText: 'ho',
+      commentHtml: '<i>hi</i>',
+      isEdited: true,
+      lastUpdated: LATER,
+      createdAt: NOW,
+    });
+    expect(changeComment(comment(), { commentText: '' } as CommentChange, LATER)).toEqual({
+      refused: 'Comment would be empty.',
+    });
   });
 
   test('is shown with its own fields as they were sent (facts B17)', () => {
     const attachments = JSON.parse('[{"attachmentId":1,"__proto__":{"x":1}}]');
-    const shown = showComment(names, comment({ attachments, metadata: { mine: 1, apiKey: 'no' }, context: { access: { team: ['b', 'a'], level: 2 } } }));
+    const shown = showComment(
+      names,
+      comment({
+        attachments,
+        metadata: { mine: 1, apiKey: 'no' },
+        context: { access: { team: ['b', 'a'], level: 2 } },
+      }),
+    );
     expect(shown).toEqual({
-      commentId: 1, type: 'text', status: 'added', commentText: 'hi', from: { userId: 'ada' }, attachments, isEdited: false, reactionAnnotationIds: [], createdAt: NOW,
-      lastUpdated: '1970-01-01T00:16:40.000Z', context: { access: { team: ['b', 'a'], level: 2 }, accessFields: ['level:2', 'team:a', 'team:b'] },
+      commentId: 1,
+      type: 'text',
+      status: 'added',
+      commentText: 'hi',
+      from: { userId: 'ada' },
+      attachments,
+      isEdited: false,
+      reactionAnnotationIds: [],
+      createdAt: NOW,
+      lastUpdated: '1970-01-01T00:16:40.000Z',
+      context: { access: { team: ['b', 'a'], level: 2 }, accessFields: ['level:2', 'team:a', 'team:b'] },
       metadata: { mine: 1, apiKey: 'key', organizationId: 'acme', documentId: 'nda' },
     });
     expect(Object.keys(shown.attachments![0]!)).toEqual(['attachmentId', '__proto__']);
   });
 
   test('has another user in the place of one wherever it names one', () => {
-    const before = comment({ from: { userId: 'bob' }, to: [{ userId: 'bob' }, { userId: 'eve' }], taggedUserContacts: [{ userId: 'bob', text: '@bob' }, { contact: { userId: 'bob' } }, { userId: 'eve' }] });
+    const before = comment({
+      from: { userId: 'bob' },
+      to: [{ userId: 'bob' }, { userId: 'eve' }],
+      taggedUserContacts: [{ userId: 'bob', text: '@bob' }, { contact: { userId: 'bob' } }, { userId: 'eve' }],
+    });
     const bobby = { userId: 'bobby', name: 'Bobby' };
     const after = withUsers(before, (userId) => (userId === 'bob' ? bobby : undefined));
-    expect(showComment(names, after)).toMatchObject({ from: bobby, to: [bobby, { userId: 'eve' }], taggedUserContacts: [{ userId: 'bobby', text: '@bob' }, { contact: bobby }, { userId: 'eve' }] });
+    expect(showComment(names, after)).toMatchObject({
+      from: bobby,
+      to: [bobby, { userId: 'eve' }],
+      taggedUserContacts: [{ userId: 'bobby', text: '@bob' }, { contact: bobby }, { userId: 'eve' }],
+    });
     expect(withUsers(before, () => undefined)).toBe(before);
   });
 });
@@ -192,8 +370,16 @@ describe('a comment', () => {
 describe('what a thread counts', () => {
   const userIds = ['ada', 'bob', 'eve', '__proto__'];
   const user = fc.constantFrom(...userIds);
-  const comment = fc.record({ from: user, tagged: fc.uniqueArray(user, { maxLength: 3 }), to: fc.uniqueArray(user, { maxLength: 2 }) })
-    .map(({ from, tagged, to }) => NewComment.parse({ commentText: 'x', from: { userId: from }, taggedUserContacts: tagged.map((userId) => ({ userId })), to: to.map((userId) => ({ userId })) }));
+  const comment = fc
+    .record({ from: user, tagged: fc.uniqueArray(user, { maxLength: 3 }), to: fc.uniqueArray(user, { maxLength: 2 }) })
+    .map(({ from, tagged, to }) =>
+      NewComment.parse({
+        commentText: 'x',
+        from: { userId: from },
+        taggedUserContacts: tagged.map((userId) => ({ userId })),
+        to: to.map((userId) => ({ userId })),
+      }),
+    );
   const step = fc.oneof(
     fc.record({ add: fc.array(comment, { minLength: 1, maxLength: 3 }) }),
     fc.record({ change: comment, at: fc.nat() }),
@@ -201,37 +387,68 @@ describe('what a thread counts', () => {
   );
 
   test('equals its comments whatever the order of operations, and no id is given twice', () => {
-    fc.assert(fc.property(fc.array(comment, { minLength: 1, maxLength: 4 }), fc.array(step, { maxLength: 15 }), (first, steps) => {
-      let { thread, comments } = done(newThread({ ...sent(), commentData: first }, place));
-      const given = new Set(comments.map(({ commentId }) => commentId));
-      for (const one of steps) {
-        if ('add' in one) {
-          const came = newComments(one.add, thread.lastCommentId, { annotationId: 'a', threadCreatedAt: NOW, createdAt: NOW, now: NOW });
-          for (const { commentId } of came) expect(given.has(commentId)).toBe(false);
-          for (const { commentId } of came) given.add(commentId);
-          thread = done(withComments(thread, came, LATER));
-          comments = [...comments, ...came];
-        } else if ('change' in one) {
-          const before = comments[one.at % comments.length]!;
-          const after = done(changeComment(before, { taggedUserContacts: one.change.taggedUserContacts, to: one.change.to, from: one.change.from } as CommentChange, LATER));
-          thread = done(withChangedComments(thread, [before], [after], LATER));
-          comments = comments.map((each) => (each === before ? after : each));
-        } else {
-          const went = [...new Set(one.remove.map((at) => comments[at % comments.length]!))];
-          const left = comments.filter((each) => !went.includes(each));
-          if (left.length === 0) continue;
-          const isGone = (commentId: number) => went.some((each) => each.commentId === commentId);
-          thread = withoutComments(thread, went, { first: isGone(thread.first.commentId) ? left[0] : undefined, last: isGone(thread.last.commentId) ? left.at(-1) : undefined }, LATER);
-          comments = left;
-        }
-        const last = comments.at(-1)!;
-        expect(thread.commentCount).toBe(comments.length);
-        expect(thread.last).toEqual({ commentId: last.commentId, userId: last.from.userId });
-        expect(comments.map(({ commentId }) => commentId)).toContain(thread.first.commentId);
-        expect(mentionedUserIds(thread).toSorted()).toEqual([...new Set(comments.flatMap(mentionedIn))].toSorted());
-        expect(involvedUserIds(thread).toSorted()).toEqual([...new Set(comments.flatMap((each) => involvedIn(each).map(({ userId }) => userId)))].toSorted());
-      }
-    }));
+    fc.assert(
+      fc.property(
+        fc.array(comment, { minLength: 1, maxLength: 4 }),
+        fc.array(step, { maxLength: 15 }),
+        (first, steps) => {
+          let { thread, comments } = done(newThread({ ...sent(), commentData: first }, place));
+          const given = new Set(comments.map(({ commentId }) => commentId));
+          for (const one of steps) {
+            if ('add' in one) {
+              const came = newComments(one.add, thread.lastCommentId, {
+                annotationId: 'a',
+                threadCreatedAt: NOW,
+                createdAt: NOW,
+                now: NOW,
+              });
+              for (const { commentId } of came) expect(given.has(commentId)).toBe(false);
+              for (const { commentId } of came) given.add(commentId);
+              thread = done(withComments(thread, came, LATER));
+              comments = [...comments, ...came];
+            } else if ('change' in one) {
+              const before = comments[one.at % comments.length]!;
+              const after = done(
+                changeComment(
+                  before,
+                  {
+                    taggedUserContacts: one.change.taggedUserContacts,
+                    to: one.change.to,
+                    from: one.change.from,
+                  } as CommentChange,
+                  LATER,
+                ),
+              );
+              thread = done(withChangedComments(thread, [before], [after], LATER));
+              comments = comments.map((each) => (each === before ? after : each));
+            } else {
+              const went = [...new Set(one.remove.map((at) => comments[at % comments.length]!))];
+              const left = comments.filter((each) => !went.includes(each));
+              if (left.length === 0) continue;
+              const isGone = (commentId: number) => went.some((each) => each.commentId === commentId);
+              thread = withoutComments(
+                thread,
+                went,
+                {
+                  first: isGone(thread.first.commentId) ? left[0] : undefined,
+                  last: isGone(thread.last.commentId) ? left.at(-1) : undefined,
+                },
+                LATER,
+              );
+              comments = left;
+            }
+            const last = comments.at(-1)!;
+            expect(thread.commentCount).toBe(comments.length);
+            expect(thread.last).toEqual({ commentId: last.commentId, userId: last.from.userId });
+            expect(comments.map(({ commentId }) => commentId)).toContain(thread.first.commentId);
+            expect(mentionedUserIds(thread).toSorted()).toEqual([...new Set(comments.flatMap(mentionedIn))].toSorted());
+            expect(involvedUserIds(thread).toSorted()).toEqual(
+              [...new Set(comments.flatMap((each) => involvedIn(each).map(({ userId }) => userId)))].toSorted(),
+            );
+          }
+        },
+      ),
+    );
   });
 
   test('includes the assignee among those who take part', () => {
@@ -239,14 +456,30 @@ describe('what a thread counts', () => {
   });
 
   test('is unread for everybody but who had the last word', () => {
-    const { thread } = make({ commentData: [{ commentText: 'x', from: { userId: 'ada' } }, { commentText: 'y', from: { userId: 'bob' } }] });
+    const { thread } = make({
+      commentData: [
+        { commentText: 'x', from: { userId: 'ada' } },
+        { commentText: 'y', from: { userId: 'bob' } },
+      ],
+    });
     expect(userIds.map((userId) => isUnread(thread, userId))).toEqual([true, false, true, true]);
   });
 
   test('never exceeds what its events can carry', () => {
     const { thread } = make();
     const long = (index: number) => `${String(index).padStart(4, '0')}${'字'.repeat(500)}`;
-    const crowd = (from: number) => newComments([NewComment.parse({ commentText: 'x', from: { userId: 'ada' }, taggedUserContacts: Array.from({ length: 30 }, (_each, index) => ({ userId: long(from + index) })) })], 1, { annotationId: 'a', threadCreatedAt: NOW, createdAt: NOW, now: NOW });
+    const crowd = (from: number) =>
+      newComments(
+        [
+          NewComment.parse({
+            commentText: 'x',
+            from: { userId: 'ada' },
+            taggedUserContacts: Array.from({ length: 30 }, (_each, index) => ({ userId: long(from + index) })),
+          }),
+        ],
+        1,
+        { annotationId: 'a', threadCreatedAt: NOW, createdAt: NOW, now: NOW },
+      );
     const grown = done(withComments(thread, crowd(0), LATER));
     expect(withComments(grown, crowd(30), LATER)).toEqual({ refused: 'Annotation would involve too many users.' });
     expect(done(withComments(grown, crowd(0), LATER)).commentCount).toBe(3);
@@ -255,8 +488,27 @@ describe('what a thread counts', () => {
 
 describe('a filter', () => {
   const { thread } = make({
-    createdAt: 100, lastUpdated: 200, location: { locationName: 'Page' }, status: 'RESOLVED', assignedTo: { userId: 'zoe' }, suggestion: {},
-    commentData: [{ commentText: 'x', from: { userId: 'ada' }, to: [{ userId: 'bob' }], agent: { agentSource: 'svc', agentId: 'lint', agentType: 'code', executionId: 'run', url: 'https://example.com', reason: { title: 't', description: 'd', severity: 'low' } } }],
+    createdAt: 100,
+    lastUpdated: 200,
+    location: { locationName: 'Page' },
+    status: 'RESOLVED',
+    assignedTo: { userId: 'zoe' },
+    suggestion: {},
+    commentData: [
+      {
+        commentText: 'x',
+        from: { userId: 'ada' },
+        to: [{ userId: 'bob' }],
+        agent: {
+          agentSource: 'svc',
+          agentId: 'lint',
+          agentType: 'code',
+          executionId: 'run',
+          url: 'https://example.com',
+          reason: { title: 't', description: 'd', severity: 'low' },
+        },
+      },
+    ],
   });
   const cases: [ThreadFilters, ThreadFilters][] = [
     [{ annotationIds: ['b', 'a'] }, { annotationIds: ['b'] }],
@@ -289,18 +541,52 @@ describe('a filter', () => {
 
   test('about agents, locations and resolvers is met by no thread without them', () => {
     const plain = make().thread;
-    for (const filters of [{ locationIds: ['undefined'] }, { resolvedBy: 'undefined' }, { agentId: 'lint' }, { agentUrls: ['x'] }, { agentComments: true }]) expect(meets(plain, filters)).toBe(false);
+    for (const filters of [
+      { locationIds: ['undefined'] },
+      { resolvedBy: 'undefined' },
+      { agentId: 'lint' },
+      { agentUrls: ['x'] },
+      { agentComments: true },
+    ])
+      expect(meets(plain, filters)).toBe(false);
   });
 });
 
 test('a thread is shown with everything that was sent as it was sent (facts B17)', () => {
   const own = JSON.parse('{"__proto__":{"a":1},"deep":[{"b":null}]}');
   const whole = {
-    targetElement: own, priority: { id: 'P1', ...own }, status: { id: 'MINE', ...own }, suggestion: { status: 'pending', ...own }, location: { id: 0, ...own }, metadata: { ...own, documentId: 'mine' },
-    customList: [own], commentType: 'chart', visibility: { type: 'restricted', userIds: ['bob'] }, context: { access: { team: 'a' } }, subscribedUsers: [{ userId: 'eve' }], unsubscribedUsers: [{ userId: 'bob' }], assignedTo: { userId: 'zoe' },
+    targetElement: own,
+    priority: { id: 'P1', ...own },
+    status: { id: 'MINE', ...own },
+    suggestion: { status: 'pending', ...own },
+    location: { id: 0, ...own },
+    metadata: { ...own, documentId: 'mine' },
+    customList: [own],
+    commentType: 'chart',
+    visibility: { type: 'restricted', userIds: ['bob'] },
+    context: { access: { team: 'a' } },
+    subscribedUsers: [{ userId: 'eve' }],
+    unsubscribedUsers: [{ userId: 'bob' }],
+    assignedTo: { userId: 'zoe' },
   };
   const { thread, comments } = make(whole);
   const shown = showThread(names, { thread, comments, more: true });
-  expect(shown).toMatchObject({ ...whole, locationId: '0', context: { access: { team: 'a' }, accessFields: ['team:a'] }, hasMoreComments: true, commentCount: 1, metadata: { apiKey: 'key', organizationId: 'acme', documentId: 'nda', deep: own.deep } });
-  for (const object of [shown.targetElement, shown.priority, shown.status, shown.suggestion, shown.location, shown.metadata, shown.customList![0]]) expect(Object.keys(object as object)).toContain('__proto__');
+  expect(shown).toMatchObject({
+    ...whole,
+    locationId: '0',
+    context: { access: { team: 'a' }, accessFields: ['team:a'] },
+    hasMoreComments: true,
+    commentCount: 1,
+    metadata: { apiKey: 'key', organizationId: 'acme', documentId: 'nda', deep: own.deep },
+  });
+  for (const object of [
+    shown.targetElement,
+    shown.priority,
+    shown.status,
+    shown.suggestion,
+    shown.location,
+    shown.metadata,
+    shown.customList![0],
+  ])
+    expect(Object.keys(object as object)).toContain('__proto__');
 });

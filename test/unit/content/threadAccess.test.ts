@@ -4,10 +4,28 @@ import { isOpenToAll, maySee, type Viewer } from '../../../lib/content/rules/thr
 import type { Visibility } from '../../../lib/content/rules/visibility.ts';
 
 const documentOf = (accessType: AccessType): DocumentAccess => ({ internalId: 'doc', accessType });
-const threadOf = (visibility?: Visibility, accessFields?: string[]) => ({ visibility, accessFields, authorId: 'ada', organizationId: 'acme' });
-const grant = (resourceType: 'organization' | 'document', accessFields?: string[]): Grant => ({ resourceType, internalId: resourceType === 'document' ? 'doc' : 'org', accessRole: 'viewer', accessFields });
-function viewerOf(userId: string, grants: readonly Grant[] = [], more: { memberOf?: Viewer['memberOf']; access?: Partial<UserAccess> } = {}): Viewer {
-  return { userId, memberOf: more.memberOf ?? new Set(), access: { known: true, organizationId: 'org', grants, now: 1_000, ...more.access } };
+const threadOf = (visibility?: Visibility, accessFields?: string[]) => ({
+  visibility,
+  accessFields,
+  authorId: 'ada',
+  organizationId: 'acme',
+});
+const grant = (resourceType: 'organization' | 'document', accessFields?: string[]): Grant => ({
+  resourceType,
+  internalId: resourceType === 'document' ? 'doc' : 'org',
+  accessRole: 'viewer',
+  accessFields,
+});
+function viewerOf(
+  userId: string,
+  grants: readonly Grant[] = [],
+  more: { memberOf?: Viewer['memberOf']; access?: Partial<UserAccess> } = {},
+): Viewer {
+  return {
+    userId,
+    memberOf: more.memberOf ?? new Set(),
+    access: { known: true, organizationId: 'org', grants, now: 1_000, ...more.access },
+  };
 }
 
 describe('maySee', () => {
@@ -21,14 +39,29 @@ describe('maySee', () => {
     const restricted = { document: documentOf('public'), thread: threadOf({ type: 'restricted', userIds: ['grace'] }) };
     expect(['ada', 'grace', 'lin'].map((userId) => maySee(restricted, viewerOf(userId)))).toEqual([true, true, false]);
     const ours = { document: documentOf('public'), thread: threadOf({ type: 'organizationPrivate' }) };
-    expect([maySee(ours, viewerOf('lin')), maySee(ours, viewerOf('lin', [grant('organization')]))]).toEqual([false, true]);
-    const theirs = { document: documentOf('public'), thread: threadOf({ type: 'organizationPrivate', organizationId: 'partner' }) };
-    expect([maySee(theirs, viewerOf('lin', [grant('organization')])), maySee(theirs, viewerOf('lin', [], { memberOf: new Set(['partner']) }))]).toEqual([false, true]);
+    expect([maySee(ours, viewerOf('lin')), maySee(ours, viewerOf('lin', [grant('organization')]))]).toEqual([
+      false,
+      true,
+    ]);
+    const theirs = {
+      document: documentOf('public'),
+      thread: threadOf({ type: 'organizationPrivate', organizationId: 'partner' }),
+    };
+    expect([
+      maySee(theirs, viewerOf('lin', [grant('organization')])),
+      maySee(theirs, viewerOf('lin', [], { memberOf: new Set(['partner']) })),
+    ]).toEqual([false, true]);
   });
 
   test('requires all of the access context of the thread and of the record, also of the author', () => {
-    const guard = { document: documentOf('public'), thread: threadOf(undefined, ['region:eu']), accessFields: ['level:2'] };
-    const seen = [['region:eu'], ['level:2'], ['level:2', 'region:eu', 'team:red']].map((fields) => maySee(guard, viewerOf('ada', [grant('organization', fields)])));
+    const guard = {
+      document: documentOf('public'),
+      thread: threadOf(undefined, ['region:eu']),
+      accessFields: ['level:2'],
+    };
+    const seen = [['region:eu'], ['level:2'], ['level:2', 'region:eu', 'team:red']].map((fields) =>
+      maySee(guard, viewerOf('ada', [grant('organization', fields)])),
+    );
     expect(seen).toEqual([false, false, true]);
     expect(maySee(guard, viewerOf('ada'))).toBe(false);
   });

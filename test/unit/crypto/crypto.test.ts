@@ -21,7 +21,10 @@ function ringOf(secret: Record<string, string>) {
     send: async (_command: unknown, { abortSignal }: { abortSignal?: AbortSignal } = {}) => {
       stored.reads++;
       if (stored.failing) throw new Error('Secrets Manager is away');
-      if (stored.hanging) await new Promise((_resolve, reject) => abortSignal?.addEventListener('abort', () => reject(abortSignal.reason as Error)));
+      if (stored.hanging)
+        await new Promise((_resolve, reject) =>
+          abortSignal?.addEventListener('abort', () => reject(abortSignal.reason as Error)),
+        );
       return { SecretString: JSON.stringify(stored.secret) };
     },
   };
@@ -36,52 +39,73 @@ function flipped(bytes: Uint8Array, bit: number): Buffer {
 
 describe('sealing', () => {
   test('design 3: what was sealed opens with the same key and the same things it is bound to', () => {
-    fc.assert(fc.property(key, fc.uint8Array(), bound, (secret, plain, of) => {
-      expect(openBytes(secret, sealBytes(secret, plain, of), of)).toEqual(Buffer.from(plain));
-    }));
+    fc.assert(
+      fc.property(key, fc.uint8Array(), bound, (secret, plain, of) => {
+        expect(openBytes(secret, sealBytes(secret, plain, of), of)).toEqual(Buffer.from(plain));
+      }),
+    );
   });
 
   test('design 3: with any bit of it changed it does not open', () => {
-    fc.assert(fc.property(key, fc.uint8Array({ maxLength: 40 }), bound, fc.nat(), (secret, plain, of, at) => {
-      const sealed = sealBytes(secret, plain, of);
-      expect(openBytes(secret, flipped(sealed, at % (sealed.length * 8)), of)).toBeUndefined();
-    }));
+    fc.assert(
+      fc.property(key, fc.uint8Array({ maxLength: 40 }), bound, fc.nat(), (secret, plain, of, at) => {
+        const sealed = sealBytes(secret, plain, of);
+        expect(openBytes(secret, flipped(sealed, at % (sealed.length * 8)), of)).toBeUndefined();
+      }),
+    );
     const sealed = sealBytes(new Uint8Array(32), Buffer.from('a'), []);
-    for (let bit = 0; bit < sealed.length * 8; bit++) expect(openBytes(new Uint8Array(32), flipped(sealed, bit), [])).toBeUndefined();
+    for (let bit = 0; bit < sealed.length * 8; bit++)
+      expect(openBytes(new Uint8Array(32), flipped(sealed, bit), [])).toBeUndefined();
   });
 
   test('design 3: with any bit of the key changed it does not open', () => {
-    fc.assert(fc.property(key, fc.nat({ max: 255 }), (secret, bit) => {
-      expect(openBytes(flipped(secret, bit), sealBytes(secret, Buffer.from('text'), ['a']), ['a'])).toBeUndefined();
-    }));
+    fc.assert(
+      fc.property(key, fc.nat({ max: 255 }), (secret, bit) => {
+        expect(openBytes(flipped(secret, bit), sealBytes(secret, Buffer.from('text'), ['a']), ['a'])).toBeUndefined();
+      }),
+    );
   });
 
   test('design 3: bound to anything else it does not open', () => {
-    fc.assert(fc.property(bound, bound, (one, other) => {
-      fc.pre(JSON.stringify(one) !== JSON.stringify(other));
-      expect(openBytes(new Uint8Array(32), sealBytes(new Uint8Array(32), Buffer.from('text'), one), other)).toBeUndefined();
-    }));
+    fc.assert(
+      fc.property(bound, bound, (one, other) => {
+        fc.pre(JSON.stringify(one) !== JSON.stringify(other));
+        expect(
+          openBytes(new Uint8Array(32), sealBytes(new Uint8Array(32), Buffer.from('text'), one), other),
+        ).toBeUndefined();
+      }),
+    );
     const sealed = sealBytes(new Uint8Array(32), Buffer.from('text'), ['ab', 'c']);
     expect(openBytes(new Uint8Array(32), sealed, ['a', 'bc'])).toBeUndefined();
   });
 
   test('design 3: cut short, lengthened, or something else, it does not open and does not throw', () => {
-    fc.assert(fc.property(key, fc.uint8Array({ maxLength: 60 }), (secret, anything) => {
-      expect(openBytes(secret, anything, [])).toBeUndefined();
-    }));
+    fc.assert(
+      fc.property(key, fc.uint8Array({ maxLength: 60 }), (secret, anything) => {
+        expect(openBytes(secret, anything, [])).toBeUndefined();
+      }),
+    );
     const sealed = sealBytes(new Uint8Array(32), Buffer.from('text'), []);
-    for (let length = 0; length < sealed.length; length++) expect(openBytes(new Uint8Array(32), sealed.subarray(0, length), [])).toBeUndefined();
+    for (let length = 0; length < sealed.length; length++)
+      expect(openBytes(new Uint8Array(32), sealed.subarray(0, length), [])).toBeUndefined();
     expect(openBytes(new Uint8Array(32), Buffer.concat([sealed, Buffer.alloc(1)]), [])).toBeUndefined();
   });
 
   test('design 3: the same text is sealed differently each time', () => {
-    expect(new Set(Array.from({ length: 100 }, () => sealBytes(new Uint8Array(32), Buffer.from('text'), []).toString('hex')))).toHaveProperty('size', 100);
+    expect(
+      new Set(
+        Array.from({ length: 100 }, () => sealBytes(new Uint8Array(32), Buffer.from('text'), []).toString('hex')),
+      ),
+    ).toHaveProperty('size', 100);
   });
 
   test('design 3: derived keys have 32 bytes, and every purpose has its own', () => {
     const keys = [['a'], ['b'], ['a', 'b'], ['ab'], []].map((context) => deriveKey('secret', context));
     expect(keys.every(({ length }) => length === 32)).toBe(true);
-    expect(new Set([...keys, deriveKey('other secret', ['a'])].map((one) => one.toString('hex')))).toHaveProperty('size', 6);
+    expect(new Set([...keys, deriveKey('other secret', ['a'])].map((one) => one.toString('hex')))).toHaveProperty(
+      'size',
+      6,
+    );
     expect(deriveKey('secret', ['a'])).toEqual(deriveKey(Buffer.from('secret'), ['a']));
   });
 });
@@ -96,7 +120,11 @@ describe('the secret box', () => {
     expect(await box.open(sealed, owner)).toBe('the secret \u{1f680}');
   });
 
-  test.each([['tenant', 'key_b'], ['purpose', 'webhookSecret'], ['id', 'tok_2']] as const)('design 3: copied to another %s it does not open', async (what, value) => {
+  test.each([
+    ['tenant', 'key_b'],
+    ['purpose', 'webhookSecret'],
+    ['id', 'tok_2'],
+  ] as const)('design 3: copied to another %s it does not open', async (what, value) => {
     const box = new SecretBox(ringOf({ current: '1', 1: 'k1' }).ring);
     const sealed = await box.seal('text', owner);
     await expect(box.open(sealed, { ...owner, [what]: value })).rejects.toThrow(/does not open for its owner/);
@@ -136,7 +164,10 @@ describe('the key ring', () => {
       expect(await ring.current()).toEqual({ version: '1', key: 'k1' });
       stored.failing = true;
       clock.mockReturnValue(NOW + 5 * 60_000 + 1);
-      expect(await Promise.all([ring.current(), ring.current()])).toEqual([{ version: '1', key: 'k1' }, { version: '1', key: 'k1' }]);
+      expect(await Promise.all([ring.current(), ring.current()])).toEqual([
+        { version: '1', key: 'k1' },
+        { version: '1', key: 'k1' },
+      ]);
       expect(stored.reads).toBe(2);
       stored.failing = false;
       clock.mockReturnValue(NOW + 10 * 60_000 + 2);
@@ -194,14 +225,21 @@ describe('the key ring', () => {
     expect(await ring.current()).toEqual({ version: '1', key: 'k1' });
   });
 
-  test.each([['no current version', { 1: 'k1' }], ['a current version without its key', { current: '2', 1: 'k1' }]])('design 3: a secret with %s is a fault', async (_what, secret) => {
+  test.each([
+    ['no current version', { 1: 'k1' }],
+    ['a current version without its key', { current: '2', 1: 'k1' }],
+  ])('design 3: a secret with %s is a fault', async (_what, secret) => {
     await expect(ringOf(secret as Record<string, string>).ring.current()).rejects.toThrow();
   });
 });
 
 describe('auth tokens', () => {
   test('spec 2: one is a JWT signed with a key of its own purpose, and names the API key and itself', async () => {
-    const token = await new TokenIssuer(ringOf({ current: '1', 1: 'k1' }).ring, 'svc').issue('key_a', 'tok_1', NOW + 999);
+    const token = await new TokenIssuer(ringOf({ current: '1', 1: 'k1' }).ring, 'svc').issue(
+      'key_a',
+      'tok_1',
+      NOW + 999,
+    );
     const { payload, protectedHeader } = await jwtVerify(token, deriveKey('k1', ['authToken']));
     expect(protectedHeader).toEqual({ alg: 'HS256', typ: 'JWT', kid: '1' });
     expect(payload).toEqual({ iss: 'svc', sub: 'key_a', jti: 'tok_1', iat: NOW / 1000 });
@@ -222,11 +260,19 @@ describe('auth tokens', () => {
 describe('page tokens', () => {
   const pageKey = new Uint8Array(32).fill(7);
   const of = ['/v2/things/get', 'org'];
-  const refused = expect.objectContaining({ status: 'INVALID_ARGUMENT', message: 'pageToken is not one that this listing gave, or it has expired' });
-  const open = (token: string, change: { key?: Uint8Array; of?: string[]; now?: number } = {}) => openPageToken(change.key ?? pageKey, change.of ?? of, token, change.now ?? NOW);
+  const refused = expect.objectContaining({
+    status: 'INVALID_ARGUMENT',
+    message: 'pageToken is not one that this listing gave, or it has expired',
+  });
+  const open = (token: string, change: { key?: Uint8Array; of?: string[]; now?: number } = {}) =>
+    openPageToken(change.key ?? pageKey, change.of ?? of, token, change.now ?? NOW);
 
   test('design 14: a token gives its cursor back, whatever the cursor', () => {
-    fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (cursor) => { expect(open(sealPageToken(pageKey, of, cursor, NOW))).toBe(cursor); }));
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (cursor) => {
+        expect(open(sealPageToken(pageKey, of, cursor, NOW))).toBe(cursor);
+      }),
+    );
   });
 
   test('design 14: it can be sent as it is, and does not show its cursor', () => {
@@ -237,15 +283,25 @@ describe('page tokens', () => {
 
   test('design 14: of another tenant, endpoint or listing it is INVALID_ARGUMENT', () => {
     const token = sealPageToken(pageKey, of, 'cursor', NOW);
-    for (const change of [{ key: new Uint8Array(32) }, { of: ['/v2/others/get', 'org'] }, { of: ['/v2/things/get', 'other'] }, { of: ['/v2/things/get'] }]) {
+    for (const change of [
+      { key: new Uint8Array(32) },
+      { of: ['/v2/others/get', 'org'] },
+      { of: ['/v2/things/get', 'other'] },
+      { of: ['/v2/things/get'] },
+    ]) {
       expect(() => open(token, change)).toThrow(refused);
     }
   });
 
   test('design 14: damaged in any bit it is INVALID_ARGUMENT, and so is any other text', () => {
     const token = Buffer.from(sealPageToken(pageKey, of, 'cursor', NOW), 'base64url');
-    for (let bit = 0; bit < token.length * 8; bit++) expect(() => open(flipped(token, bit).toString('base64url'))).toThrow(refused);
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => { expect(() => open(text)).toThrow(refused); }));
+    for (let bit = 0; bit < token.length * 8; bit++)
+      expect(() => open(flipped(token, bit).toString('base64url'))).toThrow(refused);
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(() => open(text)).toThrow(refused);
+      }),
+    );
   });
 
   test('design 14: it lives for a day', () => {

@@ -1,18 +1,43 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  accessContext, accessFields, accessRoles, accessTypes, depart, type Departure, type DocumentAccess, documentPermission, type FolderAccess, folderPermission, givenAt, type Grant, hasEnded, layIn, mostDepartures, organizationPermission, sideOf, type UserAccess,
+  accessContext,
+  accessFields,
+  accessRoles,
+  accessTypes,
+  depart,
+  type Departure,
+  type DocumentAccess,
+  documentPermission,
+  type FolderAccess,
+  folderPermission,
+  givenAt,
+  type Grant,
+  hasEnded,
+  layIn,
+  mostDepartures,
+  organizationPermission,
+  sideOf,
+  type UserAccess,
 } from '../../../lib/directory/rules/access.ts';
 
 const NOW = 1_000;
 const ORGANIZATION = 'organization';
 
 /** A chain of folders `f0` (top) to `fN`, a document in the last or in none, and grants on any of it, some ended. */
-const folders = fc.integer({ min: 0, max: 4 }).chain((depth) => fc.record({
-  accessType: fc.constantFrom(...accessTypes),
-  chain: fc.constant(Array.from({ length: depth }, (_, i) => ({ internalId: `f${i}` }))),
-}));
-const folderOf = ({ accessType, chain }: { accessType: (typeof accessTypes)[number]; chain: { internalId: string }[] }): FolderAccess | undefined => {
+const folders = fc.integer({ min: 0, max: 4 }).chain((depth) =>
+  fc.record({
+    accessType: fc.constantFrom(...accessTypes),
+    chain: fc.constant(Array.from({ length: depth }, (_, i) => ({ internalId: `f${i}` }))),
+  }),
+);
+const folderOf = ({
+  accessType,
+  chain,
+}: {
+  accessType: (typeof accessTypes)[number];
+  chain: { internalId: string }[];
+}): FolderAccess | undefined => {
   const last = chain.at(-1);
   return last && { internalId: last.internalId, accessType, ancestors: chain.slice(0, -1) };
 };
@@ -25,71 +50,108 @@ const grants = fc.uniqueArray(
   }),
   { selector: ({ internalId }) => internalId },
 );
-const users = fc.record({ known: fc.boolean(), grants }).map((user): UserAccess => ({ ...user, organizationId: ORGANIZATION, now: NOW }));
-const documents = fc.record({ own: fc.constantFrom(...accessTypes), folders }).map(({ own, folders: of }): DocumentAccess => ({ internalId: 'document', accessType: own, folder: folderOf(of) }));
+const users = fc
+  .record({ known: fc.boolean(), grants })
+  .map((user): UserAccess => ({ ...user, organizationId: ORGANIZATION, now: NOW }));
+const documents = fc
+  .record({ own: fc.constantFrom(...accessTypes), folders })
+  .map(({ own, folders: of }): DocumentAccess => ({ internalId: 'document', accessType: own, folder: folderOf(of) }));
 
-const live = (user: UserAccess, id: string) => user.grants.find((grant) => grant.internalId === id && (grant.expiresAt ?? Infinity) > NOW);
+const live = (user: UserAccess, id: string) =>
+  user.grants.find((grant) => grant.internalId === id && (grant.expiresAt ?? Infinity) > NOW);
 
 describe('documentPermission', () => {
   test('an explicit grant that has not ended decides, whatever is inherited (design 14)', () => {
-    fc.assert(fc.property(users, documents, (user, document) => {
-      const own = live(user, 'document');
-      fc.pre(own !== undefined);
-      expect(documentPermission(user, document)).toMatchObject({ accessRole: own?.accessRole });
-    }));
+    fc.assert(
+      fc.property(users, documents, (user, document) => {
+        const own = live(user, 'document');
+        fc.pre(own !== undefined);
+        expect(documentPermission(user, document)).toMatchObject({ accessRole: own?.accessRole });
+      }),
+    );
   });
 
-  test('the access type is the folder\'s when there is one, denied or not (spec 2)', () => {
-    fc.assert(fc.property(users, documents, (user, document) => {
-      expect(documentPermission(user, document).accessType).toBe(document.folder?.accessType ?? document.accessType);
-    }));
+  test("the access type is the folder's when there is one, denied or not (spec 2)", () => {
+    fc.assert(
+      fc.property(users, documents, (user, document) => {
+        expect(documentPermission(user, document).accessType).toBe(document.folder?.accessType ?? document.accessType);
+      }),
+    );
   });
 
   test('an entry has either a role or an error, never both', () => {
-    fc.assert(fc.property(users, documents, (user, document) => {
-      const entry = documentPermission(user, document);
-      expect(entry.accessRole === undefined).toBe(entry.errorCode === 'permission_denied');
-    }));
+    fc.assert(
+      fc.property(users, documents, (user, document) => {
+        const entry = documentPermission(user, document);
+        expect(entry.accessRole === undefined).toBe(entry.errorCode === 'permission_denied');
+      }),
+    );
   });
 
   test('without a live grant on it, its folders or the organization, only public opens, and only to known users', () => {
-    fc.assert(fc.property(users, documents, (user, document) => {
-      const without = { ...user, grants: user.grants.filter(({ internalId }) => internalId === 'other' || !live(user, internalId)) };
-      const open = user.known && (document.folder?.accessType ?? document.accessType) === 'public';
-      expect(documentPermission(without, document).accessRole).toBe(open ? 'editor' : undefined);
-    }));
+    fc.assert(
+      fc.property(users, documents, (user, document) => {
+        const without = {
+          ...user,
+          grants: user.grants.filter(({ internalId }) => internalId === 'other' || !live(user, internalId)),
+        };
+        const open = user.known && (document.folder?.accessType ?? document.accessType) === 'public';
+        expect(documentPermission(without, document).accessRole).toBe(open ? 'editor' : undefined);
+      }),
+    );
   });
 
   test('nothing but grants on folders above and on itself opens a restricted document', () => {
-    fc.assert(fc.property(users, documents, (user, document) => {
-      fc.pre((document.folder?.accessType ?? document.accessType) === 'restricted');
-      const above = ['document', ...(document.folder ? [document.folder.internalId, ...document.folder.ancestors.map(({ internalId }) => internalId)] : [])];
-      expect(documentPermission(user, document).accessRole !== undefined).toBe(above.some((id) => live(user, id)));
-    }));
+    fc.assert(
+      fc.property(users, documents, (user, document) => {
+        fc.pre((document.folder?.accessType ?? document.accessType) === 'restricted');
+        const above = [
+          'document',
+          ...(document.folder
+            ? [document.folder.internalId, ...document.folder.ancestors.map(({ internalId }) => internalId)]
+            : []),
+        ];
+        expect(documentPermission(user, document).accessRole !== undefined).toBe(above.some((id) => live(user, id)));
+      }),
+    );
   });
 
-  test('the nearest live grant decides: its own, then its folder\'s, then those above it from below', () => {
-    fc.assert(fc.property(users, documents, (user, document) => {
-      const { folder } = document;
-      const chain = ['document', ...(folder ? [folder.internalId, ...folder.ancestors.map(({ internalId }) => internalId).reverse()] : [])];
-      const nearest = chain.map((id) => live(user, id)).find((grant) => grant !== undefined);
-      fc.pre(nearest !== undefined);
-      expect(documentPermission(user, document).accessRole).toBe(nearest?.accessRole);
-    }), { numRuns: 500 });
+  test("the nearest live grant decides: its own, then its folder's, then those above it from below", () => {
+    fc.assert(
+      fc.property(users, documents, (user, document) => {
+        const { folder } = document;
+        const chain = [
+          'document',
+          ...(folder ? [folder.internalId, ...folder.ancestors.map(({ internalId }) => internalId).reverse()] : []),
+        ];
+        const nearest = chain.map((id) => live(user, id)).find((grant) => grant !== undefined);
+        fc.pre(nearest !== undefined);
+        expect(documentPermission(user, document).accessRole).toBe(nearest?.accessRole);
+      }),
+      { numRuns: 500 },
+    );
   });
 
   test('without an own grant it opens exactly as its folder does', () => {
-    fc.assert(fc.property(users, documents, (user, document) => {
-      fc.pre(document.folder !== undefined && live(user, 'document') === undefined);
-      const { accessRole, expiresAt } = folderPermission(user, document.folder!);
-      expect(documentPermission(user, document)).toMatchObject({ ...(accessRole && { accessRole }), ...(expiresAt && { expiresAt }) });
-    }));
+    fc.assert(
+      fc.property(users, documents, (user, document) => {
+        fc.pre(document.folder !== undefined && live(user, 'document') === undefined);
+        const { accessRole, expiresAt } = folderPermission(user, document.folder!);
+        expect(documentPermission(user, document)).toMatchObject({
+          ...(accessRole && { accessRole }),
+          ...(expiresAt && { expiresAt }),
+        });
+      }),
+    );
   });
 });
 
 describe('a grant', () => {
   const user = (grant: Partial<Grant>): UserAccess => ({
-    known: true, organizationId: ORGANIZATION, now: NOW, grants: [{ resourceType: 'organization', internalId: ORGANIZATION, accessRole: 'viewer', ...grant }],
+    known: true,
+    organizationId: ORGANIZATION,
+    now: NOW,
+    grants: [{ resourceType: 'organization', internalId: ORGANIZATION, accessRole: 'viewer', ...grant }],
   });
 
   test('ends at the second that expiresAt names', () => {
@@ -99,8 +161,15 @@ describe('a grant', () => {
 
   test('of membership that ends closes what is private to the organization, and leaves open what is public', () => {
     const member = user({ expiresAt: NOW + 1 });
-    expect(folderPermission(member, { internalId: 'f', accessType: 'organizationPrivate', ancestors: [] })).toEqual({ accessRole: 'viewer', accessType: 'organizationPrivate', expiresAt: NOW + 1 });
-    expect(folderPermission(member, { internalId: 'f', accessType: 'public', ancestors: [] })).toEqual({ accessRole: 'viewer', accessType: 'public' });
+    expect(folderPermission(member, { internalId: 'f', accessType: 'organizationPrivate', ancestors: [] })).toEqual({
+      accessRole: 'viewer',
+      accessType: 'organizationPrivate',
+      expiresAt: NOW + 1,
+    });
+    expect(folderPermission(member, { internalId: 'f', accessType: 'public', ancestors: [] })).toEqual({
+      accessRole: 'viewer',
+      accessType: 'public',
+    });
   });
 });
 
@@ -113,49 +182,99 @@ describe('accessFields', () => {
 describe('departures (spec 4.18)', () => {
   const places = [ORGANIZATION, 'document', 'f0', 'f1', 'f2', 'f3', 'other'];
   const times = fc.integer({ min: 0, max: 6 });
-  const timed = fc.uniqueArray(fc.record({ resourceType: fc.constant('folder' as const), internalId: fc.constantFrom(...places), accessRole: fc.constantFrom(...accessRoles), grantedAt: times }), { selector: ({ internalId }) => internalId });
-  const left = fc.array(fc.record({ organization: fc.constant(ORGANIZATION), resource: fc.constantFrom(...places), at: times, jobId: fc.constant('job') }), { maxLength: 4 });
-  const leavers = fc.record({ grants: timed, departures: left }).map((user): UserAccess & { departures: Departure[] } => ({ ...user, known: true, organizationId: ORGANIZATION, now: NOW }));
-  const foldersOf = ({ folder }: DocumentAccess) => (folder ? [...folder.ancestors.map(({ internalId }) => internalId), folder.internalId] : []);
+  const timed = fc.uniqueArray(
+    fc.record({
+      resourceType: fc.constant('folder' as const),
+      internalId: fc.constantFrom(...places),
+      accessRole: fc.constantFrom(...accessRoles),
+      grantedAt: times,
+    }),
+    { selector: ({ internalId }) => internalId },
+  );
+  const left = fc.array(
+    fc.record({
+      organization: fc.constant(ORGANIZATION),
+      resource: fc.constantFrom(...places),
+      at: times,
+      jobId: fc.constant('job'),
+    }),
+    { maxLength: 4 },
+  );
+  const leavers = fc
+    .record({ grants: timed, departures: left })
+    .map((user): UserAccess & { departures: Departure[] } => ({
+      ...user,
+      known: true,
+      organizationId: ORGANIZATION,
+      now: NOW,
+    }));
+  const foldersOf = ({ folder }: DocumentAccess) =>
+    folder ? [...folder.ancestors.map(({ internalId }) => internalId), folder.internalId] : [];
 
   test('a grant counts exactly when nobody left it, a folder above it or the organization since: as if the others were never given', () => {
-    fc.assert(fc.property(leavers, documents, (user, document) => {
-      const path = [...foldersOf(document), 'document'];
-      const remaining = user.grants.filter(({ internalId, grantedAt = 0 }) => {
-        const above = [ORGANIZATION, ...path.slice(0, path.indexOf(internalId) + 1), internalId];
-        return !user.departures.some(({ resource, at }) => above.includes(resource) && grantedAt <= at);
-      });
-      const never = { ...user, grants: remaining, departures: [] };
-      expect(documentPermission(user, document)).toEqual(documentPermission(never, document));
-      expect(organizationPermission(user)).toEqual(organizationPermission(never));
-      if (document.folder) expect(folderPermission(user, document.folder)).toEqual(folderPermission(never, document.folder));
-    }), { numRuns: 1_000 });
+    fc.assert(
+      fc.property(leavers, documents, (user, document) => {
+        const path = [...foldersOf(document), 'document'];
+        const remaining = user.grants.filter(({ internalId, grantedAt = 0 }) => {
+          const above = [ORGANIZATION, ...path.slice(0, path.indexOf(internalId) + 1), internalId];
+          return !user.departures.some(({ resource, at }) => above.includes(resource) && grantedAt <= at);
+        });
+        const never = { ...user, grants: remaining, departures: [] };
+        expect(documentPermission(user, document)).toEqual(documentPermission(never, document));
+        expect(organizationPermission(user)).toEqual(organizationPermission(never));
+        if (document.folder)
+          expect(folderPermission(user, document.folder)).toEqual(folderPermission(never, document.folder));
+      }),
+      { numRuns: 1_000 },
+    );
   });
 
   test('what is given after it always counts, what was given before never again', () => {
-    fc.assert(fc.property(left, times, fc.constantFrom(...places), (departures, now, resource) => {
-      const at = givenAt(departures, ORGANIZATION, now);
-      expect(at).toBeGreaterThanOrEqual(now);
-      expect(hasEnded(departures, [resource, ...places], at)).toBe(false);
-      const next = depart(departures, { organization: ORGANIZATION, resource, at: now, jobId: 'new' }, [at])!;
-      expect(hasEnded(next, [resource], at)).toBe(true);
-      expect(hasEnded(next, [resource], givenAt(next, ORGANIZATION, now))).toBe(false);
-      for (const place of places) for (let time = 0; time <= 6; time++) if (hasEnded(departures, [place, ORGANIZATION], time)) expect(hasEnded(next, [place, ORGANIZATION], time)).toBe(true);
-    }));
+    fc.assert(
+      fc.property(left, times, fc.constantFrom(...places), (departures, now, resource) => {
+        const at = givenAt(departures, ORGANIZATION, now);
+        expect(at).toBeGreaterThanOrEqual(now);
+        expect(hasEnded(departures, [resource, ...places], at)).toBe(false);
+        const next = depart(departures, { organization: ORGANIZATION, resource, at: now, jobId: 'new' }, [at])!;
+        expect(hasEnded(next, [resource], at)).toBe(true);
+        expect(hasEnded(next, [resource], givenAt(next, ORGANIZATION, now))).toBe(false);
+        for (const place of places)
+          for (let time = 0; time <= 6; time++)
+            if (hasEnded(departures, [place, ORGANIZATION], time))
+              expect(hasEnded(next, [place, ORGANIZATION], time)).toBe(true);
+      }),
+    );
   });
 
   test('that are covered make room, others are kept up to a limit, and other organizations do not matter', () => {
-    const leave = (resource: string, organization = ORGANIZATION): Departure => ({ organization, resource, at: 1, jobId: `job of ${resource}` });
+    const leave = (resource: string, organization = ORGANIZATION): Departure => ({
+      organization,
+      resource,
+      at: 1,
+      jobId: `job of ${resource}`,
+    });
     const two = [leave('f0'), leave('document')];
     expect(depart(two, leave('f0'))!.map(({ resource }) => resource)).toEqual(['document', 'f0']);
-    expect(depart([...two, leave('there', 'elsewhere')], leave(ORGANIZATION))!.map(({ resource }) => resource)).toEqual(['there', ORGANIZATION]);
+    expect(depart([...two, leave('there', 'elsewhere')], leave(ORGANIZATION))!.map(({ resource }) => resource)).toEqual(
+      ['there', ORGANIZATION],
+    );
     expect(givenAt([leave('there', 'elsewhere')], ORGANIZATION, 0)).toBe(0);
     const full = Array.from({ length: mostDepartures }, (_each, i) => leave(`d${i}`));
-    expect([depart(full, leave('one more')), depart(full, leave('d7'))?.length, depart(undefined, leave('first'))?.length]).toEqual([undefined, mostDepartures, 1]);
+    expect([
+      depart(full, leave('one more')),
+      depart(full, leave('d7'))?.length,
+      depart(undefined, leave('first'))?.length,
+    ]).toEqual([undefined, mostDepartures, 1]);
   });
 
   test('one from the same folder as before leaves that in force, for what was moved out in between', () => {
-    const leave = (jobId: string): Departure => ({ organization: ORGANIZATION, resource: 'f0', at: 1, jobId, folder: true });
+    const leave = (jobId: string): Departure => ({
+      organization: ORGANIZATION,
+      resource: 'f0',
+      at: 1,
+      jobId,
+      folder: true,
+    });
     expect(depart([leave('first')], leave('second'))!.map(({ jobId }) => jobId)).toEqual(['first', 'second']);
   });
 
@@ -163,26 +282,45 @@ describe('departures (spec 4.18)', () => {
     const nodes = ['f0', 'f1', 'f2', 'f3', 'f4', 'd0', 'd1', 'd2'];
     const node = fc.constantFrom(...nodes);
     const moves = fc.array(fc.tuple(node, fc.constantFrom('f0', 'f1', 'f2', 'f3', 'f4', undefined)), { maxLength: 40 });
-    fc.assert(fc.property(moves, fc.nat(15), (all, leavesAfter) => {
-      const parents = new Map<string, string>();
-      const above = (id: string | undefined): string[] => (id === undefined ? [] : [id, ...above(parents.get(id))]);
-      const left = { resource: 'f1', sides: new Map<string, boolean>() };
-      let lay: ReadonlySet<string> | undefined;
-      for (const [index, [id, to]] of all.entries()) {
-        if (index === Math.min(leavesAfter, all.length - 1)) lay = new Set(nodes.filter((one) => above(one).includes('f1')));
-        if (above(to).includes(id)) continue;
-        const side = lay && sideOf(left, id, above(parents.get(id)), above(to));
-        if (side !== undefined) left.sides.set(id, side);
-        if (to === undefined) parents.delete(id);
-        else parents.set(id, to);
-        if (lay) expect(nodes.filter((one) => layIn(left, above(one)))).toEqual(nodes.filter((one) => lay?.has(one)));
-      }
-    }), { numRuns: 1_000 });
+    fc.assert(
+      fc.property(moves, fc.nat(15), (all, leavesAfter) => {
+        const parents = new Map<string, string>();
+        const above = (id: string | undefined): string[] => (id === undefined ? [] : [id, ...above(parents.get(id))]);
+        const left = { resource: 'f1', sides: new Map<string, boolean>() };
+        let lay: ReadonlySet<string> | undefined;
+        for (const [index, [id, to]] of all.entries()) {
+          if (index === Math.min(leavesAfter, all.length - 1))
+            lay = new Set(nodes.filter((one) => above(one).includes('f1')));
+          if (above(to).includes(id)) continue;
+          const side = lay && sideOf(left, id, above(parents.get(id)), above(to));
+          if (side !== undefined) left.sides.set(id, side);
+          if (to === undefined) parents.delete(id);
+          else parents.set(id, to);
+          if (lay) expect(nodes.filter((one) => layIn(left, above(one)))).toEqual(nodes.filter((one) => lay?.has(one)));
+        }
+      }),
+      { numRuns: 1_000 },
+    );
   });
 
   test('end the access context of grants, beneath a folder where it is known', () => {
-    const grants = ['document', 'elsewhere'].map((internalId): Grant => ({ resourceType: 'document', internalId, accessRole: 'editor', grantedAt: 1, accessFields: [`of:${internalId}`] }));
-    const user: UserAccess = { known: true, organizationId: ORGANIZATION, grants, departures: [{ organization: ORGANIZATION, resource: 'f0', at: 1, jobId: 'job' }], now: NOW };
-    expect([accessContext(user), accessContext(user, (id) => (id === 'document' ? ['f0'] : []))]).toEqual([['of:document', 'of:elsewhere'], ['of:elsewhere']]);
+    const grants = ['document', 'elsewhere'].map((internalId): Grant => ({
+      resourceType: 'document',
+      internalId,
+      accessRole: 'editor',
+      grantedAt: 1,
+      accessFields: [`of:${internalId}`],
+    }));
+    const user: UserAccess = {
+      known: true,
+      organizationId: ORGANIZATION,
+      grants,
+      departures: [{ organization: ORGANIZATION, resource: 'f0', at: 1, jobId: 'job' }],
+      now: NOW,
+    };
+    expect([accessContext(user), accessContext(user, (id) => (id === 'document' ? ['f0'] : []))]).toEqual([
+      ['of:document', 'of:elsewhere'],
+      ['of:elsewhere'],
+    ]);
   });
 });

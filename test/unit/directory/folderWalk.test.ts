@@ -10,8 +10,14 @@ const place = { tenant: 't', organization: 'o' };
 function tableOf(contents: ReadonlyMap<string, readonly FolderEntry[]>): Table {
   const keyOf = (folder: string, entry: FolderEntry) => FolderEntryEntity.key({ ...place, folder, ...entry }).SK;
   return {
-    async query(_entity: unknown, { folder }: { folder: string }, { limit, after = '', prefix = [] }: { limit: number; after?: string; prefix?: string[] }) {
-      const all = (contents.get(folder) ?? []).filter(({ kind }) => prefix.length === 0 || prefix[0] === kind).toSorted((a, b) => (keyOf(folder, a) < keyOf(folder, b) ? -1 : 1));
+    async query(
+      _entity: unknown,
+      { folder }: { folder: string },
+      { limit, after = '', prefix = [] }: { limit: number; after?: string; prefix?: string[] },
+    ) {
+      const all = (contents.get(folder) ?? [])
+        .filter(({ kind }) => prefix.length === 0 || prefix[0] === kind)
+        .toSorted((a, b) => (keyOf(folder, a) < keyOf(folder, b) ? -1 : 1));
       const rest = all.filter((entry) => keyOf(folder, entry) > after);
       const values = rest.slice(0, limit);
       return { values, next: rest.length > limit ? keyOf(folder, values.at(-1)!) : undefined };
@@ -20,54 +26,97 @@ function tableOf(contents: ReadonlyMap<string, readonly FolderEntry[]>): Table {
 }
 
 /** Entry i lies in a folder among those before it. */
-const trees = fc.array(fc.record({ in: fc.nat(1_000), document: fc.boolean() }), { minLength: 1, maxLength: 60 }).map((made) => {
-  const contents = new Map<string, FolderEntry[]>([['i-top', []]]);
-  made.forEach(({ in: within, document }, index) => {
-    const folders = [...contents.keys()];
-    const id = `${index}`;
-    contents.get(folders[within % folders.length]!)!.push({ kind: document ? 'document' : 'folder', id, internalId: `i-${id}` });
-    if (!document) contents.set(`i-${id}`, []);
+const trees = fc
+  .array(fc.record({ in: fc.nat(1_000), document: fc.boolean() }), { minLength: 1, maxLength: 60 })
+  .map((made) => {
+    const contents = new Map<string, FolderEntry[]>([['i-top', []]]);
+    made.forEach(({ in: within, document }, index) => {
+      const folders = [...contents.keys()];
+      const id = `${index}`;
+      contents
+        .get(folders[within % folders.length]!)!
+        .push({ kind: document ? 'document' : 'folder', id, internalId: `i-${id}` });
+      if (!document) contents.set(`i-${id}`, []);
+    });
+    return contents;
   });
-  return contents;
-});
 
 describe('walkFolders', () => {
   test('comes to everything beneath, above before below and each folder left after what is in it, however often it is put down and taken up as JSON', async () => {
-    await fc.assert(fc.asyncProperty(trees, fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 5 }), fc.boolean(), async (contents, page, pages, foldersOnly) => {
-      const visited = new Set<string>();
-      const left = new Set<string>();
-      let stack: WalkStack | undefined = walkFrom({ internalId: 'i-top', id: 'top' });
-      let steps = 0;
-      do {
-        stack = await walkFolders(tableOf(contents), place, JSON.parse(JSON.stringify(stack)), {
-          ...(foldersOnly && { kind: 'folder' as const }),
-          async visit(folder, entries) {
-            expect(folder.internalId === 'i-top' || visited.has(folder.internalId)).toBe(true);
-            for (const { internalId } of entries) visited.add(internalId);
-            // In the order in which a visitor happens to be done with them.
-            return new Set(entries.toReversed().flatMap(({ kind, id }) => (kind === 'folder' ? [id] : [])));
-          },
-          async left(folder, parent) {
-            for (const { kind, internalId } of contents.get(folder.internalId)!) if (kind === 'folder') expect(left.has(internalId)).toBe(true);
-            expect(parent === undefined).toBe(folder.internalId === 'i-top');
-            left.add(folder.internalId);
-          },
-        }, { page, pages, goesOn: () => true });
-        steps += 1;
-      } while (stack && steps < 1_000);
-      const all = [...contents.values()].flat().filter(({ kind }) => !foldersOnly || kind === 'folder').map(({ internalId }) => internalId);
-      expect([...visited].toSorted()).toEqual(all.toSorted());
-      expect([...left].toSorted()).toEqual([...contents.keys()].toSorted());
-    }));
+    await fc.assert(
+      fc.asyncProperty(
+        trees,
+        fc.integer({ min: 1, max: 4 }),
+        fc.integer({ min: 1, max: 5 }),
+        fc.boolean(),
+        async (contents, page, pages, foldersOnly) => {
+          const visited = new Set<string>();
+          const left = new Set<string>();
+          let stack: WalkStack | undefined = walkFrom({ internalId: 'i-top', id: 'top' });
+          let steps = 0;
+          do {
+            stack = await walkFolders(
+              tableOf(contents),
+              place,
+              JSON.parse(JSON.stringify(stack)),
+              {
+                ...(foldersOnly && { kind: 'folder' as const }),
+                async visit(folder, entries) {
+                  expect(folder.internalId === 'i-top' || visited.has(folder.internalId)).toBe(true);
+                  for (const { internalId } of entries) visited.add(internalId);
+                  // In the order in which a visitor happens to be done with them.
+                  return new Set(entries.toReversed().flatMap(({ kind, id }) => (kind === 'folder' ? [id] : [])));
+                },
+                async left(folder, parent) {
+                  for (const { kind, internalId } of contents.get(folder.internalId)!)
+                    if (kind === 'folder') expect(left.has(internalId)).toBe(true);
+                  expect(parent === undefined).toBe(folder.internalId === 'i-top');
+                  left.add(folder.internalId);
+                },
+              },
+              { page, pages, goesOn: () => true },
+            );
+            steps += 1;
+          } while (stack && steps < 1_000);
+          const all = [...contents.values()]
+            .flat()
+            .filter(({ kind }) => !foldersOnly || kind === 'folder')
+            .map(({ internalId }) => internalId);
+          expect([...visited].toSorted()).toEqual(all.toSorted());
+          expect([...left].toSorted()).toEqual([...contents.keys()].toSorted());
+        },
+      ),
+    );
   });
 
   test('stays where it is when the visitor stops it, and leaves out what the visitor does not go into', async () => {
-    const contents = new Map<string, FolderEntry[]>([['i-top', ['a', 'b'].map((id) => ({ kind: 'folder', id, internalId: `i-${id}` }))], ['i-a', [{ kind: 'document', id: 'd', internalId: 'i-d' }]], ['i-b', [{ kind: 'document', id: 'e', internalId: 'i-e' }]]]);
+    const contents = new Map<string, FolderEntry[]>([
+      ['i-top', ['a', 'b'].map((id) => ({ kind: 'folder', id, internalId: `i-${id}` }))],
+      ['i-a', [{ kind: 'document', id: 'd', internalId: 'i-d' }]],
+      ['i-b', [{ kind: 'document', id: 'e', internalId: 'i-e' }]],
+    ]);
     const seen: string[] = [];
     const budget = { page: 10, pages: 10, goesOn: () => true };
-    const stopped = await walkFolders(tableOf(contents), place, walkFrom({ internalId: 'i-top', id: 'top' }), { visit: async ({ id }) => (id === 'b' ? 'stop' : new Set(['b'])) }, budget);
-    expect(stopped).toEqual([{ internalId: 'i-top', id: 'top', after: 'folder#b' }, { internalId: 'i-b', id: 'b' }]);
-    expect(await walkFolders(tableOf(contents), place, stopped!, { visit: async (_folder, entries) => (seen.push(...entries.map(({ id }) => id)), new Set()) }, budget)).toBeUndefined();
+    const stopped = await walkFolders(
+      tableOf(contents),
+      place,
+      walkFrom({ internalId: 'i-top', id: 'top' }),
+      { visit: async ({ id }) => (id === 'b' ? 'stop' : new Set(['b'])) },
+      budget,
+    );
+    expect(stopped).toEqual([
+      { internalId: 'i-top', id: 'top', after: 'folder#b' },
+      { internalId: 'i-b', id: 'b' },
+    ]);
+    expect(
+      await walkFolders(
+        tableOf(contents),
+        place,
+        stopped!,
+        { visit: async (_folder, entries) => (seen.push(...entries.map(({ id }) => id)), new Set()) },
+        budget,
+      ),
+    ).toBeUndefined();
     expect(seen).toEqual(['e']);
   });
 });

@@ -2,60 +2,101 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type AccessType, accessTypes, defaultAccessType } from '../../../lib/directory/rules/access.ts';
 import {
-  deepestFolder, depthOf, type FolderChange, inWaves, liesWithin, ownAccess, parentOf, type PlacedFolder, placeFolder, resolveFolder, rootFolderId, samePosition,
+  deepestFolder,
+  depthOf,
+  type FolderChange,
+  inWaves,
+  liesWithin,
+  ownAccess,
+  parentOf,
+  type PlacedFolder,
+  placeFolder,
+  resolveFolder,
+  rootFolderId,
+  samePosition,
 } from '../../../lib/directory/rules/folders.ts';
 
 describe('inWaves', () => {
   const requests = fc.uniqueArray(
-    fc.record({ folderId: fc.integer({ min: 0, max: 15 }).map(String), parentFolderId: fc.option(fc.integer({ min: 0, max: 20 }).map(String), { nil: undefined }) }),
+    fc.record({
+      folderId: fc.integer({ min: 0, max: 15 }).map(String),
+      parentFolderId: fc.option(fc.integer({ min: 0, max: 20 }).map(String), { nil: undefined }),
+    }),
     { selector: ({ folderId }) => folderId },
   );
 
   test('keeps every folder once, parents of the same call in an earlier wave', () => {
-    fc.assert(fc.property(requests, (folders) => {
-      const { waves, circular } = inWaves(folders);
-      expect([...waves.flat(), ...circular].sort(byId)).toEqual([...folders].sort(byId));
-      const waveOf = new Map(waves.flatMap((wave, index) => wave.map(({ folderId }) => [folderId, index] as const)));
-      for (const { folderId, parentFolderId } of waves.flat()) {
-        expect(waveOf.get(parentFolderId ?? '') ?? -1).toBeLessThan(waveOf.get(folderId)!);
-      }
-    }));
+    fc.assert(
+      fc.property(requests, (folders) => {
+        const { waves, circular } = inWaves(folders);
+        expect([...waves.flat(), ...circular].sort(byId)).toEqual([...folders].sort(byId));
+        const waveOf = new Map(waves.flatMap((wave, index) => wave.map(({ folderId }) => [folderId, index] as const)));
+        for (const { folderId, parentFolderId } of waves.flat()) {
+          expect(waveOf.get(parentFolderId ?? '') ?? -1).toBeLessThan(waveOf.get(folderId)!);
+        }
+      }),
+    );
   });
 
   test('leaves over exactly those whose parents lead into a circle', () => {
-    fc.assert(fc.property(requests, (folders) => {
-      const parents = new Map(folders.map(({ folderId, parentFolderId }) => [folderId, parentFolderId]));
-      const endless = ({ folderId }: { folderId: string }) => {
-        let at: string | undefined = folderId;
-        for (let step = 0; step <= folders.length; step++) at = at === undefined ? undefined : parents.get(at);
-        return at !== undefined && parents.has(at);
-      };
-      expect(inWaves(folders).circular.sort(byId)).toEqual(folders.filter(endless).sort(byId));
-    }));
+    fc.assert(
+      fc.property(requests, (folders) => {
+        const parents = new Map(folders.map(({ folderId, parentFolderId }) => [folderId, parentFolderId]));
+        const endless = ({ folderId }: { folderId: string }) => {
+          let at: string | undefined = folderId;
+          for (let step = 0; step <= folders.length; step++) at = at === undefined ? undefined : parents.get(at);
+          return at !== undefined && parents.has(at);
+        };
+        expect(inWaves(folders).circular.sort(byId)).toEqual(folders.filter(endless).sort(byId));
+      }),
+    );
   });
 
   const byId = (a: { folderId: string }, b: { folderId: string }) => a.folderId.localeCompare(b.folderId);
 });
 
-const folder = (internalId: string, parent?: PlacedFolder, accessType?: AccessType): PlacedFolder => ({ folderId: `the ${internalId}`, internalId, ...placeFolder(parent, { internalId, accessType }) });
+const folder = (internalId: string, parent?: PlacedFolder, accessType?: AccessType): PlacedFolder => ({
+  folderId: `the ${internalId}`,
+  internalId,
+  ...placeFolder(parent, { internalId, accessType }),
+});
 
 describe('placeFolder', () => {
   const [top, restricted] = [folder('top'), folder('restricted', undefined, 'restricted')];
 
-  test('inherits the parent\'s access type, at the top the default, unless it has its own', () => {
+  test("inherits the parent's access type, at the top the default, unless it has its own", () => {
     expect(placeFolder(restricted, { internalId: 'new', accessType: undefined })).toEqual({
-      ancestors: [{ folderId: 'the restricted', internalId: 'restricted' }], accessType: 'restricted', accessFrom: 'restricted', inheritAccessFromParent: true,
+      ancestors: [{ folderId: 'the restricted', internalId: 'restricted' }],
+      accessType: 'restricted',
+      accessFrom: 'restricted',
+      inheritAccessFromParent: true,
     });
-    expect(placeFolder(restricted, { internalId: 'new', accessType: 'public' })).toMatchObject({ accessType: 'public', accessFrom: 'new', inheritAccessFromParent: false });
-    expect(placeFolder(undefined, { internalId: 'new', accessType: undefined })).toEqual({ ancestors: [], accessType: 'public', accessFrom: 'root', inheritAccessFromParent: true });
-    expect(placeFolder(top, { internalId: 'new', accessType: undefined })).toMatchObject({ accessType: 'public', accessFrom: 'root' });
+    expect(placeFolder(restricted, { internalId: 'new', accessType: 'public' })).toMatchObject({
+      accessType: 'public',
+      accessFrom: 'new',
+      inheritAccessFromParent: false,
+    });
+    expect(placeFolder(undefined, { internalId: 'new', accessType: undefined })).toEqual({
+      ancestors: [],
+      accessType: 'public',
+      accessFrom: 'root',
+      inheritAccessFromParent: true,
+    });
+    expect(placeFolder(top, { internalId: 'new', accessType: undefined })).toMatchObject({
+      accessType: 'public',
+      accessFrom: 'root',
+    });
   });
 
   test('is one level below its parent; a folder lies within itself and those above it', () => {
     const below = folder('below', restricted);
     expect([depthOf(restricted), depthOf(below)]).toEqual([1, 2]);
     expect([parentOf(restricted), parentOf(below)]).toEqual([rootFolderId, 'restricted']);
-    expect([liesWithin(below, 'below'), liesWithin(below, 'restricted'), liesWithin(restricted, 'below')]).toEqual([true, true, false]);
+    expect([liesWithin(below, 'below'), liesWithin(below, 'restricted'), liesWithin(restricted, 'below')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
   });
 
   test('gives a stored folder the same place again from what it says of its own access', () => {
@@ -72,30 +113,47 @@ describe('resolveFolder', () => {
   const c = folder('c', a);
   const d = folder('d', c);
   const moved = { ...c, ...placeFolder(b, ownAccess(c)) };
-  const changed = (internalId: string, kind: FolderChange['kind'] = 'changed') => [internalId, { folderId: `the ${internalId}`, kind }] as const;
+  const changed = (internalId: string, kind: FolderChange['kind'] = 'changed') =>
+    [internalId, { folderId: `the ${internalId}`, kind }] as const;
 
   test('leaves a folder as it is when none above it is changed', () => {
-    expect(resolveFolder(d, { changes: new Map([changed('b'), changed('d')]), read: new Map() })).toEqual({ folder: d });
+    expect(resolveFolder(d, { changes: new Map([changed('b'), changed('d')]), read: new Map() })).toEqual({
+      folder: d,
+    });
   });
 
   test('asks for the deepest changed folder, and puts what lies below it under it', () => {
     const changes = new Map([changed('c')]);
     expect(resolveFolder(d, { changes, read: new Map() })).toEqual({ needs: { folderId: 'the c', internalId: 'c' } });
-    expect(resolveFolder(d, { changes, read: new Map([['c', moved]]) })).toEqual({ folder: { ...d, ...placeFolder(moved, ownAccess(d)) } });
+    expect(resolveFolder(d, { changes, read: new Map([['c', moved]]) })).toEqual({
+      folder: { ...d, ...placeFolder(moved, ownAccess(d)) },
+    });
   });
 
   test('is gone with a folder above it, with one that is not there any more, and itself', () => {
     expect(resolveFolder(d, { changes: new Map([changed('a', 'removed')]), read: new Map() })).toBe('gone');
     expect(resolveFolder(a, { changes: new Map([changed('a', 'removed')]), read: new Map() })).toBe('gone');
     expect(resolveFolder(d, { changes: new Map([changed('c')]), read: new Map([['c', undefined]]) })).toBe('gone');
-    expect(resolveFolder(d, { changes: new Map([changed('c'), changed('b', 'removed')]), read: new Map([['c', moved]]) })).toBe('gone');
+    expect(
+      resolveFolder(d, { changes: new Map([changed('c'), changed('b', 'removed')]), read: new Map([['c', moved]]) }),
+    ).toBe('gone');
     // Moved out of it before it was removed.
-    expect(resolveFolder(d, { changes: new Map([changed('c'), changed('a', 'removed')]), read: new Map([['c', moved]]) })).toHaveProperty('folder');
+    expect(
+      resolveFolder(d, { changes: new Map([changed('c'), changed('a', 'removed')]), read: new Map([['c', moved]]) }),
+    ).toHaveProperty('folder');
   });
 
   test('says so when what was read of different times makes a circle', () => {
     const under = { ...b, ...placeFolder(d, ownAccess(b)) };
-    expect(resolveFolder(d, { changes: new Map([changed('b'), changed('c')]), read: new Map([['b', under], ['c', moved]]) })).toBe('torn');
+    expect(
+      resolveFolder(d, {
+        changes: new Map([changed('b'), changed('c')]),
+        read: new Map([
+          ['b', under],
+          ['c', moved],
+        ]),
+      }),
+    ).toBe('torn');
   });
 });
 
@@ -148,7 +206,10 @@ class World {
   }
 
   #write(id: string, parent: string | undefined, accessType: AccessType | undefined): void {
-    this.stored.set(id, { ...this.stored.get(id)!, ...placeFolder(parent === undefined ? undefined : this.resolved(parent), { internalId: id, accessType }) });
+    this.stored.set(id, {
+      ...this.stored.get(id)!,
+      ...placeFolder(parent === undefined ? undefined : this.resolved(parent), { internalId: id, accessType }),
+    });
     this.changes.set(id, { folderId: `the ${id}`, kind: 'changed' });
   }
 
@@ -177,7 +238,9 @@ class World {
   end(id: string): void {
     const kind = this.changes.get(id)?.kind;
     if (!kind) return;
-    const missed = [id, ...this.#beneath(id)].filter((one) => !this.stored.has(one) || !this.reach(one) && this.truth(one) === 'gone');
+    const missed = [id, ...this.#beneath(id)].filter(
+      (one) => !this.stored.has(one) || (!this.reach(one) && this.truth(one) === 'gone'),
+    );
     if (kind === 'changed' && missed.length > 0) {
       for (const [other, change] of this.changes) if (change.kind === 'removed') this.end(other);
     }
@@ -186,7 +249,9 @@ class World {
   }
 
   #beneath(id: string): string[] {
-    return [...this.model].filter(([, { parent }]) => parent === id).flatMap(([child]) => [child, ...this.#beneath(child)]);
+    return [...this.model]
+      .filter(([, { parent }]) => parent === id)
+      .flatMap(([child]) => [child, ...this.#beneath(child)]);
   }
 }
 
@@ -194,36 +259,46 @@ describe('folders whose changes are not written everywhere yet', () => {
   const pick = fc.nat({ max: 999 });
   const access = fc.option(fc.constantFrom(...accessTypes), { nil: undefined });
   const add = fc.record({ do: fc.constant('add'), at: pick, to: pick, access });
-  const changes = fc.array(fc.oneof(
-    add,
-    fc.record({ do: fc.constantFrom('move', 'move', 'open', 'remove'), at: pick, to: pick, access }),
-    fc.record({ do: fc.constantFrom('reach', 'reach', 'end'), at: pick, to: pick, access }),
-  ), { minLength: 10, maxLength: 40, size: 'max' });
+  const changes = fc.array(
+    fc.oneof(
+      add,
+      fc.record({ do: fc.constantFrom('move', 'move', 'open', 'remove'), at: pick, to: pick, access }),
+      fc.record({ do: fc.constantFrom('reach', 'reach', 'end'), at: pick, to: pick, access }),
+    ),
+    { minLength: 10, maxLength: 40, size: 'max' },
+  );
   const steps = fc.tuple(fc.array(add, { minLength: 6, maxLength: 12 }), changes).map((parts) => parts.flat());
 
   test('are read as a model has them, whatever part of what lies beneath has been rewritten', () => {
     let resolvedFromAnother = 0;
-    fc.assert(fc.property(steps, (sequence) => {
-      const world = new World();
-      for (const [index, step] of sequence.entries()) {
-        const names = world.names();
-        const [id, to] = [names[step.at % names.length], [undefined, ...names][step.to % (names.length + 1)]];
-        if (step.do === 'add') world.add(`f${index}`, to, step.access);
-        else if (step.do === 'end') world.end([...world.changes.keys()][step.at % Math.max(world.changes.size, 1)] ?? '');
-        else if (step.do === 'reach') world.reach([...world.stored.keys()][step.at % Math.max(world.stored.size, 1)] ?? '');
-        else if (id === undefined) continue;
-        else if (step.do === 'move') world.move(id, to);
-        else if (step.do === 'open') world.open(id, step.access);
-        else world.remove(id);
-        for (const one of world.model.keys()) {
-          const [truth, found] = [world.truth(one), world.resolved(one)];
-          const shown = found ? { ancestors: found.ancestors.map(({ internalId }) => internalId), accessType: found.accessType } : 'gone';
-          // A call of expect for each of these takes longer than all the rest.
-          if (JSON.stringify(shown) !== JSON.stringify(truth)) expect(shown).toEqual(truth);
-          if (found && !samePosition(found, world.stored.get(one)!)) resolvedFromAnother += 1;
+    fc.assert(
+      fc.property(steps, (sequence) => {
+        const world = new World();
+        for (const [index, step] of sequence.entries()) {
+          const names = world.names();
+          const [id, to] = [names[step.at % names.length], [undefined, ...names][step.to % (names.length + 1)]];
+          if (step.do === 'add') world.add(`f${index}`, to, step.access);
+          else if (step.do === 'end')
+            world.end([...world.changes.keys()][step.at % Math.max(world.changes.size, 1)] ?? '');
+          else if (step.do === 'reach')
+            world.reach([...world.stored.keys()][step.at % Math.max(world.stored.size, 1)] ?? '');
+          else if (id === undefined) continue;
+          else if (step.do === 'move') world.move(id, to);
+          else if (step.do === 'open') world.open(id, step.access);
+          else world.remove(id);
+          for (const one of world.model.keys()) {
+            const [truth, found] = [world.truth(one), world.resolved(one)];
+            const shown = found
+              ? { ancestors: found.ancestors.map(({ internalId }) => internalId), accessType: found.accessType }
+              : 'gone';
+            // A call of expect for each of these takes longer than all the rest.
+            if (JSON.stringify(shown) !== JSON.stringify(truth)) expect(shown).toEqual(truth);
+            if (found && !samePosition(found, world.stored.get(one)!)) resolvedFromAnother += 1;
+          }
         }
-      }
-    }), { numRuns: 400 });
+      }),
+      { numRuns: 400 },
+    );
     // Otherwise nothing was told apart.
     expect(resolvedFromAnother).toBeGreaterThan(1_000);
   });

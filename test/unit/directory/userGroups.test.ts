@@ -1,6 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { fillPage, type GroupCursor, type GroupPagePart, type ReadGroup } from '../../../lib/directory/rules/userGroups.ts';
+import {
+  fillPage,
+  type GroupCursor,
+  type GroupPagePart,
+  type ReadGroup,
+} from '../../../lib/directory/rules/userGroups.ts';
 
 interface Group {
   readonly id: string;
@@ -8,7 +13,12 @@ interface Group {
 }
 
 /** Lists groups with their members page by page, as a store does that reads so many groups at a time, and so many members of each. */
-function pagesOf(groups: readonly Group[], limit: number, groupsAtOnce: number, membersAtOnce: number): { id: string; members: readonly string[] }[][] {
+function pagesOf(
+  groups: readonly Group[],
+  limit: number,
+  groupsAtOnce: number,
+  membersAtOnce: number,
+): { id: string; members: readonly string[] }[][] {
   const pages: { id: string; members: readonly string[] }[][] = [];
   let cursor = {} as GroupCursor | undefined;
   while (cursor) {
@@ -17,11 +27,19 @@ function pagesOf(groups: readonly Group[], limit: number, groupsAtOnce: number, 
     while (cursor && room > 0) {
       const { after, within }: GroupCursor = cursor;
       const first: number = after === undefined ? 0 : Number(after) + 1;
-      const read: ReadGroup<Group, string>[] = groups.slice(first, first + Math.min(groupsAtOnce, room)).map((group, index) => {
-        const rest = group.members.filter((member) => within?.group !== group.id || member > within.after);
-        const members = rest.slice(0, Math.max(Math.min(membersAtOnce, room - 1), 1));
-        return { group, internalId: group.id, position: String(first + index), members: members.map((member) => ({ member, position: member })), hasMore: members.length < rest.length };
-      });
+      const read: ReadGroup<Group, string>[] = groups
+        .slice(first, first + Math.min(groupsAtOnce, room))
+        .map((group, index) => {
+          const rest = group.members.filter((member) => within?.group !== group.id || member > within.after);
+          const members = rest.slice(0, Math.max(Math.min(membersAtOnce, room - 1), 1));
+          return {
+            group,
+            internalId: group.id,
+            position: String(first + index),
+            members: members.map((member) => ({ member, position: member })),
+            hasMore: members.length < rest.length,
+          };
+        });
       const part: GroupPagePart<Group, string> = fillPage(read, room, cursor, page.length > 0);
       page.push(...part.shown.map(({ group, members }) => ({ id: group.id, members })));
       room = part.room;
@@ -33,31 +51,59 @@ function pagesOf(groups: readonly Group[], limit: number, groupsAtOnce: number, 
   return pages;
 }
 
-const group = fc.record({ id: fc.string({ minLength: 1, maxLength: 3 }), members: fc.uniqueArray(fc.string({ minLength: 1, maxLength: 2 }), { maxLength: 12 }).map((members) => members.sort()) });
-const groups = fc.uniqueArray(group, { selector: ({ id }) => id, maxLength: 12 }).map((all) => all.sort((a, b) => (a.id < b.id ? -1 : 1)));
+const group = fc.record({
+  id: fc.string({ minLength: 1, maxLength: 3 }),
+  members: fc
+    .uniqueArray(fc.string({ minLength: 1, maxLength: 2 }), { maxLength: 12 })
+    .map((members) => members.sort()),
+});
+const groups = fc
+  .uniqueArray(group, { selector: ({ id }) => id, maxLength: 12 })
+  .map((all) => all.sort((a, b) => (a.id < b.id ? -1 : 1)));
 const size = fc.integer({ min: 1, max: 15 });
 
 describe('a listing of groups with their members', () => {
   test('shows every group and every member once, in order, however its pages are cut', () => {
-    fc.assert(fc.property(groups, size, size, size, (all, limit, groupsAtOnce, membersAtOnce) => {
-      const shown = pagesOf(all, limit, groupsAtOnce, membersAtOnce).flat();
-      const joined = new Map<string, string[]>();
-      for (const { id, members } of shown) joined.set(id, [...(joined.get(id) ?? []), ...members]);
-      expect([...joined]).toEqual(all.map(({ id, members }) => [id, members]));
-    }), { numRuns: 500 });
+    fc.assert(
+      fc.property(groups, size, size, size, (all, limit, groupsAtOnce, membersAtOnce) => {
+        const shown = pagesOf(all, limit, groupsAtOnce, membersAtOnce).flat();
+        const joined = new Map<string, string[]>();
+        for (const { id, members } of shown) joined.set(id, [...(joined.get(id) ?? []), ...members]);
+        expect([...joined]).toEqual(all.map(({ id, members }) => [id, members]));
+      }),
+      { numRuns: 500 },
+    );
   });
 
   test('shows on a page no more groups and members than it has room for, but a group and a member at least', () => {
-    fc.assert(fc.property(groups, size, size, (all, limit, membersAtOnce) => {
-      for (const page of pagesOf(all, limit, 3, membersAtOnce)) {
-        expect(page.reduce((sum, { members }) => sum + 1 + members.length, 0)).toBeLessThanOrEqual(Math.max(limit, 2));
-      }
-    }));
+    fc.assert(
+      fc.property(groups, size, size, (all, limit, membersAtOnce) => {
+        for (const page of pagesOf(all, limit, 3, membersAtOnce)) {
+          expect(page.reduce((sum, { members }) => sum + 1 + members.length, 0)).toBeLessThanOrEqual(
+            Math.max(limit, 2),
+          );
+        }
+      }),
+    );
   });
 
   test('goes on within the group at whose members a page ended, and shows it again with those that follow', () => {
-    expect(pagesOf([{ id: 'a', members: ['1'] }, { id: 'b', members: ['1', '2', '3', '4'] }, { id: 'c', members: [] }], 4, 10, 100)).toEqual([
-      [{ id: 'a', members: ['1'] }, { id: 'b', members: ['1'] }],
+    expect(
+      pagesOf(
+        [
+          { id: 'a', members: ['1'] },
+          { id: 'b', members: ['1', '2', '3', '4'] },
+          { id: 'c', members: [] },
+        ],
+        4,
+        10,
+        100,
+      ),
+    ).toEqual([
+      [
+        { id: 'a', members: ['1'] },
+        { id: 'b', members: ['1'] },
+      ],
       [{ id: 'b', members: ['2', '3', '4'] }],
       [{ id: 'c', members: [] }],
     ]);

@@ -3,23 +3,37 @@ import fc from 'fast-check';
 import { mergePages } from '../../../lib/directory/rules/userLists.ts';
 
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
-const keys = fc.uniqueArray(fc.oneof(fc.string({ unit: fc.constantFrom('a', 'b', '\uffee', '😀'), minLength: 1, maxLength: 3 })), { maxLength: 12 }).map((list) => list.sort(byBytes));
+const keys = fc
+  .uniqueArray(fc.oneof(fc.string({ unit: fc.constantFrom('a', 'b', '\uffee', '😀'), minLength: 1, maxLength: 3 })), {
+    maxLength: 12,
+  })
+  .map((list) => list.sort(byBytes));
 
 test('pages of several lists together give every key once, in the order of the table, with no more than were asked for', () => {
-  fc.assert(fc.property(fc.array(keys, { minLength: 1, maxLength: 4 }), fc.integer({ min: 1, max: 5 }), fc.func(fc.boolean()), (lists, limit, isHidden) => {
-    const found: string[] = [];
-    let after: string | undefined;
-    do {
-      const pages = lists.map((list) => {
-        const rest = list.filter((key) => after === undefined || byBytes(key, after) > 0);
-        const read = rest.slice(0, limit);
-        return { values: read.filter((key) => !isHidden(key)).map((key) => ({ key, value: key })), next: rest.length > limit ? read.at(-1) : undefined };
-      });
-      const page = mergePages(pages, limit);
-      expect(page.values.length).toBeLessThanOrEqual(limit);
-      found.push(...page.values);
-      after = page.next;
-    } while (after !== undefined);
-    expect(found).toEqual([...new Set(lists.flat())].filter((key) => !isHidden(key)).sort(byBytes));
-  }));
+  fc.assert(
+    fc.property(
+      fc.array(keys, { minLength: 1, maxLength: 4 }),
+      fc.integer({ min: 1, max: 5 }),
+      fc.func(fc.boolean()),
+      (lists, limit, isHidden) => {
+        const found: string[] = [];
+        let after: string | undefined;
+        do {
+          const pages = lists.map((list) => {
+            const rest = list.filter((key) => after === undefined || byBytes(key, after) > 0);
+            const read = rest.slice(0, limit);
+            return {
+              values: read.filter((key) => !isHidden(key)).map((key) => ({ key, value: key })),
+              next: rest.length > limit ? read.at(-1) : undefined,
+            };
+          });
+          const page = mergePages(pages, limit);
+          expect(page.values.length).toBeLessThanOrEqual(limit);
+          found.push(...page.values);
+          after = page.next;
+        } while (after !== undefined);
+        expect(found).toEqual([...new Set(lists.flat())].filter((key) => !isHidden(key)).sort(byBytes));
+      },
+    ),
+  );
 });

@@ -34,15 +34,24 @@ function editText(text: Y.Text, random: Random): void {
 const json = (random: Random, depth = 0): unknown => {
   const kind = random(depth > 2 ? 3 : 5);
   if (kind === 3) return Array.from({ length: random(4) }, () => json(random, depth + 1));
-  if (kind === 4) return Object.fromEntries(Array.from({ length: random(4) }, () => ['abcd'[random(4)], json(random, depth + 1)]));
+  if (kind === 4)
+    return Object.fromEntries(Array.from({ length: random(4) }, () => ['abcd'[random(4)], json(random, depth + 1)]));
   return [random(5), phrase(random), null][kind];
 };
 
 function editJson(type: Y.Map<unknown> | Y.Array<unknown>, random: Random): void {
-  const inner = [...(type instanceof Y.Map ? type.values() : type.toArray())].filter((each) => each instanceof Y.Map || each instanceof Y.Array || each instanceof Y.Text);
+  const inner = [...(type instanceof Y.Map ? type.values() : type.toArray())].filter(
+    (each) => each instanceof Y.Map || each instanceof Y.Array || each instanceof Y.Text,
+  );
   const chosen = inner[random(inner.length + 1)];
   if (chosen) return chosen instanceof Y.Text ? editText(chosen, random) : editJson(chosen as Y.Map<unknown>, random);
-  const made = [random(9), { plain: [random(9)] }, new Y.Map([['x', random(9)]]), Y.Array.from([1, 2]), new Y.Text('shared')][random(5)];
+  const made = [
+    random(9),
+    { plain: [random(9)] },
+    new Y.Map([['x', random(9)]]),
+    Y.Array.from([1, 2]),
+    new Y.Text('shared'),
+  ][random(5)];
   if (type instanceof Y.Map) {
     if (random(4) === 0) type.delete('abcd'[random(4)]!);
     else type.set('abcd'[random(4)]!, made);
@@ -50,12 +59,13 @@ function editJson(type: Y.Map<unknown> | Y.Array<unknown>, random: Random): void
   else type.insert(random(type.length + 1), [made]);
 }
 
-const xml = (random: Random, depth = 0): string => Array.from({ length: random(4) }, () => {
-  const tag = ['paragraph', 'heading', 'list'][random(3)];
-  const marked = ['bold', 'italic', 'link'][random(3)];
-  if (depth < 2 && random(3) === 0) return `<${tag}>${xml(random, depth + 1)}</${tag}>`;
-  return `<${tag} level="${random(3)}">${phrase(random)}<${marked}>${phrase(random)}x</${marked}><br/></${tag}>`;
-}).join('');
+const xml = (random: Random, depth = 0): string =>
+  Array.from({ length: random(4) }, () => {
+    const tag = ['paragraph', 'heading', 'list'][random(3)];
+    const marked = ['bold', 'italic', 'link'][random(3)];
+    if (depth < 2 && random(3) === 0) return `<${tag}>${xml(random, depth + 1)}</${tag}>`;
+    return `<${tag} level="${random(3)}">${phrase(random)}<${marked}>${phrase(random)}x</${marked}><br/></${tag}>`;
+  }).join('');
 
 function editXml(fragment: Y.XmlFragment, random: Random): void {
   const inner = fragment.toArray();
@@ -70,13 +80,22 @@ function editXml(fragment: Y.XmlFragment, random: Random): void {
     return editXml(chosen, random);
   }
   if (random(3) === 0 && fragment.length > 0) fragment.delete(random(fragment.length), 1);
-  else fragment.insert(random(fragment.length + 1), [random(2) > 0 ? new Y.XmlElement('paragraph') : new Y.XmlText(phrase(random))]);
+  else
+    fragment.insert(random(fragment.length + 1), [
+      random(2) > 0 ? new Y.XmlElement('paragraph') : new Y.XmlText(phrase(random)),
+    ]);
 }
 
 const behaviours: Readonly<Record<CrdtType, Behaviour>> = {
   text: { edit: (doc, random) => editText(doc.getText('content'), random), value: phrase },
-  map: { edit: (doc, random) => editJson(doc.getMap('content'), random), value: (random) => Object.fromEntries(['a', 'b', 'c', 'd'].slice(random(3)).map((key) => [key, json(random)])) },
-  array: { edit: (doc, random) => editJson(doc.getArray('content'), random), value: (random) => Array.from({ length: random(6) }, () => json(random)) },
+  map: {
+    edit: (doc, random) => editJson(doc.getMap('content'), random),
+    value: (random) => Object.fromEntries(['a', 'b', 'c', 'd'].slice(random(3)).map((key) => [key, json(random)])),
+  },
+  array: {
+    edit: (doc, random) => editJson(doc.getArray('content'), random),
+    value: (random) => Array.from({ length: random(6) }, () => json(random)),
+  },
   xml: { edit: (doc, random) => editXml(doc.getXmlFragment('content'), random), value: (random) => xml(random) },
 };
 
@@ -114,8 +133,10 @@ function simulate(type: CrdtType, steps: readonly number[]): void {
     const editor = editors[random(3)]!;
     const action = random(8);
     if (action < 3) editor.doc.transact(() => edit(editor.doc, random));
-    else if (action === 3 && editor.outbox.length > 0) push(editor.outbox.splice(random(editor.outbox.length), random(3) === 0 ? 0 : 1)[0] ?? editor.outbox[0]!);
-    else if (action === 4 && editor.inbox.length > 0) Y.applyUpdate(editor.doc, editor.inbox[random(editor.inbox.length)]!, 'store');
+    else if (action === 3 && editor.outbox.length > 0)
+      push(editor.outbox.splice(random(editor.outbox.length), random(3) === 0 ? 0 : 1)[0] ?? editor.outbox[0]!);
+    else if (action === 4 && editor.inbox.length > 0)
+      Y.applyUpdate(editor.doc, editor.inbox[random(editor.inbox.length)]!, 'store');
     else if (action === 5) {
       const target = value(random);
       expect(faultOf(type, target)).toBeUndefined();
@@ -138,6 +159,12 @@ function simulate(type: CrdtType, steps: readonly number[]): void {
   }
 }
 
-test.each(['text', 'map', 'array', 'xml'] as const)('type %s: editors, replaces and compaction, with messages late, repeated and out of order: all end equal', (type) => {
-  fc.assert(fc.property(fc.array(fc.nat(), { minLength: 10, maxLength: 50 }), (steps) => simulate(type, steps)), { numRuns: 30 });
-});
+test.each(['text', 'map', 'array', 'xml'] as const)(
+  'type %s: editors, replaces and compaction, with messages late, repeated and out of order: all end equal',
+  (type) => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(), { minLength: 10, maxLength: 50 }), (steps) => simulate(type, steps)),
+      { numRuns: 30 },
+    );
+  },
+);

@@ -5,32 +5,43 @@ import { diff } from '../../../lib/editors/rules/yjs/diff.ts';
 import { textEdits } from '../../../lib/editors/rules/yjs/textDiff.ts';
 
 function applied(text: string, edits: ReturnType<typeof textEdits>): string {
-  return edits.toReversed().reduce((result, { index, remove, insert }) => result.slice(0, index) + insert + result.slice(index + remove), text);
+  return edits
+    .toReversed()
+    .reduce(
+      (result, { index, remove, insert }) => result.slice(0, index) + insert + result.slice(index + remove),
+      text,
+    );
 }
 
 describe('diff', () => {
   const sequence = fc.array(fc.nat(6), { maxLength: 40 }).map((values) => Int32Array.from(values));
 
   test('its edits make one sequence of the other, whatever the budget', () => {
-    fc.assert(fc.property(sequence, sequence, fc.constantFrom(0, 10, 1_000_000), (a, b, steps) => {
-      const result = [...a];
-      for (const { at, removed, from, added } of diff(a, b, { steps }).reverse()) result.splice(at, removed, ...b.slice(from, from + added));
-      expect(result).toEqual([...b]);
-    }));
+    fc.assert(
+      fc.property(sequence, sequence, fc.constantFrom(0, 10, 1_000_000), (a, b, steps) => {
+        const result = [...a];
+        for (const { at, removed, from, added } of diff(a, b, { steps }).reverse())
+          result.splice(at, removed, ...b.slice(from, from + added));
+        expect(result).toEqual([...b]);
+      }),
+    );
   });
 
   test('finds a shortest way when there is one that is short', () => {
-    fc.assert(fc.property(sequence, sequence, (a, b) => {
-      const common = diff(a, b, { steps: 1_000_000 }).reduce((left, { removed }) => left - removed, a.length);
-      expect(common).toBe(longestCommon(a, b));
-    }));
+    fc.assert(
+      fc.property(sequence, sequence, (a, b) => {
+        const common = diff(a, b, { steps: 1_000_000 }).reduce((left, { removed }) => left - removed, a.length);
+        expect(common).toBe(longestCommon(a, b));
+      }),
+    );
   });
 
   function longestCommon(a: Int32Array, b: Int32Array): number {
     let row = new Array<number>(b.length + 1).fill(0);
     for (const value of a) {
       const next = [0];
-      for (let at = 0; at < b.length; at++) next.push(value === b[at] ? row[at]! + 1 : Math.max(row[at + 1]!, next[at]!));
+      for (let at = 0; at < b.length; at++)
+        next.push(value === b[at] ? row[at]! + 1 : Math.max(row[at + 1]!, next[at]!));
       row = next;
     }
     return row[b.length]!;
@@ -38,39 +49,77 @@ describe('diff', () => {
 });
 
 describe('textEdits', () => {
-  const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.string({ unit: fc.constantFrom('a', 'b', ' ', '\u{1F600}', '\u{1F601}', '\u{1F3FD}', 'é', '\n'), maxLength: 60 }));
+  const text = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 60 }),
+    fc.string({
+      unit: fc.constantFrom('a', 'b', ' ', '\u{1F600}', '\u{1F601}', '\u{1F3FD}', 'é', '\n'),
+      maxLength: 60,
+    }),
+  );
 
   test('make one text of the other, and never split a surrogate pair', () => {
-    fc.assert(fc.property(text, text, (before, after) => {
-      const edits = textEdits(before, after);
-      expect(applied(before, edits)).toBe(after);
-      for (const { index, remove, insert } of edits) {
-        expect(before.slice(index, index + remove).isWellFormed() && insert.isWellFormed() && before.slice(0, index).isWellFormed()).toBe(true);
-      }
-    }), { numRuns: 500 });
+    fc.assert(
+      fc.property(text, text, (before, after) => {
+        const edits = textEdits(before, after);
+        expect(applied(before, edits)).toBe(after);
+        for (const { index, remove, insert } of edits) {
+          expect(
+            before.slice(index, index + remove).isWellFormed() &&
+              insert.isWellFormed() &&
+              before.slice(0, index).isWellFormed(),
+          ).toBe(true);
+        }
+      }),
+      { numRuns: 500 },
+    );
   });
 
   test('large texts: unrelated, repetitive, in another order; an edit in each tenth of 100,000 characters stays ten edits', () => {
-    const words = (seed: number) => Array.from({ length: 20_000 }, (_, index) => ((index * seed * 7_919) % 9_973).toString(36)).join(' ');
-    for (const [before, after] of [[words(1), words(3)], ['a'.repeat(50_000), 'ab'.repeat(25_000)], [words(1), words(1).split(' ').reverse().join(' ')]] as const) {
+    const words = (seed: number) =>
+      Array.from({ length: 20_000 }, (_, index) => ((index * seed * 7_919) % 9_973).toString(36)).join(' ');
+    for (const [before, after] of [
+      [words(1), words(3)],
+      ['a'.repeat(50_000), 'ab'.repeat(25_000)],
+      [words(1), words(1).split(' ').reverse().join(' ')],
+    ] as const) {
       expect(applied(before, textEdits(before, after))).toBe(after);
     }
     const before = words(5).slice(0, 100_000);
-    const after = Array.from({ length: 10 }, (_, part) => `${before.slice(part * 10_000, part * 10_000 + 5_000)}[a new sentence of many words]${before.slice(part * 10_000 + 5_080, part * 10_000 + 10_000)}`).join('');
+    const after = Array.from(
+      { length: 10 },
+      (_, part) =>
+        `${before.slice(part * 10_000, part * 10_000 + 5_000)}[a new sentence of many words]${before.slice(part * 10_000 + 5_080, part * 10_000 + 10_000)}`,
+    ).join('');
     const edits = textEdits(before, after);
     expect(applied(before, edits)).toBe(after);
-    expect(edits.reduce((sum, { remove, insert }) => sum + remove + insert.length, 0)).toBeLessThanOrEqual(10 * (80 + 30));
+    expect(edits.reduce((sum, { remove, insert }) => sum + remove + insert.length, 0)).toBeLessThanOrEqual(
+      10 * (80 + 30),
+    );
     expect(edits.length).toBeLessThanOrEqual(30);
   });
 
   test('the time is bounded: two unrelated texts of 4 MB take no more steps than two of 100 KB', () => {
-    const [before, after] = [Array.from({ length: 4_000_000 }, (_, index) => String.fromCharCode(97 + ((index * 7_919) % 9_973) % 26)).join(''), 'xy z'.repeat(1_000_000)];
+    const [before, after] = [
+      Array.from({ length: 4_000_000 }, (_, index) => String.fromCharCode(97 + (((index * 7_919) % 9_973) % 26))).join(
+        '',
+      ),
+      'xy z'.repeat(1_000_000),
+    ];
     expect(applied(before, textEdits(before, after))).toBe(after);
   });
 });
 
 test('replacements pair the elements that are most alike, in order', () => {
-  const alike = [[0.1, 0.2], [0.9, 0.1], [0.1, 0.8]];
-  expect(replacements([1, 2, 3], [4, 5], (at, from) => alike[at]![from]!)[0]!.pairs).toEqual([[1, 0], [2, 1]]);
-  expect(replacements([1, 2, 9], [3, 9], (at) => (at === 1 ? 0.9 : 0.1))).toEqual([{ at: 0, removed: 2, from: 0, added: 1, pairs: [[1, 0]] }]);
+  const alike = [
+    [0.1, 0.2],
+    [0.9, 0.1],
+    [0.1, 0.8],
+  ];
+  expect(replacements([1, 2, 3], [4, 5], (at, from) => alike[at]![from]!)[0]!.pairs).toEqual([
+    [1, 0],
+    [2, 1],
+  ]);
+  expect(replacements([1, 2, 9], [3, 9], (at) => (at === 1 ? 0.9 : 0.1))).toEqual([
+    { at: 0, removed: 2, from: 0, added: 1, pairs: [[1, 0]] },
+  ]);
 });

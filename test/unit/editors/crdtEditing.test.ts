@@ -9,9 +9,18 @@ import { crdtLimits, type CrdtType, type CrdtValue } from '../../../lib/editors/
 
 /** Any text that Unicode knows. */
 const anyText = fc.string({ unit: 'binary', maxLength: 30 });
-const json = fc.jsonValue({ stringUnit: 'binary', maxDepth: 4 }).filter((value) => faultOf('array', [value]) === undefined);
+const json = fc
+  .jsonValue({ stringUnit: 'binary', maxDepth: 4 })
+  .filter((value) => faultOf('array', [value]) === undefined);
 const key = fc.oneof(fc.constantFrom('__proto__', '', 'constructor', 'toString', 'a', 'b', '0', '10'), anyText);
-const map = fc.array(fc.tuple(key, json), { maxLength: 8 }).map((entries) => JSON.parse(`{${entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join()}}`) as CrdtValue);
+const map = fc
+  .array(fc.tuple(key, json), { maxLength: 8 })
+  .map(
+    (entries) =>
+      JSON.parse(
+        `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join()}}`,
+      ) as CrdtValue,
+  );
 const array = fc.array(json, { maxLength: 8 });
 const values: Readonly<Record<Exclude<CrdtType, 'xml'>, fc.Arbitrary<CrdtValue>>> = { text: anyText, map, array };
 
@@ -40,46 +49,60 @@ class Log {
 
 describe.each(['text', 'map', 'array'] as const)('spec 4.16, type %s', (type) => {
   test('what was written is what is read, whatever was there before, also after compaction', () => {
-    fc.assert(fc.property(fc.array(values[type], { minLength: 1, maxLength: 5 }), (written) => {
-      const log = new Log();
-      for (const value of written) {
-        log.replace(type, value);
-        // Not by Jest, to which an object's own `constructor` says what it is.
-        deepStrictEqual(log.read(type), value);
-      }
-      log.compact();
-      deepStrictEqual(log.read(type), written.at(-1));
-    }), { numRuns: 80 });
+    fc.assert(
+      fc.property(fc.array(values[type], { minLength: 1, maxLength: 5 }), (written) => {
+        const log = new Log();
+        for (const value of written) {
+          log.replace(type, value);
+          // Not by Jest, to which an object's own `constructor` says what it is.
+          deepStrictEqual(log.read(type), value);
+        }
+        log.compact();
+        deepStrictEqual(log.read(type), written.at(-1));
+      }),
+      { numRuns: 80 },
+    );
   });
 
   test('a value that does not differ is no change', () => {
-    fc.assert(fc.property(values[type], (value) => {
-      const log = new Log();
-      log.replace(type, value);
-      expect(log.replace(type, value)).toBeUndefined();
-      expect(log.replace(type, structuredClone(value))).toBeUndefined();
-    }), { numRuns: 50 });
+    fc.assert(
+      fc.property(values[type], (value) => {
+        const log = new Log();
+        log.replace(type, value);
+        expect(log.replace(type, value)).toBeUndefined();
+        expect(log.replace(type, structuredClone(value))).toBeUndefined();
+      }),
+      { numRuns: 50 },
+    );
   });
 
   test('the document that a replace is computed on stays as it is', () => {
-    fc.assert(fc.property(values[type], values[type], (before, after) => {
-      const log = new Log();
-      log.replace(type, before);
-      const doc = log.open();
-      const state = encodeState(doc);
-      replaceValue(doc, type, 'content', after);
-      expect(encodeState(doc)).toEqual(state);
-    }), { numRuns: 20 });
+    fc.assert(
+      fc.property(values[type], values[type], (before, after) => {
+        const log = new Log();
+        log.replace(type, before);
+        const doc = log.open();
+        const state = encodeState(doc);
+        replaceValue(doc, type, 'content', after);
+        expect(encodeState(doc)).toEqual(state);
+      }),
+      { numRuns: 20 },
+    );
   });
 });
 
 test('the updates of a log give the same value in any order, and repeatedly', () => {
-  fc.assert(fc.property(fc.array(map, { minLength: 2, maxLength: 6 }), fc.infiniteStream(fc.nat()), (written, random) => {
-    const log = new Log();
-    for (const value of written) log.replace('map', value);
-    const order = [...log.updates, ...log.updates].map((update) => ({ update, place: random.next().value! })).sort((a, b) => a.place - b.place);
-    deepStrictEqual(readValue(openDocument(order.map(({ update }) => update)), 'map', 'content'), written.at(-1));
-  }), { numRuns: 50 });
+  fc.assert(
+    fc.property(fc.array(map, { minLength: 2, maxLength: 6 }), fc.infiniteStream(fc.nat()), (written, random) => {
+      const log = new Log();
+      for (const value of written) log.replace('map', value);
+      const order = [...log.updates, ...log.updates]
+        .map((update) => ({ update, place: random.next().value! }))
+        .sort((a, b) => a.place - b.place);
+      deepStrictEqual(readValue(openDocument(order.map(({ update }) => update)), 'map', 'content'), written.at(-1));
+    }),
+    { numRuns: 50 },
+  );
 });
 
 test('-0 stays -0, as JSON has it', () => {
@@ -128,21 +151,43 @@ describe('a replace keeps what a client does meanwhile to what it did not touch'
   }
 
   test('in a text: words typed elsewhere', () => {
-    expect(meanwhile('text', 'The cat sat. The dog ran.', 'The black cat sat. The dog ran.', (doc) => doc.getText('content').insert(24, ' far'))).toBe('The black cat sat. The dog ran far.');
+    expect(
+      meanwhile('text', 'The cat sat. The dog ran.', 'The black cat sat. The dog ran.', (doc) =>
+        doc.getText('content').insert(24, ' far'),
+      ),
+    ).toBe('The black cat sat. The dog ran far.');
   });
 
   test('in a map: another key, also of an object within', () => {
-    expect(meanwhile('map', { a: { x: 1, y: 1 }, b: 1 }, { a: { x: 2, y: 1 }, b: 1 }, (doc) => (doc.getMap('content').get('a') as Y.Map<unknown>).set('y', 5))).toStrictEqual({ a: { x: 2, y: 5 }, b: 1 });
+    expect(
+      meanwhile('map', { a: { x: 1, y: 1 }, b: 1 }, { a: { x: 2, y: 1 }, b: 1 }, (doc) =>
+        (doc.getMap('content').get('a') as Y.Map<unknown>).set('y', 5),
+      ),
+    ).toStrictEqual({ a: { x: 2, y: 5 }, b: 1 });
   });
 
   test('in an array: an object that moved and was not changed, and one that was', () => {
-    const before = [{ id: 1, text: 'one' }, { id: 2, text: 'two' }, { id: 3, text: 'three' }];
-    const after = [{ id: 0, text: 'zero' }, { id: 1, text: 'one' }, { id: 3, text: 'THREE' }];
-    expect(meanwhile('array', before, after, (doc) => {
-      const list = doc.getArray('content');
-      (list.get(0) as Y.Map<unknown>).set('done', true);
-      (list.get(2) as Y.Map<unknown>).set('done', false);
-    })).toStrictEqual([{ id: 0, text: 'zero' }, { id: 1, text: 'one', done: true }, { id: 3, text: 'THREE', done: false }]);
+    const before = [
+      { id: 1, text: 'one' },
+      { id: 2, text: 'two' },
+      { id: 3, text: 'three' },
+    ];
+    const after = [
+      { id: 0, text: 'zero' },
+      { id: 1, text: 'one' },
+      { id: 3, text: 'THREE' },
+    ];
+    expect(
+      meanwhile('array', before, after, (doc) => {
+        const list = doc.getArray('content');
+        (list.get(0) as Y.Map<unknown>).set('done', true);
+        (list.get(2) as Y.Map<unknown>).set('done', false);
+      }),
+    ).toStrictEqual([
+      { id: 0, text: 'zero' },
+      { id: 1, text: 'one', done: true },
+      { id: 3, text: 'THREE', done: false },
+    ]);
   });
 
   test('a text that a client keeps within a map is changed, not replaced', () => {
@@ -165,12 +210,18 @@ describe('a replace keeps what a client does meanwhile to what it did not touch'
     log.updates.push(encodeState(client));
     log.replace('text', 'ONE  two three');
     expect(log.read('text')).toBe('ONE  two three');
-    expect(log.open().getText('content').toDelta()).toEqual([{ insert: 'ONE ' }, { insert: { image: 'x' } }, { insert: ' two three' }]);
+    expect(log.open().getText('content').toDelta()).toEqual([
+      { insert: 'ONE ' },
+      { insert: { image: 'x' } },
+      { insert: ' two three' },
+    ]);
   });
 });
 
 describe('the size of what is stored', () => {
-  const entries = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`key${index}`, `a value of some length, ${'x'.repeat(80)}`]));
+  const entries = Object.fromEntries(
+    Array.from({ length: 10 }, (_, index) => [`key${index}`, `a value of some length, ${'x'.repeat(80)}`]),
+  );
 
   function stateAfter(replaces: number, keyOf: (turn: number) => string): { ratio: number; vector: number } {
     let doc = openDocument([]);
@@ -183,7 +234,10 @@ describe('the size of what is stored', () => {
     return { ratio: encodeState(doc).length / fresh.length, vector: Y.encodeStateVector(doc).length };
   }
 
-  test.each([['the same key', () => 'key3'], ['ten keys in turn', (turn: number) => `key${turn % 10}`]])('300 replaces of %s: at most 1.5 times a fresh document, and a short state vector', (_what, keyOf) => {
+  test.each([
+    ['the same key', () => 'key3'],
+    ['ten keys in turn', (turn: number) => `key${turn % 10}`],
+  ])('300 replaces of %s: at most 1.5 times a fresh document, and a short state vector', (_what, keyOf) => {
     const { ratio, vector } = stateAfter(300, keyOf);
     expect(ratio).toBeLessThan(1.5);
     expect(vector).toBeLessThan(100);
@@ -191,7 +245,8 @@ describe('the size of what is stored', () => {
 
   test('replaces of a document have its few writers, however many they are; another document has others', () => {
     const log = new Log();
-    for (let turn = 0; turn < 50; turn++) log.replace('map', Object.fromEntries(Array.from({ length: 50 }, (_, index) => [index, `${turn} ${index}`])));
+    for (let turn = 0; turn < 50; turn++)
+      log.replace('map', Object.fromEntries(Array.from({ length: 50 }, (_, index) => [index, `${turn} ${index}`])));
     const writers = [...log.open().store.clients.keys()];
     expect(writers.length).toBeLessThanOrEqual(32);
     expect(Math.min(...writers)).toBeGreaterThanOrEqual(2 ** 32);
@@ -216,13 +271,24 @@ describe('faultOf', () => {
     ['array', deep(101), 'Data must not be nested deeper than 100 levels.'],
     ['array', deep(200_000), 'Data must not be nested deeper than 100 levels.'],
     ['array', [[Infinity]], 'Data must hold JSON values only: data[0][0] is none.'],
-    ['array', Array.from({ length: 100_001 }, () => []), 'Data must not have more than 100000 keys, objects and arrays in all.'],
+    [
+      'array',
+      Array.from({ length: 100_001 }, () => []),
+      'Data must not have more than 100000 keys, objects and arrays in all.',
+    ],
     ['text', 'é'.repeat(crdtLimits.valueBytes / 2), 'Data must not be larger than 4 MB as JSON.'],
   ])('spec 4.16: type %s refuses %p', (type, value, fault) => {
     expect(faultOf(type, value)).toBe(fault);
   });
 
   test('spec 4.16: the empty text, {} and [] are data, and so is what is just within the limits', () => {
-    expect([faultOf('text', ''), faultOf('xml', ''), faultOf('map', {}), faultOf('array', []), faultOf('array', deep(100)), faultOf('text', 'a'.repeat(crdtLimits.valueBytes - 2))]).toEqual(Array(6).fill(undefined));
+    expect([
+      faultOf('text', ''),
+      faultOf('xml', ''),
+      faultOf('map', {}),
+      faultOf('array', []),
+      faultOf('array', deep(100)),
+      faultOf('text', 'a'.repeat(crdtLimits.valueBytes - 2)),
+    ]).toEqual(Array(6).fill(undefined));
   });
 });

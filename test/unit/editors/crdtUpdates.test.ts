@@ -1,8 +1,22 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createEncoder, type Encoder, toUint8Array, writeAny, writeUint8, writeVarString, writeVarUint } from 'lib0/encoding';
+import {
+  createEncoder,
+  type Encoder,
+  toUint8Array,
+  writeAny,
+  writeUint8,
+  writeVarString,
+  writeVarUint,
+} from 'lib0/encoding';
 import * as Y from 'yjs';
-import { encodeState, MalformedUpdate, openDocument, stateVectorOf, updateSince } from '../../../lib/editors/rules/yjs/document.ts';
+import {
+  encodeState,
+  MalformedUpdate,
+  openDocument,
+  stateVectorOf,
+  updateSince,
+} from '../../../lib/editors/rules/yjs/document.ts';
 import { replaceValue } from '../../../lib/editors/rules/yjs/editing.ts';
 import { faultOfUpdate, readValue } from '../../../lib/editors/rules/yjs/reading.ts';
 import { crdtLimits, type CrdtType, type CrdtValue } from '../../../lib/editors/rules/yjs/values.ts';
@@ -34,7 +48,22 @@ describe('an update that is none is refused, and the document stays as it is', (
     ['one with something behind it', new Uint8Array([...state, 0])],
     ['more structs than there are', new Uint8Array([1, 0xff, 0xff, 0xff, 0x7f, 1, 0])],
     ['more clients than there are', new Uint8Array([0xff, 0xff, 0xff, 0xff, 0x7f])],
-    ['arrays in arrays, deeper than any stack', new Uint8Array([1, 1, 1, 0, 8, 1, 1, 97, 1, ...Array.from({ length: 2_000_000 }, (_, index) => (index % 2 ? 1 : 117)), 0])],
+    [
+      'arrays in arrays, deeper than any stack',
+      new Uint8Array([
+        1,
+        1,
+        1,
+        0,
+        8,
+        1,
+        1,
+        97,
+        1,
+        ...Array.from({ length: 2_000_000 }, (_, index) => (index % 2 ? 1 : 117)),
+        0,
+      ]),
+    ],
   ])('%s', (_what, update) => {
     expect(faultOfUpdate(doc, 'map', 'content', update)).toMatch(malformed);
     expect(encodeState(doc)).toEqual(state);
@@ -48,18 +77,27 @@ describe('an update that is none is refused, and the document stays as it is', (
       (map.get('a') as Y.Map<Y.Array<number>>).get('b')!.delete(1, 1);
       map.set('f', new Y.XmlElement('p'));
     });
-    const faulty = fc.array(fc.tuple(fc.nat(push.length - 1), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 3 }).map((faults) => {
-      const update = push.slice();
-      for (const [at, byte] of faults) update[at] = byte;
-      return update;
-    });
-    fc.assert(fc.property(fc.oneof(faulty, fc.uint8Array({ maxLength: 40 })), (update) => {
-      if (faultOfUpdate(doc, 'map', 'content', update) !== undefined) return;
-      const merged = openDocument([state, update]);
-      expect(readValue(openDocument([encodeState(merged)]), 'map', 'content')).toEqual(readValue(merged, 'map', 'content'));
-      const replaced = replaceValue(merged, 'map', 'content', { after: 1 });
-      expect(readValue(openDocument([state, update, ...(replaced ? [replaced] : [])]), 'map', 'content')).toEqual({ after: 1 });
-    }), { numRuns: 500 });
+    const faulty = fc
+      .array(fc.tuple(fc.nat(push.length - 1), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 3 })
+      .map((faults) => {
+        const update = push.slice();
+        for (const [at, byte] of faults) update[at] = byte;
+        return update;
+      });
+    fc.assert(
+      fc.property(fc.oneof(faulty, fc.uint8Array({ maxLength: 40 })), (update) => {
+        if (faultOfUpdate(doc, 'map', 'content', update) !== undefined) return;
+        const merged = openDocument([state, update]);
+        expect(readValue(openDocument([encodeState(merged)]), 'map', 'content')).toEqual(
+          readValue(merged, 'map', 'content'),
+        );
+        const replaced = replaceValue(merged, 'map', 'content', { after: 1 });
+        expect(readValue(openDocument([state, update, ...(replaced ? [replaced] : [])]), 'map', 'content')).toEqual({
+          after: 1,
+        });
+      }),
+      { numRuns: 500 },
+    );
     expect(encodeState(doc)).toEqual(state);
   });
 });
@@ -72,41 +110,77 @@ describe('an update that contradicts the type is refused', () => {
     xml: (client) => client.getXmlFragment('content').insert(0, [new Y.XmlElement('x')]),
   };
   const values: Readonly<Record<CrdtType, CrdtValue>> = { text: 'a', map: { a: 1 }, array: [1], xml: '<a></a>' };
-  const others = (Object.keys(changes) as CrdtType[]).flatMap((type) => (Object.keys(changes) as CrdtType[]).map((other) => [type, other] as const));
+  const others = (Object.keys(changes) as CrdtType[]).flatMap((type) =>
+    (Object.keys(changes) as CrdtType[]).map((other) => [type, other] as const),
+  );
 
   test.each(others)('type %s, a change as of type %s', (type, other) => {
     const doc = stored(type, values[type]);
     const update = pushOf(doc, changes[other]);
     // An array may hold any type; XML as Lexical keeps it is text at its root; keys of a text or a fragment are attributes, which no value shows.
-    const isFine = type === other || `${type} ${other}` === 'array xml' || `${type} ${other}` === 'xml text' || (other === 'map' && type !== 'array');
+    const isFine =
+      type === other ||
+      `${type} ${other}` === 'array xml' ||
+      `${type} ${other}` === 'xml text' ||
+      (other === 'map' && type !== 'array');
     if (isFine) expect(faultOfUpdate(doc, type, 'content', update)).toBeUndefined();
-    else expect(faultOfUpdate(doc, type, 'content', update)).toMatch(new RegExp(`^Update must hold a Y\\..* under "content", for type ${type}\\.$`));
+    else
+      expect(faultOfUpdate(doc, type, 'content', update)).toMatch(
+        new RegExp(`^Update must hold a Y\\..* under "content", for type ${type}\\.$`),
+      );
   });
 
   test('a change of another root type than the content is refused, and names it', () => {
     const doc = stored('xml', '<a x="1" />');
-    const fault = (name: string) => faultOfUpdate(doc, 'xml', 'content', pushOf(doc, (client) => void client.getMap(name).set('x', 1)));
+    const fault = (name: string) =>
+      faultOfUpdate(
+        doc,
+        'xml',
+        'content',
+        pushOf(doc, (client) => void client.getMap(name).set('x', 1)),
+      );
     expect(fault('meta')).toBe('Update must change only what is under "content", and not "meta".');
     // The service keeps there how the XML was spelled.
-    expect(fault('spelling:content')).toBe('Update must change only what is under "content", and not "spelling:content".');
+    expect(fault('spelling:content')).toBe(
+      'Update must change only what is under "content", and not "spelling:content".',
+    );
     expect(fault('n'.repeat(1_000))!.length).toBeLessThan(200);
   });
 
   test('a client may send the whole document again, with what the service wrote and with what was stored before', () => {
-    const doc = openDocument([encodeState(stored('xml', '<a x="1" />')), pushOf(openDocument([]), (client) => void client.getMap('meta').set('x', 1))]);
+    const doc = openDocument([
+      encodeState(stored('xml', '<a x="1" />')),
+      pushOf(openDocument([]), (client) => void client.getMap('meta').set('x', 1)),
+    ]);
     expect(faultOfUpdate(doc, 'xml', 'content', encodeState(doc))).toBeUndefined();
   });
 });
 
 describe('an update beyond the limits is refused', () => {
   test('more than 4 MB of update', () => {
-    expect(faultOfUpdate(openDocument([]), 'text', 'content', new Uint8Array(crdtLimits.stateBytes + 1))).toBe('Update must not be larger than 4 MB.');
+    expect(faultOfUpdate(openDocument([]), 'text', 'content', new Uint8Array(crdtLimits.stateBytes + 1))).toBe(
+      'Update must not be larger than 4 MB.',
+    );
   });
 
   test('more than 4 MB of state together', () => {
     const doc = stored('text', 'a'.repeat(3_000_000));
-    expect(faultOfUpdate(doc, 'text', 'content', pushOf(doc, (client) => client.getText('content').insert(0, 'b'.repeat(1_000_000))))).toBeUndefined();
-    expect(faultOfUpdate(doc, 'text', 'content', pushOf(doc, (client) => client.getText('content').insert(0, 'b'.repeat(2_000_000))))).toBe('The document must not be larger than 4 MB.');
+    expect(
+      faultOfUpdate(
+        doc,
+        'text',
+        'content',
+        pushOf(doc, (client) => client.getText('content').insert(0, 'b'.repeat(1_000_000))),
+      ),
+    ).toBeUndefined();
+    expect(
+      faultOfUpdate(
+        doc,
+        'text',
+        'content',
+        pushOf(doc, (client) => client.getText('content').insert(0, 'b'.repeat(2_000_000))),
+      ),
+    ).toBe('The document must not be larger than 4 MB.');
   });
 
   test('a value that is larger than its state: formatting that is written for each run', () => {
@@ -121,7 +195,11 @@ describe('an update beyond the limits is refused', () => {
     expect(faultOfUpdate(doc, 'xml', 'content', update)).toBe('Data must not be larger than 4 MB as JSON.');
   });
 
-  test.each([[100, undefined], [101, 'Data must not be nested deeper than 100 levels.'], [3_000, 'Data must not be nested deeper than 100 levels.']])('types %d deep', (levels, fault) => {
+  test.each([
+    [100, undefined],
+    [101, 'Data must not be nested deeper than 100 levels.'],
+    [3_000, 'Data must not be nested deeper than 100 levels.'],
+  ])('types %d deep', (levels, fault) => {
     const doc = openDocument([]);
     const update = pushOf(doc, (client) => {
       let list = client.getArray<unknown>('content');
@@ -144,7 +222,9 @@ describe('an update beyond the limits is refused', () => {
         list = inner;
       }
     });
-    expect(faultOfUpdate(openDocument([]), 'text', 'content', update)).toBe('Data must not be nested deeper than 100 levels.');
+    expect(faultOfUpdate(openDocument([]), 'text', 'content', update)).toBe(
+      'Data must not be nested deeper than 100 levels.',
+    );
   });
 });
 
@@ -219,7 +299,11 @@ describe('an update that costs more than it weighs is refused by its structure',
 
   test('one subdocument, or 3.5 MB of subdocuments', () => {
     const doc = stored('text', 'a');
-    refused(doc, pushOf(doc, (client) => client.getText('content').setAttribute('page', new Y.Doc())), 'Update must not have subdocuments.');
+    refused(
+      doc,
+      pushOf(doc, (client) => client.getText('content').setAttribute('page', new Y.Doc())),
+      'Update must not have subdocuments.',
+    );
     refused(doc, subdocuments(70_000), 'Update must not have subdocuments.');
   });
 
@@ -233,26 +317,38 @@ describe('an update that costs more than it weighs is refused by its structure',
 
   test('more than 400,000 structs, also together with the document', () => {
     const tooMany = 'The document must not have more than 400000 structs of Yjs.';
-    const gaps = (client: number, count: number) => updateOf((encoder) => {
-      for (const number of [1, count, client, 0]) writeVarUint(encoder, number);
-      for (let at = 0; at < count; at++) for (const byte of [0, 1]) writeUint8(encoder, byte);
-    });
+    const gaps = (client: number, count: number) =>
+      updateOf((encoder) => {
+        for (const number of [1, count, client, 0]) writeVarUint(encoder, number);
+        for (let at = 0; at < count; at++) for (const byte of [0, 1]) writeUint8(encoder, byte);
+      });
     refused(openDocument([]), gaps(1, 2_000_000), tooMany);
-    refused(openDocument([]), updateOf((encoder) => {
-      for (const number of [0, 1, 1, 500_000]) writeVarUint(encoder, number);
-      for (let at = 0; at < 500_000; at++) for (const number of [at * 2, 1]) writeVarUint(encoder, number);
-    }).subarray(0, -1), tooMany);
+    refused(
+      openDocument([]),
+      updateOf((encoder) => {
+        for (const number of [0, 1, 1, 500_000]) writeVarUint(encoder, number);
+        for (let at = 0; at < 500_000; at++) for (const number of [at * 2, 1]) writeVarUint(encoder, number);
+      }).subarray(0, -1),
+      tooMany,
+    );
   });
 
   test('more than 100,000 objects, arrays and keys within values', () => {
-    refused(openDocument([]), updateOf((encoder) => {
-      for (const number of [1, 1, 1, 0]) writeVarUint(encoder, number);
-      writeUint8(encoder, 8);
-      writeVarUint(encoder, 1);
-      writeVarString(encoder, 'content');
-      writeVarUint(encoder, 1);
-      writeAny(encoder, Array.from({ length: 1_000_000 }, () => []));
-    }), 'Update must not have more than 100000 objects, arrays and keys in all.');
+    refused(
+      openDocument([]),
+      updateOf((encoder) => {
+        for (const number of [1, 1, 1, 0]) writeVarUint(encoder, number);
+        writeUint8(encoder, 8);
+        writeVarUint(encoder, 1);
+        writeVarString(encoder, 'content');
+        writeVarUint(encoder, 1);
+        writeAny(
+          encoder,
+          Array.from({ length: 1_000_000 }, () => []),
+        );
+      }),
+      'Update must not have more than 100000 objects, arrays and keys in all.',
+    );
   });
 
   test('concurrent changes in one place that take quadratic time to put in order', () => {
@@ -268,7 +364,11 @@ describe('an update that costs more than it weighs is refused by its structure',
       client.getText('content').insert(0, 'x'.repeat(length));
       return updateSince(client, known);
     });
-    refused(whole, second!, 'Update must not wait for others with more than 65536 bytes: send the missing updates first.');
+    refused(
+      whole,
+      second!,
+      'Update must not wait for others with more than 65536 bytes: send the missing updates first.',
+    );
     expect(faultOfUpdate(openDocument([encodeState(whole), first!]), 'text', 'content', second!)).toBeUndefined();
   });
 
@@ -277,7 +377,7 @@ describe('an update that costs more than it weighs is refused by its structure',
     const updates: Uint8Array[] = [];
     text.on('update', (update: Uint8Array) => updates.push(update));
     for (let edit = 0; edit < 6_000; edit++) {
-      text.clientID = 1 + (edit * 7) % 300;
+      text.clientID = 1 + ((edit * 7) % 300);
       text.getText('content').insert((edit * 31) % (text.getText('content').length + 1), 'ab');
     }
     expect(faultOfUpdate(openDocument([]), 'text', 'content', encodeState(text))).toBeUndefined();
@@ -291,7 +391,9 @@ describe('changes of the service', () => {
     const push = pushOf(old, (client) => client.getText('content').insert(3, '!'));
     const whole = openDocument([encodeState(old), push]);
     expect(faultOfUpdate(old, 'text', 'content', encodeState(whole))).toBeUndefined();
-    expect(faultOfUpdate(stored('text', 'new'), 'text', 'content', encodeState(whole))).toBe('Update has changes of another document: one of this name may have been deleted.');
+    expect(faultOfUpdate(stored('text', 'new'), 'text', 'content', encodeState(whole))).toBe(
+      'Update has changes of another document: one of this name may have been deleted.',
+    );
   });
 
   test('cannot be deleted before they are made', () => {
@@ -314,7 +416,7 @@ describe('changes of the service', () => {
   });
 });
 
-test('a client\'s update that waits for an earlier one is accepted, and counts once that one comes', () => {
+test("a client's update that waits for an earlier one is accepted, and counts once that one comes", () => {
   const doc = stored('text', 'a');
   const client = openDocument([encodeState(doc)]);
   const updates: Uint8Array[] = [];
@@ -339,7 +441,13 @@ describe('updateSince', () => {
     expect(readValue(client, 'text', 'content')).toBe('one two');
   });
 
-  test.each([['nothing', []], ['text', [104, 101]], ['something behind it', [0, 0]], ['half of one', [1, 5]], ['more than there is', [255, 255, 255, 255, 127]]])('refuses a state vector that is none: %s', (_what, bytes) => {
+  test.each([
+    ['nothing', []],
+    ['text', [104, 101]],
+    ['something behind it', [0, 0]],
+    ['half of one', [1, 5]],
+    ['more than there is', [255, 255, 255, 255, 127]],
+  ])('refuses a state vector that is none: %s', (_what, bytes) => {
     expect(() => updateSince(stored('text', 'one'), new Uint8Array(bytes))).toThrow(MalformedUpdate);
   });
 });

@@ -42,66 +42,131 @@ class XmlLog {
   }
 }
 
-const name = fc.oneof(fc.constantFrom('paragraph', 'heading', 'bold', 'italic', 'link', 'text', 'linebreak', 'x:y', '_x2F_', 'UNDEFINED', 'é', 'a-b.c'), fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_.-]{0,5}$/));
+const name = fc.oneof(
+  fc.constantFrom(
+    'paragraph',
+    'heading',
+    'bold',
+    'italic',
+    'link',
+    'text',
+    'linebreak',
+    'x:y',
+    '_x2F_',
+    'UNDEFINED',
+    'é',
+    'a-b.c',
+  ),
+  fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_.-]{0,5}$/),
+);
 /** Characters that XML knows, without those of markup; `xml` in other ways than we write it. */
-const characters = fc.string({ unit: 'binary', maxLength: 12 }).map((text) => text.replace(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF&<>"']/g, '_'));
-const text = fc.array(fc.oneof(characters, fc.constantFrom('&amp;', '&lt;', '&gt;', '&quot;', '&apos;', '&#65;', '&#x1F600;', '&#13;', '<![CDATA[<&]]>', '<!-- note -->', '<?do it?>', '\n  ', '\r\n', "'", '"', '>', ' ')), { maxLength: 4 }).map((parts) => parts.join(''));
-const attribute = fc.tuple(name, characters, fc.constantFrom('"', "'")).map(([key, value, quote]) => [key, ` ${key}=${quote}${value}${quote}`] as const);
-const attributes = fc.uniqueArray(attribute, { maxLength: 3, selector: ([key]) => key }).map((all) => all.map(([, written]) => written).join(''));
+const characters = fc
+  .string({ unit: 'binary', maxLength: 12 })
+  .map((text) => text.replace(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF&<>"']/g, '_'));
+const text = fc
+  .array(
+    fc.oneof(
+      characters,
+      fc.constantFrom(
+        '&amp;',
+        '&lt;',
+        '&gt;',
+        '&quot;',
+        '&apos;',
+        '&#65;',
+        '&#x1F600;',
+        '&#13;',
+        '<![CDATA[<&]]>',
+        '<!-- note -->',
+        '<?do it?>',
+        '\n  ',
+        '\r\n',
+        "'",
+        '"',
+        '>',
+        ' ',
+      ),
+    ),
+    { maxLength: 4 },
+  )
+  .map((parts) => parts.join(''));
+const attribute = fc
+  .tuple(name, characters, fc.constantFrom('"', "'"))
+  .map(([key, value, quote]) => [key, ` ${key}=${quote}${value}${quote}`] as const);
+const attributes = fc
+  .uniqueArray(attribute, { maxLength: 3, selector: ([key]) => key })
+  .map((all) => all.map(([, written]) => written).join(''));
 const { content } = fc.letrec<{ node: string; content: string }>((tie) => ({
-  node: fc.oneof({ depthSize: 'small' }, text,
+  node: fc.oneof(
+    { depthSize: 'small' },
+    text,
     fc.tuple(name, attributes).map(([tag, written]) => `<${tag}${written}/>`),
-    fc.tuple(name, attributes, tie('content')).map(([tag, written, inner]) => `<${tag}${written} >${inner}</${tag}>`)),
+    fc.tuple(name, attributes, tie('content')).map(([tag, written, inner]) => `<${tag}${written} >${inner}</${tag}>`),
+  ),
   content: fc.array(tie('node'), { maxLength: 4 }).map((nodes) => nodes.join('')),
 }));
 const xml = content.filter((written) => faultOf('xml', written) === undefined);
 
 describe.each(['default', 'content', 'root'])('spec 4.16, type xml, contentKey %s', (contentKey) => {
   test('what was written is what is read, whatever was there before, also after compaction', () => {
-    fc.assert(fc.property(fc.array(xml, { minLength: 1, maxLength: 4 }), (written) => {
-      const log = new XmlLog(contentKey);
-      for (const value of written) {
-        log.replace(value);
-        expect(log.read()).toBe(value);
-        expect(log.replace(value)).toBeUndefined();
-      }
-      log.updates = [encodeState(log.open())];
-      expect(log.read()).toBe(written.at(-1));
-    }), { numRuns: 80 });
+    fc.assert(
+      fc.property(fc.array(xml, { minLength: 1, maxLength: 4 }), (written) => {
+        const log = new XmlLog(contentKey);
+        for (const value of written) {
+          log.replace(value);
+          expect(log.read()).toBe(value);
+          expect(log.replace(value)).toBeUndefined();
+        }
+        log.updates = [encodeState(log.open())];
+        expect(log.read()).toBe(written.at(-1));
+      }),
+      { numRuns: 80 },
+    );
   });
 
   test('well-formed XML is most of what is generated', () => {
-    expect(fc.sample(content, 200).filter((written) => faultOf('xml', written) === undefined).length).toBeGreaterThan(150);
+    expect(fc.sample(content, 200).filter((written) => faultOf('xml', written) === undefined).length).toBeGreaterThan(
+      150,
+    );
   });
 });
 
 test('what a client wrote is read as well-formed XML, whatever the names and texts; written back it changes nothing', () => {
   const anything = fc.string({ unit: 'binary', maxLength: 6 });
-  fc.assert(fc.property(anything, anything, anything, anything, (tag, key, value, characters) => {
-    const log = new XmlLog();
-    log.edit((doc) => {
-      const element = new Y.XmlElement(tag);
-      doc.getXmlFragment('default').insert(0, [element]);
-      element.setAttribute(key, value);
-      const inner = new Y.XmlText();
-      element.insert(0, [inner]);
-      inner.insert(0, characters, { [tag || 'mark']: { a: characters } });
-    });
-    const read = log.read();
-    expect(faultOf('xml', read)).toBeUndefined();
-    expect(log.replace(read)).toBeUndefined();
-    expect(log.replace(`${read}<p></p>`)).toBeDefined();
-    expect(log.read()).toBe(`${read}<p></p>`);
-    expect((log.fragment().get(0) as Y.XmlElement).getAttribute(key)).toBe(value);
-  }), { numRuns: 200 });
+  fc.assert(
+    fc.property(anything, anything, anything, anything, (tag, key, value, characters) => {
+      const log = new XmlLog();
+      log.edit((doc) => {
+        const element = new Y.XmlElement(tag);
+        doc.getXmlFragment('default').insert(0, [element]);
+        element.setAttribute(key, value);
+        const inner = new Y.XmlText();
+        element.insert(0, [inner]);
+        inner.insert(0, characters, { [tag || 'mark']: { a: characters } });
+      });
+      const read = log.read();
+      expect(faultOf('xml', read)).toBeUndefined();
+      expect(log.replace(read)).toBeUndefined();
+      expect(log.replace(`${read}<p></p>`)).toBeDefined();
+      expect(log.read()).toBe(`${read}<p></p>`);
+      expect((log.fragment().get(0) as Y.XmlElement).getAttribute(key)).toBe(value);
+    }),
+    { numRuns: 200 },
+  );
 });
 
 test('any name has an XML name of its own', () => {
-  const names = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom('_', 'x', '2', '5', 'F', '/', 'a') }));
-  fc.assert(fc.property(names, (any) => {
-    expect(decodeName(encodeName(any))).toBe(any);
-    expect(faultOf('xml', `<${encodeName(any)}/>`)).toBeUndefined();
-  }), { numRuns: 2_000 });
+  const names = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string({ unit: fc.constantFrom('_', 'x', '2', '5', 'F', '/', 'a') }),
+  );
+  fc.assert(
+    fc.property(names, (any) => {
+      expect(decodeName(encodeName(any))).toBe(any);
+      expect(faultOf('xml', `<${encodeName(any)}/>`)).toBeUndefined();
+    }),
+    { numRuns: 2_000 },
+  );
 });
 
 describe('as ProseMirror and TipTap keep it', () => {
@@ -114,9 +179,14 @@ describe('as ProseMirror and TipTap keep it', () => {
     heading.insert(0, [new Y.XmlText('Title')]);
     const inner = new Y.XmlText();
     paragraph.insert(0, [inner, new Y.XmlElement('hardBreak')]);
-    inner.applyDelta([{ insert: 'plain ' }, { insert: 'both', attributes: { bold: {}, italic: {} } }, { insert: ' link', attributes: { link: { href: 'https://a.example/?a=1&b=2', target: null } } }]);
+    inner.applyDelta([
+      { insert: 'plain ' },
+      { insert: 'both', attributes: { bold: {}, italic: {} } },
+      { insert: ' link', attributes: { link: { href: 'https://a.example/?a=1&b=2', target: null } } },
+    ]);
   };
-  const read = '<heading level="2">Title</heading><paragraph>plain <bold><italic>both</italic></bold><link href="https://a.example/?a=1&amp;b=2"> link</link><hardBreak></hardBreak></paragraph>';
+  const read =
+    '<heading level="2">Title</heading><paragraph>plain <bold><italic>both</italic></bold><link href="https://a.example/?a=1&amp;b=2"> link</link><hardBreak></hardBreak></paragraph>';
 
   test('formatting is read as elements around the text, and written back as formatting', () => {
     const log = new XmlLog();
@@ -140,7 +210,10 @@ describe('as ProseMirror and TipTap keep it', () => {
     log.replace(read.replace('level="2"', 'level="3"').replace(' link<', ' LINK<'));
     const [heading, paragraph] = log.fragment().toArray() as Y.XmlElement[];
     expect(heading!.getAttribute('level')).toBe(3);
-    expect((paragraph!.get(0) as Y.XmlText).toDelta().at(-1)).toEqual({ insert: ' LINK', attributes: { link: { href: 'https://a.example/?a=1&b=2', target: null } } });
+    expect((paragraph!.get(0) as Y.XmlText).toDelta().at(-1)).toEqual({
+      insert: ' LINK',
+      attributes: { link: { href: 'https://a.example/?a=1&b=2', target: null } },
+    });
   });
 
   test('a name is formatting where the document uses it so, and an element where it uses it so', () => {
@@ -155,7 +228,11 @@ describe('as ProseMirror and TipTap keep it', () => {
     expect(log.read()).toBe('<paragraph><spoken>said</spoken></paragraph><code></code>');
     log.replace('<paragraph><spoken>said</spoken> and <spoken>done</spoken></paragraph><code>x</code>');
     const [paragraph, code] = log.fragment().toArray() as Y.XmlElement[];
-    expect((paragraph!.get(0) as Y.XmlText).toDelta()).toEqual([{ insert: 'said', attributes: { spoken: true } }, { insert: ' and ' }, { insert: 'done', attributes: { spoken: true } }]);
+    expect((paragraph!.get(0) as Y.XmlText).toDelta()).toEqual([
+      { insert: 'said', attributes: { spoken: true } },
+      { insert: ' and ' },
+      { insert: 'done', attributes: { spoken: true } },
+    ]);
     expect(code!.nodeName).toBe('code');
   });
 
@@ -164,22 +241,30 @@ describe('as ProseMirror and TipTap keep it', () => {
     log.replace('<paragraph>one</paragraph><paragraph>two</paragraph><paragraph>three</paragraph>');
     const client = log.open();
     const [first, second, third] = client.getXmlFragment('default').toArray() as Y.XmlElement[];
-    const replaced = log.replace('<heading level="1">new</heading><paragraph>one</paragraph><paragraph>two and a half</paragraph><paragraph>three</paragraph>')!;
+    const replaced = log.replace(
+      '<heading level="1">new</heading><paragraph>one</paragraph><paragraph>two and a half</paragraph><paragraph>three</paragraph>',
+    )!;
     (first!.get(0) as Y.XmlText).insert(3, '!');
     (second!.get(0) as Y.XmlText).insert(0, '> ');
     third!.setAttribute('align', 'right');
     log.updates.push(encodeState(client));
     Y.applyUpdate(client, replaced);
-    const merged = '<heading level="1">new</heading><paragraph>one!</paragraph><paragraph>&gt; two and a half</paragraph><paragraph align="right">three</paragraph>';
+    const merged =
+      '<heading level="1">new</heading><paragraph>one!</paragraph><paragraph>&gt; two and a half</paragraph><paragraph align="right">three</paragraph>';
     expect([log.read(), readValue(client, 'xml', 'default')]).toEqual([merged, merged]);
   });
 
   test('blanks and line breaks that only make XML readable become no texts, yet are read as they were written', () => {
     const log = new XmlLog();
-    const written = "<bulletList>\n  <listItem><paragraph>a b</paragraph></listItem>\n</bulletList>\n<hr/>\n";
+    const written = '<bulletList>\n  <listItem><paragraph>a b</paragraph></listItem>\n</bulletList>\n<hr/>\n';
     log.replace(written);
     expect(log.read()).toBe(written);
-    expect(log.fragment().toArray().map((node) => (node as Y.XmlElement).nodeName)).toEqual(['bulletList', 'hr']);
+    expect(
+      log
+        .fragment()
+        .toArray()
+        .map((node) => (node as Y.XmlElement).nodeName),
+    ).toEqual(['bulletList', 'hr']);
     expect((log.fragment().get(0) as Y.XmlElement).toArray()).toHaveLength(1);
     log.edit((doc) => (doc.getXmlFragment('default').get(1) as Y.XmlElement).setAttribute('a', 'b'));
     expect(log.read()).toBe('<bulletList><listItem><paragraph>a b</paragraph></listItem></bulletList><hr a="b"></hr>');
@@ -187,7 +272,11 @@ describe('as ProseMirror and TipTap keep it', () => {
 
   test('texts side by side, as concurrent editing leaves them, are one to the reader and can be replaced', () => {
     const log = new XmlLog();
-    log.edit((doc) => doc.getXmlFragment('default').insert(0, [new Y.XmlText('one '), new Y.XmlText(), new Y.XmlText('two'), new Y.XmlElement('br')]));
+    log.edit((doc) =>
+      doc
+        .getXmlFragment('default')
+        .insert(0, [new Y.XmlText('one '), new Y.XmlText(), new Y.XmlText('two'), new Y.XmlElement('br')]),
+    );
     expect(log.read()).toBe('one two<br></br>');
     log.replace('one and two<br></br>!');
     expect(log.read()).toBe('one and two<br></br>!');
@@ -195,46 +284,79 @@ describe('as ProseMirror and TipTap keep it', () => {
 });
 
 describe('as Lexical keeps it', () => {
-  const paragraph = (children: (block: Y.XmlText) => void, type = 'paragraph') => (doc: Y.Doc) => {
-    const root = doc.get('root', Y.XmlText);
-    const block = new Y.XmlText();
-    root.insertEmbed(root.length, block);
-    for (const [key, value] of [['__type', type], ['__format', 0], ['__indent', 0], ['__dir', 'ltr'], ['__style', '']]) block.setAttribute(key as string, value as string);
-    children(block);
-  };
+  const paragraph =
+    (children: (block: Y.XmlText) => void, type = 'paragraph') =>
+    (doc: Y.Doc) => {
+      const root = doc.get('root', Y.XmlText);
+      const block = new Y.XmlText();
+      root.insertEmbed(root.length, block);
+      for (const [key, value] of [
+        ['__type', type],
+        ['__format', 0],
+        ['__indent', 0],
+        ['__dir', 'ltr'],
+        ['__style', ''],
+      ])
+        block.setAttribute(key as string, value as string);
+      children(block);
+    };
   const span = (block: Y.XmlText, text: string, format = 0) => {
     const properties = new Y.Map<unknown>();
     block.insertEmbed(block.length, properties);
-    for (const [key, value] of [['__type', 'text'], ['__format', format], ['__style', ''], ['__mode', 0], ['__detail', 0]]) properties.set(key as string, value);
+    for (const [key, value] of [
+      ['__type', 'text'],
+      ['__format', format],
+      ['__style', ''],
+      ['__mode', 0],
+      ['__detail', 0],
+    ])
+      properties.set(key as string, value);
     block.insert(block.length, text);
   };
 
   test('blocks, texts with their format, line breaks and decorators are read, and written back the same', () => {
     const log = new XmlLog('root');
-    log.edit(paragraph((block) => {
-      span(block, 'Hello ');
-      span(block, 'world', 1);
-      const linebreak = new Y.Map<unknown>();
-      block.insertEmbed(block.length, linebreak);
-      linebreak.set('__type', 'linebreak');
-      span(block, 'two');
-      span(block, ' more');
-      const image = new Y.XmlElement();
-      block.insertEmbed(block.length, image);
-      image.setAttribute('__type', 'image');
-      image.setAttribute('__width', 10 as unknown as string);
-    }));
-    const read = '<paragraph __dir="ltr">Hello <text __format="1">world</text><linebreak></linebreak>two<text> more</text><image __width="10"></image></paragraph>';
+    log.edit(
+      paragraph((block) => {
+        span(block, 'Hello ');
+        span(block, 'world', 1);
+        const linebreak = new Y.Map<unknown>();
+        block.insertEmbed(block.length, linebreak);
+        linebreak.set('__type', 'linebreak');
+        span(block, 'two');
+        span(block, ' more');
+        const image = new Y.XmlElement();
+        block.insertEmbed(block.length, image);
+        image.setAttribute('__type', 'image');
+        image.setAttribute('__width', 10 as unknown as string);
+      }),
+    );
+    const read =
+      '<paragraph __dir="ltr">Hello <text __format="1">world</text><linebreak></linebreak>two<text> more</text><image __width="10"></image></paragraph>';
     expect(log.read()).toBe(read);
     expect(log.replace(read)).toBeUndefined();
-    log.replace(read.replace('world', 'big world').replace('__format="1"', '__format="3"').replace('__width="10"', '__width="20"'));
+    log.replace(
+      read
+        .replace('world', 'big world')
+        .replace('__format="1"', '__format="3"')
+        .replace('__width="10"', '__width="20"'),
+    );
     const block = log.open().get('root', Y.XmlText).toDelta()[0].insert as Y.XmlText;
-    const delta = block.toDelta().map(({ insert }: { insert: unknown }) => (insert instanceof Y.XmlElement ? insert.getAttributes() : insert instanceof Y.Map ? insert.toJSON() : insert));
+    const delta = block
+      .toDelta()
+      .map(({ insert }: { insert: unknown }) =>
+        insert instanceof Y.XmlElement ? insert.getAttributes() : insert instanceof Y.Map ? insert.toJSON() : insert,
+      );
     expect(delta).toEqual([
-      { __type: 'text', __format: 0, __style: '', __mode: 0, __detail: 0 }, 'Hello ',
-      { __type: 'text', __format: 3, __style: '', __mode: 0, __detail: 0 }, 'big world',
-      { __type: 'linebreak' }, { __type: 'text', __format: 0, __style: '', __mode: 0, __detail: 0 }, 'two',
-      { __type: 'text', __format: 0, __style: '', __mode: 0, __detail: 0 }, ' more',
+      { __type: 'text', __format: 0, __style: '', __mode: 0, __detail: 0 },
+      'Hello ',
+      { __type: 'text', __format: 3, __style: '', __mode: 0, __detail: 0 },
+      'big world',
+      { __type: 'linebreak' },
+      { __type: 'text', __format: 0, __style: '', __mode: 0, __detail: 0 },
+      'two',
+      { __type: 'text', __format: 0, __style: '', __mode: 0, __detail: 0 },
+      ' more',
       { __type: 'image', __width: 20 },
     ]);
     expect(block.getAttributes()).toEqual({ __type: 'paragraph', __format: 0, __indent: 0, __dir: 'ltr', __style: '' });
@@ -242,17 +364,34 @@ describe('as Lexical keeps it', () => {
 
   test('a new document under `root` has blocks and texts with their properties', () => {
     const log = new XmlLog('root');
-    log.replace('<heading __tag="h1">Title</heading><list __listType="bullet" __start="1"><listitem __value="1">one</listitem></list>');
-    const [heading, list] = log.open().get('root', Y.XmlText).toDelta().map(({ insert }: { insert: Y.XmlText }) => insert) as Y.XmlText[];
+    log.replace(
+      '<heading __tag="h1">Title</heading><list __listType="bullet" __start="1"><listitem __value="1">one</listitem></list>',
+    );
+    const [heading, list] = log
+      .open()
+      .get('root', Y.XmlText)
+      .toDelta()
+      .map(({ insert }: { insert: Y.XmlText }) => insert) as Y.XmlText[];
     expect(heading!.getAttributes()).toEqual({ __type: 'heading', __tag: 'h1' });
-    expect((heading!.toDelta()[0].insert as Y.Map<unknown>).toJSON()).toEqual({ __type: 'text', __format: 0, __style: '', __mode: 0, __detail: 0 });
+    expect((heading!.toDelta()[0].insert as Y.Map<unknown>).toJSON()).toEqual({
+      __type: 'text',
+      __format: 0,
+      __style: '',
+      __mode: 0,
+      __detail: 0,
+    });
     expect(heading!.toDelta()[1].insert).toBe('Title');
     expect(list!.getAttributes()).toEqual({ __type: 'list', __listType: 'bullet', __start: 1 });
   });
 
   test('what a client types meanwhile in another text is kept, and so are properties that XML does not show', () => {
     const log = new XmlLog('root');
-    log.edit(paragraph((block) => { span(block, 'one'); block.setAttribute('__state', new Y.Map([['secret', 1]]) as unknown as string); }));
+    log.edit(
+      paragraph((block) => {
+        span(block, 'one');
+        block.setAttribute('__state', new Y.Map([['secret', 1]]) as unknown as string);
+      }),
+    );
     log.edit(paragraph((block) => span(block, 'two'), 'quote'));
     const client = log.open();
     const replaced = log.replace('<paragraph __dir="ltr">one and a half</paragraph><quote __dir="ltr">two</quote>')!;
@@ -289,8 +428,12 @@ describe('XML that is refused', () => {
 
   test('deeper or more than the limits', () => {
     expect(faultOf('xml', '<a>'.repeat(100) + '</a>'.repeat(100))).toBeUndefined();
-    expect(faultOf('xml', '<a>'.repeat(101) + '</a>'.repeat(101))).toBe('Data must not be nested deeper than 100 levels.');
+    expect(faultOf('xml', '<a>'.repeat(101) + '</a>'.repeat(101))).toBe(
+      'Data must not be nested deeper than 100 levels.',
+    );
     expect(faultOf('xml', '<a>'.repeat(1_000_000))).toBe('Data must not be nested deeper than 100 levels.');
-    expect(faultOf('xml', '<a/>'.repeat(crdtLimits.parts + 1))).toBe('Data must not have more than 100000 elements and attributes in all.');
+    expect(faultOf('xml', '<a/>'.repeat(crdtLimits.parts + 1))).toBe(
+      'Data must not have more than 100000 elements and attributes in all.',
+    );
   });
 });

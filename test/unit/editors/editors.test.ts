@@ -10,10 +10,12 @@ import { editorUpdateData } from '../../../lib/events/rules/crdt.ts';
 
 describe('packing', () => {
   test('gives back every bytes, and makes what repeats smaller', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 3_000 }), fc.nat(3), (bytes, times) => {
-      const all = new Uint8Array(Array.from({ length: times + 1 }, () => [...bytes]).flat());
-      expect(unpack(pack(all))).toEqual(all);
-    }));
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 3_000 }), fc.nat(3), (bytes, times) => {
+        const all = new Uint8Array(Array.from({ length: times + 1 }, () => [...bytes]).flat());
+        expect(unpack(pack(all))).toEqual(all);
+      }),
+    );
     expect(pack(new Uint8Array(100_000)).length).toBeLessThan(200);
     const random = Uint8Array.from({ length: 5_000 }, (_each, index) => Math.imul(index + 1, 0x9e3779b1) >>> 24);
     expect(pack(random).length).toBeLessThanOrEqual(random.length + 1);
@@ -22,9 +24,11 @@ describe('packing', () => {
 
 describe('base64', () => {
   test('is bytes exactly as they were encoded', () => {
-    fc.assert(fc.property(fc.uint8Array({ minLength: 1 }), (bytes) => {
-      expect(new Uint8Array(Base64.parse(Buffer.from(bytes).toString('base64')))).toEqual(bytes);
-    }));
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1 }), (bytes) => {
+        expect(new Uint8Array(Base64.parse(Buffer.from(bytes).toString('base64')))).toEqual(bytes);
+      }),
+    );
   });
 
   test.each(['', ' ', 'A', 'AA', 'AAA', 'AB==', 'A===', 'AAAA\n', '-_-_', 'é===', 'AAA=A'])('is not %j', (text) => {
@@ -37,17 +41,29 @@ describe('base64', () => {
 });
 
 describe('the length of a log', () => {
-  const head = (bytes?: number) => ({ snapshot: bytes === undefined ? undefined : { version: 1, blob: { id: 'b', parts: 1 }, bytes, weight: 1_000 } }) as Editor;
+  const head = (bytes?: number) =>
+    ({
+      snapshot: bytes === undefined ? undefined : { version: 1, blob: { id: 'b', parts: 1 }, bytes, weight: 1_000 },
+    }) as Editor;
   const at = (weight: number) => ({ weight }) as EditorUpdate;
 
   test('is met once, by the update that makes it long, and once more when it is twice as long', () => {
-    const met = Array.from({ length: 300 }, (_each, index) => isLongLog(head(), at(index * 310), at((index + 1) * 310)));
+    const met = Array.from({ length: 300 }, (_each, index) =>
+      isLongLog(head(), at(index * 310), at((index + 1) * 310)),
+    );
     expect(met.filter(Boolean)).toHaveLength(Math.floor((300 * 310) / 32_768));
   });
 
   test('is half of the snapshot, at least 32 KB and at most 2 MB', () => {
     const met = (bytes: number, weight: number) => isLongLog(head(bytes), at(1_000), at(1_000 + weight));
-    expect([met(1_000, 32_767), met(1_000, 32_768), met(200_000, 99_999), met(200_000, 100_000), met(40_000_000, 1_999_999), met(40_000_000, 2_000_000)]).toEqual([false, true, false, true, false, true]);
+    expect([
+      met(1_000, 32_767),
+      met(1_000, 32_768),
+      met(200_000, 99_999),
+      met(200_000, 100_000),
+      met(40_000_000, 1_999_999),
+      met(40_000_000, 2_000_000),
+    ]).toEqual([false, true, false, true, false, true]);
   });
 });
 
@@ -70,13 +86,30 @@ test('merged updates are those of a log, without what a client has', () => {
 describe('spec 2: a CRDT store record', () => {
   test('names who changed it last, or nobody', () => {
     const record = editorRecord('e', 'x', { changedAt: 0, changedBy: 'ada', sessionId: 's' });
-    expect(record).toEqual({ data: 'x', id: 'e', lastUpdate: '1970-01-01T00:00:00.000Z', lastUpdatedBy: 'ada', sessionId: 's' });
+    expect(record).toEqual({
+      data: 'x',
+      id: 'e',
+      lastUpdate: '1970-01-01T00:00:00.000Z',
+      lastUpdatedBy: 'ada',
+      sessionId: 's',
+    });
     expect(editorRecord('e', 'x', { changedAt: 0 })).toMatchObject({ lastUpdatedBy: '', sessionId: null });
   });
 
   test('design 6: its event leaves out data above 128 KB as JSON', () => {
     const told = (data: string) => editorUpdateData(editorRecord('e', data, { changedAt: 0 }));
-    expect(told('é'.repeat(65_535))).toEqual({ crdtData: { id: 'e', data: 'é'.repeat(65_535), lastUpdatedBy: '', sessionId: null, lastUpdate: '1970-01-01T00:00:00.000Z' } });
-    expect(told('é'.repeat(65_536))).toEqual({ truncated: true, crdtData: { id: 'e', lastUpdatedBy: '', sessionId: null, lastUpdate: '1970-01-01T00:00:00.000Z' } });
+    expect(told('é'.repeat(65_535))).toEqual({
+      crdtData: {
+        id: 'e',
+        data: 'é'.repeat(65_535),
+        lastUpdatedBy: '',
+        sessionId: null,
+        lastUpdate: '1970-01-01T00:00:00.000Z',
+      },
+    });
+    expect(told('é'.repeat(65_536))).toEqual({
+      truncated: true,
+      crdtData: { id: 'e', lastUpdatedBy: '', sessionId: null, lastUpdate: '1970-01-01T00:00:00.000Z' },
+    });
   });
 });

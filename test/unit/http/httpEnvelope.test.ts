@@ -23,7 +23,11 @@ const sendBase64 = (body: Buffer) => send(echo, eventOf(body.toString('base64'),
 
 function expectRefused({ status, body }: Response, path: string[], message: string | RegExp): void {
   expect(status).toBe(400);
-  expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message: expect.stringMatching(message), details: { issues: [{ path, message: body.error.message }] } });
+  expect(body.error).toMatchObject({
+    status: 'INVALID_ARGUMENT',
+    message: expect.stringMatching(message),
+    details: { issues: [{ path, message: body.error.message }] },
+  });
 }
 
 describe('the body of a request', () => {
@@ -33,9 +37,12 @@ describe('the body of a request', () => {
     expect(body).toEqual({ result: { status: 'success', message: 'Echoed.', data: { a: [1, 'x', null] } } });
   });
 
-  test.each(['', ' ', 'text', '{', '{"data":{}', "{'data':{}}", '{"data":{}}}', 'undefined'])('spec 1: %j is not JSON', async (body) => {
-    expectRefused(await sendBody(body), [], 'The request body must be JSON: an object with the key data');
-  });
+  test.each(['', ' ', 'text', '{', '{"data":{}', "{'data':{}}", '{"data":{}}}', 'undefined'])(
+    'spec 1: %j is not JSON',
+    async (body) => {
+      expectRefused(await sendBody(body), [], 'The request body must be JSON: an object with the key data');
+    },
+  );
 
   test('spec 1: no body is no JSON either', async () => {
     expectRefused(await sendBody(undefined), [], 'The request body must be JSON');
@@ -49,21 +56,31 @@ describe('the body of a request', () => {
     expectRefused(await sendBody(body), ['data'], 'data is required');
   });
 
-  test.each(['null', '[]', '[{}]', '"{}"', '0', 'false'])('spec 1: data must be an object, and %s is none', async (data) => {
-    expectRefused(await sendBody(`{"data":${data}}`), ['data'], 'data must be an object');
-  });
+  test.each(['null', '[]', '[{}]', '"{}"', '0', 'false'])(
+    'spec 1: data must be an object, and %s is none',
+    async (data) => {
+      expectRefused(await sendBody(`{"data":${data}}`), ['data'], 'data must be an object');
+    },
+  );
 
   test('spec 1: other keys beside data are ignored', async () => {
     const { body } = await sendBody('{"context":7,"data":{"a":1},"__proto__":null}');
     expect(body.result.data).toEqual({ a: 1 });
   });
 
-  test.each([undefined, '', ' \n', '{}', '{"data":{}}'])('spec 1: where a body is optional, %j is the same as no parameters', async (body) => {
-    const answer = await sendBody(body, testHandler({ body: 'optional' }));
-    expect(answer.body.result.data).toEqual({});
-  });
+  test.each([undefined, '', ' \n', '{}', '{"data":{}}'])(
+    'spec 1: where a body is optional, %j is the same as no parameters',
+    async (body) => {
+      const answer = await sendBody(body, testHandler({ body: 'optional' }));
+      expect(answer.body.result.data).toEqual({});
+    },
+  );
 
-  test.each([['{"data":[]}', 'data must be an object'], ['[]', 'The request body must be an object'], ['x', 'The request body must be JSON']])('spec 1: where a body is optional, %s still is wrong', async (body, message) => {
+  test.each([
+    ['{"data":[]}', 'data must be an object'],
+    ['[]', 'The request body must be an object'],
+    ['x', 'The request body must be JSON'],
+  ])('spec 1: where a body is optional, %s still is wrong', async (body, message) => {
     const answer = await sendBody(body, testHandler({ body: 'optional' }));
     expect(answer.status).toBe(400);
     expect(answer.body.error.message).toMatch(message);
@@ -87,16 +104,24 @@ describe('the body of a request', () => {
     expect(body.result.data).toEqual({ name: 'Zoë \u{1f469}\u200d\u{1f680}' });
   });
 
-  test.each([[[0xff]], [[0xc3, 0x28]], [[0xed, 0xa0, 0x80]], [[0xe2, 0x82]]])('design 4: bytes that are not UTF-8 (%j) are INVALID_ARGUMENT', async (bytes) => {
-    const body = Buffer.concat([Buffer.from('{"data":{"a":"'), Buffer.from(bytes), Buffer.from('"}}')]);
-    expectRefused(await sendBase64(body), [], 'The request body must be JSON in UTF-8');
-  });
+  test.each([[[0xff]], [[0xc3, 0x28]], [[0xed, 0xa0, 0x80]], [[0xe2, 0x82]]])(
+    'design 4: bytes that are not UTF-8 (%j) are INVALID_ARGUMENT',
+    async (bytes) => {
+      const body = Buffer.concat([Buffer.from('{"data":{"a":"'), Buffer.from(bytes), Buffer.from('"}}')]);
+      expectRefused(await sendBase64(body), [], 'The request body must be JSON in UTF-8');
+    },
+  );
 
   test('a string in which the gateway replaced bytes that are not UTF-8 is INVALID_ARGUMENT: two ids would become one', async () => {
-    const handedOver = (bytes: Buffer) => send(echo, eventOf(bytes.toString(), { 'content-length': String(bytes.length) }));
+    const handedOver = (bytes: Buffer) =>
+      send(echo, eventOf(bytes.toString(), { 'content-length': String(bytes.length) }));
     for (const bytes of [[0xff], [0xfe], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xe2, 0x82]]) {
       const body = Buffer.concat([Buffer.from('{"data":{"id":"'), Buffer.from(bytes), Buffer.from('"}}')]);
-      expectRefused(await handedOver(body), [], /^The request body must be JSON in UTF-8.*: it has bytes that are not UTF-8$/);
+      expectRefused(
+        await handedOver(body),
+        [],
+        /^The request body must be JSON in UTF-8.*: it has bytes that are not UTF-8$/,
+      );
     }
     expect((await handedOver(Buffer.from('{"data":{"id":"\ufffd"}}'))).body.result.data).toEqual({ id: '\ufffd' });
   });
@@ -112,23 +137,41 @@ describe('the body of a request', () => {
     ['gzip with its header', gzipSync(json), { 'content-encoding': 'gzip' }, /it is compressed with gzip$/],
     ['Brotli', brotliCompressSync(json), { 'content-encoding': 'br' }, /its content-encoding is br$/],
   ])('in %s is INVALID_ARGUMENT, and the message names the encoding', async (_what, bytes, headers, message) => {
-    for (const event of [eventOf(bytes.toString('base64'), headers, { isBase64Encoded: true }), eventOf(bytes.toString(), { ...headers, 'content-length': String(bytes.length) })]) {
+    for (const event of [
+      eventOf(bytes.toString('base64'), headers, { isBase64Encoded: true }),
+      eventOf(bytes.toString(), { ...headers, 'content-length': String(bytes.length) }),
+    ]) {
       expectRefused(await send(echo, event), [], message);
     }
   });
 
   test('nested 128 levels deep is read, and deeper is INVALID_ARGUMENT, however deep', async () => {
-    const nested = (levels: number, [open, close] = ['[', ']']) => `{"data":{"a":${open!.repeat(levels - 2)}${close!.repeat(levels - 2)}}}`;
+    const nested = (levels: number, [open, close] = ['[', ']']) =>
+      `{"data":{"a":${open!.repeat(levels - 2)}${close!.repeat(levels - 2)}}}`;
     const counting = testHandler({ run: async () => ({ data: 'read' }) });
     expect((await sendBody(nested(128), counting)).body.result.data).toBe('read');
-    for (const levels of [129, 6_000, 100_000, 2_500_000]) expectRefused(await sendBody(nested(levels), counting), [], 'The request body must not be nested deeper than 128 levels');
-    expectRefused(await sendBody(nested(6_000, ['{"a":', '}']).replace('{}', '{"a":1}'), counting), [], 'nested deeper');
+    for (const levels of [129, 6_000, 100_000, 2_500_000])
+      expectRefused(
+        await sendBody(nested(levels), counting),
+        [],
+        'The request body must not be nested deeper than 128 levels',
+      );
+    expectRefused(
+      await sendBody(nested(6_000, ['{"a":', '}']).replace('{}', '{"a":1}'), counting),
+      [],
+      'nested deeper',
+    );
     const open = testHandler({ input: z.object({ a: z.unknown() }) });
     expectRefused(await sendBody(nested(6_000), open), [], 'nested deeper');
   });
 
   test('with brackets in its texts, or side by side, is not nested deeply', async () => {
-    for (const data of [{ a: '['.repeat(1_000) }, { a: '\\"[{'.repeat(1_000) }, { a: Array.from({ length: 1_000 }, () => [{}]) }, { ['"\\['.repeat(200)]: ['\\', '"', '[{"'] }]) {
+    for (const data of [
+      { a: '['.repeat(1_000) },
+      { a: '\\"[{'.repeat(1_000) },
+      { a: Array.from({ length: 1_000 }, () => [{}]) },
+      { ['"\\['.repeat(200)]: ['\\', '"', '[{"'] },
+    ]) {
       expect((await post(echo, {}, data)).body.result.data).toEqual(data);
     }
   });
@@ -141,9 +184,19 @@ describe('the body of a request', () => {
   });
 
   test('design 4: no text whatever is a fault: it is read or refused', async () => {
-    await fc.assert(fc.asyncProperty(fc.oneof(fc.string({ unit: 'binary' }), fc.json(), fc.json().map((json) => `{"data":${json}}`)), async (body) => {
-      expect([200, 400]).toContain((await sendBody(body)).status);
-    }), { numRuns: 300 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          fc.string({ unit: 'binary' }),
+          fc.json(),
+          fc.json().map((json) => `{"data":${json}}`),
+        ),
+        async (body) => {
+          expect([200, 400]).toContain((await sendBody(body)).status);
+        },
+      ),
+      { numRuns: 300 },
+    );
   });
 });
 
@@ -174,7 +227,11 @@ describe('the answer', () => {
     'strict-transport-security': 'max-age=31536000; includeSubDomains',
     'referrer-policy': 'no-referrer',
   };
-  const failing = testHandler({ run: async () => { throw new Error('broken'); } });
+  const failing = testHandler({
+    run: async () => {
+      throw new Error('broken');
+    },
+  });
 
   test.each([
     ['a success', 200, () => send(echo, eventOf('{"data":{}}'))],
@@ -187,7 +244,11 @@ describe('the answer', () => {
     expect(answer.headers).toMatchObject(security);
   });
 
-  test.each([['a success', '{"data":{}}'], ['a refusal', '[]'], ['a fault', '{"data":{}}']])('design 4: %s carries the request\'s id', async (what, body) => {
+  test.each([
+    ['a success', '{"data":{}}'],
+    ['a refusal', '[]'],
+    ['a fault', '{"data":{}}'],
+  ])("design 4: %s carries the request's id", async (what, body) => {
     const event = eventOf(body);
     const { headers } = await send(what === 'a fault' ? failing : echo, event);
     expect(headers['x-request-id']).toBe(event.requestContext.requestId);
@@ -199,17 +260,24 @@ describe('the answer', () => {
   });
 
   test('design 4: an answer of up to 5 MB is given, a larger one is INVALID_ARGUMENT naming what narrows it', async () => {
-    const sized = (length: number, narrowBy?: string) => testHandler({ ...(narrowBy && { narrowBy }), run: async () => ({ data: 'x'.repeat(length) }) });
+    const sized = (length: number, narrowBy?: string) =>
+      testHandler({ ...(narrowBy && { narrowBy }), run: async () => ({ data: 'x'.repeat(length) }) });
     const overhead = Buffer.byteLength('{"result":{"status":"success","message":"Echoed.","data":""}}');
     expect((await post(sized(5_000_000 - overhead), {}, {})).status).toBe(200);
-    expectRefused(await post(sized(5_000_001 - overhead, 'pageSize'), {}, {}), ['pageSize'], /larger than 5000000 bytes: ask for fewer pageSize$/);
+    expectRefused(
+      await post(sized(5_000_001 - overhead, 'pageSize'), {}, {}),
+      ['pageSize'],
+      /larger than 5000000 bytes: ask for fewer pageSize$/,
+    );
     expectRefused(await post(sized(5_000_001 - overhead), {}, {}), [], /larger than 5000000 bytes$/);
   });
 
   test('an answer of 4.5 MB is given whatever characters it has: Lambda would escape quotes and backslashes', async () => {
     for (const text of ['x', '"', '\\', '\u0000', '\n', '\u20ac', '\u{1f600}', '\ud800']) {
       const data = text.repeat(4_500_000 / Buffer.byteLength(JSON.stringify(text).slice(1, -1)));
-      const result = await testHandler({ run: async () => ({ data }) })(eventOf('{"data":{}}'), { awsRequestId: randomUUID() } as never);
+      const result = await testHandler({ run: async () => ({ data }) })(eventOf('{"data":{}}'), {
+        awsRequestId: randomUUID(),
+      } as never);
       expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(6_291_456);
       const body = result.isBase64Encoded ? Buffer.from(result.body!, 'base64').toString() : result.body!;
       expect(JSON.parse(body).result.data === data).toBe(true);
@@ -218,15 +286,24 @@ describe('the answer', () => {
 
   test('an answer that Lambda cannot carry is INVALID_ARGUMENT in the envelope', async () => {
     const quotes = testHandler({ narrowBy: 'ids', run: async () => ({ data: '"'.repeat(2_450_000) }) });
-    expectRefused(await post(quotes, {}, {}), ['ids'], /^The answer would be larger than Lambda can carry.*: ask for fewer ids$/);
+    expectRefused(
+      await post(quotes, {}, {}),
+      ['ids'],
+      /^The answer would be larger than Lambda can carry.*: ask for fewer ids$/,
+    );
   });
 
   test('a refusal stays small when it speaks of names that the request has', async () => {
     const known = testHandler({ input: z.object({ a: z.record(z.string(), z.string()) }) });
-    const refused = await known(eventOf(JSON.stringify({ data: { a: { ['"'.repeat(2_000_000)]: 1 } } })), { awsRequestId: randomUUID() } as never);
+    const refused = await known(eventOf(JSON.stringify({ data: { a: { ['"'.repeat(2_000_000)]: 1 } } })), {
+      awsRequestId: randomUUID(),
+    } as never);
     expect(refused.statusCode).toBe(400);
     expect(refused.body!.length).toBeLessThan(200_000);
-    expect(JSON.parse(refused.body!).error).toMatchObject({ status: 'INVALID_ARGUMENT', message: expect.stringMatching(/^a\."+\.\.\.$/) });
+    expect(JSON.parse(refused.body!).error).toMatchObject({
+      status: 'INVALID_ARGUMENT',
+      message: expect.stringMatching(/^a\."+\.\.\.$/),
+    });
   });
 
   test('design 4: an unknown path, or another method, is NOT_FOUND in the envelope', async () => {
@@ -234,6 +311,11 @@ describe('the answer', () => {
     const http = { ...event.requestContext.http, method: 'GET', path: `/v9/${'x'.repeat(500)}` };
     const { status, body } = await send(unmatched, { ...event, requestContext: { ...event.requestContext, http } });
     expect(status).toBe(404);
-    expect(body).toEqual({ error: { status: 'NOT_FOUND', message: `There is no endpoint GET /v9/${'x'.repeat(196)}. Every endpoint is called with POST; the reference is at GET /docs.` } });
+    expect(body).toEqual({
+      error: {
+        status: 'NOT_FOUND',
+        message: `There is no endpoint GET /v9/${'x'.repeat(196)}. Every endpoint is called with POST; the reference is at GET /docs.`,
+      },
+    });
   });
 });

@@ -11,33 +11,64 @@ beforeAll(() => {
   process.env.POWERTOOLS_METRICS_DISABLED = 'true';
 });
 
-const throwing = (error: unknown) => testHandler({ run: async () => { throw error; } });
-const named = (name: string, cause?: unknown) => Object.assign(new Error('from AWS', cause === undefined ? undefined : { cause }), { name });
+const throwing = (error: unknown) =>
+  testHandler({
+    run: async () => {
+      throw error;
+    },
+  });
+const named = (name: string, cause?: unknown) =>
+  Object.assign(new Error('from AWS', cause === undefined ? undefined : { cause }), { name });
 
 describe('what the caller is told', () => {
   const http: Record<ErrorStatus, number> = {
-    INVALID_ARGUMENT: 400, FAILED_PRECONDITION: 400, PERMISSION_DENIED: 403, NOT_FOUND: 404, ALREADY_EXISTS: 409, ABORTED: 409,
-    RESOURCE_EXHAUSTED: 429, INTERNAL: 500, UNAVAILABLE: 503, DEADLINE_EXCEEDED: 504,
+    INVALID_ARGUMENT: 400,
+    FAILED_PRECONDITION: 400,
+    PERMISSION_DENIED: 403,
+    NOT_FOUND: 404,
+    ALREADY_EXISTS: 409,
+    ABORTED: 409,
+    RESOURCE_EXHAUSTED: 429,
+    INTERNAL: 500,
+    UNAVAILABLE: 503,
+    DEADLINE_EXCEEDED: 504,
   };
 
-  test.each(Object.entries(http) as [ErrorStatus, number][])('design 4: %s is HTTP %i, with status and message and nothing else', async (status, code) => {
-    const answer = await post(throwing(new ApiError(status, 'What went wrong.')), {}, {});
-    expect(answer.status).toBe(code);
-    expect(answer.body).toEqual({ error: { status, message: 'What went wrong.' } });
-  });
+  test.each(Object.entries(http) as [ErrorStatus, number][])(
+    'design 4: %s is HTTP %i, with status and message and nothing else',
+    async (status, code) => {
+      const answer = await post(throwing(new ApiError(status, 'What went wrong.')), {}, {});
+      expect(answer.status).toBe(code);
+      expect(answer.body).toEqual({ error: { status, message: 'What went wrong.' } });
+    },
+  );
 
   test('design 4: the catalogue has these and no other', () => {
-    expect(Object.fromEntries(Object.entries(errorCatalogue).map(([status, entry]) => [status, entry.http]))).toEqual(http);
+    expect(Object.fromEntries(Object.entries(errorCatalogue).map(([status, entry]) => [status, entry.http]))).toEqual(
+      http,
+    );
   });
 
   test('spec 4.1: details are part of the answer, the cause is not', async () => {
-    const error = new ApiError('NOT_FOUND', 'Gone.', { details: { ada: { errorCode: 'does_not_exist' } }, cause: new Error('secret') });
-    expect((await post(throwing(error), {}, {})).body).toEqual({ error: { status: 'NOT_FOUND', message: 'Gone.', details: { ada: { errorCode: 'does_not_exist' } } } });
+    const error = new ApiError('NOT_FOUND', 'Gone.', {
+      details: { ada: { errorCode: 'does_not_exist' } },
+      cause: new Error('secret'),
+    });
+    expect((await post(throwing(error), {}, {})).body).toEqual({
+      error: { status: 'NOT_FOUND', message: 'Gone.', details: { ada: { errorCode: 'does_not_exist' } } },
+    });
   });
 
   test('design 4: the first of several problems is the message, all are in details.issues', async () => {
-    const issues = [{ path: ['a'], code: 'x', message: 'a is wrong' }, { path: ['b', 0], code: 'y', message: 'b[0] is wrong' }] as const;
-    const { body } = await post(throwing(invalid({ ...issues[0], path: ['a'] }, { ...issues[1], path: ['b', 0] })), {}, {});
+    const issues = [
+      { path: ['a'], code: 'x', message: 'a is wrong' },
+      { path: ['b', 0], code: 'y', message: 'b[0] is wrong' },
+    ] as const;
+    const { body } = await post(
+      throwing(invalid({ ...issues[0], path: ['a'] }, { ...issues[1], path: ['b', 0] })),
+      {},
+      {},
+    );
     expect(body.error).toEqual({ status: 'INVALID_ARGUMENT', message: 'a is wrong', details: { issues } });
   });
 
@@ -47,33 +78,68 @@ describe('what the caller is told', () => {
     ['an access that is denied', named('AccessDeniedException')],
     ['a bug', new TypeError("Cannot read properties of undefined (reading 'x')")],
     ['an error with a status of its own', Object.assign(new Error('x'), { status: 'NOT_FOUND', statusCode: 404 })],
-  ])('design 4: %s is INTERNAL, which says nothing but the request\'s id', async (_what, error) => {
+  ])("design 4: %s is INTERNAL, which says nothing but the request's id", async (_what, error) => {
     const event = eventOf('{"data":{}}');
     const { status, body } = await send(throwing(error), event);
     expect(status).toBe(500);
-    expect(body).toEqual({ error: { status: 'INTERNAL', message: `Internal error. Quote the request id ${event.requestContext.requestId}.` } });
+    expect(body).toEqual({
+      error: { status: 'INTERNAL', message: `Internal error. Quote the request id ${event.requestContext.requestId}.` },
+    });
   });
 
   test.each([
-    'ProvisionedThroughputExceededException', 'ThrottlingException', 'RequestLimitExceeded', 'TooManyRequestsException', 'ThrottlingError',
-    'InternalServerError', 'ServiceUnavailable', 'TransactionInProgressException', 'TimeoutError', 'RequestTimeout',
+    'ProvisionedThroughputExceededException',
+    'ThrottlingException',
+    'RequestLimitExceeded',
+    'TooManyRequestsException',
+    'ThrottlingError',
+    'InternalServerError',
+    'ServiceUnavailable',
+    'TransactionInProgressException',
+    'TimeoutError',
+    'RequestTimeout',
   ])('design 4: %s of AWS is UNAVAILABLE, also as the cause of another error', async (name) => {
     const direct = await post(throwing(named(name)), {}, {});
     expect(direct.status).toBe(503);
-    expect(direct.body.error).toEqual({ status: 'UNAVAILABLE', message: 'The service is not available for a moment. Send the request again.' });
-    expect((await post(throwing(new Error('wrapped', { cause: new Error('twice', { cause: named(name) }) })), {}, {})).status).toBe(503);
+    expect(direct.body.error).toEqual({
+      status: 'UNAVAILABLE',
+      message: 'The service is not available for a moment. Send the request again.',
+    });
+    expect(
+      (await post(throwing(new Error('wrapped', { cause: new Error('twice', { cause: named(name) }) })), {}, {}))
+        .status,
+    ).toBe(503);
   });
 
   test.each([
-    ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'].map((code) => [`a connection that fails with ${code}`, { code }] as const),
-    ['an error of its own that AWS answers, under whatever name', { name: 'InternalServiceError', $metadata: { httpStatusCode: 500 } }],
+    ...[
+      'ECONNREFUSED',
+      'ECONNRESET',
+      'EPIPE',
+      'ETIMEDOUT',
+      'EHOSTUNREACH',
+      'ENETUNREACH',
+      'ENOTFOUND',
+      'EAI_AGAIN',
+    ].map((code) => [`a connection that fails with ${code}`, { code }] as const),
+    [
+      'an error of its own that AWS answers, under whatever name',
+      { name: 'InternalServiceError', $metadata: { httpStatusCode: 500 } },
+    ],
     ['an answer of something before AWS', { name: 'Unknown', $metadata: { httpStatusCode: 502 } }],
   ])('design 4: %s is UNAVAILABLE', async (_what, fields) => {
-    expect((await post(throwing(Object.assign(new Error('x'), fields)), {}, {})).body.error).toMatchObject({ status: 'UNAVAILABLE' });
+    expect((await post(throwing(Object.assign(new Error('x'), fields)), {}, {})).body.error).toMatchObject({
+      status: 'UNAVAILABLE',
+    });
   });
 
-  test.each([['ERR_INVALID_ARG_TYPE', { code: 'ERR_INVALID_ARG_TYPE' }], ['a refusal of AWS', { name: 'ValidationException', $metadata: { httpStatusCode: 400 } }]])('design 4: %s is INTERNAL', async (_what, fields) => {
-    expect((await post(throwing(Object.assign(new Error('x'), fields)), {}, {})).body.error).toMatchObject({ status: 'INTERNAL' });
+  test.each([
+    ['ERR_INVALID_ARG_TYPE', { code: 'ERR_INVALID_ARG_TYPE' }],
+    ['a refusal of AWS', { name: 'ValidationException', $metadata: { httpStatusCode: 400 } }],
+  ])('design 4: %s is INTERNAL', async (_what, fields) => {
+    expect((await post(throwing(Object.assign(new Error('x'), fields)), {}, {})).body.error).toMatchObject({
+      status: 'INTERNAL',
+    });
   });
 
   test('conventions: an answer meant for the caller is found as the cause of another error', () => {
@@ -87,19 +153,32 @@ describe('what the caller is told', () => {
     expect(toApiError(error, 'id').status).toBe('INTERNAL');
   });
 
-  test.each([['a text', 'text'], ['nothing', undefined], ['null', null], ['an object', { status: 'NOT_FOUND' }]])('conventions: %s that is thrown is INTERNAL', (_what, thrown) => {
-    expect(toApiError(thrown, 'id')).toMatchObject({ status: 'INTERNAL', message: 'Internal error. Quote the request id id.' });
+  test.each([
+    ['a text', 'text'],
+    ['nothing', undefined],
+    ['null', null],
+    ['an object', { status: 'NOT_FOUND' }],
+  ])('conventions: %s that is thrown is INTERNAL', (_what, thrown) => {
+    expect(toApiError(thrown, 'id')).toMatchObject({
+      status: 'INTERNAL',
+      message: 'Internal error. Quote the request id id.',
+    });
   });
 });
 
 describe('the deadline', () => {
-  const contextWith = (remaining: number) => ({ awsRequestId: randomUUID(), getRemainingTimeInMillis: () => remaining }) as Context;
+  const contextWith = (remaining: number) =>
+    ({ awsRequestId: randomUUID(), getRemainingTimeInMillis: () => remaining }) as Context;
   const call = async (handler: ReturnType<typeof testHandler>, remaining: number) => {
     const result = await handler(eventOf('{"data":{}}'), contextWith(remaining));
-    return { status: result.statusCode, body: JSON.parse(result.body ?? '') as { error?: unknown }, headers: result.headers };
+    return {
+      status: result.statusCode,
+      body: JSON.parse(result.body ?? '') as { error?: unknown },
+      headers: result.headers,
+    };
   };
 
-  test('design 4: a call that lasts until 500 ms before the function\'s end is DEADLINE_EXCEEDED, with all headers', async () => {
+  test("design 4: a call that lasts until 500 ms before the function's end is DEADLINE_EXCEEDED, with all headers", async () => {
     const never = testHandler({ run: () => new Promise(() => undefined) });
     const started = performance.now();
     // However late a busy machine looks at its timers, it runs them in their order.
@@ -110,7 +189,12 @@ describe('the deadline', () => {
     expect(over).toBe(false);
     expect(performance.now() - started).toBeGreaterThanOrEqual(25);
     expect(status).toBe(504);
-    expect(body).toEqual({ error: { status: 'DEADLINE_EXCEEDED', message: 'The request took too long. Its effect may or may not have happened.' } });
+    expect(body).toEqual({
+      error: {
+        status: 'DEADLINE_EXCEEDED',
+        message: 'The request took too long. Its effect may or may not have happened.',
+      },
+    });
     expect(headers).toMatchObject({ 'x-request-id': expect.any(String), 'x-content-type-options': 'nosniff' });
   });
 

@@ -24,10 +24,14 @@ beforeAll(() => {
 beforeEach(() => {
   lines = [];
   for (const method of ['debug', 'info', 'warn', 'error', 'log'] as const) {
-    jest.spyOn(console, method).mockImplementation((text: unknown) => { lines.push(JSON.parse(String(text)) as Record<string, any>); });
+    jest.spyOn(console, method).mockImplementation((text: unknown) => {
+      lines.push(JSON.parse(String(text)) as Record<string, any>);
+    });
   }
 });
-afterEach(() => { jest.restoreAllMocks(); });
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 const accessLines = () => lines.filter(({ message }) => message === 'request');
 const metrics = () => lines.filter((line) => '_aws' in line);
@@ -36,18 +40,38 @@ const metrics = () => lines.filter((line) => '_aws' in line);
 function authenticated(run: () => Promise<unknown>, kind: 'read' | 'write' = 'read') {
   const table = {
     get: async (_entity: unknown, { apiKey }: { apiKey: string }) =>
-      (apiKey === 'key_a' ? { apiKey, workspaceId: 'ws', tokenHashes: [tokenHash(SECRET)], pageKey: new Uint8Array(32), createdAt: 0 } : undefined),
+      apiKey === 'key_a'
+        ? { apiKey, workspaceId: 'ws', tokenHashes: [tokenHash(SECRET)], pageKey: new Uint8Array(32), createdAt: 0 }
+        : undefined,
     putIf: async () => 'done',
   } as unknown as Table;
   jest.spyOn(credentials, 'open').mockReturnValue(new Credentials(table));
   jest.spyOn(idempotency, 'open').mockReturnValue(new Idempotency(table));
-  jest.spyOn(rateBuckets, 'open').mockReturnValue(new RateBuckets(table, { read: limit, write: limit, expensive: limit }));
-  return toLambda(defineEndpoint({
-    path: '/v2/tests/log', summary: 'Log', auth: 'apiKey', kind, input: z.object({}), output: z.looseObject({}), message: 'Logged.', errors: [], uses: {}, impact: 'none',
-    example: { data: {}, result: {} },
-  }, async () => (await run()) as Record<string, unknown>), { SERVICE_NAME: 'svc' });
+  jest
+    .spyOn(rateBuckets, 'open')
+    .mockReturnValue(new RateBuckets(table, { read: limit, write: limit, expensive: limit }));
+  return toLambda(
+    defineEndpoint(
+      {
+        path: '/v2/tests/log',
+        summary: 'Log',
+        auth: 'apiKey',
+        kind,
+        input: z.object({}),
+        output: z.looseObject({}),
+        message: 'Logged.',
+        errors: [],
+        uses: {},
+        impact: 'none',
+        example: { data: {}, result: {} },
+      },
+      async () => (await run()) as Record<string, unknown>,
+    ),
+    { SERVICE_NAME: 'svc' },
+  );
 }
-const withKey = (body = '{"data":{}}', more: Record<string, string> = {}) => eventOf(body, { 'x-svc-api-key': 'key_a', 'x-svc-auth-token': SECRET, ...more });
+const withKey = (body = '{"data":{}}', more: Record<string, string> = {}) =>
+  eventOf(body, { 'x-svc-api-key': 'key_a', 'x-svc-auth-token': SECRET, ...more });
 
 describe('the access log', () => {
   // Before all others, which would be the first request of this process.
@@ -58,74 +82,156 @@ describe('the access log', () => {
 
   test('design 11: every request has one line: endpoint, request id, tenant, status, duration', async () => {
     const event = withKey();
-    await send(authenticated(async () => ({ data: 1 })), event);
-    expect(accessLines()).toEqual([expect.objectContaining({
-      level: 'INFO', service: 'svc', endpoint: 'v2.tests.log', requestId: event.requestContext.requestId, lambdaRequestId: expect.any(String),
-      tenant: 'key_a', status: 200, method: 'POST', durationMs: expect.any(Number), coldStart: expect.any(Boolean),
-    })]);
+    await send(
+      authenticated(async () => ({ data: 1 })),
+      event,
+    );
+    expect(accessLines()).toEqual([
+      expect.objectContaining({
+        level: 'INFO',
+        service: 'svc',
+        endpoint: 'v2.tests.log',
+        requestId: event.requestContext.requestId,
+        lambdaRequestId: expect.any(String),
+        tenant: 'key_a',
+        status: 200,
+        method: 'POST',
+        durationMs: expect.any(Number),
+        coldStart: expect.any(Boolean),
+      }),
+    ]);
     expect(accessLines()[0]).not.toHaveProperty('errorStatus');
     expect(metrics()).toEqual([]);
   });
 
   test('conventions: what the caller did wrong is a line at level info, with its status', async () => {
-    await send(authenticated(async () => { throw new ApiError('NOT_FOUND', 'Gone.', { cause: new Error('the cause') }); }), withKey());
-    expect(accessLines()).toEqual([expect.objectContaining({ level: 'INFO', status: 404, errorStatus: 'NOT_FOUND', tenant: 'key_a' })]);
+    await send(
+      authenticated(async () => {
+        throw new ApiError('NOT_FOUND', 'Gone.', { cause: new Error('the cause') });
+      }),
+      withKey(),
+    );
+    expect(accessLines()).toEqual([
+      expect.objectContaining({ level: 'INFO', status: 404, errorStatus: 'NOT_FOUND', tenant: 'key_a' }),
+    ]);
     expect(accessLines()[0]).not.toHaveProperty('error');
     expect(metrics()).toEqual([]);
   });
 
   test('conventions: a request that is not let in is logged without a tenant', async () => {
-    await send(authenticated(async () => ({})), eventOf('{"data":{}}', { 'x-svc-api-key': 'key_b', 'x-svc-auth-token': SECRET }));
-    expect(accessLines()).toEqual([expect.objectContaining({ level: 'INFO', status: 403, errorStatus: 'PERMISSION_DENIED' })]);
+    await send(
+      authenticated(async () => ({})),
+      eventOf('{"data":{}}', { 'x-svc-api-key': 'key_b', 'x-svc-auth-token': SECRET }),
+    );
+    expect(accessLines()).toEqual([
+      expect.objectContaining({ level: 'INFO', status: 403, errorStatus: 'PERMISSION_DENIED' }),
+    ]);
     expect(accessLines()[0]).not.toHaveProperty('tenant');
   });
 
-  test('design 4: a fault is a line at level error with its cause, and counts one in the family\'s metric', async () => {
-    await send(authenticated(async () => { throw new Error('outer', { cause: new Error('inner') }); }), withKey());
-    expect(accessLines()).toEqual([expect.objectContaining({
-      level: 'ERROR', status: 500, errorStatus: 'INTERNAL', error: expect.objectContaining({ message: 'outer', cause: expect.objectContaining({ message: 'inner' }) }),
-    })]);
+  test("design 4: a fault is a line at level error with its cause, and counts one in the family's metric", async () => {
+    await send(
+      authenticated(async () => {
+        throw new Error('outer', { cause: new Error('inner') });
+      }),
+      withKey(),
+    );
+    expect(accessLines()).toEqual([
+      expect.objectContaining({
+        level: 'ERROR',
+        status: 500,
+        errorStatus: 'INTERNAL',
+        error: expect.objectContaining({ message: 'outer', cause: expect.objectContaining({ message: 'inner' }) }),
+      }),
+    ]);
     expect(metrics()).toEqual([expect.objectContaining({ service: 'svc', family: 'v2/tests', Faults: 1 })]);
   });
 
   test('design 4: a fault that an endpoint declares itself is logged with its cause, also under an Idempotency-Key', async () => {
     for (const headers of [{}, { 'idempotency-key': 'k' }] as Record<string, string>[]) {
       lines = [];
-      const unavailable = authenticated(async () => { throw new ApiError('UNAVAILABLE', 'Later.', { cause: new Error('the provider is away') }); }, 'write');
-      expect((await send(unavailable, withKey(undefined, headers))).body.error).toEqual({ status: 'UNAVAILABLE', message: 'Later.' });
-      expect(accessLines()).toEqual([expect.objectContaining({ level: 'ERROR', status: 503, errorStatus: 'UNAVAILABLE', error: expect.objectContaining({ message: 'the provider is away' }) })]);
+      const unavailable = authenticated(async () => {
+        throw new ApiError('UNAVAILABLE', 'Later.', { cause: new Error('the provider is away') });
+      }, 'write');
+      expect((await send(unavailable, withKey(undefined, headers))).body.error).toEqual({
+        status: 'UNAVAILABLE',
+        message: 'Later.',
+      });
+      expect(accessLines()).toEqual([
+        expect.objectContaining({
+          level: 'ERROR',
+          status: 503,
+          errorStatus: 'UNAVAILABLE',
+          error: expect.objectContaining({ message: 'the provider is away' }),
+        }),
+      ]);
     }
   });
 
   test('design 4: a refusal under an Idempotency-Key has its status in the log like any other', async () => {
-    const missing = authenticated(async () => { throw new ApiError('NOT_FOUND', 'Gone.'); }, 'write');
+    const missing = authenticated(async () => {
+      throw new ApiError('NOT_FOUND', 'Gone.');
+    }, 'write');
     await send(missing, withKey(undefined, { 'idempotency-key': 'k' }));
     expect(accessLines()).toEqual([expect.objectContaining({ status: 404, errorStatus: 'NOT_FOUND' })]);
   });
 
   test('conventions: neither body nor headers nor answers are ever logged', async () => {
     const body = `{"data":{"password":"${SECRET}"}}`;
-    const headers = { authorization: SECRET, cookie: SECRET, 'x-svc-workspace-auth-token': SECRET, 'user-agent': SECRET };
+    const headers = {
+      authorization: SECRET,
+      cookie: SECRET,
+      'x-svc-workspace-auth-token': SECRET,
+      'user-agent': SECRET,
+    };
     const query = { rawQueryString: `token=${SECRET}`, rawPath: `/v2/${SECRET}` };
-    await send(authenticated(async () => ({ data: SECRET })), { ...withKey(body, headers), ...query });
-    await send(authenticated(async () => { throw new ApiError('INVALID_ARGUMENT', SECRET, { details: { SECRET } }); }), withKey(body, headers));
-    await send(authenticated(async () => { throw new Error('fault'); }), withKey(body, headers));
-    await send(authenticated(async () => ({})), withKey(`not json ${SECRET}`, headers));
-    await send(authenticated(async () => ({})), eventOf(body, { ...headers, 'x-svc-api-key': SECRET, 'x-svc-auth-token': SECRET }));
-    await send(testHandler({ input: z.object({ a: z.string() }) }), eventOf(`{"data":{"a":[${JSON.stringify(SECRET)}]}}`, headers));
+    await send(
+      authenticated(async () => ({ data: SECRET })),
+      { ...withKey(body, headers), ...query },
+    );
+    await send(
+      authenticated(async () => {
+        throw new ApiError('INVALID_ARGUMENT', SECRET, { details: { SECRET } });
+      }),
+      withKey(body, headers),
+    );
+    await send(
+      authenticated(async () => {
+        throw new Error('fault');
+      }),
+      withKey(body, headers),
+    );
+    await send(
+      authenticated(async () => ({})),
+      withKey(`not json ${SECRET}`, headers),
+    );
+    await send(
+      authenticated(async () => ({})),
+      eventOf(body, { ...headers, 'x-svc-api-key': SECRET, 'x-svc-auth-token': SECRET }),
+    );
+    await send(
+      testHandler({ input: z.object({ a: z.string() }) }),
+      eventOf(`{"data":{"a":[${JSON.stringify(SECRET)}]}}`, headers),
+    );
     expect(accessLines().map(({ status }) => status)).toEqual([200, 400, 500, 400, 403, 400]);
     expect(JSON.stringify(lines)).not.toContain(SECRET);
   });
 
-  test('design 11: an endpoint\'s own lines carry the request\'s keys, and requests at once do not mix', async () => {
-    const both = testHandler({ run: async ({ input, log }) => {
-      await new Promise((resolve) => setTimeout(resolve, input.delay as number));
-      log.warn('halfway', { delay: input.delay });
-      return {};
-    } });
+  test("design 11: an endpoint's own lines carry the request's keys, and requests at once do not mix", async () => {
+    const both = testHandler({
+      run: async ({ input, log }) => {
+        await new Promise((resolve) => setTimeout(resolve, input.delay as number));
+        log.warn('halfway', { delay: input.delay });
+        return {};
+      },
+    });
     const events = [20, 5].map((delay) => eventOf(JSON.stringify({ data: { delay } })));
     await Promise.all(events.map((event) => send(both, event)));
-    expect(lines.filter(({ message }) => message === 'halfway').map(({ delay, requestId, level }) => ({ delay, requestId, level }))).toEqual([
+    expect(
+      lines
+        .filter(({ message }) => message === 'halfway')
+        .map(({ delay, requestId, level }) => ({ delay, requestId, level })),
+    ).toEqual([
       { delay: 5, requestId: events[1]?.requestContext.requestId, level: 'WARN' },
       { delay: 20, requestId: events[0]?.requestContext.requestId, level: 'WARN' },
     ]);

@@ -1,11 +1,24 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
 import { fieldName } from '../../../lib/http/validate.ts';
-import { Id, limits, list, Name, OpenObject, optional, PageSize, PageToken, Text, UnixSeconds } from '../../../lib/shared/schema.ts';
+import {
+  Id,
+  limits,
+  list,
+  Name,
+  OpenObject,
+  optional,
+  PageSize,
+  PageToken,
+  Text,
+  UnixSeconds,
+} from '../../../lib/shared/schema.ts';
 import { testHandler } from '../../support/endpoint.ts';
 import { post } from '../../support/requests.ts';
 
-beforeAll(() => { process.env.POWERTOOLS_LOG_LEVEL = 'SILENT'; });
+beforeAll(() => {
+  process.env.POWERTOOLS_LOG_LEVEL = 'SILENT';
+});
 
 const schema = z.object({
   id: Id,
@@ -23,7 +36,9 @@ const schema = z.object({
   expiresAt: optional(UnixSeconds),
 });
 const echo = testHandler({ input: schema });
-const issuesOf = async (data: unknown) => (await post(echo, {}, data)).body.error?.details.issues as { path: unknown[]; code: string; message: string }[] | undefined;
+const issuesOf = async (data: unknown) =>
+  (await post(echo, {}, data)).body.error?.details.issues as
+    { path: unknown[]; code: string; message: string }[] | undefined;
 const messagesOf = async (data: unknown) => (await issuesOf(data))?.map(({ message }) => message);
 
 describe('messages name the field', () => {
@@ -46,9 +61,21 @@ describe('messages name the field', () => {
     ['a field of an item', { folders: [{ folderId: 'a' }, { folderId: '' }] }, 'folders[1].folderId must not be empty'],
     ['a missing field of an item', { folders: [{}] }, 'folders[0].folderId is required'],
     ['a field of an object in an object', { owner: { address: { city: 3 } } }, 'owner.address.city must be a string'],
-    ['an object that is too large', { metadata: { a: 'x'.repeat(65_536) } }, 'metadata must be at most 65536 bytes as JSON'],
-    ['an object that is too deep', { metadata: JSON.parse(`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`) as unknown }, 'metadata must be nested at most 32 levels deep'],
-    ['a time in milliseconds where seconds are meant', { expiresAt: 1_800_000_000_000 }, 'expiresAt must be at most 99999999999'],
+    [
+      'an object that is too large',
+      { metadata: { a: 'x'.repeat(65_536) } },
+      'metadata must be at most 65536 bytes as JSON',
+    ],
+    [
+      'an object that is too deep',
+      { metadata: JSON.parse(`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`) as unknown },
+      'metadata must be nested at most 32 levels deep',
+    ],
+    [
+      'a time in milliseconds where seconds are meant',
+      { expiresAt: 1_800_000_000_000 },
+      'expiresAt must be at most 99999999999',
+    ],
   ])('design 4: %s', async (_what, data, message) => {
     const { status, body } = await post(echo, {}, { id: 'x', ...data });
     expect(status).toBe(400);
@@ -79,7 +106,7 @@ describe('messages name the field', () => {
     expect(await messagesOf({ id: 'x', tags: [1, 2, 3, 4] })).toEqual(['tags must have at most 3 items']);
   });
 
-  test('design 4: a field\'s name is written as code would write it', () => {
+  test("design 4: a field's name is written as code would write it", () => {
     expect(fieldName([])).toBe('data');
     expect(fieldName(['folders', 3, 'folderId'])).toBe('folders[3].folderId');
     expect(fieldName(['a', 0, 1])).toBe('a[0][1]');
@@ -92,7 +119,12 @@ describe('a union', () => {
       at: optional(z.union([z.int().min(0), z.iso.datetime()])),
       status: optional(z.union([Id, z.object({ id: Id, label: Name })])),
       value: optional(z.union([z.string(), z.number(), z.boolean()])),
-      auth: optional(z.discriminatedUnion('type', [z.object({ type: z.literal('none') }), z.object({ type: z.literal('bearer'), token: Name })])),
+      auth: optional(
+        z.discriminatedUnion('type', [
+          z.object({ type: z.literal('none') }),
+          z.object({ type: z.literal('bearer'), token: Name }),
+        ]),
+      ),
       own: optional(z.union([z.string(), z.number()], { error: 'must be a name or a number' })),
       must: z.union([z.string(), z.number()]),
     }),
@@ -102,10 +134,30 @@ describe('a union', () => {
     ['of a range and a format', { at: true }, 'at must be a number or a string', ['at']],
     ['of which the value misses the format', { at: 'yesterday' }, 'at must be an ISO 8601 date and time', ['at']],
     ['of which the value misses the range', { at: -1 }, 'at must be at least 0', ['at']],
-    ['with an object of which a field is missing', { status: { id: 'x' } }, 'status.label is required', ['status', 'label']],
-    ['with an object of which two fields are wrong', { status: { id: '', label: 7 } }, 'status.id must not be empty', ['status', 'id']],
-    ['that is told apart by a field', { auth: { type: 'basic' } }, 'auth.type must be "none" or "bearer"', ['auth', 'type']],
-    ['that is told apart by a field, and lacks another', { auth: { type: 'bearer' } }, 'auth.token is required', ['auth', 'token']],
+    [
+      'with an object of which a field is missing',
+      { status: { id: 'x' } },
+      'status.label is required',
+      ['status', 'label'],
+    ],
+    [
+      'with an object of which two fields are wrong',
+      { status: { id: '', label: 7 } },
+      'status.id must not be empty',
+      ['status', 'id'],
+    ],
+    [
+      'that is told apart by a field',
+      { auth: { type: 'basic' } },
+      'auth.type must be "none" or "bearer"',
+      ['auth', 'type'],
+    ],
+    [
+      'that is told apart by a field, and lacks another',
+      { auth: { type: 'bearer' } },
+      'auth.token is required',
+      ['auth', 'token'],
+    ],
     ['with a message of its own', { own: {} }, 'own must be a name or a number', ['own']],
     ['that is required', { must: undefined }, 'must is required', ['must']],
   ])('%s says what is allowed', async (_what, data, message, path) => {
@@ -116,10 +168,15 @@ describe('a union', () => {
   });
 
   test.each<[z.ZodType, unknown, string]>([
-    [z.iso.datetime(), 'x', 'it must be an ISO 8601 date and time'], [z.iso.date(), 'x', 'it must be an ISO 8601 date'], [z.email(), 'x', 'it must be an e-mail address'], [z.url(), 'x', 'it must be a valid URL'],
+    [z.iso.datetime(), 'x', 'it must be an ISO 8601 date and time'],
+    [z.iso.date(), 'x', 'it must be an ISO 8601 date'],
+    [z.email(), 'x', 'it must be an e-mail address'],
+    [z.url(), 'x', 'it must be a valid URL'],
     [z.number().multipleOf(5), 7, 'it must be a multiple of 5'],
   ])('and a format say what is allowed, whichever it is', async (one, value, message) => {
-    expect((await post(testHandler({ input: z.object({ it: one }) }), {}, { it: value })).body.error.message).toBe(message);
+    expect((await post(testHandler({ input: z.object({ it: one }) }), {}, { it: value })).body.error.message).toBe(
+      message,
+    );
   });
 });
 
@@ -135,38 +192,76 @@ describe('types', () => {
     owner: ['x', [], 7],
   };
 
-  test.each(Object.entries(wrong).flatMap(([field, values]) => values.map((value) => [field, value] as const)))('design 14: %s does not take %j: nothing is coerced', async (field, value) => {
-    const issues = await issuesOf({ id: 'x', [field]: value });
-    expect(issues?.[0]).toMatchObject({ path: [field], code: expect.stringMatching(/^invalid_|custom/) });
-    expect(new Set(issues?.map(({ path }) => path[0]))).toEqual(new Set([field]));
-  });
+  test.each(Object.entries(wrong).flatMap(([field, values]) => values.map((value) => [field, value] as const)))(
+    'design 14: %s does not take %j: nothing is coerced',
+    async (field, value) => {
+      const issues = await issuesOf({ id: 'x', [field]: value });
+      expect(issues?.[0]).toMatchObject({ path: [field], code: expect.stringMatching(/^invalid_|custom/) });
+      expect(new Set(issues?.map(({ path }) => path[0]))).toEqual(new Set([field]));
+    },
+  );
 
   test('design 14: null for an optional field is the same as leaving it out', async () => {
-    const optionals = Object.fromEntries(Object.keys(schema.shape).filter((field) => field !== 'id').map((field) => [field, null]));
+    const optionals = Object.fromEntries(
+      Object.keys(schema.shape)
+        .filter((field) => field !== 'id')
+        .map((field) => [field, null]),
+    );
     expect((await post(echo, {}, { id: 'x', ...optionals })).body.result.data).toEqual({ id: 'x' });
   });
 
   test('design 14: unknown fields are ignored, at every depth', async () => {
-    const data = { id: 'x', unknown: 1, owner: { address: { city: 'Rome', zip: 1 }, age: 7 }, folders: [{ folderId: 'a', color: 'red' }] };
-    expect((await post(echo, {}, data)).body.result.data).toEqual({ id: 'x', owner: { address: { city: 'Rome' } }, folders: [{ folderId: 'a' }] });
+    const data = {
+      id: 'x',
+      unknown: 1,
+      owner: { address: { city: 'Rome', zip: 1 }, age: 7 },
+      folders: [{ folderId: 'a', color: 'red' }],
+    };
+    expect((await post(echo, {}, data)).body.result.data).toEqual({
+      id: 'x',
+      owner: { address: { city: 'Rome' } },
+      folders: [{ folderId: 'a' }],
+    });
   });
 
   test('design 14: values on their limits are taken as they are', async () => {
     const data = {
-      id: `${'x'.repeat(511)}ü`, name: 'n'.repeat(512), text: 'ü'.repeat(16_384), count: 50, share: 0, enabled: false, kind: 'map', tags: ['a', 'a', 'a'],
-      metadata: JSON.parse('{"__proto__":{"a":1},"constructor":2}') as unknown, expiresAt: 99_999_999_999,
+      id: `${'x'.repeat(511)}ü`,
+      name: 'n'.repeat(512),
+      text: 'ü'.repeat(16_384),
+      count: 50,
+      share: 0,
+      enabled: false,
+      kind: 'map',
+      tags: ['a', 'a', 'a'],
+      metadata: JSON.parse('{"__proto__":{"a":1},"constructor":2}') as unknown,
+      expiresAt: 99_999_999_999,
     };
     const { status, body } = await post(echo, {}, data);
     expect(status).toBe(200);
     expect(JSON.stringify(body.result.data)).toBe(JSON.stringify(data));
   });
 
-  test.each(['a', '#', '~', '%', ' ', '\u{1f469}\u200d\u{1f680}', '__proto__', 'ﷺ', '\u2028'])('design 4: %j is an id like any other', (id) => {
-    expect(Id.safeParse(id).success).toBe(true);
-  });
+  test.each(['a', '#', '~', '%', ' ', '\u{1f469}\u200d\u{1f680}', '__proto__', 'ﷺ', '\u2028'])(
+    'design 4: %j is an id like any other',
+    (id) => {
+      expect(Id.safeParse(id).success).toBe(true);
+    },
+  );
 
   test('design 5: pages have 1 to 1000 items, tokens up to 4096 characters', () => {
-    expect([0, 1, limits.pageSize, limits.pageSize + 1, 1.5].map((size) => PageSize.safeParse(size).success)).toEqual([false, true, true, false, false]);
-    expect([0, 1, 4_096, 4_097].map((length) => PageToken.safeParse('x'.repeat(length)).success)).toEqual([false, true, true, false]);
+    expect([0, 1, limits.pageSize, limits.pageSize + 1, 1.5].map((size) => PageSize.safeParse(size).success)).toEqual([
+      false,
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect([0, 1, 4_096, 4_097].map((length) => PageToken.safeParse('x'.repeat(length)).success)).toEqual([
+      false,
+      true,
+      true,
+      false,
+    ]);
   });
 });

@@ -12,7 +12,16 @@ const log = { info: () => undefined, warn: jest.fn(), error: () => undefined };
 /** Jobs in memory, with the revisions of the table; queues and steps that a test gives; time that a test moves on. */
 class World {
   now = Date.UTC(2026, 0, 1);
-  job: StoredJob | undefined = { tenant: 't', jobId: 'j', kind: 'removeDocuments', data: '{}', dueAt: this.now, shard: 1, createdAt: this.now, _r: this.now };
+  job: StoredJob | undefined = {
+    tenant: 't',
+    jobId: 'j',
+    kind: 'removeDocuments',
+    data: '{}',
+    dueAt: this.now,
+    shard: 1,
+    createdAt: this.now,
+    _r: this.now,
+  };
   readonly sent: QueueMessage[] = [];
   readonly #step: Step;
   /** What goes wrong at a call of the store or queue, counted from 1. */
@@ -30,17 +39,23 @@ class World {
     };
     const jobs: Pick<JobStore, 'get' | 'change' | 'end'> = {
       get: () => call(() => this.job && { ...this.job }),
-      change: (job, { progress, ...times }) => call(() => {
-        if (this.job?._r !== job._r) return 'lost';
-        this.job = { ...this.job, ...times, ...(progress && { progress: JSON.stringify(progress) }), _r: job._r + 1 };
-        return { ...this.job };
-      }),
-      end: (job) => call(() => {
-        if (this.job?._r === job._r) this.job = undefined;
-      }),
+      change: (job, { progress, ...times }) =>
+        call(() => {
+          if (this.job?._r !== job._r) return 'lost';
+          this.job = { ...this.job, ...times, ...(progress && { progress: JSON.stringify(progress) }), _r: job._r + 1 };
+          return { ...this.job };
+        }),
+      end: (job) =>
+        call(() => {
+          if (this.job?._r === job._r) this.job = undefined;
+        }),
     };
     const steps = new Proxy({} as Record<JobKind, Step>, { get: () => this.#step });
-    const deps: RunJobDeps = { jobs, steps, queue: { send: (messages) => call(() => void this.sent.push(...messages)) } };
+    const deps: RunJobDeps = {
+      jobs,
+      steps,
+      queue: { send: (messages) => call(() => void this.sent.push(...messages)) },
+    };
     await runJob(deps, { message, clock: () => this.now, deadline, log });
   }
 
@@ -121,7 +136,12 @@ describe('a run of a job', () => {
     const world = new World(stepsOf({ progress: { at: 1 }, notBefore: Date.UTC(2026, 0, 1) + MINUTE }).step);
     await world.run();
     expect(world.sent).toEqual([{ body: message, groupId: message.tenant, delaySeconds: 60 }]);
-    expect(world.job).toMatchObject({ progress: '{"at":1}', notBefore: world.now + MINUTE, dueAt: world.now + MINUTE, leaseUntil: undefined });
+    expect(world.job).toMatchObject({
+      progress: '{"at":1}',
+      notBefore: world.now + MINUTE,
+      dueAt: world.now + MINUTE,
+      leaseUntil: undefined,
+    });
     world.now += MINUTE - 1;
     await world.run();
     expect([world.job?.progress, world.isDue]).toEqual(['{"at":1}', false]);
@@ -131,9 +151,11 @@ describe('a run of a job', () => {
     expect(world.job).toBeUndefined();
   });
 
-  test('a time too far away for a message is the sweeper\'s; one that is past is none', async () => {
+  test("a time too far away for a message is the sweeper's; one that is past is none", async () => {
     const start = Date.UTC(2026, 0, 1);
-    const world = new World(stepsOf({ progress: {}, notBefore: start }, { progress: {}, notBefore: start + 901 * SECOND }).step);
+    const world = new World(
+      stepsOf({ progress: {}, notBefore: start }, { progress: {}, notBefore: start + 901 * SECOND }).step,
+    );
     await world.run();
     expect(world.sent).toEqual([]);
     expect(world.job).toMatchObject({ notBefore: start + 901 * SECOND, dueAt: start + 901 * SECOND });
@@ -143,7 +165,10 @@ describe('a run of a job', () => {
     let release = () => undefined as void;
     let begun = 0;
     const world = new World(async () => {
-      if (++begun === 1) await new Promise<void>((resolve) => { release = resolve; });
+      if (++begun === 1)
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
       return 'done';
     });
     const first = world.run();
@@ -163,7 +188,10 @@ describe('a run of a job', () => {
       await new Promise<void>((resolve) => waiting.push(resolve));
       return progress === undefined ? { progress: { by: waiting.length } } : 'done';
     });
-    const step = () => new Promise((resolve) => { setImmediate(resolve); });
+    const step = () =>
+      new Promise((resolve) => {
+        setImmediate(resolve);
+      });
     const slow = world.run();
     await step();
     world.now += 91 * SECOND;
@@ -203,7 +231,7 @@ describe('a run of a job', () => {
     }
   });
 
-  test('one that fails always is tried again after longer and longer pauses, up to six hours, stays, and its error is the message\'s', async () => {
+  test("one that fails always is tried again after longer and longer pauses, up to six hours, stays, and its error is the message's", async () => {
     let fails = true;
     const world = new World(async () => (fails ? Promise.reject(new Error('no')) : 'done'));
     const pauses: number[] = [];
@@ -221,7 +249,9 @@ describe('a run of a job', () => {
 
   test('one that gets further between failures is tried again as soon as at first', async () => {
     let steps = 0;
-    const world: World = new World(async () => (++steps % 2 === 0 ? Promise.reject(new Error('no')) : { progress: { steps } }));
+    const world: World = new World(async () =>
+      ++steps % 2 === 0 ? Promise.reject(new Error('no')) : { progress: { steps } },
+    );
     for (let i = 0; i < 5; i++) {
       await expect(world.run()).rejects.toThrow('no');
       expect(world.job!.dueAt - world.now).toBe(90 * SECOND);

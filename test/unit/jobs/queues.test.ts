@@ -1,5 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { SendMessageBatchCommand, SendMessageBatchCommandInput, SendMessageBatchCommandOutput } from '@aws-sdk/client-sqs';
+import type {
+  SendMessageBatchCommand,
+  SendMessageBatchCommandInput,
+  SendMessageBatchCommandOutput,
+} from '@aws-sdk/client-sqs';
 import fc from 'fast-check';
 import { environment } from '../../../lib/app/capability.ts';
 import { toApiError } from '../../../lib/http/middlewares.ts';
@@ -31,19 +35,33 @@ function fakeSender(answer: (entries: Entries, call: number) => Failure[] | Erro
   return { sender: new SqsSender('https://queue', client as never, [0, 0, 0]), calls, mostAtOnce: () => most };
 }
 
-const failing = (entries: Entries, SenderFault = false): Failure[] => entries.map(({ Id }) => ({ Id: Id!, SenderFault, Code: 'InternalError' }));
+const failing = (entries: Entries, SenderFault = false): Failure[] =>
+  entries.map(({ Id }) => ({ Id: Id!, SenderFault, Code: 'InternalError' }));
 const numbered = (count: number): QueueMessage[] => Array.from({ length: count }, (_, n) => ({ body: { n } }));
 const bodies = (calls: readonly Entries[]) => calls.flat().map(({ MessageBody }) => JSON.parse(MessageBody!));
 
 async function errorOf(work: Promise<unknown>): Promise<Error> {
-  return work.then(() => { throw new Error('It did not fail'); }, (error: Error) => error);
+  return work.then(
+    () => {
+      throw new Error('It did not fail');
+    },
+    (error: Error) => error,
+  );
 }
 
 describe('sending', () => {
   test('carries body, group and delay, and leaves out what is not given', async () => {
     const { sender, calls } = fakeSender();
-    await sender.send([{ body: { id: 'a' }, groupId: 'ep_1', delaySeconds: 900 }, { body: { id: 'b' }, groupId: undefined }]);
-    expect(calls).toEqual([[{ Id: '0', MessageBody: '{"id":"a"}', MessageGroupId: 'ep_1', DelaySeconds: 900 }, { Id: '1', MessageBody: '{"id":"b"}' }]]);
+    await sender.send([
+      { body: { id: 'a' }, groupId: 'ep_1', delaySeconds: 900 },
+      { body: { id: 'b' }, groupId: undefined },
+    ]);
+    expect(calls).toEqual([
+      [
+        { Id: '0', MessageBody: '{"id":"a"}', MessageGroupId: 'ep_1', DelaySeconds: 900 },
+        { Id: '1', MessageBody: '{"id":"b"}' },
+      ],
+    ]);
   });
 
   test('sends nothing for no messages', async () => {
@@ -56,22 +74,43 @@ describe('sending', () => {
     const { sender, calls, mostAtOnce } = fakeSender();
     await sender.send(numbered(95));
     expect(calls.map(({ length }) => length).sort((a, b) => b - a)).toEqual([...Array<number>(9).fill(10), 5]);
-    expect(bodies(calls).map(({ n }) => n).sort((a, b) => a - b)).toEqual(numbered(95).map((_, n) => n));
+    expect(
+      bodies(calls)
+        .map(({ n }) => n)
+        .sort((a, b) => a - b),
+    ).toEqual(numbered(95).map((_, n) => n));
     expect(mostAtOnce()).toBe(4);
   });
 
   test('every message is sent once, and no batch has more than ten messages or 1 MiB', async () => {
-    const sizes = fc.array(fc.oneof(fc.integer({ min: 0, max: 400_000 }), fc.constantFrom(MIB - FRAME, MIB / 2 - FRAME, MIB / 2 - FRAME + 1)), { maxLength: 25 });
-    await fc.assert(fc.asyncProperty(sizes, async (given) => {
-      const { sender, calls } = fakeSender();
-      await sender.send(given.map((size, n) => ({ body: { n, text: 'x'.repeat(Math.max(0, size - String(n).length)) } })));
-      expect(bodies(calls).map(({ n }) => n).sort((a, b) => a - b)).toEqual(given.map((_, n) => n));
-      for (const entries of calls) {
-        expect(entries.length).toBeLessThanOrEqual(10);
-        expect(entries.reduce((sum, { MessageBody }) => sum + Buffer.byteLength(MessageBody!), 0)).toBeLessThanOrEqual(MIB);
-        expect(new Set(entries.map(({ Id }) => Id)).size).toBe(entries.length);
-      }
-    }), { numRuns: 30 });
+    const sizes = fc.array(
+      fc.oneof(
+        fc.integer({ min: 0, max: 400_000 }),
+        fc.constantFrom(MIB - FRAME, MIB / 2 - FRAME, MIB / 2 - FRAME + 1),
+      ),
+      { maxLength: 25 },
+    );
+    await fc.assert(
+      fc.asyncProperty(sizes, async (given) => {
+        const { sender, calls } = fakeSender();
+        await sender.send(
+          given.map((size, n) => ({ body: { n, text: 'x'.repeat(Math.max(0, size - String(n).length)) } })),
+        );
+        expect(
+          bodies(calls)
+            .map(({ n }) => n)
+            .sort((a, b) => a - b),
+        ).toEqual(given.map((_, n) => n));
+        for (const entries of calls) {
+          expect(entries.length).toBeLessThanOrEqual(10);
+          expect(
+            entries.reduce((sum, { MessageBody }) => sum + Buffer.byteLength(MessageBody!), 0),
+          ).toBeLessThanOrEqual(MIB);
+          expect(new Set(entries.map(({ Id }) => Id)).size).toBe(entries.length);
+        }
+      }),
+      { numRuns: 30 },
+    );
   });
 
   test('counts bytes of UTF-8, not characters', async () => {
@@ -83,9 +122,15 @@ describe('sending', () => {
 
 describe('what SQS does not take', () => {
   test('is sent again, and nothing else is', async () => {
-    const { sender, calls } = fakeSender((entries, call) => (call === 0 ? failing(entries.slice(3, 5)) : call === 1 ? failing(entries.slice(1)) : []));
+    const { sender, calls } = fakeSender((entries, call) =>
+      call === 0 ? failing(entries.slice(3, 5)) : call === 1 ? failing(entries.slice(1)) : [],
+    );
     await sender.send(numbered(10));
-    expect(calls.map((entries) => entries.map(({ Id }) => Id))).toEqual([numbered(10).map((_, n) => String(n)), ['3', '4'], ['4']]);
+    expect(calls.map((entries) => entries.map(({ Id }) => Id))).toEqual([
+      numbered(10).map((_, n) => String(n)),
+      ['3', '4'],
+      ['4'],
+    ]);
   });
 
   test('after four tries is an error that answers UNAVAILABLE', async () => {
@@ -137,23 +182,35 @@ describe('a message that SQS would never take', () => {
 
 describe('a queue', () => {
   let local: Queues;
-  beforeAll(async () => { local = await startQueues(); });
+  beforeAll(async () => {
+    local = await startQueues();
+  });
   afterEach(() => local.clear());
   afterAll(() => local.stop());
   const open = (name: keyof typeof queues): QueueSender => sendTo[name].open(environment(process.env));
 
-  test.each(Object.keys(queues) as (keyof typeof queues)[])('%s is sent to by its own capability, and by no other', async (name) => {
-    expect(sendTo[name]).toMatchObject({ grants: [{ resource: `queue/${name}`, actions: ['SendMessage'] }], env: [queueVariable[name]] });
-    await open(name).send([{ body: { name }, groupId: 'g' }]);
-    const found = (Object.keys(queues) as (keyof typeof queues)[]).flatMap((each) => local.waiting(each).map((message) => [each, message]));
-    expect(found).toEqual([[name, { body: { name }, delaySeconds: 0 }]]);
-  });
+  test.each(Object.keys(queues) as (keyof typeof queues)[])(
+    '%s is sent to by its own capability, and by no other',
+    async (name) => {
+      expect(sendTo[name]).toMatchObject({
+        grants: [{ resource: `queue/${name}`, actions: ['SendMessage'] }],
+        env: [queueVariable[name]],
+      });
+      await open(name).send([{ body: { name }, groupId: 'g' }]);
+      const found = (Object.keys(queues) as (keyof typeof queues)[]).flatMap((each) =>
+        local.waiting(each).map((message) => [each, message]),
+      );
+      expect(found).toEqual([[name, { body: { name }, delaySeconds: 0 }]]);
+    },
+  );
 
   test('takes hundreds of messages, and delays', async () => {
     await open('deliver').send([...numbered(300), { body: { late: true }, delaySeconds: 900 }]);
     const waiting = local.waiting('deliver');
     expect(waiting).toHaveLength(301);
-    expect(waiting.filter(({ delaySeconds }) => delaySeconds > 0)).toEqual([{ body: { late: true }, delaySeconds: 900 }]);
+    expect(waiting.filter(({ delaySeconds }) => delaySeconds > 0)).toEqual([
+      { body: { late: true }, delaySeconds: 900 },
+    ]);
   });
 
   test('brings back any text that an id may have', async () => {
@@ -163,7 +220,10 @@ describe('a queue', () => {
   });
 
   test('that does not exist is an error', async () => {
-    const sender = sendTo.mail.open({ ...process.env, MAIL_QUEUE_URL: `${local.server.address}/000000000000/nowhere` } as never);
+    const sender = sendTo.mail.open({
+      ...process.env,
+      MAIL_QUEUE_URL: `${local.server.address}/000000000000/nowhere`,
+    } as never);
     await expect(sender.send(numbered(1))).rejects.toThrow();
   });
 });

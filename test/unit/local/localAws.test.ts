@@ -45,7 +45,13 @@ const reader = principals.addFunction({
   statements: [
     { actions: new Set(['dynamodb:GetItem', 'dynamodb:ConditionCheckItem']), resources: [TABLE] },
     { actions: new Set(['secretsmanager:GetSecretValue']), resources: [secret.arn] },
-    { actions: new Set(['ses:SendEmail']), resources: ['arn:aws:ses:us-east-1:000000000000:identity/example.com', 'arn:aws:ses:us-east-1:000000000000:configuration-set/mails'] },
+    {
+      actions: new Set(['ses:SendEmail']),
+      resources: [
+        'arn:aws:ses:us-east-1:000000000000:identity/example.com',
+        'arn:aws:ses:us-east-1:000000000000:configuration-set/mails',
+      ],
+    },
     { actions: new Set(['sqs:SendMessage']), resources: [QUEUE] },
   ],
 } as unknown as FunctionModel);
@@ -56,7 +62,8 @@ beforeAll(async () => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     forwarded.push({ target: request.headers['x-amz-target'], body: Buffer.concat(chunks).toString() });
-    if (engineBreaks) return void response.writeHead(200, { 'content-length': 100 }).write('{', () => response.destroy());
+    if (engineBreaks)
+      return void response.writeHead(200, { 'content-length': 100 }).write('{', () => response.destroy());
     response.writeHead(engineAnswer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(engineAnswer.body);
   }).listen(0, '127.0.0.1');
   await once(engine, 'listening');
@@ -67,10 +74,26 @@ beforeAll(async () => {
     },
   };
   aws = await AwsEndpoint.listen();
-  queues = new QueueStore(new DatabaseSync(':memory:'), ['q', 'other'].map((name) => ({ name, visibilitySeconds: 30, retentionSeconds: 60, delaySeconds: 0 }) as QueueModel));
-  aws.open({ enginePort: (engine.address() as AddressInfo).port, secrets: [secret], outbox, queues, principals, measurements: { consumed: (kind, each) => void consumed.push([kind, each]) }, onTableWrite: () => tableWrites++ });
+  queues = new QueueStore(
+    new DatabaseSync(':memory:'),
+    ['q', 'other'].map(
+      (name) => ({ name, visibilitySeconds: 30, retentionSeconds: 60, delaySeconds: 0 }) as QueueModel,
+    ),
+  );
+  aws.open({
+    enginePort: (engine.address() as AddressInfo).port,
+    secrets: [secret],
+    outbox,
+    queues,
+    principals,
+    measurements: { consumed: (kind, each) => void consumed.push([kind, each]) },
+    onTableWrite: () => tableWrites++,
+  });
   const options = ({ AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY }: AccessKey) => ({
-    endpoint: aws.url, region: 'us-east-1', maxAttempts: 1, credentials: { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY },
+    endpoint: aws.url,
+    region: 'us-east-1',
+    maxAttempts: 1,
+    credentials: { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY },
   });
   dynamoDb = (key) => new DynamoDBClient(options(key));
   secretsManager = (key) => new SecretsManagerClient(options(key));
@@ -95,26 +118,53 @@ beforeEach(() => {
 const Key = { PK: { S: 'ü' } };
 
 /** Sends a call with a signature, without the SDK. What `sent` has is sent instead of what was signed. */
-function post(url: string, key: AccessKey, target: string, body: string, sent: { headers?: Record<string, string>; body?: string; url?: string } = {}): Promise<Response> {
-  const headers = { ...signRequest({ url, service: 'any', target, body, accessKeyId: key.AWS_ACCESS_KEY_ID, secretAccessKey: key.AWS_SECRET_ACCESS_KEY }), ...sent.headers };
+function post(
+  url: string,
+  key: AccessKey,
+  target: string,
+  body: string,
+  sent: { headers?: Record<string, string>; body?: string; url?: string } = {},
+): Promise<Response> {
+  const headers = {
+    ...signRequest({
+      url,
+      service: 'any',
+      target,
+      body,
+      accessKeyId: key.AWS_ACCESS_KEY_ID,
+      secretAccessKey: key.AWS_SECRET_ACCESS_KEY,
+    }),
+    ...sent.headers,
+  };
   return fetch(sent.url ?? url, { method: 'POST', headers, body: sent.body ?? body });
 }
 
-
 describe('DynamoDB', () => {
   test('what the role allows reaches the engine as it was sent, but for the question what it consumes, and its answer the caller', async () => {
-    const capacity = { TableName: 't', CapacityUnits: 1.5, Table: { CapacityUnits: 0.5 }, GlobalSecondaryIndexes: { gsi1: { CapacityUnits: 1 } } };
+    const capacity = {
+      TableName: 't',
+      CapacityUnits: 1.5,
+      Table: { CapacityUnits: 0.5 },
+      GlobalSecondaryIndexes: { gsi1: { CapacityUnits: 1 } },
+    };
     engineAnswer = { status: 200, body: `{"Item":{"PK":{"S":"ü"}},"ConsumedCapacity":${JSON.stringify(capacity)}}` };
     const { $metadata: _, ...answer } = await dynamoDb(reader).send(new GetItemCommand({ TableName: 't', Key }));
     expect(answer).toEqual({ Item: Key });
-    expect(forwarded).toEqual([{ target: 'DynamoDB_20120810.GetItem', body: '{"ReturnConsumedCapacity":"INDEXES","TableName":"t","Key":{"PK":{"S":"ü"}}}' }]);
+    expect(forwarded).toEqual([
+      {
+        target: 'DynamoDB_20120810.GetItem',
+        body: '{"ReturnConsumedCapacity":"INDEXES","TableName":"t","Key":{"PK":{"S":"ü"}}}',
+      },
+    ]);
     expect(consumed).toEqual([['Read', capacity]]);
   });
 
   test('who asks what a call consumes is told it as the engine tells it, and it is measured too', async () => {
     const capacity = { TableName: 't', CapacityUnits: 1 };
     engineAnswer = { status: 200, body: `{"ConsumedCapacity":${JSON.stringify(capacity)}}` };
-    const answer = await dynamoDb(operator).send(new PutItemCommand({ TableName: 't', Item: Key, ReturnConsumedCapacity: 'TOTAL' }));
+    const answer = await dynamoDb(operator).send(
+      new PutItemCommand({ TableName: 't', Item: Key, ReturnConsumedCapacity: 'TOTAL' }),
+    );
     expect(answer.ConsumedCapacity).toEqual(capacity);
     expect(forwarded[0]?.body).toBe('{"TableName":"t","Item":{"PK":{"S":"ü"}},"ReturnConsumedCapacity":"TOTAL"}');
     expect(consumed).toEqual([['Write', capacity]]);
@@ -122,12 +172,21 @@ describe('DynamoDB', () => {
 
   test('an engine that goes away in the middle of an answer fails the call, which the SDK tries again', async () => {
     engineBreaks = true;
-    await expect(dynamoDb(reader).send(new GetItemCommand({ TableName: 't', Key }))).rejects.toMatchObject({ name: 'InternalServerError', message: expect.stringContaining('did not answer') });
+    await expect(dynamoDb(reader).send(new GetItemCommand({ TableName: 't', Key }))).rejects.toMatchObject({
+      name: 'InternalServerError',
+      message: expect.stringContaining('did not answer'),
+    });
   });
 
   test('errors of the engine reach the caller', async () => {
-    engineAnswer = { status: 400, body: '{"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"gone"}' };
-    await expect(dynamoDb(reader).send(new GetItemCommand({ TableName: 't', Key }))).rejects.toMatchObject({ name: 'ResourceNotFoundException', message: 'gone' });
+    engineAnswer = {
+      status: 400,
+      body: '{"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"gone"}',
+    };
+    await expect(dynamoDb(reader).send(new GetItemCommand({ TableName: 't', Key }))).rejects.toMatchObject({
+      name: 'ResourceNotFoundException',
+      message: 'gone',
+    });
   });
 
   test.each([
@@ -135,15 +194,23 @@ describe('DynamoDB', () => {
     ['another table', new GetItemCommand({ TableName: 'u', Key }), 'dynamodb:GetItem', TABLE.replace(/t$/, 'u')],
     [
       'a part of a transaction',
-      new TransactWriteItemsCommand({ TransactItems: [{ ConditionCheck: { TableName: 't', Key, ConditionExpression: 'x' } }, { Put: { TableName: 't', Item: Key } }] }),
-      'dynamodb:PutItem', TABLE,
+      new TransactWriteItemsCommand({
+        TransactItems: [
+          { ConditionCheck: { TableName: 't', Key, ConditionExpression: 'x' } },
+          { Put: { TableName: 't', Item: Key } },
+        ],
+      }),
+      'dynamodb:PutItem',
+      TABLE,
     ],
   ])('%s is refused as IAM refuses it, and told on standard error', async (_name, command, action, resource) => {
     const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
     try {
       await expect(dynamoDb(reader).send(command as GetItemCommand)).rejects.toMatchObject({
         name: 'AccessDeniedException',
-        message: expect.stringContaining(`User: arn:aws:sts::000000000000:assumed-role/Reader/Reader is not authorized to perform: ${action} on resource: ${resource}`),
+        message: expect.stringContaining(
+          `User: arn:aws:sts::000000000000:assumed-role/Reader/Reader is not authorized to perform: ${action} on resource: ${resource}`,
+        ),
       });
       expect(stderr.mock.calls).toEqual([[`AccessDenied: Reader may not ${action} on ${resource}\n`]]);
     } finally {
@@ -156,7 +223,9 @@ describe('DynamoDB', () => {
     await dynamoDb(operator).send(new GetItemCommand({ TableName: 't', Key }));
     expect(tableWrites).toBe(0);
     await dynamoDb(operator).send(new PutItemCommand({ TableName: 't', Item: Key }));
-    await dynamoDb(operator).send(new TransactWriteItemsCommand({ TransactItems: [{ Put: { TableName: 't', Item: Key } }] }));
+    await dynamoDb(operator).send(
+      new TransactWriteItemsCommand({ TransactItems: [{ Put: { TableName: 't', Item: Key } }] }),
+    );
     expect(tableWrites).toBe(2);
   });
 
@@ -164,14 +233,19 @@ describe('DynamoDB', () => {
     await dynamoDb(operator).send(new PutItemCommand({ TableName: 't', Item: Key }));
     expect(forwarded).toHaveLength(1);
     const stranger = { AWS_ACCESS_KEY_ID: 'STRANGER', AWS_SECRET_ACCESS_KEY: 'x' };
-    await expect(dynamoDb(stranger).send(new GetItemCommand({ TableName: 't', Key }))).rejects.toMatchObject({ name: 'UnrecognizedClientException' });
+    await expect(dynamoDb(stranger).send(new GetItemCommand({ TableName: 't', Key }))).rejects.toMatchObject({
+      name: 'UnrecognizedClientException',
+    });
   });
 });
 
 describe('the signature', () => {
   const body = '{"TableName":"t","Key":{"PK":{"S":"1"}}}';
   const GET_ITEM = 'DynamoDB_20120810.GetItem';
-  const answerOf = async (response: Response) => [response.status, ((await response.json()) as { __type?: string }).__type?.split('#')[1]];
+  const answerOf = async (response: Response) => [
+    response.status,
+    ((await response.json()) as { __type?: string }).__type?.split('#')[1],
+  ];
 
   test('of the SDK is accepted for bodies of any size and for paths of any length', async () => {
     const Item = { ...Key, text: { S: 'ü'.repeat(150_000) } };
@@ -182,22 +256,34 @@ describe('the signature', () => {
 
   test('of a body that the SDK streams is accepted, and of a query and other headers', async () => {
     const client = dynamoDb(reader);
-    client.middlewareStack.add((next) => (args) => {
-      const request = args.request as { headers: Record<string, string>; query: Record<string, string> };
-      Object.assign(request.headers, { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD', 'x-other': '  two   spaces ' });
-      request.query = { b: '2', a: 'x y', 'a b': '*' };
-      return next(args);
-    }, { step: 'build' });
+    client.middlewareStack.add(
+      (next) => (args) => {
+        const request = args.request as { headers: Record<string, string>; query: Record<string, string> };
+        Object.assign(request.headers, { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD', 'x-other': '  two   spaces ' });
+        request.query = { b: '2', a: 'x y', 'a b': '*' };
+        return next(args);
+      },
+      { step: 'build' },
+    );
     await client.send(new GetItemCommand({ TableName: 't', Key }));
     expect(forwarded).toHaveLength(1);
   });
 
   test.each([
     ['another secret', async () => post(aws.url, { ...reader, AWS_SECRET_ACCESS_KEY: 'local' }, GET_ITEM, body)],
-    ['the secret of another caller', async () => post(aws.url, { ...reader, AWS_SECRET_ACCESS_KEY: operator.AWS_SECRET_ACCESS_KEY }, GET_ITEM, body)],
+    [
+      'the secret of another caller',
+      async () => post(aws.url, { ...reader, AWS_SECRET_ACCESS_KEY: operator.AWS_SECRET_ACCESS_KEY }, GET_ITEM, body),
+    ],
     ['another body', async () => post(aws.url, reader, GET_ITEM, body, { body: body.replace('"1"', '"2"') })],
-    ['another operation', async () => post(aws.url, reader, GET_ITEM, body, { headers: { 'x-amz-target': 'DynamoDB_20120810.PutItem' } })],
-    ['another time', async () => post(aws.url, reader, GET_ITEM, body, { headers: { 'x-amz-date': '20260101T000000Z' } })],
+    [
+      'another operation',
+      async () => post(aws.url, reader, GET_ITEM, body, { headers: { 'x-amz-target': 'DynamoDB_20120810.PutItem' } }),
+    ],
+    [
+      'another time',
+      async () => post(aws.url, reader, GET_ITEM, body, { headers: { 'x-amz-date': '20260101T000000Z' } }),
+    ],
     ['another service of this machine', async () => post(aws.url, reader, GET_ITEM, body, { url: aws.queues.url })],
   ])('of %s is refused', async (_what, send) => {
     expect(await answerOf(await send())).toEqual([400, 'InvalidSignatureException']);
@@ -205,8 +291,14 @@ describe('the signature', () => {
   });
 
   test('is required: a request with the access key alone is refused', async () => {
-    const headers = { 'x-amz-target': GET_ITEM, authorization: `AWS4-HMAC-SHA256 Credential=${operator.AWS_ACCESS_KEY_ID}/20260101/us-east-1/dynamodb/aws4_request` };
-    expect(await answerOf(await fetch(aws.url, { method: 'POST', headers, body }))).toEqual([400, 'MissingAuthenticationTokenException']);
+    const headers = {
+      'x-amz-target': GET_ITEM,
+      authorization: `AWS4-HMAC-SHA256 Credential=${operator.AWS_ACCESS_KEY_ID}/20260101/us-east-1/dynamodb/aws4_request`,
+    };
+    expect(await answerOf(await fetch(aws.url, { method: 'POST', headers, body }))).toEqual([
+      400,
+      'MissingAuthenticationTokenException',
+    ]);
   });
 
   test('is made with keys that differ in each run and for each caller', () => {
@@ -221,8 +313,17 @@ describe('the Host header', () => {
   const body = '{"TableName":"t","Key":{"PK":{"S":"1"}}}';
   /** Signed for the host that it is sent to. */
   async function statusFor(host: string): Promise<string> {
-    const headers = signRequest({ url: `http://${host}`, service: 'any', target: 'DynamoDB_20120810.GetItem', body, accessKeyId: reader.AWS_ACCESS_KEY_ID, secretAccessKey: reader.AWS_SECRET_ACCESS_KEY });
-    const lines = Object.entries({ ...headers, host, 'content-length': body.length, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`);
+    const headers = signRequest({
+      url: `http://${host}`,
+      service: 'any',
+      target: 'DynamoDB_20120810.GetItem',
+      body,
+      accessKeyId: reader.AWS_ACCESS_KEY_ID,
+      secretAccessKey: reader.AWS_SECRET_ACCESS_KEY,
+    });
+    const lines = Object.entries({ ...headers, host, 'content-length': body.length, connection: 'close' }).map(
+      ([name, value]) => `${name}: ${value}\r\n`,
+    );
     const socket = connect(Number(new URL(aws.url).port), '127.0.0.1');
     socket.write(`POST / HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
     return (await text(socket)).split('\r\n')[0]!;
@@ -231,7 +332,8 @@ describe('the Host header', () => {
   test('of another name or another port is refused, also with a valid signature', async () => {
     const { port } = new URL(aws.url);
     for (const name of ['127.0.0.1', 'localhost']) expect(await statusFor(`${name}:${port}`)).toBe('HTTP/1.1 200 OK');
-    for (const host of [`evil.example:${port}`, `127.0.0.1.evil.example:${port}`, '127.0.0.1:1', 'localhost']) expect(await statusFor(host)).toBe('HTTP/1.1 403 Forbidden');
+    for (const host of [`evil.example:${port}`, `127.0.0.1.evil.example:${port}`, '127.0.0.1:1', 'localhost'])
+      expect(await statusFor(host)).toBe('HTTP/1.1 403 Forbidden');
     expect(forwarded).toHaveLength(2);
   });
 });
@@ -256,35 +358,69 @@ describe('Secrets Manager', () => {
 });
 
 describe('SES', () => {
-  const mail = (changes: { from?: string; subject?: string } & Partial<SendEmailCommandInput> = {}) => new SendEmailCommand({
-    ReplyToAddresses: changes.ReplyToAddresses,
-    ConfigurationSetName: changes.ConfigurationSetName,
-    EmailTags: changes.EmailTags,
-    FromEmailAddress: changes.from ?? 'no-reply@example.com',
-    Destination: { ToAddresses: ['ada@example.org'] },
-    Content: { Simple: { Subject: { Data: changes.subject ?? 'Grüße' }, Body: { Text: { Data: 'ü' }, Html: { Data: '<p>ü' } }, Headers: [{ Name: 'X-Test', Value: '1' }] } },
-  });
+  const mail = (changes: { from?: string; subject?: string } & Partial<SendEmailCommandInput> = {}) =>
+    new SendEmailCommand({
+      ReplyToAddresses: changes.ReplyToAddresses,
+      ConfigurationSetName: changes.ConfigurationSetName,
+      EmailTags: changes.EmailTags,
+      FromEmailAddress: changes.from ?? 'no-reply@example.com',
+      Destination: { ToAddresses: ['ada@example.org'] },
+      Content: {
+        Simple: {
+          Subject: { Data: changes.subject ?? 'Grüße' },
+          Body: { Text: { Data: 'ü' }, Html: { Data: '<p>ü' } },
+          Headers: [{ Name: 'X-Test', Value: '1' }],
+        },
+      },
+    });
 
   test('puts mail into the outbox and gives its id', async () => {
     expect(await ses(reader).send(mail())).toMatchObject({ MessageId: 'mail-1' });
-    expect(mails).toEqual([{ from: 'no-reply@example.com', to: ['ada@example.org'], subject: 'Grüße', text: 'ü', html: '<p>ü', headers: [['X-Test', '1']] }]);
+    expect(mails).toEqual([
+      {
+        from: 'no-reply@example.com',
+        to: ['ada@example.org'],
+        subject: 'Grüße',
+        text: 'ü',
+        html: '<p>ü',
+        headers: [['X-Test', '1']],
+      },
+    ]);
   });
 
   test('knows names before addresses, addresses to reply to, and what is for the events of a mail', async () => {
     const from = '"Acme" <no-reply@example.com>';
-    await ses(reader).send(mail({ from, ReplyToAddresses: ['help@acme.example'], ConfigurationSetName: 'mails', EmailTags: [{ Name: 'mail', Value: '1' }] }));
-    expect(mails).toMatchObject([{ from, headers: [['Reply-To', 'help@acme.example'], ['X-Test', '1']] }]);
+    await ses(reader).send(
+      mail({
+        from,
+        ReplyToAddresses: ['help@acme.example'],
+        ConfigurationSetName: 'mails',
+        EmailTags: [{ Name: 'mail', Value: '1' }],
+      }),
+    );
+    expect(mails).toMatchObject([
+      {
+        from,
+        headers: [
+          ['Reply-To', 'help@acme.example'],
+          ['X-Test', '1'],
+        ],
+      },
+    ]);
   });
 
   test.each([
     ['a configuration set without the grant', () => reader, { ConfigurationSetName: 'others' }],
     ['a function without the grant', () => nobody, {}],
-    ['another sender\'s domain', () => reader, { from: 'no-reply@example.net' }],
-    ['a parent\'s subdomain', () => reader, { from: 'no-reply@a.example.com' }],
+    ["another sender's domain", () => reader, { from: 'no-reply@example.net' }],
+    ["a parent's subdomain", () => reader, { from: 'no-reply@a.example.com' }],
   ])('refuses %s', async (_what, key, changes) => {
     const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
     try {
-      await expect(ses(key()).send(mail(changes))).rejects.toMatchObject({ name: 'AccessDeniedException', message: expect.stringContaining('ses:SendEmail') });
+      await expect(ses(key()).send(mail(changes))).rejects.toMatchObject({
+        name: 'AccessDeniedException',
+        message: expect.stringContaining('ses:SendEmail'),
+      });
     } finally {
       stderr.mockRestore();
     }
@@ -292,29 +428,55 @@ describe('SES', () => {
   });
 
   test('refuses what would become another header, and what it does not know', async () => {
-    await expect(ses(reader).send(mail({ subject: 'a\r\nBcc: eve@example.net' }))).rejects.toMatchObject({ name: 'BadRequestException' });
-    await expect(ses(reader).send(new SendEmailCommand({ FromEmailAddress: 'a@example.com', Destination: { ToAddresses: ['b@example.org'] }, Content: { Template: { TemplateName: 't' } } }))).rejects.toMatchObject({ name: 'BadRequestException' });
+    await expect(ses(reader).send(mail({ subject: 'a\r\nBcc: eve@example.net' }))).rejects.toMatchObject({
+      name: 'BadRequestException',
+    });
+    await expect(
+      ses(reader).send(
+        new SendEmailCommand({
+          FromEmailAddress: 'a@example.com',
+          Destination: { ToAddresses: ['b@example.org'] },
+          Content: { Template: { TemplateName: 't' } },
+        }),
+      ),
+    ).rejects.toMatchObject({ name: 'BadRequestException' });
     expect(mails).toEqual([]);
   });
 });
 
 describe('SQS', () => {
-  const send = (key: AccessKey, queue: string) => sqs(key).send(new SendMessageCommand({ QueueUrl: `${aws.url}/000000000000/${queue}`, MessageBody: 'x' }));
-  const waiting = async () => (await sqs(operator).send(new GetQueueAttributesCommand({ QueueUrl: `${aws.url}/000000000000/q`, AttributeNames: ['All'] }))).Attributes?.ApproximateNumberOfMessages;
+  const send = (key: AccessKey, queue: string) =>
+    sqs(key).send(new SendMessageCommand({ QueueUrl: `${aws.url}/000000000000/${queue}`, MessageBody: 'x' }));
+  const waiting = async () =>
+    (
+      await sqs(operator).send(
+        new GetQueueAttributesCommand({ QueueUrl: `${aws.url}/000000000000/q`, AttributeNames: ['All'] }),
+      )
+    ).Attributes?.ApproximateNumberOfMessages;
 
   test('takes what the role allows, also several at once', async () => {
     await send(reader, 'q');
-    await sqs(reader).send(new SendMessageBatchCommand({ QueueUrl: `${aws.url}/000000000000/q`, Entries: [{ Id: 'a', MessageBody: 'y' }] }));
+    await sqs(reader).send(
+      new SendMessageBatchCommand({ QueueUrl: `${aws.url}/000000000000/q`, Entries: [{ Id: 'a', MessageBody: 'y' }] }),
+    );
     expect(await waiting()).toBe('2');
   });
 
   test.each([
     ['another queue', () => send(reader, 'other'), 'sqs:SendMessage', QUEUE.replace(/q$/, 'other')],
-    ['another action', () => sqs(reader).send(new GetQueueAttributesCommand({ QueueUrl: `${aws.url}/000000000000/q` })), 'sqs:GetQueueAttributes', QUEUE],
+    [
+      'another action',
+      () => sqs(reader).send(new GetQueueAttributesCommand({ QueueUrl: `${aws.url}/000000000000/q` })),
+      'sqs:GetQueueAttributes',
+      QUEUE,
+    ],
   ])('refuses %s', async (_what, call, action, resource) => {
     const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
     try {
-      await expect(call()).rejects.toMatchObject({ name: 'AccessDeniedException', message: expect.stringContaining(`to perform: ${action} on resource: ${resource}`) });
+      await expect(call()).rejects.toMatchObject({
+        name: 'AccessDeniedException',
+        message: expect.stringContaining(`to perform: ${action} on resource: ${resource}`),
+      });
     } finally {
       stderr.mockRestore();
     }
@@ -328,7 +490,8 @@ describe('a service that is away', () => {
   };
   const reason = ({ cause }: { cause?: { code: string } }) => cause?.code;
   /** Gives what tells of an answer, or why there was none. */
-  const attempt = (url: string) => call(url, 'GetQueueAttributes', { QueueUrl: 'x/q' }).then(({ Attributes }) => Attributes?.QueueArn, reason);
+  const attempt = (url: string) =>
+    call(url, 'GetQueueAttributes', { QueueUrl: 'x/q' }).then(({ Attributes }) => Attributes?.QueueArn, reason);
 
   test('refuses connections until it is back at the same address; the others are there', async () => {
     const { url } = aws.queues;
@@ -343,8 +506,13 @@ describe('a service that is away', () => {
   });
 
   test('cuts off who waits for its answer', async () => {
-    const arrived = new Promise<void>((resolve) => jest.spyOn(queues, 'arrival').mockImplementationOnce(() => (resolve(), new Promise(() => undefined))));
-    const received = call(aws.queues.url, 'ReceiveMessage', { QueueUrl: 'x/other', WaitTimeSeconds: 20 }).then(() => 'answered', reason);
+    const arrived = new Promise<void>((resolve) =>
+      jest.spyOn(queues, 'arrival').mockImplementationOnce(() => (resolve(), new Promise(() => undefined))),
+    );
+    const received = call(aws.queues.url, 'ReceiveMessage', { QueueUrl: 'x/other', WaitTimeSeconds: 20 }).then(
+      () => 'answered',
+      reason,
+    );
     await arrived;
     await aws.queues.close();
     expect(await received).toBe('UND_ERR_SOCKET');
@@ -363,6 +531,13 @@ describe('a service that is away', () => {
 });
 
 test('other services are unknown', async () => {
-  const response = await fetch(aws.url, { method: 'POST', headers: { 'x-amz-target': 'AmazonSNS.Publish' }, body: '{}' });
-  expect([response.status, await response.json()]).toEqual([400, { __type: expect.stringMatching(/#UnknownOperationException$/), message: expect.stringContaining('AmazonSNS') }]);
+  const response = await fetch(aws.url, {
+    method: 'POST',
+    headers: { 'x-amz-target': 'AmazonSNS.Publish' },
+    body: '{}',
+  });
+  expect([response.status, await response.json()]).toEqual([
+    400,
+    { __type: expect.stringMatching(/#UnknownOperationException$/), message: expect.stringContaining('AmazonSNS') },
+  ]);
 });

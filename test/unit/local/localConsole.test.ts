@@ -9,15 +9,33 @@ const picture: Picture = {
   at: 1_700_000_000_000,
   periodSeconds: 10,
   times: [1_700_000_000_000],
-  rows: [{ title: '**Is it healthy?**', graphs: [{ title: 'Requests', width: 4, series: [{ label: 'requests', values: [3] }] }] }],
-  alarms: [{ name: 'ApiFaults', ringing: false, contributors: [], value: 0, threshold: 5, description: 'The API answered 5xx.' }],
+  rows: [
+    {
+      title: '**Is it healthy?**',
+      graphs: [{ title: 'Requests', width: 4, series: [{ label: 'requests', values: [3] }] }],
+    },
+  ],
+  alarms: [
+    {
+      name: 'ApiFaults',
+      ringing: false,
+      contributors: [],
+      value: 0,
+      threshold: 5,
+      description: 'The API answered 5xx.',
+    },
+  ],
 };
 
 /** A console with parts that only say what is done with them. */
 function newConsole() {
   const done: string[] = [];
   const asked: number[] = [];
-  const partSwitch = (name: PartName): PartSwitch => ({ meaning: `What ${name} is`, stop: () => void done.push(`stop ${name}`), start: () => void done.push(`start ${name}`) });
+  const partSwitch = (name: PartName): PartSwitch => ({
+    meaning: `What ${name} is`,
+    stop: () => void done.push(`stop ${name}`),
+    start: () => void done.push(`start ${name}`),
+  });
   const parts = new Parts({ table: partSwitch('table'), queues: partSwitch('queues'), mail: partSwitch('mail') });
   const handle = localConsole({
     picture: (minutes) => {
@@ -27,7 +45,12 @@ function newConsole() {
     parts,
     title: 'svc here',
   });
-  const send = async (method: string, target: string, body = '', headers: Record<string, string> = { 'content-type': 'application/json' }) => {
+  const send = async (
+    method: string,
+    target: string,
+    body = '',
+    headers: Record<string, string> = { 'content-type': 'application/json' },
+  ) => {
     const { pathname, searchParams } = new URL(target, 'http://127.0.0.1');
     const answer = await handle({ method, path: pathname, query: searchParams, headers, body: Buffer.from(body) });
     return { ...answer, text: answer.body.toString() };
@@ -35,7 +58,11 @@ function newConsole() {
   return { done, asked, send };
 }
 
-const PART = { table: { name: 'table', running: true, meaning: 'What table is' }, queues: { name: 'queues', running: true, meaning: 'What queues is' }, mail: { name: 'mail', running: true, meaning: 'What mail is' } } as const satisfies Record<PartName, Part>;
+const PART = {
+  table: { name: 'table', running: true, meaning: 'What table is' },
+  queues: { name: 'queues', running: true, meaning: 'What queues is' },
+  mail: { name: 'mail', running: true, meaning: 'What mail is' },
+} as const satisfies Record<PartName, Part>;
 
 describe('the dashboard', () => {
   test.each([
@@ -51,13 +78,19 @@ describe('the dashboard', () => {
   test('loads its own files and nothing else, and runs nothing that stands in the page', async () => {
     const { headers, text } = await newConsole().send('GET', '/_local/dashboard');
     expect(headers).toMatchObject({
-      'content-security-policy': "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      'content-security-policy':
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
       'cross-origin-resource-policy': 'same-origin',
       'cache-control': 'no-store',
     });
-    expect(text.match(/(?<=\b(?:src|href)=")[^"]*/g)).toEqual(['data:,', 'dashboard.css', 'dashboard.js', 'dashboard.json']);
+    expect(text.match(/(?<=\b(?:src|href)=")[^"]*/g)).toEqual([
+      'data:,',
+      'dashboard.css',
+      'dashboard.js',
+      'dashboard.json',
+    ]);
     expect(text).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|\sstyle=/);
   });
 
@@ -68,11 +101,19 @@ describe('the dashboard', () => {
 });
 
 describe('what it shows', () => {
-  test.each([['', 15], ['?minutes=15', 15], ['?minutes=60', 60]])('is asked for by dashboard.json%s', async (query, minutes) => {
+  test.each([
+    ['', 15],
+    ['?minutes=15', 15],
+    ['?minutes=60', 60],
+  ])('is asked for by dashboard.json%s', async (query, minutes) => {
     const { asked, send } = newConsole();
     const { status, headers, text } = await send('GET', `/_local/dashboard.json${query}`);
     expect([status, headers['content-type'], headers['cache-control']]).toEqual([200, 'application/json', 'no-store']);
-    expect(JSON.parse(text)).toEqual({ ...picture, title: 'svc here', parts: Object.values(PART) } satisfies ConsoleState);
+    expect(JSON.parse(text)).toEqual({
+      ...picture,
+      title: 'svc here',
+      parts: Object.values(PART),
+    } satisfies ConsoleState);
     expect(asked).toEqual([minutes]);
   });
 
@@ -88,23 +129,52 @@ describe('a part', () => {
   test('is stopped and started', async () => {
     const { done, send } = newConsole();
     const stopped = await send('POST', '/_local/parts/queues', '{"running": false}');
-    expect([stopped.status, JSON.parse(stopped.text)]).toEqual([200, { parts: [PART.table, { ...PART.queues, running: false }, PART.mail] }]);
-    const started = await send('POST', '/_local/parts/queues', '{"running": true}', { 'content-type': 'Application/JSON; charset=utf-8' });
+    expect([stopped.status, JSON.parse(stopped.text)]).toEqual([
+      200,
+      { parts: [PART.table, { ...PART.queues, running: false }, PART.mail] },
+    ]);
+    const started = await send('POST', '/_local/parts/queues', '{"running": true}', {
+      'content-type': 'Application/JSON; charset=utf-8',
+    });
     expect([started.status, JSON.parse(started.text)]).toEqual([200, { parts: Object.values(PART) }]);
     expect(done).toEqual(['stop queues', 'start queues']);
   });
 
-  test.each([undefined, '', 'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=a', 'application/jsonp', 'text/plain; application/json'])('is left alone by a content type of "%s", which a page of anyone can send', async (type) => {
+  test.each([
+    undefined,
+    '',
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=a',
+    'application/jsonp',
+    'text/plain; application/json',
+  ])('is left alone by a content type of "%s", which a page of anyone can send', async (type) => {
     const { done, send } = newConsole();
-    const { status, text } = await send('POST', '/_local/parts/table', '{"running": false}', type === undefined ? {} : { 'content-type': type });
-    expect([status, JSON.parse(text), done]).toEqual([415, { message: 'The content type must be application/json.' }, []]);
+    const { status, text } = await send(
+      'POST',
+      '/_local/parts/table',
+      '{"running": false}',
+      type === undefined ? {} : { 'content-type': type },
+    );
+    expect([status, JSON.parse(text), done]).toEqual([
+      415,
+      { message: 'The content type must be application/json.' },
+      [],
+    ]);
   });
 
-  test.each(['', '{', 'null', '[]', '{}', '"running"', '{"running": "false"}', '{"running": 0}', '{"running": null}'])('is left alone by the body %s', async (body) => {
-    const { done, send } = newConsole();
-    const { status, text } = await send('POST', '/_local/parts/table', body);
-    expect([status, JSON.parse(text), done]).toEqual([400, { message: 'The body must be {"running": true} to start the part, or {"running": false} to stop it.' }, []]);
-  });
+  test.each(['', '{', 'null', '[]', '{}', '"running"', '{"running": "false"}', '{"running": 0}', '{"running": null}'])(
+    'is left alone by the body %s',
+    async (body) => {
+      const { done, send } = newConsole();
+      const { status, text } = await send('POST', '/_local/parts/table', body);
+      expect([status, JSON.parse(text), done]).toEqual([
+        400,
+        { message: 'The body must be {"running": true} to start the part, or {"running": false} to stop it.' },
+        [],
+      ]);
+    },
+  );
 
   test('is not read', async () => {
     const { status, headers } = await newConsole().send('GET', '/_local/parts/table');
@@ -112,27 +182,64 @@ describe('a part', () => {
   });
 
   test('that could not be started is a failure', async () => {
-    const failing: PartSwitch = { meaning: 'Broken', stop: () => undefined, start: () => Promise.reject(new Error('It does not start')) };
+    const failing: PartSwitch = {
+      meaning: 'Broken',
+      stop: () => undefined,
+      start: () => Promise.reject(new Error('It does not start')),
+    };
     const parts = new Parts({ table: failing, queues: failing, mail: failing });
     const handle = localConsole({ picture: () => picture, parts, title: 'svc' });
-    const send = (running: boolean) => handle({ method: 'POST', path: '/_local/parts/mail', query: new URLSearchParams(), headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify({ running })) });
+    const send = (running: boolean) =>
+      handle({
+        method: 'POST',
+        path: '/_local/parts/mail',
+        query: new URLSearchParams(),
+        headers: { 'content-type': 'application/json' },
+        body: Buffer.from(JSON.stringify({ running })),
+      });
     expect((await send(false)).status).toBe(200);
     await expect(send(true)).rejects.toThrow('It does not start');
   });
 });
 
-test.each(['/_local/', '/_local/dashboard/', '/_local/dashboard.html', '/_local/page/main.ts', '/_local/parts', '/_local/parts/', '/_local/parts/engine', '/_local/parts/table/now', '/_local/parts/toString', '/_local/..%2Fsettings.ts'])('there is nothing at %s', async (path) => {
+test.each([
+  '/_local/',
+  '/_local/dashboard/',
+  '/_local/dashboard.html',
+  '/_local/page/main.ts',
+  '/_local/parts',
+  '/_local/parts/',
+  '/_local/parts/engine',
+  '/_local/parts/table/now',
+  '/_local/parts/toString',
+  '/_local/..%2Fsettings.ts',
+])('there is nothing at %s', async (path) => {
   const { done, send } = newConsole();
   for (const method of ['GET', 'POST']) {
     const { status, headers, text } = await send(method, path, '{"running": false}');
-    expect([status, JSON.parse(text)]).toEqual([404, { message: 'There is nothing here. The dashboard is at /_local/dashboard.' }]);
+    expect([status, JSON.parse(text)]).toEqual([
+      404,
+      { message: 'There is nothing here. The dashboard is at /_local/dashboard.' },
+    ]);
     expect(headers).toHaveProperty('content-security-policy');
   }
   expect(done).toEqual([]);
 });
 
 describe('in the page', () => {
-  test.each([[null, '–'], [undefined, '–'], [0, '0'], [0.012345, '0.0123'], [3, '3'], [12.345, '12.3'], [999.4, '999'], [1234.5, '1,235'], [99_999, '99,999'], [123_456, '123.5K'], [-4.26, '-4.26']])('the number %s is %s', (value, shown) => {
+  test.each([
+    [null, '–'],
+    [undefined, '–'],
+    [0, '0'],
+    [0.012345, '0.0123'],
+    [3, '3'],
+    [12.345, '12.3'],
+    [999.4, '999'],
+    [1234.5, '1,235'],
+    [99_999, '99,999'],
+    [123_456, '123.5K'],
+    [-4.26, '-4.26'],
+  ])('the number %s is %s', (value, shown) => {
     expect(number(value)).toBe(shown);
   });
 

@@ -8,52 +8,149 @@ const QUEUE = 'arn:aws:sqs:us-east-1:000000000000:q';
 const DEAD = 'arn:aws:sqs:us-east-1:000000000000:dead';
 const STREAM = 'arn:aws:dynamodb:us-east-1:000000000000:table/t/stream/local';
 
-const resource = (path: string, properties: Record<string, unknown>, arn = `arn:aws:x:us-east-1:000000000000:${path}`): Resource => ({ path, type: 'Test', ref: path, arn, properties });
-const all = { actions: new Set(['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:SendMessage', 'dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:ListStreams']), resources: ['*'] };
-const worker = (changes: Partial<FunctionModel> = {}) => ({ name: 'worker', arn: 'arn:worker', timeoutSeconds: 30, statements: [all], ...changes }) as FunctionModel;
+const resource = (
+  path: string,
+  properties: Record<string, unknown>,
+  arn = `arn:aws:x:us-east-1:000000000000:${path}`,
+): Resource => ({ path, type: 'Test', ref: path, arn, properties });
+const all = {
+  actions: new Set([
+    'sqs:ReceiveMessage',
+    'sqs:DeleteMessage',
+    'sqs:GetQueueAttributes',
+    'sqs:SendMessage',
+    'dynamodb:DescribeStream',
+    'dynamodb:GetRecords',
+    'dynamodb:GetShardIterator',
+    'dynamodb:ListStreams',
+  ]),
+  resources: ['*'],
+};
+const worker = (changes: Partial<FunctionModel> = {}) =>
+  ({ name: 'worker', arn: 'arn:worker', timeoutSeconds: 30, statements: [all], ...changes }) as FunctionModel;
 
-const queue = (properties: Record<string, unknown> = {}, arn = QUEUE) => resource(arn.split(':').at(-1)!, properties, arn);
+const queue = (properties: Record<string, unknown> = {}, arn = QUEUE) =>
+  resource(arn.split(':').at(-1)!, properties, arn);
 const queues = queuesOf([queue({ VisibilityTimeout: 180 }), queue({}, DEAD)]);
-const tables = [{ name: 't', streamArn: STREAM, properties: { KeySchema: [{ AttributeName: 'SK', KeyType: 'RANGE' }, { AttributeName: 'PK', KeyType: 'HASH' }] } }];
+const tables = [
+  {
+    name: 't',
+    streamArn: STREAM,
+    properties: {
+      KeySchema: [
+        { AttributeName: 'SK', KeyType: 'RANGE' },
+        { AttributeName: 'PK', KeyType: 'HASH' },
+      ],
+    },
+  },
+];
 
 describe('a queue', () => {
-  test('has what the template says, and SQS\'s defaults', () => {
-    expect(queuesOf([
-      queue({ VisibilityTimeout: 180, MessageRetentionPeriod: 1_209_600, DelaySeconds: 2, RedrivePolicy: { deadLetterTargetArn: DEAD, maxReceiveCount: 5 }, SqsManagedSseEnabled: true }), queue({}, DEAD),
-    ])).toEqual([
-      { name: 'q', arn: QUEUE, visibilitySeconds: 180, retentionSeconds: 1_209_600, delaySeconds: 2, deadLetters: { queue: 'dead', maxReceiveCount: 5 } },
-      { name: 'dead', arn: DEAD, visibilitySeconds: 30, retentionSeconds: 345_600, delaySeconds: 0, deadLetters: undefined },
+  test("has what the template says, and SQS's defaults", () => {
+    expect(
+      queuesOf([
+        queue({
+          VisibilityTimeout: 180,
+          MessageRetentionPeriod: 1_209_600,
+          DelaySeconds: 2,
+          RedrivePolicy: { deadLetterTargetArn: DEAD, maxReceiveCount: 5 },
+          SqsManagedSseEnabled: true,
+        }),
+        queue({}, DEAD),
+      ]),
+    ).toEqual([
+      {
+        name: 'q',
+        arn: QUEUE,
+        visibilitySeconds: 180,
+        retentionSeconds: 1_209_600,
+        delaySeconds: 2,
+        deadLetters: { queue: 'dead', maxReceiveCount: 5 },
+      },
+      {
+        name: 'dead',
+        arn: DEAD,
+        visibilitySeconds: 30,
+        retentionSeconds: 345_600,
+        delaySeconds: 0,
+        deadLetters: undefined,
+      },
     ]);
   });
 
   test.each([
     ['is a FIFO queue', { FifoQueue: true }],
-    ['has a dead-letter queue that the template does not define', { RedrivePolicy: { deadLetterTargetArn: 'arn:elsewhere', maxReceiveCount: 1 } }],
+    [
+      'has a dead-letter queue that the template does not define',
+      { RedrivePolicy: { deadLetterTargetArn: 'arn:elsewhere', maxReceiveCount: 1 } },
+    ],
   ])('that %s stops the start', (problem, properties) => {
     expect(() => queuesOf([queue(properties)])).toThrow(`The queue q ${problem}`);
   });
 });
 
 describe('an event source', () => {
-  const read = (properties: Record<string, unknown>, target = worker()) => batchSourcesOf([resource('Source', properties)], { functions: [target], queues, tables });
+  const read = (properties: Record<string, unknown>, target = worker()) =>
+    batchSourcesOf([resource('Source', properties)], { functions: [target], queues, tables });
   const fromQueue = { EventSourceArn: QUEUE, FunctionName: 'worker' };
   const fromStream = { EventSourceArn: STREAM, FunctionName: 'worker', StartingPosition: 'TRIM_HORIZON' };
 
   test('reads a queue, for at most 16 batches at a time', () => {
-    const { queueSources: [usual] } = read(fromQueue);
-    expect(usual).toEqual({ path: 'Source', function: worker(), queue: queues[0], batchSize: 10, windowMilliseconds: 0, reportsFailures: false, maxConcurrency: 16 });
-    const { queueSources: [special] } = read({
-      ...fromQueue, FunctionName: 'arn:worker', BatchSize: 5, MaximumBatchingWindowInSeconds: 2, FunctionResponseTypes: ['ReportBatchItemFailures'], ScalingConfig: { MaximumConcurrency: 4 },
+    const {
+      queueSources: [usual],
+    } = read(fromQueue);
+    expect(usual).toEqual({
+      path: 'Source',
+      function: worker(),
+      queue: queues[0],
+      batchSize: 10,
+      windowMilliseconds: 0,
+      reportsFailures: false,
+      maxConcurrency: 16,
     });
-    expect(special).toMatchObject({ batchSize: 5, windowMilliseconds: 2_000, reportsFailures: true, maxConcurrency: 4 });
+    const {
+      queueSources: [special],
+    } = read({
+      ...fromQueue,
+      FunctionName: 'arn:worker',
+      BatchSize: 5,
+      MaximumBatchingWindowInSeconds: 2,
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      ScalingConfig: { MaximumConcurrency: 4 },
+    });
+    expect(special).toMatchObject({
+      batchSize: 5,
+      windowMilliseconds: 2_000,
+      reportsFailures: true,
+      maxConcurrency: 4,
+    });
     expect(read({ ...fromQueue, ScalingConfig: { MaximumConcurrency: 100 } }).queueSources[0]!.maxConcurrency).toBe(16);
   });
 
-  test('reads a table\'s stream', () => {
-    const { streamSources: [usual] } = read(fromStream);
-    expect(usual).toMatchObject({ table: 't', partitionKey: 'PK', arn: STREAM, batchSize: 100, lanes: 1, maxRetries: Infinity, splits: false, onFailure: undefined });
-    const { streamSources: [special] } = read({
-      ...fromStream, BatchSize: 50, ParallelizationFactor: 10, MaximumRetryAttempts: 20, BisectBatchOnFunctionError: true, MaximumRecordAgeInSeconds: 3_600, DestinationConfig: { OnFailure: { Destination: DEAD } },
+  test("reads a table's stream", () => {
+    const {
+      streamSources: [usual],
+    } = read(fromStream);
+    expect(usual).toMatchObject({
+      table: 't',
+      partitionKey: 'PK',
+      arn: STREAM,
+      batchSize: 100,
+      lanes: 1,
+      maxRetries: Infinity,
+      splits: false,
+      onFailure: undefined,
+    });
+    const {
+      streamSources: [special],
+    } = read({
+      ...fromStream,
+      BatchSize: 50,
+      ParallelizationFactor: 10,
+      MaximumRetryAttempts: 20,
+      BisectBatchOnFunctionError: true,
+      MaximumRecordAgeInSeconds: 3_600,
+      DestinationConfig: { OnFailure: { Destination: DEAD } },
     });
     expect(special).toMatchObject({ batchSize: 50, lanes: 10, maxRetries: 20, splits: true, onFailure: queues[1] });
   });
@@ -62,20 +159,51 @@ describe('an event source', () => {
     expect(read({ ...fromQueue, Enabled: false })).toEqual({ queueSources: [], streamSources: [] });
   });
 
-  const without = (action: string) => worker({ statements: [{ ...all, actions: new Set([...all.actions].filter((each) => each !== action)) }] });
+  const without = (action: string) =>
+    worker({ statements: [{ ...all, actions: new Set([...all.actions].filter((each) => each !== action)) }] });
 
   test.each([
-    ['a property that is not known', { ...fromStream, TumblingWindowInSeconds: 5 }, worker(), 'Source has TumblingWindowInSeconds'],
+    [
+      'a property that is not known',
+      { ...fromStream, TumblingWindowInSeconds: 5 },
+      worker(),
+      'Source has TumblingWindowInSeconds',
+    ],
     ['no function', { ...fromQueue, FunctionName: 'nobody' }, worker(), 'Source leads to no function'],
     ['an unknown source', { ...fromQueue, EventSourceArn: 'arn:kinesis' }, worker(), 'Source reads arn:kinesis'],
     ['a filter for messages', { ...fromQueue, FilterCriteria: { Filters: [] } }, worker(), 'Source filters messages'],
     ['another starting position', { ...fromStream, StartingPosition: 'LATEST' }, worker(), 'Source starts at LATEST'],
-    ['a destination that is no queue', { ...fromStream, DestinationConfig: { OnFailure: { Destination: 'arn:topic' } } }, worker(), 'Source sends what failed to arn:topic'],
-    ['a visibility timeout below the function\'s', fromQueue, worker({ timeoutSeconds: 181 }), 'Source is refused by AWS: the queue hides a message for 180 s, and the function may take 181 s'],
-    ['no right to receive', fromQueue, without('sqs:ReceiveMessage'), `Source cannot work: the role of worker does not allow sqs:ReceiveMessage on ${QUEUE}`],
+    [
+      'a destination that is no queue',
+      { ...fromStream, DestinationConfig: { OnFailure: { Destination: 'arn:topic' } } },
+      worker(),
+      'Source sends what failed to arn:topic',
+    ],
+    [
+      "a visibility timeout below the function's",
+      fromQueue,
+      worker({ timeoutSeconds: 181 }),
+      'Source is refused by AWS: the queue hides a message for 180 s, and the function may take 181 s',
+    ],
+    [
+      'no right to receive',
+      fromQueue,
+      without('sqs:ReceiveMessage'),
+      `Source cannot work: the role of worker does not allow sqs:ReceiveMessage on ${QUEUE}`,
+    ],
     ['no right to delete', fromQueue, without('sqs:DeleteMessage'), 'sqs:DeleteMessage'],
-    ['no right to read the stream', fromStream, without('dynamodb:GetRecords'), `Source cannot work: the role of worker does not allow dynamodb:GetRecords on ${STREAM}`],
-    ['no right to send to the destination', { ...fromStream, DestinationConfig: { OnFailure: { Destination: DEAD } } }, without('sqs:SendMessage'), `does not allow sqs:SendMessage on ${DEAD}`],
+    [
+      'no right to read the stream',
+      fromStream,
+      without('dynamodb:GetRecords'),
+      `Source cannot work: the role of worker does not allow dynamodb:GetRecords on ${STREAM}`,
+    ],
+    [
+      'no right to send to the destination',
+      { ...fromStream, DestinationConfig: { OnFailure: { Destination: DEAD } } },
+      without('sqs:SendMessage'),
+      `does not allow sqs:SendMessage on ${DEAD}`,
+    ],
   ])('with %s stops the start, by name', (_what, properties, target, message) => {
     expect(() => read(properties, target)).toThrow(message);
   });
@@ -85,7 +213,10 @@ describe('a filter', () => {
   const passes = (criteria: unknown, record: object) => eventFilter(criteria, 'Source')(record);
   const pattern = (...patterns: object[]) => ({ Filters: patterns.map((each) => ({ Pattern: JSON.stringify(each) })) });
   const inserts = pattern({ eventName: ['INSERT'], dynamodb: { NewImage: { _t: { S: ['Event', 'Mail'] } } } });
-  const record = (eventName: string, type?: string) => ({ eventName, dynamodb: { Keys: {}, ...(type && { NewImage: { _t: { S: type }, other: { S: 'Event' } } }) } });
+  const record = (eventName: string, type?: string) => ({
+    eventName,
+    dynamodb: { Keys: {}, ...(type && { NewImage: { _t: { S: type }, other: { S: 'Event' } } }) },
+  });
 
   test.each([
     ['what it lists', inserts, record('INSERT', 'Mail'), true],
@@ -93,7 +224,12 @@ describe('a filter', () => {
     ['another type', inserts, record('INSERT', 'Job'), false],
     ['a record without the attribute', inserts, record('REMOVE'), false],
     ['anything, without patterns', undefined, record('REMOVE'), true],
-    ['what the second pattern lists', pattern({ eventName: ['MODIFY'] }, { eventName: ['INSERT'] }), record('INSERT', 'Job'), true],
+    [
+      'what the second pattern lists',
+      pattern({ eventName: ['MODIFY'] }, { eventName: ['INSERT'] }),
+      record('INSERT', 'Job'),
+      true,
+    ],
   ])('decides on %s', (_what, criteria, given, expected) => {
     expect(passes(criteria, given)).toBe(expected);
   });
@@ -111,11 +247,25 @@ describe('a filter', () => {
 
 describe('a schedule', () => {
   const RULE = 'arn:aws:events:us-east-1:000000000000:rule/minutely';
-  const permission = { Action: 'lambda:InvokeFunction', FunctionName: 'arn:worker', Principal: 'events.amazonaws.com', SourceArn: RULE };
+  const permission = {
+    Action: 'lambda:InvokeFunction',
+    FunctionName: 'arn:worker',
+    Principal: 'events.amazonaws.com',
+    SourceArn: RULE,
+  };
   const read = (rule: Record<string, unknown>, allowed: Record<string, unknown> = permission) =>
-    schedulesOf([resource('Rule', { Targets: [{ Arn: 'arn:worker' }], ...rule }, RULE)], [resource('Permission', allowed)], [worker()]);
+    schedulesOf(
+      [resource('Rule', { Targets: [{ Arn: 'arn:worker' }], ...rule }, RULE)],
+      [resource('Permission', allowed)],
+      [worker()],
+    );
 
-  test.each([['rate(1 minute)', 60], ['rate(5 minutes)', 300], ['rate(2 hours)', 7_200], ['rate(1 day)', 86_400]])('of %s ticks every %d s', (ScheduleExpression, everySeconds) => {
+  test.each([
+    ['rate(1 minute)', 60],
+    ['rate(5 minutes)', 300],
+    ['rate(2 hours)', 7_200],
+    ['rate(1 day)', 86_400],
+  ])('of %s ticks every %d s', (ScheduleExpression, everySeconds) => {
     expect(read({ ScheduleExpression })).toEqual([{ name: 'minutely', arn: RULE, function: worker(), everySeconds }]);
   });
 
@@ -125,13 +275,28 @@ describe('a schedule', () => {
 
   const minutely = { ScheduleExpression: 'rate(1 minute)' };
   test.each([
-    ['a time of day', { ScheduleExpression: 'cron(0 12 * * ? *)' }, permission, 'Rule has the schedule cron(0 12 * * ? *)'],
+    [
+      'a time of day',
+      { ScheduleExpression: 'cron(0 12 * * ? *)' },
+      permission,
+      'Rule has the schedule cron(0 12 * * ? *)',
+    ],
     ['no schedule', { EventPattern: {} }, permission, 'Rule has the schedule undefined'],
     ['another target', { ...minutely, Targets: [{ Arn: 'arn:queue' }] }, permission, 'Rule must have one target'],
-    ['input of its own', { ...minutely, Targets: [{ Arn: 'arn:worker', Input: '{}' }] }, permission, 'Rule changes the input'],
+    [
+      'input of its own',
+      { ...minutely, Targets: [{ Arn: 'arn:worker', Input: '{}' }] },
+      permission,
+      'Rule changes the input',
+    ],
     ['no permission', minutely, { ...permission, Principal: 's3.amazonaws.com' }, 'Rule cannot call worker'],
     ['the permission of another rule', minutely, { ...permission, SourceArn: 'arn:other' }, 'Rule cannot call worker'],
-    ['a permission for another function', minutely, { ...permission, FunctionName: 'arn:other' }, 'Rule cannot call worker'],
+    [
+      'a permission for another function',
+      minutely,
+      { ...permission, FunctionName: 'arn:other' },
+      'Rule cannot call worker',
+    ],
   ])('with %s stops the start, by name', (_what, rule, allowed, message) => {
     expect(() => read(rule, allowed)).toThrow(message);
   });

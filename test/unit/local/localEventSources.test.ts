@@ -3,7 +3,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { failedItems } from '../../../infra/local/queues/batchAnswer.ts';
-import type { QueueModel, QueueSourceModel, StreamSourceModel } from '../../../infra/local/streams/eventSourceModels.ts';
+import type {
+  QueueModel,
+  QueueSourceModel,
+  StreamSourceModel,
+} from '../../../infra/local/streams/eventSourceModels.ts';
 import type { FunctionModel } from '../../../infra/local/assembly/functionModel.ts';
 import { QueueSource } from '../../../infra/local/queues/queueSource.ts';
 import { QueueStore } from '../../../infra/local/queues/queueStore.ts';
@@ -14,7 +18,8 @@ import { StreamSource } from '../../../infra/local/streams/streamSource.ts';
 
 const worker = { name: 'worker', arn: 'arn:worker' } as FunctionModel;
 const none = JSON.stringify({ batchItemFailures: [] });
-const failures = (...ids: string[]) => JSON.stringify({ batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })) });
+const failures = (...ids: string[]) =>
+  JSON.stringify({ batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })) });
 
 const started: { stop(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -68,43 +73,87 @@ describe('what a function answers about a batch, spec of Lambda', () => {
   });
 });
 
-describe('a queue\'s event source', () => {
+describe("a queue's event source", () => {
   const model = (changes: Partial<QueueSourceModel> = {}): QueueSourceModel => ({
-    path: 'Source', function: worker, queue: { name: 'q', arn: 'arn:q' } as QueueModel, batchSize: 10, windowMilliseconds: 0, maxConcurrency: 2, reportsFailures: true, ...changes,
+    path: 'Source',
+    function: worker,
+    queue: { name: 'q', arn: 'arn:q' } as QueueModel,
+    batchSize: 10,
+    windowMilliseconds: 0,
+    maxConcurrency: 2,
+    reportsFailures: true,
+    ...changes,
   });
-  const store = () => new QueueStore(new DatabaseSync(':memory:'), [{ name: 'q', arn: 'arn:q', visibilitySeconds: 30, retentionSeconds: 600, delaySeconds: 0, deadLetters: undefined }]);
+  const store = () =>
+    new QueueStore(new DatabaseSync(':memory:'), [
+      {
+        name: 'q',
+        arn: 'arn:q',
+        visibilitySeconds: 30,
+        retentionSeconds: 600,
+        delaySeconds: 0,
+        deadLetters: undefined,
+      },
+    ]);
 
   function start(changes: Partial<QueueSourceModel> = {}) {
     const [queues, calls] = [store(), new Invocations()];
     const source = new QueueSource(model(changes), queues, calls.invoke);
     started.push(source);
-    return { queues, calls, source, send: (...bodies: string[]) => queues.send('q', bodies.map((body) => ({ body }))) };
+    return {
+      queues,
+      calls,
+      source,
+      send: (...bodies: string[]) =>
+        queues.send(
+          'q',
+          bodies.map((body) => ({ body })),
+        ),
+    };
   }
 
   /** When the queue has so many messages left. */
-  const left = (queues: QueueStore, inFlight: number) => when(() => {
-    const counts = queues.counts('q');
-    return counts.inFlight === inFlight && counts.visible === 0;
-  });
+  const left = (queues: QueueStore, inFlight: number) =>
+    when(() => {
+      const counts = queues.counts('q');
+      return counts.inFlight === inFlight && counts.visible === 0;
+    });
 
   test('gives the function messages as Lambda does', async () => {
     const { queues, calls } = start();
-    const [id] = queues.send('q', [{ body: 'ü', groupId: 'g', attributes: { kind: { DataType: 'String', StringValue: 's' }, raw: { DataType: 'Binary', BinaryValue: 'AQI=' } } }]);
-    const { records, answer } = await calls.next();
-    expect(records).toEqual([{
-      messageId: id,
-      receiptHandle: expect.any(String),
-      body: 'ü',
-      attributes: { ApproximateReceiveCount: '1', SentTimestamp: expect.stringMatching(/^\d{13}$/), SenderId: '000000000000', ApproximateFirstReceiveTimestamp: expect.stringMatching(/^\d{13}$/), MessageGroupId: 'g' },
-      messageAttributes: {
-        kind: { stringValue: 's', stringListValues: [], binaryListValues: [], dataType: 'String' },
-        raw: { binaryValue: 'AQI=', stringListValues: [], binaryListValues: [], dataType: 'Binary' },
+    const [id] = queues.send('q', [
+      {
+        body: 'ü',
+        groupId: 'g',
+        attributes: {
+          kind: { DataType: 'String', StringValue: 's' },
+          raw: { DataType: 'Binary', BinaryValue: 'AQI=' },
+        },
       },
-      md5OfBody: 'c03410a5204b21cd8229ff754688d743',
-      eventSource: 'aws:sqs',
-      eventSourceARN: 'arn:q',
-      awsRegion: 'us-east-1',
-    }]);
+    ]);
+    const { records, answer } = await calls.next();
+    expect(records).toEqual([
+      {
+        messageId: id,
+        receiptHandle: expect.any(String),
+        body: 'ü',
+        attributes: {
+          ApproximateReceiveCount: '1',
+          SentTimestamp: expect.stringMatching(/^\d{13}$/),
+          SenderId: '000000000000',
+          ApproximateFirstReceiveTimestamp: expect.stringMatching(/^\d{13}$/),
+          MessageGroupId: 'g',
+        },
+        messageAttributes: {
+          kind: { stringValue: 's', stringListValues: [], binaryListValues: [], dataType: 'String' },
+          raw: { binaryValue: 'AQI=', stringListValues: [], binaryListValues: [], dataType: 'Binary' },
+        },
+        md5OfBody: 'c03410a5204b21cd8229ff754688d743',
+        eventSource: 'aws:sqs',
+        eventSourceARN: 'arn:q',
+        awsRegion: 'us-east-1',
+      },
+    ]);
     answer.resolve(none);
     await left(queues, 0);
   });
@@ -160,7 +209,20 @@ describe('a queue\'s event source', () => {
 
   test('while the queues are away, receives nothing and deletes nothing; then what is there comes, and what was in work when its time is over', async () => {
     let now = Date.now();
-    const queues = new QueueStore(new DatabaseSync(':memory:'), [{ name: 'q', arn: 'arn:q', visibilitySeconds: 30, retentionSeconds: 600, delaySeconds: 0, deadLetters: undefined }], () => now);
+    const queues = new QueueStore(
+      new DatabaseSync(':memory:'),
+      [
+        {
+          name: 'q',
+          arn: 'arn:q',
+          visibilitySeconds: 30,
+          retentionSeconds: 600,
+          delaySeconds: 0,
+          deadLetters: undefined,
+        },
+      ],
+      () => now,
+    );
     const [messages, calls] = [new StoppableMessages(queues), new Invocations()];
     const source = new QueueSource(model(), messages, calls.invoke);
     started.push(source);
@@ -185,7 +247,9 @@ describe('a queue\'s event source', () => {
     now += 30_000;
     queues.wake('q');
     const again = await calls.next();
-    expect(again.records.map(({ body, attributes }) => [body, attributes.ApproximateReceiveCount])).toEqual([['in work', '2']]);
+    expect(again.records.map(({ body, attributes }) => [body, attributes.ApproximateReceiveCount])).toEqual([
+      ['in work', '2'],
+    ]);
     again.answer.resolve(none);
     await left(queues, 0);
   });
@@ -221,21 +285,49 @@ describe('a queue\'s event source', () => {
   });
 });
 
-describe('a stream\'s event source', () => {
+describe("a stream's event source", () => {
   const record = (sequence: number, key = `k${sequence}`, more: object = {}): ReadRecord => ({
     position: { shard: 's', sequence: String(sequence) },
-    record: { eventID: String(sequence), eventName: 'INSERT', awsRegion: 'elsewhere', dynamodb: { Keys: { PK: { S: key } }, SequenceNumber: String(sequence), ApproximateCreationDateTime: 1_767_225_600 }, ...more } as StreamRecord,
+    record: {
+      eventID: String(sequence),
+      eventName: 'INSERT',
+      awsRegion: 'elsewhere',
+      dynamodb: {
+        Keys: { PK: { S: key } },
+        SequenceNumber: String(sequence),
+        ApproximateCreationDateTime: 1_767_225_600,
+      },
+      ...more,
+    } as StreamRecord,
   });
 
   /** A source of these records, read at once; more can be written. */
   function start(records: readonly ReadRecord[], changes: Partial<StreamSourceModel> = {}) {
     const calls = new Invocations();
     const unread: (ReadRecord[] | Error)[] = [[...records]];
-    const [saved, discarded, errors, retries, ages]: [string[], any[], unknown[], number[], number[]] = [[], [], [], [], []];
+    const [saved, discarded, errors, retries, ages]: [string[], any[], unknown[], number[], number[]] = [
+      [],
+      [],
+      [],
+      [],
+      [],
+    ];
     const source = new StreamSource({
       model: {
-        path: 'Source', function: worker, table: 't', partitionKey: 'PK', arn: 'arn:stream', batchSize: 100, windowMilliseconds: 0, reportsFailures: true, lanes: 1, filter: () => true, maxRetries: 2, splits: true,
-        onFailure: undefined, ...changes,
+        path: 'Source',
+        function: worker,
+        table: 't',
+        partitionKey: 'PK',
+        arn: 'arn:stream',
+        batchSize: 100,
+        windowMilliseconds: 0,
+        reportsFailures: true,
+        lanes: 1,
+        filter: () => true,
+        maxRetries: 2,
+        splits: true,
+        onFailure: undefined,
+        ...changes,
       },
       reader: {
         async next() {
@@ -279,8 +371,14 @@ describe('a stream\'s event source', () => {
   test('measures how old the last record of each batch is, whatever comes of it', async () => {
     const since = Date.now();
     const aged = (sequence: number, seconds: number): ReadRecord => {
-      const { record: { dynamodb, ...rest }, position } = record(sequence);
-      return { record: { ...rest, dynamodb: { ...dynamodb, ApproximateCreationDateTime: since / 1000 - seconds } }, position };
+      const {
+        record: { dynamodb, ...rest },
+        position,
+      } = record(sequence);
+      return {
+        record: { ...rest, dynamodb: { ...dynamodb, ApproximateCreationDateTime: since / 1000 - seconds } },
+        position,
+      };
     };
     const { calls, ages, saved } = start([aged(1, 90), aged(2, 60)], { splits: false });
     (await calls.next()).answer.reject(new Error('boom'));
@@ -313,7 +411,10 @@ describe('a stream\'s event source', () => {
   });
 
   test('passes over what the filter does not want', async () => {
-    const { calls, saved } = start([record(1), record(2, 'k', { eventName: 'MODIFY' }), record(3), record(4, 'k', { eventName: 'REMOVE' })], { filter: (each) => (each as StreamRecord).eventName === 'INSERT' });
+    const { calls, saved } = start(
+      [record(1), record(2, 'k', { eventName: 'MODIFY' }), record(3), record(4, 'k', { eventName: 'REMOVE' })],
+      { filter: (each) => (each as StreamRecord).eventName === 'INSERT' },
+    );
     const { records, answer } = await calls.next();
     expect(sequences(records)).toEqual(['1', '3']);
     expect(saved).toEqual([]);
@@ -348,15 +449,28 @@ describe('a stream\'s event source', () => {
     expect(seen).toEqual(['1,2,3,4', '1,2', '1', '2', '2', '2', '3,4']);
     await until(saved, '4');
     expect(retries).toEqual([1, 2]);
-    expect(discarded).toEqual([{
-      requestContext: { requestId: expect.any(String), functionArn: 'arn:worker:$LATEST', condition: 'RetryAttemptsExhausted', approximateInvokeCount: 3 },
-      responseContext: { statusCode: 200, executedVersion: '$LATEST', functionError: 'Unhandled' },
-      version: '1.0',
-      timestamp: expect.any(String),
-      DDBStreamBatchInfo: {
-        shardId: 's', startSequenceNumber: '2', endSequenceNumber: '2', approximateArrivalOfFirstRecord: '2026-01-01T00:00:00.000Z', approximateArrivalOfLastRecord: '2026-01-01T00:00:00.000Z', batchSize: 1, streamArn: 'arn:stream',
+    expect(discarded).toEqual([
+      {
+        requestContext: {
+          requestId: expect.any(String),
+          functionArn: 'arn:worker:$LATEST',
+          condition: 'RetryAttemptsExhausted',
+          approximateInvokeCount: 3,
+        },
+        responseContext: { statusCode: 200, executedVersion: '$LATEST', functionError: 'Unhandled' },
+        version: '1.0',
+        timestamp: expect.any(String),
+        DDBStreamBatchInfo: {
+          shardId: 's',
+          startSequenceNumber: '2',
+          endSequenceNumber: '2',
+          approximateArrivalOfFirstRecord: '2026-01-01T00:00:00.000Z',
+          approximateArrivalOfLastRecord: '2026-01-01T00:00:00.000Z',
+          batchSize: 1,
+          streamArn: 'arn:stream',
+        },
       },
-    }]);
+    ]);
   });
 
   test('does not split where the template does not say so', async () => {
@@ -367,7 +481,11 @@ describe('a stream\'s event source', () => {
       answer.reject(new Error('boom'));
     }
     await when(() => discarded.length > 0);
-    expect(discarded[0].DDBStreamBatchInfo).toMatchObject({ startSequenceNumber: '1', endSequenceNumber: '2', batchSize: 2 });
+    expect(discarded[0].DDBStreamBatchInfo).toMatchObject({
+      startSequenceNumber: '1',
+      endSequenceNumber: '2',
+      batchSize: 2,
+    });
   });
 
   test('what fails holds up what shares its partition key, and nothing else; the position stays before it', async () => {
@@ -386,7 +504,9 @@ describe('a stream\'s event source', () => {
 
   test('reads at once what it is told of', async () => {
     // Without being told it looks once in a second, which never comes.
-    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask', 'performance', 'Date'] });
+    jest.useFakeTimers({
+      doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask', 'performance', 'Date'],
+    });
     try {
       const { calls, write } = start([]);
       await delay(30);
@@ -400,7 +520,10 @@ describe('a stream\'s event source', () => {
   });
 
   test('stopped in the middle, it keeps the position before what is not done', async () => {
-    const { source, calls, saved, discarded } = start([record(1, 'a'), record(2, 'a'), record(3, 'a')], { batchSize: 1, maxRetries: 0 });
+    const { source, calls, saved, discarded } = start([record(1, 'a'), record(2, 'a'), record(3, 'a')], {
+      batchSize: 1,
+      maxRetries: 0,
+    });
     (await calls.next()).answer.resolve(none);
     const underWay = await calls.next();
     const stopped = source.stop();
@@ -410,49 +533,76 @@ describe('a stream\'s event source', () => {
   });
 
   test('whatever fails and however often, every record is done or told of before the position passes it', async () => {
-    await fc.assert(fc.asyncProperty(
-      fc.array(fc.record({ key: fc.constantFrom('a', 'b', 'c'), fails: fc.nat(4), throws: fc.boolean() }), { minLength: 1, maxLength: 12 }),
-      fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 3 }), fc.boolean(),
-      async (written, batchSize, lanes, splits) => {
-        const left = new Map(written.map(({ fails }, index) => [String(index + 1), fails]));
-        const [done, order]: [Set<string>, Map<string, string[]>] = [new Set(), new Map()];
-        const finished = Promise.withResolvers<void>();
-        const read = written.map(({ key }, index) => record(index + 1, key));
-        const unread = [read];
-        const source = new StreamSource({
-          model: { path: 'Source', function: worker, table: 't', partitionKey: 'PK', arn: 'arn:stream', batchSize, windowMilliseconds: 0, reportsFailures: true, lanes, filter: () => true, maxRetries: 2, splits, onFailure: undefined },
-          reader: { next: async () => unread.shift() ?? [] },
-          save({ sequence }) {
-            for (let each = 1; each <= Number(sequence); each++) if (!done.has(String(each))) finished.reject(new Error(`${each} was passed over`));
-            if (sequence === String(written.length)) finished.resolve();
-          },
-          async invoke(event) {
-            const records = (event as { Records: StreamRecord[] }).Records;
-            const failed = [];
-            for (const { dynamodb: { SequenceNumber: sequence, Keys } } of records) {
-              const fails = left.get(sequence)!;
-              left.set(sequence, fails - 1);
-              if (fails > 0 && written[Number(sequence) - 1]!.throws) throw new Error('boom');
-              if (fails > 0) {
-                failed.push(sequence);
-                break;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ key: fc.constantFrom('a', 'b', 'c'), fails: fc.nat(4), throws: fc.boolean() }), {
+          minLength: 1,
+          maxLength: 12,
+        }),
+        fc.integer({ min: 1, max: 4 }),
+        fc.integer({ min: 1, max: 3 }),
+        fc.boolean(),
+        async (written, batchSize, lanes, splits) => {
+          const left = new Map(written.map(({ fails }, index) => [String(index + 1), fails]));
+          const [done, order]: [Set<string>, Map<string, string[]>] = [new Set(), new Map()];
+          const finished = Promise.withResolvers<void>();
+          const read = written.map(({ key }, index) => record(index + 1, key));
+          const unread = [read];
+          const source = new StreamSource({
+            model: {
+              path: 'Source',
+              function: worker,
+              table: 't',
+              partitionKey: 'PK',
+              arn: 'arn:stream',
+              batchSize,
+              windowMilliseconds: 0,
+              reportsFailures: true,
+              lanes,
+              filter: () => true,
+              maxRetries: 2,
+              splits,
+              onFailure: undefined,
+            },
+            reader: { next: async () => unread.shift() ?? [] },
+            save({ sequence }) {
+              for (let each = 1; each <= Number(sequence); each++)
+                if (!done.has(String(each))) finished.reject(new Error(`${each} was passed over`));
+              if (sequence === String(written.length)) finished.resolve();
+            },
+            async invoke(event) {
+              const records = (event as { Records: StreamRecord[] }).Records;
+              const failed = [];
+              for (const {
+                dynamodb: { SequenceNumber: sequence, Keys },
+              } of records) {
+                const fails = left.get(sequence)!;
+                left.set(sequence, fails - 1);
+                if (fails > 0 && written[Number(sequence) - 1]!.throws) throw new Error('boom');
+                if (fails > 0) {
+                  failed.push(sequence);
+                  break;
+                }
+                if (!done.has(sequence))
+                  order.set(JSON.stringify(Keys), [...(order.get(JSON.stringify(Keys)) ?? []), sequence]);
+                done.add(sequence);
               }
-              if (!done.has(sequence)) order.set(JSON.stringify(Keys), [...(order.get(JSON.stringify(Keys)) ?? []), sequence]);
-              done.add(sequence);
-            }
-            return failures(...failed);
-          },
-          discard({ DDBStreamBatchInfo: { startSequenceNumber, endSequenceNumber } }: any) {
-            for (let each = Number(startSequenceNumber); each <= Number(endSequenceNumber); each++) done.add(String(each));
-          },
-          onError: finished.reject,
-          pause: async () => undefined,
-        });
-        await finished.promise;
-        await source.stop();
-        for (const ofKey of order.values()) expect(ofKey).toEqual([...ofKey].sort((a, b) => Number(a) - Number(b)));
-      },
-    ), { numRuns: 50 });
+              return failures(...failed);
+            },
+            discard({ DDBStreamBatchInfo: { startSequenceNumber, endSequenceNumber } }: any) {
+              for (let each = Number(startSequenceNumber); each <= Number(endSequenceNumber); each++)
+                done.add(String(each));
+            },
+            onError: finished.reject,
+            pause: async () => undefined,
+          });
+          await finished.promise;
+          await source.stop();
+          for (const ofKey of order.values()) expect(ofKey).toEqual([...ofKey].sort((a, b) => Number(a) - Number(b)));
+        },
+      ),
+      { numRuns: 50 },
+    );
   });
 });
 
@@ -464,9 +614,11 @@ describe('reading a stream', () => {
     const call = async (target: string, input: any) => {
       const operation = target.split('.')[1];
       asked.push([operation, ...Object.values(input).filter((value) => value !== 'stream')].join(' '));
-      if (operation === 'DescribeStream') return { StreamDescription: { Shards: names().map((ShardId) => ({ ShardId })) } };
+      if (operation === 'DescribeStream')
+        return { StreamDescription: { Shards: names().map((ShardId) => ({ ShardId })) } };
       if (operation === 'GetShardIterator') {
-        if (input.SequenceNumber && !shards[input.ShardId]!.includes(Number(input.SequenceNumber))) throw new Error('The sequence number is of another shard');
+        if (input.SequenceNumber && !shards[input.ShardId]!.includes(Number(input.SequenceNumber)))
+          throw new Error('The sequence number is of another shard');
         return { ShardIterator: `${input.ShardId}/${input.SequenceNumber ?? 0}` };
       }
       const [shard, after] = input.ShardIterator.split('/');
@@ -481,7 +633,8 @@ describe('reading a stream', () => {
   }
   const read = async (reader: StreamReader, times: number) => {
     const found: string[] = [];
-    for (let i = 0; i < times; i++) for (const { position } of await reader.next()) found.push(`${position.shard}${position.sequence}`);
+    for (let i = 0; i < times; i++)
+      for (const { position } of await reader.next()) found.push(`${position.shard}${position.sequence}`);
     return found;
   };
 
@@ -506,16 +659,24 @@ describe('reading a stream', () => {
   test('after an error goes on from the last record that it gave', async () => {
     const { call, asked } = engineWith({ a: [1, 2, 3, 4, 5] });
     let broken = false;
-    const reader = new StreamReader(((target: string, input: object) => {
-      if (broken && target.endsWith('GetRecords')) throw Object.assign(new Error('expired'), { name: 'ExpiredIteratorException' });
-      return (call as (target: string, input: object) => Promise<unknown>)(target, input);
-    }) as never, 'stream', undefined);
+    const reader = new StreamReader(
+      ((target: string, input: object) => {
+        if (broken && target.endsWith('GetRecords'))
+          throw Object.assign(new Error('expired'), { name: 'ExpiredIteratorException' });
+        return (call as (target: string, input: object) => Promise<unknown>)(target, input);
+      }) as never,
+      'stream',
+      undefined,
+    );
     expect(await read(reader, 1)).toEqual(['a1', 'a2']);
     broken = true;
     await expect(reader.next()).rejects.toThrow('expired');
     broken = false;
     expect(await read(reader, 2)).toEqual(['a3', 'a4', 'a5']);
-    expect(asked.filter((each) => each.startsWith('GetShardIterator'))).toEqual(['GetShardIterator a TRIM_HORIZON', 'GetShardIterator a AFTER_SEQUENCE_NUMBER 2']);
+    expect(asked.filter((each) => each.startsWith('GetShardIterator'))).toEqual([
+      'GetShardIterator a TRIM_HORIZON',
+      'GetShardIterator a AFTER_SEQUENCE_NUMBER 2',
+    ]);
   });
 });
 
@@ -530,20 +691,30 @@ describe('a schedule', () => {
     await third.promise;
     expect(performance.now() - since).toBeGreaterThanOrEqual(95);
     expect(events[0]).toEqual({
-      version: '0', id: expect.any(String), 'detail-type': 'Scheduled Event', source: 'aws.events', account: '000000000000', time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/), region: 'us-east-1', resources: ['arn:rule'], detail: {},
+      version: '0',
+      id: expect.any(String),
+      'detail-type': 'Scheduled Event',
+      source: 'aws.events',
+      account: '000000000000',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+      region: 'us-east-1',
+      resources: ['arn:rule'],
+      detail: {},
     });
   });
 
   test('never calls it twice at a time, and goes on when it fails', async () => {
     let [active, most, calls] = [0, 0, 0];
     const third = Promise.withResolvers<void>();
-    started.push(new Schedule(model(0.001), async () => {
-      most = Math.max(most, ++active);
-      await delay(10);
-      active--;
-      if (++calls === 3) third.resolve();
-      throw new Error('boom');
-    }));
+    started.push(
+      new Schedule(model(0.001), async () => {
+        most = Math.max(most, ++active);
+        await delay(10);
+        active--;
+        if (++calls === 3) third.resolve();
+        throw new Error('boom');
+      }),
+    );
     await third.promise;
     expect(most).toBe(1);
   });

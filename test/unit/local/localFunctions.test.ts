@@ -34,7 +34,17 @@ afterEach(async () => {
 /** A function with this code. Every thread of it has an `instance` of its own. */
 async function define(name: string, code: string, properties: Partial<FunctionModel> = {}): Promise<FunctionModel> {
   await writeFile(join(codeDir, `${name}.mjs`), `const instance = crypto.randomUUID();\n${code}`);
-  return { name, arn: `arn:${name}`, codeDir, handler: `${name}.handler`, environment: {}, timeoutSeconds: 300, memoryMb: 256, statements: [], ...properties };
+  return {
+    name,
+    arn: `arn:${name}`,
+    codeDir,
+    handler: `${name}.handler`,
+    environment: {},
+    timeoutSeconds: 300,
+    memoryMb: 256,
+    statements: [],
+    ...properties,
+  };
 }
 
 function createPool(options: Partial<PoolOptions> = {}): FunctionPool {
@@ -45,23 +55,42 @@ function createPool(options: Partial<PoolOptions> = {}): FunctionPool {
     },
     close: async () => undefined,
   };
-  const measurements = { run: (...run: (typeof runs)[number]) => void runs.push(run), line: (line: object) => void lines.push(line) };
-  const pool = new FunctionPool({ environmentOf: ({ environment }) => ({ ...environment }), observer: { log, measurements }, ...options });
+  const measurements = {
+    run: (...run: (typeof runs)[number]) => void runs.push(run),
+    line: (line: object) => void lines.push(line),
+  };
+  const pool = new FunctionPool({
+    environmentOf: ({ environment }) => ({ ...environment }),
+    observer: { log, measurements },
+    ...options,
+  });
   pools.push(pool);
   return pool;
 }
 
-const call = async (pool: FunctionPool, model: FunctionModel, event: unknown = {}) => JSON.parse(await pool.invoke(model, JSON.stringify(event)));
+const call = async (pool: FunctionPool, model: FunctionModel, event: unknown = {}) =>
+  JSON.parse(await pool.invoke(model, JSON.stringify(event)));
 const handler = (body: string) => `export const handler = async (event, context) => { ${body} };`;
 const WHO = handler('return instance;');
 
 describe('a call', () => {
   test('gets event, context and exactly its own environment', async () => {
-    const model = await define('echo', handler('const { awsRequestId, getRemainingTimeInMillis, ...rest } = context; return { event, rest, env: process.env, awsRequestId, left: getRemainingTimeInMillis() };'), { environment: { TABLE_NAME: 't' } });
+    const model = await define(
+      'echo',
+      handler(
+        'const { awsRequestId, getRemainingTimeInMillis, ...rest } = context; return { event, rest, env: process.env, awsRequestId, left: getRemainingTimeInMillis() };',
+      ),
+      { environment: { TABLE_NAME: 't' } },
+    );
     const { event, rest, env, awsRequestId, left } = await call(createPool(), model, { a: 1 });
     expect(event).toEqual({ a: 1 });
     expect(env).toEqual({ TABLE_NAME: 't' });
-    expect(rest).toMatchObject({ functionName: 'echo', invokedFunctionArn: 'arn:echo', memoryLimitInMB: '256', functionVersion: '$LATEST' });
+    expect(rest).toMatchObject({
+      functionName: 'echo',
+      invokedFunctionArn: 'arn:echo',
+      memoryLimitInMB: '256',
+      functionVersion: '$LATEST',
+    });
     expect(awsRequestId).toMatch(/^[0-9a-f-]{36}$/);
     expect(left).toBeGreaterThan(200_000);
     expect(left).toBeLessThanOrEqual(300_000);
@@ -69,14 +98,20 @@ describe('a call', () => {
 
   test('shares the thread with the calls beside it', async () => {
     // Each waits for the other: they answer only if both run at the same time.
-    const model = await define('pair', `let first; ${handler('if (!first) { first = Promise.withResolvers(); await first.promise; } else first.resolve(); return instance;')}`);
+    const model = await define(
+      'pair',
+      `let first; ${handler('if (!first) { first = Promise.withResolvers(); await first.promise; } else first.resolve(); return instance;')}`,
+    );
     const pool = createPool();
     const [a, b] = await Promise.all([call(pool, model), call(pool, model)]);
     expect(a).toBe(b);
   });
 
   test('that throws fails alone, and says why in the log', async () => {
-    const model = await define('picky', handler('if (event.bad) throw new TypeError("no such thing"); return instance;'));
+    const model = await define(
+      'picky',
+      handler('if (event.bad) throw new TypeError("no such thing"); return instance;'),
+    );
     const pool = createPool();
     const before = await call(pool, model);
     await expect(call(pool, model, { bad: true })).rejects.toThrow('TypeError: no such thing');
@@ -88,7 +123,7 @@ describe('a call', () => {
   test.each([
     ['hangs', 'await new Promise(() => {});'],
     ['never gives up the processor', 'for (;;);'],
-  ])('that %s is given up at the function\'s timeout, and a new thread takes over', async (_name, body) => {
+  ])("that %s is given up at the function's timeout, and a new thread takes over", async (_name, body) => {
     const model = { ...(await define('slow', handler(`if (event.slow) { ${body} } return instance;`))) };
     const pool = createPool();
     const before = await call(pool, model);
@@ -120,21 +155,32 @@ describe('a call', () => {
   });
 
   test('is measured: how long it took, and whether it gave no answer', async () => {
-    const model = await define('measured', handler('if (event.bad) throw new Error("bad"); await new Promise((resolve) => setTimeout(resolve, 50));'));
+    const model = await define(
+      'measured',
+      handler('if (event.bad) throw new Error("bad"); await new Promise((resolve) => setTimeout(resolve, 50));'),
+    );
     const pool = createPool();
     await call(pool, model);
     await expect(call(pool, model, { bad: true })).rejects.toThrow('bad');
-    expect(runs).toEqual([['measured', expect.any(Number), false], ['measured', expect.any(Number), true]]);
+    expect(runs).toEqual([
+      ['measured', expect.any(Number), false],
+      ['measured', expect.any(Number), true],
+    ]);
     expect(runs[0]![1]).toBeGreaterThan(45);
   });
 
   test('that never came to run, because the function cannot be loaded, is measured without a time', async () => {
-    await expect(call(createPool(), await define('unloadable', 'throw new Error("broken at import");'))).rejects.toThrow('The thread ended');
+    await expect(
+      call(createPool(), await define('unloadable', 'throw new Error("broken at import");')),
+    ).rejects.toThrow('The thread ended');
     expect(runs).toEqual([['unloadable', undefined, true]]);
   });
 
   test('hands on the metrics among what the function prints', async () => {
-    const model = await define('metered', handler('console.log("plain"); console.log(JSON.stringify({ _aws: {}, Faults: event.faults }));'));
+    const model = await define(
+      'metered',
+      handler('console.log("plain"); console.log(JSON.stringify({ _aws: {}, Faults: event.faults }));'),
+    );
     const pool = createPool();
     const both = new Promise<void>((resolve) => {
       onLog = () => logged.split('"_aws"').length > 2 && resolve();
@@ -142,7 +188,10 @@ describe('a call', () => {
     await call(pool, model, { faults: 1 });
     await call(pool, model, { faults: 2 });
     await both;
-    expect(lines).toEqual([{ _aws: {}, Faults: 1 }, { _aws: {}, Faults: 2 }]);
+    expect(lines).toEqual([
+      { _aws: {}, Faults: 1 },
+      { _aws: {}, Faults: 2 },
+    ]);
   });
 
   test('writes what the function prints to the log', async () => {
@@ -156,7 +205,8 @@ describe('a call', () => {
 });
 
 describe('a call that is alone in its thread', () => {
-  const alone = async (pool: FunctionPool, model: FunctionModel, event: unknown = {}) => JSON.parse(await pool.invokeAlone(model, JSON.stringify(event)));
+  const alone = async (pool: FunctionPool, model: FunctionModel, event: unknown = {}) =>
+    JSON.parse(await pool.invokeAlone(model, JSON.stringify(event)));
   /** Calls that last until they are told to end, and say when they begin. */
   const SLOW = `import { BroadcastChannel } from 'node:worker_threads';
     export const handler = (event) => new Promise((resolve) => {
@@ -182,10 +232,11 @@ describe('a call that is alone in its thread', () => {
     };
   });
   afterEach(() => channel.close());
-  const whenBegun = (count: number) => new Promise<void>((resolve) => {
-    onBegun = () => void (begun === count && resolve());
-    onBegun();
-  });
+  const whenBegun = (count: number) =>
+    new Promise<void>((resolve) => {
+      onBegun = () => void (begun === count && resolve());
+      onBegun();
+    });
 
   test('has others beside it in other threads', async () => {
     const model = await define('slow', SLOW);
@@ -250,20 +301,57 @@ describe('threads', () => {
 
   test('are waited for when all are busy', async () => {
     const names = Array.from({ length: 12 }, (_, i) => `f${i}`);
-    const models = await Promise.all(names.map((name) => define(name, handler('await new Promise((r) => setTimeout(r, 5)); return context.functionName;'))));
+    const models = await Promise.all(
+      names.map((name) =>
+        define(name, handler('await new Promise((r) => setTimeout(r, 5)); return context.functionName;')),
+      ),
+    );
     const pool = createPool({ maxLive: 2 });
     expect(await Promise.all([...models, ...models].map((model) => call(pool, model)))).toEqual([...names, ...names]);
   });
 });
 
-test('design 10: the environment differs from the template\'s in the service name, how long deliveries wait, the way to AWS, and that webhooks may reach this machine', async () => {
-  const environment = { SERVICE_NAME: 'svc', TABLE_NAME: 't', WEBHOOK_RETRY_SCHEDULE: '0,5', DUE_MARGIN_SECONDS: '300', RECONCILE_AFTER_SECONDS: '180', MAIL_RETRY_SCHEDULE: '0,60' };
+test("design 10: the environment differs from the template's in the service name, how long deliveries wait, the way to AWS, and that webhooks may reach this machine", async () => {
+  const environment = {
+    SERVICE_NAME: 'svc',
+    TABLE_NAME: 't',
+    WEBHOOK_RETRY_SCHEDULE: '0,5',
+    DUE_MARGIN_SECONDS: '300',
+    RECONCILE_AFTER_SECONDS: '180',
+    MAIL_RETRY_SCHEDULE: '0,60',
+  };
   const model = await define('any', WHO, { environment });
-  const aws = { AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret', AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:1' };
-  const fromStart = { WEBHOOK_RETRY_SCHEDULE: '0,1', DUE_MARGIN_SECONDS: '1', RECONCILE_AFTER_SECONDS: '2', MAIL_RETRY_SCHEDULE: '0,3' };
-  const { replaced } = localSettings({ ...fromStart, TABLE_NAME: 'another', ALLOW_LOOPBACK_DELIVERY: 'false', HOME: '/nowhere' });
-  const lambda = { ALLOW_LOOPBACK_DELIVERY: 'true', AWS_LAMBDA_FUNCTION_NAME: 'any', AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '256', AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand' };
-  expect(functionEnvironment(model, { SERVICE_NAME: 'acme', ...replaced }, aws)).toEqual({ SERVICE_NAME: 'acme', TABLE_NAME: 't', ...fromStart, ...aws, ...lambda });
+  const aws = {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'id',
+    AWS_SECRET_ACCESS_KEY: 'secret',
+    AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:1',
+  };
+  const fromStart = {
+    WEBHOOK_RETRY_SCHEDULE: '0,1',
+    DUE_MARGIN_SECONDS: '1',
+    RECONCILE_AFTER_SECONDS: '2',
+    MAIL_RETRY_SCHEDULE: '0,3',
+  };
+  const { replaced } = localSettings({
+    ...fromStart,
+    TABLE_NAME: 'another',
+    ALLOW_LOOPBACK_DELIVERY: 'false',
+    HOME: '/nowhere',
+  });
+  const lambda = {
+    ALLOW_LOOPBACK_DELIVERY: 'true',
+    AWS_LAMBDA_FUNCTION_NAME: 'any',
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '256',
+    AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+  };
+  expect(functionEnvironment(model, { SERVICE_NAME: 'acme', ...replaced }, aws)).toEqual({
+    SERVICE_NAME: 'acme',
+    TABLE_NAME: 't',
+    ...fromStart,
+    ...aws,
+    ...lambda,
+  });
   expect(functionEnvironment(model, {}, aws)).toEqual({ ...environment, ...aws, ...lambda });
   expect(functionEnvironment({ ...model, environment: {} }, { SERVICE_NAME: 'acme', ...replaced }, {})).toEqual(lambda);
 });

@@ -48,7 +48,8 @@ beforeEach(() => {
   answer = () => ({ statusCode: 200 });
 });
 
-const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}, path = '/things/add') => fetch(gateway.url + path, { method: 'POST', body, headers });
+const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}, path = '/things/add') =>
+  fetch(gateway.url + path, { method: 'POST', body, headers });
 
 /** Sends bytes as they are and gives everything that comes back. */
 async function raw(text: string): Promise<string> {
@@ -61,10 +62,23 @@ async function raw(text: string): Promise<string> {
 
 describe('an event', () => {
   test('has payload format 2.0', async () => {
-    await raw([
-      'POST /things/add?b=2&a=1&a=x%20y HTTP/1.1', 'Host: api.local:1', 'User-Agent: tester', 'X-Many: 1', 'x-many: 2', 'Cookie: c=1; d=2', 'Content-Type: application/json; charset=utf-8',
-      'X-Forwarded-For: 203.0.113.9', 'Content-Length: 4', 'Connection: close', '', '{"ü', '',
-    ].join('\r\n'));
+    await raw(
+      [
+        'POST /things/add?b=2&a=1&a=x%20y HTTP/1.1',
+        'Host: api.local:1',
+        'User-Agent: tester',
+        'X-Many: 1',
+        'x-many: 2',
+        'Cookie: c=1; d=2',
+        'Content-Type: application/json; charset=utf-8',
+        'X-Forwarded-For: 203.0.113.9',
+        'Content-Length: 4',
+        'Connection: close',
+        '',
+        '{"ü',
+        '',
+      ].join('\r\n'),
+    );
     const [event] = events;
     expect(event).toEqual({
       version: '2.0',
@@ -74,11 +88,24 @@ describe('an event', () => {
       queryStringParameters: { b: '2', a: '1,x y' },
       cookies: ['c=1', 'd=2'],
       headers: {
-        host: 'api.local:1', 'user-agent': 'tester', 'x-many': '1,2', 'content-type': 'application/json; charset=utf-8', 'x-forwarded-for': '203.0.113.9', 'content-length': '4', connection: 'close',
+        host: 'api.local:1',
+        'user-agent': 'tester',
+        'x-many': '1,2',
+        'content-type': 'application/json; charset=utf-8',
+        'x-forwarded-for': '203.0.113.9',
+        'content-length': '4',
+        connection: 'close',
       },
       requestContext: {
-        accountId: '000000000000', apiId: 'local', domainName: 'api.local:1', domainPrefix: 'api', stage: '$default', routeKey: 'POST /things/add',
-        requestId: expect.stringMatching(/^[0-9a-f-]{36}$/), time: expect.stringMatching(/^\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000$/), timeEpoch: expect.any(Number),
+        accountId: '000000000000',
+        apiId: 'local',
+        domainName: 'api.local:1',
+        domainPrefix: 'api',
+        stage: '$default',
+        routeKey: 'POST /things/add',
+        requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        time: expect.stringMatching(/^\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000$/),
+        timeEpoch: expect.any(Number),
         http: { method: 'POST', path: '/things/add', protocol: 'HTTP/1.1', sourceIp: '127.0.0.1', userAgent: 'tester' },
       },
       body: '{"ü',
@@ -87,8 +114,14 @@ describe('an event', () => {
   });
 
   test.each([
-    ['application/json', false], ['text/plain', false], ['application/problem+json', false], ['application/soap+xml', false], ['application/xml', false],
-    ['application/octet-stream', true], ['application/x-www-form-urlencoded', true], ['', true],
+    ['application/json', false],
+    ['text/plain', false],
+    ['application/problem+json', false],
+    ['application/soap+xml', false],
+    ['application/xml', false],
+    ['application/octet-stream', true],
+    ['application/x-www-form-urlencoded', true],
+    ['', true],
   ])('of content type %p: base64 is %p', async (contentType, isBase64Encoded) => {
     await post('hello', { 'content-type': contentType });
     expect(events[0]).toMatchObject({ isBase64Encoded, body: isBase64Encoded ? 'aGVsbG8=' : 'hello' });
@@ -100,10 +133,13 @@ describe('an event', () => {
     expect(events[0]).toMatchObject({ isBase64Encoded: true, body: Buffer.from(bytes).toString('base64') });
   });
 
-  test.each(['/nothing', '/things/add/', '/things'])('of the unknown path %s goes to the default route', async (path) => {
-    await post('', {}, path);
-    expect(events[0]).toMatchObject({ routeKey: '$default', rawPath: path });
-  });
+  test.each(['/nothing', '/things/add/', '/things'])(
+    'of the unknown path %s goes to the default route',
+    async (path) => {
+      await post('', {}, path);
+      expect(events[0]).toMatchObject({ routeKey: '$default', rawPath: path });
+    },
+  );
 
   test('of another method goes to the default route', async () => {
     await fetch(`${gateway.url}/things/add`);
@@ -124,14 +160,25 @@ describe('an answer', () => {
   };
 
   test('has the status, headers, cookies and body of the function', async () => {
-    const { status, headers, body } = await answerTo({ statusCode: 201, headers: { 'X-One': 1, 'Content-Type': 'application/json', Connection: 'close' }, cookies: ['a=1', 'b=2'], body: '{"ü":1}' });
+    const { status, headers, body } = await answerTo({
+      statusCode: 201,
+      headers: { 'X-One': 1, 'Content-Type': 'application/json', Connection: 'close' },
+      cookies: ['a=1', 'b=2'],
+      body: '{"ü":1}',
+    });
     expect({ status, body }).toEqual({ status: 201, body: '{"ü":1}' });
-    expect([headers.get('x-one'), headers.get('content-type'), headers.getSetCookie()]).toEqual(['1', 'application/json', ['a=1', 'b=2']]);
+    expect([headers.get('x-one'), headers.get('content-type'), headers.getSetCookie()]).toEqual([
+      '1',
+      'application/json',
+      ['a=1', 'b=2'],
+    ]);
     expect(headers.get('apigw-requestid')).toBe(events[0]!.requestContext.requestId);
   });
 
   test('in base64 is decoded', async () => {
-    expect(await answerTo({ statusCode: 200, isBase64Encoded: true, body: 'aGVsbG8=' })).toMatchObject({ body: 'hello' });
+    expect(await answerTo({ statusCode: 200, isBase64Encoded: true, body: 'aGVsbG8=' })).toMatchObject({
+      body: 'hello',
+    });
   });
 
   test('without a status code is the body', async () => {
@@ -181,11 +228,16 @@ describe('a body that is too large', () => {
     const chunk = new Uint8Array(1024 * 1024);
     let left = 12;
     const body = new ReadableStream({ pull: (stream) => (left-- > 0 ? stream.enqueue(chunk) : stream.close()) });
-    expect(await outcome(await fetch(`${gateway.url}/things/add`, { method: 'POST', body, duplex: 'half' } as RequestInit))).toEqual(refused);
+    expect(
+      await outcome(await fetch(`${gateway.url}/things/add`, { method: 'POST', body, duplex: 'half' } as RequestInit)),
+    ).toEqual(refused);
   });
 
   test('is refused before it is sent when the client asks', async () => {
-    const asking = request(`${gateway.url}/things/add`, { method: 'POST', headers: { 'content-length': 50_000_000, expect: '100-continue' } });
+    const asking = request(`${gateway.url}/things/add`, {
+      method: 'POST',
+      headers: { 'content-length': 50_000_000, expect: '100-continue' },
+    });
     asking.on('continue', () => asking.destroy(new Error('The gateway wants the body')));
     asking.flushHeaders();
     const [response] = (await once(asking, 'response')) as [IncomingMessage];
@@ -195,11 +247,15 @@ describe('a body that is too large', () => {
 });
 
 describe('the Host header of a call', () => {
-  const call = (host: string) => raw(`POST /things/add HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`);
+  const call = (host: string) =>
+    raw(`POST /things/add HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`);
 
-  test.each(['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]'])('may be %s with the port of the gateway', async (name) => {
-    expect(await call(`${name}:${new URL(gateway.url).port}`)).toContain('HTTP/1.1 200 OK\r\n');
-  });
+  test.each(['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]'])(
+    'may be %s with the port of the gateway',
+    async (name) => {
+      expect(await call(`${name}:${new URL(gateway.url).port}`)).toContain('HTTP/1.1 200 OK\r\n');
+    },
+  );
 
   test('may be a name that the settings allow', async () => {
     expect(await call('api.local')).toContain('HTTP/1.1 200 OK\r\n');
@@ -208,11 +264,23 @@ describe('the Host header of a call', () => {
 
   test('that names a page on the internet, another port or no port is refused in the envelope, before any function runs', async () => {
     const { port } = new URL(gateway.url);
-    for (const host of [`evil.example:${port}`, `localhost.evil.example:${port}`, '127.0.0.1:1', 'localhost', `api.local:${port}`, `127.0.0.2:${port}`]) {
+    for (const host of [
+      `evil.example:${port}`,
+      `localhost.evil.example:${port}`,
+      '127.0.0.1:1',
+      'localhost',
+      `api.local:${port}`,
+      `127.0.0.2:${port}`,
+    ]) {
       const [head = '', body = ''] = (await call(host)).split('\r\n\r\n');
       expect(head).toMatch(/^HTTP\/1\.1 403 Forbidden\r\n/);
       expect(head).toMatch(/\r\nx-request-id: [0-9a-f-]{36}\r\n/);
-      expect(JSON.parse(body)).toEqual({ error: { status: 'PERMISSION_DENIED', message: `The Host header "${host}" is not allowed. Call ${gateway.url}, or name the host in ALLOWED_HOSTS.` } });
+      expect(JSON.parse(body)).toEqual({
+        error: {
+          status: 'PERMISSION_DENIED',
+          message: `The Host header "${host}" is not allowed. Call ${gateway.url}, or name the host in ALLOWED_HOSTS.`,
+        },
+      });
     }
     expect(events).toEqual([]);
   });
@@ -226,7 +294,11 @@ describe('what is measured of a request', () => {
     await post('{}');
     answer = () => ({ statusCode: 200 });
     await post('{}', {}, '/other');
-    expect(measured).toEqual([[409, expect.any(Number)], [500, expect.any(Number)], [200, expect.any(Number)]]);
+    expect(measured).toEqual([
+      [409, expect.any(Number)],
+      [500, expect.any(Number)],
+      [200, expect.any(Number)],
+    ]);
     expect(measured[0]![1]).toBeGreaterThan(45);
     expect(measured[0]![1]).toBeLessThan(10_000);
   });
@@ -237,17 +309,33 @@ describe('a page of the local run', () => {
   beforeAll(() => {
     ({ port } = new URL(gateway.url));
   });
-  const page = (host: string, head = 'GET /_local/dashboard.json?minutes=15 HTTP/1.1', body = '') => raw(`${head}\r\nHost: ${host}\r\nX-Many: 1\r\nx-many: 2\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
+  const page = (host: string, head = 'GET /_local/dashboard.json?minutes=15 HTTP/1.1', body = '') =>
+    raw(
+      `${head}\r\nHost: ${host}\r\nX-Many: 1\r\nx-many: 2\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+    );
 
-  test.each(['127.0.0.1', 'localhost', '[::1]'])('is answered at %s, is no call of a function, and is not measured', async (name) => {
-    expect(await page(`${name}:${port}`)).toMatch(/^HTTP\/1.1 200 OK\r\n[\s\S]*\r\n\r\na page$/);
-    expect(locals).toEqual([{ method: 'GET', path: '/_local/dashboard.json', query: new URLSearchParams({ minutes: '15' }), headers: expect.objectContaining({ 'x-many': '1, 2' }), body: Buffer.alloc(0) }]);
-    expect([events, measured]).toEqual([[], []]);
-  });
+  test.each(['127.0.0.1', 'localhost', '[::1]'])(
+    'is answered at %s, is no call of a function, and is not measured',
+    async (name) => {
+      expect(await page(`${name}:${port}`)).toMatch(/^HTTP\/1.1 200 OK\r\n[\s\S]*\r\n\r\na page$/);
+      expect(locals).toEqual([
+        {
+          method: 'GET',
+          path: '/_local/dashboard.json',
+          query: new URLSearchParams({ minutes: '15' }),
+          headers: expect.objectContaining({ 'x-many': '1, 2' }),
+          body: Buffer.alloc(0),
+        },
+      ]);
+      expect([events, measured]).toEqual([[], []]);
+    },
+  );
 
   test('gets what was sent', async () => {
     await page(`127.0.0.1:${port}`, 'POST /_local/parts/table HTTP/1.1', '{"running":true}');
-    expect(locals).toMatchObject([{ method: 'POST', path: '/_local/parts/table', body: Buffer.from('{"running":true}') }]);
+    expect(locals).toMatchObject([
+      { method: 'POST', path: '/_local/parts/table', body: Buffer.from('{"running":true}') },
+    ]);
   });
 
   test.each([
@@ -261,7 +349,7 @@ describe('a page of the local run', () => {
     expect(locals).toEqual([]);
   });
 
-  test('has a path of its own: others are the API\'s', async () => {
+  test("has a path of its own: others are the API's", async () => {
     for (const path of ['/_local', '/_localhost/x', '/x/_local/y']) await post('{}', {}, path);
     expect(events.map(({ rawPath }) => rawPath)).toEqual(['/_local', '/_localhost/x', '/x/_local/y']);
     expect(locals).toEqual([]);
@@ -270,8 +358,16 @@ describe('a page of the local run', () => {
 
 test.each([
   ['no HTTP', 'NONSENSE\r\n\r\n', '400 Bad Request'],
-  ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', '400 Bad Request'],
-  ['headers without end', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(11_000)}\r\n\r\n`, '431 Request Header Fields Too Large'],
+  [
+    'two lengths',
+    'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+    '400 Bad Request',
+  ],
+  [
+    'headers without end',
+    `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(11_000)}\r\n\r\n`,
+    '431 Request Header Fields Too Large',
+  ],
 ])('%s is answered and harms nobody', async (_name, text, status) => {
   expect(await raw(text)).toContain(`HTTP/1.1 ${status}\r\n`);
   expect((await post('{}')).status).toBe(200);
@@ -280,11 +376,15 @@ test.each([
 test('a client that hangs up harms nobody', async () => {
   const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
   await once(socket, 'connect');
-  socket.write('POST /things/add HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\npart', () => socket.resetAndDestroy());
+  socket.write('POST /things/add HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\npart', () =>
+    socket.resetAndDestroy(),
+  );
   await once(socket, 'close');
   expect((await post('{}')).status).toBe(200);
 });
 
 test('a port that is taken is told in words', async () => {
-  await expect(Gateway.listen(Number(new URL(gateway.url).port))).rejects.toThrow(/^Port \d+ is taken by another program/);
+  await expect(Gateway.listen(Number(new URL(gateway.url).port))).rejects.toThrow(
+    /^Port \d+ is taken by another program/,
+  );
 });

@@ -3,10 +3,15 @@ import { dynamoDbAccesses } from '../../../infra/local/iam/dynamoDbAccess.ts';
 import { allows, readStatements } from '../../../infra/local/iam/iam.ts';
 
 const TABLE = 'arn:aws:dynamodb:us-east-1:000000000000:table/t';
-const allow = { Effect: 'Allow', Action: ['dynamodb:GetItem', 'dynamodb:Query'], Resource: [TABLE, `${TABLE}/index/gsi1`] };
+const allow = {
+  Effect: 'Allow',
+  Action: ['dynamodb:GetItem', 'dynamodb:Query'],
+  Resource: [TABLE, `${TABLE}/index/gsi1`],
+};
 
 describe('a decision', () => {
-  const decide = (statement: object, action: string, resource: string) => allows(readStatements({ Statement: [statement] }, 'Role'), action, resource);
+  const decide = (statement: object, action: string, resource: string) =>
+    allows(readStatements({ Statement: [statement] }, 'Role'), action, resource);
 
   test.each([
     ['an action and a resource that are listed', allow, 'dynamodb:GetItem', TABLE, true],
@@ -14,7 +19,13 @@ describe('a decision', () => {
     ['another table', allow, 'dynamodb:GetItem', `${TABLE}2`, false],
     ['an index that is listed', allow, 'dynamodb:Query', `${TABLE}/index/gsi1`, true],
     ['an index that is not', allow, 'dynamodb:Query', `${TABLE}/index/gsi2`, false],
-    ['an index, by a * at the end', { ...allow, Resource: `${TABLE}/index/*` }, 'dynamodb:Query', `${TABLE}/index/gsi2`, true],
+    [
+      'an index, by a * at the end',
+      { ...allow, Resource: `${TABLE}/index/*` },
+      'dynamodb:Query',
+      `${TABLE}/index/gsi2`,
+      true,
+    ],
     ['the table itself, by a * after it', { ...allow, Resource: `${TABLE}/index/*` }, 'dynamodb:Query', TABLE, false],
     ['anything', { ...allow, Resource: '*' }, 'dynamodb:Query', TABLE, true],
     ['a single action', { ...allow, Action: 'dynamodb:Query' }, 'dynamodb:Query', TABLE, true],
@@ -23,7 +34,15 @@ describe('a decision', () => {
   });
 
   test('one statement cannot lend its resource to the action of another', () => {
-    const statements = readStatements({ Statement: [{ ...allow, Action: 'a:Read', Resource: 'x' }, { ...allow, Action: 'a:Write', Resource: 'y' }] }, 'Role');
+    const statements = readStatements(
+      {
+        Statement: [
+          { ...allow, Action: 'a:Read', Resource: 'x' },
+          { ...allow, Action: 'a:Write', Resource: 'y' },
+        ],
+      },
+      'Role',
+    );
     expect(allows(statements, 'a:Write', 'x')).toBe(false);
   });
 });
@@ -36,11 +55,14 @@ test.each([
   ['a wildcard action', { ...allow, Action: 'dynamodb:*' }, 'allows dynamodb:*'],
   ['a pattern in the middle', { ...allow, Resource: 'arn:*:table/t' }, 'names arn:*:table/t'],
 ])('%s stops the start, naming the role', (_name, statement, problem) => {
-  expect(() => readStatements({ Statement: statement }, 'V2Auth/Role')).toThrow(`A policy statement of V2Auth/Role ${problem}`);
+  expect(() => readStatements({ Statement: statement }, 'V2Auth/Role')).toThrow(
+    `A policy statement of V2Auth/Role ${problem}`,
+  );
 });
 
 describe('what a DynamoDB call needs', () => {
-  const needs = (operation: string, input: object) => dynamoDbAccesses(operation, input).map(({ action, resource }) => `${action} ${resource.replace(TABLE, 'T')}`);
+  const needs = (operation: string, input: object) =>
+    dynamoDbAccesses(operation, input).map(({ action, resource }) => `${action} ${resource.replace(TABLE, 'T')}`);
 
   test.each([
     ['an item', 'PutItem', { TableName: 't' }, ['dynamodb:PutItem T']],
@@ -48,10 +70,23 @@ describe('what a DynamoDB call needs', () => {
     ['an index', 'Query', { TableName: 't', IndexName: 'gsi1' }, ['dynamodb:Query T/index/gsi1']],
     ['a batch', 'BatchGetItem', { RequestItems: { t: {} } }, ['dynamodb:BatchGetItem T']],
     ['a batch of writes', 'BatchWriteItem', { RequestItems: { t: [] } }, ['dynamodb:BatchWriteItem T']],
-    ['a reading transaction', 'TransactGetItems', { TransactItems: [{ Get: { TableName: 't' } }] }, ['dynamodb:GetItem T']],
     [
-      'a writing transaction', 'TransactWriteItems',
-      { TransactItems: [{ Put: { TableName: 't' } }, { Update: { TableName: 't' } }, { Delete: { TableName: 't' } }, { ConditionCheck: { TableName: 't' } }] },
+      'a reading transaction',
+      'TransactGetItems',
+      { TransactItems: [{ Get: { TableName: 't' } }] },
+      ['dynamodb:GetItem T'],
+    ],
+    [
+      'a writing transaction',
+      'TransactWriteItems',
+      {
+        TransactItems: [
+          { Put: { TableName: 't' } },
+          { Update: { TableName: 't' } },
+          { Delete: { TableName: 't' } },
+          { ConditionCheck: { TableName: 't' } },
+        ],
+      },
       ['dynamodb:PutItem T', 'dynamodb:UpdateItem T', 'dynamodb:DeleteItem T', 'dynamodb:ConditionCheckItem T'],
     ],
     ['no table', 'ListTables', {}, ['dynamodb:ListTables *']],

@@ -1,7 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { askForCapacity, canAsk, type Consumed, kindOfCapacity, takeCapacity } from '../../../infra/local/table/consumedCapacity.ts';
+import {
+  askForCapacity,
+  canAsk,
+  type Consumed,
+  kindOfCapacity,
+  takeCapacity,
+} from '../../../infra/local/table/consumedCapacity.ts';
 import type { QueueModel } from '../../../infra/local/streams/eventSourceModels.ts';
 import { Measurements } from '../../../infra/local/metrics/measurements.ts';
 import { MetricLines } from '../../../infra/local/metrics/metricLines.ts';
@@ -11,10 +17,20 @@ import { QueueStore } from '../../../infra/local/queues/queueStore.ts';
 describe('measurements have the names that AWS has for them', () => {
   function measured(measure: (measurements: Measurements) => void): string[] {
     const all: string[] = [];
-    measure(new Measurements({
-      add: ({ namespace, name, dimensions }, value) => void all.push(`${namespace} ${name} ${Object.entries(dimensions).map((pair) => pair.join('=')).join()} ${value}`),
-      addLine: (line) => void all.push(JSON.stringify(line)),
-    }, 'api1'));
+    measure(
+      new Measurements(
+        {
+          add: ({ namespace, name, dimensions }, value) =>
+            void all.push(
+              `${namespace} ${name} ${Object.entries(dimensions)
+                .map((pair) => pair.join('='))
+                .join()} ${value}`,
+            ),
+          addLine: (line) => void all.push(JSON.stringify(line)),
+        },
+        'api1',
+      ),
+    );
     return all;
   }
 
@@ -24,32 +40,63 @@ describe('measurements have the names that AWS has for them', () => {
     [503, 0, 1],
   ])('a request answered with %d', (status, fourHundreds, fiveHundreds) => {
     expect(measured((to) => to.request(status, 12))).toEqual([
-      'AWS/ApiGateway Count ApiId=api1 1', `AWS/ApiGateway 4xx ApiId=api1 ${fourHundreds}`, `AWS/ApiGateway 5xx ApiId=api1 ${fiveHundreds}`, 'AWS/ApiGateway Latency ApiId=api1 12',
+      'AWS/ApiGateway Count ApiId=api1 1',
+      `AWS/ApiGateway 4xx ApiId=api1 ${fourHundreds}`,
+      `AWS/ApiGateway 5xx ApiId=api1 ${fiveHundreds}`,
+      'AWS/ApiGateway Latency ApiId=api1 12',
     ]);
   });
 
   test('the run of a function', () => {
-    expect(measured((to) => to.run('f', 3, false))).toEqual(['AWS/Lambda Invocations FunctionName=f 1', 'AWS/Lambda Errors FunctionName=f 0', 'AWS/Lambda Duration FunctionName=f 3']);
-    expect(measured((to) => to.run('f', undefined, true))).toEqual(['AWS/Lambda Invocations FunctionName=f 1', 'AWS/Lambda Errors FunctionName=f 1']);
+    expect(measured((to) => to.run('f', 3, false))).toEqual([
+      'AWS/Lambda Invocations FunctionName=f 1',
+      'AWS/Lambda Errors FunctionName=f 0',
+      'AWS/Lambda Duration FunctionName=f 3',
+    ]);
+    expect(measured((to) => to.run('f', undefined, true))).toEqual([
+      'AWS/Lambda Invocations FunctionName=f 1',
+      'AWS/Lambda Errors FunctionName=f 1',
+    ]);
     expect(measured((to) => to.iteratorAge('f', 70))).toEqual(['AWS/Lambda IteratorAge FunctionName=f 70']);
   });
 
   test('a queue', () => {
     expect(measured((to) => to.queue('q', { visible: 2, inFlight: 1, oldestSeconds: 9.5 }))).toEqual([
-      'AWS/SQS ApproximateNumberOfMessagesVisible QueueName=q 2', 'AWS/SQS ApproximateNumberOfMessagesNotVisible QueueName=q 1', 'AWS/SQS ApproximateAgeOfOldestMessage QueueName=q 9.5',
+      'AWS/SQS ApproximateNumberOfMessagesVisible QueueName=q 2',
+      'AWS/SQS ApproximateNumberOfMessagesNotVisible QueueName=q 1',
+      'AWS/SQS ApproximateAgeOfOldestMessage QueueName=q 9.5',
     ]);
   });
 
   test('what a call consumed of the table and of its indexes, each by itself', () => {
     const indexes = { gsi1: { CapacityUnits: 1 }, gsi2: { CapacityUnits: 2 } };
-    expect(measured((to) => to.consumed('Write', { TableName: 't', CapacityUnits: 4, Table: { CapacityUnits: 1 }, GlobalSecondaryIndexes: indexes }))).toEqual([
-      'AWS/DynamoDB ConsumedWriteCapacityUnits TableName=t 1', 'AWS/DynamoDB ConsumedWriteCapacityUnits TableName=t,GlobalSecondaryIndexName=gsi1 1',
+    expect(
+      measured((to) =>
+        to.consumed('Write', {
+          TableName: 't',
+          CapacityUnits: 4,
+          Table: { CapacityUnits: 1 },
+          GlobalSecondaryIndexes: indexes,
+        }),
+      ),
+    ).toEqual([
+      'AWS/DynamoDB ConsumedWriteCapacityUnits TableName=t 1',
+      'AWS/DynamoDB ConsumedWriteCapacityUnits TableName=t,GlobalSecondaryIndexName=gsi1 1',
       'AWS/DynamoDB ConsumedWriteCapacityUnits TableName=t,GlobalSecondaryIndexName=gsi2 2',
     ]);
-    expect(measured((to) => to.consumed('Read', { TableName: 't', CapacityUnits: 2, Table: { CapacityUnits: 0 }, GlobalSecondaryIndexes: { gsi1: { CapacityUnits: 2 } } }))).toEqual([
-      'AWS/DynamoDB ConsumedReadCapacityUnits TableName=t,GlobalSecondaryIndexName=gsi1 2',
+    expect(
+      measured((to) =>
+        to.consumed('Read', {
+          TableName: 't',
+          CapacityUnits: 2,
+          Table: { CapacityUnits: 0 },
+          GlobalSecondaryIndexes: { gsi1: { CapacityUnits: 2 } },
+        }),
+      ),
+    ).toEqual(['AWS/DynamoDB ConsumedReadCapacityUnits TableName=t,GlobalSecondaryIndexName=gsi1 2']);
+    expect(measured((to) => to.consumed('Read', { TableName: 't', CapacityUnits: 2 }))).toEqual([
+      'AWS/DynamoDB ConsumedReadCapacityUnits TableName=t 2',
     ]);
-    expect(measured((to) => to.consumed('Read', { TableName: 't', CapacityUnits: 2 }))).toEqual(['AWS/DynamoDB ConsumedReadCapacityUnits TableName=t 2']);
   });
 
   test('what a function measured itself is as it has it', () => {
@@ -58,20 +105,34 @@ describe('measurements have the names that AWS has for them', () => {
 });
 
 describe('what a call of the table consumed', () => {
-  const capacity: Consumed = { TableName: 't', CapacityUnits: 1.5, Table: { CapacityUnits: 0.5 }, GlobalSecondaryIndexes: { gsi1: { CapacityUnits: 1 } } };
+  const capacity: Consumed = {
+    TableName: 't',
+    CapacityUnits: 1.5,
+    Table: { CapacityUnits: 0.5 },
+    GlobalSecondaryIndexes: { gsi1: { CapacityUnits: 1 } },
+  };
   const taken = (answer: string) => {
     const { consumed, body } = takeCapacity(Buffer.from(answer), true);
     return [consumed, body.toString()];
   };
 
   test.each([
-    ['GetItem', 'Read'], ['TransactGetItems', 'Read'], ['PutItem', 'Write'], ['TransactWriteItems', 'Write'], ['BatchWriteItem', 'Write'], ['DescribeTable', undefined], ['SearchVectors', undefined],
+    ['GetItem', 'Read'],
+    ['TransactGetItems', 'Read'],
+    ['PutItem', 'Write'],
+    ['TransactWriteItems', 'Write'],
+    ['BatchWriteItem', 'Write'],
+    ['DescribeTable', undefined],
+    ['SearchVectors', undefined],
   ])('%s consumes units to %s', (operation, kind) => {
     expect(kindOfCapacity(operation)).toBe(kind);
   });
 
   test('is asked for where the caller does not ask', () => {
-    const asked = (text: string) => (canAsk(JSON.parse(text) as Record<string, unknown>, Buffer.from(text)) ? JSON.parse(askForCapacity(Buffer.from(text)).toString()) : 'not');
+    const asked = (text: string) =>
+      canAsk(JSON.parse(text) as Record<string, unknown>, Buffer.from(text))
+        ? JSON.parse(askForCapacity(Buffer.from(text)).toString())
+        : 'not';
     expect(asked('{"TableName":"t"}')).toEqual({ TableName: 't', ReturnConsumedCapacity: 'INDEXES' });
     expect(asked('{"TableName":"t","ReturnConsumedCapacity":"NONE"}')).toBe('not');
     expect(asked('{}')).toBe('not');
@@ -81,18 +142,35 @@ describe('what a call of the table consumed', () => {
   test.each([
     ['where it is all', '{"ConsumedCapacity":%}', '{}'],
     ['where it comes last', '{"Item":{"PK":{"S":"ü"}},"ConsumedCapacity":%}', '{"Item":{"PK":{"S":"ü"}}}'],
-    ['where it comes first, as another engine may have it', '{"ConsumedCapacity":%,"Item":{"PK":{"S":"ü"}}}', '{"Item":{"PK":{"S":"ü"}}}'],
-    ['beside an attribute of the name in the middle of an item', '{"Item":{"ConsumedCapacity":{"S":"1"},"b":{"S":"2"}},"ConsumedCapacity":%}', '{"Item":{"ConsumedCapacity":{"S":"1"},"b":{"S":"2"}}}'],
-    ['before an attribute of the name at the end of an item', '{"ConsumedCapacity":%,"Item":{"b":{"S":"2"},"ConsumedCapacity":{"S":"1"}}}', '{"Item":{"b":{"S":"2"},"ConsumedCapacity":{"S":"1"}}}'],
+    [
+      'where it comes first, as another engine may have it',
+      '{"ConsumedCapacity":%,"Item":{"PK":{"S":"ü"}}}',
+      '{"Item":{"PK":{"S":"ü"}}}',
+    ],
+    [
+      'beside an attribute of the name in the middle of an item',
+      '{"Item":{"ConsumedCapacity":{"S":"1"},"b":{"S":"2"}},"ConsumedCapacity":%}',
+      '{"Item":{"ConsumedCapacity":{"S":"1"},"b":{"S":"2"}}}',
+    ],
+    [
+      'before an attribute of the name at the end of an item',
+      '{"ConsumedCapacity":%,"Item":{"b":{"S":"2"},"ConsumedCapacity":{"S":"1"}}}',
+      '{"Item":{"b":{"S":"2"},"ConsumedCapacity":{"S":"1"}}}',
+    ],
   ])('is taken out of an answer %s', (_where, answer, rest) => {
     expect(taken(answer.replace('%', JSON.stringify(capacity)))).toEqual([[capacity], rest]);
     expect(taken(answer.replace('%', JSON.stringify([capacity, capacity])))).toEqual([[capacity, capacity], rest]);
   });
 
-  test.each(['{}', '{"Item":{"PK":{"S":"\\"ConsumedCapacity\\":{}"}}}', '{"Items":[{"M":{"M":{"ConsumedCapacity":{"S":"1"}}}}],"Count":1}', '{"__type":"x#Y","message":"ConsumedCapacity"}', 'no JSON "ConsumedCapacity":'])(
-    'is nothing in %s, which stays as it is', (answer) => {
-      expect(taken(answer)).toEqual([[], answer]);
-    });
+  test.each([
+    '{}',
+    '{"Item":{"PK":{"S":"\\"ConsumedCapacity\\":{}"}}}',
+    '{"Items":[{"M":{"M":{"ConsumedCapacity":{"S":"1"}}}}],"Count":1}',
+    '{"__type":"x#Y","message":"ConsumedCapacity"}',
+    'no JSON "ConsumedCapacity":',
+  ])('is nothing in %s, which stays as it is', (answer) => {
+    expect(taken(answer)).toEqual([[], answer]);
+  });
 
   test('stays where the caller has asked for it', () => {
     const answer = `{"Item":{},"ConsumedCapacity":${JSON.stringify(capacity)}}`;
@@ -102,14 +180,21 @@ describe('what a call of the table consumed', () => {
 
   test('leaves the rest as it was, whatever the items hold', () => {
     const value = fc.letrec((tie) => ({
-      value: fc.oneof({ maxDepth: 2 }, fc.record({ S: fc.oneof(fc.string({ unit: 'binary' }), fc.constant('"ConsumedCapacity":{}}')) }), fc.record({ M: tie('item') }), fc.record({ L: fc.array(tie('value'), { maxLength: 2 }) })),
+      value: fc.oneof(
+        { maxDepth: 2 },
+        fc.record({ S: fc.oneof(fc.string({ unit: 'binary' }), fc.constant('"ConsumedCapacity":{}}')) }),
+        fc.record({ M: tie('item') }),
+        fc.record({ L: fc.array(tie('value'), { maxLength: 2 }) }),
+      ),
       item: fc.dictionary(fc.oneof(fc.string(), fc.constant('ConsumedCapacity')), tie('value'), { maxKeys: 3 }),
     })).item;
-    fc.assert(fc.property(fc.array(value, { maxLength: 3 }), fc.boolean(), (Items, first) => {
-      const answer = first ? { ConsumedCapacity: capacity, Items } : { Items, ConsumedCapacity: capacity };
-      const { consumed, body } = takeCapacity(Buffer.from(JSON.stringify(answer)), true);
-      expect([consumed, JSON.parse(body.toString())]).toEqual([[capacity], { Items }]);
-    }));
+    fc.assert(
+      fc.property(fc.array(value, { maxLength: 3 }), fc.boolean(), (Items, first) => {
+        const answer = first ? { ConsumedCapacity: capacity, Items } : { Items, ConsumedCapacity: capacity };
+        const { consumed, body } = takeCapacity(Buffer.from(JSON.stringify(answer)), true);
+        expect([consumed, JSON.parse(body.toString())]).toEqual([[capacity], { Items }]);
+      }),
+    );
   });
 });
 
@@ -117,7 +202,11 @@ describe('the lines of a function that hold metrics', () => {
   const metric = (value: number, text = 'ü') => JSON.stringify({ _aws: { Timestamp: 1 }, value, text });
 
   test.each([
-    ['not by a text that mentions them', 'see "_aws" for more\n{"message":"\\"_aws\\""}\n[{"_aws":1}]\nnull "_aws"\n', []],
+    [
+      'not by a text that mentions them',
+      'see "_aws" for more\n{"message":"\\"_aws\\""}\n[{"_aws":1}]\nnull "_aws"\n',
+      [],
+    ],
     ['between others', `plain\n${metric(1)}\n{"level":"INFO"}\n${metric(2)}\n`, [1, 2]],
     ['not before their end', metric(1), []],
   ])('are found, %s', (_how, text, values) => {
@@ -128,19 +217,21 @@ describe('the lines of a function that hold metrics', () => {
 
   test('are the same wherever chunks end', () => {
     const text = `plain\n${metric(1)}\n\n${metric(2)}\n{"level":"INFO"}\n${metric(3, '_aws "\n')}\n`;
-    fc.assert(fc.property(fc.array(fc.nat(Buffer.byteLength(text)), { maxLength: 8 }), (cuts) => {
-      const bytes = Buffer.from(text);
-      const found: unknown[] = [];
-      const lines = new MetricLines((line) => void found.push(line));
-      const ends = [...cuts.sort((a, b) => a - b), bytes.length];
-      // Whoever reads a stream may get the same memory again.
-      ends.forEach((end, index) => {
-        const chunk = Buffer.from(bytes.subarray(ends[index - 1] ?? 0, end));
-        lines.write(chunk);
-        chunk.fill(0);
-      });
-      expect(found).toEqual([metric(1), metric(2), metric(3, '_aws "\n')].map((line) => JSON.parse(line)));
-    }));
+    fc.assert(
+      fc.property(fc.array(fc.nat(Buffer.byteLength(text)), { maxLength: 8 }), (cuts) => {
+        const bytes = Buffer.from(text);
+        const found: unknown[] = [];
+        const lines = new MetricLines((line) => void found.push(line));
+        const ends = [...cuts.sort((a, b) => a - b), bytes.length];
+        // Whoever reads a stream may get the same memory again.
+        ends.forEach((end, index) => {
+          const chunk = Buffer.from(bytes.subarray(ends[index - 1] ?? 0, end));
+          lines.write(chunk);
+          chunk.fill(0);
+        });
+        expect(found).toEqual([metric(1), metric(2), metric(3, '_aws "\n')].map((line) => JSON.parse(line)));
+      }),
+    );
   });
 
   test('a line without end takes no memory without end, and the ones after it are found', () => {
@@ -153,7 +244,14 @@ describe('the lines of a function that hold metrics', () => {
 });
 
 describe('what lies in the queues', () => {
-  const queue = (name: string, deadLetters?: string) => ({ name, visibilitySeconds: 30, retentionSeconds: 600, delaySeconds: 0, deadLetters: deadLetters && { queue: deadLetters, maxReceiveCount: 1 } }) as QueueModel;
+  const queue = (name: string, deadLetters?: string) =>
+    ({
+      name,
+      visibilitySeconds: 30,
+      retentionSeconds: 600,
+      delaySeconds: 0,
+      deadLetters: deadLetters && { queue: deadLetters, maxReceiveCount: 1 },
+    }) as QueueModel;
 
   test('is measured of all of them, the empty ones too; what is delayed does not count', () => {
     let now = 1_000_000;
@@ -166,7 +264,11 @@ describe('what lies in the queues', () => {
     queues.receive('q', 1);
     now += 500;
     const none = { visible: 0, inFlight: 0, oldestSeconds: 0 };
-    expect(Object.fromEntries(queues.levels())).toEqual({ q: { visible: 2, inFlight: 1, oldestSeconds: 2 }, dead: none, empty: none });
+    expect(Object.fromEntries(queues.levels())).toEqual({
+      q: { visible: 2, inFlight: 1, oldestSeconds: 2 },
+      dead: none,
+      empty: none,
+    });
     now += 30_000;
     // The one that was received once too often, and the one that was delayed.
     expect(queues.receive('q', 10)).toHaveLength(3);
@@ -178,7 +280,10 @@ describe('what lies in the queues', () => {
     try {
       const sampled: string[] = [];
       let visible = 0;
-      const stop = sampleQueues({ levels: () => new Map([['q', { visible: ++visible, inFlight: 0, oldestSeconds: 0 }]]) }, { queue: (name, level) => void sampled.push(`${name} ${level.visible}`) });
+      const stop = sampleQueues(
+        { levels: () => new Map([['q', { visible: ++visible, inFlight: 0, oldestSeconds: 0 }]]) },
+        { queue: (name, level) => void sampled.push(`${name} ${level.visible}`) },
+      );
       expect(sampled).toEqual(['q 1']);
       jest.advanceTimersByTime(10_000);
       expect(sampled).toEqual(['q 1', 'q 2', 'q 3']);

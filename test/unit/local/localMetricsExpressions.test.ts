@@ -1,7 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { bind, bindQuery } from '../../../infra/local/metrics/evaluate.ts';
-import { type Expression, type Operator, readExpression, readStatistic } from '../../../infra/local/metrics/expression.ts';
+import {
+  type Expression,
+  type Operator,
+  readExpression,
+  readStatistic,
+} from '../../../infra/local/metrics/expression.ts';
 import { MetricStore } from '../../../infra/local/metrics/metricStore.ts';
 import { readQuery } from '../../../infra/local/metrics/query.ts';
 import { bucketAt, type MetricId } from '../../../infra/local/metrics/series.ts';
@@ -18,21 +23,41 @@ function storeWith(...measured: readonly (readonly [MetricId, number])[]): Metri
 const metricOf = (name: string): MetricId => ({ namespace: 'Test', name, dimensions: {} });
 /** The value of an expression over metrics of which each id is the name; `known` are those that it may use. */
 function valueOf(text: string, values: Readonly<Record<string, number>>, known = ['a', 'b', 'c']): number | undefined {
-  const expression = readExpression(text, (id) => (known.includes(id) ? { kind: 'metric', metric: metricOf(id), statistic: 'Sum' } : undefined));
-  return bind(expression, storeWith(...Object.entries(values).map(([name, value]) => [metricOf(name), value] as const))).valueIn(NOW);
+  const expression = readExpression(text, (id) =>
+    known.includes(id) ? { kind: 'metric', metric: metricOf(id), statistic: 'Sum' } : undefined,
+  );
+  return bind(
+    expression,
+    storeWith(...Object.entries(values).map(([name, value]) => [metricOf(name), value] as const)),
+  ).valueIn(NOW);
 }
 
 describe('metric math', () => {
   test.each([
-    ['1 + 2 * 3', 7], ['(1 + 2) * 3', 9], ['10 - 3 - 2', 5], ['10 - (3 - 2)', 9], ['8 / 4 / 2', 1], ['2 * 3 + 4 * 5', 26], ['0.125 * (a + b)', 0.625], ['100*a/(a+b)', 40], [' a ', 2],
-    ['MAX([FILL(a, 0), FILL(b, 0)])', 3], ['MAX([1, 2.5, FILL(b, 0)]) * 2', 6], ['FILL(a + b, 0)', 5],
+    ['1 + 2 * 3', 7],
+    ['(1 + 2) * 3', 9],
+    ['10 - 3 - 2', 5],
+    ['10 - (3 - 2)', 9],
+    ['8 / 4 / 2', 1],
+    ['2 * 3 + 4 * 5', 26],
+    ['0.125 * (a + b)', 0.625],
+    ['100*a/(a+b)', 40],
+    [' a ', 2],
+    ['MAX([FILL(a, 0), FILL(b, 0)])', 3],
+    ['MAX([1, 2.5, FILL(b, 0)]) * 2', 6],
+    ['FILL(a + b, 0)', 5],
   ])('%s', (text, expected) => {
     expect(valueOf(text, { a: 2, b: 3 })).toBe(expected);
   });
 
   test.each([
-    ['a metric', 'c', undefined], ['all that is computed from it', 'a + c * 0', undefined], ['unless it is filled', 'a + FILL(c, 0.5)', 2.5], ['the whole, filled', 'FILL(a + c, 7)', 7],
-    ['a filled one of several', 'MAX([FILL(a, 0), FILL(c, 9)])', 9], ['what is divided by zero', 'a / (b - 3)', undefined], ['zero divided by zero', '100 * FILL(c, 0) / (FILL(c, 0) + FILL(c, 0))', undefined],
+    ['a metric', 'c', undefined],
+    ['all that is computed from it', 'a + c * 0', undefined],
+    ['unless it is filled', 'a + FILL(c, 0.5)', 2.5],
+    ['the whole, filled', 'FILL(a + c, 7)', 7],
+    ['a filled one of several', 'MAX([FILL(a, 0), FILL(c, 9)])', 9],
+    ['what is divided by zero', 'a / (b - 3)', undefined],
+    ['zero divided by zero', '100 * FILL(c, 0) / (FILL(c, 0) + FILL(c, 0))', undefined],
   ])('missing is %s', (_what, text, expected) => {
     expect(valueOf(text, { a: 2, b: 3 })).toBe(expected);
   });
@@ -58,22 +83,43 @@ describe('metric math', () => {
     const text = `${write(each.left, own)} ${each.operator} ${write(each.right, own + 1)}`;
     return own < least ? `(${text})` : text;
   };
-  const finite = (each: Tree): boolean => Number.isFinite(compute(each)) && (typeof each === 'number' || (finite(each.left) && finite(each.right)));
+  const finite = (each: Tree): boolean =>
+    Number.isFinite(compute(each)) && (typeof each === 'number' || (finite(each.left) && finite(each.right)));
 
   test('binds as arithmetic does', () => {
-    fc.assert(fc.property(tree, (each) => {
-      expect(valueOf(write(each), {})).toBe(finite(each) ? compute(each) : undefined);
-    }), { numRuns: 300 });
+    fc.assert(
+      fc.property(tree, (each) => {
+        expect(valueOf(write(each), {})).toBe(finite(each) ? compute(each) : undefined);
+      }),
+      { numRuns: 300 },
+    );
   });
 
   test.each([
-    ['', 'something is missing at the end'], ['a +', 'something is missing at the end'], ['a b', '"b" is left over'], ['(a', ') is missing at the end'], ['a)', '")" is left over'], ['x', '"x" is nothing that is known'],
-    ['-a', '"-" is nothing that is known'], ['a ^ 2', '"^ 2" cannot be read'], ['a > 2', '"> 2" cannot be read'], ['1e-7 * a', '"e - 7 * a" is left over'], ['RATE(a)', '"RATE" is no function that is known'],
-    ['FILL(a)', '")" stands where , must'], ['FILL(a, REPEAT)', '"REPEAT" is no number'], ['FILL a', '"FILL" is nothing that is known'], ['MAX(a)', '"a" stands where [ must'],
-    ['MAX([a, FILL(b, 0)])', 'MAX of what may be missing'], ['MAX([])', '"]" is nothing that is known'], ['SUM([a, b])', '"[" stands where SEARCH must'], ['\'a\'', '"\'a\'" is nothing that is known'],
-    ['SUM(SEARCH(\'{N,D} MetricName="m"\', \'Average\', 300))', 'SEARCH with the statistic \'Average\''], ['SUM(SEARCH(\'{N,D} m\', \'Sum\', 300))', 'the search \'{N,D} m\''],
-    ['SUM(SEARCH(\'{N,D} MetricName="m" E=x\', \'Sum\', 300))', 'the search by E, which is not among its dimensions'], ['SUM(SEARCH(\'{N,D} MetricName="m"\', \'Sum\'))', '")" stands where , must'],
-    ['SEARCH(\'{N,D} MetricName="m"\', \'Sum\', 300)', '"SEARCH" is no function that is known'],
+    ['', 'something is missing at the end'],
+    ['a +', 'something is missing at the end'],
+    ['a b', '"b" is left over'],
+    ['(a', ') is missing at the end'],
+    ['a)', '")" is left over'],
+    ['x', '"x" is nothing that is known'],
+    ['-a', '"-" is nothing that is known'],
+    ['a ^ 2', '"^ 2" cannot be read'],
+    ['a > 2', '"> 2" cannot be read'],
+    ['1e-7 * a', '"e - 7 * a" is left over'],
+    ['RATE(a)', '"RATE" is no function that is known'],
+    ['FILL(a)', '")" stands where , must'],
+    ['FILL(a, REPEAT)', '"REPEAT" is no number'],
+    ['FILL a', '"FILL" is nothing that is known'],
+    ['MAX(a)', '"a" stands where [ must'],
+    ['MAX([a, FILL(b, 0)])', 'MAX of what may be missing'],
+    ['MAX([])', '"]" is nothing that is known'],
+    ['SUM([a, b])', '"[" stands where SEARCH must'],
+    ["'a'", '"\'a\'" is nothing that is known'],
+    ["SUM(SEARCH('{N,D} MetricName=\"m\"', 'Average', 300))", "SEARCH with the statistic 'Average'"],
+    ["SUM(SEARCH('{N,D} m', 'Sum', 300))", "the search '{N,D} m'"],
+    ["SUM(SEARCH('{N,D} MetricName=\"m\" E=x', 'Sum', 300))", 'the search by E, which is not among its dimensions'],
+    ["SUM(SEARCH('{N,D} MetricName=\"m\"', 'Sum'))", '")" stands where , must'],
+    ["SEARCH('{N,D} MetricName=\"m\"', 'Sum', 300)", '"SEARCH" is no function that is known'],
   ])('%j is not understood, and says so with the whole of it', (text, problem) => {
     expect(() => valueOf(text, {})).toThrow(problem);
     expect(() => valueOf(text, {})).toThrow(`in: ${text}`);
@@ -81,43 +127,91 @@ describe('metric math', () => {
 });
 
 describe('a search', () => {
-  const invocations = (dimensions: Record<string, string>, namespace = 'AWS/Lambda', name = 'Invocations'): MetricId => ({ namespace, name, dimensions });
+  const invocations = (
+    dimensions: Record<string, string>,
+    namespace = 'AWS/Lambda',
+    name = 'Invocations',
+  ): MetricId => ({ namespace, name, dimensions });
   const found = (term: string, ...metrics: MetricId[]) => {
-    const expression: Expression = readExpression(`SUM(SEARCH('{AWS/Lambda,FunctionName} MetricName="Invocations"${term}', 'Sum', 300))`, () => undefined);
+    const expression: Expression = readExpression(
+      `SUM(SEARCH('{AWS/Lambda,FunctionName} MetricName="Invocations"${term}', 'Sum', 300))`,
+      () => undefined,
+    );
     return bind(expression, storeWith(...metrics.map((metric, index) => [metric, 10 ** index] as const))).valueIn(NOW);
   };
 
   test('adds up the series of its name that have its dimensions and no other', () => {
     const FunctionName = 'Backend-V2Auth';
-    expect(found('', invocations({ FunctionName }), invocations({ FunctionName: 'Backend-V2Users' }), invocations({ FunctionName, Resource: 'x' }), invocations({}), invocations({ FunctionName }, 'Own'), invocations({ FunctionName }, 'AWS/Lambda', 'Errors'))).toBe(11);
+    expect(
+      found(
+        '',
+        invocations({ FunctionName }),
+        invocations({ FunctionName: 'Backend-V2Users' }),
+        invocations({ FunctionName, Resource: 'x' }),
+        invocations({}),
+        invocations({ FunctionName }, 'Own'),
+        invocations({ FunctionName }, 'AWS/Lambda', 'Errors'),
+      ),
+    ).toBe(11);
     expect(found('')).toBeUndefined();
   });
 
   test.each([
-    ['Backend', 'Backend-V2Auth', true], ['Backend', 'CollaborationBackend-V2Auth', true], ['CollaborationBackend', 'CollaborationBackend-V2Auth', true], ['backend', 'Backend', true],
-    ['CollaborationBackend', 'Backend-V2Auth', false], ['Back', 'Backend', false], ['v-2', 'Backend-V2Auth', true], ['Auth3', 'Backend-V2Auth', false],
+    ['Backend', 'Backend-V2Auth', true],
+    ['Backend', 'CollaborationBackend-V2Auth', true],
+    ['CollaborationBackend', 'CollaborationBackend-V2Auth', true],
+    ['backend', 'Backend', true],
+    ['CollaborationBackend', 'Backend-V2Auth', false],
+    ['Back', 'Backend', false],
+    ['v-2', 'Backend-V2Auth', true],
+    ['Auth3', 'Backend-V2Auth', false],
   ])('%s in a value finds %s: %s, because it is by whole words', (part, FunctionName, expected) => {
     expect(found(` FunctionName=${part}`, invocations({ FunctionName }))).toBe(expected ? 1 : undefined);
   });
 });
 
 describe('a query', () => {
-  const text = 'SELECT SUM(Faults) FROM SCHEMA("Own", service, family, endpoint) WHERE service = \'svc\' AND family = \'v2/auth\' GROUP BY endpoint ORDER BY SUM() DESC';
-  const faults = (family: string, endpoint: string, service = 'svc'): MetricId => ({ namespace: 'Own', name: 'Faults', dimensions: { service, family, endpoint } });
-  const groups = (...measured: readonly (readonly [MetricId, number])[]) => Object.fromEntries([...bindQuery(readQuery(text), storeWith(...measured))].map(([group, { valueIn }]) => [group, valueIn(NOW)]));
+  const text =
+    "SELECT SUM(Faults) FROM SCHEMA(\"Own\", service, family, endpoint) WHERE service = 'svc' AND family = 'v2/auth' GROUP BY endpoint ORDER BY SUM() DESC";
+  const faults = (family: string, endpoint: string, service = 'svc'): MetricId => ({
+    namespace: 'Own',
+    name: 'Faults',
+    dimensions: { service, family, endpoint },
+  });
+  const groups = (...measured: readonly (readonly [MetricId, number])[]) =>
+    Object.fromEntries(
+      [...bindQuery(readQuery(text), storeWith(...measured))].map(([group, { valueIn }]) => [group, valueIn(NOW)]),
+    );
 
   test('sums what its conditions select, by group', () => {
-    expect(groups(
-      [faults('v2/auth', 'get'), 2], [faults('v2/auth', 'get'), 1], [faults('v2/auth', 'add'), 1], [faults('v2/users', 'get'), 10], [faults('v2/auth', 'get', 'other'), 100],
-      [{ namespace: 'Own', name: 'Faults', dimensions: { service: 'svc', worker: 'get' } }, 1_000], [{ ...faults('v2/auth', 'get'), namespace: 'Other' }, 10_000], [{ ...faults('v2/auth', 'get'), name: 'Calls' }, 100_000],
-    )).toEqual({ get: 3, add: 1 });
+    expect(
+      groups(
+        [faults('v2/auth', 'get'), 2],
+        [faults('v2/auth', 'get'), 1],
+        [faults('v2/auth', 'add'), 1],
+        [faults('v2/users', 'get'), 10],
+        [faults('v2/auth', 'get', 'other'), 100],
+        [{ namespace: 'Own', name: 'Faults', dimensions: { service: 'svc', worker: 'get' } }, 1_000],
+        [{ ...faults('v2/auth', 'get'), namespace: 'Other' }, 10_000],
+        [{ ...faults('v2/auth', 'get'), name: 'Calls' }, 100_000],
+      ),
+    ).toEqual({ get: 3, add: 1 });
     expect(groups()).toEqual({});
   });
 
   test.each([
-    ['another function', text.replace('SUM(Faults)', 'AVG(Faults)'), '"AVG" stands where SUM must'], ['another order', text.replace('DESC', 'ASC'), '"ASC" stands where DESC must'], ['a limit', `${text} LIMIT 5`, '"LIMIT 5" is left over'],
-    ['no group', text.replace('GROUP BY endpoint ', ''), '"ORDER" stands where GROUP must'], ['a condition that is no equality', text.replace('service =', 'service !='), 'cannot be read'], ['no quotes', text.replace('\'svc\'', 'svc'), '"svc" stands where \'…\' must'],
-    ['a dimension that is not in the schema', text.replace('BY endpoint', 'BY worker'), '"worker" is not in the SCHEMA'], ['an alternative', text.replace('AND', 'OR'), '"OR" stands where GROUP must'],
+    ['another function', text.replace('SUM(Faults)', 'AVG(Faults)'), '"AVG" stands where SUM must'],
+    ['another order', text.replace('DESC', 'ASC'), '"ASC" stands where DESC must'],
+    ['a limit', `${text} LIMIT 5`, '"LIMIT 5" is left over'],
+    ['no group', text.replace('GROUP BY endpoint ', ''), '"ORDER" stands where GROUP must'],
+    ['a condition that is no equality', text.replace('service =', 'service !='), 'cannot be read'],
+    ['no quotes', text.replace("'svc'", 'svc'), '"svc" stands where \'…\' must'],
+    [
+      'a dimension that is not in the schema',
+      text.replace('BY endpoint', 'BY worker'),
+      '"worker" is not in the SCHEMA',
+    ],
+    ['an alternative', text.replace('AND', 'OR'), '"OR" stands where GROUP must'],
   ])('with %s is not understood', (_what, query, problem) => {
     expect(() => readQuery(query)).toThrow(problem);
     expect(() => readQuery(query)).toThrow(`in: ${query}`);
@@ -125,6 +219,13 @@ describe('a query', () => {
 });
 
 test('statistics are known by name, and others refused', () => {
-  expect(['Sum', 'Maximum', 'p50', 'p99', 'p99.9'].map(readStatistic)).toEqual(['Sum', 'Maximum', { percentile: 50 }, { percentile: 99 }, { percentile: 99.9 }]);
-  for (const name of ['Average', 'p100', 'p', 'tm99', 'sum', 'undefined']) expect(() => readStatistic(name)).toThrow(`the statistic "${name}"`);
+  expect(['Sum', 'Maximum', 'p50', 'p99', 'p99.9'].map(readStatistic)).toEqual([
+    'Sum',
+    'Maximum',
+    { percentile: 50 },
+    { percentile: 99 },
+    { percentile: 99.9 },
+  ]);
+  for (const name of ['Average', 'p100', 'p', 'tm99', 'sum', 'undefined'])
+    expect(() => readStatistic(name)).toThrow(`the statistic "${name}"`);
 });

@@ -10,27 +10,70 @@ import { metricIdsOf } from '../../infra/metricIds.ts';
 const START = Date.UTC(2026, 0, 1);
 const MINUTE = 60_000;
 
-const resource = (type: string, path: string, properties: Record<string, unknown>): Resource => ({ path, type, ref: path, arn: path, properties });
-const alarmResource = (properties: Record<string, unknown>) => resource('AWS::CloudWatch::Alarm', 'Workers/LateA1B2C3D4', {
-  Namespace: 'Own', MetricName: 'Lag', Dimensions: [{ Name: 'service', Value: 'svc' }], Statistic: 'Sum', Period: 60, EvaluationPeriods: 1, Threshold: 5, ComparisonOperator: 'GreaterThanOrEqualToThreshold', TreatMissingData: 'notBreaching', ...properties,
+const resource = (type: string, path: string, properties: Record<string, unknown>): Resource => ({
+  path,
+  type,
+  ref: path,
+  arn: path,
+  properties,
 });
-const dashboardResource = (...widgets: object[]) => resource('AWS::CloudWatch::Dashboard', 'Dashboard', { DashboardBody: JSON.stringify({ widgets }) });
+const alarmResource = (properties: Record<string, unknown>) =>
+  resource('AWS::CloudWatch::Alarm', 'Workers/LateA1B2C3D4', {
+    Namespace: 'Own',
+    MetricName: 'Lag',
+    Dimensions: [{ Name: 'service', Value: 'svc' }],
+    Statistic: 'Sum',
+    Period: 60,
+    EvaluationPeriods: 1,
+    Threshold: 5,
+    ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+    TreatMissingData: 'notBreaching',
+    ...properties,
+  });
+const dashboardResource = (...widgets: object[]) =>
+  resource('AWS::CloudWatch::Dashboard', 'Dashboard', { DashboardBody: JSON.stringify({ widgets }) });
 const text = (markdown: string) => ({ type: 'text', width: 24, height: 1, properties: { markdown } });
-const graph = (metrics: unknown[], more: object = {}) => ({ type: 'metric', width: 6, height: 6, properties: { title: 'Graph', view: 'timeSeries', region: 'us-east-1', metrics, yAxis: {}, ...more } });
+const graph = (metrics: unknown[], more: object = {}) => ({
+  type: 'metric',
+  width: 6,
+  height: 6,
+  properties: { title: 'Graph', view: 'timeSeries', region: 'us-east-1', metrics, yAxis: {}, ...more },
+});
 
 const lag: MetricId = { namespace: 'Own', name: 'Lag', dimensions: { service: 'svc' } };
 /** The properties of an alarm that is on an expression instead. */
-const math = (...Metrics: object[]) => ({ Namespace: undefined, MetricName: undefined, Dimensions: undefined, Statistic: undefined, Period: undefined, Metrics });
-const part = (Id: string, MetricName: string, Period = 60) => ({ Id, ReturnData: false, MetricStat: { Metric: { Namespace: 'Own', MetricName, Dimensions: [{ Name: 'service', Value: 'svc' }] }, Period, Stat: 'Sum' } });
-const withoutUndefined = (properties: object) => Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined));
+const math = (...Metrics: object[]) => ({
+  Namespace: undefined,
+  MetricName: undefined,
+  Dimensions: undefined,
+  Statistic: undefined,
+  Period: undefined,
+  Metrics,
+});
+const part = (Id: string, MetricName: string, Period = 60) => ({
+  Id,
+  ReturnData: false,
+  MetricStat: {
+    Metric: { Namespace: 'Own', MetricName, Dimensions: [{ Name: 'service', Value: 'svc' }] },
+    Period,
+    Stat: 'Sum',
+  },
+});
+const withoutUndefined = (properties: object) =>
+  Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined));
 const alarmOf = (properties: Record<string, unknown>, serviceName?: string) => {
   const given = alarmResource(properties);
   return monitoringOf([], [{ ...given, properties: withoutUndefined(given.properties) }], serviceName).alarms[0]!;
 };
-const query = 'SELECT SUM(Faults) FROM SCHEMA("Own", service, worker) WHERE service = \'svc\' GROUP BY worker ORDER BY SUM() DESC';
+const query =
+  'SELECT SUM(Faults) FROM SCHEMA("Own", service, worker) WHERE service = \'svc\' GROUP BY worker ORDER BY SUM() DESC';
 
 /** An alarm's state after values that came at so many minutes after the store began. */
-function stateAfter(properties: Record<string, unknown>, now: number, ...values: readonly (readonly [minute: number, value: number, metric?: MetricId])[]) {
+function stateAfter(
+  properties: Record<string, unknown>,
+  now: number,
+  ...values: readonly (readonly [minute: number, value: number, metric?: MetricId])[]
+) {
   const clock = { now: START };
   const store = new MetricStore(() => clock.now);
   for (const [minute, value, metric = lag] of values) {
@@ -42,8 +85,17 @@ function stateAfter(properties: Record<string, unknown>, now: number, ...values:
 
 describe('an alarm', () => {
   test('is called as in the stack, without the hash, and says what the template says', () => {
-    expect(alarmOf({ AlarmDescription: 'It is late', EvaluationPeriods: 3, ExtendedStatistic: 'p99', Statistic: undefined })).toEqual({
-      name: 'Late', description: 'It is late', source: { kind: 'metric', metric: lag, statistic: { percentile: 99 } }, periodSeconds: 60, periods: 3, comparison: 'GreaterThanOrEqualToThreshold', threshold: 5, whenMissing: false,
+    expect(
+      alarmOf({ AlarmDescription: 'It is late', EvaluationPeriods: 3, ExtendedStatistic: 'p99', Statistic: undefined }),
+    ).toEqual({
+      name: 'Late',
+      description: 'It is late',
+      source: { kind: 'metric', metric: lag, statistic: { percentile: 99 } },
+      periodSeconds: 60,
+      periods: 3,
+      comparison: 'GreaterThanOrEqualToThreshold',
+      threshold: 5,
+      whenMissing: false,
     });
   });
 
@@ -61,21 +113,40 @@ describe('an alarm', () => {
     expect(stateAfter(three, 3, [1.5, 5], [2.5, 5]).contributors).toEqual([]);
   });
 
-  test.each([['GreaterThanOrEqualToThreshold', [false, true, true]], ['GreaterThanThreshold', [false, false, true]], ['LessThanOrEqualToThreshold', [true, true, false]], ['LessThanThreshold', [true, false, false]]])('compares by %s', (ComparisonOperator, expected) => {
-    expect([4, 5, 6].map((value) => stateAfter({ ComparisonOperator }, 1, [0.5, value]).contributors.length > 0)).toEqual(expected);
+  test.each([
+    ['GreaterThanOrEqualToThreshold', [false, true, true]],
+    ['GreaterThanThreshold', [false, false, true]],
+    ['LessThanOrEqualToThreshold', [true, true, false]],
+    ['LessThanThreshold', [true, false, false]],
+  ])('compares by %s', (ComparisonOperator, expected) => {
+    expect(
+      [4, 5, 6].map((value) => stateAfter({ ComparisonOperator }, 1, [0.5, value]).contributors.length > 0),
+    ).toEqual(expected);
   });
 
   test('that rings on missing data does so when the system has run for all of its periods, not while it is young', () => {
-    const stopped = { EvaluationPeriods: 3, ComparisonOperator: 'LessThanThreshold', Threshold: 1, TreatMissingData: 'breaching' };
-    const rings = (now: number, ...values: [number, number][]) => stateAfter(stopped, now, ...values).contributors.length > 0;
+    const stopped = {
+      EvaluationPeriods: 3,
+      ComparisonOperator: 'LessThanThreshold',
+      Threshold: 1,
+      TreatMissingData: 'breaching',
+    };
+    const rings = (now: number, ...values: [number, number][]) =>
+      stateAfter(stopped, now, ...values).contributors.length > 0;
     expect([0, 1, 2.9, 3, 60].map((now) => rings(now))).toEqual([false, false, false, true, true]);
     expect([1, 3, 4, 4.5].map((now) => rings(now, [1.2, 1]))).toEqual([false, false, false, true]);
   });
 
   test('on a query names who rings, and shows the worst', () => {
-    const faults = (worker: string): MetricId => ({ namespace: 'Own', name: 'Faults', dimensions: { service: 'svc', worker } });
+    const faults = (worker: string): MetricId => ({
+      namespace: 'Own',
+      name: 'Faults',
+      dimensions: { service: 'svc', worker },
+    });
     const onQuery = math({ Id: 'q', Expression: query, Period: 60, ReturnData: true });
-    expect(stateAfter(onQuery, 1, [0.5, 5, faults('sweep')], [0.6, 4, faults('mail')], [0.7, 9, faults('jobs')])).toEqual({ contributors: ['sweep', 'jobs'], value: 9 });
+    expect(
+      stateAfter(onQuery, 1, [0.5, 5, faults('sweep')], [0.6, 4, faults('mail')], [0.7, 9, faults('jobs')]),
+    ).toEqual({ contributors: ['sweep', 'jobs'], value: 9 });
     expect(stateAfter(onQuery, 1)).toEqual({ contributors: [], value: undefined });
   });
 
@@ -85,47 +156,142 @@ describe('an alarm', () => {
   });
 
   test.each([
-    ['M of N', { DatapointsToAlarm: 1, EvaluationPeriods: 2 }, 'DatapointsToAlarm other than EvaluationPeriods'], ['a band', { ComparisonOperator: 'GreaterThanUpperThreshold' }, 'the comparison GreaterThanUpperThreshold'],
-    ['a name that every object has', { ComparisonOperator: 'toString' }, 'the comparison toString'], ['no word on missing data', { TreatMissingData: undefined }, 'the treatment of missing data "undefined"'], ['an average', { Statistic: 'Average' }, 'the statistic "Average"'],
-    ['a property that means something', { ThresholdMetricId: 'x' }, '"ThresholdMetricId" of an alarm'], ['two expressions', math({ Id: 'x', Expression: '1' }, { Id: 'y', Expression: '2' }), 'not on exactly one expression'],
-    ['an unknown function', math({ Id: 'x', Expression: 'RATE(a)' }, part('a', 'Lag')), '"RATE" is no function that is known, in: RATE(a)'], ['an unknown id', math({ Id: 'x', Expression: 'b' }, part('a', 'Lag')), '"b" is nothing that is known'],
-    ['two periods', math({ Id: 'x', Expression: 'a + b' }, part('a', 'Lag'), part('b', 'Wait', 300)), 'an expression without one period'], ['no period', math({ Id: 'x', Expression: query }), 'an expression without one period'],
-    ['a search, which CloudWatch refuses', math({ Id: 'x', Expression: 'SUM(SEARCH(\'{Own,service} MetricName="Lag"\', \'Sum\', 60))', Period: 60 }), 'an alarm on a search'],
-    ['a metric of another account', math({ Id: 'x', Expression: 'a' }, { ...part('a', 'Lag'), AccountId: '1' }), '"AccountId" of a metric of an alarm'],
+    ['M of N', { DatapointsToAlarm: 1, EvaluationPeriods: 2 }, 'DatapointsToAlarm other than EvaluationPeriods'],
+    ['a band', { ComparisonOperator: 'GreaterThanUpperThreshold' }, 'the comparison GreaterThanUpperThreshold'],
+    ['a name that every object has', { ComparisonOperator: 'toString' }, 'the comparison toString'],
+    ['no word on missing data', { TreatMissingData: undefined }, 'the treatment of missing data "undefined"'],
+    ['an average', { Statistic: 'Average' }, 'the statistic "Average"'],
+    ['a property that means something', { ThresholdMetricId: 'x' }, '"ThresholdMetricId" of an alarm'],
+    [
+      'two expressions',
+      math({ Id: 'x', Expression: '1' }, { Id: 'y', Expression: '2' }),
+      'not on exactly one expression',
+    ],
+    [
+      'an unknown function',
+      math({ Id: 'x', Expression: 'RATE(a)' }, part('a', 'Lag')),
+      '"RATE" is no function that is known, in: RATE(a)',
+    ],
+    ['an unknown id', math({ Id: 'x', Expression: 'b' }, part('a', 'Lag')), '"b" is nothing that is known'],
+    [
+      'two periods',
+      math({ Id: 'x', Expression: 'a + b' }, part('a', 'Lag'), part('b', 'Wait', 300)),
+      'an expression without one period',
+    ],
+    ['no period', math({ Id: 'x', Expression: query }), 'an expression without one period'],
+    [
+      'a search, which CloudWatch refuses',
+      math({ Id: 'x', Expression: "SUM(SEARCH('{Own,service} MetricName=\"Lag\"', 'Sum', 60))", Period: 60 }),
+      'an alarm on a search',
+    ],
+    [
+      'a metric of another account',
+      math({ Id: 'x', Expression: 'a' }, { ...part('a', 'Lag'), AccountId: '1' }),
+      '"AccountId" of a metric of an alarm',
+    ],
   ])('with %s stops the start, by name', (_what, properties, problem) => {
     expect(() => alarmOf(properties)).toThrow(StartError);
-    expect(() => alarmOf(properties)).toThrow(/^The alarm Workers\/LateA1B2C3D4 has something that the local run does not know: /);
+    expect(() => alarmOf(properties)).toThrow(
+      /^The alarm Workers\/LateA1B2C3D4 has something that the local run does not know: /,
+    );
     expect(() => alarmOf(properties)).toThrow(problem);
   });
 });
 
 describe('a dashboard', () => {
-  const seriesOf = (...metrics: unknown[]) => monitoringOf([dashboardResource(graph(metrics))], []).rows[0]!.graphs[0]!.series;
+  const seriesOf = (...metrics: unknown[]) =>
+    monitoringOf([dashboardResource(graph(metrics))], []).rows[0]!.graphs[0]!.series;
 
   test('has a row for each text, with the graphs after it', () => {
-    const { rows } = monitoringOf([dashboardResource(graph([]), text('**One**'), graph([]), graph([], { title: 'Other' }), text('**Two**'))], []);
+    const { rows } = monitoringOf(
+      [dashboardResource(graph([]), text('**One**'), graph([]), graph([], { title: 'Other' }), text('**Two**'))],
+      [],
+    );
     expect(rows).toEqual([
-      { title: '', graphs: [{ title: 'Graph', width: 6, series: [] }] }, { title: '**One**', graphs: [{ title: 'Graph', width: 6, series: [] }, { title: 'Other', width: 6, series: [] }] }, { title: '**Two**', graphs: [] },
+      { title: '', graphs: [{ title: 'Graph', width: 6, series: [] }] },
+      {
+        title: '**One**',
+        graphs: [
+          { title: 'Graph', width: 6, series: [] },
+          { title: 'Other', width: 6, series: [] },
+        ],
+      },
+      { title: '**Two**', graphs: [] },
     ]);
   });
 
   test('shows metrics and expressions, but not those that only others are made of', () => {
-    expect(seriesOf([{ label: 'per request', expression: 'a / 2' }], ['Own', 'Lag', 'service', 'svc', { id: 'a', visible: false, stat: 'Sum' }], ['Own', 'Lag', 'service', 'svc', { stat: 'p50' }])).toEqual([
-      { label: 'per request', source: { kind: 'operation', operator: '/', left: { kind: 'metric', metric: lag, statistic: 'Sum' }, right: { kind: 'number', value: 2 } } },
+    expect(
+      seriesOf(
+        [{ label: 'per request', expression: 'a / 2' }],
+        ['Own', 'Lag', 'service', 'svc', { id: 'a', visible: false, stat: 'Sum' }],
+        ['Own', 'Lag', 'service', 'svc', { stat: 'p50' }],
+      ),
+    ).toEqual([
+      {
+        label: 'per request',
+        source: {
+          kind: 'operation',
+          operator: '/',
+          left: { kind: 'metric', metric: lag, statistic: 'Sum' },
+          right: { kind: 'number', value: 2 },
+        },
+      },
       { label: 'Lag', source: { kind: 'metric', metric: lag, statistic: { percentile: 50 } } },
     ]);
   });
 
   test('labels what has no label by the metric, the group or the expression', () => {
-    expect(seriesOf(['Own', 'Lag', { stat: 'Sum', label: '${LABEL} of all' }], ['Own', 'Lag', { stat: 'Sum' }], [{ expression: query }], [{ expression: query, label: 'of ${LABEL}' }], [{ expression: '1 + 1' }]).map(({ label }) => label)).toEqual(['Lag of all', 'Lag', '${LABEL}', 'of ${LABEL}', '1 + 1']);
+    expect(
+      seriesOf(
+        ['Own', 'Lag', { stat: 'Sum', label: '${LABEL} of all' }],
+        ['Own', 'Lag', { stat: 'Sum' }],
+        [{ expression: query }],
+        [{ expression: query, label: 'of ${LABEL}' }],
+        [{ expression: '1 + 1' }],
+      ).map(({ label }) => label),
+    ).toEqual(['Lag of all', 'Lag', '${LABEL}', 'of ${LABEL}', '1 + 1']);
   });
 
   test.each([
-    ['a number instead of a graph', graph([], { view: 'singleValue' }), 'the widget "Graph": metric shown as singleValue'], ['a list of alarms', { type: 'alarm', width: 6, properties: { title: 'Alarms' } }, 'the widget "Alarms": alarm shown as undefined'],
-    ['an annotation', graph([], { annotations: {} }), '"annotations" of the widget "Graph"'], ['a label that is computed', graph([['Own', 'Lag', { stat: 'Sum', label: '${MAX}' }]]), 'the widget "Graph": the label "${MAX}"'],
-    ['an abbreviation', graph([['.', 'Lag', { stat: 'Sum' }]]), 'the widget "Graph": [".","Lag",{"stat":"Sum"}]'], ['half a dimension', graph([['Own', 'Lag', 'service', { stat: 'Sum' }]]), 'the widget "Graph": ["Own","Lag","service",{"stat":"Sum"}]'],
-    ['no statistic', graph([['Own', 'Lag']]), 'the widget "Graph": the statistic "undefined"'], ['an unknown function', graph([[{ expression: 'ANOMALY(a)' }]]), 'the widget "Graph": "ANOMALY" is no function that is known, in: ANOMALY(a)'],
-    ['another account', graph([['Own', 'Lag', { stat: 'Sum', accountId: '1' }]]), '"accountId" of ["Own","Lag",{"stat":"Sum","accountId":"1"}]'], ['an unknown query', graph([[{ expression: 'SELECT MAX(x) FROM y' }]]), 'the widget "Graph": "MAX" stands where SUM must'],
+    [
+      'a number instead of a graph',
+      graph([], { view: 'singleValue' }),
+      'the widget "Graph": metric shown as singleValue',
+    ],
+    [
+      'a list of alarms',
+      { type: 'alarm', width: 6, properties: { title: 'Alarms' } },
+      'the widget "Alarms": alarm shown as undefined',
+    ],
+    ['an annotation', graph([], { annotations: {} }), '"annotations" of the widget "Graph"'],
+    [
+      'a label that is computed',
+      graph([['Own', 'Lag', { stat: 'Sum', label: '${MAX}' }]]),
+      'the widget "Graph": the label "${MAX}"',
+    ],
+    ['an abbreviation', graph([['.', 'Lag', { stat: 'Sum' }]]), 'the widget "Graph": [".","Lag",{"stat":"Sum"}]'],
+    [
+      'half a dimension',
+      graph([['Own', 'Lag', 'service', { stat: 'Sum' }]]),
+      'the widget "Graph": ["Own","Lag","service",{"stat":"Sum"}]',
+    ],
+    ['no statistic', graph([['Own', 'Lag']]), 'the widget "Graph": the statistic "undefined"'],
+    [
+      'an unknown function',
+      graph([[{ expression: 'ANOMALY(a)' }]]),
+      'the widget "Graph": "ANOMALY" is no function that is known, in: ANOMALY(a)',
+    ],
+    [
+      'another account',
+      graph([['Own', 'Lag', { stat: 'Sum', accountId: '1' }]]),
+      '"accountId" of ["Own","Lag",{"stat":"Sum","accountId":"1"}]',
+    ],
+    [
+      'an unknown query',
+      graph([[{ expression: 'SELECT MAX(x) FROM y' }]]),
+      'the widget "Graph": "MAX" stands where SUM must',
+    ],
   ])('with %s stops the start, naming the widget', (_what, widget, problem) => {
     const read = () => monitoringOf([dashboardResource(widget)], []);
     expect(read).toThrow(StartError);
@@ -135,10 +301,27 @@ describe('a dashboard', () => {
 });
 
 test('own metrics are looked for under the name that the local run gives the service', () => {
-  const { rows } = monitoringOf([dashboardResource(graph([['Own', 'Lag', 'service', 'svc', { stat: 'Sum' }], ['AWS/SQS', 'Depth', 'QueueName', 'svc', { stat: 'Maximum' }], [{ expression: query }]]))], [], 'mine');
-  const ids = metricIdsOf({ rows, alarms: [alarmOf({}, 'mine'), alarmOf(math({ Id: 'x', Expression: 'FILL(a, 0)' }, part('a', 'Wait')), 'mine')] });
+  const { rows } = monitoringOf(
+    [
+      dashboardResource(
+        graph([
+          ['Own', 'Lag', 'service', 'svc', { stat: 'Sum' }],
+          ['AWS/SQS', 'Depth', 'QueueName', 'svc', { stat: 'Maximum' }],
+          [{ expression: query }],
+        ]),
+      ),
+    ],
+    [],
+    'mine',
+  );
+  const ids = metricIdsOf({
+    rows,
+    alarms: [alarmOf({}, 'mine'), alarmOf(math({ Id: 'x', Expression: 'FILL(a, 0)' }, part('a', 'Wait')), 'mine')],
+  });
   expect(ids).toEqual([
-    { namespace: 'Own', name: 'Lag', dimensions: { service: 'mine' } }, { namespace: 'AWS/SQS', name: 'Depth', dimensions: { QueueName: 'svc' } },
-    { namespace: 'Own', name: 'Faults', dimensions: { service: 'mine' } }, { namespace: 'Own', name: 'Wait', dimensions: { service: 'mine' } },
+    { namespace: 'Own', name: 'Lag', dimensions: { service: 'mine' } },
+    { namespace: 'AWS/SQS', name: 'Depth', dimensions: { QueueName: 'svc' } },
+    { namespace: 'Own', name: 'Faults', dimensions: { service: 'mine' } },
+    { namespace: 'Own', name: 'Wait', dimensions: { service: 'mine' } },
   ]);
 });

@@ -9,21 +9,42 @@ import type { MetricId, Statistic } from '../../../infra/local/metrics/series.ts
 const START = Date.UTC(2026, 0, 1);
 const SECOND = 1_000;
 
-const metricOf = (name: string, dimensions: MetricId['dimensions'] = {}): MetricId => ({ namespace: 'Own', name, dimensions });
-const single = (name: string, statistic: Statistic = 'Sum'): Expression => ({ kind: 'metric', metric: metricOf(name), statistic });
-const math = (text: string) => readExpression(text, (id) => ({ kind: 'metric', metric: metricOf(id), statistic: 'Sum' }));
-const faults = readQuery('SELECT SUM(Faults) FROM SCHEMA("Own", worker, service) WHERE service = \'svc\' GROUP BY worker ORDER BY SUM() DESC');
+const metricOf = (name: string, dimensions: MetricId['dimensions'] = {}): MetricId => ({
+  namespace: 'Own',
+  name,
+  dimensions,
+});
+const single = (name: string, statistic: Statistic = 'Sum'): Expression => ({
+  kind: 'metric',
+  metric: metricOf(name),
+  statistic,
+});
+const math = (text: string) =>
+  readExpression(text, (id) => ({ kind: 'metric', metric: metricOf(id), statistic: 'Sum' }));
+const faults = readQuery(
+  'SELECT SUM(Faults) FROM SCHEMA("Own", worker, service) WHERE service = \'svc\' GROUP BY worker ORDER BY SUM() DESC',
+);
 const faultsOf = (worker: string) => metricOf('Faults', { service: 'svc', worker });
 
 /** The lines of a graph, for measurements at so many seconds after the store began. */
-function linesAt(seconds: number, source: Expression | Query, measured: readonly (readonly [at: number, metric: MetricId, value: number])[], minutes = 15, label = 'label') {
+function linesAt(
+  seconds: number,
+  source: Expression | Query,
+  measured: readonly (readonly [at: number, metric: MetricId, value: number])[],
+  minutes = 15,
+  label = 'label',
+) {
   const clock = { now: START };
   const store = new MetricStore(() => clock.now);
   for (const [at, metric, value] of measured) {
     clock.now = START + at * SECOND;
     store.add(metric, value);
   }
-  const { rows, ...rest } = pictureOf({ rows: [{ title: 'row', graphs: [{ title: 'graph', width: 6, series: [{ source, label }] }] }], alarms: [] }, store, { now: START + seconds * SECOND, minutes });
+  const { rows, ...rest } = pictureOf(
+    { rows: [{ title: 'row', graphs: [{ title: 'graph', width: 6, series: [{ source, label }] }] }], alarms: [] },
+    store,
+    { now: START + seconds * SECOND, minutes },
+  );
   expect(rows).toEqual([{ title: 'row', graphs: [{ title: 'graph', width: 6, series: expect.anything() }] }]);
   return { series: rows[0]!.graphs[0]!.series, ...rest };
 }
@@ -35,9 +56,14 @@ function endOf(count: number, { series }: Pick<ReturnType<typeof linesAt>, 'seri
 }
 
 describe('the time', () => {
-  test('is in periods of ten seconds or a minute, that begin where the clock\'s do, and the last of which is not over', () => {
+  test("is in periods of ten seconds or a minute, that begin where the clock's do, and the last of which is not over", () => {
     const short = linesAt(7, single('a'), [[1, metricOf('a'), 1]]);
-    expect([short.at, short.periodSeconds, short.times.length, short.series[0]!.values.length]).toEqual([START + 7 * SECOND, 10, 90, 90]);
+    expect([short.at, short.periodSeconds, short.times.length, short.series[0]!.values.length]).toEqual([
+      START + 7 * SECOND,
+      10,
+      90,
+      90,
+    ]);
     expect([short.times[0], short.times.at(-1)]).toEqual([START + 10 * SECOND - 89 * 10 * SECOND, START + 10 * SECOND]);
     const long = linesAt(60, single('a'), [[1, metricOf('a'), 1]], 60);
     expect([long.periodSeconds, long.times.length, long.series[0]!.values.length]).toEqual([60, 60, 60]);
@@ -45,21 +71,37 @@ describe('the time', () => {
   });
 
   test('that is over stays as it was, while what happens now is seen at once', () => {
-    const measured = [[3, metricOf('a'), 1], [9.9, metricOf('a'), 1], [10, metricOf('a'), 1], [21, metricOf('a'), 1]] as const;
+    const measured = [
+      [3, metricOf('a'), 1],
+      [9.9, metricOf('a'), 1],
+      [10, metricOf('a'), 1],
+      [21, metricOf('a'), 1],
+    ] as const;
     expect(endOf(3, linesAt(21, single('a'), measured))).toEqual([2, 1, 1]);
     expect(endOf(3, linesAt(29, single('a'), measured))).toEqual([2, 1, 1]);
     expect(endOf(4, linesAt(30, single('a'), measured))).toEqual([2, 1, 1, 0]);
   });
 
   test('goes back an hour, whole', () => {
-    const { series } = linesAt(3_599, single('a'), [[0, metricOf('a'), 4], [3_599, metricOf('a'), 2]], 60);
+    const { series } = linesAt(
+      3_599,
+      single('a'),
+      [
+        [0, metricOf('a'), 4],
+        [3_599, metricOf('a'), 2],
+      ],
+      60,
+    );
     expect([series[0]!.values[0], series[0]!.values.at(-1)]).toEqual([4, 2]);
   });
 });
 
 describe('a line', () => {
   test('of what is counted is at zero where nothing came; any other has a gap', () => {
-    const measured = [[1, metricOf('a'), 5], [25, metricOf('a'), 7]] as const;
+    const measured = [
+      [1, metricOf('a'), 5],
+      [25, metricOf('a'), 7],
+    ] as const;
     expect(endOf(3, linesAt(29, single('a'), measured))).toEqual([5, 0, 7]);
     expect(endOf(3, linesAt(29, single('a', 'Maximum'), measured))).toEqual([5, null, 7]);
     expect(endOf(3, linesAt(29, single('a', { percentile: 99 }), measured))).toEqual([5, null, 7]);
@@ -68,12 +110,14 @@ describe('a line', () => {
   });
 
   test('begins when the store did, filled or not', () => {
-    for (const source of [single('a'), math('FILL(a, 0)')]) expect(endOf(4, linesAt(19, source, [[11, metricOf('a'), 5]]))).toEqual([null, null, 0, 5]);
+    for (const source of [single('a'), math('FILL(a, 0)')])
+      expect(endOf(4, linesAt(19, source, [[11, metricOf('a'), 5]]))).toEqual([null, null, 0, 5]);
   });
 
   test('is left out when nothing that it is made of was measured in the time that is shown', () => {
     const measured = [[1, metricOf('a'), 5]] as const;
-    for (const source of [single('b'), math('FILL(b, 0)'), math('1 + 1'), faults]) expect(linesAt(29, source, measured).series).toEqual([]);
+    for (const source of [single('b'), math('FILL(b, 0)'), math('1 + 1'), faults])
+      expect(linesAt(29, source, measured).series).toEqual([]);
     for (const source of [single('a'), math('FILL(a, 0)')]) {
       expect(linesAt(899, source, measured).series).toHaveLength(1);
       expect(linesAt(900, source, measured).series).toEqual([]);
@@ -81,22 +125,50 @@ describe('a line', () => {
   });
 
   test('of a query is one for each group that was measured, the one with the most first', () => {
-    const measured = [[1, faultsOf('few'), 1], [11, faultsOf('many'), 1], [21, faultsOf('many'), 3]] as const;
+    const measured = [
+      [1, faultsOf('few'), 1],
+      [11, faultsOf('many'), 1],
+      [21, faultsOf('many'), 3],
+    ] as const;
     const { series } = linesAt(29, faults, measured, 15, 'worker ${LABEL}');
-    expect(series.map(({ label, values }) => [label, ...values.slice(-3)])).toEqual([['worker many', 0, 1, 3], ['worker few', 1, 0, 0]]);
+    expect(series.map(({ label, values }) => [label, ...values.slice(-3)])).toEqual([
+      ['worker many', 0, 1, 3],
+      ['worker few', 1, 0, 0],
+    ]);
   });
 });
 
 test('alarms that ring come first, with who makes them ring', () => {
   const alarm = (name: string, source: AlarmModel['source'], threshold: number): AlarmModel => ({
-    name, description: `${name} described`, source, threshold, periodSeconds: 300, periods: 1, comparison: 'GreaterThanOrEqualToThreshold', whenMissing: false,
+    name,
+    description: `${name} described`,
+    source,
+    threshold,
+    periodSeconds: 300,
+    periods: 1,
+    comparison: 'GreaterThanOrEqualToThreshold',
+    whenMissing: false,
   });
   const store = new MetricStore(() => START);
   store.add(faultsOf('sweep'), 6);
   store.add(metricOf('a'), 2);
-  const { alarms } = pictureOf({ rows: [], alarms: [alarm('Silent', single('a'), 3), alarm('Empty', single('b'), 1), alarm('Faults', faults, 5), alarm('Single', single('a'), 2)] }, store, { now: START, minutes: 15 });
+  const { alarms } = pictureOf(
+    {
+      rows: [],
+      alarms: [
+        alarm('Silent', single('a'), 3),
+        alarm('Empty', single('b'), 1),
+        alarm('Faults', faults, 5),
+        alarm('Single', single('a'), 2),
+      ],
+    },
+    store,
+    { now: START, minutes: 15 },
+  );
   expect(alarms).toEqual([
-    { name: 'Faults', ringing: true, contributors: ['sweep'], value: 6, threshold: 5, description: 'Faults described' }, { name: 'Single', ringing: true, contributors: [], value: 2, threshold: 2, description: 'Single described' },
-    { name: 'Silent', ringing: false, contributors: [], value: 2, threshold: 3, description: 'Silent described' }, { name: 'Empty', ringing: false, contributors: [], value: null, threshold: 1, description: 'Empty described' },
+    { name: 'Faults', ringing: true, contributors: ['sweep'], value: 6, threshold: 5, description: 'Faults described' },
+    { name: 'Single', ringing: true, contributors: [], value: 2, threshold: 2, description: 'Single described' },
+    { name: 'Silent', ringing: false, contributors: [], value: 2, threshold: 3, description: 'Silent described' },
+    { name: 'Empty', ringing: false, contributors: [], value: null, threshold: 1, description: 'Empty described' },
   ]);
 });

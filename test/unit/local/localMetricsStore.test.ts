@@ -1,7 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { MetricStore } from '../../../infra/local/metrics/metricStore.ts';
-import { BUCKET_MILLISECONDS, bucketAt, BUCKETS, type MetricId, type Statistic } from '../../../infra/local/metrics/series.ts';
+import {
+  BUCKET_MILLISECONDS,
+  bucketAt,
+  BUCKETS,
+  type MetricId,
+  type Statistic,
+} from '../../../infra/local/metrics/series.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const metric: MetricId = { namespace: 'Here', name: 'Things', dimensions: { of: 'mine' } };
@@ -22,46 +28,78 @@ function naive(statistic: Statistic, values: readonly number[]): number | undefi
   if (values.length === 0) return undefined;
   if (statistic === 'Sum') return values.reduce((sum, value) => sum + value, 0);
   if (statistic === 'Maximum') return Math.max(...values);
-  const sorted = values.map((value) => (Number.isInteger(value) && Math.abs(value) < 1_000 ? value : Number(value.toPrecision(3)))).sort((a, b) => a - b);
+  const sorted = values
+    .map((value) => (Number.isInteger(value) && Math.abs(value) < 1_000 ? value : Number(value.toPrecision(3))))
+    .sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil((statistic.percentile / 100) * sorted.length) - 1)];
 }
 
 describe('statistics', () => {
-  const statistics: readonly Statistic[] = ['Sum', 'Maximum', { percentile: 50 }, { percentile: 99 }, { percentile: 99.9 }, { percentile: 0 }];
+  const statistics: readonly Statistic[] = [
+    'Sum',
+    'Maximum',
+    { percentile: 50 },
+    { percentile: 99 },
+    { percentile: 99.9 },
+    { percentile: 0 },
+  ];
   // Quarters add up exactly, in whatever order.
-  const value = fc.oneof(fc.constant(1), fc.integer({ min: -3, max: 3 }), fc.integer({ min: -1_000_000, max: 1_000_000 }).map((each) => each / 4));
+  const value = fc.oneof(
+    fc.constant(1),
+    fc.integer({ min: -3, max: 3 }),
+    fc.integer({ min: -1_000_000, max: 1_000_000 }).map((each) => each / 4),
+  );
   // Mostly within a bucket or to one of the next; also an hour, into the same place of the ring, and back, as clocks are set.
   const pause = fc.oneof(
-    { weight: 12, arbitrary: fc.nat({ max: 1_500 }) }, { weight: 4, arbitrary: fc.nat({ max: 60_000 }) }, { weight: 1, arbitrary: fc.constant(BUCKETS * BUCKET_MILLISECONDS) },
-    { weight: 1, arbitrary: fc.nat({ max: 5_000_000 }) }, { weight: 1, arbitrary: fc.integer({ min: -15_000, max: 0 }) },
+    { weight: 12, arbitrary: fc.nat({ max: 1_500 }) },
+    { weight: 4, arbitrary: fc.nat({ max: 60_000 }) },
+    { weight: 1, arbitrary: fc.constant(BUCKETS * BUCKET_MILLISECONDS) },
+    { weight: 1, arbitrary: fc.nat({ max: 5_000_000 }) },
+    { weight: 1, arbitrary: fc.integer({ min: -15_000, max: 0 }) },
   );
   const step = fc.record({ pause, value, ago: fc.nat({ max: 8 }), length: fc.integer({ min: 1, max: 60 }) });
 
   test('over any window of the last hour are those of the values that came in it, whatever was asked before', () => {
-    fc.assert(fc.property(fc.array(step, { minLength: 1, maxLength: 40, size: 'max' }), (steps) => {
-      const { clock, store } = storeAt();
-      const came: { bucket: number; value: number }[] = [];
-      let latest = 0;
-      for (const each of steps) {
-        clock.now += each.pause;
-        store.add(metric, each.value);
-        came.push({ bucket: bucketAt(clock.now), value: each.value });
-        latest = Math.max(latest, bucketAt(clock.now));
-        const to = latest - each.ago;
-        // One that stays the same, and one that moves.
-        const aligned = Math.floor(to / 12) * 12 - 1;
-        for (const window of [{ from: aligned - 11, to: aligned }, { from: to - each.length + 1, to }, { from: latest - BUCKETS + 1, to: latest }]) {
-          const inside = came.filter(({ bucket }) => bucket >= window.from && bucket <= window.to).map((one) => one.value);
-          for (const statistic of statistics) expect([statistic, store.find(metric)!.statistic(statistic, window)]).toEqual([statistic, naive(statistic, inside)]);
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 40, size: 'max' }), (steps) => {
+        const { clock, store } = storeAt();
+        const came: { bucket: number; value: number }[] = [];
+        let latest = 0;
+        for (const each of steps) {
+          clock.now += each.pause;
+          store.add(metric, each.value);
+          came.push({ bucket: bucketAt(clock.now), value: each.value });
+          latest = Math.max(latest, bucketAt(clock.now));
+          const to = latest - each.ago;
+          // One that stays the same, and one that moves.
+          const aligned = Math.floor(to / 12) * 12 - 1;
+          for (const window of [
+            { from: aligned - 11, to: aligned },
+            { from: to - each.length + 1, to },
+            { from: latest - BUCKETS + 1, to: latest },
+          ]) {
+            const inside = came
+              .filter(({ bucket }) => bucket >= window.from && bucket <= window.to)
+              .map((one) => one.value);
+            for (const statistic of statistics)
+              expect([statistic, store.find(metric)!.statistic(statistic, window)]).toEqual([
+                statistic,
+                naive(statistic, inside),
+              ]);
+          }
         }
-      }
-    }));
+      }),
+    );
   });
 
   test('of a percentile have three digits, a sum and a maximum all', () => {
     const { clock, store } = storeAt();
     for (const each of [1234.5, 1234.6, 9.8765]) store.add(metric, each);
-    expect([over(store, metric, { percentile: 99 }, clock.now), over(store, metric, 'Maximum', clock.now), over(store, metric, 'Sum', clock.now)]).toEqual([1230, 1234.6, 1234.5 + 1234.6 + 9.8765]);
+    expect([
+      over(store, metric, { percentile: 99 }, clock.now),
+      over(store, metric, 'Maximum', clock.now),
+      over(store, metric, 'Sum', clock.now),
+    ]).toEqual([1230, 1234.6, 1234.5 + 1234.6 + 9.8765]);
     expect(over(store, metric, { percentile: 1 }, clock.now)).toBe(9.88);
   });
 
@@ -86,8 +124,12 @@ describe('a metric', () => {
   test('is its namespace, name and all dimensions, in any order', () => {
     const { clock, store } = storeAt();
     const ids: MetricId[] = [
-      { namespace: 'A', name: 'n', dimensions: { x: '1', y: '2' } }, { namespace: 'B', name: 'n', dimensions: { x: '1', y: '2' } }, { namespace: 'A', name: 'm', dimensions: { x: '1', y: '2' } },
-      { namespace: 'A', name: 'n', dimensions: { x: '1', y: '3' } }, { namespace: 'A', name: 'n', dimensions: { x: '1' } }, { namespace: 'A', name: 'n', dimensions: {} },
+      { namespace: 'A', name: 'n', dimensions: { x: '1', y: '2' } },
+      { namespace: 'B', name: 'n', dimensions: { x: '1', y: '2' } },
+      { namespace: 'A', name: 'm', dimensions: { x: '1', y: '2' } },
+      { namespace: 'A', name: 'n', dimensions: { x: '1', y: '3' } },
+      { namespace: 'A', name: 'n', dimensions: { x: '1' } },
+      { namespace: 'A', name: 'n', dimensions: {} },
     ];
     ids.forEach((id, index) => store.add(id, 10 ** index));
     expect(ids.map((id) => over(store, id, 'Sum', clock.now))).toEqual([1, 10, 100, 1_000, 10_000, 100_000]);
@@ -104,24 +146,51 @@ describe('a metric', () => {
     }
     expect(store.named('Here', 'Things')).toHaveLength(2_000);
     expect(store.find(metric)).toBeDefined();
-    expect([0, 500, 501, 2_499].map((each) => store.find(endless(each)) !== undefined)).toEqual([false, false, true, true]);
+    expect([0, 500, 501, 2_499].map((each) => store.find(endless(each)) !== undefined)).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
   });
 });
 
 describe('a line in the embedded metric format', () => {
-  const sum = (store: MetricStore, name: string, dimensions: MetricId['dimensions']) => over(store, { namespace: 'Own', name, dimensions }, 'Sum', START);
-  const line = (more: object, directive: object = {}) => ({ _aws: { Timestamp: START, CloudWatchMetrics: [{ Namespace: 'Own', Dimensions: [['service']], Metrics: [{ Name: 'Lag', Unit: 'Milliseconds' }], ...directive }] }, service: 'svc', ...more });
+  const sum = (store: MetricStore, name: string, dimensions: MetricId['dimensions']) =>
+    over(store, { namespace: 'Own', name, dimensions }, 'Sum', START);
+  const line = (more: object, directive: object = {}) => ({
+    _aws: {
+      Timestamp: START,
+      CloudWatchMetrics: [
+        { Namespace: 'Own', Dimensions: [['service']], Metrics: [{ Name: 'Lag', Unit: 'Milliseconds' }], ...directive },
+      ],
+    },
+    service: 'svc',
+    ...more,
+  });
 
   test('holds values one by one or in a list, for each set of dimensions', () => {
     const { store } = storeAt();
     store.addLine(line({ Lag: 5 }));
     store.addLine(line({ Lag: [1, 2], endpoint: 7 }, { Dimensions: [['service'], ['service', 'endpoint'], []] }));
-    expect([sum(store, 'Lag', { service: 'svc' }), sum(store, 'Lag', { service: 'svc', endpoint: '7' }), sum(store, 'Lag', {})]).toEqual([8, 3, 3]);
+    expect([
+      sum(store, 'Lag', { service: 'svc' }),
+      sum(store, 'Lag', { service: 'svc', endpoint: '7' }),
+      sum(store, 'Lag', {}),
+    ]).toEqual([8, 3, 3]);
   });
 
   test('holds nothing where a dimension or a value is missing, nor do other lines', () => {
     const { store } = storeAt();
-    const lines = [line({}), line({ Lag: 'long' }), line({ Lag: 1 }, { Dimensions: [['endpoint']] }), line({ Lag: 1 }, { Metrics: undefined }), { _aws: null }, { _aws: { CloudWatchMetrics: [null, 'x'] } }, { message: 'Lag', Lag: 1 }];
+    const lines = [
+      line({}),
+      line({ Lag: 'long' }),
+      line({ Lag: 1 }, { Dimensions: [['endpoint']] }),
+      line({ Lag: 1 }, { Metrics: undefined }),
+      { _aws: null },
+      { _aws: { CloudWatchMetrics: [null, 'x'] } },
+      { message: 'Lag', Lag: 1 },
+    ];
     for (const each of lines) store.addLine(each);
     expect(store.named('Own', 'Lag')).toEqual([]);
   });

@@ -24,7 +24,9 @@ beforeEach(() => {
 });
 
 test('all run at first, and say what they are', () => {
-  expect(parts.list()).toEqual(['table', 'queues', 'mail'].map((name) => ({ name, running: true, meaning: `The ${name}.` })));
+  expect(parts.list()).toEqual(
+    ['table', 'queues', 'mail'].map((name) => ({ name, running: true, meaning: `The ${name}.` })),
+  );
 });
 
 test('one is stopped and started alone, and not twice', async () => {
@@ -34,7 +36,10 @@ test('one is stopped and started alone, and not twice', async () => {
   expect([told, running()]).toEqual([['stop table', 'done table'], { table: false, queues: true, mail: true }]);
   await parts.start('table');
   await parts.start('table');
-  expect([told.slice(2), running()]).toEqual([['start table', 'done table'], { table: true, queues: true, mail: true }]);
+  expect([told.slice(2), running()]).toEqual([
+    ['start table', 'done table'],
+    { table: true, queues: true, mail: true },
+  ]);
 });
 
 test('it counts as away from when it is being stopped until it has started', async () => {
@@ -57,7 +62,10 @@ test('it counts as away from when it is being stopped until it has started', asy
 
 test('changes at the same time are made one after the other, and the last one counts', async () => {
   await Promise.all([parts.stop('table'), parts.start('table'), parts.stop('table')]);
-  expect([told, running().table]).toEqual([['stop table', 'done table', 'start table', 'done table', 'stop table', 'done table'], false]);
+  expect([told, running().table]).toEqual([
+    ['stop table', 'done table', 'start table', 'done table', 'stop table', 'done table'],
+    false,
+  ]);
 });
 
 test('a change that fails is told to who wanted it, and can be wanted again', async () => {

@@ -8,7 +8,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import {
-  ChangeMessageVisibilityCommand, DeleteMessageBatchCommand, DeleteMessageCommand, GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageBatchCommand, SendMessageCommand, SQSClient,
+  ChangeMessageVisibilityCommand,
+  DeleteMessageBatchCommand,
+  DeleteMessageCommand,
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  SQSClient,
 } from '@aws-sdk/client-sqs';
 import fc from 'fast-check';
 import { startFauxqs } from 'fauxqs';
@@ -18,9 +25,20 @@ import { QueueStore } from '../../../infra/local/queues/queueStore.ts';
 import { sqs } from '../../../infra/local/queues/sqs.ts';
 
 const queue = (name: string, properties: Partial<QueueModel> = {}): QueueModel => ({
-  name, arn: `arn:aws:sqs:us-east-1:000000000000:${name}`, visibilitySeconds: 30, retentionSeconds: 345_600, delaySeconds: 0, deadLetters: undefined, ...properties,
+  name,
+  arn: `arn:aws:sqs:us-east-1:000000000000:${name}`,
+  visibilitySeconds: 30,
+  retentionSeconds: 345_600,
+  delaySeconds: 0,
+  deadLetters: undefined,
+  ...properties,
 });
-const models = [queue('q', { deadLetters: { queue: 'dead', maxReceiveCount: 2 } }), queue('dead'), queue('short', { retentionSeconds: 60 }), queue('late', { delaySeconds: 5 })];
+const models = [
+  queue('q', { deadLetters: { queue: 'dead', maxReceiveCount: 2 } }),
+  queue('dead'),
+  queue('short', { retentionSeconds: 60 }),
+  queue('late', { delaySeconds: 5 }),
+];
 
 describe('a queue', () => {
   let now: number;
@@ -31,17 +49,29 @@ describe('a queue', () => {
     store = new QueueStore(new DatabaseSync(':memory:'), models, () => now);
   });
 
-  const send = (body: string, more: { groupId?: string; delaySeconds?: number } = {}, name = 'q') => store.send(name, [{ body, ...more }]);
+  const send = (body: string, more: { groupId?: string; delaySeconds?: number } = {}, name = 'q') =>
+    store.send(name, [{ body, ...more }]);
   const bodies = (most = 10, name = 'q') => store.receive(name, most).map(({ body }) => body);
 
   test('gives a message once, and again when it is not deleted within the visibility timeout', () => {
     const [id] = send('a');
     const [first] = store.receive('q', 10);
-    expect(first).toEqual({ id, receiptHandle: expect.any(String), body: 'a', attributes: {}, groupId: undefined, sentAt: 1_000_000, receiveCount: 1, firstReceivedAt: 1_000_000 });
+    expect(first).toEqual({
+      id,
+      receiptHandle: expect.any(String),
+      body: 'a',
+      attributes: {},
+      groupId: undefined,
+      sentAt: 1_000_000,
+      receiveCount: 1,
+      firstReceivedAt: 1_000_000,
+    });
     now += 29_999;
     expect(bodies()).toEqual([]);
     now += 1;
-    expect(store.receive('q', 10)).toEqual([{ ...first, receiptHandle: expect.not.stringMatching(`^${first!.receiptHandle}$`), receiveCount: 2 }]);
+    expect(store.receive('q', 10)).toEqual([
+      { ...first, receiptHandle: expect.not.stringMatching(`^${first!.receiptHandle}$`), receiveCount: 2 },
+    ]);
   });
 
   test('deletes by the latest receipt only', () => {
@@ -101,7 +131,11 @@ describe('a queue', () => {
   });
 
   describe('is fair', () => {
-    const fill = (groupId: string, count: number) => store.send('q', Array.from({ length: count }, () => ({ body: groupId, groupId })));
+    const fill = (groupId: string, count: number) =>
+      store.send(
+        'q',
+        Array.from({ length: count }, () => ({ body: groupId, groupId })),
+      );
 
     test('a group that keeps the consumers busy waits behind the others', () => {
       fill('noisy', 100);
@@ -131,7 +165,10 @@ describe('a queue', () => {
 
     test('a group is quiet again when its messages are done or their time has passed', () => {
       fill('noisy', 100);
-      store.delete('q', store.receive('q', 40).map(({ receiptHandle }) => receiptHandle));
+      store.delete(
+        'q',
+        store.receive('q', 40).map(({ receiptHandle }) => receiptHandle),
+      );
       now += 1;
       fill('quiet', 1);
       expect(bodies(1)).toEqual(['noisy']);
@@ -139,34 +176,49 @@ describe('a queue', () => {
   });
 
   test('whatever is sent, received and deleted, no message is lost, given twice at a time, or received more often than it may be', () => {
-    const step = fc.oneof(fc.constant('send' as const), fc.constant('receive' as const), fc.constant('delete' as const), fc.constant('wait' as const));
-    fc.assert(fc.property(fc.array(fc.tuple(step, fc.nat(4))), (steps) => {
-      const fresh = new QueueStore(new DatabaseSync(':memory:'), models, () => now);
-      const [sent, deleted] = [new Set<string>(), new Set<string>()];
-      let held = new Map<string, string>();
-      const received = new Map<string, number>();
-      for (const [kind, count] of steps) {
-        if (kind === 'send') for (const id of fresh.send('q', Array.from({ length: count }, () => ({ body: 'x', groupId: String(count) })))) sent.add(id);
-        if (kind === 'wait') [now, held] = [now + 30_000, new Map()];
-        if (kind === 'receive') {
-          for (const { id, receiptHandle } of fresh.receive('q', count)) {
-            expect(held.has(id) || deleted.has(id)).toBe(false);
-            held.set(id, receiptHandle);
-            received.set(id, (received.get(id) ?? 0) + 1);
+    const step = fc.oneof(
+      fc.constant('send' as const),
+      fc.constant('receive' as const),
+      fc.constant('delete' as const),
+      fc.constant('wait' as const),
+    );
+    fc.assert(
+      fc.property(fc.array(fc.tuple(step, fc.nat(4))), (steps) => {
+        const fresh = new QueueStore(new DatabaseSync(':memory:'), models, () => now);
+        const [sent, deleted] = [new Set<string>(), new Set<string>()];
+        let held = new Map<string, string>();
+        const received = new Map<string, number>();
+        for (const [kind, count] of steps) {
+          if (kind === 'send')
+            for (const id of fresh.send(
+              'q',
+              Array.from({ length: count }, () => ({ body: 'x', groupId: String(count) })),
+            ))
+              sent.add(id);
+          if (kind === 'wait') [now, held] = [now + 30_000, new Map()];
+          if (kind === 'receive') {
+            for (const { id, receiptHandle } of fresh.receive('q', count)) {
+              expect(held.has(id) || deleted.has(id)).toBe(false);
+              held.set(id, receiptHandle);
+              received.set(id, (received.get(id) ?? 0) + 1);
+            }
+          }
+          if (kind === 'delete') {
+            for (const [id, handle] of [...held].slice(0, count)) {
+              fresh.delete('q', [handle]);
+              held.delete(id);
+              deleted.add(id);
+            }
           }
         }
-        if (kind === 'delete') {
-          for (const [id, handle] of [...held].slice(0, count)) {
-            fresh.delete('q', [handle]);
-            held.delete(id);
-            deleted.add(id);
-          }
-        }
-      }
-      expect(Math.max(0, ...received.values())).toBeLessThanOrEqual(2);
-      const left = [fresh.counts('q'), fresh.counts('dead')].reduce((sum, { visible, inFlight, delayed }) => sum + visible + inFlight + delayed, 0);
-      expect(left).toBe(sent.size - deleted.size);
-    }));
+        expect(Math.max(0, ...received.values())).toBeLessThanOrEqual(2);
+        const left = [fresh.counts('q'), fresh.counts('dead')].reduce(
+          (sum, { visible, inFlight, delayed }) => sum + visible + inFlight + delayed,
+          0,
+        );
+        expect(left).toBe(sent.size - deleted.size);
+      }),
+    );
   });
 });
 
@@ -232,7 +284,12 @@ describe.each(['the local SQS', 'fauxqs'])('the API: %s', (which) => {
   beforeEach(async () => {
     const { url, close } = which === 'fauxqs' ? await startOther() : await startOwn();
     QueueUrl = `${url}/000000000000/q`;
-    client = new SQSClient({ endpoint: url, region: 'us-east-1', maxAttempts: 1, credentials: { accessKeyId: 'x', secretAccessKey: 'x' } });
+    client = new SQSClient({
+      endpoint: url,
+      region: 'us-east-1',
+      maxAttempts: 1,
+      credentials: { accessKeyId: 'x', secretAccessKey: 'x' },
+    });
     stop = close;
   });
 
@@ -244,7 +301,9 @@ describe.each(['the local SQS', 'fauxqs'])('the API: %s', (which) => {
   async function startOther() {
     const server = await startFauxqs({ port: 0, logger: false });
     server.createQueue('dead');
-    server.createQueue('q', { attributes: { RedrivePolicy: JSON.stringify({ deadLetterTargetArn: models[1]!.arn, maxReceiveCount: 2 }) } });
+    server.createQueue('q', {
+      attributes: { RedrivePolicy: JSON.stringify({ deadLetterTargetArn: models[1]!.arn, maxReceiveCount: 2 }) },
+    });
     return { url: `http://127.0.0.1:${server.port}`, close: () => server.stop() };
   }
 
@@ -252,7 +311,13 @@ describe.each(['the local SQS', 'fauxqs'])('the API: %s', (which) => {
     const service = sqs(new QueueStore(new DatabaseSync(':memory:'), models));
     const server: Server = createServer(async (request, response) => {
       const input = (await json(request)) as Record<string, unknown>;
-      await service.answer({ operation: String(request.headers['x-amz-target']).split('.')[1]!, input, body: Buffer.alloc(0), request, response });
+      await service.answer({
+        operation: String(request.headers['x-amz-target']).split('.')[1]!,
+        input,
+        body: Buffer.alloc(0),
+        request,
+        response,
+      });
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     return {
@@ -264,14 +329,34 @@ describe.each(['the local SQS', 'fauxqs'])('the API: %s', (which) => {
     };
   }
 
-  const send = (MessageBody: string, more: object = {}) => client.send(new SendMessageCommand({ QueueUrl, MessageBody, ...more }));
-  const receive = async (more: object = {}) => (await client.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, MessageSystemAttributeNames: ['All'], MessageAttributeNames: ['All'], ...more }))).Messages ?? [];
+  const send = (MessageBody: string, more: object = {}) =>
+    client.send(new SendMessageCommand({ QueueUrl, MessageBody, ...more }));
+  const receive = async (more: object = {}) =>
+    (
+      await client.send(
+        new ReceiveMessageCommand({
+          QueueUrl,
+          MaxNumberOfMessages: 10,
+          MessageSystemAttributeNames: ['All'],
+          MessageAttributeNames: ['All'],
+          ...more,
+        }),
+      )
+    ).Messages ?? [];
 
   test('a message is sent, received with what SQS says of it, and deleted', async () => {
-    const MessageAttributes = { kind: { DataType: 'String', StringValue: 'ü' }, raw: { DataType: 'Binary', BinaryValue: Buffer.from([1, 2]) } };
+    const MessageAttributes = {
+      kind: { DataType: 'String', StringValue: 'ü' },
+      raw: { DataType: 'Binary', BinaryValue: Buffer.from([1, 2]) },
+    };
     const { MessageId } = await send('Grüße', { MessageAttributes });
     const [message] = await receive();
-    expect(message).toMatchObject({ MessageId, Body: 'Grüße', Attributes: { ApproximateReceiveCount: '1', SenderId: '000000000000' }, MessageAttributes: { kind: { DataType: 'String', StringValue: 'ü' }, raw: { DataType: 'Binary' } } });
+    expect(message).toMatchObject({
+      MessageId,
+      Body: 'Grüße',
+      Attributes: { ApproximateReceiveCount: '1', SenderId: '000000000000' },
+      MessageAttributes: { kind: { DataType: 'String', StringValue: 'ü' }, raw: { DataType: 'Binary' } },
+    });
     expect([...message!.MessageAttributes!.raw!.BinaryValue!]).toEqual([1, 2]);
     expect(Math.abs(Number(message!.Attributes!.SentTimestamp) - Date.now())).toBeLessThan(5_000);
     await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: message!.ReceiptHandle! }));
@@ -279,10 +364,23 @@ describe.each(['the local SQS', 'fauxqs'])('the API: %s', (which) => {
   });
 
   test('of a batch, only the entries fail that are wrong', async () => {
-    const { Successful, Failed } = await client.send(new SendMessageBatchCommand({ QueueUrl, Entries: [{ Id: 'a', MessageBody: 'x' }, { Id: 'b', MessageBody: '\u0000' }] }));
+    const { Successful, Failed } = await client.send(
+      new SendMessageBatchCommand({
+        QueueUrl,
+        Entries: [
+          { Id: 'a', MessageBody: 'x' },
+          { Id: 'b', MessageBody: '\u0000' },
+        ],
+      }),
+    );
     expect(Successful?.map(({ Id }) => Id)).toEqual(['a']);
     expect(Failed).toMatchObject([{ Id: 'b', SenderFault: true, Code: 'InvalidMessageContents' }]);
-    const { Successful: deleted } = await client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries: (await receive()).map(({ ReceiptHandle }) => ({ Id: 'a', ReceiptHandle })) }));
+    const { Successful: deleted } = await client.send(
+      new DeleteMessageBatchCommand({
+        QueueUrl,
+        Entries: (await receive()).map(({ ReceiptHandle }) => ({ Id: 'a', ReceiptHandle })),
+      }),
+    );
     expect(deleted).toEqual([{ Id: 'a' }]);
   });
 
@@ -298,15 +396,22 @@ describe.each(['the local SQS', 'fauxqs'])('the API: %s', (which) => {
     await send('c', { DelaySeconds: 60 });
     await receive({ MaxNumberOfMessages: 1 });
     const { Attributes } = await client.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }));
-    expect(Attributes).toMatchObject({ QueueArn: models[0]!.arn, ApproximateNumberOfMessages: '1', ApproximateNumberOfMessagesNotVisible: '1', ApproximateNumberOfMessagesDelayed: '1' });
+    expect(Attributes).toMatchObject({
+      QueueArn: models[0]!.arn,
+      ApproximateNumberOfMessages: '1',
+      ApproximateNumberOfMessagesNotVisible: '1',
+      ApproximateNumberOfMessagesDelayed: '1',
+    });
   });
 
-  test('a message comes again when its visibility is set to nothing, and its third receipt is the dead-letter queue\'s', async () => {
+  test("a message comes again when its visibility is set to nothing, and its third receipt is the dead-letter queue's", async () => {
     await send('a');
     for (const count of ['1', '2']) {
       const [message] = await receive();
       expect(message?.Attributes?.ApproximateReceiveCount).toBe(count);
-      await client.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle: message!.ReceiptHandle!, VisibilityTimeout: 0 }));
+      await client.send(
+        new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle: message!.ReceiptHandle!, VisibilityTimeout: 0 }),
+      );
     }
     expect(await receive()).toEqual([]);
     expect(await receive({ QueueUrl: QueueUrl.replace(/q$/, 'dead') })).toMatchObject([{ Body: 'a' }]);
@@ -320,21 +425,57 @@ describe.each(['the local SQS', 'fauxqs'])('the API: %s', (which) => {
     ['11 messages to receive', () => receive({ MaxNumberOfMessages: 11 }), 'InvalidParameterValue'],
     ['a wait of 21 s', () => receive({ WaitTimeSeconds: 21 }), 'InvalidParameterValue'],
     ['no entries', () => client.send(new SendMessageBatchCommand({ QueueUrl, Entries: [] })), 'EmptyBatchRequest'],
-    ['11 entries', () => client.send(new SendMessageBatchCommand({ QueueUrl, Entries: Array.from({ length: 11 }, (_, i) => ({ Id: `${i}`, MessageBody: 'x' })) })), 'TooManyEntriesInBatchRequest'],
-    ['entries with one id', () => client.send(new SendMessageBatchCommand({ QueueUrl, Entries: [1, 2].map(() => ({ Id: 'a', MessageBody: 'x' })) })), 'BatchEntryIdsNotDistinct'],
-    ['a batch over 1 MiB', () => client.send(new SendMessageBatchCommand({ QueueUrl, Entries: ['a', 'b'].map((Id) => ({ Id, MessageBody: 'x'.repeat(600_000) })) })), 'BatchRequestTooLong'],
+    [
+      '11 entries',
+      () =>
+        client.send(
+          new SendMessageBatchCommand({
+            QueueUrl,
+            Entries: Array.from({ length: 11 }, (_, i) => ({ Id: `${i}`, MessageBody: 'x' })),
+          }),
+        ),
+      'TooManyEntriesInBatchRequest',
+    ],
+    [
+      'entries with one id',
+      () =>
+        client.send(
+          new SendMessageBatchCommand({ QueueUrl, Entries: [1, 2].map(() => ({ Id: 'a', MessageBody: 'x' })) }),
+        ),
+      'BatchEntryIdsNotDistinct',
+    ],
+    [
+      'a batch over 1 MiB',
+      () =>
+        client.send(
+          new SendMessageBatchCommand({
+            QueueUrl,
+            Entries: ['a', 'b'].map((Id) => ({ Id, MessageBody: 'x'.repeat(600_000) })),
+          }),
+        ),
+      'BatchRequestTooLong',
+    ],
   ])('refuses %s', async (_what, call, name) => {
     // Some codes have the old protocol's prefix there.
-    await expect(call()).rejects.toMatchObject({ name: expect.stringMatching(`^(AWS\\.SimpleQueueService\\.)?${name}$`) });
+    await expect(call()).rejects.toMatchObject({
+      name: expect.stringMatching(`^(AWS\\.SimpleQueueService\\.)?${name}$`),
+    });
   });
 });
 
 describe('the local SQS, where the other one differs from AWS', () => {
   const answered = async (operation: string, input: object) => {
     const answer: { status?: number; body?: any } = {};
-    const response = { writeHead: (status: number) => ((answer.status = status), response), end: (body: Buffer) => void (answer.body = JSON.parse(body.toString())) };
+    const response = {
+      writeHead: (status: number) => ((answer.status = status), response),
+      end: (body: Buffer) => void (answer.body = JSON.parse(body.toString())),
+    };
     const service = sqs(new QueueStore(new DatabaseSync(':memory:'), models));
-    await service.answer({ operation, input: { QueueUrl: 'http://any/0/q', MessageBody: 'x', ...input }, response } as never);
+    await service.answer({
+      operation,
+      input: { QueueUrl: 'http://any/0/q', MessageBody: 'x', ...input },
+      response,
+    } as never);
     return [answer.status, answer.body.__type?.split('#')[1]];
   };
 
@@ -346,7 +487,12 @@ describe('the local SQS, where the other one differs from AWS', () => {
     ['half a character', 'SendMessage', { MessageBody: '\ud83c' }, [400, 'InvalidMessageContents']],
     ['a group with a space', 'SendMessage', { MessageGroupId: 'a b' }, [400, 'InvalidParameterValue']],
     ['a group of 129 characters', 'SendMessage', { MessageGroupId: 'g'.repeat(129) }, [400, 'InvalidParameterValue']],
-    ['the visibility of what is not in flight', 'ChangeMessageVisibility', { ReceiptHandle: 'x:1', VisibilityTimeout: 1 }, [400, 'MessageNotInflight']],
+    [
+      'the visibility of what is not in flight',
+      'ChangeMessageVisibility',
+      { ReceiptHandle: 'x:1', VisibilityTimeout: 1 },
+      [400, 'MessageNotInflight'],
+    ],
     ['an operation that it lacks', 'CreateQueue', {}, [400, 'UnknownOperationException']],
   ])('%s', async (_what, operation, input, expected) => {
     expect(await answered(operation, input)).toEqual(expected);

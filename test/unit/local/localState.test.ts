@@ -7,7 +7,13 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { DescribeTableCommand, DynamoDBClient, GetItemCommand, PutItemCommand, SearchVectorsCommand } from '@aws-sdk/client-dynamodb';
+import {
+  DescribeTableCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  SearchVectorsCommand,
+} from '@aws-sdk/client-dynamodb';
 import { openDatabase } from '../../../infra/local/table/database.ts';
 import { openDataDir } from '../../../infra/local/dataDir.ts';
 import { lockDataDir } from '../../../infra/local/dataLock.ts';
@@ -33,15 +39,23 @@ afterEach(() => rm(dataDir, { recursive: true }));
 describe('the engine and its table', () => {
   const index = (name: string) => ({
     IndexName: name,
-    KeySchema: [{ AttributeName: `${name}pk`, KeyType: 'HASH' }, { AttributeName: `${name}sk`, KeyType: 'RANGE' }],
+    KeySchema: [
+      { AttributeName: `${name}pk`, KeyType: 'HASH' },
+      { AttributeName: `${name}sk`, KeyType: 'RANGE' },
+    ],
     Projection: { ProjectionType: 'KEYS_ONLY' },
   });
   const table = (...indexes: string[]) => ({
     name: 'Root-Table',
     streamArn: 'arn:stream',
     properties: {
-      AttributeDefinitions: ['PK', 'SK', ...indexes.flatMap((name) => [`${name}pk`, `${name}sk`])].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
-      KeySchema: [{ AttributeName: 'PK', KeyType: 'HASH' }, { AttributeName: 'SK', KeyType: 'RANGE' }],
+      AttributeDefinitions: ['PK', 'SK', ...indexes.flatMap((name) => [`${name}pk`, `${name}sk`])].map(
+        (AttributeName) => ({ AttributeName, AttributeType: 'S' }),
+      ),
+      KeySchema: [
+        { AttributeName: 'PK', KeyType: 'HASH' },
+        { AttributeName: 'SK', KeyType: 'RANGE' },
+      ],
       ...(indexes.length > 0 && { GlobalSecondaryIndexes: indexes.map(index) }),
       BillingMode: 'PAY_PER_REQUEST',
       PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
@@ -52,15 +66,34 @@ describe('the engine and its table', () => {
   });
   /** The same with vector indexes by these attributes. */
   const searchable = (...vectors: string[]) => {
-    const { properties: { AttributeDefinitions, ...properties }, ...rest } = table();
+    const {
+      properties: { AttributeDefinitions, ...properties },
+      ...rest
+    } = table();
     const VectorIndexes = vectors.map((name) => ({
-      IndexName: `by-${name}`, VectorAttribute: { AttributeName: name }, Dimensions: 2, DistanceFunction: 'COSINE', Projection: { ProjectionType: 'KEYS_ONLY' },
+      IndexName: `by-${name}`,
+      VectorAttribute: { AttributeName: name },
+      Dimensions: 2,
+      DistanceFunction: 'COSINE',
+      Projection: { ProjectionType: 'KEYS_ONLY' },
       SearchSchema: [{ AttributeName: 'of', SearchSchemaElementType: 'HASH' }],
     }));
-    return { ...rest, properties: { ...properties, AttributeDefinitions: [...AttributeDefinitions, { AttributeName: 'of', AttributeType: 'S' }], VectorIndexes } };
+    return {
+      ...rest,
+      properties: {
+        ...properties,
+        AttributeDefinitions: [...AttributeDefinitions, { AttributeName: 'of', AttributeType: 'S' }],
+        VectorIndexes,
+      },
+    };
   };
   const Key = { PK: { S: 'a' }, SK: { S: 'b' } };
-  const clientOf = (port: number) => new DynamoDBClient({ endpoint: `http://127.0.0.1:${port}`, region: 'us-east-1', credentials: { accessKeyId: 'LOCAL', secretAccessKey: 'local' } });
+  const clientOf = (port: number) =>
+    new DynamoDBClient({
+      endpoint: `http://127.0.0.1:${port}`,
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'LOCAL', secretAccessKey: 'local' },
+    });
 
   test('a table is made as the template has it, kept, and given the indexes that it lacks', async () => {
     const first = await startEngine('dynoxide', dataDir);
@@ -74,7 +107,13 @@ describe('the engine and its table', () => {
       await ensureTable(second.call, table('gsi1', 'gsi2', 'gsi3'));
       const client = clientOf(second.port);
       const { Table } = await client.send(new DescribeTableCommand({ TableName: 'Root-Table' }));
-      expect(Table?.GlobalSecondaryIndexes?.map(({ IndexName, Projection }) => [IndexName, Projection?.ProjectionType])).toEqual([['gsi1', 'KEYS_ONLY'], ['gsi2', 'KEYS_ONLY'], ['gsi3', 'KEYS_ONLY']]);
+      expect(
+        Table?.GlobalSecondaryIndexes?.map(({ IndexName, Projection }) => [IndexName, Projection?.ProjectionType]),
+      ).toEqual([
+        ['gsi1', 'KEYS_ONLY'],
+        ['gsi2', 'KEYS_ONLY'],
+        ['gsi3', 'KEYS_ONLY'],
+      ]);
       expect(Table?.StreamSpecification).toEqual({ StreamEnabled: true, StreamViewType: 'NEW_IMAGE' });
       expect((await client.send(new GetItemCommand({ TableName: 'Root-Table', Key }))).Item).toEqual(Key);
 
@@ -90,14 +129,24 @@ describe('the engine and its table', () => {
     const first = await startEngine('dynoxide', dataDir);
     await ensureTable(first.call, searchable('one', 'two'));
     const vector = { L: [{ N: '1' }, { N: '0' }] };
-    await clientOf(first.port).send(new PutItemCommand({ TableName: 'Root-Table', Item: { ...Key, of: { S: 'x' }, one: vector, two: vector } }));
+    await clientOf(first.port).send(
+      new PutItemCommand({ TableName: 'Root-Table', Item: { ...Key, of: { S: 'x' }, one: vector, two: vector } }),
+    );
     await first.stop();
 
     const second = await startEngine('dynoxide', dataDir);
     try {
       await ensureTable(second.call, searchable('one', 'two'));
       for (const IndexName of ['by-one', 'by-two']) {
-        const search = { TableName: 'Root-Table', IndexName, SearchVector: vector.L, TopK: 1, SearchConditionExpression: '#of = :of', ExpressionAttributeNames: { '#of': 'of' }, ExpressionAttributeValues: { ':of': { S: 'x' } } };
+        const search = {
+          TableName: 'Root-Table',
+          IndexName,
+          SearchVector: vector.L,
+          TopK: 1,
+          SearchConditionExpression: '#of = :of',
+          ExpressionAttributeNames: { '#of': 'of' },
+          ExpressionAttributeValues: { ':of': { S: 'x' } },
+        };
         const { SearchResults } = await clientOf(second.port).send(new SearchVectorsCommand(search));
         expect(SearchResults?.map(({ Item }) => Item)).toMatchObject([Key]);
       }
@@ -118,29 +167,46 @@ describe('the engine and its table', () => {
     let busy = 0;
     const call = async (target: string, input: object) => {
       const operation = target.split('.')[1]!;
-      const created = (input as { VectorIndexUpdates?: { Create: { IndexName: string } }[] }).VectorIndexUpdates?.[0]?.Create.IndexName;
+      const created = (input as { VectorIndexUpdates?: { Create: { IndexName: string } }[] }).VectorIndexUpdates?.[0]
+        ?.Create.IndexName;
       if (created !== undefined) {
         expect(busy).toBe(0);
         asked.push(created);
         busy = 3;
       } else if (operation === 'DescribeTable' && busy > 0) busy -= 1;
-      const status = busy > 1 ? { IndexStatus: 'CREATING' } : { IndexStatus: 'ACTIVE', ...(busy === 1 && { Backfilling: true }) };
-      return { Table: { TableStatus: 'ACTIVE', KeySchema: wanted.properties.KeySchema, VectorIndexes: ['by-one', ...asked].map((IndexName) => ({ IndexName, ...status })) } } as never;
+      const status =
+        busy > 1 ? { IndexStatus: 'CREATING' } : { IndexStatus: 'ACTIVE', ...(busy === 1 && { Backfilling: true }) };
+      return {
+        Table: {
+          TableStatus: 'ACTIVE',
+          KeySchema: wanted.properties.KeySchema,
+          VectorIndexes: ['by-one', ...asked].map((IndexName) => ({ IndexName, ...status })),
+        },
+      } as never;
     };
     await ensureTable(call, wanted);
     expect(asked).toEqual(['by-two', 'by-three']);
   });
 
   test('a stream is read on where a run has left it, across restarts, and what was read is forgotten', async () => {
-    const put = (port: number, id: string) => clientOf(port).send(new PutItemCommand({ TableName: 'Root-Table', Item: { PK: { S: id }, SK: { S: 'x' } } }));
-    const read = async (reader: StreamReader) => (await reader.next()).map(({ record, position }) => [(record.dynamodb.Keys.PK as { S: string }).S, position.sequence]);
+    const put = (port: number, id: string) =>
+      clientOf(port).send(new PutItemCommand({ TableName: 'Root-Table', Item: { PK: { S: id }, SK: { S: 'x' } } }));
+    const read = async (reader: StreamReader) =>
+      (await reader.next()).map(({ record, position }) => [
+        (record.dynamodb.Keys.PK as { S: string }).S,
+        position.sequence,
+      ]);
 
     const first = await startEngine('dynoxide', dataDir);
     await ensureTable(first.call, table());
     for (const id of ['a', 'b', 'c']) await put(first.port, id);
     const stream = await streamOf(first.call, 'Root-Table');
     const reader = new StreamReader(first.call, stream, undefined);
-    expect(await read(reader)).toEqual([['a', '1'], ['b', '2'], ['c', '3']]);
+    expect(await read(reader)).toEqual([
+      ['a', '1'],
+      ['b', '2'],
+      ['c', '3'],
+    ]);
     expect(await read(reader)).toEqual([]);
     await put(first.port, 'd');
     expect(await read(reader)).toEqual([['d', '4']]);
@@ -148,14 +214,22 @@ describe('the engine and its table', () => {
 
     const second = await startEngine('dynoxide', dataDir);
     try {
-      const [shard] = (await new StreamReader(second.call, stream, undefined).next()).map(({ position }) => position.shard);
+      const [shard] = (await new StreamReader(second.call, stream, undefined).next()).map(
+        ({ position }) => position.shard,
+      );
       second.forgetStreamRecords('Another-Table', '4');
       expect(await read(new StreamReader(second.call, stream, undefined))).toHaveLength(4);
       second.forgetStreamRecords('Root-Table', '3');
-      expect(await read(new StreamReader(second.call, stream, undefined))).toEqual([['c', '3'], ['d', '4']]);
+      expect(await read(new StreamReader(second.call, stream, undefined))).toEqual([
+        ['c', '3'],
+        ['d', '4'],
+      ]);
       await put(second.port, 'e');
       expect(await streamOf(second.call, 'Root-Table')).toBe(stream);
-      expect(await read(new StreamReader(second.call, stream, { shard: shard!, sequence: '3' }))).toEqual([['d', '4'], ['e', '5']]);
+      expect(await read(new StreamReader(second.call, stream, { shard: shard!, sequence: '3' }))).toEqual([
+        ['d', '4'],
+        ['e', '5'],
+      ]);
     } finally {
       await second.stop();
     }
@@ -187,7 +261,11 @@ describe('the engine and its table', () => {
     try {
       const database = new DatabaseSync(join(dataDir, 'table.db'));
       // As it stands in the engine.
-      const plan = database.prepare('EXPLAIN QUERY PLAN SELECT COALESCE(MAX(CAST(sequence_number AS INTEGER)), 0) + 1 FROM _stream_records WHERE table_name = ?1').all('t');
+      const plan = database
+        .prepare(
+          'EXPLAIN QUERY PLAN SELECT COALESCE(MAX(CAST(sequence_number AS INTEGER)), 0) + 1 FROM _stream_records WHERE table_name = ?1',
+        )
+        .all('t');
       expect(plan).toMatchObject([{ detail: expect.stringContaining('USING COVERING INDEX stream_sequence') }]);
       database.close();
     } finally {
@@ -239,7 +317,9 @@ describe('the engine and its table', () => {
         expect(await pids()).toEqual([]);
         await expect(engine.call('DynamoDB_20120810.ListTables', {})).rejects.toThrow('fetch failed');
         await engine.bringBack();
-        expect((await clientOf(engine.port).send(new GetItemCommand({ TableName: 'Root-Table', Key }))).Item).toEqual(Key);
+        expect((await clientOf(engine.port).send(new GetItemCommand({ TableName: 'Root-Table', Key }))).Item).toEqual(
+          Key,
+        );
       }
       expect(told).toEqual([]);
       // It is still started again when it ends by itself.
@@ -281,7 +361,9 @@ describe('the engine and its table', () => {
 
   test('an engine that cannot read its data says so', async () => {
     await writeFile(join(dataDir, 'table.db'), 'this is no database, and long enough to be taken for one'.repeat(100));
-    await expect(startEngine('dynoxide', dataDir)).rejects.toThrow(/^The table engine \(dynoxide\) did not start: it ended with \d+\.\n.*database/s);
+    await expect(startEngine('dynoxide', dataDir)).rejects.toThrow(
+      /^The table engine \(dynoxide\) did not start: it ended with \d+\.\n.*database/s,
+    );
   });
 
   test('data of another engine is refused', async () => {
@@ -294,7 +376,8 @@ describe('a guarded process', () => {
   const SLEEP = 'setTimeout(() => undefined, 1e9)';
   /** Starts a process, with a process group of its own, that starts guarded processes and the engine. */
   async function startParent(): Promise<ChildProcess> {
-    const source = (file: string) => JSON.stringify(new URL(`../../../infra/local/table/${file}`, import.meta.url).href);
+    const source = (file: string) =>
+      JSON.stringify(new URL(`../../../infra/local/table/${file}`, import.meta.url).href);
     const script = `
       import { startEngine } from ${source('engine.ts')};
       import { spawnGuarded } from ${source('guardedProcess.ts')};
@@ -302,11 +385,18 @@ describe('a guarded process', () => {
       await startEngine('dynoxide', ${JSON.stringify(dataDir)});
       console.log('started');
     `;
-    const parent = spawn(process.execPath, ['--input-type=module', '-e', script], { detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
+    const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     await once(parent.stdout!, 'data');
     return parent;
   }
-  const started = () => Promise.all([processesWith('--db-path', join(dataDir, 'table.db')), processesWith('-e', SLEEP, dataDir, 'two words', '*')]);
+  const started = () =>
+    Promise.all([
+      processesWith('--db-path', join(dataDir, 'table.db')),
+      processesWith('-e', SLEEP, dataDir, 'two words', '*'),
+    ]);
 
   test.each<[string, (parent: ChildProcess) => void]>([
     ['with its process group', ({ pid }) => process.kill(-pid!, 'SIGKILL')],
@@ -325,7 +415,10 @@ describe('a guarded process', () => {
     const ended = once(child, 'exit');
     child.kill('SIGTERM');
     expect(await ended).toEqual([null, 'SIGTERM']);
-    expect(await once(spawnGuarded([process.execPath, '-e', 'process.exit(3)'], ['pipe', 'pipe']), 'exit')).toEqual([3, null]);
+    expect(await once(spawnGuarded([process.execPath, '-e', 'process.exit(3)'], ['pipe', 'pipe']), 'exit')).toEqual([
+      3,
+      null,
+    ]);
   });
 });
 
@@ -335,7 +428,8 @@ describe('the data directory', () => {
     umask = process.umask(0o022);
   });
   afterEach(() => void process.umask(umask));
-  const modes = async (...paths: string[]) => Promise.all(paths.map(async (path) => ((await stat(join(dataDir, path))).mode & 0o777).toString(8)));
+  const modes = async (...paths: string[]) =>
+    Promise.all(paths.map(async (path) => ((await stat(join(dataDir, path))).mode & 0o777).toString(8)));
 
   test('is made for its owner only, with all that is written there later, by processes that it starts too', async () => {
     const path = join(dataDir, 'new/deep');
@@ -344,7 +438,9 @@ describe('the data directory', () => {
     const engine = await startEngine('dynoxide', path);
     await engine.stop();
     openDatabase(path).close();
-    expect(await modes('new/deep', 'new/deep/file', 'new/deep/table.db', 'new/deep/engine.log', 'new/deep/queues.db')).toEqual(['700', '600', '600', '600', '600']);
+    expect(
+      await modes('new/deep', 'new/deep/file', 'new/deep/table.db', 'new/deep/engine.log', 'new/deep/queues.db'),
+    ).toEqual(['700', '600', '600', '600', '600']);
   });
 
   test('of an earlier run is closed to others with all that it has, but for what links lead to', async () => {
@@ -354,7 +450,9 @@ describe('the data directory', () => {
     await writeFile(elsewhere, '');
     await symlink(elsewhere, join(data, 'link'));
     await openDataDir(data);
-    expect(await modes('data', 'data/outbox', 'data/lock', 'data/table.db', 'data/functions.log', 'data/outbox/1.eml')).toEqual(['700', '700', '600', '600', '600', '600']);
+    expect(
+      await modes('data', 'data/outbox', 'data/lock', 'data/table.db', 'data/functions.log', 'data/outbox/1.eml'),
+    ).toEqual(['700', '700', '600', '600', '600', '600']);
     expect(await modes('elsewhere')).toEqual(['644']);
   });
 
@@ -369,7 +467,14 @@ describe('the data directory', () => {
 
 describe('secrets', () => {
   const model = (name: string, properties: Record<string, unknown>) => ({ name, arn: `arn:${name}`, properties });
-  const key = model('key', { GenerateSecretString: { SecretStringTemplate: '{"current":"1"}', GenerateStringKey: '1', PasswordLength: 64, ExcludePunctuation: true } });
+  const key = model('key', {
+    GenerateSecretString: {
+      SecretStringTemplate: '{"current":"1"}',
+      GenerateStringKey: '1',
+      PasswordLength: 64,
+      ExcludePunctuation: true,
+    },
+  });
 
   test('are generated once, as the template asks, and kept for the owner only', async () => {
     const [first] = await openSecrets(dataDir, [key]);
@@ -377,7 +482,16 @@ describe('secrets', () => {
     expect((await stat(join(dataDir, 'secrets.json'))).mode & 0o777).toBe(0o600);
 
     const [again, plain, fixed] = await openSecrets(dataDir, [
-      key, model('plain', { GenerateSecretString: { ExcludeCharacters: 'abc', ExcludeUppercase: true, ExcludeNumbers: true, ExcludePunctuation: true } }), model('fixed', { SecretString: 'text' }),
+      key,
+      model('plain', {
+        GenerateSecretString: {
+          ExcludeCharacters: 'abc',
+          ExcludeUppercase: true,
+          ExcludeNumbers: true,
+          ExcludePunctuation: true,
+        },
+      }),
+      model('fixed', { SecretString: 'text' }),
     ]);
     expect(again).toEqual(first);
     expect(plain!.value).toMatch(/^[d-z]{32}$/);
@@ -392,7 +506,7 @@ test('a data directory is locked until the lock is released', () => {
   lockDataDir(dataDir).release();
 });
 
-test('a functions\' log of more than 50 MB is put aside', async () => {
+test("a functions' log of more than 50 MB is put aside", async () => {
   const file = join(dataDir, 'functions.log');
   for (const line of ['one\n', 'two\n']) {
     const log = openFunctionLog(dataDir, false);
@@ -410,17 +524,73 @@ test('a functions\' log of more than 50 MB is put aside', async () => {
 
 describe('settings', () => {
   test('have defaults, also for empty variables', () => {
-    const defaults = { port: 3000, dataDir: join(process.cwd(), '.local'), allowedHosts: [], serviceName: 'svc', engine: 'dynoxide', logsToStdout: false, scheduleSeconds: undefined, replaced: {}, assemblyDir: undefined };
+    const defaults = {
+      port: 3000,
+      dataDir: join(process.cwd(), '.local'),
+      allowedHosts: [],
+      serviceName: 'svc',
+      engine: 'dynoxide',
+      logsToStdout: false,
+      scheduleSeconds: undefined,
+      replaced: {},
+      assemblyDir: undefined,
+    };
     expect(localSettings({})).toEqual(defaults);
-    expect(localSettings({ PORT: '', DATA_DIR: '', SERVICE_NAME: '', ALLOWED_HOSTS: '', DYNAMODB_ENGINE: '', LOCAL_LOGS: '', SCHEDULE_SECONDS: '', WEBHOOK_RETRY_SCHEDULE: '', ASSEMBLY_DIR: '' })).toEqual(defaults);
+    expect(
+      localSettings({
+        PORT: '',
+        DATA_DIR: '',
+        SERVICE_NAME: '',
+        ALLOWED_HOSTS: '',
+        DYNAMODB_ENGINE: '',
+        LOCAL_LOGS: '',
+        SCHEDULE_SECONDS: '',
+        WEBHOOK_RETRY_SCHEDULE: '',
+        ASSEMBLY_DIR: '',
+      }),
+    ).toEqual(defaults);
   });
 
   test('are read from the environment', () => {
-    const env = { PORT: '0', DATA_DIR: '/data', ALLOWED_HOSTS: 'api.test, tunnel.example:8080', SERVICE_NAME: 'acme', DYNAMODB_ENGINE: 'dynamodb-local', LOCAL_LOGS: 'stdout', SCHEDULE_SECONDS: '0.5', DUE_MARGIN_SECONDS: '1', WEBHOOK_RETRY_SCHEDULE: '0,0.5,2', ASSEMBLY_DIR: '/assembly' };
-    expect(localSettings(env)).toEqual({ port: 0, dataDir: '/data', allowedHosts: ['api.test', 'tunnel.example:8080'], serviceName: 'acme', engine: 'dynamodb-local', logsToStdout: true, scheduleSeconds: 0.5, replaced: { DUE_MARGIN_SECONDS: '1', WEBHOOK_RETRY_SCHEDULE: '0,0.5,2' }, assemblyDir: '/assembly' });
+    const env = {
+      PORT: '0',
+      DATA_DIR: '/data',
+      ALLOWED_HOSTS: 'api.test, tunnel.example:8080',
+      SERVICE_NAME: 'acme',
+      DYNAMODB_ENGINE: 'dynamodb-local',
+      LOCAL_LOGS: 'stdout',
+      SCHEDULE_SECONDS: '0.5',
+      DUE_MARGIN_SECONDS: '1',
+      WEBHOOK_RETRY_SCHEDULE: '0,0.5,2',
+      ASSEMBLY_DIR: '/assembly',
+    };
+    expect(localSettings(env)).toEqual({
+      port: 0,
+      dataDir: '/data',
+      allowedHosts: ['api.test', 'tunnel.example:8080'],
+      serviceName: 'acme',
+      engine: 'dynamodb-local',
+      logsToStdout: true,
+      scheduleSeconds: 0.5,
+      replaced: { DUE_MARGIN_SECONDS: '1', WEBHOOK_RETRY_SCHEDULE: '0,0.5,2' },
+      assemblyDir: '/assembly',
+    });
   });
 
-  test.each([['PORT', 'http'], ['PORT', '65536'], ['PORT', '-1'], ['SERVICE_NAME', 'Acme Inc.'], ['ALLOWED_HOSTS', 'a b'], ['ALLOWED_HOSTS', 'http://api.test'], ['DYNAMODB_ENGINE', 'mysql'], ['SCHEDULE_SECONDS', '0'], ['SCHEDULE_SECONDS', 'often'], ['WEBHOOK_RETRY_SCHEDULE', '0,,5'], ['MAIL_RETRY_SCHEDULE', '1m'], ['DUE_MARGIN_SECONDS', '1,2']])('%s=%s is refused by name', (name, value) => {
+  test.each([
+    ['PORT', 'http'],
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['SERVICE_NAME', 'Acme Inc.'],
+    ['ALLOWED_HOSTS', 'a b'],
+    ['ALLOWED_HOSTS', 'http://api.test'],
+    ['DYNAMODB_ENGINE', 'mysql'],
+    ['SCHEDULE_SECONDS', '0'],
+    ['SCHEDULE_SECONDS', 'often'],
+    ['WEBHOOK_RETRY_SCHEDULE', '0,,5'],
+    ['MAIL_RETRY_SCHEDULE', '1m'],
+    ['DUE_MARGIN_SECONDS', '1,2'],
+  ])('%s=%s is refused by name', (name, value) => {
     expect(() => localSettings({ [name]: value })).toThrow(new RegExp(`^${name} must be .*, but is "${value}"\\.$`));
   });
 });

@@ -2,7 +2,14 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { environment } from '../../../lib/app/capability.ts';
 import { matchesDomain } from '../../../lib/workspaces/rules/domains.ts';
-import { ContinueUrl, isLinkToken, isLive, linkAddress, linkValidUntil, mayContinueTo } from '../../../lib/workspaces/rules/verification.ts';
+import {
+  ContinueUrl,
+  isLinkToken,
+  isLive,
+  linkAddress,
+  linkValidUntil,
+  mayContinueTo,
+} from '../../../lib/workspaces/rules/verification.ts';
 import { loginLinkMail } from '../../../lib/mail/rendering/loginLinkMail.ts';
 import { button, mailDocument, note, paragraph } from '../../../lib/mail/rendering/layout.ts';
 import { mailer, SesMailer } from '../../../lib/mail/senders/mailer.ts';
@@ -42,7 +49,13 @@ describe('an allowed domain', () => {
   });
 
   test('a wildcard matches what lies beneath, and a name itself, for any names', () => {
-    fc.assert(fc.property(fc.domain(), fc.domain(), (sub, parent) => matchesDomain(`${sub}.${parent}`, [`*.${parent}`]) && matchesDomain(parent, [parent])));
+    fc.assert(
+      fc.property(
+        fc.domain(),
+        fc.domain(),
+        (sub, parent) => matchesDomain(`${sub}.${parent}`, [`*.${parent}`]) && matchesDomain(parent, [parent]),
+      ),
+    );
   });
 });
 
@@ -92,9 +105,14 @@ describe('a login link', () => {
     expect(linkAddress(API, 'T')).toBe('https://api.test/v2/workspace/email/verify?token=T');
   });
 
-  test.each([['x'.repeat(43), true], ['x'.repeat(42), false], ['x'.repeat(44), false], [`${'x'.repeat(42)}+`, false], ['', false], ['x'.repeat(43) + '\n', false]])(
-    'has a token of 256 bits in base64url: %j is one: %s', (text, is) => expect(isLinkToken(text)).toBe(is),
-  );
+  test.each([
+    ['x'.repeat(43), true],
+    ['x'.repeat(42), false],
+    ['x'.repeat(44), false],
+    [`${'x'.repeat(42)}+`, false],
+    ['', false],
+    ['x'.repeat(43) + '\n', false],
+  ])('has a token of 256 bits in base64url: %j is one: %s', (text, is) => expect(isLinkToken(text)).toBe(is));
 });
 
 describe('the mail with a login link', () => {
@@ -118,9 +136,13 @@ describe('the mail with a login link', () => {
   });
 });
 
-test('deliveries 2.12: whatever stands in a mail\'s HTML is escaped', () => {
+test("deliveries 2.12: whatever stands in a mail's HTML is escaped", () => {
   const hostile = '<script>alert("1")</script>\'&';
-  const document = mailDocument(hostile, [paragraph(hostile), note(hostile), button(`https://x.test/?${hostile}`, hostile)]);
+  const document = mailDocument(hostile, [
+    paragraph(hostile),
+    note(hostile),
+    button(`https://x.test/?${hostile}`, hostile),
+  ]);
   expect(document).not.toContain('<script');
   expect(document.match(/&#60;script&#62;alert\(&#34;1&#34;\)&#60;\/script&#62;&#39;&#38;/g)).toHaveLength(5);
 });

@@ -6,7 +6,14 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { emlOf, type Message } from '../../../infra/local/mail/eml.ts';
 import { openOutbox } from '../../../infra/local/mail/mailOutbox.ts';
 
-const message: Message = { from: 'no-reply@example.com', to: ['ada@example.com'], subject: 'Hello', text: 'One\nTwo ü', html: '<p>ü</p>', headers: [['List-Unsubscribe', '<https://x.test/u>']] };
+const message: Message = {
+  from: 'no-reply@example.com',
+  to: ['ada@example.com'],
+  subject: 'Hello',
+  text: 'One\nTwo ü',
+  html: '<p>ü</p>',
+  headers: [['List-Unsubscribe', '<https://x.test/u>']],
+};
 const date = new Date(Date.UTC(2026, 0, 2, 3, 4, 5));
 const write = (changes: Partial<Message> = {}) => emlOf({ ...message, ...changes }, { id: 'mail-1', date });
 /** A header's value as it stands in the file, folded lines included. */
@@ -14,30 +21,32 @@ const header = (eml: string, name: string) => new RegExp(`^${name}: ((?:.*\\r\\n
 
 describe('the file of a mail', () => {
   test('extensions: is RFC 5322 with a text and an HTML part, readable as it is', () => {
-    expect(write()).toBe([
-      'From: no-reply@example.com',
-      'To: ada@example.com',
-      'Subject: Hello',
-      'Date: Fri, 02 Jan 2026 03:04:05 +0000',
-      'Message-ID: <mail-1@example.com>',
-      'List-Unsubscribe: <https://x.test/u>',
-      'MIME-Version: 1.0',
-      'Content-Type: multipart/alternative; boundary="=_mail-1"',
-      '',
-      '--=_mail-1',
-      'Content-Type: text/plain; charset=UTF-8',
-      'Content-Transfer-Encoding: 8bit',
-      '',
-      'One',
-      'Two ü',
-      '--=_mail-1',
-      'Content-Type: text/html; charset=UTF-8',
-      'Content-Transfer-Encoding: 8bit',
-      '',
-      '<p>ü</p>',
-      '--=_mail-1--',
-      '',
-    ].join('\r\n'));
+    expect(write()).toBe(
+      [
+        'From: no-reply@example.com',
+        'To: ada@example.com',
+        'Subject: Hello',
+        'Date: Fri, 02 Jan 2026 03:04:05 +0000',
+        'Message-ID: <mail-1@example.com>',
+        'List-Unsubscribe: <https://x.test/u>',
+        'MIME-Version: 1.0',
+        'Content-Type: multipart/alternative; boundary="=_mail-1"',
+        '',
+        '--=_mail-1',
+        'Content-Type: text/plain; charset=UTF-8',
+        'Content-Transfer-Encoding: 8bit',
+        '',
+        'One',
+        'Two ü',
+        '--=_mail-1',
+        'Content-Type: text/html; charset=UTF-8',
+        'Content-Transfer-Encoding: 8bit',
+        '',
+        '<p>ü</p>',
+        '--=_mail-1--',
+        '',
+      ].join('\r\n'),
+    );
   });
 
   test('has every line end in CRLF, whatever the text has', () => {
@@ -45,15 +54,18 @@ describe('the file of a mail', () => {
     expect(write()).not.toMatch(/[^\r]\n|\r[^\n]/);
   });
 
-  test.each(['Grüße aus Köln', '👩‍🚀'.repeat(30), 'ü'.repeat(200), '=?UTF-8?Q?tricked?='])('encodes the subject %s in words of at most 75 characters, none with half a character', (subject) => {
-    const words = header(write({ subject }), 'Subject')!.split('\r\n ');
-    const decoded = words.map((word) => {
-      expect(word).toMatch(/^=\?UTF-8\?B\?[A-Za-z0-9+/=]+\?=$/);
-      expect(word.length).toBeLessThanOrEqual(75);
-      return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(word.slice(10, -2), 'base64'));
-    });
-    expect(decoded.join('')).toBe(subject);
-  });
+  test.each(['Grüße aus Köln', '👩‍🚀'.repeat(30), 'ü'.repeat(200), '=?UTF-8?Q?tricked?='])(
+    'encodes the subject %s in words of at most 75 characters, none with half a character',
+    (subject) => {
+      const words = header(write({ subject }), 'Subject')!.split('\r\n ');
+      const decoded = words.map((word) => {
+        expect(word).toMatch(/^=\?UTF-8\?B\?[A-Za-z0-9+/=]+\?=$/);
+        expect(word.length).toBeLessThanOrEqual(75);
+        return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(word.slice(10, -2), 'base64'));
+      });
+      expect(decoded.join('')).toBe(subject);
+    },
+  );
 
   test('encodes a part whose lines are too long for mail', () => {
     const text = `${'ü'.repeat(500)}\nend`;
@@ -73,7 +85,9 @@ describe('the outbox', () => {
 
   test('extensions: gets one .eml file for each mail, for its owner only', async () => {
     const outbox = await openOutbox(dataDir);
-    const ids = await Promise.all(Array.from({ length: 20 }, (_, index) => outbox.put({ ...message, subject: `Mail ${index}` })));
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => outbox.put({ ...message, subject: `Mail ${index}` })),
+    );
     const files = await readdir(join(dataDir, 'outbox'));
     expect(files.filter((name) => name.endsWith('.eml'))).toHaveLength(20);
     expect(files).toHaveLength(20);

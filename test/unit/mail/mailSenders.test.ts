@@ -12,7 +12,13 @@ import { type Receiver, startHttp } from '../../support/receivers.ts';
 
 const NOW = Date.UTC(2026, 0, 15);
 const mail: OutgoingMail = {
-  to: 'ada@example.com', toName: 'Ada', subject: 'Bob commented', text: 'plain', html: '<p>rich</p>', headers: { 'List-Unsubscribe': '<https://api.test/u>' }, mailId: 'mail_1',
+  to: 'ada@example.com',
+  toName: 'Ada',
+  subject: 'Bob commented',
+  text: 'plain',
+  html: '<p>rich</p>',
+  headers: { 'List-Unsubscribe': '<https://api.test/u>' },
+  mailId: 'mail_1',
   sender: { name: 'Bücher & Co', address: 'hello@customer.example' },
 };
 
@@ -51,7 +57,8 @@ async function dropping(): Promise<Receiver> {
 }
 
 describe('SendGrid', () => {
-  const sender = (base = provider.url) => new SendGridSender({ apiKey: 'SG.key', from: { email: 'notes@customer.example', name: 'Acme' } }, base, () => NOW);
+  const sender = (base = provider.url) =>
+    new SendGridSender({ apiKey: 'SG.key', from: { email: 'notes@customer.example', name: 'Acme' } }, base, () => NOW);
 
   test('gets the mail in the shape of its v3 API, with the key, and our id in custom_args', async () => {
     expect(await sender().send(mail)).toEqual({ outcome: 'sent', messageId: 'sg-1' });
@@ -63,39 +70,61 @@ describe('SendGrid', () => {
       from: { email: 'notes@customer.example', name: 'Acme' },
       subject: 'Bob commented',
       // Plain text comes first, or it refuses the mail.
-      content: [{ type: 'text/plain', value: 'plain' }, { type: 'text/html', value: '<p>rich</p>' }],
+      content: [
+        { type: 'text/plain', value: 'plain' },
+        { type: 'text/html', value: '<p>rich</p>' },
+      ],
       headers: { 'List-Unsubscribe': '<https://api.test/u>' },
       custom_args: { mailId: 'mail_1' },
     });
   });
 
-  test('fills in the customer\'s template instead, when there is one', async () => {
+  test("fills in the customer's template instead, when there is one", async () => {
     await sender().send({ ...mail, template: { id: 'd-1', data: { headline: 'Bob commented' } } });
     const [{ body }] = requests as [Request];
-    expect(body).toMatchObject({ template_id: 'd-1', personalizations: [{ to: [{ email: 'ada@example.com' }], dynamic_template_data: { headline: 'Bob commented' } }] });
+    expect(body).toMatchObject({
+      template_id: 'd-1',
+      personalizations: [{ to: [{ email: 'ada@example.com' }], dynamic_template_data: { headline: 'Bob commented' } }],
+    });
     expect(body).not.toHaveProperty('content');
     expect(body).not.toHaveProperty('subject');
   });
 
   test.each<[status: number, result: object]>([
-    [400, { outcome: 'failed', again: false }], [413, { outcome: 'failed', again: false }], [301, { outcome: 'failed', again: false }],
-    [401, { outcome: 'denied' }], [403, { outcome: 'denied' }],
-    [500, { outcome: 'failed', again: true }], [503, { outcome: 'failed', again: true }],
+    [400, { outcome: 'failed', again: false }],
+    [413, { outcome: 'failed', again: false }],
+    [301, { outcome: 'failed', again: false }],
+    [401, { outcome: 'denied' }],
+    [403, { outcome: 'denied' }],
+    [500, { outcome: 'failed', again: true }],
+    [503, { outcome: 'failed', again: true }],
     [429, { outcome: 'putOff', retryAfterSeconds: 0 }],
   ])('deliveries 2.12: its answer %i means %j', async (status, result) => {
-    answer = { status, headers: { location: 'http://169.254.169.254/' }, body: { errors: [{ message: 'about ada@example.com' }] } };
+    answer = {
+      status,
+      headers: { location: 'http://169.254.169.254/' },
+      body: { errors: [{ message: 'about ada@example.com' }] },
+    };
     const outcome = await sender().send(mail);
     expect(outcome).toEqual({ ...result, reason: `SendGrid answered ${status}` });
     expect(requests).toHaveLength(1);
   });
 
-  test.each([[String(NOW / 1000 + 42), 42], [String(NOW / 1000 - 5), 0], ['soon', 0]])('waits until the time in X-RateLimit-Reset: %s', async (reset, retryAfterSeconds) => {
+  test.each([
+    [String(NOW / 1000 + 42), 42],
+    [String(NOW / 1000 - 5), 0],
+    ['soon', 0],
+  ])('waits until the time in X-RateLimit-Reset: %s', async (reset, retryAfterSeconds) => {
     answer = { status: 429, headers: { 'x-ratelimit-reset': reset } };
     expect(await sender().send(mail)).toMatchObject({ outcome: 'putOff', retryAfterSeconds });
   });
 
   test('deliveries 2.12: a mail that never left is tried again; of one that was not answered nobody knows', async () => {
-    expect(await sender(await nowhere()).send(mail)).toMatchObject({ outcome: 'failed', again: true, reason: 'not connected: ECONNREFUSED' });
+    expect(await sender(await nowhere()).send(mail)).toMatchObject({
+      outcome: 'failed',
+      again: true,
+      reason: 'not connected: ECONNREFUSED',
+    });
     const silent = await dropping();
     expect(await sender(silent.url).send(mail)).toMatchObject({ outcome: 'unknown' });
     expect(silent.connections()).toBe(1);
@@ -109,15 +138,28 @@ describe('SendGrid', () => {
 });
 
 describe('Amazon SES', () => {
-  const client = (endpoint: string) => new SESv2Client({
-    endpoint, region: 'us-east-1', credentials: { accessKeyId: 'x', secretAccessKey: 'x' }, maxAttempts: 1,
-    // Short where nothing is to be answered; a busy machine must not cost the others their answer.
-    requestHandler: { connectionTimeout: 120_000, requestTimeout: endpoint === provider.url ? 120_000 : 300, throwOnRequestTimeout: true, httpAgent: { keepAlive: false } },
-  });
+  const client = (endpoint: string) =>
+    new SESv2Client({
+      endpoint,
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'x', secretAccessKey: 'x' },
+      maxAttempts: 1,
+      // Short where nothing is to be answered; a busy machine must not cost the others their answer.
+      requestHandler: {
+        connectionTimeout: 120_000,
+        requestTimeout: endpoint === provider.url ? 120_000 : 300,
+        throwOnRequestTimeout: true,
+        httpAgent: { keepAlive: false },
+      },
+    });
   const sender = (base = provider.url): MailSender => new SesSender('no-reply@operator.example', client(base));
-  const exception = (status: number, name: string) => ({ status, headers: { 'x-amzn-errortype': name, 'content-type': 'application/json' }, body: { message: 'about ada@example.com' } });
+  const exception = (status: number, name: string) => ({
+    status,
+    headers: { 'x-amzn-errortype': name, 'content-type': 'application/json' },
+    body: { message: 'about ada@example.com' },
+  });
 
-  test('gets it from the operator\'s address with the customer\'s name; answers go to the customer', async () => {
+  test("gets it from the operator's address with the customer's name; answers go to the customer", async () => {
     answer = { status: 200, body: { MessageId: 'ses-1' } };
     expect(await sender().send(mail)).toEqual({ outcome: 'sent', messageId: 'ses-1' });
     const [{ body }] = requests as [Request];
@@ -126,7 +168,12 @@ describe('Amazon SES', () => {
       ReplyToAddresses: ['hello@customer.example'],
       Destination: { ToAddresses: ['ada@example.com'] },
       EmailTags: [{ Name: 'mailId', Value: 'mail_1' }],
-      Content: { Simple: { Subject: { Data: 'Bob commented' }, Headers: [{ Name: 'List-Unsubscribe', Value: '<https://api.test/u>' }] } },
+      Content: {
+        Simple: {
+          Subject: { Data: 'Bob commented' },
+          Headers: [{ Name: 'List-Unsubscribe', Value: '<https://api.test/u>' }],
+        },
+      },
     });
   });
 
@@ -138,10 +185,14 @@ describe('Amazon SES', () => {
   });
 
   test.each<[status: number, name: string, result: object]>([
-    [429, 'TooManyRequestsException', { outcome: 'putOff' }], [400, 'LimitExceededException', { outcome: 'putOff' }], [400, 'ThrottlingException', { outcome: 'putOff' }],
-    [400, 'MessageRejected', { outcome: 'failed', again: false }], [400, 'BadRequestException', { outcome: 'failed', again: false }],
+    [429, 'TooManyRequestsException', { outcome: 'putOff' }],
+    [400, 'LimitExceededException', { outcome: 'putOff' }],
+    [400, 'ThrottlingException', { outcome: 'putOff' }],
+    [400, 'MessageRejected', { outcome: 'failed', again: false }],
+    [400, 'BadRequestException', { outcome: 'failed', again: false }],
     // The operator can put these in order while the mail waits.
-    [400, 'SendingPausedException', { outcome: 'failed', again: true }], [403, 'AccessDeniedException', { outcome: 'failed', again: true }],
+    [400, 'SendingPausedException', { outcome: 'failed', again: true }],
+    [403, 'AccessDeniedException', { outcome: 'failed', again: true }],
     [500, 'InternalServiceErrorException', { outcome: 'failed', again: true }],
   ])('deliveries 2.12: its answer %i %s means %j, after one try', async (status, name, result) => {
     answer = exception(status, name);
@@ -151,8 +202,14 @@ describe('Amazon SES', () => {
 
   test('deliveries 2.12: a mail that never left is tried again; of one that was not answered nobody knows', async () => {
     // Within this runner the SDK does not know Node's errors for errors, and drops their code.
-    const refused = new SesSender('no-reply@operator.example', { send: () => Promise.reject(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })) });
-    expect(await refused.send(mail)).toMatchObject({ outcome: 'failed', again: true, reason: 'not connected: ECONNREFUSED' });
+    const refused = new SesSender('no-reply@operator.example', {
+      send: () => Promise.reject(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })),
+    });
+    expect(await refused.send(mail)).toMatchObject({
+      outcome: 'failed',
+      again: true,
+      reason: 'not connected: ECONNREFUSED',
+    });
     const silent = await dropping();
     expect(await sender(silent.url).send(mail)).toMatchObject({ outcome: 'unknown' });
     expect(silent.connections()).toBe(1);

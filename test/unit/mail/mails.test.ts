@@ -6,7 +6,17 @@ import { sampleEvent } from '../../../lib/events/rules/samples.ts';
 import { mailAddressOf } from '../../../lib/mail/rules/address.ts';
 import { eventMailContent, personIn, saidIn } from '../../../lib/mail/rules/content.ts';
 import { isMailed, type MailedType } from '../../../lib/mail/rules/headlines.ts';
-import { abandoned, afterSending, claimed, type MailRecord, type MailResult, type MailSubject, newMail, type ReadyMail, swept } from '../../../lib/mail/rules/mail.ts';
+import {
+  abandoned,
+  afterSending,
+  claimed,
+  type MailRecord,
+  type MailResult,
+  type MailSubject,
+  newMail,
+  type ReadyMail,
+  swept,
+} from '../../../lib/mail/rules/mail.ts';
 import { mailsEvent, providerOf } from '../../../lib/mail/rules/provider.ts';
 import { oneLine, quoted, textOfHtml } from '../../../lib/mail/rules/texts.ts';
 import { eventMail, templateData } from '../../../lib/mail/rendering/eventMail.ts';
@@ -21,14 +31,29 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 const aboutEvent: MailSubject = { kind: 'event', eventId: 'msg_1', event: 'comment.add', userId: 'ada' };
-const aboutEndpoint: MailSubject = { kind: 'endpointTrouble', endpointId: 'ep_1', url: 'https://hooks.example.com/in', stage: 1, failingSince: NOW };
+const aboutEndpoint: MailSubject = {
+  kind: 'endpointTrouble',
+  endpointId: 'ep_1',
+  url: 'https://hooks.example.com/in',
+  stage: 1,
+  failingSince: NOW,
+};
 const made = (about: MailSubject = aboutEvent) => newMail({ mailId: 'mail_1', about, shard: 3 }, NOW, timing);
 const sending = (about?: MailSubject) => claimed(made(about), 'clm_1', NOW);
-const after = (result: MailResult, { about = aboutEvent as MailSubject, now = NOW + 1_000, mail = sending(about) } = {}) => afterSending(mail, result, now, 0.5, timing);
+const after = (
+  result: MailResult,
+  { about = aboutEvent as MailSubject, now = NOW + 1_000, mail = sending(about) } = {},
+) => afterSending(mail, result, now, 0.5, timing);
 
 describe('a mail', () => {
   test('deliveries 2.12: is due at once, and in the hands of one worker while it is sent', () => {
-    expect(made()).toMatchObject({ status: 'READY', nextAt: NOW, dueAt: NOW + 5 * MINUTE, attempts: 0, createdAt: NOW });
+    expect(made()).toMatchObject({
+      status: 'READY',
+      nextAt: NOW,
+      dueAt: NOW + 5 * MINUTE,
+      attempts: 0,
+      createdAt: NOW,
+    });
     const mine = sending();
     expect(mine).toMatchObject({ status: 'SENDING', attempts: 1, claim: 'clm_1' });
     expect(mine.dueAt).toBe(mine.leaseUntil);
@@ -43,12 +68,22 @@ describe('a mail', () => {
 
   test('deliveries 2.12: about an event is not sent again when nobody knows whether it was', () => {
     expect(abandoned(sending(), NOW + HOUR, 0.5, timing)).toMatchObject({ status: 'UNKNOWN' });
-    expect(after({ outcome: 'unknown', reason: 'not answered' })).toMatchObject({ status: 'UNKNOWN', reason: 'not answered' });
+    expect(after({ outcome: 'unknown', reason: 'not answered' })).toMatchObject({
+      status: 'UNKNOWN',
+      reason: 'not answered',
+    });
   });
 
   test('deliveries 2.12: to an owner is sent again then', () => {
-    expect(abandoned(sending(aboutEndpoint), NOW + HOUR, 0.5, timing)).toMatchObject({ status: 'READY', attempts: 1, nextAt: NOW + HOUR + MINUTE });
-    expect(after({ outcome: 'unknown', reason: 'not answered' }, { about: aboutEndpoint })).toMatchObject({ status: 'READY', attempts: 1 });
+    expect(abandoned(sending(aboutEndpoint), NOW + HOUR, 0.5, timing)).toMatchObject({
+      status: 'READY',
+      attempts: 1,
+      nextAt: NOW + HOUR + MINUTE,
+    });
+    expect(after({ outcome: 'unknown', reason: 'not answered' }, { about: aboutEndpoint })).toMatchObject({
+      status: 'READY',
+      attempts: 1,
+    });
   });
 
   test('deliveries 2.12: is tried again by the schedule, then given up', () => {
@@ -56,7 +91,13 @@ describe('a mail', () => {
     let now = NOW;
     const pauses: number[] = [];
     while (mail.status === 'READY') {
-      mail = afterSending(claimed(mail as ReadyMail, 'clm', now), { outcome: 'failed', reason: '500', again: true }, now, 0.5, timing);
+      mail = afterSending(
+        claimed(mail as ReadyMail, 'clm', now),
+        { outcome: 'failed', reason: '500', again: true },
+        now,
+        0.5,
+        timing,
+      );
       if (mail.nextAt !== undefined) pauses.push(mail.nextAt - now);
       now = mail.nextAt ?? now;
     }
@@ -65,7 +106,10 @@ describe('a mail', () => {
   });
 
   test('that the provider refuses for good, or with the key, is not tried again', () => {
-    expect(after({ outcome: 'failed', reason: 'MessageRejected', again: false })).toMatchObject({ status: 'FAILED', reason: 'MessageRejected' });
+    expect(after({ outcome: 'failed', reason: 'MessageRejected', again: false })).toMatchObject({
+      status: 'FAILED',
+      reason: 'MessageRejected',
+    });
     expect(after({ outcome: 'denied', reason: '401' })).toMatchObject({ status: 'FAILED' });
   });
 
@@ -74,7 +118,13 @@ describe('a mail', () => {
     let now = NOW;
     const pauses: number[] = [];
     while (mail.status === 'READY') {
-      mail = afterSending(claimed(mail as ReadyMail, 'clm', now), { outcome: 'putOff', reason: 'Throttling' }, now, 0.5, timing);
+      mail = afterSending(
+        claimed(mail as ReadyMail, 'clm', now),
+        { outcome: 'putOff', reason: 'Throttling' },
+        now,
+        0.5,
+        timing,
+      );
       if (mail.nextAt !== undefined) pauses.push(mail.nextAt - now);
       if (mail.status === 'READY') expect(mail.attempts).toBe(0);
       now = mail.nextAt ?? now;
@@ -86,7 +136,8 @@ describe('a mail', () => {
   });
 
   test('waits as long as the provider says, ten minutes at most', () => {
-    const waits = (retryAfterSeconds: number) => after({ outcome: 'putOff', reason: '429', retryAfterSeconds }, { now: NOW }).nextAt! - NOW;
+    const waits = (retryAfterSeconds: number) =>
+      after({ outcome: 'putOff', reason: '429', retryAfterSeconds }, { now: NOW }).nextAt! - NOW;
     expect([waits(0), waits(90), waits(86_400)]).toEqual([15_000, 90_000, 600_000]);
   });
 
@@ -95,12 +146,19 @@ describe('a mail', () => {
     expect(first).toMatchObject({ sweeps: 1, dueAt: NOW + 15 * MINUTE });
     expect(swept(first, NOW + 15 * MINUTE, timing)).toMatchObject({ sweeps: 2, dueAt: NOW + 35 * MINUTE });
     const later = { ...made(), nextAt: NOW + 2 * HOUR };
-    expect(swept(later, NOW + 2 * HOUR - 90_000, timing)).toMatchObject({ sweeps: 0, dueAt: NOW + 2 * HOUR + 5 * MINUTE });
+    expect(swept(later, NOW + 2 * HOUR - 90_000, timing)).toMatchObject({
+      sweeps: 0,
+      dueAt: NOW + 2 * HOUR + 5 * MINUTE,
+    });
   });
 });
 
 describe('the e-mail configuration', () => {
-  const config = (service: object, useEmailService = true) => EmailConfig.parse({ useEmailService, emailServiceConfig: { ...initialEmailConfig.emailServiceConfig, ...service } });
+  const config = (service: object, useEmailService = true) =>
+    EmailConfig.parse({
+      useEmailService,
+      emailServiceConfig: { ...initialEmailConfig.emailServiceConfig, ...service },
+    });
 
   test('spec 6 rule 4: an event is mailed when the service and its trigger are on', () => {
     expect(mailsEvent(config({ triggers: { 'comment.add': true } }), 'comment.add')).toBe(true);
@@ -116,7 +174,12 @@ describe('the e-mail configuration', () => {
   });
 
   test.each([
-    ['default', '', 'ses'], ['default', 'SG.key', 'ses'], ['custom', '', 'ses'], ['custom', 'SG.key', 'sendgrid'], ['sendgrid', '', 'sendgrid'], ['sendgrid', 'SG.key', 'sendgrid'],
+    ['default', '', 'ses'],
+    ['default', 'SG.key', 'ses'],
+    ['custom', '', 'ses'],
+    ['custom', 'SG.key', 'sendgrid'],
+    ['sendgrid', '', 'sendgrid'],
+    ['sendgrid', 'SG.key', 'sendgrid'],
   ])('design 6: type %s with the key "%s" is sent through %s', (type, apiKey, provider) => {
     expect(providerOf(config({ type, apiKey }))).toBe(provider);
   });
@@ -124,8 +187,10 @@ describe('the e-mail configuration', () => {
 
 const mailedTypes = triggerTypes.filter(isMailed);
 const unsubscribeLink = 'https://api.test/v2/notifications/email/unsubscribe?token=1.a&b';
-const contentOf = (event: MailedType, userId = 'grace', changes: object = {}) => eventMailContent(event, saidIn({ ...sampleEvent(event, 'key').payload.data, ...changes }), userId);
-const mailOf = (event: MailedType, userId?: string, changes?: object) => eventMail(contentOf(event, userId, changes), { to: 'grace@example.com', unsubscribeLink });
+const contentOf = (event: MailedType, userId = 'grace', changes: object = {}) =>
+  eventMailContent(event, saidIn({ ...sampleEvent(event, 'key').payload.data, ...changes }), userId);
+const mailOf = (event: MailedType, userId?: string, changes?: object) =>
+  eventMail(contentOf(event, userId, changes), { to: 'grace@example.com', unsubscribeLink });
 
 /** What nobody would write by accident: none of it may stand in a mail's HTML. */
 const HOSTILE = '<img src=x onerror="alert(1)">\'&';
@@ -154,29 +219,51 @@ describe('the mail of an event', () => {
     ['comment_annotation.assign', 'grace', {}, 'Ada Lovelace assigned you a comment'],
     ['comment_annotation.assign', 'linus', {}, 'Ada Lovelace assigned a comment to Grace Hopper'],
     ['comment_annotation.status_change', 'linus', {}, 'Ada Lovelace changed the status of a comment to Resolved'],
-    ['comment_annotation.status_change', 'ada', { newStatus: 'OPEN' }, 'Ada Lovelace changed the status of your comment to OPEN'],
-    ['comment_annotation.priority_change', 'linus', { newPriority: undefined }, 'Ada Lovelace changed the priority of a comment'],
+    [
+      'comment_annotation.status_change',
+      'ada',
+      { newStatus: 'OPEN' },
+      'Ada Lovelace changed the status of your comment to OPEN',
+    ],
+    [
+      'comment_annotation.priority_change',
+      'linus',
+      { newPriority: undefined },
+      'Ada Lovelace changed the priority of a comment',
+    ],
     ['huddle.create', 'grace', {}, 'Ada Lovelace started a huddle'],
   ])('%s tells %s: %s', (event, userId, changes, headline) => {
     expect(contentOf(event, userId, changes).headline).toBe(headline);
   });
 
   test('names an emoji, and no name of one', () => {
-    const reacted = (icon: string) => contentOf('comment.reaction_add', 'ada', { targetComment: { from: { userId: 'ada' }, reactionAnnotations: [{ icon }] } }).headline;
+    const reacted = (icon: string) =>
+      contentOf('comment.reaction_add', 'ada', {
+        targetComment: { from: { userId: 'ada' }, reactionAnnotations: [{ icon }] },
+      }).headline;
     expect(reacted('👍🏽')).toBe('Ada Lovelace reacted with 👍🏽 to your comment');
     expect(reacted('HEART_FACE')).toBe('Ada Lovelace reacted to your comment');
   });
 
   test('quotes what was written, as text, at most 1,000 characters; not what was deleted', () => {
     expect(mailOf('comment.add').text).toContain('> Yes, please.');
-    expect(contentOf('comment.add', 'ada', { targetComment: { commentText: 'x'.repeat(5_000) } }).quote).toBe(`${'x'.repeat(999)}…`);
-    expect(contentOf('comment.add', 'ada', { targetComment: { commentHtml: '<p>Tom &amp; <b>Ada</b></p><p>&#60;3</p>' } }).quote).toBe('Tom & Ada\n<3');
+    expect(contentOf('comment.add', 'ada', { targetComment: { commentText: 'x'.repeat(5_000) } }).quote).toBe(
+      `${'x'.repeat(999)}…`,
+    );
+    expect(
+      contentOf('comment.add', 'ada', { targetComment: { commentHtml: '<p>Tom &amp; <b>Ada</b></p><p>&#60;3</p>' } })
+        .quote,
+    ).toBe('Tom & Ada\n<3');
     expect(contentOf('comment.delete').quote).toBeUndefined();
   });
 
   test.each<[what: string, url: unknown, link: string | undefined]>([
-    ['an https URL', 'https://app.example.com/nda?x=1#c', 'https://app.example.com/nda?x=1#c'], ['an http URL', 'http://app.example.com', 'http://app.example.com/'],
-    ['a script', 'javascript:alert(1)', undefined], ['a name before the host', 'https://app.example.com@evil.net/', undefined], ['a path', '/nda', undefined], ['a number', 7, undefined],
+    ['an https URL', 'https://app.example.com/nda?x=1#c', 'https://app.example.com/nda?x=1#c'],
+    ['an http URL', 'http://app.example.com', 'http://app.example.com/'],
+    ['a script', 'javascript:alert(1)', undefined],
+    ['a name before the host', 'https://app.example.com@evil.net/', undefined],
+    ['a path', '/nda', undefined],
+    ['a number', 7, undefined],
     ['what is very long', `https://a.example/${'x'.repeat(3_000)}`, undefined],
   ])('links to http(s) alone: %s', (_what, url, link) => {
     const metadata = { document: { documentName: 'NDA', url } };
@@ -186,31 +273,73 @@ describe('the mail of an event', () => {
   });
 
   test('offers to unsubscribe with one click, where the link is short enough for a header (RFC 8058)', () => {
-    expect(mailOf('comment.add').headers).toEqual({ 'Auto-Submitted': 'auto-generated', 'List-Unsubscribe': `<${unsubscribeLink}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' });
+    expect(mailOf('comment.add').headers).toEqual({
+      'Auto-Submitted': 'auto-generated',
+      'List-Unsubscribe': `<${unsubscribeLink}>`,
+      'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+    });
     expect(unsubscribeHeaders(`https://api.test/${'x'.repeat(900)}`)).toEqual({});
   });
 
   test('says something of whatever is published: nothing in it need be as expected', () => {
-    fc.assert(fc.property(fc.constantFrom(...mailedTypes), fc.anything(), fc.object({ key: fc.constantFrom('actionUser', 'commentAnnotation', 'targetComment', 'metadata', 'name', 'comments', 'to', 'newStatus') }), (event, anything, data) => {
-      for (const said of [saidIn(anything), saidIn(data)]) {
-        const { subject } = eventMail(eventMailContent(event, said, 'ada'), { to: 'ada@example.com', unsubscribeLink });
-        expect(subject).toMatch(/^\S.* \S/);
-        expect(subject).not.toMatch(/undefined|\[object/);
-      }
-    }));
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...mailedTypes),
+        fc.anything(),
+        fc.object({
+          key: fc.constantFrom(
+            'actionUser',
+            'commentAnnotation',
+            'targetComment',
+            'metadata',
+            'name',
+            'comments',
+            'to',
+            'newStatus',
+          ),
+        }),
+        (event, anything, data) => {
+          for (const said of [saidIn(anything), saidIn(data)]) {
+            const { subject } = eventMail(eventMailContent(event, said, 'ada'), {
+              to: 'ada@example.com',
+              unsubscribeLink,
+            });
+            expect(subject).toMatch(/^\S.* \S/);
+            expect(subject).not.toMatch(/undefined|\[object/);
+          }
+        },
+      ),
+    );
   });
 
   test('deliveries 2.12: whatever users write is escaped, in every field and for every type', () => {
     const user = (userId: string) => ({ userId, name: HOSTILE, email: HOSTILE });
-    const comment = { commentText: HOSTILE, commentHtml: HOSTILE, from: user('ada'), to: [user('grace')], taggedUserContacts: [{ userId: 'linus', contact: user('linus') }], reactionAnnotations: [{ icon: HOSTILE }] };
+    const comment = {
+      commentText: HOSTILE,
+      commentHtml: HOSTILE,
+      from: user('ada'),
+      to: [user('grace')],
+      taggedUserContacts: [{ userId: 'linus', contact: user('linus') }],
+      reactionAnnotations: [{ icon: HOSTILE }],
+    };
     const data = {
-      actionUser: user('bob'), commentAnnotation: { from: user('ada'), assignedTo: user('grace'), comments: [comment] }, targetComment: comment,
-      metadata: { organization: { organizationName: HOSTILE }, document: { documentName: HOSTILE, url: `https://app.example.com/?${HOSTILE}` } }, newStatus: { id: 'x', name: HOSTILE }, newPriority: HOSTILE,
+      actionUser: user('bob'),
+      commentAnnotation: { from: user('ada'), assignedTo: user('grace'), comments: [comment] },
+      targetComment: comment,
+      metadata: {
+        organization: { organizationName: HOSTILE },
+        document: { documentName: HOSTILE, url: `https://app.example.com/?${HOSTILE}` },
+      },
+      newStatus: { id: 'x', name: HOSTILE },
+      newPriority: HOSTILE,
     };
     for (const event of mailedTypes) {
       for (const userId of ['ada', 'grace', 'linus']) {
         const clean = tagsOf(mailOf(event, userId).html).filter((tag) => !/<(a|blockquote|\/)/.test(tag));
-        const { html } = eventMail(eventMailContent(event, saidIn(data), userId), { to: 'x@example.com', unsubscribeLink });
+        const { html } = eventMail(eventMailContent(event, saidIn(data), userId), {
+          to: 'x@example.com',
+          unsubscribeLink,
+        });
         expect(html).not.toContain('<img');
         expect(html.match(/onerror="/)).toBeNull();
         expect(tagsOf(html).filter((tag) => !/<(a|blockquote|\/)/.test(tag) && !clean.includes(tag))).toEqual([]);
@@ -219,27 +348,52 @@ describe('the mail of an event', () => {
   });
 
   test('deliveries 2.12: no text of a user, whatever it is, becomes markup', () => {
-    const text = fc.string({ unit: fc.constantFrom('<', '>', '"', "'", '&', 'a', '/', '=', ' ', '\n', '😀', '&lt;', '<script>', '-->', '`') });
+    const text = fc.string({
+      unit: fc.constantFrom('<', '>', '"', "'", '&', 'a', '/', '=', ' ', '\n', '😀', '&lt;', '<script>', '-->', '`'),
+    });
     const shape = ({ html }: Mail) => tagsOf(html).map((tag) => tag.replace(/href="[^"]*"/, 'href'));
-    fc.assert(fc.property(text, text, text, (name, document, said) => {
-      const changes = (a: string, b: string, c: string) => ({ actionUser: { userId: 'bob', name: `n${a}` }, metadata: { document: { documentName: `n${b}` } }, targetComment: { commentText: `n${c}` } });
-      expect(shape(mailOf('comment.add', 'ada', changes(name, document, said)))).toEqual(shape(mailOf('comment.add', 'ada', changes('', '', ''))));
-    }));
+    fc.assert(
+      fc.property(text, text, text, (name, document, said) => {
+        const changes = (a: string, b: string, c: string) => ({
+          actionUser: { userId: 'bob', name: `n${a}` },
+          metadata: { document: { documentName: `n${b}` } },
+          targetComment: { commentText: `n${c}` },
+        });
+        expect(shape(mailOf('comment.add', 'ada', changes(name, document, said)))).toEqual(
+          shape(mailOf('comment.add', 'ada', changes('', '', ''))),
+        );
+      }),
+    );
   });
 
   test('a subject is one line, whatever the names are', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (name, documentName) => {
-      const { subject } = contentOf('comment.add', 'ada', { actionUser: { userId: 'x', name }, metadata: { document: { documentName } } });
-      expect(subject).not.toMatch(/[\p{Cc}\u2028\u2029\u202e]/u);
-      expect([...subject].length).toBeLessThan(300);
-    }));
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (name, documentName) => {
+        const { subject } = contentOf('comment.add', 'ada', {
+          actionUser: { userId: 'x', name },
+          metadata: { document: { documentName } },
+        });
+        expect(subject).not.toMatch(/[\p{Cc}\u2028\u2029\u202e]/u);
+        expect([...subject].length).toBeLessThan(300);
+      }),
+    );
   });
 
-  test('gives a template of the customer\'s the same as texts, empty where there is nothing', () => {
+  test("gives a template of the customer's the same as texts, empty where there is nothing", () => {
     const data = templateData('comment.add', contentOf('comment.add', 'ada', { metadata: {} }), { unsubscribeLink });
     expect(data).toEqual({
-      event: 'comment.add', subject: 'Ada Lovelace replied to you', headline: 'Ada Lovelace replied to you', actorName: 'Ada Lovelace', recipientName: '', commentText: 'Yes, please.', documentName: '',
-      organizationName: '', link: '', why: 'You get this mail because you started this thread.', company: '', unsubscribeLink,
+      event: 'comment.add',
+      subject: 'Ada Lovelace replied to you',
+      headline: 'Ada Lovelace replied to you',
+      actorName: 'Ada Lovelace',
+      recipientName: '',
+      commentText: 'Yes, please.',
+      documentName: '',
+      organizationName: '',
+      link: '',
+      why: 'You get this mail because you started this thread.',
+      company: '',
+      unsubscribeLink,
     });
   });
 });
@@ -254,7 +408,14 @@ describe('who is mailed', () => {
   });
 
   test('not at any text that a profile may hold', () => {
-    for (const email of ['call me', 'ada@example.com\r\nBcc: eve@example.com', 'a@b@c.example', `${'a'.repeat(300)}@example.com`, '']) expect(mailAddressOf({ email })).toBeUndefined();
+    for (const email of [
+      'call me',
+      'ada@example.com\r\nBcc: eve@example.com',
+      'a@b@c.example',
+      `${'a'.repeat(300)}@example.com`,
+      '',
+    ])
+      expect(mailAddressOf({ email })).toBeUndefined();
   });
 });
 
@@ -275,7 +436,10 @@ describe('texts', () => {
     };
     microseconds(32_768);
     // Of sixteen times the length a square would make 256 times the work; by the processor's clock, as the machine may be busy.
-    const [short, long] = [Math.min(...[1, 2, 3].map(() => microseconds(32_768))), Math.min(...[1, 2, 3].map(() => microseconds(16 * 32_768)))];
+    const [short, long] = [
+      Math.min(...[1, 2, 3].map(() => microseconds(32_768))),
+      Math.min(...[1, 2, 3].map(() => microseconds(16 * 32_768))),
+    ];
     expect(long).toBeLessThan(64 * Math.max(short, 2_000));
     expect(textOfHtml('&#1114112;&#55296;&nbsp;&unknown;')).toBe(' &unknown;');
   });
@@ -283,26 +447,46 @@ describe('texts', () => {
 
 describe('a mailbox', () => {
   test.each([
-    [undefined, 'a@example.com'], ['Acme', '"Acme" <a@example.com>'], ['A "B" \\C', '"A \\"B\\" \\\\C" <a@example.com>'], ['Bücher', '=?UTF-8?B?QsO8Y2hlcg==?= <a@example.com>'],
+    [undefined, 'a@example.com'],
+    ['Acme', '"Acme" <a@example.com>'],
+    ['A "B" \\C', '"A \\"B\\" \\\\C" <a@example.com>'],
+    ['Bücher', '=?UTF-8?B?QsO8Y2hlcg==?= <a@example.com>'],
     ['=?UTF-8?B?eA==?=', '=?UTF-8?B?PT9VVEYtOD9CP2VBPT0/PQ==?= <a@example.com>'],
   ])('of the name %j is %s', (name, expected) => expect(mailbox('a@example.com', name)).toBe(expected));
 
   test('has words of 75 characters at most that are whole characters each, for any name', () => {
-    fc.assert(fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (name) => {
-      const words = encodedWords(`ü${name}`);
-      expect(words.every((word) => word.length <= 75)).toBe(true);
-      expect(words.map((word) => Buffer.from(word.slice(10, -2), 'base64').toString()).join('')).toBe(`ü${name}`);
-    }));
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (name) => {
+        const words = encodedWords(`ü${name}`);
+        expect(words.every((word) => word.length <= 75)).toBe(true);
+        expect(words.map((word) => Buffer.from(word.slice(10, -2), 'base64').toString()).join('')).toBe(`ü${name}`);
+      }),
+    );
   });
 });
 
 describe('the mail to an owner', () => {
   const to = { to: 'owner@example.com', apiKeyName: 'Production <1>' };
 
-  test.each([[1, 'A webhook endpoint has failed for a day'], [3, 'A webhook endpoint has failed for 3 days'], ['disabled', 'A webhook endpoint was disabled']] as const)('deliveries 2.9: at stage %s: %s', (stage, subject) => {
-    const mail = ownerMail({ kind: 'endpointTrouble', endpointId: 'ep_1', url: 'https://u:secret@hooks.example.com/in?key=secret', stage, failingSince: Date.UTC(2026, 0, 10, 9, 30) }, to);
+  test.each([
+    [1, 'A webhook endpoint has failed for a day'],
+    [3, 'A webhook endpoint has failed for 3 days'],
+    ['disabled', 'A webhook endpoint was disabled'],
+  ] as const)('deliveries 2.9: at stage %s: %s', (stage, subject) => {
+    const mail = ownerMail(
+      {
+        kind: 'endpointTrouble',
+        endpointId: 'ep_1',
+        url: 'https://u:secret@hooks.example.com/in?key=secret',
+        stage,
+        failingSince: Date.UTC(2026, 0, 10, 9, 30),
+      },
+      to,
+    );
     expect(mail.subject).toBe(subject);
-    expect(mail.text).toContain('Every webhook to https://hooks.example.com/in (ep_1) has failed since 2026-01-10 09:30 UTC.');
+    expect(mail.text).toContain(
+      'Every webhook to https://hooks.example.com/in (ep_1) has failed since 2026-01-10 09:30 UTC.',
+    );
     if (stage !== 'disabled') expect(mail.text).toContain('until 2026-01-15 09:30 UTC');
     for (const form of [mail.text, mail.html]) expect(form).not.toContain('secret');
     expect(mail.html).toContain('Production &#60;1&#62;');

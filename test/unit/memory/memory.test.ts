@@ -7,13 +7,31 @@ import { DIMENSIONS as MADE } from '../../../lib/memory/rules/lexical.ts';
 import { calendarOf, partsOf, type Stretch, stretchesOf, stretchOf } from '../../../lib/memory/rules/calendar.ts';
 import { decisionOf } from '../../../lib/memory/rules/decisions.ts';
 import { DateRange, filtered, filteredValues, recently, timeRange } from '../../../lib/memory/rules/filters.ts';
-import { contentText, eraseFromJudgment, faultOf, type Judgment, reviewText, showJudgment, similarityOf, toJudgment } from '../../../lib/memory/rules/judgments.ts';
+import {
+  contentText,
+  eraseFromJudgment,
+  faultOf,
+  type Judgment,
+  reviewText,
+  showJudgment,
+  similarityOf,
+  toJudgment,
+} from '../../../lib/memory/rules/judgments.ts';
 import { checkScope, idsOf, scopeNameOf } from '../../../lib/memory/rules/scopes.ts';
 import { distance } from '../../../lib/memory/rules/vectors.ts';
 
 const instant = fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) });
 const place = { organization: 'org_1', organizationId: 'acme', document: 'doc_1', documentId: 'nda' };
-const judgment: Judgment = toJudgment({ decision: 'approved', reasoning: 'It is fine', actionUser: { userId: 'ada', name: 'Ada', email: 'ada@example.com' } }, 'r', place, 1_000);
+const judgment: Judgment = toJudgment(
+  {
+    decision: 'approved',
+    reasoning: 'It is fine',
+    actionUser: { userId: 'ada', name: 'Ada', email: 'ada@example.com' },
+  },
+  'r',
+  place,
+  1_000,
+);
 
 describe('the calendar', () => {
   test('finds the smallest stretch that has all of a time', () => {
@@ -28,18 +46,23 @@ describe('the calendar', () => {
   });
 
   test('is searched in a few stretches at first, which have little else than the time that is asked for', () => {
-    const names = (from: string, to: string) => stretchesOf({ from: Date.parse(from), to: Date.parse(to) }).map(({ name }) => name);
+    const names = (from: string, to: string) =>
+      stretchesOf({ from: Date.parse(from), to: Date.parse(to) }).map(({ name }) => name);
     expect(names('2025-12-31', '2026-01-01')).toEqual(['2025-12-31', '2026-01-01']);
     expect(names('2026-01-25', '2026-02-20')).toEqual(['2026-01', '2026-02']);
     expect(names('2026-01-02', '2026-01-20')).toEqual(['2026-01']);
     expect(names('2026-01-02', '2026-10-20')).toEqual(['2026']);
     expect(names('2020-01-02', '2026-10-20')).toEqual(['']);
-    fc.assert(fc.property(instant, fc.integer({ min: 0, max: 900 * 86_400_000 }), (from, length) => {
-      const stretches = stretchesOf({ from, to: from + length });
-      expect(stretches.length).toBeLessThanOrEqual(4);
-      expect([stretches[0]!.from, stretches.at(-1)!.to]).toEqual([from, from + length]);
-      for (const [index, stretch] of stretches.entries()) if (index > 0) expect(stretch.from).toBe(stretches[index - 1]!.to + 1);
-    }), { numRuns: 200 });
+    fc.assert(
+      fc.property(instant, fc.integer({ min: 0, max: 900 * 86_400_000 }), (from, length) => {
+        const stretches = stretchesOf({ from, to: from + length });
+        expect(stretches.length).toBeLessThanOrEqual(4);
+        expect([stretches[0]!.from, stretches.at(-1)!.to]).toEqual([from, from + length]);
+        for (const [index, stretch] of stretches.entries())
+          if (index > 0) expect(stretch.from).toBe(stretches[index - 1]!.to + 1);
+      }),
+      { numRuns: 200 },
+    );
   });
 
   const unfolded = (stretch: Stretch): Stretch[] => {
@@ -48,26 +71,34 @@ describe('the calendar', () => {
   };
 
   test('parts a stretch so that each instant of its time is in exactly one part, and named by it', () => {
-    fc.assert(fc.property(instant, fc.integer({ min: 0, max: 500 * 86_400_000 }), (from, length) => {
-      const stretch = stretchOf({ from, to: from + length });
-      const parts = partsOf(stretch);
-      if (stretch.unit === 'day') return expect(parts).toEqual([]);
-      expect([parts[0]!.from, parts.at(-1)!.to]).toEqual([from, from + length]);
-      for (const [index, part] of parts.entries()) {
-        expect(part.from).toBeLessThanOrEqual(part.to);
-        expect(part.name.startsWith(stretch.name)).toBe(true);
-        expect([calendarOf(part.from), calendarOf(part.to)].map((calendar) => calendar[part.unit as 'year'])).toEqual([part.name, part.name]);
-        if (index > 0) expect(part.from).toBe(parts[index - 1]!.to + 1);
-      }
-    }), { numRuns: 300 });
+    fc.assert(
+      fc.property(instant, fc.integer({ min: 0, max: 500 * 86_400_000 }), (from, length) => {
+        const stretch = stretchOf({ from, to: from + length });
+        const parts = partsOf(stretch);
+        if (stretch.unit === 'day') return expect(parts).toEqual([]);
+        expect([parts[0]!.from, parts.at(-1)!.to]).toEqual([from, from + length]);
+        for (const [index, part] of parts.entries()) {
+          expect(part.from).toBeLessThanOrEqual(part.to);
+          expect(part.name.startsWith(stretch.name)).toBe(true);
+          expect([calendarOf(part.from), calendarOf(part.to)].map((calendar) => calendar[part.unit as 'year'])).toEqual(
+            [part.name, part.name],
+          );
+          if (index > 0) expect(part.from).toBe(parts[index - 1]!.to + 1);
+        }
+      }),
+      { numRuns: 300 },
+    );
   });
 
   test('ends at days', () => {
-    fc.assert(fc.property(instant, fc.integer({ min: 0, max: 800 * 86_400_000 }), (from, length) => {
-      const days = unfolded(stretchOf({ from, to: from + length }));
-      expect(days.every(({ unit }) => unit === 'day')).toBe(true);
-      expect(days).toHaveLength(Math.floor((from + length) / 86_400_000) - Math.floor(from / 86_400_000) + 1);
-    }), { numRuns: 50 });
+    fc.assert(
+      fc.property(instant, fc.integer({ min: 0, max: 800 * 86_400_000 }), (from, length) => {
+        const days = unfolded(stretchOf({ from, to: from + length }));
+        expect(days.every(({ unit }) => unit === 'day')).toBe(true);
+        expect(days).toHaveLength(Math.floor((from + length) / 86_400_000) - Math.floor(from / 86_400_000) + 1);
+      }),
+      { numRuns: 50 },
+    );
   });
 });
 
@@ -79,12 +110,23 @@ describe('a scope (spec 4.14)', () => {
   };
 
   test('is as narrow as the ids, unless it is given', () => {
-    expect([{}, { organizationId: 'o' }, { organizationId: 'o', documentId: 'd' }, { organizationId: 'o', documentId: 'd', scope: 'apiKey' as const }].map(scopeNameOf)).toEqual(['apiKey', 'organization', 'document', 'apiKey']);
+    expect(
+      [
+        {},
+        { organizationId: 'o' },
+        { organizationId: 'o', documentId: 'd' },
+        { organizationId: 'o', documentId: 'd', scope: 'apiKey' as const },
+      ].map(scopeNameOf),
+    ).toEqual(['apiKey', 'organization', 'document', 'apiKey']);
   });
 
   test('that is given looks at no id that is narrower', () => {
     const both = { organizationId: 'o', documentId: 'd' };
-    expect([idsOf(both), idsOf({ ...both, scope: 'organization' }), idsOf({ ...both, scope: 'apiKey' })]).toEqual([both, { organizationId: 'o', documentId: undefined }, {}]);
+    expect([idsOf(both), idsOf({ ...both, scope: 'organization' }), idsOf({ ...both, scope: 'apiKey' })]).toEqual([
+      both,
+      { organizationId: 'o', documentId: undefined },
+      {},
+    ]);
   });
 
   test('needs its ids; a thread needs its organization alone', () => {
@@ -107,47 +149,71 @@ describe('a judgment', () => {
 
   test('is found by its decision and reasoning, and by what was reviewed if that is known', () => {
     expect(reviewText(judgment)).toBe('approved\nIt is fine');
-    expect([contentText(judgment), contentText({ content: ' ' }), contentText({ content: 'A text' })]).toEqual([undefined, undefined, 'A text']);
+    expect([contentText(judgment), contentText({ content: ' ' }), contentText({ content: 'A text' })]).toEqual([
+      undefined,
+      undefined,
+      'A text',
+    ]);
   });
 
   test('has the time that it is sent with, which is not far ahead', () => {
     const sent = { decision: 'x', reasoning: 'y', actionUser: { userId: 'u' } };
     expect(toJudgment({ ...sent, createdAt: 5 }, 'r', place, 10).createdAt).toBe(5);
-    expect([faultOf(sent, 10), faultOf({ ...sent, createdAt: 300_010 }, 10), faultOf({ ...sent, createdAt: 300_011 }, 10)]).toEqual([undefined, undefined, 'createdAt must not be in the future.']);
+    expect([
+      faultOf(sent, 10),
+      faultOf({ ...sent, createdAt: 300_010 }, 10),
+      faultOf({ ...sent, createdAt: 300_011 }, 10),
+    ]).toEqual([undefined, undefined, 'createdAt must not be in the future.']);
   });
 
   test('is shown with the place it lies in, and the agent or null (spec 2)', () => {
     expect(showJudgment(judgment, 0.5)).toMatchObject({ similarity: 0.5, scope: 'document', agent: null });
-    expect(showJudgment({ ...judgment, document: undefined, agent: { agentId: 'a' } })).toMatchObject({ similarity: 1, scope: 'organization', agent: { agentId: 'a' } });
+    expect(showJudgment({ ...judgment, document: undefined, agent: { agentId: 'a' } })).toMatchObject({
+      similarity: 1,
+      scope: 'organization',
+      agent: { agentId: 'a' },
+    });
   });
 
   test('keeps of a person who is erased nothing but the id', () => {
-    expect(eraseFromJudgment(judgment, { userIds: new Set(['ada']), until: 1_000 })).toEqual({ ...judgment, actionUser: { userId: 'ada' } });
+    expect(eraseFromJudgment(judgment, { userIds: new Set(['ada']), until: 1_000 })).toEqual({
+      ...judgment,
+      actionUser: { userId: 'ada' },
+    });
     expect(eraseFromJudgment(judgment, { userIds: new Set(['ada']), until: 999 })).toBe(judgment);
     expect(eraseFromJudgment(judgment, { userIds: new Set(['bob']), until: 1_000 })).toBe(judgment);
   });
 
   test('is listed by keys that say all that filters ask, whatever characters there are', () => {
     const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 300 }).filter((one) => one.isWellFormed());
-    fc.assert(fc.property(text, text, text, text, instant, (decision, contentType, userId, other, createdAt) => {
-      const one: Judgment = { ...judgment, decision, contentType, actionUser: { userId }, createdAt };
-      const item = JudgmentEntity.toItem({ tenant: 't', ...one });
-      expect(Buffer.byteLength(item.gsi3sk as string)).toBeLessThanOrEqual(1_024);
-      const listed = readListed(item.gsi3sk as string);
-      expect(listed.at).toBe(createdAt);
-      expect(listed.meets({ decision, judgeType: 'human', contentType, reviewerId: userId })).toBe(true);
-      for (const field of filtered) if (filteredValues(one)[field] !== other) expect(listed.meets({ [field]: other })).toBe(false);
-    }), { numRuns: 200 });
+    fc.assert(
+      fc.property(text, text, text, text, instant, (decision, contentType, userId, other, createdAt) => {
+        const one: Judgment = { ...judgment, decision, contentType, actionUser: { userId }, createdAt };
+        const item = JudgmentEntity.toItem({ tenant: 't', ...one });
+        expect(Buffer.byteLength(item.gsi3sk as string)).toBeLessThanOrEqual(1_024);
+        const listed = readListed(item.gsi3sk as string);
+        expect(listed.at).toBe(createdAt);
+        expect(listed.meets({ decision, judgeType: 'human', contentType, reviewerId: userId })).toBe(true);
+        for (const field of filtered)
+          if (filteredValues(one)[field] !== other) expect(listed.meets({ [field]: other })).toBe(false);
+      }),
+      { numRuns: 200 },
+    );
   });
 });
 
 describe('a range of dates', () => {
   const parse = (range: object) => DateRange.safeParse(range);
   test('is open at an end that is missing, and may not begin after its end (spec 4.14)', () => {
-    expect(timeRange(parse({ start: '2026-01-05', end: 1767657600000 }).data!)).toEqual({ from: Date.parse('2026-01-05'), to: 1767657600000 });
+    expect(timeRange(parse({ start: '2026-01-05', end: 1767657600000 }).data!)).toEqual({
+      from: Date.parse('2026-01-05'),
+      to: 1767657600000,
+    });
     expect(timeRange({})).toEqual({ from: 0, to: Date.parse('9999-12-31T23:59:59.999Z') });
     expect(parse({ start: 5, end: 5 }).success).toBe(true);
-    expect(parse({ start: 6, end: 5 }).error?.issues).toMatchObject([{ path: ['start'], message: 'must not be after end' }]);
+    expect(parse({ start: 6, end: 5 }).error?.issues).toMatchObject([
+      { path: ['start'], message: 'must not be after end' },
+    ]);
   });
 
   test('of recency is the last so many days up to now', () => {
@@ -158,19 +224,37 @@ describe('a range of dates', () => {
 
 test('similarity is one less the distance, with four digits, and never outside of 0 to 1', () => {
   expect([0, 0.12345, 0.5, 1, 1.7, -1e-9].map(similarityOf)).toEqual([1, 0.8766, 0.5, 0, 0, 1]);
-  expect([distance([1, 0], [2, 0]), distance([1, 0], [0, 3]), distance([1, 0], [-1, 0]), distance([0, 0], [1, 0])]).toEqual([0, 1, 2, 1]);
+  expect([
+    distance([1, 0], [2, 0]),
+    distance([1, 0], [0, 3]),
+    distance([1, 0], [-1, 0]),
+    distance([0, 0], [1, 0]),
+  ]).toEqual([0, 1, 2, 1]);
 });
 
 describe('what a change of a thread decides', () => {
-  const thread = (status: unknown, suggestion?: string) => ({ status: JSON.stringify(status), suggestion: suggestion && JSON.stringify({ status: suggestion }) });
+  const thread = (status: unknown, suggestion?: string) => ({
+    status: JSON.stringify(status),
+    suggestion: suggestion && JSON.stringify({ status: suggestion }),
+  });
   const open = { id: 'OPEN', type: 'default' };
   const resolved = { id: 'RESOLVED', type: 'terminal' };
   test.each([
     ['a suggestion is accepted', thread(open, 'pending'), thread(open, 'accepted'), 'accepted'],
-    ['a suggestion is rejected, and resolved with it', thread(open, 'pending'), thread(resolved, 'rejected'), 'rejected'],
+    [
+      'a suggestion is rejected, and resolved with it',
+      thread(open, 'pending'),
+      thread(resolved, 'rejected'),
+      'rejected',
+    ],
     ['a suggestion stays accepted', thread(open, 'accepted'), thread(open, 'accepted'), undefined],
     ['it is resolved', thread(open), thread(resolved), 'resolved'],
-    ['it is resolved by a status of the customer\'s own', thread(open), thread({ id: 'done', type: 'terminal' }), 'resolved'],
+    [
+      "it is resolved by a status of the customer's own",
+      thread(open),
+      thread({ id: 'done', type: 'terminal' }),
+      'resolved',
+    ],
     ['it is approved', thread(open), thread({ id: 'approved', type: 'ongoing' }), 'approved'],
     ['it is rejected once it was resolved', thread(resolved), thread({ id: 'REJECTED', type: 'terminal' }), 'rejected'],
     ['it is opened again', thread(resolved), thread(open), undefined],

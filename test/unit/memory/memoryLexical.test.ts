@@ -4,7 +4,13 @@ import { DIMENSIONS, lexical } from '../../../lib/memory/rules/lexical.ts';
 import { features } from '../../../lib/memory/rules/lexicalFeatures.ts';
 import { DIMENSIONS as INDEXED } from '../../../lib/memory/vectorIndexes.ts';
 import { lexicalEmbedder } from '../../../lib/memory/embedder.ts';
-import { evaluateEmbedding, evaluationJudgments, evaluationQueries, type Precision, type QueryKind } from '../../support/memoryEvaluation.ts';
+import {
+  evaluateEmbedding,
+  evaluationJudgments,
+  evaluationQueries,
+  type Precision,
+  type QueryKind,
+} from '../../support/memoryEvaluation.ts';
 
 const alike = (a: string, b: string) => {
   const [left, right] = [lexical(a), lexical(b)];
@@ -12,27 +18,50 @@ const alike = (a: string, b: string) => {
 };
 const PINNED = {
   approve: ['61:0.319', '66:0.256', '189:0.256', '215:0.256', '268:0.319', '269:-0.319', '310:0.319', '454:-0.256'],
-  却下: ['146:-0.289', '159:0.289', '165:-0.289', '340:0.289', '407:0.289', '409:0.289', '410:0.289', '423:0.289', '426:-0.289', '453:0.289', '479:0.289', '505:-0.289'],
+  却下: [
+    '146:-0.289',
+    '159:0.289',
+    '165:-0.289',
+    '340:0.289',
+    '407:0.289',
+    '409:0.289',
+    '410:0.289',
+    '423:0.289',
+    '426:-0.289',
+    '453:0.289',
+    '479:0.289',
+    '505:-0.289',
+  ],
 };
-const anyText = fc.oneof(fc.string({ unit: 'binary', maxLength: 200 }), fc.string({ unit: 'grapheme', maxLength: 200 }), fc.lorem());
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 200 }),
+  fc.string({ unit: 'grapheme', maxLength: 200 }),
+  fc.lorem(),
+);
 
 describe('the lexical embedding', () => {
   test('of any text is a unit vector of 512 numbers, as the index takes them, the same each time', () => {
     expect(INDEXED).toBe(DIMENSIONS);
-    fc.assert(fc.property(anyText, (text) => {
-      const vector = lexical(text);
-      expect(vector).toHaveLength(DIMENSIONS);
-      expect(Math.hypot(...vector)).toBeCloseTo(1, 5);
-      expect(lexical(text)).toEqual(vector);
-    }));
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const vector = lexical(text);
+        expect(vector).toHaveLength(DIMENSIONS);
+        expect(Math.hypot(...vector)).toBeCloseTo(1, 5);
+        expect(lexical(text)).toEqual(vector);
+      }),
+    );
   });
 
-  test.each(['', '   ', '!!!', '🙂🙂', '\ud800', '\u0301', '__proto__', 'constructor'])('of %j, too, is a unit vector', (text) => {
-    expect(Math.hypot(...lexical(text))).toBeCloseTo(1, 5);
-  });
+  test.each(['', '   ', '!!!', '🙂🙂', '\ud800', '\u0301', '__proto__', 'constructor'])(
+    'of %j, too, is a unit vector',
+    (text) => {
+      expect(Math.hypot(...lexical(text))).toBeCloseTo(1, 5);
+    },
+  );
 
   test('is pinned: another vector of the same text needs another name for the model, or searches compare what cannot be compared', () => {
-    const pinned = (text: string) => [...lexical(text)].flatMap((value, index) => (Math.abs(value) > 0.2 ? [`${index}:${value.toFixed(3)}`] : []));
+    const pinned = (text: string) =>
+      [...lexical(text)].flatMap((value, index) => (Math.abs(value) > 0.2 ? [`${index}:${value.toFixed(3)}`] : []));
     expect(pinned('approve')).toEqual(PINNED.approve);
     expect(pinned('却下')).toEqual(PINNED.却下);
   });
@@ -46,15 +75,21 @@ describe('the lexical embedding', () => {
 
   test('finds other forms of a word, compounds and slips of the pen nearer than other words', () => {
     for (const [near, word, far] of [
-      ['indemnities', 'indemnity', 'invoice'], ['terminating', 'termination', 'translation'], ['mispelled', 'misspelled', 'receive'],
-      ['Kündigungsfrist', 'Kündigung', 'Vertrag'], ['screenreader', 'screen reader', 'keyboard user'], ['契約書', '契約', '翻訳'],
+      ['indemnities', 'indemnity', 'invoice'],
+      ['terminating', 'termination', 'translation'],
+      ['mispelled', 'misspelled', 'receive'],
+      ['Kündigungsfrist', 'Kündigung', 'Vertrag'],
+      ['screenreader', 'screen reader', 'keyboard user'],
+      ['契約書', '契約', '翻訳'],
     ] as const) {
       expect([near, word, alike(near, word) > alike(far, word) + 0.1]).toEqual([near, word, true]);
     }
   });
 
   test('is not led by words that every text has', () => {
-    expect(alike('what is the cap on the liability', 'liability is capped')).toBeGreaterThan(alike('what is the cap on the liability', 'what is the colour of the button') + 0.1);
+    expect(alike('what is the cap on the liability', 'liability is capped')).toBeGreaterThan(
+      alike('what is the cap on the liability', 'what is the colour of the button') + 0.1,
+    );
   });
 
   test('counts a word that comes again and again for little more, so that it does not drown the others', () => {
@@ -64,7 +99,11 @@ describe('the lexical embedding', () => {
 
   test('takes the longest text that is stored in a moment, however it is made', () => {
     const worst = [
-      'x'.repeat(50_000), 'ab '.repeat(16_000), '契'.repeat(50_000), Array.from({ length: 7_000 }, (_each, index) => index.toString(36).padStart(6, 'q')).join(' '), 'a\u0301'.repeat(25_000),
+      'x'.repeat(50_000),
+      'ab '.repeat(16_000),
+      '契'.repeat(50_000),
+      Array.from({ length: 7_000 }, (_each, index) => index.toString(36).padStart(6, 'q')).join(' '),
+      'a\u0301'.repeat(25_000),
     ];
     const startedAt = performance.now();
     for (const text of worst) lexical(text);
@@ -73,7 +112,11 @@ describe('the lexical embedding', () => {
 });
 
 /** A bit below what is measured; the set is older than the embedding, which was not changed to do better on it. */
-const floors: Record<QueryKind, Precision> = { words: { at1: 0.95, at5: 0.5 }, forms: { at1: 0.73, at5: 0.45 }, paraphrase: { at1: 0.2, at5: 0.12 } };
+const floors: Record<QueryKind, Precision> = {
+  words: { at1: 0.95, at5: 0.5 },
+  forms: { at1: 0.73, at5: 0.45 },
+  paraphrase: { at1: 0.2, at5: 0.12 },
+};
 
 describe('on 75 judgments of 15 topics, the lexical embedding finds', () => {
   let measured: Record<QueryKind, Precision>;
@@ -82,8 +125,13 @@ describe('on 75 judgments of 15 topics, the lexical embedding finds', () => {
   });
 
   test('a set that is whole', () => {
-    expect([evaluationJudgments.length, new Set(evaluationJudgments.map(({ recordId }) => recordId)).size, evaluationQueries.length]).toEqual([75, 75, 45]);
-    for (const { topic } of evaluationQueries) expect(evaluationJudgments.filter((one) => one.topic === topic)).toHaveLength(5);
+    expect([
+      evaluationJudgments.length,
+      new Set(evaluationJudgments.map(({ recordId }) => recordId)).size,
+      evaluationQueries.length,
+    ]).toEqual([75, 75, 45]);
+    for (const { topic } of evaluationQueries)
+      expect(evaluationJudgments.filter((one) => one.topic === topic)).toHaveLength(5);
   });
 
   test.each([
@@ -96,6 +144,11 @@ describe('on 75 judgments of 15 topics, the lexical embedding finds', () => {
   });
 
   test('what its name says: a floor that is far below what is measured would say nothing', () => {
-    for (const kind of Object.keys(floors) as QueryKind[]) expect([kind, measured[kind].at1 - floors[kind].at1 < 0.08, measured[kind].at5 - floors[kind].at5 < 0.06]).toEqual([kind, true, true]);
+    for (const kind of Object.keys(floors) as QueryKind[])
+      expect([
+        kind,
+        measured[kind].at1 - floors[kind].at1 < 0.08,
+        measured[kind].at5 - floors[kind].at5 < 0.06,
+      ]).toEqual([kind, true, true]);
   });
 });

@@ -13,7 +13,11 @@ let titan: Titan;
 let client: BedrockRuntimeClient;
 beforeAll(async () => {
   titan = await startTitan();
-  client = new BedrockRuntimeClient({ maxAttempts: 1, region: 'us-east-1', credentials: { accessKeyId: 'test', secretAccessKey: 'test' } });
+  client = new BedrockRuntimeClient({
+    maxAttempts: 1,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+  });
 });
 afterAll(() => titan.stop());
 beforeEach(() => {
@@ -22,7 +26,8 @@ beforeEach(() => {
   titan.script = () => undefined;
 });
 
-const embed = (texts: readonly string[], { tries = quick, budget = 20_000 } = {}) => new TitanEmbedder(client, tries).embed(texts, { deadline: Date.now() + budget });
+const embed = (texts: readonly string[], { tries = quick, budget = 20_000 } = {}) =>
+  new TitanEmbedder(client, tries).embed(texts, { deadline: Date.now() + budget });
 async function failure(work: Promise<unknown>): Promise<Error & { status?: string; cause?: Error }> {
   const [outcome] = await Promise.allSettled([work]);
   if (outcome.status === 'fulfilled') throw new Error('It did not fail');
@@ -30,7 +35,8 @@ async function failure(work: Promise<unknown>): Promise<Error & { status?: strin
 }
 const texts = (count: number) => Array.from({ length: count }, (_each, index) => `text number ${index}`);
 /** How alike two vectors are, at most 1. */
-const alike = (a: ArrayLike<number>, b: readonly number[]) => b.reduce((sum, value, index) => sum + value * a[index]!, 0) / Math.hypot(...b);
+const alike = (a: ArrayLike<number>, b: readonly number[]) =>
+  b.reduce((sum, value, index) => sum + value * a[index]!, 0) / Math.hypot(...b);
 
 describe('Titan', () => {
   test('is asked for 512 numbers, by a signed call for each text, eight at a time; the vectors come in the order of the texts, of length 1', async () => {
@@ -44,7 +50,13 @@ describe('Titan', () => {
     texts(40).forEach((text, index) => expect(alike(vectors[index]!, titanVector(text))).toBeCloseTo(1, 5));
     for (const vector of vectors) expect(Math.hypot(...vector)).toBeCloseTo(1, 5);
     expect(titan.calls).toHaveLength(40);
-    expect(titan.calls.find(({ inputText }) => inputText === 'text number 0')).toEqual({ path: `/model/${encodeURIComponent(TITAN_MODEL)}/invoke`, inputText: 'text number 0', dimensions: 512, normalize: true, signed: true });
+    expect(titan.calls.find(({ inputText }) => inputText === 'text number 0')).toEqual({
+      path: `/model/${encodeURIComponent(TITAN_MODEL)}/invoke`,
+      inputText: 'text number 0',
+      dimensions: 512,
+      normalize: true,
+      signed: true,
+    });
     expect(titan.most).toBe(8);
   });
 
@@ -76,7 +88,11 @@ describe('Titan', () => {
   test('that never answers well is asked four times, then the call is UNAVAILABLE, with nothing of the text in the error', async () => {
     titan.script = () => ({ status: 429, error: 'ThrottlingException' });
     const error = await failure(embed(['secret clause']));
-    expect([error.status, error.message, error.cause?.message]).toEqual(['UNAVAILABLE', 'The embedding model does not answer. Send the request again a little later.', 'The embedding model failed: ThrottlingException']);
+    expect([error.status, error.message, error.cause?.message]).toEqual([
+      'UNAVAILABLE',
+      'The embedding model does not answer. Send the request again a little later.',
+      'The embedding model failed: ThrottlingException',
+    ]);
     expect(titan.calls).toHaveLength(4);
   });
 
@@ -90,9 +106,13 @@ describe('Titan', () => {
   });
 
   test('that fails one text fails the call, and is asked for no more of it', async () => {
-    titan.script = ({ inputText }) => (inputText === 'text number 9' ? { status: 403, error: 'AccessDeniedException' } : undefined);
+    titan.script = ({ inputText }) =>
+      inputText === 'text number 9' ? { status: 403, error: 'AccessDeniedException' } : undefined;
     const error = await failure(embed(texts(200)));
-    expect([error.status, error.cause?.message]).toEqual(['UNAVAILABLE', 'The embedding model failed: AccessDeniedException']);
+    expect([error.status, error.cause?.message]).toEqual([
+      'UNAVAILABLE',
+      'The embedding model failed: AccessDeniedException',
+    ]);
     expect(titan.calls.length).toBeLessThan(40);
   });
 
@@ -103,13 +123,21 @@ describe('Titan', () => {
       return inputText === 'text number 20' ? { status: 403, error: 'AccessDeniedException' } : undefined;
     };
     const startedAt = performance.now();
-    const error = await failure(embed(texts(21), { tries: { most: 4, patience: 5_000, pause: 60_000 }, budget: 600_000 }));
-    expect([error.cause?.message, performance.now() - startedAt < 4_000]).toEqual(['The embedding model failed: AccessDeniedException', true]);
+    const error = await failure(
+      embed(texts(21), { tries: { most: 4, patience: 5_000, pause: 60_000 }, budget: 600_000 }),
+    );
+    expect([error.cause?.message, performance.now() - startedAt < 4_000]).toEqual([
+      'The embedding model failed: AccessDeniedException',
+      true,
+    ]);
   });
 
   test('that fails one text has ended all other calls before the caller learns of it', async () => {
     let under = 0;
-    const send = async ({ input: { body } }: { input: { body: string } }, { abortSignal }: { abortSignal: AbortSignal }) => {
+    const send = async (
+      { input: { body } }: { input: { body: string } },
+      { abortSignal }: { abortSignal: AbortSignal },
+    ) => {
       if (body.includes('number 3')) throw Object.assign(new Error('no'), { $metadata: { httpStatusCode: 403 } });
       under += 1;
       await once(abortSignal, 'abort');
@@ -121,7 +149,11 @@ describe('Titan', () => {
     expect(under).toBe(0);
   });
 
-  test.each([[403, 'AccessDeniedException'], [404, 'ResourceNotFoundException'], [400, 'ValidationException']])('is not asked again after %i %s, which the operator has to put in order', async (status, error) => {
+  test.each([
+    [403, 'AccessDeniedException'],
+    [404, 'ResourceNotFoundException'],
+    [400, 'ValidationException'],
+  ])('is not asked again after %i %s, which the operator has to put in order', async (status, error) => {
     titan.script = () => ({ status, error });
     expect((await failure(embed([error]))).status).toBe('UNAVAILABLE');
     // What the test before broke off may still come in.
@@ -129,7 +161,8 @@ describe('Titan', () => {
   });
 
   test('gets the beginning of a long text, and half of that when it has too many tokens still', async () => {
-    titan.script = ({ inputText }) => (inputText.length > 8_000 ? { status: 400, error: 'ValidationException' } : undefined);
+    titan.script = ({ inputText }) =>
+      inputText.length > 8_000 ? { status: 400, error: 'ValidationException' } : undefined;
     await embed(['契'.repeat(50_000)]);
     expect(titan.calls.map(({ inputText }) => inputText.length)).toEqual([30_000, 15_000, 7_500]);
   });
@@ -146,7 +179,12 @@ describe('the embedders of a deployment', () => {
 
   test('with a model of Bedrock make vectors by it, and can still ask the lexical one', () => {
     const { current, of } = open(TITAN_MODEL);
-    expect([current.model, of(TITAN_MODEL)?.model, of('lexical-1')?.model, of('other')]).toEqual([TITAN_MODEL, TITAN_MODEL, 'lexical-1', undefined]);
+    expect([current.model, of(TITAN_MODEL)?.model, of('lexical-1')?.model, of('other')]).toEqual([
+      TITAN_MODEL,
+      TITAN_MODEL,
+      'lexical-1',
+      undefined,
+    ]);
   });
 
   test('with the lexical one ask no model of Bedrock, on which they have no grant', () => {

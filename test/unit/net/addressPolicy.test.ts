@@ -6,12 +6,29 @@ import { addressPolicy, isAllowedAddress, isAllowedHost } from '../../../lib/net
 const loopbackToo = { allowLoopback: true };
 
 /** Whether a URL with this host may be connected to, as far as its spelling tells. */
-const allowsUrl = (host: string, policy = { allowLoopback: false }) => isAllowedHost(new URL(`http://${host}/hook`).hostname, policy);
+const allowsUrl = (host: string, policy = { allowLoopback: false }) =>
+  isAllowedHost(new URL(`http://${host}/hook`).hostname, policy);
 
 // Written down again here, from the registries of special-purpose addresses, so that the library is checked against something else.
 const special4 = [
-  '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24', '192.31.196.0/24', '192.52.193.0/24',
-  '192.88.99.0/24', '192.168.0.0/16', '192.175.48.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4',
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.31.196.0/24',
+  '192.52.193.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '192.175.48.0/24',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
 ].map((cidr) => {
   const [base = '', bits = ''] = cidr.split('/');
   return { base: numberOf(base), size: 2 ** (32 - Number(bits)) };
@@ -31,76 +48,156 @@ function spellings(n: number): string[] {
   const [a, b, c, d] = partsOf(n);
   const octal = (part: number) => `0${part.toString(8)}`;
   return [
-    dotted(n), `${dotted(n)}.`, `${dotted(n)}..`, String(n), `0x${n.toString(16)}`, `0${n.toString(8)}`,
-    [a, b, c, d].map(octal).join('.'), [a, b, c, d].map((part) => `0x${part.toString(16)}`).join('.'),
-    `${a}.${(n & 0xffffff) >>> 0}`, `${a}.${b}.${n & 0xffff}`, `${octal(a)}.0x${b.toString(16)}.${n & 0xffff}`,
-    `[::ffff:${dotted(n)}]`, `[::ffff:${hex4(n >>> 16)}:${hex4(n & 0xffff)}]`, `[0:0:0:0:0:FFFF:${hex4(n >>> 16)}:${hex4(n & 0xffff)}]`,
+    dotted(n),
+    `${dotted(n)}.`,
+    `${dotted(n)}..`,
+    String(n),
+    `0x${n.toString(16)}`,
+    `0${n.toString(8)}`,
+    [a, b, c, d].map(octal).join('.'),
+    [a, b, c, d].map((part) => `0x${part.toString(16)}`).join('.'),
+    `${a}.${(n & 0xffffff) >>> 0}`,
+    `${a}.${b}.${n & 0xffff}`,
+    `${octal(a)}.0x${b.toString(16)}.${n & 0xffff}`,
+    `[::ffff:${dotted(n)}]`,
+    `[::ffff:${hex4(n >>> 16)}:${hex4(n & 0xffff)}]`,
+    `[0:0:0:0:0:FFFF:${hex4(n >>> 16)}:${hex4(n & 0xffff)}]`,
   ];
 }
 
-const inSpecial4 = fc.constantFrom(...special4).chain(({ base, size }) => fc.integer({ min: 0, max: size - 1 }).map((offset) => base + offset));
+const inSpecial4 = fc
+  .constantFrom(...special4)
+  .chain(({ base, size }) => fc.integer({ min: 0, max: size - 1 }).map((offset) => base + offset));
 const anyIpv4 = fc.integer({ min: 0, max: 2 ** 32 - 1 });
 const groups = (count: number) => fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: count, maxLength: count });
 const ipv6 = (parts: readonly number[]) => parts.map((part) => part.toString(16)).join(':');
 
 describe('design 6: an address', () => {
   test('that is private or special is refused, in whatever spelling', () => {
-    fc.assert(fc.property(inSpecial4, (n) => {
-      expect(isAllowedAddress(dotted(n))).toBe(false);
-      for (const host of spellings(n)) expect([host, allowsUrl(host)]).toEqual([host, false]);
-    }), { numRuns: 2_000 });
+    fc.assert(
+      fc.property(inSpecial4, (n) => {
+        expect(isAllowedAddress(dotted(n))).toBe(false);
+        for (const host of spellings(n)) expect([host, allowsUrl(host)]).toEqual([host, false]);
+      }),
+      { numRuns: 2_000 },
+    );
   });
 
   test('is judged the same in every spelling, and allowed exactly when it is public', () => {
-    fc.assert(fc.property(anyIpv4, (n) => {
-      for (const host of spellings(n)) expect([host, allowsUrl(host)]).toEqual([host, !isSpecial(n)]);
-    }), { numRuns: 2_000 });
+    fc.assert(
+      fc.property(anyIpv4, (n) => {
+        for (const host of spellings(n)) expect([host, allowsUrl(host)]).toEqual([host, !isSpecial(n)]);
+      }),
+      { numRuns: 2_000 },
+    );
   });
 
   test('at the edges of each special range is judged exactly', () => {
     for (const { base, size } of special4) {
-      for (const n of [base, base + size - 1]) expect([dotted(n), isAllowedAddress(dotted(n))]).toEqual([dotted(n), false]);
-      for (const n of [base - 1, base + size].filter((each) => each >= 0 && each < 2 ** 32)) expect([dotted(n), isAllowedAddress(dotted(n))]).toEqual([dotted(n), !isSpecial(n)]);
+      for (const n of [base, base + size - 1])
+        expect([dotted(n), isAllowedAddress(dotted(n))]).toEqual([dotted(n), false]);
+      for (const n of [base - 1, base + size].filter((each) => each >= 0 && each < 2 ** 32))
+        expect([dotted(n), isAllowedAddress(dotted(n))]).toEqual([dotted(n), !isSpecial(n)]);
     }
   });
 
   test('of IPv6 outside what is assigned on the internet is refused', () => {
-    const outside = groups(8).filter(([first = 0]) => first < 0x2000 || first > 0x3fff).filter((parts) => !(parts.slice(0, 5).every((part) => part === 0) && parts[5] === 0xffff));
-    fc.assert(fc.property(outside, (parts) => {
-      expect(isAllowedAddress(ipv6(parts))).toBe(false);
-      expect(allowsUrl(`[${ipv6(parts)}]`)).toBe(false);
-    }), { numRuns: 1_000 });
+    const outside = groups(8)
+      .filter(([first = 0]) => first < 0x2000 || first > 0x3fff)
+      .filter((parts) => !(parts.slice(0, 5).every((part) => part === 0) && parts[5] === 0xffff));
+    fc.assert(
+      fc.property(outside, (parts) => {
+        expect(isAllowedAddress(ipv6(parts))).toBe(false);
+        expect(allowsUrl(`[${ipv6(parts)}]`)).toBe(false);
+      }),
+      { numRuns: 1_000 },
+    );
   });
 
   test('of IPv6 that belongs to somebody on the internet is allowed', () => {
-    fc.assert(fc.property(fc.integer({ min: 0x2400, max: 0x2fff }).filter((first) => first !== 0x2620), groups(7), (first, rest) => {
-      expect(isAllowedAddress(ipv6([first, ...rest]))).toBe(true);
-      expect(allowsUrl(`[${ipv6([first, ...rest])}]`)).toBe(true);
-    }), { numRuns: 1_000 });
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0x2400, max: 0x2fff }).filter((first) => first !== 0x2620),
+        groups(7),
+        (first, rest) => {
+          expect(isAllowedAddress(ipv6([first, ...rest]))).toBe(true);
+          expect(allowsUrl(`[${ipv6([first, ...rest])}]`)).toBe(true);
+        },
+      ),
+      { numRuns: 1_000 },
+    );
   });
 
   test.each([
-    ['unspecified', '::'], ['loopback', '::1'], ['link-local', 'fe80::1'], ['link-local with a zone', 'fe80::1%eth0'], ['unique local', 'fd00::1'], ['the metadata service of EC2', 'fd00:ec2::254'],
-    ['site-local', 'fec0::1'], ['multicast', 'ff02::1'], ['documentation', '2001:db8::1'], ['newer documentation', '3fff::1'], ['segment routing', '5f00::1'], ['discard', '100::1'],
-    ['Teredo', '2001:0:4136:e378:8000:63bf:3fff:fdd2'], ['6to4 of a private address', '2002:a00:1::'], ['6to4 of a public one', '2002:808:808::'], ['ORCHID', '2001:20::1'],
-    ['NAT64 of loopback', '64:ff9b::7f00:1'], ['NAT64 of the metadata service', '64:ff9b::a9fe:a9fe'], ['local NAT64', '64:ff9b:1::1'],
-    ['IPv4-translated', '::ffff:0:127.0.0.1'], ['IPv4-compatible', '::127.0.0.1'], ['the same in hexadecimal', '::7f00:1'], ['benchmarking', '2001:2::1'], ['AS112', '2620:4f:8000::1'],
+    ['unspecified', '::'],
+    ['loopback', '::1'],
+    ['link-local', 'fe80::1'],
+    ['link-local with a zone', 'fe80::1%eth0'],
+    ['unique local', 'fd00::1'],
+    ['the metadata service of EC2', 'fd00:ec2::254'],
+    ['site-local', 'fec0::1'],
+    ['multicast', 'ff02::1'],
+    ['documentation', '2001:db8::1'],
+    ['newer documentation', '3fff::1'],
+    ['segment routing', '5f00::1'],
+    ['discard', '100::1'],
+    ['Teredo', '2001:0:4136:e378:8000:63bf:3fff:fdd2'],
+    ['6to4 of a private address', '2002:a00:1::'],
+    ['6to4 of a public one', '2002:808:808::'],
+    ['ORCHID', '2001:20::1'],
+    ['NAT64 of loopback', '64:ff9b::7f00:1'],
+    ['NAT64 of the metadata service', '64:ff9b::a9fe:a9fe'],
+    ['local NAT64', '64:ff9b:1::1'],
+    ['IPv4-translated', '::ffff:0:127.0.0.1'],
+    ['IPv4-compatible', '::127.0.0.1'],
+    ['the same in hexadecimal', '::7f00:1'],
+    ['benchmarking', '2001:2::1'],
+    ['AS112', '2620:4f:8000::1'],
   ])('that is %s is refused', (_what, address) => {
     expect(isAllowedAddress(address)).toBe(false);
     if (!address.includes('%')) expect(allowsUrl(`[${address}]`)).toBe(false);
   });
 
-  test.each([['nothing', ''], ['a name', 'example.com'], ['an address and a port', '8.8.8.8:80'], ['brackets', '[2606:4700::1111]'], ['too much', '1.2.3.4.5'], ['what is out of range', '256.1.1.1']])('must be one: %s is refused', (_what, text) => {
+  test.each([
+    ['nothing', ''],
+    ['a name', 'example.com'],
+    ['an address and a port', '8.8.8.8:80'],
+    ['brackets', '[2606:4700::1111]'],
+    ['too much', '1.2.3.4.5'],
+    ['what is out of range', '256.1.1.1'],
+  ])('must be one: %s is refused', (_what, text) => {
     expect(isAllowedAddress(text)).toBe(false);
   });
 });
 
 describe('design 6: a host', () => {
-  test.each(['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', 'a.b.LocalHost.', '%6c%6f%63alhost', 'ｌｏｃａｌｈｏｓｔ', '①②⑦.0.0.1', '127。0。0。1', '0', '0x7f.1'])('%s is refused without asking DNS', (host) => {
+  test.each([
+    'localhost',
+    'LOCALHOST',
+    'localhost.',
+    'a.localhost',
+    'a.b.LocalHost.',
+    '%6c%6f%63alhost',
+    'ｌｏｃａｌｈｏｓｔ',
+    '①②⑦.0.0.1',
+    '127。0。0。1',
+    '0',
+    '0x7f.1',
+  ])('%s is refused without asking DNS', (host) => {
     expect(allowsUrl(host)).toBe(false);
   });
 
-  test.each(['example.com', 'example.com.', 'localhost.example.com', 'mylocalhost', '10.example.com', '127.0.0.1.nip.io', 'xn--bcher-kva.example', '8.8.8.8', '[2606:4700:4700::1111]'])('%s is left to what it resolves to', (host) => {
+  test.each([
+    'example.com',
+    'example.com.',
+    'localhost.example.com',
+    'mylocalhost',
+    '10.example.com',
+    '127.0.0.1.nip.io',
+    'xn--bcher-kva.example',
+    '8.8.8.8',
+    '[2606:4700:4700::1111]',
+  ])('%s is left to what it resolves to', (host) => {
     expect(allowsUrl(host)).toBe(true);
   });
 
@@ -110,15 +207,32 @@ describe('design 6: a host', () => {
 });
 
 describe('design 10: where loopback is allowed', () => {
-  test.each(['localhost', 'a.localhost.', '127.0.0.1', '127.255.255.254', '2130706433', '[::1]', '[::ffff:127.0.0.1]'])('%s may be reached', (host) => {
-    expect(allowsUrl(host, loopbackToo)).toBe(true);
-  });
+  test.each(['localhost', 'a.localhost.', '127.0.0.1', '127.255.255.254', '2130706433', '[::1]', '[::ffff:127.0.0.1]'])(
+    '%s may be reached',
+    (host) => {
+      expect(allowsUrl(host, loopbackToo)).toBe(true);
+    },
+  );
 
-  test.each(['0.0.0.0', '10.0.0.1', '169.254.169.254', '192.168.0.1', '[::]', '[fd00::1]', '[64:ff9b::7f00:1]', '[::127.0.0.1]'])('%s may still not', (host) => {
+  test.each([
+    '0.0.0.0',
+    '10.0.0.1',
+    '169.254.169.254',
+    '192.168.0.1',
+    '[::]',
+    '[fd00::1]',
+    '[64:ff9b::7f00:1]',
+    '[::127.0.0.1]',
+  ])('%s may still not', (host) => {
     expect(allowsUrl(host, loopbackToo)).toBe(false);
   });
 
-  test.each([[{}, false], [{ ALLOW_LOOPBACK_DELIVERY: 'true' }, true], [{ ALLOW_LOOPBACK_DELIVERY: 'false' }, false], [{ ALLOW_LOOPBACK_DELIVERY: '' }, false]])('is said by a variable that no template knows: %j', (source, allowLoopback) => {
+  test.each([
+    [{}, false],
+    [{ ALLOW_LOOPBACK_DELIVERY: 'true' }, true],
+    [{ ALLOW_LOOPBACK_DELIVERY: 'false' }, false],
+    [{ ALLOW_LOOPBACK_DELIVERY: '' }, false],
+  ])('is said by a variable that no template knows: %j', (source, allowLoopback) => {
     expect(addressPolicy.env).toEqual([]);
     expect(addressPolicy.open(environment(source))).toEqual({ allowLoopback });
   });

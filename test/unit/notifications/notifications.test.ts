@@ -3,43 +3,99 @@ import fc from 'fast-check';
 import { fairShares } from '../../../lib/content/rules/fairShares.ts';
 import { contextAllows } from '../../../lib/directory/rules/access.ts';
 import {
-  annotationOf, changeNotification, fits, names, NewNotification, newNotification, type Notification, NotificationId, showNotification, userHash,
+  annotationOf,
+  changeNotification,
+  fits,
+  names,
+  NewNotification,
+  newNotification,
+  type Notification,
+  NotificationId,
+  showNotification,
+  userHash,
 } from '../../../lib/notifications/rules.ts';
 import { inAppNotifications, makesNotifications } from '../../../lib/notifications/inAppFanOut.ts';
-import { initialNotificationConfig, changeNotificationConfig } from '../../../lib/workspaces/rules/notificationConfig.ts';
+import {
+  initialNotificationConfig,
+  changeNotificationConfig,
+} from '../../../lib/workspaces/rules/notificationConfig.ts';
 
-const sent = { actionUser: { userId: 'ada' }, notifyUsers: [{ userId: 'grace' }], displayHeadlineMessageTemplate: 'h', displayBodyMessage: 'b' };
-const made = (more: Partial<NewNotification> = {}): Notification => newNotification({ ...sent, ...more }, { id: 'n', documentId: 'nda', now: 1 });
+const sent = {
+  actionUser: { userId: 'ada' },
+  notifyUsers: [{ userId: 'grace' }],
+  displayHeadlineMessageTemplate: 'h',
+  displayBodyMessage: 'b',
+};
+const made = (more: Partial<NewNotification> = {}): Notification =>
+  newNotification({ ...sent, ...more }, { id: 'n', documentId: 'nda', now: 1 });
 const shown = (notification: Notification) => showNotification({ apiKey: 'key', organizationId: 'acme' }, notification);
 
 describe('a notification', () => {
   test('is for everybody, and of source custom, unless it says otherwise', () => {
     expect(shown(made())).toMatchObject({ notifyAll: true, notificationSource: 'custom' });
-    expect(shown(made({ notifyAll: false, notificationSource: 'crdt' }))).toMatchObject({ notifyAll: false, notificationSource: 'crdt' });
+    expect(shown(made({ notifyAll: false, notificationSource: 'crdt' }))).toMatchObject({
+      notifyAll: false,
+      notificationSource: 'crdt',
+    });
   });
 
   test('names users by hashes: of addresses in lower case, and of ids as they are; a repeated user once', () => {
-    const { notifyUsers, notifyUsersByUserId } = shown(made({ notifyUsers: [{ userId: 'Grace', email: 'Grace@Example.COM' }, { userId: 'Grace', email: 'other@example.com' }, { userId: 'lin' }] }));
+    const { notifyUsers, notifyUsersByUserId } = shown(
+      made({
+        notifyUsers: [
+          { userId: 'Grace', email: 'Grace@Example.COM' },
+          { userId: 'Grace', email: 'other@example.com' },
+          { userId: 'lin' },
+        ],
+      }),
+    );
     expect(notifyUsers).toEqual({ '9f528ceb410182ebd9d490172948f11f': true });
     expect(notifyUsersByUserId).toEqual({ [userHash('Grace')]: true, [userHash('lin')]: true });
     expect(userHash('grace')).toBe('15e5c87b18c1289d45bb4a72961b58e8');
   });
 
-  test('shows open objects as they were sent, and its own metadata over the caller\'s', () => {
-    fc.assert(fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (open) => {
-      const json = JSON.parse(JSON.stringify(open)) as Record<string, unknown>;
-      const all = shown(made({ notificationSourceData: json, displayHeadlineMessageTemplateData: json, displayBodyMessageTemplateData: json, metadata: { ...json, apiKey: 'another' } }));
-      expect([all.notificationSourceData, all.displayHeadlineMessageTemplateData, all.displayBodyMessageTemplateData]).toEqual([json, json, json]);
-      expect(all.metadata).toEqual({ ...json, apiKey: 'key', organizationId: 'acme', documentId: 'nda' });
-    }));
+  test("shows open objects as they were sent, and its own metadata over the caller's", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (open) => {
+        const json = JSON.parse(JSON.stringify(open)) as Record<string, unknown>;
+        const all = shown(
+          made({
+            notificationSourceData: json,
+            displayHeadlineMessageTemplateData: json,
+            displayBodyMessageTemplateData: json,
+            metadata: { ...json, apiKey: 'another' },
+          }),
+        );
+        expect([
+          all.notificationSourceData,
+          all.displayHeadlineMessageTemplateData,
+          all.displayBodyMessageTemplateData,
+        ]).toEqual([json, json, json]);
+        expect(all.metadata).toEqual({ ...json, apiKey: 'key', organizationId: 'acme', documentId: 'nda' });
+      }),
+    );
   });
 
   test('keeps what an update does not send, and who has read it', () => {
     const before = made({ notificationSourceData: { a: 1 }, displayBodyMessageTemplate: 't' });
     const read = changeNotification(before, { id: 'n', readByUserIds: ['ada', 'grace'] }, undefined);
-    const after = changeNotification(read, { id: 'n', displayBodyMessage: 'new', readByUserIds: ['grace', 'lin'], actionUser: { userId: 'lin' } }, undefined);
-    expect(after).toEqual({ ...before, displayBodyMessage: 'new', actionUser: { userId: 'lin' }, readByUserIds: ['ada', 'grace', 'lin'], persistReadForUsers: undefined, thread: undefined });
-    expect(changeNotification(before, { id: 'n' }, undefined)).toMatchObject({ displayBodyMessage: 'b', notificationSourceData: '{"a":1}' });
+    const after = changeNotification(
+      read,
+      { id: 'n', displayBodyMessage: 'new', readByUserIds: ['grace', 'lin'], actionUser: { userId: 'lin' } },
+      undefined,
+    );
+    expect(after).toEqual({
+      ...before,
+      displayBodyMessage: 'new',
+      actionUser: { userId: 'lin' },
+      readByUserIds: ['ada', 'grace', 'lin'],
+      persistReadForUsers: undefined,
+      thread: undefined,
+    });
+    expect(changeNotification(before, { id: 'n' }, undefined)).toMatchObject({
+      displayBodyMessage: 'b',
+      notificationSourceData: '{"a":1}',
+    });
   });
 
   test('names those in notifyUsers alone, and neither everybody nor the actor', () => {
@@ -56,8 +112,12 @@ describe('a notification', () => {
 
   test('is about the annotation that its data name, when its source is comment', () => {
     expect(annotationOf({ notificationSource: 'comment', notificationSourceData: { annotationId: 'a' } })).toBe('a');
-    expect(annotationOf({ notificationSource: 'custom', notificationSourceData: { annotationId: 'a' } })).toBeUndefined();
-    expect(annotationOf({ notificationSource: 'comment', notificationSourceData: { annotationId: 1 } })).toBeUndefined();
+    expect(
+      annotationOf({ notificationSource: 'custom', notificationSourceData: { annotationId: 'a' } }),
+    ).toBeUndefined();
+    expect(
+      annotationOf({ notificationSource: 'comment', notificationSourceData: { annotationId: 1 } }),
+    ).toBeUndefined();
     expect(annotationOf({ notificationSource: 'comment' })).toBeUndefined();
   });
 
@@ -66,16 +126,46 @@ describe('a notification', () => {
     expect(fits({ ...made(), readByUserIds: Array.from({ length: 1_000 }, () => 'x'.repeat(400)) })).toBe(false);
   });
 
-  test.each([['a', true], ['A-z_0', true], ['', false], ['a b', false], ['a:b', false], ['é', false], ['a\n', false], ['x'.repeat(513), false]])('has an id of letters, digits, _ and -: %j', (id, valid) => {
+  test.each([
+    ['a', true],
+    ['A-z_0', true],
+    ['', false],
+    ['a b', false],
+    ['a:b', false],
+    ['é', false],
+    ['a\n', false],
+    ['x'.repeat(513), false],
+  ])('has an id of letters, digits, _ and -: %j', (id, valid) => {
     expect(NotificationId.safeParse(id).success).toBe(valid);
   });
 });
 
 describe('in-app notifications of an event', () => {
-  const thread = { organization: 'org', document: 'doc', annotationId: 't', createdAt: 1, organizationId: 'acme', authorId: 'ada' };
+  const thread = {
+    organization: 'org',
+    document: 'doc',
+    annotationId: 't',
+    createdAt: 1,
+    organizationId: 'acme',
+    authorId: 'ada',
+  };
   const event = (data: object = {}, more: object = {}) => ({
-    tenant: 'key', eventId: 'msg_1', event: 'comment.add', organizationId: 'acme', documentId: 'nda', createdAt: 1_767_225_600_000,
-    payload: { source: 'comment' as const, data: { actionUser: { userId: 'ada' }, commentAnnotation: { annotationId: 't' }, targetComment: { commentId: 1, commentText: 'hi' }, ...data }, audience: { addressed: [], following: [], thread } },
+    tenant: 'key',
+    eventId: 'msg_1',
+    event: 'comment.add',
+    organizationId: 'acme',
+    documentId: 'nda',
+    createdAt: 1_767_225_600_000,
+    payload: {
+      source: 'comment' as const,
+      data: {
+        actionUser: { userId: 'ada' },
+        commentAnnotation: { annotationId: 't' },
+        targetComment: { commentId: 1, commentText: 'hi' },
+        ...data,
+      },
+      audience: { addressed: [], following: [], thread },
+    },
     ...more,
   });
   const recipients = [{ userId: 'grace' }];
@@ -85,13 +175,22 @@ describe('in-app notifications of an event', () => {
     expect(inAppNotifications(event(), recipients)).toEqual([first]);
     expect(first).toMatchObject({ id: expect.stringMatching(/^ntf_[A-Za-z0-9]{27}$/), createdAt: 1_767_225_600_000 });
     expect(inAppNotifications(event({}, { eventId: 'msg_2' }), recipients)[0]!.id).not.toBe(first!.id);
-    expect(inAppNotifications(event({}, { eventId: 'any: event / id' }), recipients)[0]!.id).toMatch(/^ntf_[A-Za-z0-9]{27}$/);
+    expect(inAppNotifications(event({}, { eventId: 'any: event / id' }), recipients)[0]!.id).toMatch(
+      /^ntf_[A-Za-z0-9]{27}$/,
+    );
   });
 
   test('cut a long text between characters, at 4 KB', () => {
-    const [notification] = inAppNotifications(event({ targetComment: { commentId: 1, commentText: '€'.repeat(5_000) } }), recipients);
+    const [notification] = inAppNotifications(
+      event({ targetComment: { commentId: 1, commentText: '€'.repeat(5_000) } }),
+      recipients,
+    );
     expect(notification!.displayBodyMessage).toBe('€'.repeat(1_365));
-    expect(JSON.parse(notification!.notificationSourceData!)).toEqual({ annotationId: 't', commentId: 1, commentText: '€'.repeat(1_365) });
+    expect(JSON.parse(notification!.notificationSourceData!)).toEqual({
+      annotationId: 't',
+      commentId: 1,
+      commentText: '€'.repeat(1_365),
+    });
   });
 
   test('are none without recipients, thread, document, or the data that they need', () => {
@@ -99,7 +198,12 @@ describe('in-app notifications of an event', () => {
     expect(inAppNotifications(event({}, { documentId: undefined }), recipients)).toEqual([]);
     expect(inAppNotifications(event({}, { event: 'huddle.create' }), recipients)).toEqual([]);
     expect(inAppNotifications(event({ actionUser: undefined }), recipients)).toEqual([]);
-    expect(inAppNotifications({ ...event(), payload: { ...event().payload, audience: { addressed: [], following: [] } } }, recipients)).toEqual([]);
+    expect(
+      inAppNotifications(
+        { ...event(), payload: { ...event().payload, audience: { addressed: [], following: [] } } },
+        recipients,
+      ),
+    ).toEqual([]);
   });
 
   test('are made when the service and the trigger are on', () => {
@@ -122,14 +226,22 @@ describe('fairShares', () => {
   });
 
   test('never gives more than is needed or there, nor less than an equal share to one who needs it', () => {
-    fc.assert(fc.property(fc.array(fc.nat(1_000), { minLength: 1, maxLength: 6 }), fc.nat(2_000), (needs, budget) => {
-      const shares = fairShares(needs, budget);
-      const total = shares.reduce((sum, share) => sum + share, 0);
-      shares.forEach((share, index) => {
-        expect(share).toBeLessThanOrEqual(needs[index]!);
-        expect(share + 1e-6).toBeGreaterThanOrEqual(Math.min(needs[index]!, budget / needs.length));
-      });
-      expect(total).toBeCloseTo(Math.min(budget, needs.reduce((sum, need) => sum + need, 0)), 3);
-    }));
+    fc.assert(
+      fc.property(fc.array(fc.nat(1_000), { minLength: 1, maxLength: 6 }), fc.nat(2_000), (needs, budget) => {
+        const shares = fairShares(needs, budget);
+        const total = shares.reduce((sum, share) => sum + share, 0);
+        shares.forEach((share, index) => {
+          expect(share).toBeLessThanOrEqual(needs[index]!);
+          expect(share + 1e-6).toBeGreaterThanOrEqual(Math.min(needs[index]!, budget / needs.length));
+        });
+        expect(total).toBeCloseTo(
+          Math.min(
+            budget,
+            needs.reduce((sum, need) => sum + need, 0),
+          ),
+          3,
+        );
+      }),
+    );
   });
 });

@@ -1,7 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  groupEntries, type Reacting, react, type Reacted, type Reaction, type ReactionEntry, type ReactionPlace, type ReactionReference, showReaction, withReference,
+  groupEntries,
+  type Reacting,
+  react,
+  type Reacted,
+  type Reaction,
+  type ReactionEntry,
+  type ReactionPlace,
+  type ReactionReference,
+  showReaction,
+  withReference,
 } from '../../../lib/reactions/rules.ts';
 
 const ada = { userId: 'ada', name: 'Ada' };
@@ -30,14 +39,20 @@ function done(outcome: Reacted) {
 }
 
 /** What becomes of a reaction when all users of some entries react at once. */
-const reactAll = (stored: Reaction | undefined, entries: Reacting, at: ReactionPlace, now: number) => react(stored, entries, entries.users, at, now);
+const reactAll = (stored: Reaction | undefined, entries: Reacting, at: ReactionPlace, now: number) =>
+  react(stored, entries, entries.users, at, now);
 const made = (...entries: ReactionEntry[]) => done(reactAll(undefined, reacting(...entries), place, NOW)).reaction;
 const userIds = ({ fromUsers }: Reaction) => fromUsers.map(({ from }) => from.userId);
 
 describe('a new reaction', () => {
   test('has its users, the time and the document', () => {
     expect(made(entry())).toEqual({
-      annotationId: 'r', icon: '👍', fromUsers: [{ from: ada, lastUpdated: NOW }], documentId: 'document', createdAt: NOW, lastUpdated: NOW,
+      annotationId: 'r',
+      icon: '👍',
+      fromUsers: [{ from: ada, lastUpdated: NOW }],
+      documentId: 'document',
+      createdAt: NOW,
+      lastUpdated: NOW,
     });
   });
 
@@ -48,7 +63,9 @@ describe('a new reaction', () => {
   });
 
   test('keeps a location of its own, by which it is found', () => {
-    const { reaction } = done(reactAll(undefined, reacting(entry({ on, location: { id: 2, locationName: 'Page 2' } })), placeOnComment, NOW));
+    const { reaction } = done(
+      reactAll(undefined, reacting(entry({ on, location: { id: 2, locationName: 'Page 2' } })), placeOnComment, NOW),
+    );
     expect(reaction).toMatchObject({ location: '{"id":2,"locationName":"Page 2"}', locationKey: '2' });
   });
 });
@@ -56,17 +73,29 @@ describe('a new reaction', () => {
 describe('the same id again', () => {
   test('by another user adds to its users, in their order', () => {
     const { reaction, added } = done(reactAll(made(entry()), reacting(entry({ from: bob })), place, LATER));
-    expect(reaction).toMatchObject({ fromUsers: [{ from: ada, lastUpdated: NOW }, { from: bob, lastUpdated: LATER }], createdAt: NOW, lastUpdated: LATER });
+    expect(reaction).toMatchObject({
+      fromUsers: [
+        { from: ada, lastUpdated: NOW },
+        { from: bob, lastUpdated: LATER },
+      ],
+      createdAt: NOW,
+      lastUpdated: LATER,
+    });
     expect(added).toEqual([bob]);
   });
 
   test('by the same user changes nothing', () => {
     const stored = made(entry());
-    expect(reactAll(stored, reacting(entry({ from: { userId: 'ada', name: 'Ada Lovelace' } })), place, LATER)).toEqual({ reaction: stored, added: [] });
+    expect(reactAll(stored, reacting(entry({ from: { userId: 'ada', name: 'Ada Lovelace' } })), place, LATER)).toEqual({
+      reaction: stored,
+      added: [],
+    });
   });
 
   test('with another icon is refused', () => {
-    expect(reactAll(made(entry()), reacting(entry({ icon: '👎', from: bob })), place, LATER)).toEqual({ refused: 'Reaction has another icon.' });
+    expect(reactAll(made(entry()), reacting(entry({ icon: '👎', from: bob })), place, LATER)).toEqual({
+      refused: 'Reaction has another icon.',
+    });
   });
 
   test.each([
@@ -74,11 +103,15 @@ describe('the same id again', () => {
     ['on the same number in another thread', { ...on, annotationId: 'other' }],
   ])('%s is refused', (_where, other) => {
     const stored = done(reactAll(undefined, reacting(entry({ on })), placeOnComment, NOW)).reaction;
-    expect(reactAll(stored, reacting(entry({ from: bob, on: other })), placeOnComment, LATER)).toEqual({ refused: 'Reaction is on something else.' });
+    expect(reactAll(stored, reacting(entry({ from: bob, on: other })), placeOnComment, LATER)).toEqual({
+      refused: 'Reaction is on something else.',
+    });
   });
 
   test('on a comment, when the reaction is on the document, is refused', () => {
-    expect(reactAll(made(entry()), reacting(entry({ from: bob, on })), placeOnComment, LATER)).toEqual({ refused: 'Reaction is on something else.' });
+    expect(reactAll(made(entry()), reacting(entry({ from: bob, on })), placeOnComment, LATER)).toEqual({
+      refused: 'Reaction is on something else.',
+    });
   });
 
   test('without saying what it is on is about what the reaction is on', () => {
@@ -88,36 +121,58 @@ describe('the same id again', () => {
 });
 
 describe('the limits', () => {
-  const crowd = (count: number, more: object = {}) => Array.from({ length: count }, (_each, index) => entry({ from: { userId: `user-${index}`, ...more } }));
+  const crowd = (count: number, more: object = {}) =>
+    Array.from({ length: count }, (_each, index) => entry({ from: { userId: `user-${index}`, ...more } }));
 
   test('a reaction has at most 50 users', () => {
     const full = made(...crowd(50));
     expect(userIds(full)).toHaveLength(50);
     expect(reactAll(full, reacting(entry()), place, LATER)).toEqual({ refused: 'Reaction can have at most 50 users.' });
-    expect(reactAll(full, reacting(entry({ from: { userId: 'user-49' } })), place, LATER)).toEqual({ reaction: full, added: [] });
+    expect(reactAll(full, reacting(entry({ from: { userId: 'user-49' } })), place, LATER)).toEqual({
+      reaction: full,
+      added: [],
+    });
   });
 
   test('counting everybody in the call, so that all are added or none', () => {
     const all = reacting(...crowd(51));
-    expect(react(undefined, all, all.users.slice(0, 5), place, NOW)).toEqual({ refused: 'Reaction can have at most 50 users.' });
+    expect(react(undefined, all, all.users.slice(0, 5), place, NOW)).toEqual({
+      refused: 'Reaction can have at most 50 users.',
+    });
     const fits = reacting(...crowd(50));
     const first = done(react(undefined, fits, fits.users.slice(0, 5), place, NOW));
-    expect([userIds(first.reaction), first.added]).toEqual([fits.users.slice(0, 5).map(({ userId }) => userId), fits.users.slice(0, 5)]);
+    expect([userIds(first.reaction), first.added]).toEqual([
+      fits.users.slice(0, 5).map(({ userId }) => userId),
+      fits.users.slice(0, 5),
+    ]);
   });
 
   test('and never more of them than an item of the table holds', () => {
     const photoUrl = '字'.repeat(2_048);
     const stored = made(...crowd(40, { photoUrl }));
-    expect(reactAll(stored, reacting(...crowd(50, { photoUrl })), place, LATER)).toEqual({ refused: 'Reaction is too large.' });
+    expect(reactAll(stored, reacting(...crowd(50, { photoUrl })), place, LATER)).toEqual({
+      refused: 'Reaction is too large.',
+    });
   });
 
   test('a comment names at most 200 reactions, and at most 64 KB of names', () => {
-    const names = (count: number, id: (index: number) => string): ReactionReference[] => Array.from({ length: count }, (_each, index) => ({ id: id(index), createdAt: 1 }));
+    const names = (count: number, id: (index: number) => string): ReactionReference[] =>
+      Array.from({ length: count }, (_each, index) => ({ id: id(index), createdAt: 1 }));
     const reaction = made(entry());
     expect(withReference(names(199, String), reaction)).toHaveLength(200);
     expect(withReference(names(200, String), reaction)).toBeUndefined();
-    expect(withReference(names(41, (index) => `${'字'.repeat(510)}${index}`), reaction)).toHaveLength(42);
-    expect(withReference(names(43, (index) => `${'字'.repeat(510)}${index}`), reaction)).toBeUndefined();
+    expect(
+      withReference(
+        names(41, (index) => `${'字'.repeat(510)}${index}`),
+        reaction,
+      ),
+    ).toHaveLength(42);
+    expect(
+      withReference(
+        names(43, (index) => `${'字'.repeat(510)}${index}`),
+        reaction,
+      ),
+    ).toBeUndefined();
   });
 
   test('a reaction that a comment names already is named once', () => {
@@ -128,7 +183,14 @@ describe('the limits', () => {
 
 describe('the entries of a call with the same id are one', () => {
   test('with the users of all, each once', () => {
-    expect(groupEntries([entry(), entry({ annotationId: 's' }), entry({ from: bob, on }), entry({ from: { userId: 'ada' } })])).toEqual([
+    expect(
+      groupEntries([
+        entry(),
+        entry({ annotationId: 's' }),
+        entry({ from: bob, on }),
+        entry({ from: { userId: 'ada' } }),
+      ]),
+    ).toEqual([
       { annotationId: 'r', icon: '👍', users: [ada, bob], on, location: undefined, agreed: true },
       { annotationId: 's', icon: '👍', users: [ada], on: undefined, location: undefined, agreed: true },
     ]);
@@ -139,26 +201,32 @@ describe('the entries of a call with the same id are one', () => {
     ['comments', entry({ from: bob, on: { ...on, commentId: 8 } })],
     ['threads', entry({ from: bob, on: { ...on, annotationId: 'other' } })],
   ])('and refused when their %s differ', (_what, other) => {
-    expect(reactAll(undefined, reacting(entry({ on }), other), placeOnComment, NOW)).toEqual({ refused: 'Reaction is given with several icons or comments.' });
+    expect(reactAll(undefined, reacting(entry({ on }), other), placeOnComment, NOW)).toEqual({
+      refused: 'Reaction is given with several icons or comments.',
+    });
   });
 });
 
 test('whatever the order of adding, everybody who reacted is among the users once, and nobody else', () => {
   const user = fc.constantFrom(ada, bob, eve, { userId: '__proto__' });
-  fc.assert(fc.property(fc.array(fc.array(user, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 8 }), (calls) => {
-    let stored: Reaction | undefined;
-    let told = 0;
-    for (const [at, users] of calls.entries()) {
-      const { reaction, added } = done(reactAll(stored, reacting(...users.map((from) => entry({ from }))), place, at));
-      told += added.length;
-      expect(reaction.lastUpdated).toBe(added.length > 0 ? at : stored?.lastUpdated);
-      stored = reaction;
-    }
-    const everybody = new Set(calls.flat().map(({ userId }) => userId));
-    expect(userIds(stored!).toSorted()).toEqual([...everybody].toSorted());
-    expect(told).toBe(everybody.size);
-    expect(stored!.createdAt).toBe(0);
-  }));
+  fc.assert(
+    fc.property(fc.array(fc.array(user, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 8 }), (calls) => {
+      let stored: Reaction | undefined;
+      let told = 0;
+      for (const [at, users] of calls.entries()) {
+        const { reaction, added } = done(
+          reactAll(stored, reacting(...users.map((from) => entry({ from }))), place, at),
+        );
+        told += added.length;
+        expect(reaction.lastUpdated).toBe(added.length > 0 ? at : stored?.lastUpdated);
+        stored = reaction;
+      }
+      const everybody = new Set(calls.flat().map(({ userId }) => userId));
+      expect(userIds(stored!).toSorted()).toEqual([...everybody].toSorted());
+      expect(told).toBe(everybody.size);
+      expect(stored!.createdAt).toBe(0);
+    }),
+  );
 });
 
 describe('the record (facts B17)', () => {
@@ -166,15 +234,27 @@ describe('the record (facts B17)', () => {
 
   test('of a reaction on the document', () => {
     expect(showReaction(names, made(entry({ location: { locationName: 'Page', __proto__: null } as never })))).toEqual({
-      annotationId: 'r', type: 'reaction', icon: '👍', fromUsers: [{ from: ada, lastUpdated: NOW }], location: { locationName: 'Page' },
-      locationId: expect.stringMatching(/^[0-9a-f]{32}$/), createdAt: NOW, lastUpdated: NOW, metadata: { apiKey: 'key', organizationId: 'acme', documentId: 'document' },
+      annotationId: 'r',
+      type: 'reaction',
+      icon: '👍',
+      fromUsers: [{ from: ada, lastUpdated: NOW }],
+      location: { locationName: 'Page' },
+      locationId: expect.stringMatching(/^[0-9a-f]{32}$/),
+      createdAt: NOW,
+      lastUpdated: NOW,
+      metadata: { apiKey: 'key', organizationId: 'acme', documentId: 'document' },
     });
   });
 
   test('of a reaction on a comment names the comment and nothing internal', () => {
     const { reaction } = done(reactAll(undefined, reacting(entry({ on })), placeOnComment, NOW));
     const shown = showReaction(names, reaction);
-    expect(shown).toMatchObject({ commentAnnotationId: 'thread', commentId: 7, location: { id: 'page-1' }, locationId: 'page-1' });
+    expect(shown).toMatchObject({
+      commentAnnotationId: 'thread',
+      commentId: 7,
+      location: { id: 'page-1' },
+      locationId: 'page-1',
+    });
     expect(Object.keys(shown)).not.toContain('on');
     expect(JSON.stringify(shown)).not.toContain('threadCreatedAt');
   });

@@ -5,39 +5,68 @@ import { NewRecording, recorderPayload, showRecording, toRecording } from '../..
 const NOW = 1_700_000_000_000;
 const from = { userId: 'ada', name: 'Ada' };
 const minimal = { annotationId: 'r', recordingType: 'audio', from } as const;
-const content = { apiKey: 'key', organization: { organizationId: 'acme', organizationName: 'Acme', metadata: '{"plan":"pro"}' }, document: { documentId: 'nda', documentName: 'NDA', folder: { folderId: 'f' } } };
+const content = {
+  apiKey: 'key',
+  organization: { organizationId: 'acme', organizationName: 'Acme', metadata: '{"plan":"pro"}' },
+  document: { documentId: 'nda', documentName: 'NDA', folder: { folderId: 'f' } },
+};
 const stored = (fields: object = {}, documentId = 'nda') => {
   const { annotationId = 'r', ...sent } = NewRecording.parse(JSON.parse(JSON.stringify({ ...minimal, ...fields })));
   return toRecording({ annotationId, ...sent }, documentId, NOW);
 };
-const shown = (fields: object = {}) => JSON.parse(JSON.stringify(showRecording({ apiKey: 'key', organizationId: 'acme' }, stored(fields))));
-const data = (fields: object = {}, names: Parameters<typeof recorderPayload>[0] = content) => JSON.parse(JSON.stringify(recorderPayload(names, stored(fields)).data));
+const shown = (fields: object = {}) =>
+  JSON.parse(JSON.stringify(showRecording({ apiKey: 'key', organizationId: 'acme' }, stored(fields))));
+const data = (fields: object = {}, names: Parameters<typeof recorderPayload>[0] = content) =>
+  JSON.parse(JSON.stringify(recorderPayload(names, stored(fields)).data));
 
 describe('facts B17: a recording', () => {
   test('of what is required alone has the defaults', () => {
     expect(shown()).toEqual({
-      annotationId: 'r', type: 'recorder', recordingType: 'audio', mode: 'floating', from, attachments: [], latestVersion: 1, createdAt: NOW, lastUpdated: NOW,
+      annotationId: 'r',
+      type: 'recorder',
+      recordingType: 'audio',
+      mode: 'floating',
+      from,
+      attachments: [],
+      latestVersion: 1,
+      createdAt: NOW,
+      lastUpdated: NOW,
       metadata: { apiKey: 'key', organizationId: 'acme', documentId: 'nda' },
     });
   });
 
   test('is shown as it was sent, with the key of its location', () => {
     const fields = {
-      mode: 'thread', displayName: 'A walk', recordedTime: { duration: 61_000, display: '1:01', more: [1] }, attachments: [{ url: 'https://x', more: null }, {}],
-      transcription: { transcriptSegments: [{ text: 'hi' }], vttFileUrl: 'https://x.vtt' }, location: { id: 7, locationName: 'L', more: {} },
+      mode: 'thread',
+      displayName: 'A walk',
+      recordedTime: { duration: 61_000, display: '1:01', more: [1] },
+      attachments: [{ url: 'https://x', more: null }, {}],
+      transcription: { transcriptSegments: [{ text: 'hi' }], vttFileUrl: 'https://x.vtt' },
+      location: { id: 7, locationName: 'L', more: {} },
     };
     expect(shown(fields)).toMatchObject({ ...fields, locationId: '7' });
     expect(shown({ transcription: 'what was said' }).transcription).toBe('what was said');
   });
 
-  test('keeps the caller\'s metadata beneath the ids of where it lies', () => {
-    expect(shown({ metadata: { apiKey: 'theirs', room: 1 } }).metadata).toEqual({ room: 1, apiKey: 'key', organizationId: 'acme', documentId: 'nda' });
+  test("keeps the caller's metadata beneath the ids of where it lies", () => {
+    expect(shown({ metadata: { apiKey: 'theirs', room: 1 } }).metadata).toEqual({
+      room: 1,
+      apiKey: 'key',
+      organizationId: 'acme',
+      documentId: 'nda',
+    });
   });
 
   test('keeps objects exactly, __proto__ keys included', () => {
     const odd = fc.dictionary(fc.oneof(fc.string(), fc.constant('__proto__')), fc.jsonValue({ maxDepth: 2 }));
-    fc.assert(fc.property(odd, (object) => expect(stored({ transcription: object }).transcription).toBe(JSON.stringify(object))));
-    expect(JSON.stringify(shown(JSON.parse('{"attachments":[{"__proto__":1}]}')).attachments)).toBe('[{"__proto__":1}]');
+    fc.assert(
+      fc.property(odd, (object) =>
+        expect(stored({ transcription: object }).transcription).toBe(JSON.stringify(object)),
+      ),
+    );
+    expect(JSON.stringify(shown(JSON.parse('{"attachments":[{"__proto__":1}]}')).attachments)).toBe(
+      '[{"__proto__":1}]',
+    );
   });
 
   test.each([
@@ -56,20 +85,61 @@ describe('facts B17: a recording', () => {
 
 describe('facts B7: what recorder.done says', () => {
   test('has who recorded, where, and the attachments as assets', () => {
-    expect(data({
-      attachments: [{ attachmentId: 1, name: 'walk.webm', url: 'https://x/walk', mimeType: 'video/webm;codecs=vp9', size: 9, thumbnail: 'https://x/t' }, { name: 'Talk.MP3' }],
-      transcription: { contentSummary: 's' }, location: { id: 'l' },
-    })).toEqual({
-      actionUser: from, recorderId: 'r', from, transcription: { contentSummary: 's' },
-      metadata: { apiKey: 'key', organization: { plan: 'pro', organizationId: 'acme', organizationName: 'Acme' }, document: { documentId: 'nda', documentName: 'NDA' }, folderId: 'f', locations: [{ id: 'l' }] },
-      ...Object.fromEntries(['assets', 'assetsAllVersions'].map((list) => [list, [
-        { version: 1, url: 'https://x/walk', mimeType: 'video/webm;codecs=vp9', fileName: 'walk.webm', fileSizeInBytes: 9, fileFormat: 'webm', thumbnailUrl: 'https://x/t' },
-        { version: 1, fileName: 'Talk.MP3', fileFormat: 'mp3' },
-      ]])),
+    expect(
+      data({
+        attachments: [
+          {
+            attachmentId: 1,
+            name: 'walk.webm',
+            url: 'https://x/walk',
+            mimeType: 'video/webm;codecs=vp9',
+            size: 9,
+            thumbnail: 'https://x/t',
+          },
+          { name: 'Talk.MP3' },
+        ],
+        transcription: { contentSummary: 's' },
+        location: { id: 'l' },
+      }),
+    ).toEqual({
+      actionUser: from,
+      recorderId: 'r',
+      from,
+      transcription: { contentSummary: 's' },
+      metadata: {
+        apiKey: 'key',
+        organization: { plan: 'pro', organizationId: 'acme', organizationName: 'Acme' },
+        document: { documentId: 'nda', documentName: 'NDA' },
+        folderId: 'f',
+        locations: [{ id: 'l' }],
+      },
+      ...Object.fromEntries(
+        ['assets', 'assetsAllVersions'].map((list) => [
+          list,
+          [
+            {
+              version: 1,
+              url: 'https://x/walk',
+              mimeType: 'video/webm;codecs=vp9',
+              fileName: 'walk.webm',
+              fileSizeInBytes: 9,
+              fileFormat: 'webm',
+              thumbnailUrl: 'https://x/t',
+            },
+            { version: 1, fileName: 'Talk.MP3', fileFormat: 'mp3' },
+          ],
+        ]),
+      ),
     });
   });
 
-  test.each([['audio/mpeg', undefined, 'mp3'], ['audio/mp4', 'x.webm', 'mp4'], ['video/quicktime', 'x.mov', undefined], [undefined, 'x', undefined], [undefined, undefined, undefined]])('the format of %s %s is %s', (mimeType, name, fileFormat) => {
+  test.each([
+    ['audio/mpeg', undefined, 'mp3'],
+    ['audio/mp4', 'x.webm', 'mp4'],
+    ['video/quicktime', 'x.mov', undefined],
+    [undefined, 'x', undefined],
+    [undefined, undefined, undefined],
+  ])('the format of %s %s is %s', (mimeType, name, fileFormat) => {
     expect(data({ attachments: [{ mimeType, name }] }).assets[0].fileFormat).toBe(fileFormat);
   });
 
@@ -78,11 +148,22 @@ describe('facts B7: what recorder.done says', () => {
   });
 
   test('is reduced to ids when it would be larger than 256 KB: a recording is not refused because of its event', () => {
-    const large = { attachments: Array.from({ length: 4 }, () => ({ url: 'u'.repeat(32_000) })), transcription: { x: 'x'.repeat(60_000) } };
-    const names = { ...content, organization: { ...content.organization, metadata: JSON.stringify({ x: 'x'.repeat(65_000) }) } };
+    const large = {
+      attachments: Array.from({ length: 4 }, () => ({ url: 'u'.repeat(32_000) })),
+      transcription: { x: 'x'.repeat(60_000) },
+    };
+    const names = {
+      ...content,
+      organization: { ...content.organization, metadata: JSON.stringify({ x: 'x'.repeat(65_000) }) },
+    };
     expect(data(large, names)).toEqual({
-      actionUser: { userId: 'ada' }, metadata: { apiKey: 'key', organization: { organizationId: 'acme' }, document: { documentId: 'nda' } }, recorderId: 'r', from: { userId: 'ada' },
-      assets: [], assetsAllVersions: [], truncated: true,
+      actionUser: { userId: 'ada' },
+      metadata: { apiKey: 'key', organization: { organizationId: 'acme' }, document: { documentId: 'nda' } },
+      recorderId: 'r',
+      from: { userId: 'ada' },
+      assets: [],
+      assetsAllVersions: [],
+      truncated: true,
     });
   });
 });

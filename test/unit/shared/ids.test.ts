@@ -16,17 +16,21 @@ describe('identifiers', () => {
   });
 
   test('facts A3: one of a later second sorts after one of an earlier', () => {
-    fc.assert(fc.property(time, time, random, random, (a, b, first, second) => {
-      const [earlier, later] = a < b ? [a, b] : [b, a];
-      fc.pre(Math.floor(earlier / 1000) < Math.floor(later / 1000));
-      expect(ksuid(earlier, first) < ksuid(later, second)).toBe(true);
-    }));
+    fc.assert(
+      fc.property(time, time, random, random, (a, b, first, second) => {
+        const [earlier, later] = a < b ? [a, b] : [b, a];
+        fc.pre(Math.floor(earlier / 1000) < Math.floor(later / 1000));
+        expect(ksuid(earlier, first) < ksuid(later, second)).toBe(true);
+      }),
+    );
   });
 
   test('facts A3: the same time and bytes give the same id, other bytes another', () => {
-    fc.assert(fc.property(time, random, random, (now, first, second) => {
-      expect(ksuid(now, first) === ksuid(now, second)).toBe(Buffer.compare(first, second) === 0);
-    }));
+    fc.assert(
+      fc.property(time, random, random, (now, first, second) => {
+        expect(ksuid(now, first) === ksuid(now, second)).toBe(Buffer.compare(first, second) === 0);
+      }),
+    );
   });
 
   test('design 5: ten thousand of one moment are distinct', () => {
@@ -35,10 +39,14 @@ describe('identifiers', () => {
 
   test('design 5: one that is derived is the same for the same time and parts, and another for any others', () => {
     const parts = fc.array(fc.oneof(fc.string(), fc.nat()), { maxLength: 4 });
-    fc.assert(fc.property(parts, parts, (first, second) => {
-      expect(derivedId('act', LAST, first) === derivedId('act', LAST, second)).toBe(JSON.stringify(first) === JSON.stringify(second));
-      expect(derivedId('act', FIRST, first)).not.toBe(derivedId('act', FIRST + 1_000, first));
-    }));
+    fc.assert(
+      fc.property(parts, parts, (first, second) => {
+        expect(derivedId('act', LAST, first) === derivedId('act', LAST, second)).toBe(
+          JSON.stringify(first) === JSON.stringify(second),
+        );
+        expect(derivedId('act', FIRST, first)).not.toBe(derivedId('act', FIRST + 1_000, first));
+      }),
+    );
     expect(derivedId('act', FIRST, ['a', 'b'])).not.toBe(derivedId('act', FIRST, ['ab']));
     expect(derivedId('act', FIRST, [])).toMatch(/^act_[0-9A-Za-z]{27}$/);
   });

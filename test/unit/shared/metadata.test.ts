@@ -4,16 +4,18 @@ import { mergeMetadata } from '../../../lib/shared/metadata.ts';
 
 const parsed = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>;
 
-describe('merging fields of the caller\'s', () => {
+describe("merging fields of the caller's", () => {
   test('gives what was sent where it was sent, and what was stored elsewhere, `__proto__` like any other', () => {
     const key = fc.oneof(fc.constantFrom('__proto__', 'constructor', 'plan', ''), fc.string());
     const fields = fc.dictionary(key, fc.jsonValue(), { maxKeys: 6 }).map((value) => JSON.stringify(value));
-    fc.assert(fc.property(fields, fields, (stored, sent) => {
-      const merged = mergeMetadata(stored, parsed(sent));
-      if ('refused' in merged) throw new Error(merged.refused);
-      const result = new Map(Object.entries(parsed(merged.metadata ?? '{}')));
-      expect(result).toEqual(new Map([...Object.entries(parsed(stored)), ...Object.entries(parsed(sent))]));
-    }));
+    fc.assert(
+      fc.property(fields, fields, (stored, sent) => {
+        const merged = mergeMetadata(stored, parsed(sent));
+        if ('refused' in merged) throw new Error(merged.refused);
+        const result = new Map(Object.entries(parsed(merged.metadata ?? '{}')));
+        expect(result).toEqual(new Map([...Object.entries(parsed(stored)), ...Object.entries(parsed(sent))]));
+      }),
+    );
   });
 
   test('gives nothing for nothing, and null for a field that was sent as null', () => {
@@ -23,7 +25,9 @@ describe('merging fields of the caller\'s', () => {
 
   test('refuses what would be larger than one call can send', () => {
     const half = 'x'.repeat(33 * 1024);
-    expect(mergeMetadata(JSON.stringify({ a: half }), { b: half })).toEqual({ refused: 'The fields together would be larger than 64 KB.' });
+    expect(mergeMetadata(JSON.stringify({ a: half }), { b: half })).toEqual({
+      refused: 'The fields together would be larger than 64 KB.',
+    });
     expect(mergeMetadata(JSON.stringify({ a: half }), { a: half })).toEqual({ metadata: JSON.stringify({ a: half }) });
   });
 });

@@ -19,13 +19,29 @@ function tableOf(answer: (sks: readonly string[]) => readonly string[] | Promise
     async send({ constructor: { name }, input }: Command) {
       expect(name).toBe('BatchWriteCommand');
       const requests = input.RequestItems.t as Request[];
-      const sks = requests.map(({ DeleteRequest: { Key: { SK } } }) => SK);
+      const sks = requests.map(
+        ({
+          DeleteRequest: {
+            Key: { SK },
+          },
+        }) => SK,
+      );
       calls.push(sks);
       most = Math.max(most, ++open);
       await new Promise(setImmediate);
       open -= 1;
       const left = await answer(sks);
-      return { UnprocessedItems: { t: requests.filter(({ DeleteRequest: { Key: { SK } } }) => left.includes(SK)) } };
+      return {
+        UnprocessedItems: {
+          t: requests.filter(
+            ({
+              DeleteRequest: {
+                Key: { SK },
+              },
+            }) => left.includes(SK),
+          ),
+        },
+      };
     },
   });
   return { table: new Table(client, 't'), calls, atOnce: () => most };
@@ -35,22 +51,31 @@ describe('removing keys', () => {
   afterEach(() => void jest.useRealTimers());
 
   test('of any number of callers takes each key once per call, 25 a call, and what is left over again', async () => {
-    await fc.assert(fc.asyncProperty(fc.array(fc.array(fc.nat(300), { maxLength: 120 }), { maxLength: 6 }), fc.nat(3), async (callers, every) => {
-      const left = new Set<string>();
-      const removed = new Set<string>();
-      const { table, calls } = tableOf((sks) => {
-        // Some are left over at their first time.
-        const over = sks.filter((sk) => every > 0 && Number(sk) % (every * 7) === 1 && !left.has(sk));
-        for (const sk of sks) (over.includes(sk) ? left : removed).add(sk);
-        return over;
-      });
-      await Promise.all(callers.map(async (wanted) => {
-        await table.removeKeys(wanted.map(key));
-        expect(wanted.every((n) => removed.has(`${n}`))).toBe(true);
-      }));
-      expect(removed).toEqual(new Set(callers.flat().map(String)));
-      for (const call of calls) expect([new Set(call).size, call.length <= 25]).toEqual([call.length, true]);
-    }), { numRuns: 40 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(fc.nat(300), { maxLength: 120 }), { maxLength: 6 }),
+        fc.nat(3),
+        async (callers, every) => {
+          const left = new Set<string>();
+          const removed = new Set<string>();
+          const { table, calls } = tableOf((sks) => {
+            // Some are left over at their first time.
+            const over = sks.filter((sk) => every > 0 && Number(sk) % (every * 7) === 1 && !left.has(sk));
+            for (const sk of sks) (over.includes(sk) ? left : removed).add(sk);
+            return over;
+          });
+          await Promise.all(
+            callers.map(async (wanted) => {
+              await table.removeKeys(wanted.map(key));
+              expect(wanted.every((n) => removed.has(`${n}`))).toBe(true);
+            }),
+          );
+          expect(removed).toEqual(new Set(callers.flat().map(String)));
+          for (const call of calls) expect([new Set(call).size, call.length <= 25]).toEqual([call.length, true]);
+        },
+      ),
+      { numRuns: 40 },
+    );
   });
 
   test('makes full calls of what many callers want at the same time', async () => {

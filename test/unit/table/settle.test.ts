@@ -11,7 +11,10 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total
 describe('retries of a conflicting write', () => {
   test('go on for 3 s with growing pauses, then the answer is ABORTED', async () => {
     const time = virtualTime();
-    await expect(time.run(() => settle(conflict))).rejects.toMatchObject({ status: 'ABORTED', message: 'Other requests are changing the same thing. Send the request again.' });
+    await expect(time.run(() => settle(conflict))).rejects.toMatchObject({
+      status: 'ABORTED',
+      message: 'Other requests are changing the same thing. Send the request again.',
+    });
     expect(sum(time.sleeps)).toBe(3_000);
     const full = time.sleeps.slice(0, -1);
     expect(full.length).toBeGreaterThan(10);
@@ -40,14 +43,22 @@ describe('retries of a conflicting write', () => {
 
   test('do not happen after an error', async () => {
     const time = virtualTime();
-    await expect(time.run(() => settle(async () => { throw new Error('The table is away'); }))).rejects.toThrow('The table is away');
+    await expect(
+      time.run(() =>
+        settle(async () => {
+          throw new Error('The table is away');
+        }),
+      ),
+    ).rejects.toThrow('The table is away');
     expect(time.sleeps).toEqual([]);
   });
 
   test('in a request end early enough for ABORTED to be answered and not DEADLINE_EXCEEDED', async () => {
     const handler = testHandler({ run: () => settle(conflict) });
     const time = virtualTime();
-    const { statusCode, body } = await time.run(() => handler(eventOf('{"data":{}}'), { awsRequestId: 'aws', getRemainingTimeInMillis: () => 2_000 } as Context));
+    const { statusCode, body } = await time.run(() =>
+      handler(eventOf('{"data":{}}'), { awsRequestId: 'aws', getRemainingTimeInMillis: () => 2_000 } as Context),
+    );
     expect([statusCode, JSON.parse(body ?? '').error.status]).toEqual([409, 'ABORTED']);
     expect(sum(time.sleeps)).toBeLessThanOrEqual(500);
   });

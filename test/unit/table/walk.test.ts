@@ -1,13 +1,32 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { everyDocument, type Stretch, type StretchOptions, theseDocuments, walk, type Walked, type WalkedDocument, walkCursor } from '../../../lib/content/listDocuments.ts';
+import {
+  everyDocument,
+  type Stretch,
+  type StretchOptions,
+  theseDocuments,
+  walk,
+  type Walked,
+  type WalkedDocument,
+  walkCursor,
+} from '../../../lib/content/listDocuments.ts';
 
 type Records = Map<string, string[]>;
 
-const at = (documentId: string): WalkedDocument => ({ documentId, place: { tenant: 't', organization: 'o', document: `internal ${documentId}` } });
+const at = (documentId: string): WalkedDocument => ({
+  documentId,
+  place: { tenant: 't', organization: 'o', document: `internal ${documentId}` },
+});
 
 /** Reads records that are kept in memory; one stretch gives at most `most` of them, and those that are not wanted never. */
-function reader(records: Records, { most = Infinity, wanted = () => true, size = 1 }: { most?: number; wanted?: (record: string) => boolean; size?: number } = {}) {
+function reader(
+  records: Records,
+  {
+    most = Infinity,
+    wanted = () => true,
+    size = 1,
+  }: { most?: number; wanted?: (record: string) => boolean; size?: number } = {},
+) {
   const reads: string[] = [];
   const read = async ({ documentId }: WalkedDocument, { after, limit }: StretchOptions): Promise<Stretch<string>> => {
     reads.push(documentId);
@@ -15,13 +34,20 @@ function reader(records: Records, { most = Infinity, wanted = () => true, size =
     const looked = rest.slice(0, most);
     const found = looked.filter(wanted).slice(0, limit);
     const end = found.length === limit ? found.at(-1) : looked.at(-1);
-    return { records: found.map((record) => ({ key: record, value: `${documentId}/${record}`.padEnd(size) })), next: end === undefined || end === rest.at(-1) ? undefined : end, bytes: looked.length * size };
+    return {
+      records: found.map((record) => ({ key: record, value: `${documentId}/${record}`.padEnd(size) })),
+      next: end === undefined || end === rest.at(-1) ? undefined : end,
+      bytes: looked.length * size,
+    };
   };
   return { read, reads };
 }
 
 /** The pages of a listing; `between` runs after each. */
-async function pages(list: (from: Walked<string>['next']) => Promise<Walked<string>>, between: (page: number) => void = () => undefined): Promise<string[][]> {
+async function pages(
+  list: (from: Walked<string>['next']) => Promise<Walked<string>>,
+  between: (page: number) => void = () => undefined,
+): Promise<string[][]> {
   const found: string[][] = [];
   let next: Walked<string>['next'];
   do {
@@ -34,53 +60,90 @@ async function pages(list: (from: Walked<string>['next']) => Promise<Walked<stri
 }
 
 const name = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '#', '~', 'ä'), minLength: 1, maxLength: 3 });
-const someRecords = fc.dictionary(name, fc.uniqueArray(name, { maxLength: 12 }), { maxKeys: 12 }).map((object): Records => new Map(Object.entries(object)));
-const inOrder = (records: Records) => [...records].toSorted(([a], [b]) => (a < b ? -1 : 1)).flatMap(([documentId, keys]) => keys.toSorted().map((key) => `${documentId}/${key}`));
+const someRecords = fc
+  .dictionary(name, fc.uniqueArray(name, { maxLength: 12 }), { maxKeys: 12 })
+  .map((object): Records => new Map(Object.entries(object)));
+const inOrder = (records: Records) =>
+  [...records]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([documentId, keys]) => keys.toSorted().map((key) => `${documentId}/${key}`));
 
 describe('design 5: a listing over documents', () => {
   test('gives every record once and in order, in pages of the size asked for, the last one not empty', async () => {
-    await fc.assert(fc.asyncProperty(someRecords, fc.integer({ min: 1, max: 7 }), async (records, limit) => {
-      const documents = theseDocuments([...records.keys()].map(at));
-      const found = await pages((from) => walk({ documents, from, limit, read: reader(records).read }));
-      expect(found.flat()).toEqual(inOrder(records));
-      expect(found.slice(0, -1).every((page) => page.length === limit)).toBe(true);
-      if (found.length > 1) expect(found.at(-1)).not.toHaveLength(0);
-    }));
+    await fc.assert(
+      fc.asyncProperty(someRecords, fc.integer({ min: 1, max: 7 }), async (records, limit) => {
+        const documents = theseDocuments([...records.keys()].map(at));
+        const found = await pages((from) => walk({ documents, from, limit, read: reader(records).read }));
+        expect(found.flat()).toEqual(inOrder(records));
+        expect(found.slice(0, -1).every((page) => page.length === limit)).toBe(true);
+        if (found.length > 1) expect(found.at(-1)).not.toHaveLength(0);
+      }),
+    );
   });
 
   test('gives every wanted record once, however few of them one query gives', async () => {
-    await fc.assert(fc.asyncProperty(someRecords, fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 4 }), name, async (records, limit, most, unwanted) => {
-      const wanted = (record: string) => !record.startsWith(unwanted.slice(0, 1));
-      const documents = theseDocuments([...records.keys()].map(at));
-      const found = await pages((from) => walk({ documents, from, limit, read: reader(records, { most, wanted }).read }));
-      expect(found.flat()).toEqual(inOrder(new Map([...records].map(([documentId, keys]) => [documentId, keys.filter(wanted)]))));
-    }));
+    await fc.assert(
+      fc.asyncProperty(
+        someRecords,
+        fc.integer({ min: 1, max: 5 }),
+        fc.integer({ min: 1, max: 4 }),
+        name,
+        async (records, limit, most, unwanted) => {
+          const wanted = (record: string) => !record.startsWith(unwanted.slice(0, 1));
+          const documents = theseDocuments([...records.keys()].map(at));
+          const found = await pages((from) =>
+            walk({ documents, from, limit, read: reader(records, { most, wanted }).read }),
+          );
+          expect(found.flat()).toEqual(
+            inOrder(new Map([...records].map(([documentId, keys]) => [documentId, keys.filter(wanted)]))),
+          );
+        },
+      ),
+    );
   });
 
   test('gives every record that is there throughout exactly once, whatever is written between the pages', async () => {
-    await fc.assert(fc.asyncProperty(someRecords, someRecords, fc.integer({ min: 1, max: 5 }), async (records, others, limit) => {
-      const there = inOrder(records);
-      const living: Records = new Map([...records].map(([documentId, keys]) => [documentId, [...keys]]));
-      const source = { list: (from: string | undefined) => theseDocuments([...living.keys()].map(at)).list(from) };
-      const found = await pages((from) => walk({ documents: source, from, limit, read: reader(living).read }), (page) => {
-        if (page > 1) return;
-        for (const [documentId, keys] of others) living.set(documentId, [...new Set([...(living.get(documentId) ?? []), ...keys])]);
-      });
-      expect(new Set(found.flat()).size).toBe(found.flat().length);
-      expect(found.flat().filter((record) => there.includes(record))).toEqual(there);
-    }));
+    await fc.assert(
+      fc.asyncProperty(someRecords, someRecords, fc.integer({ min: 1, max: 5 }), async (records, others, limit) => {
+        const there = inOrder(records);
+        const living: Records = new Map([...records].map(([documentId, keys]) => [documentId, [...keys]]));
+        const source = { list: (from: string | undefined) => theseDocuments([...living.keys()].map(at)).list(from) };
+        const found = await pages(
+          (from) => walk({ documents: source, from, limit, read: reader(living).read }),
+          (page) => {
+            if (page > 1) return;
+            for (const [documentId, keys] of others)
+              living.set(documentId, [...new Set([...(living.get(documentId) ?? []), ...keys])]);
+          },
+        );
+        expect(new Set(found.flat()).size).toBe(found.flat().length);
+        expect(found.flat().filter((record) => there.includes(record))).toEqual(there);
+      }),
+    );
   });
 
   test('goes on behind a document that is gone when the next page is asked for', async () => {
-    const records: Records = new Map([['a', ['1', '2', '3']], ['b', ['4']]]);
-    const { values, next } = await walk({ documents: theseDocuments(['a', 'b'].map(at)), limit: 2, read: reader(records).read });
+    const records: Records = new Map([
+      ['a', ['1', '2', '3']],
+      ['b', ['4']],
+    ]);
+    const { values, next } = await walk({
+      documents: theseDocuments(['a', 'b'].map(at)),
+      limit: 2,
+      read: reader(records).read,
+    });
     expect(values).toEqual(['a/1', 'a/2']);
-    expect(await walk({ documents: theseDocuments([at('b')]), from: next, limit: 2, read: reader(records).read })).toEqual({ values: ['b/4'], next: undefined });
+    expect(
+      await walk({ documents: theseDocuments([at('b')]), from: next, limit: 2, read: reader(records).read }),
+    ).toEqual({ values: ['b/4'], next: undefined });
   });
 
   test('ends a page at about 4 MB, and gives a record that is larger by itself', async () => {
     const records: Records = new Map([['a', ['1', '2', '3', '4', '5']]]);
-    const sized = (size: number) => pages((from) => walk({ documents: theseDocuments([at('a')]), from, limit: 10, read: reader(records, { size }).read }));
+    const sized = (size: number) =>
+      pages((from) =>
+        walk({ documents: theseDocuments([at('a')]), from, limit: 10, read: reader(records, { size }).read }),
+      );
     expect((await sized(1_500_000)).map((page) => page.length)).toEqual([2, 2, 1]);
     expect((await sized(4_500_000)).map((page) => page.length)).toEqual([1, 1, 1, 1, 1]);
   });
@@ -96,7 +159,9 @@ describe('design 5: a listing over documents', () => {
   test('ends a page after 500 documents, and reads few of them for nothing when the first are full', async () => {
     const ids = Array.from({ length: 1_200 }, (_, i) => String(i).padStart(4, '0'));
     const empty = reader(new Map([['1199', ['x']]]));
-    const found = await pages((from) => walk({ documents: theseDocuments(ids.map(at)), from, limit: 10, read: empty.read }));
+    const found = await pages((from) =>
+      walk({ documents: theseDocuments(ids.map(at)), from, limit: 10, read: empty.read }),
+    );
     expect(found).toEqual([[], [], ['1199/x']]);
     expect(empty.reads).toHaveLength(1_200);
     const full = reader(new Map(ids.map((id) => [id, ['x', 'y', 'z']])));
@@ -111,31 +176,49 @@ describe('the documents of an organization', () => {
   /** A reader of documents that lists some of them at a time; those whose folder is gone are not placed. */
   function documents(ids: readonly string[], atOnce: number, gone: ReadonlySet<string>) {
     const all = ids.toSorted().map((documentId) => ({ documentId, internalId: `internal ${documentId}` }));
-    const placed = async (_place: unknown, some: readonly (typeof all[number] | undefined)[]) => some.map((one) => (one && gone.has(one.documentId) ? undefined : one));
+    const placed = async (_place: unknown, some: readonly ((typeof all)[number] | undefined)[]) =>
+      some.map((one) => (one && gone.has(one.documentId) ? undefined : one));
     return {
-      named: async (_place: unknown, named: readonly string[]) => named.map((id) => all.find(({ documentId }) => documentId === id)),
+      named: async (_place: unknown, named: readonly string[]) =>
+        named.map((id) => all.find(({ documentId }) => documentId === id)),
       placed,
       async list(_place: unknown, { after }: { after?: string | undefined }) {
         const rest = all.filter(({ documentId }) => after === undefined || documentId > after);
         const page = rest.slice(0, atOnce);
-        return { values: (await placed(undefined, page)).filter((one) => one !== undefined), next: rest.length > atOnce ? page.at(-1)?.documentId : undefined };
+        return {
+          values: (await placed(undefined, page)).filter((one) => one !== undefined),
+          next: rest.length > atOnce ? page.at(-1)?.documentId : undefined,
+        };
       },
     } as unknown as Parameters<typeof everyDocument>[0];
   }
 
   test('are all walked, without those whose folder is gone, however many of these lie in a row', async () => {
-    const ids = fc.uniqueArray(fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 4 }), { maxLength: 20 });
-    await fc.assert(fc.asyncProperty(ids, fc.func(fc.boolean()), fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 3 }), async (all, isGone, atOnce, limit) => {
-      const gone = new Set(all.filter((id) => isGone(id)));
-      const records: Records = new Map(all.map((id) => [id, ['1', '2']]));
-      const source = everyDocument(documents(all, atOnce, gone), place);
-      const found = await pages((from) => walk({ documents: source, from, limit, read: reader(records).read }));
-      expect(found.flat()).toEqual(inOrder(new Map([...records].filter(([id]) => !gone.has(id)))));
-    }));
+    const ids = fc.uniqueArray(fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 4 }), {
+      maxLength: 20,
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        ids,
+        fc.func(fc.boolean()),
+        fc.integer({ min: 1, max: 4 }),
+        fc.integer({ min: 1, max: 3 }),
+        async (all, isGone, atOnce, limit) => {
+          const gone = new Set(all.filter((id) => isGone(id)));
+          const records: Records = new Map(all.map((id) => [id, ['1', '2']]));
+          const source = everyDocument(documents(all, atOnce, gone), place);
+          const found = await pages((from) => walk({ documents: source, from, limit, read: reader(records).read }));
+          expect(found.flat()).toEqual(inOrder(new Map([...records].filter(([id]) => !gone.has(id)))));
+        },
+      ),
+    );
   });
 
   test('are read under their internal ids', async () => {
     const source = everyDocument(documents(['a'], 10, new Set()), place);
-    expect(await source.list(undefined)).toEqual({ documents: [{ documentId: 'a', place: { ...place, document: 'internal a' } }], more: false });
+    expect(await source.list(undefined)).toEqual({
+      documents: [{ documentId: 'a', place: { ...place, document: 'internal a' } }],
+      more: false,
+    });
   });
 });

@@ -1,9 +1,29 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { claimed, type Delivery, ended, isClaimed, isPending, newDelivery, nextAttemptOf, type Pending, postponed, recovered, resent, swept } from '../../../lib/webhooks/rules/delivery.ts';
+import {
+  claimed,
+  type Delivery,
+  ended,
+  isClaimed,
+  isPending,
+  newDelivery,
+  nextAttemptOf,
+  type Pending,
+  postponed,
+  recovered,
+  resent,
+  swept,
+} from '../../../lib/webhooks/rules/delivery.ts';
 import { matches, matchingBasicTargets } from '../../../lib/webhooks/rules/matching.ts';
 import { afterResult, type AttemptResult } from '../../../lib/webhooks/rules/outcome.ts';
-import { lifetime, marginOf, nextAttempt, parseSchedule, plan, type Timing } from '../../../lib/webhooks/rules/schedule.ts';
+import {
+  lifetime,
+  marginOf,
+  nextAttempt,
+  parseSchedule,
+  plan,
+  type Timing,
+} from '../../../lib/webhooks/rules/schedule.ts';
 import { eventTypes } from '../../../lib/events/rules/catalogue.ts';
 import { initialBasicConfig } from '../../../lib/webhooks/rules/basic.ts';
 
@@ -14,23 +34,40 @@ const NOW = Date.UTC(2026, 10, 20);
 const timing: Timing = { schedule: parseSchedule('0,5,300,1800,7200,18000,36000,36000'), marginMs: 5 * MINUTE };
 const failed: AttemptResult = { outcome: 'failed' };
 
-const fresh = (now = NOW) => newDelivery({ eventId: 'msg_1', endpointId: 'ep_1', event: 'comment.add', createdAt: now, shard: 3 }, now, timing);
+const fresh = (now = NOW) =>
+  newDelivery({ eventId: 'msg_1', endpointId: 'ep_1', event: 'comment.add', createdAt: now, shard: 3 }, now, timing);
 
 /** Runs through the schedule as a worker does: each attempt at its time, ending a little later. Gives when each was made. */
-function attemptsOf(start: Pending, result: (attempt: number) => AttemptResult, random: (attempt: number) => number, lastsMs = 300): { times: number[]; end: Delivery } {
+function attemptsOf(
+  start: Pending,
+  result: (attempt: number) => AttemptResult,
+  random: (attempt: number) => number,
+  lastsMs = 300,
+): { times: number[]; end: Delivery } {
   const times: number[] = [];
   let delivery: Delivery = start;
   while (isPending(delivery)) {
     times.push(delivery.nextAt);
     const attempt = nextAttemptOf(delivery);
-    delivery = afterResult(claimed(delivery, 'c', delivery.nextAt), result(attempt), delivery.nextAt + lastsMs, random(attempt), timing);
+    delivery = afterResult(
+      claimed(delivery, 'c', delivery.nextAt),
+      result(attempt),
+      delivery.nextAt + lastsMs,
+      random(attempt),
+      timing,
+    );
   }
   return { times, end: delivery };
 }
 
 describe('the schedule of attempts', () => {
   test('facts B8: at once, then 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h after the end of the failure before: 27.6 hours', () => {
-    const { times, end } = attemptsOf(fresh(), () => failed, () => 0.5, 0);
+    const { times, end } = attemptsOf(
+      fresh(),
+      () => failed,
+      () => 0.5,
+      0,
+    );
     expect(times.map((at) => (at - NOW) / SECOND)).toEqual([0, 5, 305, 2_105, 9_305, 27_305, 63_305, 99_305]);
     expect((times.at(-1)! - NOW) / HOUR).toBeCloseTo(27.6, 1);
     expect(end).toMatchObject({ status: 'EXHAUSTED', attempts: 8 });
@@ -38,60 +75,102 @@ describe('the schedule of attempts', () => {
   });
 
   test('facts B8: each pause counts from the end of the attempt, which can take 15 s', () => {
-    const { times } = attemptsOf(fresh(), () => failed, () => 0.5, 15 * SECOND);
+    const { times } = attemptsOf(
+      fresh(),
+      () => failed,
+      () => 0.5,
+      15 * SECOND,
+    );
     expect(times.slice(0, 3).map((at) => (at - NOW) / SECOND)).toEqual([0, 20, 335]);
   });
 
   test('deliveries 2.6: jitter is ±20 % from the third attempt on, none before', () => {
-    fc.assert(fc.property(fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { minLength: 8, maxLength: 8 }), (chances) => {
-      const { times } = attemptsOf(fresh(), () => failed, (attempt) => chances[attempt - 1]!, 0);
-      const pauses = times.slice(1).map((at, index) => at - times[index]!);
-      expect(pauses[0]).toBe(5 * SECOND);
-      for (const [index, pause] of pauses.slice(1, -1).entries()) {
-        const step = timing.schedule[index + 2]!;
-        expect(pause).toBeGreaterThanOrEqual(step * 0.8 - 1);
-        expect(pause).toBeLessThanOrEqual(step * 1.2 + 1);
-      }
-    }));
-    const spread = new Set([0, 0.25, 0.5, 0.99].map((random) => nextAttempt({ made: 2, now: NOW, deadline: NOW + 30 * HOUR, random }, timing.schedule)));
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { minLength: 8, maxLength: 8 }),
+        (chances) => {
+          const { times } = attemptsOf(
+            fresh(),
+            () => failed,
+            (attempt) => chances[attempt - 1]!,
+            0,
+          );
+          const pauses = times.slice(1).map((at, index) => at - times[index]!);
+          expect(pauses[0]).toBe(5 * SECOND);
+          for (const [index, pause] of pauses.slice(1, -1).entries()) {
+            const step = timing.schedule[index + 2]!;
+            expect(pause).toBeGreaterThanOrEqual(step * 0.8 - 1);
+            expect(pause).toBeLessThanOrEqual(step * 1.2 + 1);
+          }
+        },
+      ),
+    );
+    const spread = new Set(
+      [0, 0.25, 0.5, 0.99].map((random) =>
+        nextAttempt({ made: 2, now: NOW, deadline: NOW + 30 * HOUR, random }, timing.schedule),
+      ),
+    );
     expect([...spread].map((at) => (at! - NOW) / SECOND)).toEqual([240, 270, 300, expect.closeTo(358.8, 1)]);
   });
 
   test('facts B8: whatever the chances, all 8 attempts are made before the deadline of 30 hours', () => {
-    fc.assert(fc.property(fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 8, maxLength: 8 }), fc.integer({ min: 0, max: 15 * SECOND }), (chances, lasts) => {
-      const { times, end } = attemptsOf(fresh(), () => failed, (attempt) => chances[attempt - 1]!, lasts);
-      expect(times).toHaveLength(8);
-      expect(times.at(-1)!).toBeLessThanOrEqual(NOW + 29.5 * HOUR);
-      expect(end.status).toBe('EXHAUSTED');
-    }));
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 8, maxLength: 8 }),
+        fc.integer({ min: 0, max: 15 * SECOND }),
+        (chances, lasts) => {
+          const { times, end } = attemptsOf(
+            fresh(),
+            () => failed,
+            (attempt) => chances[attempt - 1]!,
+            lasts,
+          );
+          expect(times).toHaveLength(8);
+          expect(times.at(-1)!).toBeLessThanOrEqual(NOW + 29.5 * HOUR);
+          expect(end.status).toBe('EXHAUSTED');
+        },
+      ),
+    );
   });
 
   test('deliveries 2.5: Retry-After makes a pause up to twice as long, and never shorter', () => {
-    const after = (retryAfterSeconds: number | undefined) => (nextAttempt({ made: 3, now: NOW, deadline: NOW + 30 * HOUR, random: 0.5, retryAfterSeconds }, timing.schedule)! - NOW) / SECOND;
+    const after = (retryAfterSeconds: number | undefined) =>
+      (nextAttempt({ made: 3, now: NOW, deadline: NOW + 30 * HOUR, random: 0.5, retryAfterSeconds }, timing.schedule)! -
+        NOW) /
+      SECOND;
     expect([undefined, 1, 1_800, 2_500, 3_600, 86_400].map(after)).toEqual([1_800, 1_800, 1_800, 2_500, 3_600, 3_600]);
   });
 
   test('deliveries 2.5: receivers that ask to wait get fewer attempts at worst, never one behind the deadline', () => {
-    const { times, end } = attemptsOf(fresh(), () => ({ outcome: 'failed', retryAfterSeconds: 86_400 }), () => 1);
+    const { times, end } = attemptsOf(
+      fresh(),
+      () => ({ outcome: 'failed', retryAfterSeconds: 86_400 }),
+      () => 1,
+    );
     expect(times.at(-1)!).toBeLessThanOrEqual(NOW + 29.5 * HOUR);
     expect(times.length).toBeLessThan(8);
     expect(end.status).toBe('EXHAUSTED');
   });
 
   test('a clock that jumps back or ahead between attempts never loses a delivery nor adds an attempt', () => {
-    fc.assert(fc.property(fc.array(fc.integer({ min: -48 * HOUR, max: 48 * HOUR }), { minLength: 8, maxLength: 8 }), (jumps) => {
-      let delivery: Delivery = fresh();
-      for (let made = 0; isPending(delivery); made++) {
-        expect(made).toBeLessThan(8);
-        const now = delivery.nextAt + jumps[made]!;
-        delivery = afterResult(claimed(delivery, 'c', now), failed, now, 0.5, timing);
-        if (isPending(delivery)) {
-          expect(Number.isFinite(delivery.dueAt)).toBe(true);
-          expect(delivery.nextAt).toBeLessThanOrEqual(delivery.deadline);
-        }
-      }
-      expect(delivery.status).toBe('EXHAUSTED');
-    }));
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: -48 * HOUR, max: 48 * HOUR }), { minLength: 8, maxLength: 8 }),
+        (jumps) => {
+          let delivery: Delivery = fresh();
+          for (let made = 0; isPending(delivery); made++) {
+            expect(made).toBeLessThan(8);
+            const now = delivery.nextAt + jumps[made]!;
+            delivery = afterResult(claimed(delivery, 'c', now), failed, now, 0.5, timing);
+            if (isPending(delivery)) {
+              expect(Number.isFinite(delivery.dueAt)).toBe(true);
+              expect(delivery.nextAt).toBeLessThanOrEqual(delivery.deadline);
+            }
+          }
+          expect(delivery.status).toBe('EXHAUSTED');
+        },
+      ),
+    );
   });
 
   test('a schedule of one attempt ends with it', () => {
@@ -110,11 +189,16 @@ describe('how an attempt is brought about', () => {
     expect(plan(NOW + 5_200, NOW, timing.marginMs)).toEqual({ delaySeconds: 6, dueAt: NOW + 5_200 + 5 * MINUTE });
     expect(plan(NOW - MINUTE, NOW, timing.marginMs)).toEqual({ delaySeconds: 0, dueAt: NOW + 5 * MINUTE });
     expect(plan(NOW + 900 * SECOND, NOW, timing.marginMs)).toMatchObject({ delaySeconds: 900 });
-    expect(plan(NOW + 901 * SECOND, NOW, timing.marginMs)).toEqual({ delaySeconds: undefined, dueAt: NOW + 901 * SECOND - 90 * SECOND });
+    expect(plan(NOW + 901 * SECOND, NOW, timing.marginMs)).toEqual({
+      delaySeconds: undefined,
+      dueAt: NOW + 901 * SECOND - 90 * SECOND,
+    });
   });
 
   test('deliveries 2.6 (b): the margin doubles each time that a message seems lost: 5, 10, 20 minutes', () => {
-    expect([0, 1, 2, 3, 6, 50].map((sweeps) => marginOf(sweeps, timing.marginMs) / MINUTE)).toEqual([5, 10, 20, 40, 320, 320]);
+    expect([0, 1, 2, 3, 6, 50].map((sweeps) => marginOf(sweeps, timing.marginMs) / MINUTE)).toEqual([
+      5, 10, 20, 40, 320, 320,
+    ]);
     const first = swept(fresh(), NOW + 5 * MINUTE, timing);
     expect(first).toMatchObject({ sweeps: 1, dueAt: NOW + 15 * MINUTE, nextAt: NOW });
     expect(swept(first, NOW + 15 * MINUTE, timing)).toMatchObject({ sweeps: 2, dueAt: NOW + 35 * MINUTE });
@@ -141,14 +225,28 @@ describe('how an attempt is brought about', () => {
 });
 
 describe('what an attempt makes of a delivery', () => {
-  test('2xx ends it; any failure counts and leaves it pending, in nobody\'s hands', () => {
+  test("2xx ends it; any failure counts and leaves it pending, in nobody's hands", () => {
     const mine = claimed(fresh(), 'c', NOW);
     expect(afterResult(mine, { outcome: 'delivered' }, NOW, 0.5, timing)).toEqual({
-      eventId: 'msg_1', endpointId: 'ep_1', event: 'comment.add', status: 'DELIVERED', attempts: 1, uncounted: 0, sweeps: 0, deadline: NOW + 30 * HOUR, createdAt: NOW, shard: 3,
+      eventId: 'msg_1',
+      endpointId: 'ep_1',
+      event: 'comment.add',
+      status: 'DELIVERED',
+      attempts: 1,
+      uncounted: 0,
+      sweeps: 0,
+      deadline: NOW + 30 * HOUR,
+      createdAt: NOW,
+      shard: 3,
     });
     for (const outcome of ['failed', 'timeout', 'refused'] as const) {
       const after = afterResult(mine, { outcome }, NOW, 0.5, timing);
-      expect(after).toMatchObject({ status: 'PENDING', attempts: 1, nextAt: NOW + 5 * SECOND, dueAt: NOW + 5 * SECOND + 5 * MINUTE });
+      expect(after).toMatchObject({
+        status: 'PENDING',
+        attempts: 1,
+        nextAt: NOW + 5 * SECOND,
+        dueAt: NOW + 5 * SECOND + 5 * MINUTE,
+      });
       expect(after).not.toHaveProperty('claim');
       expect(after).not.toHaveProperty('leaseUntil');
     }
@@ -156,18 +254,36 @@ describe('what an attempt makes of a delivery', () => {
 
   test('deliveries 2.8: an attempt by hand is made whatever the state, and when it fails all is as before', () => {
     const delivered = afterResult(fresh(), { outcome: 'delivered' }, NOW, 0.5, timing);
-    const exhausted = attemptsOf(fresh(), () => failed, () => 0.5).end;
+    const exhausted = attemptsOf(
+      fresh(),
+      () => failed,
+      () => 0.5,
+    ).end;
     const cancelled = ended(fresh(), 'CANCELLED');
     for (const state of [delivered, exhausted, cancelled]) {
       const again = resent(state, NOW + HOUR, timing);
       expect(again).toMatchObject({ status: 'PENDING', nextAt: NOW + HOUR });
-      expect(afterResult(again, failed, NOW + HOUR, 0.5, timing)).toEqual({ ...state, attempts: state.attempts + 1, uncounted: state.uncounted + 1, deadline: again.deadline });
-      expect(afterResult(again, { outcome: 'delivered' }, NOW + HOUR, 0.5, timing)).toMatchObject({ status: 'DELIVERED', attempts: state.attempts + 1 });
+      expect(afterResult(again, failed, NOW + HOUR, 0.5, timing)).toEqual({
+        ...state,
+        attempts: state.attempts + 1,
+        uncounted: state.uncounted + 1,
+        deadline: again.deadline,
+      });
+      expect(afterResult(again, { outcome: 'delivered' }, NOW + HOUR, 0.5, timing)).toMatchObject({
+        status: 'DELIVERED',
+        attempts: state.attempts + 1,
+      });
     }
   });
 
   test('deliveries 2.8: an attempt by hand of a pending delivery leaves its schedule as it is', () => {
-    const waiting = afterResult(afterResult(fresh(), failed, NOW, 0.5, timing) as Pending, failed, NOW, 0.5, timing) as Pending;
+    const waiting = afterResult(
+      afterResult(fresh(), failed, NOW, 0.5, timing) as Pending,
+      failed,
+      NOW,
+      0.5,
+      timing,
+    ) as Pending;
     const again = resent(waiting, NOW + MINUTE, timing);
     expect(again).toMatchObject({ nextAt: NOW + MINUTE, attempts: 2 });
     // Twice is once.
@@ -175,14 +291,27 @@ describe('what an attempt makes of a delivery', () => {
     const after = afterResult(again, failed, NOW + MINUTE, 0.5, timing) as Pending;
     expect(after).toMatchObject({ status: 'PENDING', attempts: 3, nextAt: waiting.nextAt });
     // The step that follows is the one that would have followed: the fourth attempt of the schedule is its fifth in all.
-    expect(afterResult(after, failed, NOW + 5 * MINUTE, 0.5, timing)).toMatchObject({ attempts: 4, nextAt: NOW + 5 * MINUTE + 30 * MINUTE });
+    expect(afterResult(after, failed, NOW + 5 * MINUTE, 0.5, timing)).toMatchObject({
+      attempts: 4,
+      nextAt: NOW + 5 * MINUTE + 30 * MINUTE,
+    });
   });
 
   test('what is recovered goes through the whole schedule again, and its attempts are numbered on', () => {
-    const exhausted = attemptsOf(fresh(), () => failed, () => 0.5).end;
+    const exhausted = attemptsOf(
+      fresh(),
+      () => failed,
+      () => 0.5,
+    ).end;
     const again = recovered(exhausted, NOW + 48 * HOUR, timing);
     expect(nextAttemptOf(again)).toBe(9);
-    expect(attemptsOf(again, () => failed, () => 0.5).end).toMatchObject({ status: 'EXHAUSTED', attempts: 16 });
+    expect(
+      attemptsOf(
+        again,
+        () => failed,
+        () => 0.5,
+      ).end,
+    ).toMatchObject({ status: 'EXHAUSTED', attempts: 16 });
   });
 });
 
@@ -198,22 +327,33 @@ describe('who gets an event', () => {
   });
 
   test('spec 6 rule 3: filterTypes names the types', () => {
-    expect(matches({ event: 'comment.add' }, { ...endpoint, filterTypes: ['comment.update', 'comment.add'] })).toBe(true);
-    expect(matches({ event: 'comment.delete' }, { ...endpoint, filterTypes: ['comment.update', 'comment.add'] })).toBe(false);
+    expect(matches({ event: 'comment.add' }, { ...endpoint, filterTypes: ['comment.update', 'comment.add'] })).toBe(
+      true,
+    );
+    expect(matches({ event: 'comment.delete' }, { ...endpoint, filterTypes: ['comment.update', 'comment.add'] })).toBe(
+      false,
+    );
   });
 
   test('deliveries 2.4: channels match by overlap; an endpoint with channels does not get what has none', () => {
     const listening = { ...endpoint, channels: ['a', 'b'] };
-    expect([['b', 'c'], ['c'], [], undefined].map((channels) => matches({ event: 'comment.add', channels }, listening))).toEqual([true, false, false, false]);
+    expect(
+      [['b', 'c'], ['c'], [], undefined].map((channels) => matches({ event: 'comment.add', channels }, listening)),
+    ).toEqual([true, false, false, false]);
   });
 
   test('spec 4.7, 6 rule 2: basic webhooks get the types whose trigger is true, at the URLs that are set, while the service is on', () => {
-    const config = (useWebhookService: boolean, urls: object, triggers: Record<string, boolean>) => ({ useWebhookService, webhookServiceConfig: { ...initialBasicConfig.webhookServiceConfig, ...urls, triggers } });
+    const config = (useWebhookService: boolean, urls: object, triggers: Record<string, boolean>) => ({
+      useWebhookService,
+      webhookServiceConfig: { ...initialBasicConfig.webhookServiceConfig, ...urls, triggers },
+    });
     const both = { rawNotificationUrl: 'https://a.test', processedNotificationUrl: 'https://b.test' };
     const on = { 'comment.add': true, 'comment.update': false };
     const event = { event: 'comment.add' };
     expect(matchingBasicTargets(event, config(true, both, on))).toEqual(['ep_basic_raw', 'ep_basic_processed']);
-    expect(matchingBasicTargets(event, config(true, { processedNotificationUrl: 'https://b.test' }, on))).toEqual(['ep_basic_processed']);
+    expect(matchingBasicTargets(event, config(true, { processedNotificationUrl: 'https://b.test' }, on))).toEqual([
+      'ep_basic_processed',
+    ]);
     expect(matchingBasicTargets({ event: 'comment.update' }, config(true, both, on))).toEqual([]);
     expect(matchingBasicTargets({ event: 'constructor' }, config(true, both, on))).toEqual([]);
     expect(matchingBasicTargets(event, config(false, both, on))).toEqual([]);

@@ -1,7 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Failing, isGivenUp, stillFailing, warningDue } from '../../../lib/webhooks/rules/autoDisable.ts';
-import { type Breaker, closedBreaker, gateOf, pausesFor, probing, resumeAt, weightOf } from '../../../lib/webhooks/rules/breaker.ts';
+import {
+  type Breaker,
+  closedBreaker,
+  gateOf,
+  pausesFor,
+  probing,
+  resumeAt,
+  weightOf,
+} from '../../../lib/webhooks/rules/breaker.ts';
 import { afterAttempt, type EndpointHealth, healthAt } from '../../../lib/webhooks/rules/health.ts';
 import { interval, TOLERANCE, turnOf } from '../../../lib/webhooks/rules/limiter.ts';
 import { parseSchedule, plan } from '../../../lib/webhooks/rules/schedule.ts';
@@ -24,8 +32,10 @@ function chances(seed: number): () => number {
 }
 
 const well: EndpointHealth = healthAt(undefined, 1);
-const attempted = (health: EndpointHealth, delivered: boolean, now: number, { probe = false, random = 0.5 } = {}) => afterAttempt(health, { delivered, probe, random, now }, pauses);
-const run = (results: string, health = well, from = NOW, every = SECOND) => [...results].reduce((known, result, index) => attempted(known, result === 's', from + index * every), health);
+const attempted = (health: EndpointHealth, delivered: boolean, now: number, { probe = false, random = 0.5 } = {}) =>
+  afterAttempt(health, { delivered, probe, random, now }, pauses);
+const run = (results: string, health = well, from = NOW, every = SECOND) =>
+  [...results].reduce((known, result, index) => attempted(known, result === 's', from + index * every), health);
 
 describe('the breaker', () => {
   test('deliveries 2.7: 10 failures in a row open it for 30 s; 9 do not', () => {
@@ -43,12 +53,16 @@ describe('the breaker', () => {
   });
 
   test('a failure now and then never opens it', () => {
-    fc.assert(fc.property(fc.integer(), (seed) => {
-      const random = chances(seed);
-      let health = well;
-      for (let i = 0; i < 2_000 && !health.breaker.open; i++) health = attempted(health, random() > 0.1, NOW + i * SECOND, { random: random() });
-      expect(health.breaker.open).toBeUndefined();
-    }), { numRuns: 20 });
+    fc.assert(
+      fc.property(fc.integer(), (seed) => {
+        const random = chances(seed);
+        let health = well;
+        for (let i = 0; i < 2_000 && !health.breaker.open; i++)
+          health = attempted(health, random() > 0.1, NOW + i * SECOND, { random: random() });
+        expect(health.breaker.open).toBeUndefined();
+      }),
+      { numRuns: 20 },
+    );
   });
 
   test('deliveries 2.7: each failed probe doubles the pause, up to 15 minutes; a successful one closes it', () => {
@@ -125,21 +139,29 @@ describe('what is known of an endpoint', () => {
   });
 
   test('a sample stands for all: the window counts about as many as there were', () => {
-    fc.assert(fc.property(fc.integer(), (seed) => {
-      const random = chances(seed);
-      let breaker: Breaker = { inARow: 0, window: { since: NOW, attempts: 0, failures: 0 } };
-      for (let i = 0; i < 20_000; i++) {
-        const weight = weightOf(breaker, NOW + 1, random());
-        breaker = { inARow: 0, window: { since: NOW, attempts: breaker.window!.attempts + weight, failures: 0 } };
-      }
-      expect(breaker.window!.attempts).toBeGreaterThan(12_000);
-      expect(breaker.window!.attempts).toBeLessThan(28_000);
-    }), { numRuns: 20 });
+    fc.assert(
+      fc.property(fc.integer(), (seed) => {
+        const random = chances(seed);
+        let breaker: Breaker = { inARow: 0, window: { since: NOW, attempts: 0, failures: 0 } };
+        for (let i = 0; i < 20_000; i++) {
+          const weight = weightOf(breaker, NOW + 1, random());
+          breaker = { inARow: 0, window: { since: NOW, attempts: breaker.window!.attempts + weight, failures: 0 } };
+        }
+        expect(breaker.window!.attempts).toBeGreaterThan(12_000);
+        expect(breaker.window!.attempts).toBeLessThan(28_000);
+      }),
+      { numRuns: 20 },
+    );
   });
 
   test('deliveries 2.9: a success after a long time of failures is written down for certain', () => {
     const failing: Failing = { since: NOW, last: NOW, days: 1, warned: 0 };
-    const busy: EndpointHealth = { about: 1, breaker: { inARow: 3, window: { since: NOW + DAY, attempts: 50_000, failures: 10 } }, failing, writtenAt: NOW };
+    const busy: EndpointHealth = {
+      about: 1,
+      breaker: { inARow: 3, window: { since: NOW + DAY, attempts: 50_000, failures: 10 } },
+      failing,
+      writtenAt: NOW,
+    };
     expect(attempted(busy, true, NOW + DAY + MINUTE, { random: 0.999 }).failing).toBeUndefined();
     expect(attempted(busy, false, NOW + DAY + MINUTE, { random: 0.999 })).toBe(busy);
   });
@@ -173,19 +195,22 @@ describe('disabling an endpoint', () => {
   });
 
   test('deliveries 2.15 point 9: sporadic failures never disable it', () => {
-    fc.assert(fc.property(fc.integer(), fc.integer({ min: 1, max: 100 }), (seed, hours) => {
-      const random = chances(seed);
-      let health = well;
-      let givenUp = false;
-      // Failures of all kinds for 30 days, with a success at least every four days.
-      for (let at = NOW, succeeded = NOW; at < NOW + 30 * DAY; at += random() * hours * HOUR * 0.1) {
-        const delivered = at - succeeded > 4 * DAY * random();
-        if (delivered) succeeded = at;
-        health = attempted(health, delivered, at, { random: random() });
-        givenUp ||= health.failing !== undefined && isGivenUp(health.failing, at);
-      }
-      expect(givenUp).toBe(false);
-    }), { numRuns: 30 });
+    fc.assert(
+      fc.property(fc.integer(), fc.integer({ min: 1, max: 100 }), (seed, hours) => {
+        const random = chances(seed);
+        let health = well;
+        let givenUp = false;
+        // Failures of all kinds for 30 days, with a success at least every four days.
+        for (let at = NOW, succeeded = NOW; at < NOW + 30 * DAY; at += random() * hours * HOUR * 0.1) {
+          const delivered = at - succeeded > 4 * DAY * random();
+          if (delivered) succeeded = at;
+          health = attempted(health, delivered, at, { random: random() });
+          givenUp ||= health.failing !== undefined && isGivenUp(health.failing, at);
+        }
+        expect(givenUp).toBe(false);
+      }),
+      { numRuns: 30 },
+    );
   });
 
   test('deliveries 2.9: warnings come at day 1 and day 3, each once, before it is disabled', () => {
@@ -197,7 +222,11 @@ describe('disabling an endpoint', () => {
       if (warning) failing = { ...failing, warned: warning };
       if (warning || isGivenUp(failing, at)) given.push([(at - NOW) / DAY, warning ? `day ${warning}` : 'disabled']);
     }
-    expect(given).toEqual([[1, 'day 1'], [3, 'day 3'], [5, 'disabled']]);
+    expect(given).toEqual([
+      [1, 'day 1'],
+      [3, 'day 3'],
+      [5, 'disabled'],
+    ]);
   });
 
   test('who was not seen for days gets the latest warning only', () => {
@@ -218,14 +247,21 @@ describe('the rate limit', () => {
   }
 
   /** Sends so many deliveries that come at once, and gives the times of all sends, and how often one was put off. */
-  function simulate(rateLimit: number, deliveries: number, random: () => number): { sends: number[]; deferrals: number } {
+  function simulate(
+    rateLimit: number,
+    deliveries: number,
+    random: () => number,
+  ): { sends: number[]; deferrals: number } {
     const reserve = slots();
     interface Coming {
       readonly at: number;
       readonly slot: number | undefined;
     }
     // The latest first.
-    const coming: Coming[] = Array.from({ length: deliveries }, () => ({ at: NOW + random() * 500, slot: undefined })).sort((a, b) => b.at - a.at);
+    const coming: Coming[] = Array.from({ length: deliveries }, () => ({
+      at: NOW + random() * 500,
+      slot: undefined,
+    })).sort((a, b) => b.at - a.at);
     const add = (one: Coming) => {
       let [low, high] = [0, coming.length];
       while (low < high) {
@@ -266,13 +302,16 @@ describe('the rate limit', () => {
     return most;
   };
 
-  test.each([10, 50, 200])('design 13: at %d per second, a minute of backlog never exceeds 1.1 times the limit in any second, and uses 0.9 of it', (rateLimit) => {
-    const { sends, deferrals } = simulate(rateLimit, rateLimit * 60, chances(rateLimit));
-    expect(sends).toHaveLength(rateLimit * 60);
-    expect(peak(sends)).toBeLessThanOrEqual(rateLimit * 1.1);
-    expect(sends.length / ((sends.at(-1)! - sends[0]!) / SECOND)).toBeGreaterThan(0.9 * rateLimit);
-    expect(deferrals).toBeGreaterThan(0);
-  });
+  test.each([10, 50, 200])(
+    'design 13: at %d per second, a minute of backlog never exceeds 1.1 times the limit in any second, and uses 0.9 of it',
+    (rateLimit) => {
+      const { sends, deferrals } = simulate(rateLimit, rateLimit * 60, chances(rateLimit));
+      expect(sends).toHaveLength(rateLimit * 60);
+      expect(peak(sends)).toBeLessThanOrEqual(rateLimit * 1.1);
+      expect(sends.length / ((sends.at(-1)! - sends[0]!) / SECOND)).toBeGreaterThan(0.9 * rateLimit);
+      expect(deferrals).toBeGreaterThan(0);
+    },
+  );
 
   test('a slot that is over is not used: what comes late together would exceed the limit', () => {
     expect(turnOf(NOW - TOLERANCE - 1, NOW)).toBeUndefined();

@@ -20,7 +20,9 @@ describe('deliveries 2.10: a public key', () => {
     const key = parsePublicKey(text);
     const secret = Buffer.from('a symmetric key of 32 bytes, say');
     const padding = { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' };
-    expect(privateDecrypt({ key: privateKey, ...padding }, publicEncrypt({ key: key!, ...padding }, secret))).toEqual(secret);
+    expect(privateDecrypt({ key: privateKey, ...padding }, publicEncrypt({ key: key!, ...padding }, secret))).toEqual(
+      secret,
+    );
   });
 
   test.each([3_072, 4_096])('may have %i bits', (bits) => {
@@ -62,7 +64,10 @@ describe('what is no public key that could be used', () => {
     ['a PEM block of another kind', spki.replaceAll('PUBLIC KEY', 'CERTIFICATE')],
     ['a key that hides nothing: exponent 1', pkcs1Of(modulus, [1])],
     ['an even exponent', pkcs1Of(modulus, [1, 0, 0])],
-    ['an exponent that OpenSSL does not compute with', pkcs1Of(Buffer.concat([modulus, modulus]), [1, ...new Array<number>(20).fill(0), 1])],
+    [
+      'an exponent that OpenSSL does not compute with',
+      pkcs1Of(Buffer.concat([modulus, modulus]), [1, ...new Array<number>(20).fill(0), 1]),
+    ],
     ['an even modulus', pkcs1Of(even, [1, 0, 1])],
     ['a modulus that is too long', pkcs1Of(Buffer.alloc(4_096, 0xff), [1, 0, 1])],
   ])('%s is refused', (_what, text) => {

@@ -4,7 +4,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
-import { createWebhookClient, type Sent, webhookClient, type WebhookRequest } from '../../../lib/webhooks/transport/send.ts';
+import {
+  createWebhookClient,
+  type Sent,
+  webhookClient,
+  type WebhookRequest,
+} from '../../../lib/webhooks/transport/send.ts';
 import { type Receiver, startHttp, startTcp } from '../../support/receivers.ts';
 
 const KIB = 1_024;
@@ -33,7 +38,13 @@ const newClient = (options = {}) => createWebhookClient({ allowLoopback: true },
 
 /** Posts to a receiver with a client of its own. */
 function post(url: string, request: Partial<WebhookRequest> = {}, client = newClient()): Promise<Sent> {
-  return client.post({ url, headers: { 'content-type': 'application/json' }, body: '{"a":1}', timeoutMs: LONG, ...request });
+  return client.post({
+    url,
+    headers: { 'content-type': 'application/json' },
+    body: '{"a":1}',
+    timeoutMs: LONG,
+    ...request,
+  });
 }
 
 const textOf = ({ responseBody }: Sent) => Buffer.from(responseBody ?? []).toString();
@@ -43,7 +54,9 @@ const head = (...lines: string[]) => `${lines.join('\r\n')}\r\n\r\n`;
 
 describe('facts B8: an answer', () => {
   test.each([200, 201, 202, 204, 299])('of %i within the time is a delivery', async (status) => {
-    const { url } = await http((_request, response) => response.writeHead(status).end(status === 204 ? undefined : 'thanks'));
+    const { url } = await http((_request, response) =>
+      response.writeHead(status).end(status === 204 ? undefined : 'thanks'),
+    );
     const before = Date.now();
     const sent = await post(url);
     expect(sent).toMatchObject({ outcome: 'delivered', responseStatus: status });
@@ -53,22 +66,38 @@ describe('facts B8: an answer', () => {
     expect(sent.durationMs).toBeGreaterThan(0);
   });
 
-  test.each([[400, 'status 400'], [401, 'status 401'], [404, 'status 404'], [410, 'status 410'], [429, 'status 429'], [500, 'status 500'], [503, 'status 503'], [999, 'status 999']])('of %i is a failure', async (status, error) => {
+  test.each([
+    [400, 'status 400'],
+    [401, 'status 401'],
+    [404, 'status 404'],
+    [410, 'status 410'],
+    [429, 'status 429'],
+    [500, 'status 500'],
+    [503, 'status 503'],
+    [999, 'status 999'],
+  ])('of %i is a failure', async (status, error) => {
     const { url } = await tcp(answering(head(`HTTP/1.1 ${status} Whatever`, 'content-length: 4') + 'oops'));
     const sent = await post(url);
     expect(sent).toMatchObject({ outcome: 'failed', responseStatus: status, error });
     expect(textOf(sent)).toBe('oops');
   });
 
-  test.each([300, 301, 302, 303, 304, 307, 308])('of %i is a failure, and its location is not looked at', async (status) => {
-    const other = await http((_request, response) => response.end());
-    const { url } = await http((_request, response) => response.writeHead(status, { location: `${other.url}/` }).end());
-    expect(await post(url)).toMatchObject({ outcome: 'failed', responseStatus: status, error: 'redirect' });
-    expect(other.connections()).toBe(0);
-  });
+  test.each([300, 301, 302, 303, 304, 307, 308])(
+    'of %i is a failure, and its location is not looked at',
+    async (status) => {
+      const other = await http((_request, response) => response.end());
+      const { url } = await http((_request, response) =>
+        response.writeHead(status, { location: `${other.url}/` }).end(),
+      );
+      expect(await post(url)).toMatchObject({ outcome: 'failed', responseStatus: status, error: 'redirect' });
+      expect(other.connections()).toBe(0);
+    },
+  );
 
   test('that leads to the metadata service is not followed', async () => {
-    const { url } = await http((_request, response) => response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' }).end());
+    const { url } = await http((_request, response) =>
+      response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' }).end(),
+    );
     expect(await post(url)).toMatchObject({ outcome: 'failed', error: 'redirect' });
   });
 
@@ -86,9 +115,20 @@ describe('facts B8: an answer', () => {
 describe('a request', () => {
   /** What arrives of a request. */
   async function arrived(request: Partial<WebhookRequest>, urlOf = (url: string) => url, client = newClient()) {
-    const came: { method?: string | undefined; path?: string | undefined; headers?: IncomingHttpHeaders; body?: string; version?: string } = {};
+    const came: {
+      method?: string | undefined;
+      path?: string | undefined;
+      headers?: IncomingHttpHeaders;
+      body?: string;
+      version?: string;
+    } = {};
     const { url } = await http(async (incoming, response) => {
-      Object.assign(came, { method: incoming.method, path: incoming.url, headers: incoming.headers, version: incoming.httpVersion });
+      Object.assign(came, {
+        method: incoming.method,
+        path: incoming.url,
+        headers: incoming.headers,
+        version: incoming.httpVersion,
+      });
       came.body = Buffer.concat(await incoming.toArray()).toString();
       response.end();
     });
@@ -98,9 +138,17 @@ describe('a request', () => {
 
   test('is a POST over HTTP/1.1 with the body as it is, and asks for nothing that would have to be unpacked', async () => {
     const body = JSON.stringify({ text: 'Grüße, 世界 👋' });
-    const came = await arrived({ body, headers: { 'content-type': 'application/json', 'webhook-id': 'msg_1' } }, (url) => `${url}/a%20b/c?d=e&f#fragment`);
+    const came = await arrived(
+      { body, headers: { 'content-type': 'application/json', 'webhook-id': 'msg_1' } },
+      (url) => `${url}/a%20b/c?d=e&f#fragment`,
+    );
     expect(came).toMatchObject({ method: 'POST', path: '/a%20b/c?d=e&f', body, version: '1.1' });
-    expect(came.headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': 'msg_1', 'content-length': String(Buffer.byteLength(body)), 'accept-encoding': 'identity' });
+    expect(came.headers).toMatchObject({
+      'content-type': 'application/json',
+      'webhook-id': 'msg_1',
+      'content-length': String(Buffer.byteLength(body)),
+      'accept-encoding': 'identity',
+    });
     expect(came.headers).not.toHaveProperty('authorization');
     expect(came.headers).not.toHaveProperty('transfer-encoding');
   });
@@ -112,7 +160,11 @@ describe('a request', () => {
   });
 
   test.each([
-    ['user:p%40ss', 'user:p@ss'], ['user', 'user:'], [':token', ':token'], ['b%C3%BCcher:%E4%B8%96', 'bücher:世'], ['100%zz:a', '100%zz:a'],
+    ['user:p%40ss', 'user:p@ss'],
+    ['user', 'user:'],
+    [':token', ':token'],
+    ['b%C3%BCcher:%E4%B8%96', 'bücher:世'],
+    ['100%zz:a', '100%zz:a'],
   ])('deliveries 2.11: sends the userinfo %j of its URL as a header', async (given, sent) => {
     const came = await arrived({}, (url) => url.replace('//', `//${given}@`));
     expect(Buffer.from(came.headers?.authorization?.replace('Basic ', '') ?? '', 'base64').toString()).toBe(sent);
@@ -121,7 +173,10 @@ describe('a request', () => {
   });
 
   test('prefers an authorization of its own to the userinfo', async () => {
-    expect((await arrived({ headers: { authorization: 'Basic token' } }, (url) => url.replace('//', '//user:pass@'))).headers).toHaveProperty('authorization', 'Basic token');
+    expect(
+      (await arrived({ headers: { authorization: 'Basic token' } }, (url) => url.replace('//', '//user:pass@')))
+        .headers,
+    ).toHaveProperty('authorization', 'Basic token');
   });
 
   test('reaches an IPv6 address', async () => {
@@ -130,11 +185,17 @@ describe('a request', () => {
     expect(textOf(await post(`http://[::1]:${receiver.port}/`))).toBe('six');
   });
 
-  test.each(['a\r\nb: c', 'a\nb', 'a\0b', 'čeština', '世界'])('with %j in a header is a failure and no fault', async (value) => {
-    const receiver = await http((_request, response) => response.end());
-    expect(await post(receiver.url, { headers: { authorization: `Basic ${value}` } })).toMatchObject({ outcome: 'failed', error: 'header not sendable' });
-    expect(receiver.connections()).toBe(0);
-  });
+  test.each(['a\r\nb: c', 'a\nb', 'a\0b', 'čeština', '世界'])(
+    'with %j in a header is a failure and no fault',
+    async (value) => {
+      const receiver = await http((_request, response) => response.end());
+      expect(await post(receiver.url, { headers: { authorization: `Basic ${value}` } })).toMatchObject({
+        outcome: 'failed',
+        error: 'header not sendable',
+      });
+      expect(receiver.connections()).toBe(0);
+    },
+  );
 
   test('that we made wrong is a fault', async () => {
     const { url } = await http((_request, response) => response.end());
@@ -154,9 +215,13 @@ describe('facts B8: a request that says nothing of time', () => {
     const reached = Promise.withResolvers<void>();
     const { url } = await tcp((socket) => socket.once('data', () => reached.resolve()));
     // Those of sockets are others, and go on.
-    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask', 'performance', 'Date'] });
+    jest.useFakeTimers({
+      doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask', 'performance', 'Date'],
+    });
     let ended: Sent | undefined;
-    const sending = newClient().post({ url: url.replace('http:', protocol), headers: {}, body: '{}' }).then((sent) => (ended = sent));
+    const sending = newClient()
+      .post({ url: url.replace('http:', protocol), headers: {}, body: '{}' })
+      .then((sent) => (ended = sent));
     await reached.promise;
     jest.advanceTimersByTime(time - 1);
     await new Promise(setImmediate);
@@ -177,17 +242,26 @@ describe('deliveries 2.15: a receiver that', () => {
   test('is half open, and neither reads nor answers, costs one timeout', async () => {
     const closed = Promise.withResolvers<void>();
     const { url } = await tcp((socket) => {
-      socket.pause().on('end', closed.resolve).on('close', () => closed.resolve());
+      socket
+        .pause()
+        .on('end', closed.resolve)
+        .on('close', () => closed.resolve());
       setTimeout(() => socket.resume(), 2 * SHORT);
     });
-    expect(await post(url, { body: 'x'.repeat(8 * KIB * KIB), timeoutMs: SHORT })).toMatchObject({ outcome: 'timeout', error: 'no answer in time' });
+    expect(await post(url, { body: 'x'.repeat(8 * KIB * KIB), timeoutMs: SHORT })).toMatchObject({
+      outcome: 'timeout',
+      error: 'no answer in time',
+    });
     // The connection is not left to the receiver.
     await closed.promise;
   });
 
   test('ends its side without a word costs one failure', async () => {
     const { url } = await tcp((socket) => socket.end());
-    expect(await post(url)).toMatchObject({ outcome: 'failed', error: 'connection closed before the answer was complete' });
+    expect(await post(url)).toMatchObject({
+      outcome: 'failed',
+      error: 'connection closed before the answer was complete',
+    });
   });
 
   test('drips its headers costs one timeout', async () => {
@@ -209,7 +283,10 @@ describe('deliveries 2.15: a receiver that', () => {
     expect(textOf(sent)).toMatch(/^z{3,}$/);
   });
 
-  test.each([[200, 'delivered'], [500, 'failed']])('answers %i with 512 MiB is heard for 16 KiB, then the connection is dropped', async (status, outcome) => {
+  test.each([
+    [200, 'delivered'],
+    [500, 'failed'],
+  ])('answers %i with 512 MiB is heard for 16 KiB, then the connection is dropped', async (status, outcome) => {
     const size = 512 * KIB * KIB;
     const receiver = await tcp((socket) => {
       socket.write(head(`HTTP/1.1 ${status} OK`, `content-length: ${size}`));
@@ -286,11 +363,19 @@ describe('deliveries 2.15: a receiver that', () => {
   });
 
   test('wants to speak another protocol costs one timeout', async () => {
-    const { url } = await tcp(answering(head('HTTP/1.1 101 Switching Protocols', 'connection: upgrade', 'upgrade: websocket')));
+    const { url } = await tcp(
+      answering(head('HTTP/1.1 101 Switching Protocols', 'connection: upgrade', 'upgrade: websocket')),
+    );
     expect(await post(url, { timeoutMs: SHORT })).toMatchObject({ outcome: 'timeout', error: 'no answer in time' });
   });
 
-  test.each([['SSH-2.0-OpenSSH_9.9\r\n'], ['\u0000\u0001\u0002'], ['HTTP/1.1 20 OK\r\n\r\n'], [head('HTTP/1.1 200 OK', 'content-length: 1', 'content-length: 2')], [head('HTTP/1.1 200 OK', 'transfer-encoding: chunked') + 'zz\r\n']])('speaks %j costs one failure', async (text) => {
+  test.each([
+    ['SSH-2.0-OpenSSH_9.9\r\n'],
+    ['\u0000\u0001\u0002'],
+    ['HTTP/1.1 20 OK\r\n\r\n'],
+    [head('HTTP/1.1 200 OK', 'content-length: 1', 'content-length: 2')],
+    [head('HTTP/1.1 200 OK', 'transfer-encoding: chunked') + 'zz\r\n'],
+  ])('speaks %j costs one failure', async (text) => {
     const { url } = await tcp(answering(text));
     expect(await post(url)).toMatchObject({ outcome: 'failed', error: 'answer is not HTTP/1.1' });
   });
@@ -298,8 +383,16 @@ describe('deliveries 2.15: a receiver that', () => {
   test.each([
     ['resets the connection', (socket: Socket) => socket.resetAndDestroy(), undefined],
     ['closes within the headers', (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\nx-a'), undefined],
-    ['closes half-way through the body', (socket: Socket) => socket.end(head('HTTP/1.1 200 OK', 'content-length: 100') + 'half'), 'half'],
-    ['closes within a chunk', (socket: Socket) => socket.end(head('HTTP/1.1 200 OK', 'transfer-encoding: chunked') + '64\r\nhalf'), 'half'],
+    [
+      'closes half-way through the body',
+      (socket: Socket) => socket.end(head('HTTP/1.1 200 OK', 'content-length: 100') + 'half'),
+      'half',
+    ],
+    [
+      'closes within a chunk',
+      (socket: Socket) => socket.end(head('HTTP/1.1 200 OK', 'transfer-encoding: chunked') + '64\r\nhalf'),
+      'half',
+    ],
   ])('%s costs one failure: what is not whole says nothing', async (_what, act, body) => {
     const receiver = await tcp((socket) => socket.once('data', () => act(socket)));
     const sent = await post(receiver.url);
@@ -316,7 +409,9 @@ describe('deliveries 2.15: a receiver that', () => {
 
   test('sends packed data gets them kept as they are, however much they would become', async () => {
     const packed = gzipSync(Buffer.alloc(8 * KIB * KIB));
-    const { url } = await http((_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed));
+    const { url } = await http((_request, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed),
+    );
     const sent = await post(url);
     expect(Buffer.compare(sent.responseBody!, packed.subarray(0, 16 * KIB))).toBe(0);
   });
@@ -330,12 +425,19 @@ describe('deliveries 2.15: a receiver that', () => {
     });
     expect(await post(url, { body: 'x'.repeat(size), timeoutMs: LONG })).toMatchObject({ outcome: 'delivered' });
     const socket = await opened.promise;
-    await new Promise<void>((resolve) => socket.on('end', resolve).on('close', () => resolve()).resume());
+    await new Promise<void>((resolve) =>
+      socket
+        .on('end', resolve)
+        .on('close', () => resolve())
+        .resume(),
+    );
     expect(socket.bytesRead).toBeLessThan(size);
   });
 
   test('answers with more than it announced is heard as far as announced', async () => {
-    const receiver = await tcp((socket) => socket.on('data', () => socket.write(head('HTTP/1.1 200 OK', 'content-length: 2') + 'ok and HTTP/1.1 500 more')));
+    const receiver = await tcp((socket) =>
+      socket.on('data', () => socket.write(head('HTTP/1.1 200 OK', 'content-length: 2') + 'ok and HTTP/1.1 500 more')),
+    );
     const client = newClient();
     for (let i = 1; i <= 2; i++) expect(textOf(await post(receiver.url, {}, client))).toBe('ok');
   });
@@ -358,12 +460,16 @@ describe('connections', () => {
   });
 
   test('are not kept when the receiver says so, or after an answer that was not heard to its end', async () => {
-    const closing = await listening((socket) => socket.write(head('HTTP/1.1 200 OK', 'content-length: 0', 'connection: close')));
+    const closing = await listening((socket) =>
+      socket.write(head('HTTP/1.1 200 OK', 'content-length: 0', 'connection: close')),
+    );
     const long = await http((_request, response) => response.end('x'.repeat(20 * KIB)));
     const heard = await http((_request, response) => response.end('x'.repeat(16 * KIB)));
     const client = newClient();
     for (const { url } of [closing.receiver, closing.receiver, long, long, heard, heard]) await post(url, {}, client);
-    expect([closing, { receiver: long }, { receiver: heard }].map(({ receiver }) => receiver.connections())).toEqual([2, 2, 1]);
+    expect([closing, { receiver: long }, { receiver: heard }].map(({ receiver }) => receiver.connections())).toEqual([
+      2, 2, 1,
+    ]);
   });
 
   test('are as many as there are requests at a time; few of them are kept', async () => {
@@ -378,10 +484,17 @@ describe('connections', () => {
 
   test('are kept to at most a hundred in all', async () => {
     let open = 0;
-    const receivers = await Promise.all(Array.from({ length: 120 }, () => tcp((socket) => {
-      open++;
-      socket.on('data', () => socket.write(ok)).on('end', () => socket.end()).on('close', () => open--);
-    })));
+    const receivers = await Promise.all(
+      Array.from({ length: 120 }, () =>
+        tcp((socket) => {
+          open++;
+          socket
+            .on('data', () => socket.write(ok))
+            .on('end', () => socket.end())
+            .on('close', () => open--);
+        }),
+      ),
+    );
     const client = newClient();
     for (const { url } of receivers) await post(url, {}, client);
     while (open > 100) await pause(5);
@@ -418,30 +531,42 @@ describe('connections', () => {
     ['ends', (socket) => socket.end()],
     ['closes', (socket) => socket.destroy()],
     ['resets', (socket) => socket.resetAndDestroy()],
-    ['answers 408 on and ends', (socket) => socket.end(head('HTTP/1.1 408 Request Timeout', 'content-length: 0', 'connection: close'))],
-  ])('a kept connection that the receiver %s just before the next request is replaced, and the receiver gets one POST', async (_what, close) => {
-    const { receiver, sockets, posts } = await counting((socket) => socket.write(ok));
-    const client = newClient();
-    await post(receiver.url, {}, client);
-    close(sockets[0]!);
-    expect(await post(receiver.url, {}, client)).toMatchObject({ outcome: 'delivered', responseStatus: 200 });
-    expect([receiver.connections(), posts()]).toEqual([2, 2]);
-  });
+    [
+      'answers 408 on and ends',
+      (socket) => socket.end(head('HTTP/1.1 408 Request Timeout', 'content-length: 0', 'connection: close')),
+    ],
+  ])(
+    'a kept connection that the receiver %s just before the next request is replaced, and the receiver gets one POST',
+    async (_what, close) => {
+      const { receiver, sockets, posts } = await counting((socket) => socket.write(ok));
+      const client = newClient();
+      await post(receiver.url, {}, client);
+      close(sockets[0]!);
+      expect(await post(receiver.url, {}, client)).toMatchObject({ outcome: 'delivered', responseStatus: 200 });
+      expect([receiver.connections(), posts()]).toEqual([2, 2]);
+    },
+  );
 
   test.each<[string, (socket: Socket) => unknown]>([
     ['ends', (socket) => socket.end()],
     ['closes', (socket) => socket.destroy()],
     ['resets', (socket) => socket.resetAndDestroy()],
     ['ends within an answer on', (socket) => socket.end('HTTP/1.1 200 OK\r\nx-a')],
-  ])('a request whose kept connection the receiver %s after the first bytes is one failed attempt and one POST', async (_what, close) => {
-    const { receiver, posts } = await counting((socket, nth) => (nth === 2 ? close(socket) : socket.write(ok)));
-    const client = newClient();
-    await post(receiver.url, {}, client);
-    expect(await post(receiver.url, { body: 'x'.repeat(256 * KIB) }, client)).toMatchObject({ outcome: 'failed', error: 'connection closed before the answer was complete' });
-    expect(posts()).toBe(2);
-    expect((await post(receiver.url, {}, client)).outcome).toBe('delivered');
-    expect([receiver.connections(), posts()]).toEqual([2, 3]);
-  });
+  ])(
+    'a request whose kept connection the receiver %s after the first bytes is one failed attempt and one POST',
+    async (_what, close) => {
+      const { receiver, posts } = await counting((socket, nth) => (nth === 2 ? close(socket) : socket.write(ok)));
+      const client = newClient();
+      await post(receiver.url, {}, client);
+      expect(await post(receiver.url, { body: 'x'.repeat(256 * KIB) }, client)).toMatchObject({
+        outcome: 'failed',
+        error: 'connection closed before the answer was complete',
+      });
+      expect(posts()).toBe(2);
+      expect((await post(receiver.url, {}, client)).outcome).toBe('delivered');
+      expect([receiver.connections(), posts()]).toEqual([2, 3]);
+    },
+  );
 
   test('several kept connections that close at the same time are replaced by a new one', async () => {
     const { receiver, sockets, posts } = await counting((socket) => setTimeout(() => socket.write(ok), 20));

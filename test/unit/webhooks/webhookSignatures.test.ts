@@ -9,9 +9,16 @@ type Headers = Readonly<Record<string, string>>;
 
 /** The samples of the README, as receivers copy them. */
 const samples = '../../samples';
-const { isGenuine } = await import(`${samples}/verifyWebhook.mjs`) as { isGenuine: (headers: Headers, body: string, secret: string, now?: number) => boolean };
-const { verified, verifiedBasic } = await import(`${samples}/verifyWithLibrary.mjs`) as Record<'verified' | 'verifiedBasic', (headers: Headers, body: string, secret: string) => unknown>;
-const { openPayload } = await import(`${samples}/openPayload.mjs`) as { openPayload: (envelope: Headers, privateKey: string) => unknown };
+const { isGenuine } = (await import(`${samples}/verifyWebhook.mjs`)) as {
+  isGenuine: (headers: Headers, body: string, secret: string, now?: number) => boolean;
+};
+const { verified, verifiedBasic } = (await import(`${samples}/verifyWithLibrary.mjs`)) as Record<
+  'verified' | 'verifiedBasic',
+  (headers: Headers, body: string, secret: string) => unknown
+>;
+const { openPayload } = (await import(`${samples}/openPayload.mjs`)) as {
+  openPayload: (envelope: Headers, privateKey: string) => unknown;
+};
 
 const nowSeconds = () => Math.floor(Date.now() / 1000);
 const newSecret = (bytes = 32) => `whsec_${randomBytes(bytes).toString('base64')}`;
@@ -33,10 +40,20 @@ function accepted(headers: Headers, body: string, secret: string): boolean {
 
 describe('deliveries 1: the signature of an advanced delivery', () => {
   test('is that of the published vector', () => {
-    const vector = { id: 'msg_loFOjxBNrRLzqYUf', timestampSeconds: 1_731_705_121, body: '{"event_type":"ping","data":{"success":true}}' };
-    const headers = { 'webhook-id': 'msg_loFOjxBNrRLzqYUf', 'webhook-timestamp': '1731705121', 'webhook-signature': 'v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0=' };
+    const vector = {
+      id: 'msg_loFOjxBNrRLzqYUf',
+      timestampSeconds: 1_731_705_121,
+      body: '{"event_type":"ping","data":{"success":true}}',
+    };
+    const headers = {
+      'webhook-id': 'msg_loFOjxBNrRLzqYUf',
+      'webhook-timestamp': '1731705121',
+      'webhook-signature': 'v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0=',
+    };
     expect(signHeaders({ ...vector, secrets: ['whsec_plJ3nmyCDGBKInavdOK15jsl'] })).toEqual(headers);
-    expect(isGenuine(headers, vector.body, 'whsec_plJ3nmyCDGBKInavdOK15jsl', vector.timestampSeconds * 1000)).toBe(true);
+    expect(isGenuine(headers, vector.body, 'whsec_plJ3nmyCDGBKInavdOK15jsl', vector.timestampSeconds * 1000)).toBe(
+      true,
+    );
   });
 
   test.each([18, 24, 32, 64])('is accepted by receivers that have the secret of %i bytes', (bytes) => {
@@ -49,7 +66,9 @@ describe('deliveries 1: the signature of an advanced delivery', () => {
     const headers = signHeaders({ ...signed(), secrets: [next, last] });
     expect(headers['webhook-signature']).toMatch(/^v1,[\w+/]{43}= v1,[\w+/]{43}=$/);
     expect([next, last, newSecret()].map((secret) => accepted(headers, PAYLOAD, secret))).toEqual([true, true, false]);
-    expect(headers['webhook-signature']?.split(' ')[0]).toBe(signHeaders({ ...signed(), secrets: [next] })['webhook-signature']);
+    expect(headers['webhook-signature']?.split(' ')[0]).toBe(
+      signHeaders({ ...signed(), secrets: [next] })['webhook-signature'],
+    );
   });
 
   test('is refused when the body, the id, the time or the secret is another', () => {
@@ -63,20 +82,35 @@ describe('deliveries 1: the signature of an advanced delivery', () => {
 
   test('is refused when it is too old or from the future', () => {
     const secret = newSecret();
-    for (const seconds of [-310, 310]) expect(accepted(signHeaders({ ...signed(), timestampSeconds: nowSeconds() + seconds, secrets: [secret] }), PAYLOAD, secret)).toBe(false);
+    for (const seconds of [-310, 310])
+      expect(
+        accepted(
+          signHeaders({ ...signed(), timestampSeconds: nowSeconds() + seconds, secrets: [secret] }),
+          PAYLOAD,
+          secret,
+        ),
+      ).toBe(false);
   });
 
   test('of any payload is accepted, and over the final bytes', () => {
-    fc.assert(fc.property(fc.json(), fc.boolean(), (json, encodeData) => {
-      const secret = newSecret();
-      const { body } = encoded(json, { encodeData });
-      expect(accepted(signHeaders({ ...signed(body), secrets: [secret] }), body, secret)).toBe(true);
-    }), { numRuns: 50 });
+    fc.assert(
+      fc.property(fc.json(), fc.boolean(), (json, encodeData) => {
+        const secret = newSecret();
+        const { body } = encoded(json, { encodeData });
+        expect(accepted(signHeaders({ ...signed(body), secrets: [secret] }), body, secret)).toBe(true);
+      }),
+      { numRuns: 50 },
+    );
   });
 });
 
 describe('facts B8: a basic delivery', () => {
-  test.each([['a word', 'secret-token'], ['base64', 'dXNlcjpwYXNz'], ['several words', 'with spaces and ='], ['as long as can be', 'x'.repeat(4_096)]])('carries a token that is %s as it is, and is signed with it', (_what, token) => {
+  test.each([
+    ['a word', 'secret-token'],
+    ['base64', 'dXNlcjpwYXNz'],
+    ['several words', 'with spaces and ='],
+    ['as long as can be', 'x'.repeat(4_096)],
+  ])('carries a token that is %s as it is, and is signed with it', (_what, token) => {
     const headers = basicHeaders({ ...signed(), authToken: token });
     expect(headers.authorization).toBe(`Basic ${token}`);
     expect(verifiedBasic(headers, PAYLOAD, token)).toEqual(JSON.parse(PAYLOAD));
@@ -85,12 +119,18 @@ describe('facts B8: a basic delivery', () => {
 
   test('without a token has an id and a time, and nothing that could be taken for a signature', () => {
     const { id, timestampSeconds } = signed();
-    expect(basicHeaders({ ...signed(), authToken: '' })).toEqual({ 'webhook-id': id, 'webhook-timestamp': String(timestampSeconds) });
+    expect(basicHeaders({ ...signed(), authToken: '' })).toEqual({
+      'webhook-id': id,
+      'webhook-timestamp': String(timestampSeconds),
+    });
   });
 
-  test.each(['a\r\nb: c', '世界', '\0', '\ud800'])('with the token %j, which no configuration accepts, is still made', (token) => {
-    expect(basicHeaders({ ...signed(), authToken: token }).authorization).toBe(`Basic ${token}`);
-  });
+  test.each(['a\r\nb: c', '世界', '\0', '\ud800'])(
+    'with the token %j, which no configuration accepts, is still made',
+    (token) => {
+      expect(basicHeaders({ ...signed(), authToken: token }).authorization).toBe(`Basic ${token}`);
+    },
+  );
 });
 
 /** An encoded body that there must be. */
@@ -103,13 +143,20 @@ function encoded(json: string, wrapping: Wrapping): { body: string; contentType:
 describe('facts B7: a body', () => {
   test('is the payload as it is unless something else is asked for', () => {
     expect(encoded(PAYLOAD, {})).toEqual({ body: PAYLOAD, contentType: 'application/json' });
-    expect(encoded(PAYLOAD, { encodeData: false, encryptData: false, publicKey: 'no key' })).toEqual({ body: PAYLOAD, contentType: 'application/json' });
+    expect(encoded(PAYLOAD, { encodeData: false, encryptData: false, publicKey: 'no key' })).toEqual({
+      body: PAYLOAD,
+      contentType: 'application/json',
+    });
   });
 
   test('is its base64 with encodeData', () => {
     const { body, contentType } = encoded(PAYLOAD, { encodeData: true });
     const { encodedPayload, ...rest } = JSON.parse(body);
-    expect([Buffer.from(encodedPayload, 'base64').toString(), rest, contentType]).toEqual([PAYLOAD, {}, 'application/json']);
+    expect([Buffer.from(encodedPayload, 'base64').toString(), rest, contentType]).toEqual([
+      PAYLOAD,
+      {},
+      'application/json',
+    ]);
   });
 });
 
@@ -119,31 +166,56 @@ describe('facts B10: an encrypted body', () => {
   const pem = pemOf(privateKey, 'pkcs1');
 
   test.each([
-    ['SPKI as PEM', pems.SPKI, pem], ['SPKI without PEM lines', bodyOf(pems.SPKI), pem], ['PKCS#1 as PEM', pems['PKCS#1'], pem], ['PKCS#1 without PEM lines', bodyOf(pems['PKCS#1']), pemOf(privateKey, 'pkcs8')],
+    ['SPKI as PEM', pems.SPKI, pem],
+    ['SPKI without PEM lines', bodyOf(pems.SPKI), pem],
+    ['PKCS#1 as PEM', pems['PKCS#1'], pem],
+    ['PKCS#1 without PEM lines', bodyOf(pems['PKCS#1']), pemOf(privateKey, 'pkcs8')],
   ])('for a key that is %s is opened by the sample of the README', (_what, key, own) => {
     const { body, contentType } = encoded(PAYLOAD, { encryptData: true, publicKey: key });
     const envelope = JSON.parse(body);
-    expect([Object.keys(envelope).sort(), contentType]).toEqual([['encryptedData', 'encryptedKey', 'iv'], 'application/json']);
-    expect([envelope.iv, envelope.encryptedKey].map((text: string) => Buffer.from(text, 'base64').length)).toEqual([16, 256]);
+    expect([Object.keys(envelope).sort(), contentType]).toEqual([
+      ['encryptedData', 'encryptedKey', 'iv'],
+      'application/json',
+    ]);
+    expect([envelope.iv, envelope.encryptedKey].map((text: string) => Buffer.from(text, 'base64').length)).toEqual([
+      16, 256,
+    ]);
     expect(openPayload(envelope, own)).toEqual(JSON.parse(PAYLOAD));
   });
 
   test('holds any payload', () => {
-    fc.assert(fc.property(fc.json(), (json) => {
-      expect(openPayload(JSON.parse(encoded(json, { encryptData: true, publicKey: pems.SPKI }).body), pem)).toEqual(JSON.parse(json));
-    }), { numRuns: 50 });
+    fc.assert(
+      fc.property(fc.json(), (json) => {
+        expect(openPayload(JSON.parse(encoded(json, { encryptData: true, publicKey: pems.SPKI }).body), pem)).toEqual(
+          JSON.parse(json),
+        );
+      }),
+      { numRuns: 50 },
+    );
   });
 
   test('has a key and an IV of its own each time', () => {
-    const made = Array.from({ length: 20 }, () => JSON.parse(encoded(PAYLOAD, { encryptData: true, publicKey: pems.SPKI }).body));
-    for (const field of ['encryptedData', 'encryptedKey', 'iv']) expect(new Set(made.map((envelope) => envelope[field])).size).toBe(20);
+    const made = Array.from({ length: 20 }, () =>
+      JSON.parse(encoded(PAYLOAD, { encryptData: true, publicKey: pems.SPKI }).body),
+    );
+    for (const field of ['encryptedData', 'encryptedKey', 'iv'])
+      expect(new Set(made.map((envelope) => envelope[field])).size).toBe(20);
   });
 
   test('design 6: is made when both are asked for', () => {
-    expect(JSON.parse(encoded(PAYLOAD, { encodeData: true, encryptData: true, publicKey: pems.SPKI }).body)).toHaveProperty('encryptedData');
+    expect(
+      JSON.parse(encoded(PAYLOAD, { encodeData: true, encryptData: true, publicKey: pems.SPKI }).body),
+    ).toHaveProperty('encryptedData');
   });
 
-  test.each([['that is missing', undefined], ['that is empty', ''], ['that is none', 'no key'], ['of 1024 bits', bodyOf(pemOf(rsaKeyPair(1_024).publicKey, 'spki'))]])('for a key %s cannot be made: a failed attempt, and never the payload in clear', (_what, key) => {
-    expect(encodeBody(PAYLOAD, { encodeData: true, encryptData: true, publicKey: key })).toEqual({ error: 'public key unusable' });
+  test.each([
+    ['that is missing', undefined],
+    ['that is empty', ''],
+    ['that is none', 'no key'],
+    ['of 1024 bits', bodyOf(pemOf(rsaKeyPair(1_024).publicKey, 'spki'))],
+  ])('for a key %s cannot be made: a failed attempt, and never the payload in clear', (_what, key) => {
+    expect(encodeBody(PAYLOAD, { encodeData: true, encryptData: true, publicKey: key })).toEqual({
+      error: 'public key unusable',
+    });
   });
 });

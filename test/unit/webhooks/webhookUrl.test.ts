@@ -17,13 +17,50 @@ function complaint(schema: z.ZodType, url: unknown): string | undefined {
 }
 
 const accepted = [
-  'https://example.com', 'http://example.com/hook?a=1#b', 'HTTPS://EXAMPLE.COM:8443/Hook', 'https://user:p%40ss@example.com/', 'https://bücher.example/', 'http://[2606:4700::1111]:8080/',
-  'https://example.com.', 'http://8.8.8.8', 'http://example.com:443', 'https://example.com:65535/', `https://example.com/${'x'.repeat(2_028)}`,
+  'https://example.com',
+  'http://example.com/hook?a=1#b',
+  'HTTPS://EXAMPLE.COM:8443/Hook',
+  'https://user:p%40ss@example.com/',
+  'https://bücher.example/',
+  'http://[2606:4700::1111]:8080/',
+  'https://example.com.',
+  'http://8.8.8.8',
+  'http://example.com:443',
+  'https://example.com:65535/',
+  `https://example.com/${'x'.repeat(2_028)}`,
 ];
 const refused = [
-  '', ' ', 'example.com', '//example.com', '/hook', 'ftp://example.com', 'file:///etc/passwd', 'javascript:alert(1)', 'ws://example.com', 'https:', 'https://', 'https:///example.com', 'https:example.com',
-  'http:\\\\example.com', 'https://example.com:65536', 'https://example.com:port', 'https://user@', ' https://example.com', 'https://example.com\n', 'https://exam\nple.com', 'https://exam\tple.com', 'https://example.com/a b',
-  'https://exa mple.com', 'https://[::1', 'https://[::1%25eth0]/', 'https://a..b/', 'https://./', 'https://localhost../', 'https://256.256.256.256/', 'https://example.com/\ud800', 'https://ex<ample.com',
+  '',
+  ' ',
+  'example.com',
+  '//example.com',
+  '/hook',
+  'ftp://example.com',
+  'file:///etc/passwd',
+  'javascript:alert(1)',
+  'ws://example.com',
+  'https:',
+  'https://',
+  'https:///example.com',
+  'https:example.com',
+  'http:\\\\example.com',
+  'https://example.com:65536',
+  'https://example.com:port',
+  'https://user@',
+  ' https://example.com',
+  'https://example.com\n',
+  'https://exam\nple.com',
+  'https://exam\tple.com',
+  'https://example.com/a b',
+  'https://exa mple.com',
+  'https://[::1',
+  'https://[::1%25eth0]/',
+  'https://a..b/',
+  'https://./',
+  'https://localhost../',
+  'https://256.256.256.256/',
+  'https://example.com/\ud800',
+  'https://ex<ample.com',
 ];
 
 describe('spec 4.3: url', () => {
@@ -41,23 +78,35 @@ describe('spec 4.3: url', () => {
     expect(complaint(WebhookUrl, url)).toBe('url must have at most 2048 characters');
   });
 
-  test.each([[42, 'url must be a string'], [null, 'url must be a string'], [undefined, 'url is required'], [['https://example.com'], 'url must be a string']])('%j is of another type', (url, message) => {
+  test.each([
+    [42, 'url must be a string'],
+    [null, 'url must be a string'],
+    [undefined, 'url is required'],
+    [['https://example.com'], 'url must be a string'],
+  ])('%j is of another type', (url, message) => {
     expect(complaint(WebhookUrl, url)).toBe(message);
   });
 
   test('may be empty only where that clears it', () => {
     expect(complaint(WebhookUrlOrNone, '')).toBeUndefined();
     expect(complaint(WebhookUrlOrNone, ' ')).toBe('url must be a valid http(s) URL.');
-    expect(complaint(WebhookUrlOrNone, 'https://example.com:25')).toBe('url must not have a port that the Fetch standard blocks');
+    expect(complaint(WebhookUrlOrNone, 'https://example.com:25')).toBe(
+      'url must not have a port that the Fetch standard blocks',
+    );
   });
 });
 
 describe('design 6: the ports that the Fetch standard blocks', () => {
-  const blocked = Array.from({ length: 65_536 }, (_, port) => port).filter((port) => hasBlockedPort(parseHttpUrl(`http://example.com:${port}/`)!));
+  const blocked = Array.from({ length: 65_536 }, (_, port) => port).filter((port) =>
+    hasBlockedPort(parseHttpUrl(`http://example.com:${port}/`)!),
+  );
 
   test('are refused, written with zeros in front, too', () => {
     expect(blocked).toHaveLength(83);
-    for (const port of blocked) expect(complaint(WebhookUrl, `https://example.com:${String(port).padStart(6, '0')}/`)).toBe('url must not have a port that the Fetch standard blocks');
+    for (const port of blocked)
+      expect(complaint(WebhookUrl, `https://example.com:${String(port).padStart(6, '0')}/`)).toBe(
+        'url must not have a port that the Fetch standard blocks',
+      );
   });
 
   test.each([80, 443, 8080, 3000, 6379, 2525])('%i is none of them', (port) => {
@@ -66,7 +115,11 @@ describe('design 6: the ports that the Fetch standard blocks', () => {
 
   test('are those that the platform does not connect to', async () => {
     // Port 0 is on the list since 2024; nothing can listen there.
-    const answers = await Promise.all(blocked.filter((port) => port !== 0).map((port) => fetch(`http://127.0.0.1:${port}/`).catch((error: Error) => (error.cause as Error).message)));
+    const answers = await Promise.all(
+      blocked
+        .filter((port) => port !== 0)
+        .map((port) => fetch(`http://127.0.0.1:${port}/`).catch((error: Error) => (error.cause as Error).message)),
+    );
     expect([...new Set(answers)]).toEqual(['bad port']);
   });
 });
@@ -82,10 +135,21 @@ describe('design 6: where a URL leads', () => {
   };
 
   test('is INVALID_ARGUMENT naming each field, without the URL, when that is a local or private place', () => {
-    const error = check({ raw: 'https://secret:word@10.0.0.1/', processed: 'https://example.com', other: 'http://localhost:3000' }, false, ['config']);
-    expect(error).toMatchObject({ status: 'INVALID_ARGUMENT', message: 'config.raw must not lead to a loopback, private or reserved address' });
+    const error = check(
+      { raw: 'https://secret:word@10.0.0.1/', processed: 'https://example.com', other: 'http://localhost:3000' },
+      false,
+      ['config'],
+    );
+    expect(error).toMatchObject({
+      status: 'INVALID_ARGUMENT',
+      message: 'config.raw must not lead to a loopback, private or reserved address',
+    });
     expect(error?.details).toEqual({
-      issues: ['raw', 'other'].map((field) => ({ path: ['config', field], code: 'address_not_allowed', message: `config.${field} must not lead to a loopback, private or reserved address` })),
+      issues: ['raw', 'other'].map((field) => ({
+        path: ['config', field],
+        code: 'address_not_allowed',
+        message: `config.${field} must not lead to a loopback, private or reserved address`,
+      })),
     });
     expect(JSON.stringify(error)).not.toContain('secret');
   });

@@ -1,6 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { addDomains, matchesDomain, MOST_DOMAINS, parseDomain, removeDomains } from '../../../lib/workspaces/rules/domains.ts';
+import {
+  addDomains,
+  matchesDomain,
+  MOST_DOMAINS,
+  parseDomain,
+  removeDomains,
+} from '../../../lib/workspaces/rules/domains.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
 
 describe('parseDomain (facts C1)', () => {
@@ -33,44 +39,105 @@ describe('parseDomain (facts C1)', () => {
   });
 
   test.each([
-    '', ' ', '*', '*.', '.', '.com', 'example', 'intranet', 'a..b', '-a.com', 'a-.com', 'exam ple.com', ' example.com', 'example.com ', 'example.com\n',
-    '*.*.example.com', 'a.*.example.com', '*example.com', '*.com', 'ftp://example.com', 'javascript:alert(1)', '//example.com', 'https://', 'user@example.com', 'https://a:b@example.com',
-    'example.com\\@elsewhere.com', 'example.com:port', 'example.com:123456', '127.0.0.1', '0x7f.1', '1.2.3', '１２７.0.0.1', '[::1]', '::1', 'https://[2001:db8::1]/',
-    `${'a'.repeat(64)}.com`, `${'a.'.repeat(127)}com`, 'xn--iñvalid.com', '__proto__', 'a\u0000b.com',
+    '',
+    ' ',
+    '*',
+    '*.',
+    '.',
+    '.com',
+    'example',
+    'intranet',
+    'a..b',
+    '-a.com',
+    'a-.com',
+    'exam ple.com',
+    ' example.com',
+    'example.com ',
+    'example.com\n',
+    '*.*.example.com',
+    'a.*.example.com',
+    '*example.com',
+    '*.com',
+    'ftp://example.com',
+    'javascript:alert(1)',
+    '//example.com',
+    'https://',
+    'user@example.com',
+    'https://a:b@example.com',
+    'example.com\\@elsewhere.com',
+    'example.com:port',
+    'example.com:123456',
+    '127.0.0.1',
+    '0x7f.1',
+    '1.2.3',
+    '１２７.0.0.1',
+    '[::1]',
+    '::1',
+    'https://[2001:db8::1]/',
+    `${'a'.repeat(64)}.com`,
+    `${'a.'.repeat(127)}com`,
+    'xn--iñvalid.com',
+    '__proto__',
+    'a\u0000b.com',
   ])('%j is no domain', (text) => {
     expect(parseDomain(text)).toBeUndefined();
   });
 
   test('gives what it gives again, whatever it was given', () => {
     const label = fc.stringMatching(/^[a-zA-Z0-9]{1,8}$/);
-    const name = fc.tuple(fc.constantFrom('', 'www.', '*.', 'https://', 'https://www.', '*.www.'), fc.array(label, { minLength: 1, maxLength: 4 }), fc.constantFrom('', '.', ':80', '/x', '?y'))
+    const name = fc
+      .tuple(
+        fc.constantFrom('', 'www.', '*.', 'https://', 'https://www.', '*.www.'),
+        fc.array(label, { minLength: 1, maxLength: 4 }),
+        fc.constantFrom('', '.', ':80', '/x', '?y'),
+      )
       .map(([start, labels, end]) => start + labels.join('.') + end);
-    fc.assert(fc.property(fc.oneof(name, fc.webUrl(), fc.domain(), fc.string()), (text) => {
-      const domain = parseDomain(text);
-      if (domain !== undefined) expect(parseDomain(domain)).toBe(domain);
-    }));
+    fc.assert(
+      fc.property(fc.oneof(name, fc.webUrl(), fc.domain(), fc.string()), (text) => {
+        const domain = parseDomain(text);
+        if (domain !== undefined) expect(parseDomain(domain)).toBe(domain);
+      }),
+    );
   });
 
   test('is what a URL parser takes for the host', () => {
-    fc.assert(fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (url) => {
-      const { hostname } = new URL(url);
-      const domain = parseDomain(url);
-      if (domain !== undefined) expect(hostname.replace(/^www\./, '')).toBe(domain);
-    }));
+    fc.assert(
+      fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (url) => {
+        const { hostname } = new URL(url);
+        const domain = parseDomain(url);
+        if (domain !== undefined) expect(hostname.replace(/^www\./, '')).toBe(domain);
+      }),
+    );
   });
 });
 
 describe('matchesDomain', () => {
   test.each([
-    ['example.com', 'example.com'], ['www.example.com', 'example.com'], ['EXAMPLE.com.', 'example.com'], ['bücher.example', 'xn--bcher-kva.example'], ['localhost', 'localhost'],
-    ['a.example.com', '*.example.com'], ['a.b.example.com', '*.example.com'], ['www.example.com', '*.example.com'], ['a.www.example.com', '*.www.example.com'], ['www.com', 'www.com'],
+    ['example.com', 'example.com'],
+    ['www.example.com', 'example.com'],
+    ['EXAMPLE.com.', 'example.com'],
+    ['bücher.example', 'xn--bcher-kva.example'],
+    ['localhost', 'localhost'],
+    ['a.example.com', '*.example.com'],
+    ['a.b.example.com', '*.example.com'],
+    ['www.example.com', '*.example.com'],
+    ['a.www.example.com', '*.www.example.com'],
+    ['www.com', 'www.com'],
   ])('%s is allowed by %s', (host, pattern) => {
     expect(matchesDomain(host, ['elsewhere.example', pattern])).toBe(true);
   });
 
   test.each([
-    ['a.example.com', 'example.com'], ['example.com', '*.example.com'], ['badexample.com', 'example.com'], ['badexample.com', '*.example.com'], ['example.com.evil.com', 'example.com'],
-    ['com', 'www.com'], ['evil.example.com', '*.www.example.com'], ['', 'example.com'], ['a', '*.'], ['localhost', '*.localhost'],
+    ['a.example.com', 'example.com'],
+    ['example.com', '*.example.com'],
+    ['badexample.com', 'example.com'],
+    ['badexample.com', '*.example.com'],
+    ['example.com.evil.com', 'example.com'],
+    ['com', 'www.com'],
+    ['evil.example.com', '*.www.example.com'],
+    ['', 'example.com'],
+    ['a', '*.'],
+    ['localhost', '*.localhost'],
   ])('%s is not allowed by %s', (host, pattern) => {
     expect(matchesDomain(host, [pattern])).toBe(false);
   });
@@ -80,28 +147,43 @@ describe('matchesDomain', () => {
   });
 
   test('allows the host of every domain that was added, however it was written', () => {
-    fc.assert(fc.property(fc.domain(), fc.constantFrom('', 'www.', 'https://'), (host, start) => {
-      const domain = parseDomain(start + host.toUpperCase());
-      expect(domain === undefined || matchesDomain(host, [domain])).toBe(true);
-    }));
+    fc.assert(
+      fc.property(fc.domain(), fc.constantFrom('', 'www.', 'https://'), (host, start) => {
+        const domain = parseDomain(start + host.toUpperCase());
+        expect(domain === undefined || matchesDomain(host, [domain])).toBe(true);
+      }),
+    );
   });
 });
 
 describe('the list of domains', () => {
   test('takes each domain once, at its end', () => {
-    expect(addDomains(['b', 'a'], ['c', 'a', 'c', 'd'])).toEqual({ domains: ['b', 'a', 'c', 'd'], changed: ['c', 'd'], skipped: ['a'] });
+    expect(addDomains(['b', 'a'], ['c', 'a', 'c', 'd'])).toEqual({
+      domains: ['b', 'a', 'c', 'd'],
+      changed: ['c', 'd'],
+      skipped: ['a'],
+    });
   });
 
   test('loses each domain, and keeps the order of the others', () => {
-    expect(removeDomains(['b', 'a', 'c'], ['c', 'x', 'b', 'x'])).toEqual({ domains: ['a'], changed: ['c', 'b'], skipped: ['x'] });
+    expect(removeDomains(['b', 'a', 'c'], ['c', 'x', 'b', 'x'])).toEqual({
+      domains: ['a'],
+      changed: ['c', 'b'],
+      skipped: ['x'],
+    });
   });
 
   test(`holds ${MOST_DOMAINS}, and no more`, () => {
     const present = Array.from({ length: MOST_DOMAINS - 1 }, (_, index) => `d${index}.example`);
     const full = addDomains(present, ['last.example', 'd0.example']).domains;
     expect(full).toHaveLength(MOST_DOMAINS);
-    for (const [before, more] of [[present, ['a.example', 'b.example']], [full, ['more.example']]] as const) {
-      expect(() => addDomains(before, more)).toThrow(new ApiError('RESOURCE_EXHAUSTED', 'An API key can allow at most 500 domains.'));
+    for (const [before, more] of [
+      [present, ['a.example', 'b.example']],
+      [full, ['more.example']],
+    ] as const) {
+      expect(() => addDomains(before, more)).toThrow(
+        new ApiError('RESOURCE_EXHAUSTED', 'An API key can allow at most 500 domains.'),
+      );
     }
     expect(addDomains(full, ['d0.example'])).toMatchObject({ changed: [], skipped: ['d0.example'] });
   });

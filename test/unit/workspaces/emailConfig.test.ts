@@ -1,5 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { changeEmailConfig, type EmailConfig, EmailConfigChange, initialEmailConfig } from '../../../lib/workspaces/rules/emailConfig.ts';
+import {
+  changeEmailConfig,
+  type EmailConfig,
+  EmailConfigChange,
+  initialEmailConfig,
+} from '../../../lib/workspaces/rules/emailConfig.ts';
 import { defaultEmailTriggers, triggerTypes } from '../../../lib/events/rules/catalogue.ts';
 
 /** What a request sends, through the schema as it comes. */
@@ -10,18 +15,40 @@ const configured = (useEmailService: boolean, fields: Partial<EmailConfig['email
 });
 
 const own = { 'comment.add': false, 'crdt.update_data': true };
-const provider = { apiKey: 'sealed', fromEmail: 'a@example.com', fromCompany: 'Acme', commentTemplateId: 'c', tagTemplateId: 't' } as const;
+const provider = {
+  apiKey: 'sealed',
+  fromEmail: 'a@example.com',
+  fromCompany: 'Acme',
+  commentTemplateId: 'c',
+  tagTemplateId: 't',
+} as const;
 
 /** Whether the service is on, the type, and the triggers: seeded, absent, or those given. */
 type Outcome = readonly [boolean, string, 'seeded' | 'none' | object];
-type Row = readonly [useEmailService: boolean | undefined, type: string | undefined, triggers: object | undefined, outcome: Outcome];
+type Row = readonly [
+  useEmailService: boolean | undefined,
+  type: string | undefined,
+  triggers: object | undefined,
+  outcome: Outcome,
+];
 
-function expectOutcome(stored: EmailConfig | undefined, [useEmailService, type, triggers, [on, typeAfter, triggersAfter]]: Row): void {
+function expectOutcome(
+  stored: EmailConfig | undefined,
+  [useEmailService, type, triggers, [on, typeAfter, triggersAfter]]: Row,
+): void {
   const change = { useEmailService, emailServiceConfig: { type, triggers } };
   const { useEmailService: isOn, emailServiceConfig } = changeEmailConfig(stored, sent(change));
-  const expected = triggersAfter === 'seeded' ? { ...defaultEmailTriggers, ...triggers } : triggersAfter === 'none' ? undefined : triggersAfter;
+  const expected =
+    triggersAfter === 'seeded'
+      ? { ...defaultEmailTriggers, ...triggers }
+      : triggersAfter === 'none'
+        ? undefined
+        : triggersAfter;
   expect({ isOn, ...emailServiceConfig }).toEqual({
-    ...(stored ?? initialEmailConfig).emailServiceConfig, isOn: on, type: typeAfter, ...(expected && { triggers: expected }),
+    ...(stored ?? initialEmailConfig).emailServiceConfig,
+    isOn: on,
+    type: typeAfter,
+    ...(expected && { triggers: expected }),
   });
 }
 
@@ -52,25 +79,53 @@ describe('spec 3 and 4.8 rule 1: while no triggers are stored', () => {
     [undefined, 'sendgrid', own, [false, 'sendgrid', own]],
   ];
 
-  test.each([...enabling, ...others])('never configured: useEmailService %p, type %p, triggers %p gives %p', (...row) => {
-    expectOutcome(undefined, row);
-  });
+  test.each([...enabling, ...others])(
+    'never configured: useEmailService %p, type %p, triggers %p gives %p',
+    (...row) => {
+      expectOutcome(undefined, row);
+    },
+  );
 
-  test.each(enabling)('configured with a provider: useEmailService %p, type %p, triggers %p gives %p and keeps its fields', (...row) => {
-    expectOutcome(configured(false, { ...provider, type: 'sendgrid' }), row);
-  });
+  test.each(enabling)(
+    'configured with a provider: useEmailService %p, type %p, triggers %p gives %p and keeps its fields',
+    (...row) => {
+      expectOutcome(configured(false, { ...provider, type: 'sendgrid' }), row);
+    },
+  );
 
-  test.each([[configured(false, {})], [configured(false, { triggers: {} })]])('an update that enables nothing leaves the way open for the first that does: %p', (stored) => {
-    expectOutcome(changeEmailConfig(stored, sent({ emailServiceConfig: { fromCompany: 'Acme' } })), [true, undefined, undefined, [true, 'custom', 'seeded']]);
-  });
+  test.each([[configured(false, {})], [configured(false, { triggers: {} })]])(
+    'an update that enables nothing leaves the way open for the first that does: %p',
+    (stored) => {
+      expectOutcome(changeEmailConfig(stored, sent({ emailServiceConfig: { fromCompany: 'Acme' } })), [
+        true,
+        undefined,
+        undefined,
+        [true, 'custom', 'seeded'],
+      ]);
+    },
+  );
 
   test('the defaults are every type of comments and huddles, suggestions off', () => {
     expect(changeEmailConfig(undefined, { useEmailService: true }).emailServiceConfig.triggers).toEqual({
-      'comment_annotation.add': true, 'comment_annotation.assign': true, 'comment_annotation.status_change': true, 'comment_annotation.priority_change': true,
-      'comment_annotation.custom_list_change': true, 'comment_annotation.subscribe': true, 'comment_annotation.unsubscribe': true, 'comment_annotation.accept': true,
-      'comment_annotation.reject': true, 'comment_annotation.approve': true, 'comment_annotation.suggestion_accept': false, 'comment_annotation.suggestion_reject': false,
-      'comment.add': true, 'comment.update': true, 'comment.delete': true, 'comment.reaction_add': true, 'comment.reaction_delete': true,
-      'huddle.create': true, 'huddle.join': true,
+      'comment_annotation.add': true,
+      'comment_annotation.assign': true,
+      'comment_annotation.status_change': true,
+      'comment_annotation.priority_change': true,
+      'comment_annotation.custom_list_change': true,
+      'comment_annotation.subscribe': true,
+      'comment_annotation.unsubscribe': true,
+      'comment_annotation.accept': true,
+      'comment_annotation.reject': true,
+      'comment_annotation.approve': true,
+      'comment_annotation.suggestion_accept': false,
+      'comment_annotation.suggestion_reject': false,
+      'comment.add': true,
+      'comment.update': true,
+      'comment.delete': true,
+      'comment.reaction_add': true,
+      'comment.reaction_delete': true,
+      'huddle.create': true,
+      'huddle.join': true,
     });
   });
 });
@@ -101,35 +156,61 @@ describe('spec 4.8 rule 2: while triggers are stored, nothing is seeded again', 
     ['on', true, undefined, 'custom', undefined],
     ['on', true, undefined, undefined, own],
   ])('%s stays so when nothing is said of it', (_what, on, useEmailService, type, triggers) => {
-    expectOutcome(configured(on, { type: 'default', triggers: stored }), [useEmailService, type, triggers, [on, type ?? 'default', { ...stored, ...triggers }]]);
+    expectOutcome(configured(on, { type: 'default', triggers: stored }), [
+      useEmailService,
+      type,
+      triggers,
+      [on, type ?? 'default', { ...stored, ...triggers }],
+    ]);
   });
 });
 
 describe('what may be sent', () => {
-  const issuesOf = (emailServiceConfig: unknown) => EmailConfigChange.safeParse({ emailServiceConfig }).error?.issues.map(({ path }) => path.slice(1).join('.'));
+  const issuesOf = (emailServiceConfig: unknown) =>
+    EmailConfigChange.safeParse({ emailServiceConfig }).error?.issues.map(({ path }) => path.slice(1).join('.'));
 
   test.each([
     ...['fromEmail', 'fromCompany', 'apiKey', 'commentTemplateId', 'tagTemplateId'].map((field) => ({ [field]: '' })),
-    { fromEmail: 'ada+notes@mail.example.co.uk' }, { fromCompany: 'Müller & Söhne “GmbH”' }, { apiKey: '~'.repeat(4_096) }, { fromCompany: 'x'.repeat(512) },
+    { fromEmail: 'ada+notes@mail.example.co.uk' },
+    { fromCompany: 'Müller & Söhne “GmbH”' },
+    { apiKey: '~'.repeat(4_096) },
+    { fromCompany: 'x'.repeat(512) },
     { triggers: Object.fromEntries(triggerTypes.map((type) => [type, true])) },
   ])('%j', (fields) => {
     expect(issuesOf(fields)).toBeUndefined();
   });
 
   test.each([
-    ['type', 'ses'], ['type', 'Custom'], ['type', ''],
-    ['apiKey', 'x'.repeat(4_097)], ['apiKey', 'key\n'], ['apiKey', 'ключ'], ['apiKey', 7],
-    ['fromEmail', 'ada'], ['fromEmail', 'ada@example.com\r\nBcc: eve@example.com'], ['fromEmail', 'ada@example.com\n'], ['fromEmail', 'Ada <ada@example.com>'], ['fromEmail', `${'x'.repeat(250)}@example.com`],
-    ['fromCompany', 'Acme\r\nBcc: eve@example.com'], ['fromCompany', 'Acme\u2028'], ['fromCompany', 'Acme\0'], ['fromCompany', '\ud800'], ['fromCompany', 'x'.repeat(513)],
-    ['commentTemplateId', 'a\tb'], ['tagTemplateId', 5],
-    ['triggers', []], ['triggers', { 'comment.added': true }],
+    ['type', 'ses'],
+    ['type', 'Custom'],
+    ['type', ''],
+    ['apiKey', 'x'.repeat(4_097)],
+    ['apiKey', 'key\n'],
+    ['apiKey', 'ключ'],
+    ['apiKey', 7],
+    ['fromEmail', 'ada'],
+    ['fromEmail', 'ada@example.com\r\nBcc: eve@example.com'],
+    ['fromEmail', 'ada@example.com\n'],
+    ['fromEmail', 'Ada <ada@example.com>'],
+    ['fromEmail', `${'x'.repeat(250)}@example.com`],
+    ['fromCompany', 'Acme\r\nBcc: eve@example.com'],
+    ['fromCompany', 'Acme\u2028'],
+    ['fromCompany', 'Acme\0'],
+    ['fromCompany', '\ud800'],
+    ['fromCompany', 'x'.repeat(513)],
+    ['commentTemplateId', 'a\tb'],
+    ['tagTemplateId', 5],
+    ['triggers', []],
+    ['triggers', { 'comment.added': true }],
   ])('but not %s %j', (field, value) => {
     expect(issuesOf({ [field]: value })).toEqual([field]);
   });
 
   test('the fault of a trigger is told by its name', () => {
     expect(issuesOf({ triggers: { 'comment.add': 'yes' } })).toEqual(['triggers.comment.add']);
-    const { error } = EmailConfigChange.safeParse({ emailServiceConfig: { triggers: JSON.parse('{"comment.added":true,"__proto__":true}') } });
+    const { error } = EmailConfigChange.safeParse({
+      emailServiceConfig: { triggers: JSON.parse('{"comment.added":true,"__proto__":true}') },
+    });
     expect(error?.issues).toMatchObject([{ code: 'unrecognized_keys', keys: ['comment.added', '__proto__'] }]);
   });
 });

@@ -1,15 +1,38 @@
 import { describe, expect, test } from '@jest/globals';
-import { ActivityConfigChange, changeActivityConfig, showActivityConfig } from '../../../lib/workspaces/rules/activityConfig.ts';
+import {
+  ActivityConfigChange,
+  changeActivityConfig,
+  showActivityConfig,
+} from '../../../lib/workspaces/rules/activityConfig.ts';
 import { triggerTypes } from '../../../lib/events/rules/catalogue.ts';
 import { commentVerbs, huddleVerbs } from '../../../lib/workspaces/rules/groupedTriggers.ts';
-import { changeNotificationConfig, NotificationConfigChange, showNotificationConfig } from '../../../lib/workspaces/rules/notificationConfig.ts';
+import {
+  changeNotificationConfig,
+  NotificationConfigChange,
+  showNotificationConfig,
+} from '../../../lib/workspaces/rules/notificationConfig.ts';
 
 const NOW = 1_800_000_000_000;
 
 const commentTriggers = (suggestions: boolean) => ({
-  newlyAdded: true, added: true, updated: true, deleted: true, approved: true, assigned: true, reactionAdded: true, reactionDeleted: true, statusChanged: true,
-  priorityChanged: true, accessModeChanged: true, accepted: true, rejected: true, suggestionAccepted: suggestions, suggestionRejected: suggestions,
-  customListChanged: true, subscribed: true, unsubscribed: true,
+  newlyAdded: true,
+  added: true,
+  updated: true,
+  deleted: true,
+  approved: true,
+  assigned: true,
+  reactionAdded: true,
+  reactionDeleted: true,
+  statusChanged: true,
+  priorityChanged: true,
+  accessModeChanged: true,
+  accepted: true,
+  rejected: true,
+  suggestionAccepted: suggestions,
+  suggestionRejected: suggestions,
+  customListChanged: true,
+  subscribed: true,
+  unsubscribed: true,
 });
 
 describe('the verbs of grouped triggers', () => {
@@ -17,12 +40,15 @@ describe('the verbs of grouped triggers', () => {
     const turnedOn = [...Object.values(commentVerbs), ...Object.values(huddleVerbs)];
     expect(new Set(turnedOn).size).toBe(turnedOn.length);
     const groups = triggerTypes.filter((type) => /^(comment|comment_annotation|huddle)\./.test(type));
-    expect(turnedOn.filter((type) => type !== 'comment_annotation.access_mode_change').sort()).toEqual([...groups].sort());
+    expect(turnedOn.filter((type) => type !== 'comment_annotation.access_mode_change').sort()).toEqual(
+      [...groups].sort(),
+    );
   });
 });
 
 describe('activity logs (facts B9 and C1)', () => {
-  const change = (stored: Parameters<typeof changeActivityConfig>[0], data: object) => changeActivityConfig(stored, ActivityConfigChange.parse(data), NOW);
+  const change = (stored: Parameters<typeof changeActivityConfig>[0], data: object) =>
+    changeActivityConfig(stored, ActivityConfigChange.parse(data), NOW);
   const all = commentTriggers(true);
 
   test.each([
@@ -30,15 +56,32 @@ describe('activity logs (facts B9 and C1)', () => {
     ['configured before', { isEnabled: false, immutable: false, enabledTime: 5 }, { immutable: false, enabledTime: 5 }],
     ['configured with empty triggers', { isEnabled: false, triggers: { comment: {} } }, {}],
   ])('%s: the first enabling turns everything on that was not set', (_what, stored, kept) => {
-    expect(change(stored, { isEnabled: true })).toEqual({ isEnabled: true, immutable: true, enabledTime: NOW, triggers: { comment: all }, ...kept });
+    expect(change(stored, { isEnabled: true })).toEqual({
+      isEnabled: true,
+      immutable: true,
+      enabledTime: NOW,
+      triggers: { comment: all },
+      ...kept,
+    });
   });
 
   test('what the first enabling sends wins over what it seeds', () => {
-    expect(change(undefined, { isEnabled: true, immutable: false, enabledTime: 7, triggers: { comment: { deleted: false } } }))
-      .toEqual({ isEnabled: true, immutable: false, enabledTime: 7, triggers: { comment: { ...all, deleted: false } } });
+    expect(
+      change(undefined, {
+        isEnabled: true,
+        immutable: false,
+        enabledTime: 7,
+        triggers: { comment: { deleted: false } },
+      }),
+    ).toEqual({ isEnabled: true, immutable: false, enabledTime: 7, triggers: { comment: { ...all, deleted: false } } });
   });
 
-  test.each([[{ isEnabled: false }], [{ immutable: true }], [{ enabledTime: 5 }], [{ triggers: { comment: { added: true } } }]])('%p alone seeds nothing', (sent) => {
+  test.each([
+    [{ isEnabled: false }],
+    [{ immutable: true }],
+    [{ enabledTime: 5 }],
+    [{ triggers: { comment: { added: true } } }],
+  ])('%p alone seeds nothing', (sent) => {
     expect(change(undefined, sent)).toEqual({ isEnabled: false, ...sent });
   });
 
@@ -53,8 +96,14 @@ describe('activity logs (facts B9 and C1)', () => {
   });
 
   test.each([
-    [{ enabledTime: 1.5 }, 'enabledTime'], [{ enabledTime: -1 }, 'enabledTime'], [{ enabledTime: 8.64e15 + 2 }, 'enabledTime'], [{ isEnabled: 'true' }, 'isEnabled'], [{ immutable: 1 }, 'immutable'],
-    [{ triggers: { comment: { add: true } } }, 'triggers.comment'], [{ triggers: { comment: { added: 1 } } }, 'triggers.comment.added'], [{ triggers: { huddle: {} } }, 'triggers'],
+    [{ enabledTime: 1.5 }, 'enabledTime'],
+    [{ enabledTime: -1 }, 'enabledTime'],
+    [{ enabledTime: 8.64e15 + 2 }, 'enabledTime'],
+    [{ isEnabled: 'true' }, 'isEnabled'],
+    [{ immutable: 1 }, 'immutable'],
+    [{ triggers: { comment: { add: true } } }, 'triggers.comment'],
+    [{ triggers: { comment: { added: 1 } } }, 'triggers.comment.added'],
+    [{ triggers: { huddle: {} } }, 'triggers'],
     [{ triggers: { comment: JSON.parse('{"__proto__":true}') } }, 'triggers.comment'],
   ])('%j is refused at %s', (sent, path) => {
     expect(ActivityConfigChange.safeParse(sent).error?.issues.map((issue) => issue.path.join('.'))).toEqual([path]);
@@ -62,55 +111,109 @@ describe('activity logs (facts B9 and C1)', () => {
 });
 
 describe('notifications (facts B9, B13 and C1)', () => {
-  const change = (stored: Parameters<typeof changeNotificationConfig>[0], data: object) => changeNotificationConfig(stored, NotificationConfigChange.parse(data));
+  const change = (stored: Parameters<typeof changeNotificationConfig>[0], data: object) =>
+    changeNotificationConfig(stored, NotificationConfigChange.parse(data));
   const seeded = { comment: commentTriggers(false), huddle: { created: true, join: true } };
   const delayConfig = { isEnabled: true, delaySeconds: 60 };
 
   test('the first enabling turns comments and huddles on but no suggestions, and neither delay nor batch', () => {
-    expect(change(undefined, { useNotificationService: true })).toEqual({ useNotificationService: true, notificationServiceConfig: { triggers: seeded } });
+    expect(change(undefined, { useNotificationService: true })).toEqual({
+      useNotificationService: true,
+      notificationServiceConfig: { triggers: seeded },
+    });
   });
 
   test('it keeps what was set before, and what it sends wins', () => {
     const stored = { useNotificationService: false, notificationServiceConfig: { delayConfig } };
-    expect(change(stored, { useNotificationService: true, notificationServiceConfig: { triggers: { huddle: { join: false } } } }))
-      .toEqual({ useNotificationService: true, notificationServiceConfig: { delayConfig, triggers: { ...seeded, huddle: { created: true, join: false } } } });
+    expect(
+      change(stored, {
+        useNotificationService: true,
+        notificationServiceConfig: { triggers: { huddle: { join: false } } },
+      }),
+    ).toEqual({
+      useNotificationService: true,
+      notificationServiceConfig: { delayConfig, triggers: { ...seeded, huddle: { created: true, join: false } } },
+    });
   });
 
   test('enabling again seeds nothing, and other updates seed nothing', () => {
-    const stored = { useNotificationService: false, notificationServiceConfig: { triggers: { huddle: { join: false } } } };
+    const stored = {
+      useNotificationService: false,
+      notificationServiceConfig: { triggers: { huddle: { join: false } } },
+    };
     expect(change(stored, { useNotificationService: true })).toEqual({ ...stored, useNotificationService: true });
-    expect(change(undefined, { useNotificationService: false, notificationServiceConfig: { delayConfig } })).toEqual({ useNotificationService: false, notificationServiceConfig: { delayConfig } });
+    expect(change(undefined, { useNotificationService: false, notificationServiceConfig: { delayConfig } })).toEqual({
+      useNotificationService: false,
+      notificationServiceConfig: { delayConfig },
+    });
   });
 
   test('every level is merged by itself', () => {
-    const first = change(undefined, { notificationServiceConfig: { batchConfig: { document: { isEnabled: true, batchWindowSeconds: 10 }, user: { maxActivities: 2 } }, delayConfig: { delaySeconds: 10 } } });
-    expect(change(first, { notificationServiceConfig: { batchConfig: { document: { maxActivities: 50, batchWindowSeconds: null } }, delayConfig: { isEnabled: true } } })).toEqual({
+    const first = change(undefined, {
+      notificationServiceConfig: {
+        batchConfig: { document: { isEnabled: true, batchWindowSeconds: 10 }, user: { maxActivities: 2 } },
+        delayConfig: { delaySeconds: 10 },
+      },
+    });
+    expect(
+      change(first, {
+        notificationServiceConfig: {
+          batchConfig: { document: { maxActivities: 50, batchWindowSeconds: null } },
+          delayConfig: { isEnabled: true },
+        },
+      }),
+    ).toEqual({
       useNotificationService: false,
-      notificationServiceConfig: { batchConfig: { document: { isEnabled: true, batchWindowSeconds: 10, maxActivities: 50 }, user: { maxActivities: 2 } }, delayConfig: { isEnabled: true, delaySeconds: 10 } },
+      notificationServiceConfig: {
+        batchConfig: {
+          document: { isEnabled: true, batchWindowSeconds: 10, maxActivities: 50 },
+          user: { maxActivities: 2 },
+        },
+        delayConfig: { isEnabled: true, delaySeconds: 10 },
+      },
     });
   });
 
   test('is shown without anything that storing adds', () => {
     expect(showNotificationConfig(undefined)).toEqual({ useNotificationService: false, notificationServiceConfig: {} });
-    expect(showNotificationConfig({ useNotificationService: true, notificationServiceConfig: {}, _r: 3, tenant: 'key' } as never)).toEqual({ useNotificationService: true, notificationServiceConfig: {} });
+    expect(
+      showNotificationConfig({
+        useNotificationService: true,
+        notificationServiceConfig: {},
+        _r: 3,
+        tenant: 'key',
+      } as never),
+    ).toEqual({ useNotificationService: true, notificationServiceConfig: {} });
   });
 
   const batch = (fields: object) => ({ batchConfig: { document: fields, user: fields } });
   test.each([
-    { delayConfig: { delaySeconds: 10 } }, { delayConfig: { delaySeconds: 15_552_000 } },
-    batch({ batchWindowSeconds: 10, maxActivities: 2 }), batch({ batchWindowSeconds: 604_800, maxActivities: 50 }),
+    { delayConfig: { delaySeconds: 10 } },
+    { delayConfig: { delaySeconds: 15_552_000 } },
+    batch({ batchWindowSeconds: 10, maxActivities: 2 }),
+    batch({ batchWindowSeconds: 604_800, maxActivities: 50 }),
   ])('%j is within the ranges', (notificationServiceConfig) => {
     expect(NotificationConfigChange.safeParse({ notificationServiceConfig }).success).toBe(true);
   });
 
   test.each([
-    [{ delayConfig: { delaySeconds: 9 } }, ['delayConfig.delaySeconds']], [{ delayConfig: { delaySeconds: 15_552_001 } }, ['delayConfig.delaySeconds']],
-    [{ delayConfig: { delaySeconds: 10.5 } }, ['delayConfig.delaySeconds']], [{ delayConfig: { isEnabled: 'yes' } }, ['delayConfig.isEnabled']],
-    [batch({ batchWindowSeconds: 9 }), ['batchConfig.document.batchWindowSeconds', 'batchConfig.user.batchWindowSeconds']],
-    [batch({ batchWindowSeconds: 604_801 }), ['batchConfig.document.batchWindowSeconds', 'batchConfig.user.batchWindowSeconds']],
+    [{ delayConfig: { delaySeconds: 9 } }, ['delayConfig.delaySeconds']],
+    [{ delayConfig: { delaySeconds: 15_552_001 } }, ['delayConfig.delaySeconds']],
+    [{ delayConfig: { delaySeconds: 10.5 } }, ['delayConfig.delaySeconds']],
+    [{ delayConfig: { isEnabled: 'yes' } }, ['delayConfig.isEnabled']],
+    [
+      batch({ batchWindowSeconds: 9 }),
+      ['batchConfig.document.batchWindowSeconds', 'batchConfig.user.batchWindowSeconds'],
+    ],
+    [
+      batch({ batchWindowSeconds: 604_801 }),
+      ['batchConfig.document.batchWindowSeconds', 'batchConfig.user.batchWindowSeconds'],
+    ],
     [batch({ maxActivities: 1 }), ['batchConfig.document.maxActivities', 'batchConfig.user.maxActivities']],
     [batch({ maxActivities: 51 }), ['batchConfig.document.maxActivities', 'batchConfig.user.maxActivities']],
-    [{ triggers: { recorder: { done: true } } }, ['triggers']], [{ triggers: { huddle: { joined: true } } }, ['triggers.huddle']], [{ triggers: { comment: { added: 'on' } } }, ['triggers.comment.added']],
+    [{ triggers: { recorder: { done: true } } }, ['triggers']],
+    [{ triggers: { huddle: { joined: true } } }, ['triggers.huddle']],
+    [{ triggers: { comment: { added: 'on' } } }, ['triggers.comment.added']],
   ])('%j is refused', (notificationServiceConfig, paths) => {
     const { error } = NotificationConfigChange.safeParse({ notificationServiceConfig });
     expect(error?.issues.map((issue) => issue.path.slice(1).join('.'))).toEqual(paths);

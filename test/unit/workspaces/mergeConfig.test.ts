@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import { merge, requireChange } from '../../../lib/workspaces/rules/mergeConfig.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
 
-interface Tree { readonly [key: string]: Tree | string | number | boolean | readonly number[] | undefined }
+interface Tree {
+  readonly [key: string]: Tree | string | number | boolean | readonly number[] | undefined;
+}
 
 const leaf = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.array(fc.integer(), { maxLength: 2 }));
 const key = fc.constantFrom('a', 'b', 'c', '__proto__', 'constructor', 'toString');
@@ -16,62 +18,86 @@ const isMap = (value: unknown): value is Tree => typeof value === 'object' && va
 
 /** Every value that is no map, with the path to it. */
 function leaves(of: Tree, path: string[] = []): [path: string[], value: unknown][] {
-  return Object.entries(of).flatMap(([name, value]) => (isMap(value) ? leaves(value, [...path, name]) : [[[...path, name], value] as [string[], unknown]]));
+  return Object.entries(of).flatMap(([name, value]) =>
+    isMap(value) ? leaves(value, [...path, name]) : [[[...path, name], value] as [string[], unknown]],
+  );
 }
 
 /** What lies at a path, own keys only; undefined where there is nothing. */
-const at = (of: unknown, path: string[]): unknown => path.reduce<unknown>((node, name) => (isMap(node) && Object.hasOwn(node, name) ? node[name] : undefined), of);
+const at = (of: unknown, path: string[]): unknown =>
+  path.reduce<unknown>((node, name) => (isMap(node) && Object.hasOwn(node, name) ? node[name] : undefined), of);
 
 describe('merge', () => {
   test('has everything that was sent', () => {
-    fc.assert(fc.property(tree, tree, (stored, sent) => {
-      const merged = merge<Tree>(stored, sent);
-      for (const [path, value] of leaves(sent)) expect(at(merged, path)).toEqual(value);
-    }));
+    fc.assert(
+      fc.property(tree, tree, (stored, sent) => {
+        const merged = merge<Tree>(stored, sent);
+        for (const [path, value] of leaves(sent)) expect(at(merged, path)).toEqual(value);
+      }),
+    );
   });
 
   test('keeps everything that was not sent', () => {
-    fc.assert(fc.property(tree, tree, (stored, sent) => {
-      const merged = merge<Tree>(stored, sent);
-      for (const [path, value] of leaves(stored)) {
-        const touched = at(sent, path) !== undefined || path.some((_name, length) => length > 0 && at(sent, path.slice(0, length)) !== undefined && !isMap(at(sent, path.slice(0, length))));
-        if (!touched) expect(at(merged, path)).toEqual(value);
-      }
-    }));
+    fc.assert(
+      fc.property(tree, tree, (stored, sent) => {
+        const merged = merge<Tree>(stored, sent);
+        for (const [path, value] of leaves(stored)) {
+          const touched =
+            at(sent, path) !== undefined ||
+            path.some(
+              (_name, length) =>
+                length > 0 && at(sent, path.slice(0, length)) !== undefined && !isMap(at(sent, path.slice(0, length))),
+            );
+          if (!touched) expect(at(merged, path)).toEqual(value);
+        }
+      }),
+    );
   });
 
   test('has nothing else', () => {
-    fc.assert(fc.property(tree, tree, (stored, sent) => {
-      for (const [path, value] of leaves(merge<Tree>(stored, sent))) expect([at(stored, path), at(sent, path)]).toContainEqual(value);
-    }));
+    fc.assert(
+      fc.property(tree, tree, (stored, sent) => {
+        for (const [path, value] of leaves(merge<Tree>(stored, sent)))
+          expect([at(stored, path), at(sent, path)]).toContainEqual(value);
+      }),
+    );
   });
 
   test('sent twice is sent once', () => {
-    fc.assert(fc.property(tree, tree, (stored, sent) => {
-      const once = merge<Tree>(stored, sent);
-      expect(merge<Tree>(once, sent)).toEqual(once);
-    }));
+    fc.assert(
+      fc.property(tree, tree, (stored, sent) => {
+        const once = merge<Tree>(stored, sent);
+        expect(merge<Tree>(once, sent)).toEqual(once);
+      }),
+    );
   });
 
   test('of changes to different keys does not depend on their order', () => {
     const beneath = (name: string) => tree.map((inner) => ({ [name]: inner, both: { [name]: inner } }));
-    fc.assert(fc.property(tree, beneath('x'), beneath('y'), (stored, x, y) => {
-      expect(merge<Tree>(merge<Tree>(stored, x), y)).toEqual(merge<Tree>(merge<Tree>(stored, y), x));
-    }));
+    fc.assert(
+      fc.property(tree, beneath('x'), beneath('y'), (stored, x, y) => {
+        expect(merge<Tree>(merge<Tree>(stored, x), y)).toEqual(merge<Tree>(merge<Tree>(stored, y), x));
+      }),
+    );
   });
 
   test('changes neither of its arguments, and no prototype', () => {
-    fc.assert(fc.property(tree, tree, (stored, sent) => {
-      const before = structuredClone([stored, sent]);
-      const merged = merge<Tree>(stored, sent);
-      expect([stored, sent]).toEqual(before);
-      expect(Object.getPrototypeOf(merged)).toBe(Object.prototype);
-      expect(({} as Tree).a).toBeUndefined();
-    }));
+    fc.assert(
+      fc.property(tree, tree, (stored, sent) => {
+        const before = structuredClone([stored, sent]);
+        const merged = merge<Tree>(stored, sent);
+        expect([stored, sent]).toEqual(before);
+        expect(Object.getPrototypeOf(merged)).toBe(Object.prototype);
+        expect(({} as Tree).a).toBeUndefined();
+      }),
+    );
   });
 
   test('takes what is undefined as left out, at every depth', () => {
-    expect(merge({ a: 1, b: { c: 2, d: 3 } }, { a: undefined, b: { c: undefined, d: 4 } })).toEqual({ a: 1, b: { c: 2, d: 4 } });
+    expect(merge({ a: 1, b: { c: 2, d: 3 } }, { a: undefined, b: { c: undefined, d: 4 } })).toEqual({
+      a: 1,
+      b: { c: 2, d: 4 },
+    });
   });
 
   test('keeps a key __proto__ as a key', () => {
@@ -85,16 +111,22 @@ describe('merge', () => {
 describe('requireChange', () => {
   test.each([[{}], [{ a: undefined }]])('%p is INVALID_ARGUMENT with the message, and the fields as issues', (sent) => {
     let thrown: unknown;
-    try { requireChange(sent, ['a', 'b'], 'Nothing was sent.', ['config']); } catch (error) { thrown = error; }
+    try {
+      requireChange(sent, ['a', 'b'], 'Nothing was sent.', ['config']);
+    } catch (error) {
+      thrown = error;
+    }
     expect(thrown).toBeInstanceOf(ApiError);
     expect(thrown).toMatchObject({
       status: 'INVALID_ARGUMENT',
       message: 'Nothing was sent.',
-      details: { issues: [
-        { path: ['config'], code: 'nothing_to_change', message: 'Nothing was sent.' },
-        { path: ['config', 'a'], message: 'config.a is required when no other field is given' },
-        { path: ['config', 'b'], message: 'config.b is required when no other field is given' },
-      ] },
+      details: {
+        issues: [
+          { path: ['config'], code: 'nothing_to_change', message: 'Nothing was sent.' },
+          { path: ['config', 'a'], message: 'config.a is required when no other field is given' },
+          { path: ['config', 'b'], message: 'config.b is required when no other field is given' },
+        ],
+      },
     });
   });
 

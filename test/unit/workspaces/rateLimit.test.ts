@@ -1,11 +1,22 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Bucket, fullBucket, type Limit, settled, settlementSize, takeToken, timeOf } from '../../../lib/workspaces/rules/rateLimit.ts';
+import {
+  type Bucket,
+  fullBucket,
+  type Limit,
+  settled,
+  settlementSize,
+  takeToken,
+  timeOf,
+} from '../../../lib/workspaces/rules/rateLimit.ts';
 
 /** Rounding errors of sums of fractions. */
 const TINY = 1e-3;
 const NOW = 1_800_000_000_000;
-const limits: fc.Arbitrary<Limit> = fc.record({ perSecond: fc.integer({ min: 1, max: 2_000 }), burstSeconds: fc.integer({ min: 1, max: 30 }) });
+const limits: fc.Arbitrary<Limit> = fc.record({
+  perSecond: fc.integer({ min: 1, max: 2_000 }),
+  burstSeconds: fc.integer({ min: 1, max: 30 }),
+});
 /** Pauses before calls, in milliseconds. */
 const pauses = fc.array(fc.integer({ min: 0, max: 500 }), { minLength: 1, maxLength: 300 });
 
@@ -20,60 +31,81 @@ function drain(bucket: Bucket, limit: Limit, now: number): { taken: number; buck
 
 describe('a token bucket', () => {
   test('gives exactly its burst at once', () => {
-    fc.assert(fc.property(limits, (limit) => {
-      expect(drain(fullBucket, limit, NOW).taken).toBe(limit.perSecond * limit.burstSeconds);
-    }), { numRuns: 50 });
+    fc.assert(
+      fc.property(limits, (limit) => {
+        expect(drain(fullBucket, limit, NOW).taken).toBe(limit.perSecond * limit.burstSeconds);
+      }),
+      { numRuns: 50 },
+    );
   });
 
   test('never gives more than its burst and the rate for the time since', () => {
-    fc.assert(fc.property(limits, pauses, (limit, waits) => {
-      let [now, taken, bucket] = [NOW, 0, fullBucket];
-      for (const wait of waits) {
-        now += wait;
-        for (let i = 0; i < 20; i++) {
-          const after = takeToken(bucket, limit, now);
-          if ('retryAfter' in after) break;
-          bucket = after;
-          taken++;
+    fc.assert(
+      fc.property(limits, pauses, (limit, waits) => {
+        let [now, taken, bucket] = [NOW, 0, fullBucket];
+        for (const wait of waits) {
+          now += wait;
+          for (let i = 0; i < 20; i++) {
+            const after = takeToken(bucket, limit, now);
+            if ('retryAfter' in after) break;
+            bucket = after;
+            taken++;
+          }
         }
-      }
-      expect(taken).toBeLessThanOrEqual(Math.floor(((now - NOW) / 1000 + limit.burstSeconds) * limit.perSecond + TINY));
-    }));
+        expect(taken).toBeLessThanOrEqual(
+          Math.floor(((now - NOW) / 1000 + limit.burstSeconds) * limit.perSecond + TINY),
+        );
+      }),
+    );
   });
 
   test('gives a token after the time that a refusal names, and none a millisecond before it', () => {
-    fc.assert(fc.property(limits, fc.integer({ min: 0, max: 5_000 }), (limit, later) => {
-      const { bucket, retryAfter } = drain(drain(fullBucket, limit, NOW).bucket, limit, NOW + later);
-      expect(takeToken(bucket, limit, NOW + later + retryAfter)).not.toHaveProperty('retryAfter');
-      if (retryAfter > 1) expect(takeToken(bucket, limit, NOW + later + retryAfter - 2)).toHaveProperty('retryAfter');
-    }), { numRuns: 50 });
+    fc.assert(
+      fc.property(limits, fc.integer({ min: 0, max: 5_000 }), (limit, later) => {
+        const { bucket, retryAfter } = drain(drain(fullBucket, limit, NOW).bucket, limit, NOW + later);
+        expect(takeToken(bucket, limit, NOW + later + retryAfter)).not.toHaveProperty('retryAfter');
+        if (retryAfter > 1) expect(takeToken(bucket, limit, NOW + later + retryAfter - 2)).toHaveProperty('retryAfter');
+      }),
+      { numRuns: 50 },
+    );
   });
 
   test('shared by several processes is exceeded by at most two settlements of each process', () => {
-    fc.assert(fc.property(
-      fc.record({ perSecond: fc.integer({ min: 1, max: 300 }), burstSeconds: fc.integer({ min: 1, max: 5 }) }), fc.integer({ min: 1, max: 8 }),
-      fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 20 }), fc.integer({ min: 1, max: 60 })), { maxLength: 200 }),
-      (limit, processes, turns) => {
-        const views: Bucket[] = Array.from({ length: processes }, () => fullBucket);
-        let [shared, now, taken] = [0, NOW, 0];
-        for (const [which, wait, calls] of turns) {
-          now += wait;
-          for (let i = 0; i < calls; i++) {
-            const after = takeToken(views[which % processes]!, limit, now);
-            if ('retryAfter' in after) break;
-            taken++;
-            const due = after.unsettled >= settlementSize(limit);
-            if (due) shared = Math.max(shared, now) + timeOf(after.unsettled, limit);
-            views[which % processes] = due ? settled(after, after.unsettled, shared, limit) : after;
+    fc.assert(
+      fc.property(
+        fc.record({ perSecond: fc.integer({ min: 1, max: 300 }), burstSeconds: fc.integer({ min: 1, max: 5 }) }),
+        fc.integer({ min: 1, max: 8 }),
+        fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 20 }), fc.integer({ min: 1, max: 60 })), {
+          maxLength: 200,
+        }),
+        (limit, processes, turns) => {
+          const views: Bucket[] = Array.from({ length: processes }, () => fullBucket);
+          let [shared, now, taken] = [0, NOW, 0];
+          for (const [which, wait, calls] of turns) {
+            now += wait;
+            for (let i = 0; i < calls; i++) {
+              const after = takeToken(views[which % processes]!, limit, now);
+              if ('retryAfter' in after) break;
+              taken++;
+              const due = after.unsettled >= settlementSize(limit);
+              if (due) shared = Math.max(shared, now) + timeOf(after.unsettled, limit);
+              views[which % processes] = due ? settled(after, after.unsettled, shared, limit) : after;
+            }
           }
-        }
-        const allowed = ((now - NOW) / 1000 + limit.burstSeconds) * limit.perSecond;
-        expect(taken).toBeLessThanOrEqual(allowed + 2 * processes * settlementSize(limit) + 1);
-      },
-    ));
+          const allowed = ((now - NOW) / 1000 + limit.burstSeconds) * limit.perSecond;
+          expect(taken).toBeLessThanOrEqual(allowed + 2 * processes * settlementSize(limit) + 1);
+        },
+      ),
+    );
   });
 
-  test.each([[1, 1], [9, 1], [10, 1], [50, 5], [500, 50]])('of %i calls per second is settled after %i', (perSecond, calls) => {
+  test.each([
+    [1, 1],
+    [9, 1],
+    [10, 1],
+    [50, 5],
+    [500, 50],
+  ])('of %i calls per second is settled after %i', (perSecond, calls) => {
     expect(settlementSize({ perSecond, burstSeconds: 1 })).toBe(calls);
   });
 });

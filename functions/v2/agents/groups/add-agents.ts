@@ -1,36 +1,50 @@
 import * as z from 'zod';
 import { fillAgentGroups } from '../../../../lib/agents/agentGroups.ts';
-import { GroupMembers, requireKnown, showGroup, ShownGroup, unknownGroup, withAgents } from '../../../../lib/agents/rules/groups.ts';
+import {
+  GroupMembers,
+  requireKnown,
+  showGroup,
+  ShownGroup,
+  unknownGroup,
+  withAgents,
+} from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/agents/groups/add-agents',
-  summary: 'Put review agents into a group, behind those that it has',
-  auth: 'apiKey',
-  kind: 'write',
-  input: GroupMembers,
-  output: z.object({ data: z.object({ group: ShownGroup }) }),
-  message: 'Agents added to group successfully',
-  errors: ['RESOURCE_EXHAUSTED', 'NOT_FOUND', 'ABORTED'],
-  uses: { groups: fillAgentGroups },
-  impact: 'customers cannot put review agents into groups',
-  example: {
-    data: { groupId: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', agentIds: ['spell-check', 'broken-links'] },
-    result: {
-      data: {
-        group: {
-          id: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', name: 'Website', agentIds: ['spell-check', 'broken-links'],
-          metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' }, createdAt: 1795300000000, updatedAt: 1795300060000,
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/agents/groups/add-agents',
+    summary: 'Put review agents into a group, behind those that it has',
+    auth: 'apiKey',
+    kind: 'write',
+    input: GroupMembers,
+    output: z.object({ data: z.object({ group: ShownGroup }) }),
+    message: 'Agents added to group successfully',
+    errors: ['RESOURCE_EXHAUSTED', 'NOT_FOUND', 'ABORTED'],
+    uses: { groups: fillAgentGroups },
+    impact: 'customers cannot put review agents into groups',
+    example: {
+      data: { groupId: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', agentIds: ['spell-check', 'broken-links'] },
+      result: {
+        data: {
+          group: {
+            id: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+            name: 'Website',
+            agentIds: ['spell-check', 'broken-links'],
+            metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
+            createdAt: 1795300000000,
+            updatedAt: 1795300060000,
+          },
         },
       },
     },
   },
-}, async ({ input: { groupId, agentIds }, caller: { tenant }, deps, now }) => {
-  requireKnown(await deps.groups.unknownAgents(tenant, agentIds));
-  const group = await deps.groups.change(tenant, groupId, (stored) => withAgents(stored, agentIds, now));
-  if (!group) throw unknownGroup();
-  return { data: { group: showGroup(tenant, group) } };
-});
+  async ({ input: { groupId, agentIds }, caller: { tenant }, deps, now }) => {
+    requireKnown(await deps.groups.unknownAgents(tenant, agentIds));
+    const group = await deps.groups.change(tenant, groupId, (stored) => withAgents(stored, agentIds, now));
+    if (!group) throw unknownGroup();
+    return { data: { group: showGroup(tenant, group) } };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -1,38 +1,62 @@
 import * as z from 'zod';
 import { createAgentGroups } from '../../../../lib/agents/agentGroups.ts';
-import { MOST_GROUPS, NewGroup, newGroup, requireKnown, showGroup, ShownGroup } from '../../../../lib/agents/rules/groups.ts';
+import {
+  MOST_GROUPS,
+  NewGroup,
+  newGroup,
+  requireKnown,
+  showGroup,
+  ShownGroup,
+} from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/agents/groups/create',
-  summary: 'Create a group of review agents',
-  auth: 'apiKey',
-  kind: 'write',
-  input: NewGroup,
-  output: z.object({ data: z.object({ group: ShownGroup }) }),
-  message: 'Agent group created successfully',
-  errors: ['RESOURCE_EXHAUSTED', 'NOT_FOUND', 'ABORTED'],
-  uses: { groups: createAgentGroups },
-  impact: 'customers cannot create groups of review agents',
-  example: {
-    data: { name: 'Website', description: 'What runs before a release', agentIds: ['spell-check'], metadata: { team: 'web' } },
-    result: {
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/agents/groups/create',
+    summary: 'Create a group of review agents',
+    auth: 'apiKey',
+    kind: 'write',
+    input: NewGroup,
+    output: z.object({ data: z.object({ group: ShownGroup }) }),
+    message: 'Agent group created successfully',
+    errors: ['RESOURCE_EXHAUSTED', 'NOT_FOUND', 'ABORTED'],
+    uses: { groups: createAgentGroups },
+    impact: 'customers cannot create groups of review agents',
+    example: {
       data: {
-        group: {
-          id: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', name: 'Website', description: 'What runs before a release', agentIds: ['spell-check'],
-          metadata: { team: 'web', apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' }, createdAt: 1795300000000, updatedAt: 1795300000000,
+        name: 'Website',
+        description: 'What runs before a release',
+        agentIds: ['spell-check'],
+        metadata: { team: 'web' },
+      },
+      result: {
+        data: {
+          group: {
+            id: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+            name: 'Website',
+            description: 'What runs before a release',
+            agentIds: ['spell-check'],
+            metadata: { team: 'web', apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
+            createdAt: 1795300000000,
+            updatedAt: 1795300000000,
+          },
         },
       },
     },
   },
-}, async ({ input, caller: { tenant }, deps, now, repeatableId }) => {
-  const group = newGroup(input, { groupId: repeatableId('agrp', 0), now });
-  requireKnown(await deps.groups.unknownAgents(tenant, group.agentIds));
-  const outcome = await deps.groups.create(tenant, group);
-  if (outcome === 'full') throw new ApiError('RESOURCE_EXHAUSTED', `The API key has ${MOST_GROUPS} groups of agents, as many as it may have.`);
-  return { data: { group: showGroup(tenant, group) } };
-});
+  async ({ input, caller: { tenant }, deps, now, repeatableId }) => {
+    const group = newGroup(input, { groupId: repeatableId('agrp', 0), now });
+    requireKnown(await deps.groups.unknownAgents(tenant, group.agentIds));
+    const outcome = await deps.groups.create(tenant, group);
+    if (outcome === 'full')
+      throw new ApiError(
+        'RESOURCE_EXHAUSTED',
+        `The API key has ${MOST_GROUPS} groups of agents, as many as it may have.`,
+      );
+    return { data: { group: showGroup(tenant, group) } };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -5,24 +5,27 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { closedObject, Id } from '../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/agents/groups/delete',
-  summary: 'Delete a group of review agents, and none of the agents',
-  auth: 'apiKey',
-  kind: 'write',
-  input: closedObject({ groupId: Id }),
-  output: z.object({ data: z.object({ groupId: z.string() }) }),
-  message: 'Agent group deleted successfully',
-  errors: ['NOT_FOUND', 'ABORTED'],
-  uses: { groups: removeAgentGroups },
-  impact: 'customers cannot delete groups of review agents',
-  example: {
-    data: { groupId: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
-    result: { data: { groupId: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/agents/groups/delete',
+    summary: 'Delete a group of review agents, and none of the agents',
+    auth: 'apiKey',
+    kind: 'write',
+    input: closedObject({ groupId: Id }),
+    output: z.object({ data: z.object({ groupId: z.string() }) }),
+    message: 'Agent group deleted successfully',
+    errors: ['NOT_FOUND', 'ABORTED'],
+    uses: { groups: removeAgentGroups },
+    impact: 'customers cannot delete groups of review agents',
+    example: {
+      data: { groupId: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
+      result: { data: { groupId: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' } },
+    },
   },
-}, async ({ input: { groupId }, caller: { tenant }, deps }) => {
-  if ((await deps.groups.delete(tenant, groupId)) === 'unknown') throw unknownGroup();
-  return { data: { groupId } };
-});
+  async ({ input: { groupId }, caller: { tenant }, deps }) => {
+    if ((await deps.groups.delete(tenant, groupId)) === 'unknown') throw unknownGroup();
+    return { data: { groupId } };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -5,32 +5,39 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id } from '../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/agents/groups/get',
-  summary: 'Get a group of review agents',
-  auth: 'apiKey',
-  kind: 'read',
-  input: z.object({ groupId: Id }),
-  output: z.object({ data: z.object({ group: ShownGroup }) }),
-  message: 'Agent group fetched successfully',
-  errors: ['NOT_FOUND'],
-  uses: { groups: readAgentGroups },
-  impact: 'customers cannot see a group of review agents',
-  example: {
-    data: { groupId: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
-    result: {
-      data: {
-        group: {
-          id: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', name: 'Website', agentIds: ['agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', 'spell-check'],
-          metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' }, createdAt: 1795300000000, updatedAt: 1795300000000,
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/agents/groups/get',
+    summary: 'Get a group of review agents',
+    auth: 'apiKey',
+    kind: 'read',
+    input: z.object({ groupId: Id }),
+    output: z.object({ data: z.object({ group: ShownGroup }) }),
+    message: 'Agent group fetched successfully',
+    errors: ['NOT_FOUND'],
+    uses: { groups: readAgentGroups },
+    impact: 'customers cannot see a group of review agents',
+    example: {
+      data: { groupId: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
+      result: {
+        data: {
+          group: {
+            id: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+            name: 'Website',
+            agentIds: ['agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', 'spell-check'],
+            metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
+            createdAt: 1795300000000,
+            updatedAt: 1795300000000,
+          },
         },
       },
     },
   },
-}, async ({ input: { groupId }, caller: { tenant }, deps }) => {
-  const group = await deps.groups.get(tenant, groupId);
-  if (!group) throw unknownGroup();
-  return { data: { group: showGroup(tenant, group) } };
-});
+  async ({ input: { groupId }, caller: { tenant }, deps }) => {
+    const group = await deps.groups.get(tenant, groupId);
+    if (!group) throw unknownGroup();
+    return { data: { group: showGroup(tenant, group) } };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -4,32 +4,41 @@ import { GroupRow, showGroupRow } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/agents/groups/list',
-  summary: 'List the groups of review agents',
-  auth: 'apiKey',
-  kind: 'read',
-  input: z.object({}),
-  body: 'optional',
-  output: z.object({ data: z.object({ groups: z.array(GroupRow) }) }),
-  message: 'Agent groups listed successfully',
-  errors: [],
-  uses: { groups: listAgentGroups },
-  impact: 'customers cannot see their groups of review agents',
-  example: {
-    data: {},
-    result: {
-      data: {
-        groups: [{
-          id: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', name: 'Website', agentCount: 2,
-          metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' }, createdAt: 1795300000000, updatedAt: 1795300000000,
-        }],
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/agents/groups/list',
+    summary: 'List the groups of review agents',
+    auth: 'apiKey',
+    kind: 'read',
+    input: z.object({}),
+    body: 'optional',
+    output: z.object({ data: z.object({ groups: z.array(GroupRow) }) }),
+    message: 'Agent groups listed successfully',
+    errors: [],
+    uses: { groups: listAgentGroups },
+    impact: 'customers cannot see their groups of review agents',
+    example: {
+      data: {},
+      result: {
+        data: {
+          groups: [
+            {
+              id: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+              name: 'Website',
+              agentCount: 2,
+              metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
+              createdAt: 1795300000000,
+              updatedAt: 1795300000000,
+            },
+          ],
+        },
       },
     },
   },
-}, async ({ caller: { tenant }, deps }) => {
-  const groups = await deps.groups.list(tenant);
-  return { data: { groups: groups.map((group) => showGroupRow(tenant, group)) } };
-});
+  async ({ caller: { tenant }, deps }) => {
+    const groups = await deps.groups.list(tenant);
+    return { data: { groups: groups.map((group) => showGroupRow(tenant, group)) } };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -1,35 +1,48 @@
 import * as z from 'zod';
 import { changeAgentGroups } from '../../../../lib/agents/agentGroups.ts';
-import { GroupMembers, showGroup, ShownGroup, unknownGroup, withoutAgents } from '../../../../lib/agents/rules/groups.ts';
+import {
+  GroupMembers,
+  showGroup,
+  ShownGroup,
+  unknownGroup,
+  withoutAgents,
+} from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/agents/groups/remove-agents',
-  summary: 'Take review agents out of a group',
-  auth: 'apiKey',
-  kind: 'write',
-  input: GroupMembers,
-  output: z.object({ data: z.object({ group: ShownGroup }) }),
-  message: 'Agents removed from group successfully',
-  errors: ['NOT_FOUND', 'ABORTED'],
-  uses: { groups: changeAgentGroups },
-  impact: 'customers cannot take review agents out of groups',
-  example: {
-    data: { groupId: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', agentIds: ['broken-links'] },
-    result: {
-      data: {
-        group: {
-          id: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', name: 'Website', agentIds: ['spell-check'],
-          metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' }, createdAt: 1795300000000, updatedAt: 1795300060000,
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/agents/groups/remove-agents',
+    summary: 'Take review agents out of a group',
+    auth: 'apiKey',
+    kind: 'write',
+    input: GroupMembers,
+    output: z.object({ data: z.object({ group: ShownGroup }) }),
+    message: 'Agents removed from group successfully',
+    errors: ['NOT_FOUND', 'ABORTED'],
+    uses: { groups: changeAgentGroups },
+    impact: 'customers cannot take review agents out of groups',
+    example: {
+      data: { groupId: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', agentIds: ['broken-links'] },
+      result: {
+        data: {
+          group: {
+            id: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+            name: 'Website',
+            agentIds: ['spell-check'],
+            metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
+            createdAt: 1795300000000,
+            updatedAt: 1795300060000,
+          },
         },
       },
     },
   },
-}, async ({ input: { groupId, agentIds }, caller: { tenant }, deps, now }) => {
-  const group = await deps.groups.change(tenant, groupId, (stored) => withoutAgents(stored, agentIds, now));
-  if (!group) throw unknownGroup();
-  return { data: { group: showGroup(tenant, group) } };
-});
+  async ({ input: { groupId, agentIds }, caller: { tenant }, deps, now }) => {
+    const group = await deps.groups.change(tenant, groupId, (stored) => withoutAgents(stored, agentIds, now));
+    if (!group) throw unknownGroup();
+    return { data: { group: showGroup(tenant, group) } };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -5,33 +5,40 @@ import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/agents/groups/update',
-  summary: 'Rename or describe a group of review agents',
-  auth: 'apiKey',
-  kind: 'write',
-  input: GroupChange,
-  output: z.object({ data: z.object({ group: ShownGroup }) }),
-  message: 'Agent group updated successfully',
-  errors: ['NOT_FOUND', 'ABORTED'],
-  uses: { groups: changeAgentGroups },
-  impact: 'customers cannot rename groups of review agents',
-  example: {
-    data: { groupId: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', name: 'Website, released' },
-    result: {
-      data: {
-        group: {
-          id: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', name: 'Website, released', agentIds: ['spell-check'],
-          metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' }, createdAt: 1795300000000, updatedAt: 1795300060000,
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/agents/groups/update',
+    summary: 'Rename or describe a group of review agents',
+    auth: 'apiKey',
+    kind: 'write',
+    input: GroupChange,
+    output: z.object({ data: z.object({ group: ShownGroup }) }),
+    message: 'Agent group updated successfully',
+    errors: ['NOT_FOUND', 'ABORTED'],
+    uses: { groups: changeAgentGroups },
+    impact: 'customers cannot rename groups of review agents',
+    example: {
+      data: { groupId: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', name: 'Website, released' },
+      result: {
+        data: {
+          group: {
+            id: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+            name: 'Website, released',
+            agentIds: ['spell-check'],
+            metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
+            createdAt: 1795300000000,
+            updatedAt: 1795300060000,
+          },
         },
       },
     },
   },
-}, async ({ input: { groupId, ...change }, caller: { tenant }, deps, now }) => {
-  requireChange(change, ['name', 'description'], 'At least one of these must be given: name, description.');
-  const group = await deps.groups.change(tenant, groupId, (stored) => changeGroup(stored, change, now));
-  if (!group) throw unknownGroup();
-  return { data: { group: showGroup(tenant, group) } };
-});
+  async ({ input: { groupId, ...change }, caller: { tenant }, deps, now }) => {
+    requireChange(change, ['name', 'description'], 'At least one of these must be given: name, description.');
+    const group = await deps.groups.change(tenant, groupId, (stored) => changeGroup(stored, change, now));
+    if (!group) throw unknownGroup();
+    return { data: { group: showGroup(tenant, group) } };
+  },
+);
 
 export const handler = toLambda(endpoint);

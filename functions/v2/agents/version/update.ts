@@ -4,38 +4,62 @@ import { openVersion, sealVersion } from '../../../../lib/agents/agentSecrets.ts
 import { changeAgents } from '../../../../lib/agents/agentWriter.ts';
 import { onlyCustomAgents, unknownAgent } from '../../../../lib/agents/rules/agents.ts';
 import { builtInAgent } from '../../../../lib/agents/rules/builtIn.ts';
-import { behaviourOf, refuseKeys, SentVersion, serverManagedKeys, type Version, versionAfter, versionFields } from '../../../../lib/agents/rules/configuration.ts';
+import {
+  behaviourOf,
+  refuseKeys,
+  SentVersion,
+  serverManagedKeys,
+  type Version,
+  versionAfter,
+  versionFields,
+} from '../../../../lib/agents/rules/configuration.ts';
 import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { validate } from '../../../../lib/http/validate.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/agents/version/update',
-  summary: 'Change what a review agent does, as a new version',
-  auth: 'apiKey',
-  kind: 'write',
-  input: SentVersion,
-  output: z.object({ data: z.object({ version: z.number() }) }),
-  message: 'Agent version created successfully',
-  errors: ['NOT_FOUND', 'ABORTED'],
-  uses: { agents: changeAgents, box: secretBox },
-  impact: 'customers cannot change what their review agents do',
-  example: {
-    data: { agentId: 'agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', instructions: 'Report every sentence that is not friendly or too long.', response: { useAiFormatting: true } },
-    result: { data: { version: 2 } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/agents/version/update',
+    summary: 'Change what a review agent does, as a new version',
+    auth: 'apiKey',
+    kind: 'write',
+    input: SentVersion,
+    output: z.object({ data: z.object({ version: z.number() }) }),
+    message: 'Agent version created successfully',
+    errors: ['NOT_FOUND', 'ABORTED'],
+    uses: { agents: changeAgents, box: secretBox },
+    impact: 'customers cannot change what their review agents do',
+    example: {
+      data: {
+        agentId: 'agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+        instructions: 'Report every sentence that is not friendly or too long.',
+        response: { useAiFormatting: true },
+      },
+      result: { data: { version: 2 } },
+    },
   },
-}, async ({ input, caller: { tenant }, deps, now, repeatableId }) => {
-  const { agentId, metadata } = input;
-  refuseKeys(serverManagedKeys(input));
-  if (builtInAgent(agentId)) throw onlyCustomAgents();
-  requireChange({ ...behaviourOf(input), metadata }, versionFields, `At least one of these must be given: ${versionFields.join(', ')}.`);
-  const version = await deps.agents.addVersion(tenant, agentId, async (current) => {
-    const after = validate(versionAfter(await openVersion(deps.box, tenant, agentId, current)), input) as Version;
-    return sealVersion(deps.box, tenant, agentId, after);
-  }, { callId: repeatableId('ver', 0), now });
-  if (version === undefined) throw unknownAgent();
-  return { data: { version } };
-});
+  async ({ input, caller: { tenant }, deps, now, repeatableId }) => {
+    const { agentId, metadata } = input;
+    refuseKeys(serverManagedKeys(input));
+    if (builtInAgent(agentId)) throw onlyCustomAgents();
+    requireChange(
+      { ...behaviourOf(input), metadata },
+      versionFields,
+      `At least one of these must be given: ${versionFields.join(', ')}.`,
+    );
+    const version = await deps.agents.addVersion(
+      tenant,
+      agentId,
+      async (current) => {
+        const after = validate(versionAfter(await openVersion(deps.box, tenant, agentId, current)), input) as Version;
+        return sealVersion(deps.box, tenant, agentId, after);
+      },
+      { callId: repeatableId('ver', 0), now },
+    );
+    if (version === undefined) throw unknownAgent();
+    return { data: { version } };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -9,37 +9,49 @@ import { Id, limits, optional, PageSize, PageToken } from '../../../../lib/share
 
 const path = '/v2/agents/versions/list';
 
-export const endpoint = defineEndpoint({
-  path,
-  summary: 'List the versions of a review agent, newest first',
-  auth: 'apiKey',
-  kind: 'read',
-  input: z.object({ agentId: Id, pageSize: optional(PageSize), pageToken: optional(PageToken) }),
-  output: z.object({ data: z.object({ versions: z.array(ShownVersion) }), nextPageToken: z.string().nullable() }),
-  message: 'Versions listed successfully',
-  errors: ['NOT_FOUND'],
-  uses: { agents: readAgentVersions },
-  narrowBy: 'pageSize',
-  impact: 'customers cannot see the versions of their review agents',
-  example: {
-    data: { agentId: 'agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
-    result: {
-      data: {
-        versions: [{
-          id: 'v1', version: 1, createdAt: 1795300000000, metadata: { team: 'brand', apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
-          instructions: 'Report every sentence that is not friendly.', contextGathering: { strategies: ['web-page-text'] },
-        }],
+export const endpoint = defineEndpoint(
+  {
+    path,
+    summary: 'List the versions of a review agent, newest first',
+    auth: 'apiKey',
+    kind: 'read',
+    input: z.object({ agentId: Id, pageSize: optional(PageSize), pageToken: optional(PageToken) }),
+    output: z.object({ data: z.object({ versions: z.array(ShownVersion) }), nextPageToken: z.string().nullable() }),
+    message: 'Versions listed successfully',
+    errors: ['NOT_FOUND'],
+    uses: { agents: readAgentVersions },
+    narrowBy: 'pageSize',
+    impact: 'customers cannot see the versions of their review agents',
+    example: {
+      data: { agentId: 'agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
+      result: {
+        data: {
+          versions: [
+            {
+              id: 'v1',
+              version: 1,
+              createdAt: 1795300000000,
+              metadata: { team: 'brand', apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
+              instructions: 'Report every sentence that is not friendly.',
+              contextGathering: { strategies: ['web-page-text'] },
+            },
+          ],
+        },
+        nextPageToken: null,
       },
-      nextPageToken: null,
     },
   },
-}, async ({ input, caller, deps, now }) => {
-  const { agentId, pageSize = limits.pageSize } = input;
-  if (builtInAgent(agentId)) throw onlyCustomAgents();
-  const pages = paging(caller, [path, agentId], input, now);
-  const page = await deps.agents.versions(caller.tenant, agentId, { limit: pageSize, after: pages.after });
-  if (!page) throw unknownAgent();
-  return { data: { versions: page.versions.map((version) => showVersion(caller.tenant, version)) }, nextPageToken: pages.next(page.next) };
-});
+  async ({ input, caller, deps, now }) => {
+    const { agentId, pageSize = limits.pageSize } = input;
+    if (builtInAgent(agentId)) throw onlyCustomAgents();
+    const pages = paging(caller, [path, agentId], input, now);
+    const page = await deps.agents.versions(caller.tenant, agentId, { limit: pageSize, after: pages.after });
+    if (!page) throw unknownAgent();
+    return {
+      data: { versions: page.versions.map((version) => showVersion(caller.tenant, version)) },
+      nextPageToken: pages.next(page.next),
+    };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -7,27 +7,30 @@ import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id } from '../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/agents/versions/restore',
-  summary: 'Take back the newest version of a review agent: the one before it is current again',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({ agentId: Id }),
-  output: z.object({ data: z.object({ version: z.number() }) }),
-  message: 'Version restored successfully',
-  errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-  uses: { agents: removeAgents },
-  impact: 'customers cannot take back changes of their review agents',
-  example: {
-    data: { agentId: 'agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
-    result: { data: { version: 1 } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/agents/versions/restore',
+    summary: 'Take back the newest version of a review agent: the one before it is current again',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({ agentId: Id }),
+    output: z.object({ data: z.object({ version: z.number() }) }),
+    message: 'Version restored successfully',
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
+    uses: { agents: removeAgents },
+    impact: 'customers cannot take back changes of their review agents',
+    example: {
+      data: { agentId: 'agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
+      result: { data: { version: 1 } },
+    },
   },
-}, async ({ input: { agentId }, caller: { tenant }, deps, now, repeatableId }) => {
-  if (builtInAgent(agentId)) throw onlyCustomAgents();
-  const version = await deps.agents.restore(tenant, agentId, { callId: repeatableId('ver', 0), now });
-  if (version === undefined) throw unknownAgent();
-  if (version === 'first') throw new ApiError('FAILED_PRECONDITION', 'The agent has no version before this one.');
-  return { data: { version } };
-});
+  async ({ input: { agentId }, caller: { tenant }, deps, now, repeatableId }) => {
+    if (builtInAgent(agentId)) throw onlyCustomAgents();
+    const version = await deps.agents.restore(tenant, agentId, { callId: repeatableId('ver', 0), now });
+    if (version === undefined) throw unknownAgent();
+    if (version === 'first') throw new ApiError('FAILED_PRECONDITION', 'The agent has no version before this one.');
+    return { data: { version } };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -7,46 +7,70 @@ import { toLambda } from '../../../../lib/http/lambda.ts';
 import { AccessContext, Id, limits, list, optional, UnixSeconds } from '../../../../lib/shared/schema.ts';
 import { NamedResource } from '../../../../lib/directory/rules/namedResource.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/auth/permissions/add',
-  summary: 'Grant a user organizations, folders and documents',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({
-    user: z.object({ userId: Id }),
-    permissions: z.object({
-      resources: list(NamedResource.safeExtend({
-        accessRole: optional(z.enum(accessRoles)),
-        expiresAt: optional(UnixSeconds),
-        context: optional(z.object({ access: AccessContext })),
-      }), limits.permissionIds),
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/auth/permissions/add',
+    summary: 'Grant a user organizations, folders and documents',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({
+      user: z.object({ userId: Id }),
+      permissions: z.object({
+        resources: list(
+          NamedResource.safeExtend({
+            accessRole: optional(z.enum(accessRoles)),
+            expiresAt: optional(UnixSeconds),
+            context: optional(z.object({ access: AccessContext })),
+          }),
+          limits.permissionIds,
+        ),
+      }),
     }),
-  }),
-  output: z.object({}),
-  message: 'Permissions added successfully.',
-  errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-  uses: { resources: findResources, users: grantAccess },
-  impact: 'customers cannot give their users access',
-  example: {
-    data: {
-      user: { userId: 'ada' },
-      permissions: {
-        resources: [{ type: 'document', id: 'nda', organizationId: 'acme', accessRole: 'viewer', expiresAt: 1893456000, context: { access: { region: ['eu', 'us'] } } }],
+    output: z.object({}),
+    message: 'Permissions added successfully.',
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
+    uses: { resources: findResources, users: grantAccess },
+    impact: 'customers cannot give their users access',
+    example: {
+      data: {
+        user: { userId: 'ada' },
+        permissions: {
+          resources: [
+            {
+              type: 'document',
+              id: 'nda',
+              organizationId: 'acme',
+              accessRole: 'viewer',
+              expiresAt: 1893456000,
+              context: { access: { region: ['eu', 'us'] } },
+            },
+          ],
+        },
       },
+      result: {},
     },
-    result: {},
   },
-}, async ({ input, caller, deps, now }) => {
-  const { resources } = input.permissions;
-  const { userId } = input.user;
-  const [found, [known]] = await Promise.all([deps.resources.require(caller.tenant, resources, { writable: true }), deps.users.known(caller.tenant, [userId])]);
-  await deps.users.grant(caller.tenant, userId, known, resources.map(({ accessRole, expiresAt, context }, index) => ({
-    ...found[index]!,
-    accessRole: accessRole ?? defaultAccessRole,
-    expiresAt,
-    accessFields: context && accessFields(context.access),
-  })), now);
-  return {};
-});
+  async ({ input, caller, deps, now }) => {
+    const { resources } = input.permissions;
+    const { userId } = input.user;
+    const [found, [known]] = await Promise.all([
+      deps.resources.require(caller.tenant, resources, { writable: true }),
+      deps.users.known(caller.tenant, [userId]),
+    ]);
+    await deps.users.grant(
+      caller.tenant,
+      userId,
+      known,
+      resources.map(({ accessRole, expiresAt, context }, index) => ({
+        ...found[index]!,
+        accessRole: accessRole ?? defaultAccessRole,
+        expiresAt,
+        accessFields: context && accessFields(context.access),
+      })),
+      now,
+    );
+    return {};
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -20,66 +20,85 @@ const Entry = z.object({
 });
 const Entries = z.record(z.string(), Entry);
 
-export const endpoint = defineEndpoint({
-  path: '/v2/auth/permissions/get',
-  summary: 'Get users\' permissions on an organization, folders and documents',
-  auth: 'apiKey',
-  kind: 'read',
-  input: z.object({
-    organizationId: Id,
-    userIds: list(Id, limits.permissionIds),
-    folderIds: optional(list(Id, limits.permissionIds, 0)),
-    documentIds: optional(list(Id, limits.permissionIds, 0)),
-    skipResourceExistenceValidation: optional(z.boolean()),
-  }),
-  output: z.object({
-    data: z.record(z.string(), z.object({
-      folders: Entries.optional(),
-      documents: Entries.optional(),
-      organization: Entries,
-      context: z.object({ accessFields: z.array(z.string()) }).optional(),
-    })),
-  }),
-  message: 'User permissions retrieved successfully.',
-  errors: ['NOT_FOUND'],
-  uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, users: readUsers },
-  narrowBy: 'userIds',
-  impact: 'customers cannot tell what their users may see, and their applications may refuse everyone',
-  example: {
-    data: { organizationId: 'acme', userIds: ['ada'], documentIds: ['nda'] },
-    result: {
-      data: {
-        ada: {
-          documents: { nda: { accessRole: 'viewer', accessType: 'restricted', expiresAt: 1893456000 } },
-          organization: { acme: { accessRole: 'editor' } },
-          context: { accessFields: ['region:eu', 'region:us'] },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/auth/permissions/get',
+    summary: "Get users' permissions on an organization, folders and documents",
+    auth: 'apiKey',
+    kind: 'read',
+    input: z.object({
+      organizationId: Id,
+      userIds: list(Id, limits.permissionIds),
+      folderIds: optional(list(Id, limits.permissionIds, 0)),
+      documentIds: optional(list(Id, limits.permissionIds, 0)),
+      skipResourceExistenceValidation: optional(z.boolean()),
+    }),
+    output: z.object({
+      data: z.record(
+        z.string(),
+        z.object({
+          folders: Entries.optional(),
+          documents: Entries.optional(),
+          organization: Entries,
+          context: z.object({ accessFields: z.array(z.string()) }).optional(),
+        }),
+      ),
+    }),
+    message: 'User permissions retrieved successfully.',
+    errors: ['NOT_FOUND'],
+    uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, users: readUsers },
+    narrowBy: 'userIds',
+    impact: 'customers cannot tell what their users may see, and their applications may refuse everyone',
+    example: {
+      data: { organizationId: 'acme', userIds: ['ada'], documentIds: ['nda'] },
+      result: {
+        data: {
+          ada: {
+            documents: { nda: { accessRole: 'viewer', accessType: 'restricted', expiresAt: 1893456000 } },
+            organization: { acme: { accessRole: 'editor' } },
+            context: { accessFields: ['region:eu', 'region:us'] },
+          },
         },
       },
     },
   },
-}, async ({ input, caller, deps, now }) => {
-  const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-  const place = placeOf(caller.tenant, organization);
-  const [userIds, folderIds, documentIds] = [distinct(input.userIds), distinct(input.folderIds ?? []), distinct(input.documentIds ?? [])];
-  const [known, grants, folders, documents] = await Promise.all([
-    deps.users.known(caller.tenant, userIds),
-    Promise.all(userIds.map((userId) => deps.users.grants(place, userId))),
-    deps.folders.named(place, folderIds),
-    deps.documents.named(place, documentIds).then((found) => deps.documents.placed(place, found)),
-  ]);
-  const asked = {
-    organization,
-    folders: folderIds.map((id, index) => ({ id, folder: folders[index] })),
-    documents: documentIds.map((id, index) => ({ id, document: documents[index] })),
-  };
-  const departures = await deps.users.departures(place, known);
-  const data = dict(userIds.map((userId, index) => {
-    const user = { known: known[index] !== undefined, organizationId: organization.internalId, grants: grants[index] ?? [], departures: departures[index], now: now / 1000 };
-    return [userId, userPermissions(user, asked)] as const;
-  }));
-  const complete = [...folders, ...documents].every((found) => found !== undefined);
-  if (!complete && !input.skipResourceExistenceValidation) throw new ApiError('NOT_FOUND', 'Folder or document does not exist', { details: data });
-  return { data };
-});
+  async ({ input, caller, deps, now }) => {
+    const organization = await deps.organizations.require(caller.tenant, input.organizationId);
+    const place = placeOf(caller.tenant, organization);
+    const [userIds, folderIds, documentIds] = [
+      distinct(input.userIds),
+      distinct(input.folderIds ?? []),
+      distinct(input.documentIds ?? []),
+    ];
+    const [known, grants, folders, documents] = await Promise.all([
+      deps.users.known(caller.tenant, userIds),
+      Promise.all(userIds.map((userId) => deps.users.grants(place, userId))),
+      deps.folders.named(place, folderIds),
+      deps.documents.named(place, documentIds).then((found) => deps.documents.placed(place, found)),
+    ]);
+    const asked = {
+      organization,
+      folders: folderIds.map((id, index) => ({ id, folder: folders[index] })),
+      documents: documentIds.map((id, index) => ({ id, document: documents[index] })),
+    };
+    const departures = await deps.users.departures(place, known);
+    const data = dict(
+      userIds.map((userId, index) => {
+        const user = {
+          known: known[index] !== undefined,
+          organizationId: organization.internalId,
+          grants: grants[index] ?? [],
+          departures: departures[index],
+          now: now / 1000,
+        };
+        return [userId, userPermissions(user, asked)] as const;
+      }),
+    );
+    const complete = [...folders, ...documents].every((found) => found !== undefined);
+    if (!complete && !input.skipResourceExistenceValidation)
+      throw new ApiError('NOT_FOUND', 'Folder or document does not exist', { details: data });
+    return { data };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -6,29 +6,32 @@ import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id, limits, list } from '../../../../lib/shared/schema.ts';
 import { NamedResource } from '../../../../lib/directory/rules/namedResource.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/auth/permissions/remove',
-  summary: 'Take back what a user was granted',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({
-    userId: Id,
-    permissions: z.object({ resources: list(NamedResource, limits.permissionIds) }),
-  }),
-  output: z.object({}),
-  message: 'Permissions removed successfully.',
-  // A resource that does not exist is an error: a mistyped id must not look like access taken away.
-  errors: ['NOT_FOUND'],
-  uses: { resources: findResources, users: revokeGrants },
-  impact: 'customers cannot take access away from their users',
-  example: {
-    data: { userId: 'ada', permissions: { resources: [{ type: 'document', id: 'nda', organizationId: 'acme' }] } },
-    result: {},
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/auth/permissions/remove',
+    summary: 'Take back what a user was granted',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({
+      userId: Id,
+      permissions: z.object({ resources: list(NamedResource, limits.permissionIds) }),
+    }),
+    output: z.object({}),
+    message: 'Permissions removed successfully.',
+    // A resource that does not exist is an error: a mistyped id must not look like access taken away.
+    errors: ['NOT_FOUND'],
+    uses: { resources: findResources, users: revokeGrants },
+    impact: 'customers cannot take access away from their users',
+    example: {
+      data: { userId: 'ada', permissions: { resources: [{ type: 'document', id: 'nda', organizationId: 'acme' }] } },
+      result: {},
+    },
   },
-}, async ({ input, caller, deps }) => {
-  const found = await deps.resources.require(caller.tenant, input.permissions.resources);
-  await deps.users.revoke(input.userId, found);
-  return {};
-});
+  async ({ input, caller, deps }) => {
+    const found = await deps.resources.require(caller.tenant, input.permissions.resources);
+    await deps.users.revoke(input.userId, found);
+    return {};
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -9,36 +9,53 @@ import { defineTwin } from '../../../../lib/http/twin.ts';
 import { Id, optional } from '../../../../lib/shared/schema.ts';
 import { serviceName } from '../../../../lib/app/serviceName.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/commentannotations/comments/add',
-  summary: 'Add comments to an annotation, all of them or none',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({
-    organizationId: Id,
-    documentId: Id,
-    annotationId: Id,
-    ...commentLists,
-    /** Both as in other calls, but without effect: in what is created there is no annotation to add to. */
-    createOrganization: optional(z.boolean()),
-    createDocument: optional(z.boolean()),
-    verifyUserPermissions: optional(z.boolean()),
-  }).check(oneCommentList),
-  output: z.object({ data: z.array(z.number()) }),
-  message: 'Comment(s) added successfully.',
-  errors: ['NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION', 'PERMISSION_DENIED', 'ABORTED'],
-  uses: { findPlace: findPlaceToWrite, comments: writeComments, serviceName },
-  impact: 'customers cannot reply to annotations',
-  example: {
-    data: { organizationId: 'acme', documentId: 'nda', annotationId: 'clause-4', commentData: [{ commentText: 'One year, then?', from: { userId: 'bob', name: 'Bob' }, triggerNotification: true }] },
-    result: { data: [2] },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/commentannotations/comments/add',
+    summary: 'Add comments to an annotation, all of them or none',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z
+      .object({
+        organizationId: Id,
+        documentId: Id,
+        annotationId: Id,
+        ...commentLists,
+        /** Both as in other calls, but without effect: in what is created there is no annotation to add to. */
+        createOrganization: optional(z.boolean()),
+        createDocument: optional(z.boolean()),
+        verifyUserPermissions: optional(z.boolean()),
+      })
+      .check(oneCommentList),
+    output: z.object({ data: z.array(z.number()) }),
+    message: 'Comment(s) added successfully.',
+    errors: ['NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION', 'PERMISSION_DENIED', 'ABORTED'],
+    uses: { findPlace: findPlaceToWrite, comments: writeComments, serviceName },
+    impact: 'customers cannot reply to annotations',
+    example: {
+      data: {
+        organizationId: 'acme',
+        documentId: 'nda',
+        annotationId: 'clause-4',
+        commentData: [
+          { commentText: 'One year, then?', from: { userId: 'bob', name: 'Bob' }, triggerNotification: true },
+        ],
+      },
+      result: { data: [2] },
+    },
   },
-}, async ({ input, caller, deps, now }) => {
-  const comments = sentComments(input);
-  requireAgentSources(comments, deps.serviceName);
-  const at = await deps.findPlace(caller.tenant, input);
-  return { data: await deps.comments.add(at, input.annotationId, comments, { verify: input.verifyUserPermissions ?? false, now }) };
-});
+  async ({ input, caller, deps, now }) => {
+    const comments = sentComments(input);
+    requireAgentSources(comments, deps.serviceName);
+    const at = await deps.findPlace(caller.tenant, input);
+    return {
+      data: await deps.comments.add(at, input.annotationId, comments, {
+        verify: input.verifyUserPermissions ?? false,
+        now,
+      }),
+    };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

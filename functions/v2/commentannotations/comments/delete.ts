@@ -9,38 +9,59 @@ import { defineTwin } from '../../../../lib/http/twin.ts';
 import { byId } from '../../../../lib/shared/results.ts';
 import { closedObject, Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/commentannotations/comments/delete',
-  summary: 'Delete comments of an annotation by id or author, or all of them, with their reactions; an annotation without comments is deleted too',
-  auth: 'apiKey',
-  kind: 'write',
-  input: closedObject({
-    organizationId: Id,
-    documentId: Id,
-    annotationId: Id,
-    commentIds: optional(list(CommentId, limits.list)),
-    /** Selects comments by author, among those of commentIds when both are given. Without both the call is about all comments of the annotation. */
-    userIds: optional(list(Id, limits.list)),
-    /** Who did it, for events and activities; else the author of each comment. */
-    actionUser: optional(ContentUser),
-    triggerNotification: optional(z.boolean()),
-    triggerActivities: optional(z.boolean()),
-  }),
-  output: CommentResults,
-  message: 'Comments(s) deleted successfully.',
-  errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-  uses: { findPlace: findPlaceToWrite, comments: writeComments },
-  impact: 'customers cannot delete comments',
-  example: {
-    data: { organizationId: 'acme', documentId: 'nda', annotationId: 'clause-4', commentIds: [2] },
-    result: { data: { 2: { success: true, id: 2, message: 'Deleted successfully' } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/commentannotations/comments/delete',
+    summary:
+      'Delete comments of an annotation by id or author, or all of them, with their reactions; an annotation without comments is deleted too',
+    auth: 'apiKey',
+    kind: 'write',
+    input: closedObject({
+      organizationId: Id,
+      documentId: Id,
+      annotationId: Id,
+      commentIds: optional(list(CommentId, limits.list)),
+      /** Selects comments by author, among those of commentIds when both are given. Without both the call is about all comments of the annotation. */
+      userIds: optional(list(Id, limits.list)),
+      /** Who did it, for events and activities; else the author of each comment. */
+      actionUser: optional(ContentUser),
+      triggerNotification: optional(z.boolean()),
+      triggerActivities: optional(z.boolean()),
+    }),
+    output: CommentResults,
+    message: 'Comments(s) deleted successfully.',
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
+    uses: { findPlace: findPlaceToWrite, comments: writeComments },
+    impact: 'customers cannot delete comments',
+    example: {
+      data: { organizationId: 'acme', documentId: 'nda', annotationId: 'clause-4', commentIds: [2] },
+      result: { data: { 2: { success: true, id: 2, message: 'Deleted successfully' } } },
+    },
   },
-}, async ({ input, caller, deps, now }) => {
-  const { annotationId, commentIds, userIds, actionUser: actor, triggerNotification: notify = false, triggerActivities: log = false } = input;
-  const at = await deps.findPlace(caller.tenant, input);
-  const results = await deps.comments.remove(at, annotationId, { commentIds: commentIds && [...new Set(commentIds)], userIds }, { actor, notify, log, now });
-  return { data: byId(results.map(({ commentId }) => String(commentId)), results.map(({ commentId: id, success, message }) => ({ success, id, message }))) };
-});
+  async ({ input, caller, deps, now }) => {
+    const {
+      annotationId,
+      commentIds,
+      userIds,
+      actionUser: actor,
+      triggerNotification: notify = false,
+      triggerActivities: log = false,
+    } = input;
+    const at = await deps.findPlace(caller.tenant, input);
+    const results = await deps.comments.remove(
+      at,
+      annotationId,
+      { commentIds: commentIds && [...new Set(commentIds)], userIds },
+      { actor, notify, log, now },
+    );
+    return {
+      data: byId(
+        results.map(({ commentId }) => String(commentId)),
+        results.map(({ commentId: id, success, message }) => ({ success, id, message })),
+      ),
+    };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

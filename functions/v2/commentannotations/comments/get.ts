@@ -14,84 +14,109 @@ const path = '/v2/commentannotations/comments/get';
 /** A comment with the reactions on it, in full. */
 const ShownReactedComment = CommentRow.extend({ reactionAnnotations: z.array(ShownReaction) });
 
-export const endpoint = defineEndpoint({
-  path,
-  summary: 'Get the comments of an annotation by id, or a page of them in the order of their ids',
-  auth: 'apiKey',
-  kind: 'read',
-  input: z.object({
-    organizationId: Id,
-    documentId: Id,
-    annotationId: Id,
-    /** Only comments that one of these users wrote. */
-    userIds: optional(list(Id, limits.readIds)),
-    commentIds: optional(list(CommentId, limits.readIds)),
-    pageSize: optional(PageSize),
-    pageToken: optional(PageToken),
-  }),
-  output: z.object({ data: z.array(ShownReactedComment.nullable()), nextPageToken: z.string().nullable() }),
-  message: 'Comments retrieved successfully.',
-  errors: ['NOT_FOUND'],
-  uses: { comments: readCommentPages },
-  // A page ends before it is too large.
-  narrowBy: 'commentIds',
-  impact: 'customers cannot read the comments of an annotation',
-  example: {
-    data: { organizationId: 'acme', documentId: 'nda', annotationId: 'clause-4', commentIds: [1] },
-    result: {
-      data: [{
-        commentId: 1,
-        type: 'text',
-        status: 'added',
-        commentText: 'Two years is too long.',
-        from: { userId: 'ada', name: 'Ada Lovelace' },
-        isEdited: false,
-        isDraft: false,
-        to: [],
-        toOrganizationUserGroup: [],
-        taggedUserContacts: [],
-        attachments: [],
-        recorders: [],
-        customList: [],
-        isCommentTextAvailable: true,
-        reactionAnnotationIds: ['thumbs-up'],
-        reactionAnnotations: [{
-          annotationId: 'thumbs-up',
-          type: 'reaction',
-          icon: '👍',
-          commentAnnotationId: 'clause-4',
-          commentId: 1,
-          fromUsers: [{ from: { userId: 'bob' }, lastUpdated: 1_700_000_060_000 }],
-          createdAt: 1_700_000_060_000,
-          lastUpdated: 1_700_000_060_000,
-          metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', organizationId: 'acme', documentId: 'nda' },
-        }],
-        createdAt: 1_700_000_000_000,
-        lastUpdated: '2023-11-14T22:13:20.000Z',
-        metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', organizationId: 'acme', documentId: 'nda' },
-      }],
-      nextPageToken: null,
+export const endpoint = defineEndpoint(
+  {
+    path,
+    summary: 'Get the comments of an annotation by id, or a page of them in the order of their ids',
+    auth: 'apiKey',
+    kind: 'read',
+    input: z.object({
+      organizationId: Id,
+      documentId: Id,
+      annotationId: Id,
+      /** Only comments that one of these users wrote. */
+      userIds: optional(list(Id, limits.readIds)),
+      commentIds: optional(list(CommentId, limits.readIds)),
+      pageSize: optional(PageSize),
+      pageToken: optional(PageToken),
+    }),
+    output: z.object({ data: z.array(ShownReactedComment.nullable()), nextPageToken: z.string().nullable() }),
+    message: 'Comments retrieved successfully.',
+    errors: ['NOT_FOUND'],
+    uses: { comments: readCommentPages },
+    // A page ends before it is too large.
+    narrowBy: 'commentIds',
+    impact: 'customers cannot read the comments of an annotation',
+    example: {
+      data: { organizationId: 'acme', documentId: 'nda', annotationId: 'clause-4', commentIds: [1] },
+      result: {
+        data: [
+          {
+            commentId: 1,
+            type: 'text',
+            status: 'added',
+            commentText: 'Two years is too long.',
+            from: { userId: 'ada', name: 'Ada Lovelace' },
+            isEdited: false,
+            isDraft: false,
+            to: [],
+            toOrganizationUserGroup: [],
+            taggedUserContacts: [],
+            attachments: [],
+            recorders: [],
+            customList: [],
+            isCommentTextAvailable: true,
+            reactionAnnotationIds: ['thumbs-up'],
+            reactionAnnotations: [
+              {
+                annotationId: 'thumbs-up',
+                type: 'reaction',
+                icon: '👍',
+                commentAnnotationId: 'clause-4',
+                commentId: 1,
+                fromUsers: [{ from: { userId: 'bob' }, lastUpdated: 1_700_000_060_000 }],
+                createdAt: 1_700_000_060_000,
+                lastUpdated: 1_700_000_060_000,
+                metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', organizationId: 'acme', documentId: 'nda' },
+              },
+            ],
+            createdAt: 1_700_000_000_000,
+            lastUpdated: '2023-11-14T22:13:20.000Z',
+            metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', organizationId: 'acme', documentId: 'nda' },
+          },
+        ],
+        nextPageToken: null,
+      },
     },
   },
-}, async ({ input, caller, deps, now }) => {
-  const { annotationId, userIds, commentIds } = input;
-  const thread = await deps.comments.locate(caller.tenant, input);
-  const show = ({ comment, reactions }: ReactedComment) => ({
-    ...commentRow(showComment(thread.names, comment)),
-    reactionAnnotations: reactions.map((reaction) => showReaction({ apiKey: caller.tenant, organizationId: input.organizationId }, reaction)),
-  });
-  if (commentIds) {
-    const comments = await deps.comments.named(thread, [...new Set(commentIds)]);
-    const isMeant = ({ comment }: ReactedComment) => userIds?.includes(comment.from.userId) ?? true;
-    return { data: comments.map((comment) => (comment && isMeant(comment) ? show(comment) : null)), nextPageToken: null };
-  }
-  const pages = paging(caller, [path, thread.place.document, annotationId, String(thread.key.createdAt), JSON.stringify(userIds ?? [])], input, now);
-  const page = await deps.comments.page(thread, { userIds, limit: input.pageSize ?? limits.pageSize, after: pages.after }, show);
-  return { data: page.values, nextPageToken: pages.next(page.next) };
-});
+  async ({ input, caller, deps, now }) => {
+    const { annotationId, userIds, commentIds } = input;
+    const thread = await deps.comments.locate(caller.tenant, input);
+    const show = ({ comment, reactions }: ReactedComment) => ({
+      ...commentRow(showComment(thread.names, comment)),
+      reactionAnnotations: reactions.map((reaction) =>
+        showReaction({ apiKey: caller.tenant, organizationId: input.organizationId }, reaction),
+      ),
+    });
+    if (commentIds) {
+      const comments = await deps.comments.named(thread, [...new Set(commentIds)]);
+      const isMeant = ({ comment }: ReactedComment) => userIds?.includes(comment.from.userId) ?? true;
+      return {
+        data: comments.map((comment) => (comment && isMeant(comment) ? show(comment) : null)),
+        nextPageToken: null,
+      };
+    }
+    const pages = paging(
+      caller,
+      [path, thread.place.document, annotationId, String(thread.key.createdAt), JSON.stringify(userIds ?? [])],
+      input,
+      now,
+    );
+    const page = await deps.comments.page(
+      thread,
+      { userIds, limit: input.pageSize ?? limits.pageSize, after: pages.after },
+      show,
+    );
+    return { data: page.values, nextPageToken: pages.next(page.next) };
+  },
+);
 
 export const twin = defineUnpagedTwin(endpoint, {
-  narrowBy: 'commentIds', differs: 'without pages and with fewer fields', message: 'Comments(s) retrieved successfully.', row: OlderComment.nullable(), toRow: toOlderComment,
+  narrowBy: 'commentIds',
+  differs: 'without pages and with fewer fields',
+  message: 'Comments(s) retrieved successfully.',
+  row: OlderComment.nullable(),
+  toRow: toOlderComment,
 });
 
 export const handler = toLambdaWithTwin(endpoint, twin);

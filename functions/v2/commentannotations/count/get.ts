@@ -7,32 +7,39 @@ import { defineTwin } from '../../../../lib/http/twin.ts';
 import { byId } from '../../../../lib/shared/results.ts';
 import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/commentannotations/count/get',
-  summary: 'Count the comment threads of documents that a user sees, and those with something new for the user',
-  auth: 'apiKey',
-  kind: 'read',
-  input: z.object({
-    organizationId: Id,
-    documentIds: list(Id, limits.readIds),
-    userId: Id,
-    statusIds: optional(list(Id, limits.readIds)),
-  }),
-  output: z.object({ data: z.record(z.string(), z.object({ total: z.number(), unread: z.number() })) }),
-  message: 'Comment count retrieved successfully.',
-  errors: [],
-  uses: { counts: countThreads },
-  impact: 'customers cannot tell how many comment threads there are',
-  example: {
-    data: { organizationId: 'acme', documentIds: ['nda'], userId: 'grace', statusIds: ['OPEN'] },
-    result: { data: { nda: { total: 3, unread: 2 } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/commentannotations/count/get',
+    summary: 'Count the comment threads of documents that a user sees, and those with something new for the user',
+    auth: 'apiKey',
+    kind: 'read',
+    input: z.object({
+      organizationId: Id,
+      documentIds: list(Id, limits.readIds),
+      userId: Id,
+      statusIds: optional(list(Id, limits.readIds)),
+    }),
+    output: z.object({ data: z.record(z.string(), z.object({ total: z.number(), unread: z.number() })) }),
+    message: 'Comment count retrieved successfully.',
+    errors: [],
+    uses: { counts: countThreads },
+    impact: 'customers cannot tell how many comment threads there are',
+    example: {
+      data: { organizationId: 'acme', documentIds: ['nda'], userId: 'grace', statusIds: ['OPEN'] },
+      result: { data: { nda: { total: 3, unread: 2 } } },
+    },
   },
-}, async ({ input, caller, deps, now }) => {
-  const { organizationId, userId, statusIds } = input;
-  const documentIds = distinct(input.documentIds);
-  const counts = await deps.counts.of(caller.tenant, organizationId, documentIds, { userId, filters: { statusIds }, now });
-  return { data: byId(documentIds, counts) };
-});
+  async ({ input, caller, deps, now }) => {
+    const { organizationId, userId, statusIds } = input;
+    const documentIds = distinct(input.documentIds);
+    const counts = await deps.counts.of(caller.tenant, organizationId, documentIds, {
+      userId,
+      filters: { statusIds },
+      now,
+    });
+    return { data: byId(documentIds, counts) };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

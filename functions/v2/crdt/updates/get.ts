@@ -6,40 +6,43 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { optional } from '../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/crdt/updates/get',
-  summary: 'Get what a client of Yjs lacks of a collaborative editor, as an update of Yjs',
-  auth: 'apiKey',
-  kind: 'read',
-  limitClass: 'expensive',
-  input: z.object({
-    ...editorName,
-    /** What the client has; everything is given without it. */
-    stateVector: optional(Base64),
-    /** The version of the last answer of this endpoint whose update the client has applied: then only what came after it is read. */
-    version: optional(Version),
-  }),
-  output: z.object({
-    data: z.object({
-      update: z.string(),
-      /** What the service has; left out when only what came after a version was read. */
-      stateVector: z.string().optional(),
-      version: z.number(),
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/crdt/updates/get',
+    summary: 'Get what a client of Yjs lacks of a collaborative editor, as an update of Yjs',
+    auth: 'apiKey',
+    kind: 'read',
+    limitClass: 'expensive',
+    input: z.object({
+      ...editorName,
+      /** What the client has; everything is given without it. */
+      stateVector: optional(Base64),
+      /** The version of the last answer of this endpoint whose update the client has applied: then only what came after it is read. */
+      version: optional(Version),
     }),
-  }),
-  message: 'CRDT updates retrieved successfully.',
-  errors: ['NOT_FOUND'],
-  uses: { findPlace, updates: readUpdates },
-  answerBytes: UPDATES_ANSWER_BYTES,
-  impact: 'clients of collaborative editors get no updates',
-  example: {
-    data: { organizationId: 'acme', documentId: 'nda', editorId: 'summary', version: 1767225600000000 },
-    result: { data: { update: 'AAA=', version: 1767225600000000 } },
+    output: z.object({
+      data: z.object({
+        update: z.string(),
+        /** What the service has; left out when only what came after a version was read. */
+        stateVector: z.string().optional(),
+        version: z.number(),
+      }),
+    }),
+    message: 'CRDT updates retrieved successfully.',
+    errors: ['NOT_FOUND'],
+    uses: { findPlace, updates: readUpdates },
+    answerBytes: UPDATES_ANSWER_BYTES,
+    impact: 'clients of collaborative editors get no updates',
+    example: {
+      data: { organizationId: 'acme', documentId: 'nda', editorId: 'summary', version: 1767225600000000 },
+      result: { data: { update: 'AAA=', version: 1767225600000000 } },
+    },
+    memoryMb: 1024,
   },
-  memoryMb: 1024,
-}, async ({ input: { organizationId, documentId, editorId, stateVector, version }, caller, deps }) => {
-  const { place } = await deps.findPlace(caller.tenant, { organizationId, documentId });
-  return { data: await deps.updates.since(place, editorId, { stateVector, version }) };
-});
+  async ({ input: { organizationId, documentId, editorId, stateVector, version }, caller, deps }) => {
+    const { place } = await deps.findPlace(caller.tenant, { organizationId, documentId });
+    return { data: await deps.updates.since(place, editorId, { stateVector, version }) };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -9,44 +9,57 @@ import { Id, list, optional } from '../../../../lib/shared/schema.ts';
 
 const MOST = 100;
 
-export const endpoint = defineEndpoint({
-  path: '/v2/memory/judgments/add',
-  summary: 'Add review decisions to an organization or a document, over those with the same ids',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({ organizationId: Id, documentId: optional(Id), judgments: list(NewJudgment, MOST) }),
-  output: ItemResults,
-  message: 'Judgment(s) added successfully.',
-  errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-  uses: { findPlace: findJudgmentPlace, judgments: addJudgments },
-  impact: 'review decisions of customers and agents are not remembered',
-  timeoutSeconds: 25,
-  memoryMb: 1024,
-  example: {
-    data: {
-      organizationId: 'acme',
-      documentId: 'pricing',
-      judgments: [{
-        recordId: 'review-17',
-        decision: 'rejected',
-        reasoning: 'The price is without VAT, and the page does not say so.',
-        content: 'Only 49.90 a month',
-        contentType: 'text',
-        confidence: 90,
-        actionUser: { userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' },
-        annotationId: 'clause-4',
-        agent: { agentId: 'price-checker', agentType: 'custom', executionId: 'run-3' },
-        createdAt: 1767225600000,
-      }],
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/memory/judgments/add',
+    summary: 'Add review decisions to an organization or a document, over those with the same ids',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({ organizationId: Id, documentId: optional(Id), judgments: list(NewJudgment, MOST) }),
+    output: ItemResults,
+    message: 'Judgment(s) added successfully.',
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
+    uses: { findPlace: findJudgmentPlace, judgments: addJudgments },
+    impact: 'review decisions of customers and agents are not remembered',
+    timeoutSeconds: 25,
+    memoryMb: 1024,
+    example: {
+      data: {
+        organizationId: 'acme',
+        documentId: 'pricing',
+        judgments: [
+          {
+            recordId: 'review-17',
+            decision: 'rejected',
+            reasoning: 'The price is without VAT, and the page does not say so.',
+            content: 'Only 49.90 a month',
+            contentType: 'text',
+            confidence: 90,
+            actionUser: { userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' },
+            annotationId: 'clause-4',
+            agent: { agentId: 'price-checker', agentType: 'custom', executionId: 'run-3' },
+            createdAt: 1767225600000,
+          },
+        ],
+      },
+      result: { data: { 'review-17': { success: true, id: 'review-17', message: 'Judgment added.' } } },
     },
-    result: { data: { 'review-17': { success: true, id: 'review-17', message: 'Judgment added.' } } },
   },
-}, async ({ input, caller, deps, now, newId, repeatableId, log }) => {
-  const place = await deps.findPlace(caller.tenant, input);
-  const identified = input.judgments.map((sent, number) => ({ recordId: sent.recordId ?? repeatableId('jdg', number), sent }));
-  const judgments = distinctBy(identified, ({ recordId }) => recordId);
-  const results = await deps.judgments.add(caller.tenant, place, judgments, { jobId: newId('job'), now, log });
-  return { data: byId(judgments.map(({ recordId }) => recordId), results) };
-});
+  async ({ input, caller, deps, now, newId, repeatableId, log }) => {
+    const place = await deps.findPlace(caller.tenant, input);
+    const identified = input.judgments.map((sent, number) => ({
+      recordId: sent.recordId ?? repeatableId('jdg', number),
+      sent,
+    }));
+    const judgments = distinctBy(identified, ({ recordId }) => recordId);
+    const results = await deps.judgments.add(caller.tenant, place, judgments, { jobId: newId('job'), now, log });
+    return {
+      data: byId(
+        judgments.map(({ recordId }) => recordId),
+        results,
+      ),
+    };
+  },
+);
 
 export const handler = toLambda(endpoint);

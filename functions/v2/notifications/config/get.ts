@@ -12,57 +12,84 @@ import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 
 const Level = z.enum(notificationLevels);
 
-export const endpoint = defineEndpoint({
-  path: '/v2/notifications/config/get',
-  summary: 'Get what a user is told of, in the organization or in some documents',
-  auth: 'apiKey',
-  kind: 'read',
-  input: z.object({
-    organizationId: Id,
-    userId: Id,
-    documentIds: optional(list(Id, limits.readIds, 0)),
-    getOrganizationConfig: optional(z.boolean()),
-  }).check(z.refine(
-    ({ documentIds = [], getOrganizationConfig }) => documentIds.length > 0 || getOrganizationConfig === true,
-    { path: ['documentIds'], error: 'is required unless getOrganizationConfig is true' },
-  )),
-  output: z.object({
-    data: z.array(z.object({
-      config: z.object({ inbox: Level, email: Level, slack: Level.optional() }),
-      /** Without a document for the organization's settings. */
-      metadata: z.object({ organizationId: z.string(), apiKey: z.string(), documentId: z.string().optional(), userId: z.string() }),
-    })),
-  }),
-  message: 'User config fetched successfully.',
-  errors: [],
-  uses: { organizations: findOrganization, documents: readDocuments, settings: readNotificationSettings },
-  narrowBy: 'documentIds',
-  impact: 'customers cannot show what their users are told of',
-  example: {
-    data: { organizationId: 'acme', userId: 'ada', documentIds: ['nda'] },
-    result: {
-      data: [{
-        config: { inbox: 'ALL', email: 'MINE' },
-        metadata: { organizationId: 'acme', apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', documentId: 'nda', userId: 'ada' },
-      }],
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/notifications/config/get',
+    summary: 'Get what a user is told of, in the organization or in some documents',
+    auth: 'apiKey',
+    kind: 'read',
+    input: z
+      .object({
+        organizationId: Id,
+        userId: Id,
+        documentIds: optional(list(Id, limits.readIds, 0)),
+        getOrganizationConfig: optional(z.boolean()),
+      })
+      .check(
+        z.refine(
+          ({ documentIds = [], getOrganizationConfig }) => documentIds.length > 0 || getOrganizationConfig === true,
+          { path: ['documentIds'], error: 'is required unless getOrganizationConfig is true' },
+        ),
+      ),
+    output: z.object({
+      data: z.array(
+        z.object({
+          config: z.object({ inbox: Level, email: Level, slack: Level.optional() }),
+          /** Without a document for the organization's settings. */
+          metadata: z.object({
+            organizationId: z.string(),
+            apiKey: z.string(),
+            documentId: z.string().optional(),
+            userId: z.string(),
+          }),
+        }),
+      ),
+    }),
+    message: 'User config fetched successfully.',
+    errors: [],
+    uses: { organizations: findOrganization, documents: readDocuments, settings: readNotificationSettings },
+    narrowBy: 'documentIds',
+    impact: 'customers cannot show what their users are told of',
+    example: {
+      data: { organizationId: 'acme', userId: 'ada', documentIds: ['nda'] },
+      result: {
+        data: [
+          {
+            config: { inbox: 'ALL', email: 'MINE' },
+            metadata: {
+              organizationId: 'acme',
+              apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+              documentId: 'nda',
+              userId: 'ada',
+            },
+          },
+        ],
+      },
     },
   },
-}, async ({ input: { organizationId, userId, documentIds = [], getOrganizationConfig }, caller, deps }) => {
-  const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, organizationId));
-  const documents = (await deps.documents.named(place, distinct(documentIds))).filter((document) => document !== undefined);
-  const scopes = [
-    ...(getOrganizationConfig ? [{ document: undefined, documentId: undefined }] : []),
-    ...documents.map(({ internalId, documentId }) => ({ document: internalId, documentId })),
-  ];
-  const settings = await deps.settings.of(place, userId, scopes);
-  return {
-    data: settings.map(({ set, inForce: { inbox, email, slack } }, index) => ({
-      config: { inbox, email, ...(set.slack !== undefined && { slack }) },
-      metadata: { organizationId, apiKey: caller.tenant, documentId: scopes[index]?.documentId, userId },
-    })),
-  };
-});
+  async ({ input: { organizationId, userId, documentIds = [], getOrganizationConfig }, caller, deps }) => {
+    const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, organizationId));
+    const documents = (await deps.documents.named(place, distinct(documentIds))).filter(
+      (document) => document !== undefined,
+    );
+    const scopes = [
+      ...(getOrganizationConfig ? [{ document: undefined, documentId: undefined }] : []),
+      ...documents.map(({ internalId, documentId }) => ({ document: internalId, documentId })),
+    ];
+    const settings = await deps.settings.of(place, userId, scopes);
+    return {
+      data: settings.map(({ set, inForce: { inbox, email, slack } }, index) => ({
+        config: { inbox, email, ...(set.slack !== undefined && { slack }) },
+        metadata: { organizationId, apiKey: caller.tenant, documentId: scopes[index]?.documentId, userId },
+      })),
+    };
+  },
+);
 
-export const twin = defineTwin(endpoint, { differs: 'for documents alone', ignored: ['getOrganizationConfig'], required: ['documentIds'] });
+export const twin = defineTwin(endpoint, {
+  differs: 'for documents alone',
+  ignored: ['getOrganizationConfig'],
+  required: ['documentIds'],
+});
 
 export const handler = toLambdaWithTwin(endpoint, twin);

@@ -17,48 +17,66 @@ import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 const Level = optional(z.enum(notificationLevels));
 const message = 'User config set successfully.';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/notifications/config/set',
-  summary: 'Set what users want to be told of, in the organization or in some documents',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({
-    organizationId: Id,
-    documentIds: optional(list(Id, limits.readIds)),
-    userIds: list(Id, limits.permissionIds),
-    config: z.object({ inbox: Level, email: Level, slack: Level }),
-  }),
-  output: z.object({
-    /** `documentId` is the first document of the call; null for the organization. */
-    data: z.record(z.string(), z.object({ success: z.boolean(), userId: z.string(), documentId: z.string().nullable(), message: z.string() })),
-  }),
-  message,
-  errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-  uses: { organizations: findOrganization, documents: readDocuments, settings: writeNotificationSettings },
-  impact: 'customers cannot change what their users are told of',
-  example: {
-    data: { organizationId: 'acme', documentIds: ['nda'], userIds: ['ada'], config: { inbox: 'ALL', email: 'MINE' } },
-    result: { data: { ada: { success: true, userId: 'ada', documentId: 'nda', message } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/notifications/config/set',
+    summary: 'Set what users want to be told of, in the organization or in some documents',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({
+      organizationId: Id,
+      documentIds: optional(list(Id, limits.readIds)),
+      userIds: list(Id, limits.permissionIds),
+      config: z.object({ inbox: Level, email: Level, slack: Level }),
+    }),
+    output: z.object({
+      /** `documentId` is the first document of the call; null for the organization. */
+      data: z.record(
+        z.string(),
+        z.object({ success: z.boolean(), userId: z.string(), documentId: z.string().nullable(), message: z.string() }),
+      ),
+    }),
+    message,
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
+    uses: { organizations: findOrganization, documents: readDocuments, settings: writeNotificationSettings },
+    impact: 'customers cannot change what their users are told of',
+    example: {
+      data: { organizationId: 'acme', documentIds: ['nda'], userIds: ['ada'], config: { inbox: 'ALL', email: 'MINE' } },
+      result: { data: { ada: { success: true, userId: 'ada', documentId: 'nda', message } } },
+    },
   },
-}, async ({ input, caller, deps, now }) => {
-  requireChange(input.config, notificationChannels, 'config must have at least one of inbox, email and slack', ['config']);
-  const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-  requireWritable({ organization });
-  const place = placeOf(caller.tenant, organization);
-  const userIds = distinct(input.userIds);
-  const results = await deps.settings.set(place, userIds, await scopes(), input.config, now);
-  const documentId = input.documentIds?.[0] ?? null;
-  return { data: byId(userIds, results.map(({ success, message: why }, index) => ({ success, userId: userIds[index] as string, documentId, message: why }))) };
+  async ({ input, caller, deps, now }) => {
+    requireChange(input.config, notificationChannels, 'config must have at least one of inbox, email and slack', [
+      'config',
+    ]);
+    const organization = await deps.organizations.require(caller.tenant, input.organizationId);
+    requireWritable({ organization });
+    const place = placeOf(caller.tenant, organization);
+    const userIds = distinct(input.userIds);
+    const results = await deps.settings.set(place, userIds, await scopes(), input.config, now);
+    const documentId = input.documentIds?.[0] ?? null;
+    return {
+      data: byId(
+        userIds,
+        results.map(({ success, message: why }, index) => ({
+          success,
+          userId: userIds[index] as string,
+          documentId,
+          message: why,
+        })),
+      ),
+    };
 
-  async function scopes() {
-    if (!input.documentIds) return [{}];
-    const documentIds = distinct(input.documentIds);
-    const documents = await deps.documents.named(place, documentIds);
-    const unknown = documents.indexOf(undefined);
-    if (unknown !== -1) throw new ApiError('NOT_FOUND', `Document ${documentIds[unknown]} does not exist`);
-    return documents.map((document) => ({ document: document?.internalId }));
-  }
-});
+    async function scopes() {
+      if (!input.documentIds) return [{}];
+      const documentIds = distinct(input.documentIds);
+      const documents = await deps.documents.named(place, documentIds);
+      const unknown = documents.indexOf(undefined);
+      if (unknown !== -1) throw new ApiError('NOT_FOUND', `Document ${documentIds[unknown]} does not exist`);
+      return documents.map((document) => ({ document: document?.internalId }));
+    }
+  },
+);
 
 export const twin = defineTwin(endpoint, { differs: 'for documents alone', required: ['documentIds'] });
 

@@ -5,29 +5,32 @@ import { html } from '../../../../lib/shared/html.ts';
 import { toPage } from '../../../../lib/http/page.ts';
 import { definePage, type View } from '../../../../lib/app/page.ts';
 
-export const page = definePage({
-  path: UNSUBSCRIBE_PATH,
-  summary: 'Page of the link in every notification mail: its button ends these mails',
-  // What cannot be a token gets the same page as one that nobody has.
-  input: z.object({ token: z.string().catch('') }),
-  oneClick: true,
-  uses: { links: unsubscribeLinks, users: unsubscribeUsers },
-  impact: 'users cannot unsubscribe from notification mails, so that they mark them as spam',
-}, {
-  async show({ input: { token }, deps }) {
-    const subscriber = await deps.links.subscriberOf(token);
-    if (!subscriber) return unknown;
-    const organization = await deps.users.organization(subscriber);
-    return question(organization?.organizationName ?? subscriber.organizationId, token);
+export const page = definePage(
+  {
+    path: UNSUBSCRIBE_PATH,
+    summary: 'Page of the link in every notification mail: its button ends these mails',
+    // What cannot be a token gets the same page as one that nobody has.
+    input: z.object({ token: z.string().catch('') }),
+    oneClick: true,
+    uses: { links: unsubscribeLinks, users: unsubscribeUsers },
+    impact: 'users cannot unsubscribe from notification mails, so that they mark them as spam',
   },
-  async submit({ input: { token }, deps, now, log }) {
-    const subscriber = await deps.links.subscriberOf(token);
-    if (!subscriber) return unknown;
-    await deps.users.unsubscribe(subscriber, now);
-    log.info('unsubscribed', { tenant: subscriber.tenant });
-    return done;
+  {
+    async show({ input: { token }, deps }) {
+      const subscriber = await deps.links.subscriberOf(token);
+      if (!subscriber) return unknown;
+      const organization = await deps.users.organization(subscriber);
+      return question(organization?.organizationName ?? subscriber.organizationId, token);
+    },
+    async submit({ input: { token }, deps, now, log }) {
+      const subscriber = await deps.links.subscriberOf(token);
+      if (!subscriber) return unknown;
+      await deps.users.unsubscribe(subscriber, now);
+      log.info('unsubscribed', { tenant: subscriber.tenant });
+      return done;
+    },
   },
-});
+);
 
 /** The form goes to this very address, as a mail program does that presses the button by itself. */
 function question(organization: string, token: string): View {

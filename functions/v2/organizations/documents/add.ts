@@ -11,43 +11,65 @@ import { defineTwin } from '../../../../lib/http/twin.ts';
 import { byId, DocumentResults } from '../../../../lib/shared/results.ts';
 import { Id, limits, list, Name, OpenObject, optional } from '../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/organizations/documents/add',
-  summary: 'Add documents to an organization or to one of its folders',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({
-    organizationId: Id,
-    createOrganization: optional(z.boolean()),
-    folderId: optional(Id),
-    createFolder: optional(z.boolean()),
-    documents: list(z.object({ documentId: Id, documentName: optional(Name), metadata: optional(OpenObject) }), limits.list),
-  }),
-  output: DocumentResults,
-  message: 'Document(s) added successfully.',
-  errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-  uses: { organizations: writeOrganizations, folders: writeFolders, documents: writeDocuments, newDocumentAccess },
-  impact: 'customers cannot add documents',
-  example: {
-    data: { organizationId: 'acme', folderId: 'contracts', documents: [{ documentId: 'nda', documentName: 'NDA', metadata: { version: 3 } }] },
-    result: { data: { nda: { success: true, id: 'doc_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'Added Successfully' } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/organizations/documents/add',
+    summary: 'Add documents to an organization or to one of its folders',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({
+      organizationId: Id,
+      createOrganization: optional(z.boolean()),
+      folderId: optional(Id),
+      createFolder: optional(z.boolean()),
+      documents: list(
+        z.object({ documentId: Id, documentName: optional(Name), metadata: optional(OpenObject) }),
+        limits.list,
+      ),
+    }),
+    output: DocumentResults,
+    message: 'Document(s) added successfully.',
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
+    uses: { organizations: writeOrganizations, folders: writeFolders, documents: writeDocuments, newDocumentAccess },
+    impact: 'customers cannot add documents',
+    example: {
+      data: {
+        organizationId: 'acme',
+        folderId: 'contracts',
+        documents: [{ documentId: 'nda', documentName: 'NDA', metadata: { version: 3 } }],
+      },
+      result: {
+        data: { nda: { success: true, id: 'doc_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'Added Successfully' } },
+      },
+    },
   },
-}, async ({ input, caller, deps, now }) => {
-  const [organization, accessType] = await Promise.all([
-    deps.organizations.ensure(caller.tenant, input.organizationId, input.createOrganization ?? false, now),
-    deps.newDocumentAccess(caller.tenant),
-  ]);
-  requireWritable({ organization });
-  const place = placeOf(caller.tenant, organization);
-  const folder = input.folderId === undefined ? undefined : await deps.folders.ensure(place, input.folderId, input.createFolder ?? false, now);
-  const documents = distinctBy(input.documents, ({ documentId }) => documentId).map(({ documentId, documentName, metadata }) => ({
-    documentId,
-    documentName,
-    metadata: metadata && JSON.stringify(metadata),
-  }));
-  const results = await deps.documents.add(place, documents, { accessType, folder }, now);
-  return { data: byId(documents.map(({ documentId }) => documentId), results) };
-});
+  async ({ input, caller, deps, now }) => {
+    const [organization, accessType] = await Promise.all([
+      deps.organizations.ensure(caller.tenant, input.organizationId, input.createOrganization ?? false, now),
+      deps.newDocumentAccess(caller.tenant),
+    ]);
+    requireWritable({ organization });
+    const place = placeOf(caller.tenant, organization);
+    const folder =
+      input.folderId === undefined
+        ? undefined
+        : await deps.folders.ensure(place, input.folderId, input.createFolder ?? false, now);
+    const documents = distinctBy(input.documents, ({ documentId }) => documentId).map(
+      ({ documentId, documentName, metadata }) => ({
+        documentId,
+        documentName,
+        metadata: metadata && JSON.stringify(metadata),
+      }),
+    );
+    const results = await deps.documents.add(place, documents, { accessType, folder }, now);
+    return {
+      data: byId(
+        documents.map(({ documentId }) => documentId),
+        results,
+      ),
+    };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

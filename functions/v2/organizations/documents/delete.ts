@@ -11,28 +11,33 @@ import { sendTo } from '../../../../lib/workers/queues.ts';
 import { byId, DocumentResults } from '../../../../lib/shared/results.ts';
 import { closedObject, Id, limits, list } from '../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/organizations/documents/delete',
-  summary: 'Delete documents with everything in them',
-  auth: 'apiKey',
-  kind: 'write',
-  input: closedObject({ organizationId: Id, documentIds: list(Id, limits.list) }),
-  output: DocumentResults,
-  message: 'Document(s) deleted successfully.',
-  errors: [],
-  uses: { organizations: findOrganization, documents: changeDocuments, queue: sendTo.jobs },
-  impact: 'customers cannot delete documents',
-  example: {
-    data: { organizationId: 'acme', documentIds: ['nda'] },
-    result: { data: { nda: { success: true, id: 'doc_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'Deleted Successfully' } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/organizations/documents/delete',
+    summary: 'Delete documents with everything in them',
+    auth: 'apiKey',
+    kind: 'write',
+    input: closedObject({ organizationId: Id, documentIds: list(Id, limits.list) }),
+    output: DocumentResults,
+    message: 'Document(s) deleted successfully.',
+    errors: [],
+    uses: { organizations: findOrganization, documents: changeDocuments, queue: sendTo.jobs },
+    impact: 'customers cannot delete documents',
+    example: {
+      data: { organizationId: 'acme', documentIds: ['nda'] },
+      result: {
+        data: { nda: { success: true, id: 'doc_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'Deleted Successfully' } },
+      },
+    },
   },
-}, async ({ input, caller, deps, now, log }) => {
-  const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, input.organizationId));
-  const documentIds = distinct(input.documentIds);
-  const { results, jobs } = await deps.documents.remove(place, documentIds, now);
-  await sendHints(deps.queue, jobs.map(removalMessage), log);
-  return { data: byId(documentIds, results) };
-});
+  async ({ input, caller, deps, now, log }) => {
+    const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, input.organizationId));
+    const documentIds = distinct(input.documentIds);
+    const { results, jobs } = await deps.documents.remove(place, documentIds, now);
+    await sendHints(deps.queue, jobs.map(removalMessage), log);
+    return { data: byId(documentIds, results) };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

@@ -22,54 +22,90 @@ const ShownDocument = z.object({
   metadata: z.record(z.string(), z.unknown()).optional(),
 });
 
-export const endpoint = defineEndpoint({
-  path,
-  summary: 'Get documents by id, or a page of an organization\'s or a folder\'s, narrowed by their metadata if wanted',
-  auth: 'apiKey',
-  kind: 'read',
-  input: z.object({
-    organizationId: Id,
-    documentIds: optional(list(Id, limits.readIds)),
-    folderId: optional(Id),
-    filters: optional(MetadataFilters),
-    orderByCommentViews: optional(z.boolean().check(z.refine((isAsked) => !isAsked, { error: 'must not be true: this service does not record who viewed comments, so documents have no such order' }))),
-    pageSize: optional(PageSize),
-    pageToken: optional(PageToken),
-  }),
-  output: z.object({ data: z.array(ShownDocument), pageToken: z.string().nullable() }),
-  message: 'Document(s) retrieved successfully.',
-  errors: ['NOT_FOUND'],
-  uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, search: searchDocuments },
-  narrowBy: 'pageSize',
-  impact: 'customers cannot read their documents',
-  example: {
-    data: { organizationId: 'acme', documentIds: ['nda'] },
-    result: {
-      data: [{ id: 'nda', documentName: 'NDA', disabled: false, accessType: 'restricted', folderId: 'contracts', metadata: { version: 3 } }],
-      pageToken: null,
+export const endpoint = defineEndpoint(
+  {
+    path,
+    summary: "Get documents by id, or a page of an organization's or a folder's, narrowed by their metadata if wanted",
+    auth: 'apiKey',
+    kind: 'read',
+    input: z.object({
+      organizationId: Id,
+      documentIds: optional(list(Id, limits.readIds)),
+      folderId: optional(Id),
+      filters: optional(MetadataFilters),
+      orderByCommentViews: optional(
+        z.boolean().check(
+          z.refine((isAsked) => !isAsked, {
+            error:
+              'must not be true: this service does not record who viewed comments, so documents have no such order',
+          }),
+        ),
+      ),
+      pageSize: optional(PageSize),
+      pageToken: optional(PageToken),
+    }),
+    output: z.object({ data: z.array(ShownDocument), pageToken: z.string().nullable() }),
+    message: 'Document(s) retrieved successfully.',
+    errors: ['NOT_FOUND'],
+    uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, search: searchDocuments },
+    narrowBy: 'pageSize',
+    impact: 'customers cannot read their documents',
+    example: {
+      data: { organizationId: 'acme', documentIds: ['nda'] },
+      result: {
+        data: [
+          {
+            id: 'nda',
+            documentName: 'NDA',
+            disabled: false,
+            accessType: 'restricted',
+            folderId: 'contracts',
+            metadata: { version: 3 },
+          },
+        ],
+        pageToken: null,
+      },
     },
   },
-}, async ({ input, caller, deps, now }) => {
-  const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, input.organizationId));
-  if (input.documentIds) {
-    const documents = await deps.documents.placed(place, await deps.documents.named(place, distinct(input.documentIds)));
-    const wanted = documents.filter((document) => document !== undefined).filter(({ folder }) => input.folderId === undefined || folder?.folderId === input.folderId)
-      .filter((document) => !input.filters || meets(input.filters, document));
-    return { data: wanted.map(shown), pageToken: null };
-  }
-  const pages = paging(caller, [path, place.organization, input.folderId ?? '', ...(input.filters ? [JSON.stringify(input.filters)] : [])], input, now);
-  const options = { limit: input.pageSize ?? limits.pageSize, after: pages.after };
-  const folder = input.folderId === undefined ? undefined : await deps.folders.require(place, input.folderId);
-  const page = await listed();
-  return { data: page.values.map(shown), pageToken: pages.next(page.next) };
+  async ({ input, caller, deps, now }) => {
+    const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, input.organizationId));
+    if (input.documentIds) {
+      const documents = await deps.documents.placed(
+        place,
+        await deps.documents.named(place, distinct(input.documentIds)),
+      );
+      const wanted = documents
+        .filter((document) => document !== undefined)
+        .filter(({ folder }) => input.folderId === undefined || folder?.folderId === input.folderId)
+        .filter((document) => !input.filters || meets(input.filters, document));
+      return { data: wanted.map(shown), pageToken: null };
+    }
+    const pages = paging(
+      caller,
+      [path, place.organization, input.folderId ?? '', ...(input.filters ? [JSON.stringify(input.filters)] : [])],
+      input,
+      now,
+    );
+    const options = { limit: input.pageSize ?? limits.pageSize, after: pages.after };
+    const folder = input.folderId === undefined ? undefined : await deps.folders.require(place, input.folderId);
+    const page = await listed();
+    return { data: page.values.map(shown), pageToken: pages.next(page.next) };
 
-  async function listed() {
-    if (input.filters) return deps.search.page({ place, folder }, input.filters, options);
-    return folder ? deps.documents.listInFolder(place, folder, options) : deps.documents.list(place, options);
-  }
-});
+    async function listed() {
+      if (input.filters) return deps.search.page({ place, folder }, input.filters, options);
+      return folder ? deps.documents.listInFolder(place, folder, options) : deps.documents.list(place, options);
+    }
+  },
+);
 
-function shown({ documentId, documentName, disabled, accessType, folder, metadata }: PlacedDocument): z.output<typeof ShownDocument> {
+function shown({
+  documentId,
+  documentName,
+  disabled,
+  accessType,
+  folder,
+  metadata,
+}: PlacedDocument): z.output<typeof ShownDocument> {
   return {
     id: documentId,
     documentName,

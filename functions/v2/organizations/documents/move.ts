@@ -10,30 +10,33 @@ import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { Id, limits, list } from '../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/organizations/documents/move',
-  summary: 'Move documents into a folder, or to the top (`root`): all of them or none',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({ organizationId: Id, documentIds: list(Id, limits.readIds), folderId: Id }),
-  output: z.object({}),
-  message: 'Documents moved successfully.',
-  // The answer has no place for failures of single documents.
-  errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-  uses: { organizations: findOrganization, folders: readFolders, documents: changeDocuments },
-  impact: 'customers cannot move documents between folders',
-  example: {
-    data: { organizationId: 'acme', documentIds: ['nda'], folderId: 'contracts' },
-    result: {},
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/organizations/documents/move',
+    summary: 'Move documents into a folder, or to the top (`root`): all of them or none',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({ organizationId: Id, documentIds: list(Id, limits.readIds), folderId: Id }),
+    output: z.object({}),
+    message: 'Documents moved successfully.',
+    // The answer has no place for failures of single documents.
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
+    uses: { organizations: findOrganization, folders: readFolders, documents: changeDocuments },
+    impact: 'customers cannot move documents between folders',
+    example: {
+      data: { organizationId: 'acme', documentIds: ['nda'], folderId: 'contracts' },
+      result: {},
+    },
   },
-}, async ({ input, caller, deps, now }) => {
-  const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-  requireWritable({ organization });
-  const place = placeOf(caller.tenant, organization);
-  const folder = input.folderId === rootFolderId ? undefined : await deps.folders.require(place, input.folderId);
-  await deps.documents.move(place, distinct(input.documentIds), folder, now);
-  return {};
-});
+  async ({ input, caller, deps, now }) => {
+    const organization = await deps.organizations.require(caller.tenant, input.organizationId);
+    requireWritable({ organization });
+    const place = placeOf(caller.tenant, organization);
+    const folder = input.folderId === rootFolderId ? undefined : await deps.folders.require(place, input.folderId);
+    await deps.documents.move(place, distinct(input.documentIds), folder, now);
+    return {};
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

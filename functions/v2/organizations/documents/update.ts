@@ -10,32 +10,53 @@ import { defineTwin } from '../../../../lib/http/twin.ts';
 import { byId, DocumentResults } from '../../../../lib/shared/results.ts';
 import { Id, limits, list, Name, OpenObject, optional } from '../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/organizations/documents/update',
-  summary: 'Change the names and metadata of documents',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({
-    organizationId: Id,
-    merge: optional(z.boolean()),
-    documents: list(z.object({ documentId: Id, documentName: optional(Name), metadata: optional(OpenObject) }), limits.list),
-  }),
-  output: DocumentResults,
-  message: 'Document(s) updated successfully.',
-  errors: ['FAILED_PRECONDITION'],
-  uses: { organizations: findOrganization, documents: changeDocuments },
-  impact: 'customers cannot change their documents',
-  example: {
-    data: { organizationId: 'acme', documents: [{ documentId: 'nda', documentName: 'NDA, signed', metadata: { version: 4 } }] },
-    result: { data: { nda: { success: true, id: 'doc_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'Updated Successfully' } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/organizations/documents/update',
+    summary: 'Change the names and metadata of documents',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({
+      organizationId: Id,
+      merge: optional(z.boolean()),
+      documents: list(
+        z.object({ documentId: Id, documentName: optional(Name), metadata: optional(OpenObject) }),
+        limits.list,
+      ),
+    }),
+    output: DocumentResults,
+    message: 'Document(s) updated successfully.',
+    errors: ['FAILED_PRECONDITION'],
+    uses: { organizations: findOrganization, documents: changeDocuments },
+    impact: 'customers cannot change their documents',
+    example: {
+      data: {
+        organizationId: 'acme',
+        documents: [{ documentId: 'nda', documentName: 'NDA, signed', metadata: { version: 4 } }],
+      },
+      result: {
+        data: { nda: { success: true, id: 'doc_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'Updated Successfully' } },
+      },
+    },
   },
-}, async ({ input, caller, deps, now }) => {
-  const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-  requireWritable({ organization });
-  const documents = distinctBy(input.documents, ({ documentId }) => documentId);
-  const results = await deps.documents.update(placeOf(caller.tenant, organization), documents, { merge: input.merge ?? false }, now);
-  return { data: byId(documents.map(({ documentId }) => documentId), results) };
-});
+  async ({ input, caller, deps, now }) => {
+    const organization = await deps.organizations.require(caller.tenant, input.organizationId);
+    requireWritable({ organization });
+    const documents = distinctBy(input.documents, ({ documentId }) => documentId);
+    const results = await deps.documents.update(
+      placeOf(caller.tenant, organization),
+      documents,
+      { merge: input.merge ?? false },
+      now,
+    );
+    return {
+      data: byId(
+        documents.map(({ documentId }) => documentId),
+        results,
+      ),
+    };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

@@ -10,41 +10,65 @@ import { defineTwin } from '../../../../lib/http/twin.ts';
 import { byId, ItemResults } from '../../../../lib/shared/results.ts';
 import { Id, limits, list, Name, optional } from '../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/organizations/folders/add',
-  summary: 'Create folders',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({
-    organizationId: Id,
-    createOrganization: optional(z.boolean()),
-    folders: list(z.object({ folderId: Id, folderName: optional(Name), parentFolderId: optional(Id), accessType: optional(z.enum(accessTypes)) }), limits.list),
-  }),
-  output: ItemResults,
-  message: 'Folder created successfully.',
-  errors: ['FAILED_PRECONDITION'],
-  uses: { organizations: writeOrganizations, folders: writeFolders },
-  impact: 'customers cannot create folders',
-  example: {
-    data: {
-      organizationId: 'acme',
-      createOrganization: true,
-      folders: [{ folderId: 'contracts', folderName: 'Contracts', accessType: 'restricted' }, { folderId: 'drafts', parentFolderId: 'contracts' }],
-    },
-    result: {
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/organizations/folders/add',
+    summary: 'Create folders',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({
+      organizationId: Id,
+      createOrganization: optional(z.boolean()),
+      folders: list(
+        z.object({
+          folderId: Id,
+          folderName: optional(Name),
+          parentFolderId: optional(Id),
+          accessType: optional(z.enum(accessTypes)),
+        }),
+        limits.list,
+      ),
+    }),
+    output: ItemResults,
+    message: 'Folder created successfully.',
+    errors: ['FAILED_PRECONDITION'],
+    uses: { organizations: writeOrganizations, folders: writeFolders },
+    impact: 'customers cannot create folders',
+    example: {
       data: {
-        contracts: { success: true, id: 'contracts', message: 'Folder added.' },
-        drafts: { success: true, id: 'drafts', message: 'Folder added.' },
+        organizationId: 'acme',
+        createOrganization: true,
+        folders: [
+          { folderId: 'contracts', folderName: 'Contracts', accessType: 'restricted' },
+          { folderId: 'drafts', parentFolderId: 'contracts' },
+        ],
+      },
+      result: {
+        data: {
+          contracts: { success: true, id: 'contracts', message: 'Folder added.' },
+          drafts: { success: true, id: 'drafts', message: 'Folder added.' },
+        },
       },
     },
   },
-}, async ({ input, caller, deps, now }) => {
-  const organization = await deps.organizations.ensure(caller.tenant, input.organizationId, input.createOrganization ?? false, now);
-  requireWritable({ organization });
-  const folders = distinctBy(input.folders, ({ folderId }) => folderId);
-  const results = await deps.folders.add(placeOf(caller.tenant, organization), folders, now);
-  return { data: byId(folders.map(({ folderId }) => folderId), results) };
-});
+  async ({ input, caller, deps, now }) => {
+    const organization = await deps.organizations.ensure(
+      caller.tenant,
+      input.organizationId,
+      input.createOrganization ?? false,
+      now,
+    );
+    requireWritable({ organization });
+    const folders = distinctBy(input.folders, ({ folderId }) => folderId);
+    const results = await deps.folders.add(placeOf(caller.tenant, organization), folders, now);
+    return {
+      data: byId(
+        folders.map(({ folderId }) => folderId),
+        results,
+      ),
+    };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

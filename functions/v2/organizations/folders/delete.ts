@@ -8,26 +8,29 @@ import { toLambda } from '../../../../lib/http/lambda.ts';
 import { sendTo } from '../../../../lib/workers/queues.ts';
 import { closedObject, Id } from '../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/organizations/folders/delete',
-  summary: 'Delete a folder with everything in it',
-  auth: 'apiKey',
-  kind: 'write',
-  input: closedObject({ organizationId: Id, folderId: Id }),
-  output: z.object({ data: z.null() }),
-  message: 'Folder deletion initiated successfully.',
-  errors: ['NOT_FOUND', 'ABORTED'],
-  uses: { organizations: findOrganization, folders: changeFolders, queue: sendTo.jobs },
-  impact: 'customers cannot delete folders',
-  example: {
-    data: { organizationId: 'acme', folderId: 'drafts' },
-    result: { data: null },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/organizations/folders/delete',
+    summary: 'Delete a folder with everything in it',
+    auth: 'apiKey',
+    kind: 'write',
+    input: closedObject({ organizationId: Id, folderId: Id }),
+    output: z.object({ data: z.null() }),
+    message: 'Folder deletion initiated successfully.',
+    errors: ['NOT_FOUND', 'ABORTED'],
+    uses: { organizations: findOrganization, folders: changeFolders, queue: sendTo.jobs },
+    impact: 'customers cannot delete folders',
+    example: {
+      data: { organizationId: 'acme', folderId: 'drafts' },
+      result: { data: null },
+    },
   },
-}, async ({ input, caller, deps, now, log }) => {
-  const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-  const { jobId } = await deps.folders.remove(caller.tenant, organization, input.folderId, now);
-  if (jobId !== undefined) await sendHints(deps.queue, [jobMessage({ tenant: caller.tenant, jobId })], log);
-  return { data: null };
-});
+  async ({ input, caller, deps, now, log }) => {
+    const organization = await deps.organizations.require(caller.tenant, input.organizationId);
+    const { jobId } = await deps.folders.remove(caller.tenant, organization, input.folderId, now);
+    if (jobId !== undefined) await sendHints(deps.queue, [jobMessage({ tenant: caller.tenant, jobId })], log);
+    return { data: null };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -15,34 +15,52 @@ import { Id, limits, list, Name, optional } from '../../../../lib/shared/schema.
 /** Folders that one call moves: they are moved one after the other. */
 const MOST_MOVED = 30;
 
-export const endpoint = defineEndpoint({
-  path: '/v2/organizations/folders/update',
-  summary: 'Rename folders, and move them with everything beneath',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({
-    organizationId: Id,
-    // `null` is the top here, and not the same as left out.
-    folders: list(z.object({ folderId: Id, folderName: optional(Name), parentFolderId: Id.nullable().optional() }), limits.list)
-      .check(z.refine((folders) => folders.filter(({ parentFolderId }) => parentFolderId !== undefined).length <= MOST_MOVED, { error: `must have at most ${MOST_MOVED} items with a parentFolderId` })),
-  }),
-  output: ItemResults,
-  message: 'Folder Updated successfully.',
-  errors: ['FAILED_PRECONDITION', 'ABORTED'],
-  uses: { organizations: findOrganization, folders: changeFolders, queue: sendTo.jobs },
-  impact: 'customers cannot rename or move folders',
-  example: {
-    data: { organizationId: 'acme', folders: [{ folderId: 'drafts', folderName: 'Old drafts', parentFolderId: 'root' }] },
-    result: { data: { drafts: { success: true, id: 'drafts', message: 'Folder Updated.' } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/organizations/folders/update',
+    summary: 'Rename folders, and move them with everything beneath',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({
+      organizationId: Id,
+      // `null` is the top here, and not the same as left out.
+      folders: list(
+        z.object({ folderId: Id, folderName: optional(Name), parentFolderId: Id.nullable().optional() }),
+        limits.list,
+      ).check(
+        z.refine(
+          (folders) => folders.filter(({ parentFolderId }) => parentFolderId !== undefined).length <= MOST_MOVED,
+          { error: `must have at most ${MOST_MOVED} items with a parentFolderId` },
+        ),
+      ),
+    }),
+    output: ItemResults,
+    message: 'Folder Updated successfully.',
+    errors: ['FAILED_PRECONDITION', 'ABORTED'],
+    uses: { organizations: findOrganization, folders: changeFolders, queue: sendTo.jobs },
+    impact: 'customers cannot rename or move folders',
+    example: {
+      data: {
+        organizationId: 'acme',
+        folders: [{ folderId: 'drafts', folderName: 'Old drafts', parentFolderId: 'root' }],
+      },
+      result: { data: { drafts: { success: true, id: 'drafts', message: 'Folder Updated.' } } },
+    },
   },
-}, async ({ input, caller, deps, now, log }) => {
-  const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-  requireWritable({ organization });
-  const folders = distinctBy(input.folders, ({ folderId }) => folderId);
-  const { results, jobId } = await deps.folders.update(caller.tenant, organization, folders, now);
-  if (jobId !== undefined) await sendHints(deps.queue, [jobMessage({ tenant: caller.tenant, jobId })], log);
-  return { data: byId(folders.map(({ folderId }) => folderId), results) };
-});
+  async ({ input, caller, deps, now, log }) => {
+    const organization = await deps.organizations.require(caller.tenant, input.organizationId);
+    requireWritable({ organization });
+    const folders = distinctBy(input.folders, ({ folderId }) => folderId);
+    const { results, jobId } = await deps.folders.update(caller.tenant, organization, folders, now);
+    if (jobId !== undefined) await sendHints(deps.queue, [jobMessage({ tenant: caller.tenant, jobId })], log);
+    return {
+      data: byId(
+        folders.map(({ folderId }) => folderId),
+        results,
+      ),
+    };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

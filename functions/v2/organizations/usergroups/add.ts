@@ -10,32 +10,49 @@ import { defineTwin } from '../../../../lib/http/twin.ts';
 import { byId, ItemResults } from '../../../../lib/shared/results.ts';
 import { Id, limits, list, Name, optional } from '../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/organizations/usergroups/add',
-  summary: 'Add user groups to an organization',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({
-    organizationId: Id,
-    createOrganization: optional(z.boolean()),
-    organizationUserGroups: list(z.object({ groupId: Id, groupName: optional(Name) }), limits.list),
-  }),
-  output: ItemResults,
-  message: 'Organization User Groups added successfully.',
-  errors: ['FAILED_PRECONDITION'],
-  uses: { organizations: writeOrganizations, groups: writeGroups },
-  impact: 'customers cannot add user groups',
-  example: {
-    data: { organizationId: 'acme', organizationUserGroups: [{ groupId: 'lawyers', groupName: 'Lawyers' }] },
-    result: { data: { lawyers: { success: true, id: 'grp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'Organization user group added.' } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/organizations/usergroups/add',
+    summary: 'Add user groups to an organization',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({
+      organizationId: Id,
+      createOrganization: optional(z.boolean()),
+      organizationUserGroups: list(z.object({ groupId: Id, groupName: optional(Name) }), limits.list),
+    }),
+    output: ItemResults,
+    message: 'Organization User Groups added successfully.',
+    errors: ['FAILED_PRECONDITION'],
+    uses: { organizations: writeOrganizations, groups: writeGroups },
+    impact: 'customers cannot add user groups',
+    example: {
+      data: { organizationId: 'acme', organizationUserGroups: [{ groupId: 'lawyers', groupName: 'Lawyers' }] },
+      result: {
+        data: {
+          lawyers: { success: true, id: 'grp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'Organization user group added.' },
+        },
+      },
+    },
   },
-}, async ({ input, caller, deps, now }) => {
-  const organization = await deps.organizations.ensure(caller.tenant, input.organizationId, input.createOrganization ?? false, now);
-  requireWritable({ organization });
-  const groups = distinctBy(input.organizationUserGroups, ({ groupId }) => groupId);
-  const results = await deps.groups.add(placeOf(caller.tenant, organization), groups, now);
-  return { data: byId(groups.map(({ groupId }) => groupId), results) };
-});
+  async ({ input, caller, deps, now }) => {
+    const organization = await deps.organizations.ensure(
+      caller.tenant,
+      input.organizationId,
+      input.createOrganization ?? false,
+      now,
+    );
+    requireWritable({ organization });
+    const groups = distinctBy(input.organizationUserGroups, ({ groupId }) => groupId);
+    const results = await deps.groups.add(placeOf(caller.tenant, organization), groups, now);
+    return {
+      data: byId(
+        groups.map(({ groupId }) => groupId),
+        results,
+      ),
+    };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

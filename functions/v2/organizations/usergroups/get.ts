@@ -12,49 +12,73 @@ import { Id, limits, list, optional, PageSize, PageToken } from '../../../../lib
 const path = '/v2/organizations/usergroups/get';
 
 const ShownUser = Profile.extend({ userId: z.string() });
-const ShownGroup = z.object({ groupId: z.string(), groupName: z.string().optional(), users: z.array(ShownUser).optional() });
-
-export const endpoint = defineEndpoint({
-  path,
-  summary: 'Get user groups by id, or a page of an organization\'s, with their users if wanted',
-  auth: 'apiKey',
-  kind: 'read',
-  input: z.object({
-    organizationId: Id,
-    organizationUserGroupIds: optional(list(Id, limits.readIds)),
-    includeUsers: optional(z.boolean()),
-    pageSize: optional(PageSize),
-    pageToken: optional(PageToken),
-  }),
-  output: z.object({ data: z.array(ShownGroup), nextPageToken: z.string().nullable() }),
-  message: 'Organization user group(s) retrieved successfully.',
-  errors: [],
-  uses: { organizations: findOrganization, groups: readGroups },
-  narrowBy: 'pageSize',
-  impact: 'customers cannot read their user groups',
-  example: {
-    data: { organizationId: 'acme', organizationUserGroupIds: ['lawyers'], includeUsers: true },
-    result: { data: [{ groupId: 'lawyers', groupName: 'Lawyers', users: [{ userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com', initial: 'A' }] }], nextPageToken: null },
-  },
-}, async ({ input, caller, deps, now }) => {
-  const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, input.organizationId));
-  const groupIds = input.organizationUserGroupIds && distinct(input.organizationUserGroupIds);
-  const pages = paging(caller, [path, place.organization, JSON.stringify([groupIds, input.includeUsers ?? false])], input, now);
-  const options = { limit: input.pageSize ?? limits.pageSize, after: pages.after };
-  if (input.includeUsers) {
-    const { groups, next } = await deps.groups.listWithMembers(place, groupIds, options);
-    return { data: groups.map(shown), nextPageToken: pages.next(next) };
-  }
-  if (groupIds) {
-    const groups = await deps.groups.named(place, groupIds);
-    return { data: groups.flatMap((group) => (group ? [shown({ group })] : [])), nextPageToken: null };
-  }
-  const page = await deps.groups.list(place, options);
-  return { data: page.values.map((group) => shown({ group })), nextPageToken: pages.next(page.next) };
+const ShownGroup = z.object({
+  groupId: z.string(),
+  groupName: z.string().optional(),
+  users: z.array(ShownUser).optional(),
 });
 
+export const endpoint = defineEndpoint(
+  {
+    path,
+    summary: "Get user groups by id, or a page of an organization's, with their users if wanted",
+    auth: 'apiKey',
+    kind: 'read',
+    input: z.object({
+      organizationId: Id,
+      organizationUserGroupIds: optional(list(Id, limits.readIds)),
+      includeUsers: optional(z.boolean()),
+      pageSize: optional(PageSize),
+      pageToken: optional(PageToken),
+    }),
+    output: z.object({ data: z.array(ShownGroup), nextPageToken: z.string().nullable() }),
+    message: 'Organization user group(s) retrieved successfully.',
+    errors: [],
+    uses: { organizations: findOrganization, groups: readGroups },
+    narrowBy: 'pageSize',
+    impact: 'customers cannot read their user groups',
+    example: {
+      data: { organizationId: 'acme', organizationUserGroupIds: ['lawyers'], includeUsers: true },
+      result: {
+        data: [
+          {
+            groupId: 'lawyers',
+            groupName: 'Lawyers',
+            users: [{ userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com', initial: 'A' }],
+          },
+        ],
+        nextPageToken: null,
+      },
+    },
+  },
+  async ({ input, caller, deps, now }) => {
+    const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, input.organizationId));
+    const groupIds = input.organizationUserGroupIds && distinct(input.organizationUserGroupIds);
+    const pages = paging(
+      caller,
+      [path, place.organization, JSON.stringify([groupIds, input.includeUsers ?? false])],
+      input,
+      now,
+    );
+    const options = { limit: input.pageSize ?? limits.pageSize, after: pages.after };
+    if (input.includeUsers) {
+      const { groups, next } = await deps.groups.listWithMembers(place, groupIds, options);
+      return { data: groups.map(shown), nextPageToken: pages.next(next) };
+    }
+    if (groupIds) {
+      const groups = await deps.groups.named(place, groupIds);
+      return { data: groups.flatMap((group) => (group ? [shown({ group })] : [])), nextPageToken: null };
+    }
+    const page = await deps.groups.list(place, options);
+    return { data: page.values.map((group) => shown({ group })), nextPageToken: pages.next(page.next) };
+  },
+);
+
 /** A group without what only the service needs to know. */
-function shown({ group: { groupId, groupName }, users }: Pick<GroupWithMembers, 'group'> & Partial<GroupWithMembers>): z.output<typeof ShownGroup> {
+function shown({
+  group: { groupId, groupName },
+  users,
+}: Pick<GroupWithMembers, 'group'> & Partial<GroupWithMembers>): z.output<typeof ShownGroup> {
   return { groupId, groupName, users: users?.map((user) => ShownUser.parse(user)) };
 }
 

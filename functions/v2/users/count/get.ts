@@ -12,48 +12,66 @@ import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 
 const Count = z.object({ count: z.number() });
 
-export const endpoint = defineEndpoint({
-  path: '/v2/users/count/get',
-  summary: 'Count the users of an organization, of one of its folders, of one or some of its documents, or of all of them',
-  auth: 'apiKey',
-  kind: 'read',
-  input: z.object({
-    organizationId: Id,
-    documentId: optional(Id),
-    documentIds: optional(list(Id, limits.readIds)),
-    folderId: optional(Id),
-    allDocuments: optional(z.boolean()),
-    userId: optional(Id),
-  }).check(
-    z.refine(({ documentIds, folderId }) => documentIds === undefined || folderId === undefined, { path: ['folderId'], error: 'must not be given together with documentIds' }),
-    z.refine(({ documentId, documentIds, folderId }) => documentId === undefined || (documentIds === undefined && folderId === undefined), { path: ['documentId'], error: 'must not be given together with documentIds, folderId' }),
-    z.refine(({ allDocuments, documentId, documentIds, folderId }) => !allDocuments || (documentId ?? documentIds ?? folderId) === undefined,
-      { path: ['allDocuments'], error: 'must not be given together with documentId, documentIds, folderId' }),
-  ),
-  output: z.object({ data: z.union([Count, z.record(z.string(), Count)]) }),
-  message: 'Users count retrieved successfully.',
-  errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-  uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, users: countUsers },
-  impact: 'customers cannot tell how many users they have',
-  example: { data: { organizationId: 'acme' }, result: { data: { count: 42 } } },
-}, async ({ input: { organizationId, documentId, documentIds, folderId, allDocuments, userId }, caller, deps }) => {
-  const organization = await deps.organizations.require(caller.tenant, organizationId);
-  const place = placeOf(caller.tenant, organization);
-  if (documentIds) {
-    const ids = distinct(documentIds);
-    const documents = await deps.documents.named(place, ids).then((found) => deps.documents.placed(place, found));
-    if (documents.includes(undefined)) throw new ApiError('NOT_FOUND', 'Document does not exist');
-    const counts = await Promise.all(documents.map(async (document) => ({ count: await deps.users.of(place, documentResource(document!), userId) })));
-    return { data: dict(ids.map((id, index) => [id, counts[index]!] as const)) };
-  }
-  if (allDocuments) return { data: { count: await deps.users.ofAllDocuments(place, userId) } };
-  return { data: { count: await deps.users.of(place, await counted(), userId) } };
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/users/count/get',
+    summary:
+      'Count the users of an organization, of one of its folders, of one or some of its documents, or of all of them',
+    auth: 'apiKey',
+    kind: 'read',
+    input: z
+      .object({
+        organizationId: Id,
+        documentId: optional(Id),
+        documentIds: optional(list(Id, limits.readIds)),
+        folderId: optional(Id),
+        allDocuments: optional(z.boolean()),
+        userId: optional(Id),
+      })
+      .check(
+        z.refine(({ documentIds, folderId }) => documentIds === undefined || folderId === undefined, {
+          path: ['folderId'],
+          error: 'must not be given together with documentIds',
+        }),
+        z.refine(
+          ({ documentId, documentIds, folderId }) =>
+            documentId === undefined || (documentIds === undefined && folderId === undefined),
+          { path: ['documentId'], error: 'must not be given together with documentIds, folderId' },
+        ),
+        z.refine(
+          ({ allDocuments, documentId, documentIds, folderId }) =>
+            !allDocuments || (documentId ?? documentIds ?? folderId) === undefined,
+          { path: ['allDocuments'], error: 'must not be given together with documentId, documentIds, folderId' },
+        ),
+      ),
+    output: z.object({ data: z.union([Count, z.record(z.string(), Count)]) }),
+    message: 'Users count retrieved successfully.',
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
+    uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, users: countUsers },
+    impact: 'customers cannot tell how many users they have',
+    example: { data: { organizationId: 'acme' }, result: { data: { count: 42 } } },
+  },
+  async ({ input: { organizationId, documentId, documentIds, folderId, allDocuments, userId }, caller, deps }) => {
+    const organization = await deps.organizations.require(caller.tenant, organizationId);
+    const place = placeOf(caller.tenant, organization);
+    if (documentIds) {
+      const ids = distinct(documentIds);
+      const documents = await deps.documents.named(place, ids).then((found) => deps.documents.placed(place, found));
+      if (documents.includes(undefined)) throw new ApiError('NOT_FOUND', 'Document does not exist');
+      const counts = await Promise.all(
+        documents.map(async (document) => ({ count: await deps.users.of(place, documentResource(document!), userId) })),
+      );
+      return { data: dict(ids.map((id, index) => [id, counts[index]!] as const)) };
+    }
+    if (allDocuments) return { data: { count: await deps.users.ofAllDocuments(place, userId) } };
+    return { data: { count: await deps.users.of(place, await counted(), userId) } };
 
-  async function counted(): Promise<Resource> {
-    if (documentId !== undefined) return documentResource(await deps.documents.require(place, documentId));
-    if (folderId !== undefined) return folderResource(await deps.folders.require(place, folderId));
-    return { resourceType: 'organization', internalId: organization.internalId };
-  }
-});
+    async function counted(): Promise<Resource> {
+      if (documentId !== undefined) return documentResource(await deps.documents.require(place, documentId));
+      if (folderId !== undefined) return folderResource(await deps.folders.require(place, folderId));
+      return { resourceType: 'organization', internalId: organization.internalId };
+    }
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -14,36 +14,49 @@ import { closedObject, Id, limits, list, optional } from '../../../../lib/shared
 /** Users that one call deletes; the interface says that the others of a longer list are left alone. */
 const MOST_USERS = 30;
 
-export const endpoint = defineEndpoint({
-  path: '/v2/users/data/delete',
-  summary: 'Delete everything of the first 30 users of a list, in some organizations or everywhere (GDPR)',
-  auth: 'apiKey',
-  kind: 'write',
-  limitClass: 'expensive',
-  input: closedObject({ userIds: list(Id, limits.list), organizationIds: optional(list(Id, limits.readIds)) }),
-  output: z.object({ data: z.object({ jobId: z.string(), tasksCount: z.int() }) }),
-  message: 'Data deletion process has been initiated.',
-  errors: [],
-  uses: { organizations: readOrganizations, erasures: beginErasures, jobs: sendTo.jobs },
-  impact: 'customers cannot have the data of their users deleted, which the law asks for',
-  example: {
-    data: { userIds: ['ada'], organizationIds: ['acme'] },
-    result: { data: { jobId: 'job_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', tasksCount: 1 } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/users/data/delete',
+    summary: 'Delete everything of the first 30 users of a list, in some organizations or everywhere (GDPR)',
+    auth: 'apiKey',
+    kind: 'write',
+    limitClass: 'expensive',
+    input: closedObject({ userIds: list(Id, limits.list), organizationIds: optional(list(Id, limits.readIds)) }),
+    output: z.object({ data: z.object({ jobId: z.string(), tasksCount: z.int() }) }),
+    message: 'Data deletion process has been initiated.',
+    errors: [],
+    uses: { organizations: readOrganizations, erasures: beginErasures, jobs: sendTo.jobs },
+    impact: 'customers cannot have the data of their users deleted, which the law asks for',
+    example: {
+      data: { userIds: ['ada'], organizationIds: ['acme'] },
+      result: { data: { jobId: 'job_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', tasksCount: 1 } },
+    },
   },
-}, async ({ input: { userIds, organizationIds }, caller, deps, now, repeatableId, log }) => {
-  const { tenant } = caller;
-  const named = organizationIds && distinct(organizationIds);
-  const organizations = named && await deps.organizations.named(tenant, named);
-  if (named && organizations && organizations.length < named.length) {
-    const index = named.findIndex((id) => !organizations.some(({ organizationId }) => organizationId === id));
-    throw invalid({ path: ['organizationIds', organizationIds.indexOf(named[index] as string)], code: 'does_not_exist', message: 'organizationIds: an organization does not exist' });
-  }
-  const begun = await deps.erasures.begin(tenant, repeatableId('job', 0), distinct(userIds).slice(0, MOST_USERS), organizations, now);
-  log.info('erasure begun', begun);
-  // It is hidden already; without the message the sweeper finds the job.
-  await sendHints(deps.jobs, [jobMessage({ tenant, jobId: begun.jobId })], log);
-  return { data: begun };
-});
+  async ({ input: { userIds, organizationIds }, caller, deps, now, repeatableId, log }) => {
+    const { tenant } = caller;
+    const named = organizationIds && distinct(organizationIds);
+    const organizations = named && (await deps.organizations.named(tenant, named));
+    if (named && organizations && organizations.length < named.length) {
+      const index = named.findIndex((id) => !organizations.some(({ organizationId }) => organizationId === id));
+      throw invalid({
+        path: ['organizationIds', organizationIds.indexOf(named[index] as string)],
+        code: 'does_not_exist',
+        message: 'organizationIds: an organization does not exist',
+      });
+    }
+    const begun = await deps.erasures.begin(
+      tenant,
+      repeatableId('job', 0),
+      distinct(userIds).slice(0, MOST_USERS),
+      organizations,
+      now,
+    );
+    log.info('erasure begun', begun);
+    // It is hidden already; without the message the sweeper finds the job.
+    await sendHints(deps.jobs, [jobMessage({ tenant, jobId: begun.jobId })], log);
+    return { data: begun };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

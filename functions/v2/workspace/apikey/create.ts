@@ -11,44 +11,74 @@ import { addressPolicy } from '../../../../lib/net/addressPolicy.ts';
 import { requireAllowedUrls } from '../../../../lib/net/allowedUrls.ts';
 import { Name, optional } from '../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/workspace/apikey/create',
-  summary: 'Create an API key, with its settings when they are sent',
-  auth: 'workspace',
-  kind: 'write',
-  freshCredentials: true,
-  input: z.object({
-    ownerEmail: OwnerEmail,
-    type: ApiKeyType,
-    apiKeyName: optional(Name),
-    createAuthToken: optional(z.boolean()),
-    ...Regions,
-    ...newApiKeySettings,
-  }),
-  output: z.object({ data: z.object({ apiKey: z.string(), authToken: z.string().optional() }) }),
-  message: 'API key created successfully.',
-  knownMessages: { required: { ownerEmail: 'ownerEmail is required.' } },
-  errors: ['FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED', 'NOT_FOUND', 'ABORTED'],
-  uses: { apiKeys: createApiKeys, graceDays: unverifiedGraceDays, region: ownRegion, box: secretBox, addressPolicy },
-  impact: 'customers cannot create API keys',
-  example: {
-    data: { ownerEmail: 'ada@example.com', type: 'production', apiKeyName: 'Production', allowedDomains: ['app.example.com'], useEmailService: true, setDefaultEmailTriggers: true },
-    result: { data: { apiKey: 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD' } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/workspace/apikey/create',
+    summary: 'Create an API key, with its settings when they are sent',
+    auth: 'workspace',
+    kind: 'write',
+    freshCredentials: true,
+    input: z.object({
+      ownerEmail: OwnerEmail,
+      type: ApiKeyType,
+      apiKeyName: optional(Name),
+      createAuthToken: optional(z.boolean()),
+      ...Regions,
+      ...newApiKeySettings,
+    }),
+    output: z.object({ data: z.object({ apiKey: z.string(), authToken: z.string().optional() }) }),
+    message: 'API key created successfully.',
+    knownMessages: { required: { ownerEmail: 'ownerEmail is required.' } },
+    errors: ['FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED', 'NOT_FOUND', 'ABORTED'],
+    uses: { apiKeys: createApiKeys, graceDays: unverifiedGraceDays, region: ownRegion, box: secretBox, addressPolicy },
+    impact: 'customers cannot create API keys',
+    example: {
+      data: {
+        ownerEmail: 'ada@example.com',
+        type: 'production',
+        apiKeyName: 'Production',
+        allowedDomains: ['app.example.com'],
+        useEmailService: true,
+        setDefaultEmailTriggers: true,
+      },
+      result: { data: { apiKey: 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD' } },
+    },
   },
-}, async ({ input, caller, deps, now }) => {
-  const { ownerEmail, type, apiKeyName = defaultApiKeyName(type), createAuthToken, persistenceDBRegion, realtimeDBRegion, ...settings } = input;
-  if (emailKey(ownerEmail) !== emailKey(caller.ownerEmail)) {
-    throw invalid({ path: ['ownerEmail'], code: 'not_the_owner', message: 'ownerEmail must be the e-mail address of the workspace\'s owner' });
-  }
-  requireOwnRegion({ persistenceDBRegion, realtimeDBRegion }, type, deps.region);
-  const { rawNotificationUrl, processedNotificationUrl } = settings.webhookServiceConfig ?? {};
-  requireAllowedUrls({ rawNotificationUrl, processedNotificationUrl }, deps.addressPolicy, ['webhookServiceConfig']);
-  const fields = { apiKeyName, type, withToken: createAuthToken !== false };
-  const created = await deps.apiKeys.create(caller.workspaceId, fields, (apiKey) => writesOfSettings(deps.box, apiKey, settings), deps.graceDays, now);
-  if (created === 'unknown') throw new ApiError('NOT_FOUND', 'Workspace not found.');
-  if (created === 'full') throw new ApiError('RESOURCE_EXHAUSTED', 'The workspace has as many API keys as it may have.');
-  if (created === 'unverified') throw new ApiError('FAILED_PRECONDITION', 'The e-mail address of the workspace\'s owner must be verified first.');
-  return { data: { apiKey: created.apiKey, ...(createAuthToken && { authToken: created.authToken }) } };
-});
+  async ({ input, caller, deps, now }) => {
+    const {
+      ownerEmail,
+      type,
+      apiKeyName = defaultApiKeyName(type),
+      createAuthToken,
+      persistenceDBRegion,
+      realtimeDBRegion,
+      ...settings
+    } = input;
+    if (emailKey(ownerEmail) !== emailKey(caller.ownerEmail)) {
+      throw invalid({
+        path: ['ownerEmail'],
+        code: 'not_the_owner',
+        message: "ownerEmail must be the e-mail address of the workspace's owner",
+      });
+    }
+    requireOwnRegion({ persistenceDBRegion, realtimeDBRegion }, type, deps.region);
+    const { rawNotificationUrl, processedNotificationUrl } = settings.webhookServiceConfig ?? {};
+    requireAllowedUrls({ rawNotificationUrl, processedNotificationUrl }, deps.addressPolicy, ['webhookServiceConfig']);
+    const fields = { apiKeyName, type, withToken: createAuthToken !== false };
+    const created = await deps.apiKeys.create(
+      caller.workspaceId,
+      fields,
+      (apiKey) => writesOfSettings(deps.box, apiKey, settings),
+      deps.graceDays,
+      now,
+    );
+    if (created === 'unknown') throw new ApiError('NOT_FOUND', 'Workspace not found.');
+    if (created === 'full')
+      throw new ApiError('RESOURCE_EXHAUSTED', 'The workspace has as many API keys as it may have.');
+    if (created === 'unverified')
+      throw new ApiError('FAILED_PRECONDITION', "The e-mail address of the workspace's owner must be verified first.");
+    return { data: { apiKey: created.apiKey, ...(createAuthToken && { authToken: created.authToken }) } };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -5,25 +5,28 @@ import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id, Name } from '../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/workspace/apikey/update',
-  summary: 'Rename an API key',
-  auth: 'workspace',
-  kind: 'write',
-  input: z.object({ apiKey: Id, apiKeyName: Name }),
-  output: z.object({ data: z.null() }),
-  message: 'API key updated successfully.',
-  errors: ['NOT_FOUND', 'ABORTED'],
-  uses: { apiKeys: renameApiKeys },
-  impact: 'customers cannot rename API keys',
-  example: {
-    data: { apiKey: 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD', apiKeyName: 'Staging' },
-    result: { data: null },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/workspace/apikey/update',
+    summary: 'Rename an API key',
+    auth: 'workspace',
+    kind: 'write',
+    input: z.object({ apiKey: Id, apiKeyName: Name }),
+    output: z.object({ data: z.null() }),
+    message: 'API key updated successfully.',
+    errors: ['NOT_FOUND', 'ABORTED'],
+    uses: { apiKeys: renameApiKeys },
+    impact: 'customers cannot rename API keys',
+    example: {
+      data: { apiKey: 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD', apiKeyName: 'Staging' },
+      result: { data: null },
+    },
   },
-}, async ({ input, caller, deps }) => {
-  const renamed = await deps.apiKeys.rename(caller.workspaceId, input.apiKey, input.apiKeyName);
-  if (renamed === 'unknown') throw new ApiError('NOT_FOUND', 'API key not found.');
-  return { data: null };
-});
+  async ({ input, caller, deps }) => {
+    const renamed = await deps.apiKeys.rename(caller.workspaceId, input.apiKey, input.apiKeyName);
+    if (renamed === 'unknown') throw new ApiError('NOT_FOUND', 'API key not found.');
+    return { data: null };
+  },
+);
 
 export const handler = toLambda(endpoint);

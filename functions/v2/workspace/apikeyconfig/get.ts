@@ -1,51 +1,72 @@
 import * as z from 'zod';
 import { readApiKeyConfig, workspaceOwner } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
 import { accessTypes } from '../../../../lib/directory/rules/access.ts';
-import { AiModelsShown, initialApiKeyConfig, planInfo, showAiKeys } from '../../../../lib/workspaces/rules/apiKeyConfig.ts';
+import {
+  AiModelsShown,
+  initialApiKeyConfig,
+  planInfo,
+  showAiKeys,
+} from '../../../../lib/workspaces/rules/apiKeyConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/workspace/apikeyconfig/get',
-  summary: 'Get the settings of the API key',
-  auth: 'apiKey',
-  kind: 'read',
-  body: 'optional',
-  input: z.object({}),
-  output: z.object({
-    data: z.object({
-      ownerEmail: z.string(),
-      planInfo: z.object({ type: z.literal(planInfo.type) }),
-      defaultDocumentAccessType: z.enum(accessTypes),
-      isPrivateCommentsEnabled: z.boolean(),
-      requireJwtToken: z.boolean(),
-      requireAutoOrgUser: z.boolean(),
-      aiModelsConfig: AiModelsShown.optional(),
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/workspace/apikeyconfig/get',
+    summary: 'Get the settings of the API key',
+    auth: 'apiKey',
+    kind: 'read',
+    body: 'optional',
+    input: z.object({}),
+    output: z.object({
+      data: z.object({
+        ownerEmail: z.string(),
+        planInfo: z.object({ type: z.literal(planInfo.type) }),
+        defaultDocumentAccessType: z.enum(accessTypes),
+        isPrivateCommentsEnabled: z.boolean(),
+        requireJwtToken: z.boolean(),
+        requireAutoOrgUser: z.boolean(),
+        aiModelsConfig: AiModelsShown.optional(),
+      }),
     }),
-  }),
-  message: 'API key metadata retrieved successfully.',
-  errors: [],
-  uses: { configs: readApiKeyConfig, ownerOf: workspaceOwner },
-  impact: 'customers cannot see the settings of their API keys',
-  example: {
-    data: {},
-    result: {
-      data: {
-        ownerEmail: 'ada@example.com',
-        planInfo,
-        defaultDocumentAccessType: 'public',
-        isPrivateCommentsEnabled: false,
-        requireJwtToken: false,
-        requireAutoOrgUser: false,
-        aiModelsConfig: { anthropic: { displayText: '****x7Qa' } },
+    message: 'API key metadata retrieved successfully.',
+    errors: [],
+    uses: { configs: readApiKeyConfig, ownerOf: workspaceOwner },
+    impact: 'customers cannot see the settings of their API keys',
+    example: {
+      data: {},
+      result: {
+        data: {
+          ownerEmail: 'ada@example.com',
+          planInfo,
+          defaultDocumentAccessType: 'public',
+          isPrivateCommentsEnabled: false,
+          requireJwtToken: false,
+          requireAutoOrgUser: false,
+          aiModelsConfig: { anthropic: { displayText: '****x7Qa' } },
+        },
       },
     },
   },
-}, async ({ caller, deps }) => {
-  const [ownerEmail, config = initialApiKeyConfig] = await Promise.all([deps.ownerOf(caller.workspaceId), deps.configs.get(caller.tenant)]);
-  const { defaultDocumentAccessType, isPrivateCommentsEnabled, requireJwtToken, requireAutoOrgUser, aiKeys } = config;
-  const aiModelsConfig = Object.keys(aiKeys).length > 0 ? showAiKeys(aiKeys) : undefined;
-  return { data: { ownerEmail, planInfo, defaultDocumentAccessType, isPrivateCommentsEnabled, requireJwtToken, requireAutoOrgUser, aiModelsConfig } };
-});
+  async ({ caller, deps }) => {
+    const [ownerEmail, config = initialApiKeyConfig] = await Promise.all([
+      deps.ownerOf(caller.workspaceId),
+      deps.configs.get(caller.tenant),
+    ]);
+    const { defaultDocumentAccessType, isPrivateCommentsEnabled, requireJwtToken, requireAutoOrgUser, aiKeys } = config;
+    const aiModelsConfig = Object.keys(aiKeys).length > 0 ? showAiKeys(aiKeys) : undefined;
+    return {
+      data: {
+        ownerEmail,
+        planInfo,
+        defaultDocumentAccessType,
+        isPrivateCommentsEnabled,
+        requireJwtToken,
+        requireAutoOrgUser,
+        aiModelsConfig,
+      },
+    };
+  },
+);
 
 export const handler = toLambda(endpoint);

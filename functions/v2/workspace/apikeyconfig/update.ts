@@ -2,40 +2,53 @@ import * as z from 'zod';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
 import { sealAiKeys, writeApiKeyConfig } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
 import { accessTypes } from '../../../../lib/directory/rules/access.ts';
-import { AiModelsShown, ApiKeyConfigChange, changeApiKeyConfig, showAiKeys } from '../../../../lib/workspaces/rules/apiKeyConfig.ts';
+import {
+  AiModelsShown,
+  ApiKeyConfigChange,
+  changeApiKeyConfig,
+  showAiKeys,
+} from '../../../../lib/workspaces/rules/apiKeyConfig.ts';
 import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/workspace/apikeyconfig/update',
-  summary: 'Change the settings of the API key',
-  auth: 'apiKey',
-  kind: 'write',
-  input: ApiKeyConfigChange,
-  output: z.object({
-    data: z.object({
-      enablePrivateComments: z.boolean().optional(),
-      requireJwtToken: z.boolean().optional(),
-      requireAutoOrgUser: z.boolean().optional(),
-      defaultDocumentAccessType: z.enum(accessTypes).optional(),
-      aiModelsConfig: AiModelsShown.optional(),
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/workspace/apikeyconfig/update',
+    summary: 'Change the settings of the API key',
+    auth: 'apiKey',
+    kind: 'write',
+    input: ApiKeyConfigChange,
+    output: z.object({
+      data: z.object({
+        enablePrivateComments: z.boolean().optional(),
+        requireJwtToken: z.boolean().optional(),
+        requireAutoOrgUser: z.boolean().optional(),
+        defaultDocumentAccessType: z.enum(accessTypes).optional(),
+        aiModelsConfig: AiModelsShown.optional(),
+      }),
     }),
-  }),
-  message: 'API key configuration updated successfully.',
-  errors: ['ABORTED'],
-  uses: { configs: writeApiKeyConfig, box: secretBox },
-  impact: 'customers cannot change the settings of their API keys',
-  example: {
-    data: { defaultDocumentAccessType: 'restricted', aiModelApiKey: [{ provider: 'anthropic', customerApiKey: 'a-key-of-the-customer-x7Qa' }] },
-    result: { data: { defaultDocumentAccessType: 'restricted', aiModelsConfig: { anthropic: { displayText: '****x7Qa' } } } },
+    message: 'API key configuration updated successfully.',
+    errors: ['ABORTED'],
+    uses: { configs: writeApiKeyConfig, box: secretBox },
+    impact: 'customers cannot change the settings of their API keys',
+    example: {
+      data: {
+        defaultDocumentAccessType: 'restricted',
+        aiModelApiKey: [{ provider: 'anthropic', customerApiKey: 'a-key-of-the-customer-x7Qa' }],
+      },
+      result: {
+        data: { defaultDocumentAccessType: 'restricted', aiModelsConfig: { anthropic: { displayText: '****x7Qa' } } },
+      },
+    },
   },
-}, async ({ input, caller: { tenant }, deps }) => {
-  requireChange(input, Object.keys(ApiKeyConfigChange.shape), 'At least one field must be provided for update');
-  const sealed = await sealAiKeys(deps.box, tenant, input.aiModelApiKey);
-  const { aiKeys } = await deps.configs.update(tenant, (stored) => changeApiKeyConfig(stored, input, sealed));
-  const { aiModelApiKey, ...written } = input;
-  return { data: { ...written, aiModelsConfig: aiModelApiKey && showAiKeys(aiKeys, Object.keys(sealed)) } };
-});
+  async ({ input, caller: { tenant }, deps }) => {
+    requireChange(input, Object.keys(ApiKeyConfigChange.shape), 'At least one field must be provided for update');
+    const sealed = await sealAiKeys(deps.box, tenant, input.aiModelApiKey);
+    const { aiKeys } = await deps.configs.update(tenant, (stored) => changeApiKeyConfig(stored, input, sealed));
+    const { aiModelApiKey, ...written } = input;
+    return { data: { ...written, aiModelsConfig: aiModelApiKey && showAiKeys(aiKeys, Object.keys(sealed)) } };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -9,34 +9,43 @@ import { Id, list, optional, PageToken } from '../../../../lib/shared/schema.ts'
 
 const path = '/v2/workspace/apikeys/get';
 
-export const endpoint = defineEndpoint({
-  path,
-  summary: 'Get API keys by id, or a page of all',
-  auth: 'workspace',
-  kind: 'read',
-  input: z.object({
-    apiKeys: optional(list(Id, MOST_API_KEYS)),
-    pageSize: optional(z.int().min(1).max(MOST_API_KEYS)),
-    pageToken: optional(PageToken),
-  }),
-  output: z.object({ data: z.array(ApiKeyShown), nextPageToken: z.string().nullable() }),
-  message: 'API keys retrieved successfully.',
-  errors: [],
-  uses: { apiKeys: readApiKeys },
-  narrowBy: 'pageSize',
-  impact: 'customers cannot list their API keys',
-  example: {
-    data: { pageSize: 1 },
-    result: { data: [{ id: 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD', apiKeyName: 'Ada Test API Key', type: 'testing' }], nextPageToken: null },
+export const endpoint = defineEndpoint(
+  {
+    path,
+    summary: 'Get API keys by id, or a page of all',
+    auth: 'workspace',
+    kind: 'read',
+    input: z.object({
+      apiKeys: optional(list(Id, MOST_API_KEYS)),
+      pageSize: optional(z.int().min(1).max(MOST_API_KEYS)),
+      pageToken: optional(PageToken),
+    }),
+    output: z.object({ data: z.array(ApiKeyShown), nextPageToken: z.string().nullable() }),
+    message: 'API keys retrieved successfully.',
+    errors: [],
+    uses: { apiKeys: readApiKeys },
+    narrowBy: 'pageSize',
+    impact: 'customers cannot list their API keys',
+    example: {
+      data: { pageSize: 1 },
+      result: {
+        data: [{ id: 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD', apiKeyName: 'Ada Test API Key', type: 'testing' }],
+        nextPageToken: null,
+      },
+    },
   },
-}, async ({ input, caller, deps, now }) => {
-  if (input.apiKeys) {
-    const apiKeys = await deps.apiKeys.named(caller.workspaceId, distinct(input.apiKeys));
-    return { data: apiKeys.map(showApiKey), nextPageToken: null };
-  }
-  const pages = paging(caller, [path], input, now);
-  const page = await deps.apiKeys.list(caller.workspaceId, { limit: input.pageSize ?? MOST_API_KEYS, after: pages.after });
-  return { data: page.values.map(showApiKey), nextPageToken: pages.next(page.next) };
-});
+  async ({ input, caller, deps, now }) => {
+    if (input.apiKeys) {
+      const apiKeys = await deps.apiKeys.named(caller.workspaceId, distinct(input.apiKeys));
+      return { data: apiKeys.map(showApiKey), nextPageToken: null };
+    }
+    const pages = paging(caller, [path], input, now);
+    const page = await deps.apiKeys.list(caller.workspaceId, {
+      limit: input.pageSize ?? MOST_API_KEYS,
+      after: pages.after,
+    });
+    return { data: page.values.map(showApiKey), nextPageToken: pages.next(page.next) };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -6,26 +6,34 @@ import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id } from '../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/workspace/authtoken/reset',
-  summary: 'Replace the auth tokens of an API key by a new one',
-  auth: 'workspace',
-  kind: 'write',
-  freshCredentials: true,
-  input: z.object({ apiKey: Id }),
-  output: z.object({ data: z.object({ apiKey: z.string(), newAuthToken: AuthTokenShown }) }),
-  message: 'Auth token reset successfully.',
-  errors: ['NOT_FOUND', 'ABORTED'],
-  uses: { tokens: resetAuthTokens },
-  impact: 'customers cannot revoke a leaked auth token',
-  example: {
-    data: { apiKey: 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD' },
-    result: { data: { apiKey: 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD', newAuthToken: { token: '<signed token>', name: 'Default Auth Token', domains: [] } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/workspace/authtoken/reset',
+    summary: 'Replace the auth tokens of an API key by a new one',
+    auth: 'workspace',
+    kind: 'write',
+    freshCredentials: true,
+    input: z.object({ apiKey: Id }),
+    output: z.object({ data: z.object({ apiKey: z.string(), newAuthToken: AuthTokenShown }) }),
+    message: 'Auth token reset successfully.',
+    errors: ['NOT_FOUND', 'ABORTED'],
+    uses: { tokens: resetAuthTokens },
+    impact: 'customers cannot revoke a leaked auth token',
+    example: {
+      data: { apiKey: 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD' },
+      result: {
+        data: {
+          apiKey: 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD',
+          newAuthToken: { token: '<signed token>', name: 'Default Auth Token', domains: [] },
+        },
+      },
+    },
   },
-}, async ({ input, caller, deps, now }) => {
-  const newAuthToken = await deps.tokens.reset(caller.workspaceId, input.apiKey, now);
-  if (!newAuthToken) throw new ApiError('NOT_FOUND', 'API key not found.');
-  return { data: { apiKey: input.apiKey, newAuthToken } };
-});
+  async ({ input, caller, deps, now }) => {
+    const newAuthToken = await deps.tokens.reset(caller.workspaceId, input.apiKey, now);
+    if (!newAuthToken) throw new ApiError('NOT_FOUND', 'API key not found.');
+    return { data: { apiKey: input.apiKey, newAuthToken } };
+  },
+);
 
 export const handler = toLambda(endpoint);

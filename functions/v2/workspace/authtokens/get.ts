@@ -6,27 +6,35 @@ import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id } from '../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/workspace/authtokens/get',
-  summary: 'List the auth tokens of an API key',
-  auth: 'workspace',
-  kind: 'read',
-  freshCredentials: true,
-  input: z.object({ apiKey: Id }),
-  output: z.object({ data: z.object({ apiKey: z.string(), authTokens: z.array(AuthTokenShown) }) }),
-  message: 'Auth tokens retrieved successfully.',
-  errors: ['NOT_FOUND'],
-  uses: { tokens: readAuthTokens },
-  impact: 'customers cannot obtain the auth tokens of their API keys',
-  example: {
-    data: { apiKey: 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD' },
-    result: { data: { apiKey: 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD', authTokens: [{ token: '<signed token>', name: 'Default Auth Token', domains: [] }] } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/workspace/authtokens/get',
+    summary: 'List the auth tokens of an API key',
+    auth: 'workspace',
+    kind: 'read',
+    freshCredentials: true,
+    input: z.object({ apiKey: Id }),
+    output: z.object({ data: z.object({ apiKey: z.string(), authTokens: z.array(AuthTokenShown) }) }),
+    message: 'Auth tokens retrieved successfully.',
+    errors: ['NOT_FOUND'],
+    uses: { tokens: readAuthTokens },
+    impact: 'customers cannot obtain the auth tokens of their API keys',
+    example: {
+      data: { apiKey: 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD' },
+      result: {
+        data: {
+          apiKey: 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD',
+          authTokens: [{ token: '<signed token>', name: 'Default Auth Token', domains: [] }],
+        },
+      },
+    },
   },
-}, async ({ input, caller, deps }) => {
-  const authTokens = await deps.tokens.list(caller.workspaceId, input.apiKey);
-  // The same answer for a key that does not exist and for one of another workspace.
-  if (!authTokens) throw new ApiError('NOT_FOUND', 'API key not found.');
-  return { data: { apiKey: input.apiKey, authTokens } };
-});
+  async ({ input, caller, deps }) => {
+    const authTokens = await deps.tokens.list(caller.workspaceId, input.apiKey);
+    // The same answer for a key that does not exist and for one of another workspace.
+    if (!authTokens) throw new ApiError('NOT_FOUND', 'API key not found.');
+    return { data: { apiKey: input.apiKey, authTokens } };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -6,25 +6,28 @@ import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { list } from '../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/workspace/domains/add',
-  summary: 'Allow domains',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({ domains: list(Domain, MOST_DOMAINS_PER_CALL) }),
-  output: z.object({ data: z.object({ domainsAdded: z.array(z.string()), skippedDomains: z.array(z.string()) }) }),
-  message: 'Domain(s) added successfully to allowed domains.',
-  errors: ['RESOURCE_EXHAUSTED', 'ABORTED'],
-  uses: { domains: writeDomains },
-  impact: 'customers cannot allow further domains',
-  example: {
-    data: { domains: ['https://www.example.com', '*.example.com', 'localhost:3000'] },
-    result: { data: { domainsAdded: ['example.com', '*.example.com'], skippedDomains: ['localhost'] } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/workspace/domains/add',
+    summary: 'Allow domains',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({ domains: list(Domain, MOST_DOMAINS_PER_CALL) }),
+    output: z.object({ data: z.object({ domainsAdded: z.array(z.string()), skippedDomains: z.array(z.string()) }) }),
+    message: 'Domain(s) added successfully to allowed domains.',
+    errors: ['RESOURCE_EXHAUSTED', 'ABORTED'],
+    uses: { domains: writeDomains },
+    impact: 'customers cannot allow further domains',
+    example: {
+      data: { domains: ['https://www.example.com', '*.example.com', 'localhost:3000'] },
+      result: { data: { domainsAdded: ['example.com', '*.example.com'], skippedDomains: ['localhost'] } },
+    },
   },
-}, async ({ input, caller, deps }) => {
-  const { changed, skipped } = await deps.domains.add(caller.tenant, input.domains);
-  return { data: { domainsAdded: changed, skippedDomains: skipped } };
-});
+  async ({ input, caller, deps }) => {
+    const { changed, skipped } = await deps.domains.add(caller.tenant, input.domains);
+    return { data: { domainsAdded: changed, skippedDomains: skipped } };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

@@ -10,42 +10,50 @@ import { ApiError, invalid } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { publicUrl } from '../../../../lib/app/publicUrl.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/workspace/email/send-login-link',
-  summary: 'Mail an owner a link that verifies the e-mail address',
-  auth: 'none',
-  kind: 'write',
-  input: z.object({ email: OwnerEmail, continueUrl: ContinueUrl }),
-  output: z.object({ data: z.null() }),
-  message: 'Login link sent successfully',
-  knownMessages: { format: { continueUrl: 'Invalid url for continueUrl' } },
-  errors: ['FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED'],
-  uses: { limits: loginLinkLimits, links: issueLoginLinks, mailer, publicUrl },
-  impact: 'owners get no link to verify their e-mail address, so their API keys expire',
-  example: {
-    data: { email: 'ada@example.com', continueUrl: 'https://app.example.com/welcome' },
-    result: { data: null },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/workspace/email/send-login-link',
+    summary: 'Mail an owner a link that verifies the e-mail address',
+    auth: 'none',
+    kind: 'write',
+    input: z.object({ email: OwnerEmail, continueUrl: ContinueUrl }),
+    output: z.object({ data: z.null() }),
+    message: 'Login link sent successfully',
+    knownMessages: { format: { continueUrl: 'Invalid url for continueUrl' } },
+    errors: ['FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED'],
+    uses: { limits: loginLinkLimits, links: issueLoginLinks, mailer, publicUrl },
+    impact: 'owners get no link to verify their e-mail address, so their API keys expire',
+    example: {
+      data: { email: 'ada@example.com', continueUrl: 'https://app.example.com/welcome' },
+      result: { data: null },
+    },
   },
-}, async ({ input, deps, now, sourceIp, log }) => {
-  const { links, mailer: mail } = deps;
-  const allowed = await deps.limits.allow({ sourceIp, email: input.email, now });
-  if (!allowed) throw new ApiError('RESOURCE_EXHAUSTED', 'Rate limit exceeded for this endpoint. Try again later.');
-  if (isDisposable(input.email)) throw invalid({ path: ['email'], code: 'unsupported_domain', message: 'This email domain is not supported.' });
-  if (!mail) {
-    log.error('mail is not configured', { setting: 'mailFrom' });
-    throw new ApiError('FAILED_PRECONDITION', 'This service cannot send mail: its operator has not set mailFrom.');
-  }
-  const owner = await links.owner(input.email);
-  if (!mayContinueTo(input.continueUrl, deps.publicUrl, owner?.allowedDomains ?? [])) {
-    throw invalid({ path: ['continueUrl'], code: 'domain_not_allowed', message: 'The continueUrl domain is not allowed.' });
-  }
-  // From here on a stranger is told the same whether the address has a workspace or not.
-  if (!owner) return { data: null };
-  const { workspaceId, email } = owner;
-  const token = await links.issue({ workspaceId, email, continueUrl: new URL(input.continueUrl).href }, now);
-  const { messageId } = await mail.send(loginLinkMail({ to: email, link: linkAddress(deps.publicUrl, token) }));
-  log.info('login link sent', { workspaceId, messageId });
-  return { data: null };
-});
+  async ({ input, deps, now, sourceIp, log }) => {
+    const { links, mailer: mail } = deps;
+    const allowed = await deps.limits.allow({ sourceIp, email: input.email, now });
+    if (!allowed) throw new ApiError('RESOURCE_EXHAUSTED', 'Rate limit exceeded for this endpoint. Try again later.');
+    if (isDisposable(input.email))
+      throw invalid({ path: ['email'], code: 'unsupported_domain', message: 'This email domain is not supported.' });
+    if (!mail) {
+      log.error('mail is not configured', { setting: 'mailFrom' });
+      throw new ApiError('FAILED_PRECONDITION', 'This service cannot send mail: its operator has not set mailFrom.');
+    }
+    const owner = await links.owner(input.email);
+    if (!mayContinueTo(input.continueUrl, deps.publicUrl, owner?.allowedDomains ?? [])) {
+      throw invalid({
+        path: ['continueUrl'],
+        code: 'domain_not_allowed',
+        message: 'The continueUrl domain is not allowed.',
+      });
+    }
+    // From here on a stranger is told the same whether the address has a workspace or not.
+    if (!owner) return { data: null };
+    const { workspaceId, email } = owner;
+    const token = await links.issue({ workspaceId, email, continueUrl: new URL(input.continueUrl).href }, now);
+    const { messageId } = await mail.send(loginLinkMail({ to: email, link: linkAddress(deps.publicUrl, token) }));
+    log.info('login link sent', { workspaceId, messageId });
+    return { data: null };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -7,27 +7,32 @@ import { ApiError } from '../../../../lib/shared/errors.ts';
 import { internalAs } from '../../../../lib/http/internalAs.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/workspace/email/status',
-  summary: 'Say whether an owner\'s e-mail address is verified, and give the API keys back when it is',
-  auth: 'none',
-  kind: 'write',
-  input: z.object({ ownerEmail: OwnerEmail }),
-  output: z.object({ data: z.object({ verified: z.boolean() }) }),
-  message: ({ data }) => (data.verified ? 'Email verified and workspace reactivated' : 'Email not yet verified'),
-  errors: ['RESOURCE_EXHAUSTED', 'NOT_FOUND', 'ABORTED'],
-  uses: { limits: emailStatusLimits, owners: ownerStatus },
-  impact: 'owners who have verified their e-mail address do not get their API keys back',
-  example: {
-    data: { ownerEmail: 'ada@example.com' },
-    result: { data: { verified: true } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/workspace/email/status',
+    summary: "Say whether an owner's e-mail address is verified, and give the API keys back when it is",
+    auth: 'none',
+    kind: 'write',
+    input: z.object({ ownerEmail: OwnerEmail }),
+    output: z.object({ data: z.object({ verified: z.boolean() }) }),
+    message: ({ data }) => (data.verified ? 'Email verified and workspace reactivated' : 'Email not yet verified'),
+    errors: ['RESOURCE_EXHAUSTED', 'NOT_FOUND', 'ABORTED'],
+    uses: { limits: emailStatusLimits, owners: ownerStatus },
+    impact: 'owners who have verified their e-mail address do not get their API keys back',
+    example: {
+      data: { ownerEmail: 'ada@example.com' },
+      result: { data: { verified: true } },
+    },
   },
-}, async ({ input, deps, now, sourceIp }) => {
-  const allowed = await deps.limits.allow({ sourceIp, email: input.ownerEmail, now });
-  if (!allowed) throw new ApiError('RESOURCE_EXHAUSTED', 'Rate limit exceeded for this endpoint. Try again later.');
-  const verified = await internalAs('Failed to verify email status', () => deps.owners.verified(input.ownerEmail, now));
-  if (verified === undefined) throw new ApiError('NOT_FOUND', 'User not found');
-  return { data: { verified } };
-});
+  async ({ input, deps, now, sourceIp }) => {
+    const allowed = await deps.limits.allow({ sourceIp, email: input.ownerEmail, now });
+    if (!allowed) throw new ApiError('RESOURCE_EXHAUSTED', 'Rate limit exceeded for this endpoint. Try again later.');
+    const verified = await internalAs('Failed to verify email status', () =>
+      deps.owners.verified(input.ownerEmail, now),
+    );
+    if (verified === undefined) throw new ApiError('NOT_FOUND', 'User not found');
+    return { data: { verified } };
+  },
+);
 
 export const handler = toLambda(endpoint);

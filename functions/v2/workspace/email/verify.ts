@@ -5,25 +5,28 @@ import { html } from '../../../../lib/shared/html.ts';
 import { toPage } from '../../../../lib/http/page.ts';
 import { definePage, type View } from '../../../../lib/app/page.ts';
 
-export const page = definePage({
-  path: VERIFICATION_PATH,
-  summary: 'Page of a login link: its button verifies the e-mail address',
-  // What cannot be a token gets the same page as one that nobody has.
-  input: z.object({ token: z.string().catch('') }),
-  uses: { owners: verifyOwners },
-  impact: 'owners cannot verify their e-mail address, so their API keys expire',
-}, {
-  async show({ input, deps, now }) {
-    const link = await deps.owners.look(input.token, now);
-    return link ? question(link, input.token) : gone;
+export const page = definePage(
+  {
+    path: VERIFICATION_PATH,
+    summary: 'Page of a login link: its button verifies the e-mail address',
+    // What cannot be a token gets the same page as one that nobody has.
+    input: z.object({ token: z.string().catch('') }),
+    uses: { owners: verifyOwners },
+    impact: 'owners cannot verify their e-mail address, so their API keys expire',
   },
-  async submit({ input, deps, now, log }) {
-    const link = await deps.owners.verify(input.token, now);
-    if (!link) return gone;
-    log.info('owner verified', { workspaceId: link.workspaceId });
-    return done(link);
+  {
+    async show({ input, deps, now }) {
+      const link = await deps.owners.look(input.token, now);
+      return link ? question(link, input.token) : gone;
+    },
+    async submit({ input, deps, now, log }) {
+      const link = await deps.owners.verify(input.token, now);
+      if (!link) return gone;
+      log.info('owner verified', { workspaceId: link.workspaceId });
+      return done(link);
+    },
   },
-});
+);
 
 /** The form's address is relative, so that it is right behind a custom domain with a base path too. */
 function question({ email }: LoginLink, token: string): View {

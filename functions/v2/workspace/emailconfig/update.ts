@@ -6,36 +6,52 @@ import { changeEmailConfig, EmailConfig, EmailConfigChange } from '../../../../l
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/workspace/emailconfig/update',
-  summary: 'Change the e-mail configuration; the first enabling seeds the triggers',
-  auth: 'apiKey',
-  kind: 'write',
-  // It hands out the provider's key.
-  freshCredentials: true,
-  input: EmailConfigChange,
-  output: z.object({ data: EmailConfig }),
-  message: 'Email configuration updated successfully.',
-  knownMessages: { type: 'Invalid email service configuration.' },
-  errors: ['ABORTED'],
-  uses: { configs: writeEmailConfig, box: secretBox },
-  impact: 'customers cannot change which events are mailed, and how',
-  example: {
-    data: { emailServiceConfig: { type: 'sendgrid', fromEmail: 'notes@example.com', fromCompany: 'Acme', triggers: { 'comment.add': true } } },
-    result: {
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/workspace/emailconfig/update',
+    summary: 'Change the e-mail configuration; the first enabling seeds the triggers',
+    auth: 'apiKey',
+    kind: 'write',
+    // It hands out the provider's key.
+    freshCredentials: true,
+    input: EmailConfigChange,
+    output: z.object({ data: EmailConfig }),
+    message: 'Email configuration updated successfully.',
+    knownMessages: { type: 'Invalid email service configuration.' },
+    errors: ['ABORTED'],
+    uses: { configs: writeEmailConfig, box: secretBox },
+    impact: 'customers cannot change which events are mailed, and how',
+    example: {
       data: {
-        useEmailService: false,
         emailServiceConfig: {
-          type: 'sendgrid', apiKey: '', fromEmail: 'notes@example.com', fromCompany: 'Acme', commentTemplateId: '', tagTemplateId: '', triggers: { 'comment.add': true },
+          type: 'sendgrid',
+          fromEmail: 'notes@example.com',
+          fromCompany: 'Acme',
+          triggers: { 'comment.add': true },
+        },
+      },
+      result: {
+        data: {
+          useEmailService: false,
+          emailServiceConfig: {
+            type: 'sendgrid',
+            apiKey: '',
+            fromEmail: 'notes@example.com',
+            fromCompany: 'Acme',
+            commentTemplateId: '',
+            tagTemplateId: '',
+            triggers: { 'comment.add': true },
+          },
         },
       },
     },
   },
-}, async ({ input, caller: { tenant }, deps }) => {
-  requireChange(input, Object.keys(EmailConfigChange.shape), 'Invalid email service configuration.');
-  const sent = await sealProviderKey(deps.box, tenant, input);
-  const config = await deps.configs.update(tenant, (stored) => changeEmailConfig(stored, sent));
-  return { data: await openEmailConfig(deps.box, tenant, config) };
-});
+  async ({ input, caller: { tenant }, deps }) => {
+    requireChange(input, Object.keys(EmailConfigChange.shape), 'Invalid email service configuration.');
+    const sent = await sealProviderKey(deps.box, tenant, input);
+    const config = await deps.configs.update(tenant, (stored) => changeEmailConfig(stored, sent));
+    return { data: await openEmailConfig(deps.box, tenant, config) };
+  },
+);
 
 export const handler = toLambda(endpoint);

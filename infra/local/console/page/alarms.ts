@@ -19,7 +19,12 @@ export function showAlarms(alarms: readonly AlarmPicture[]): void {
   const ringing = alarms.filter((alarm) => alarm.ringing);
   const all = alarms.length === 1 ? '1 alarm' : `${alarms.length} alarms`;
   byId('health').dataset['ringing'] = String(ringing.length > 0);
-  setText(byId('health'), ringing.length === 0 ? `No alarm rings (${all})` : `${ringing.length} of ${all} ring${ringing.length === 1 ? 's' : ''}`);
+  setText(
+    byId('health'),
+    ringing.length === 0
+      ? `No alarm rings (${all})`
+      : `${ringing.length} of ${all} ring${ringing.length === 1 ? 's' : ''}`,
+  );
   setText(byId('alarms-summary'), `All ${all}`);
   setChildren(byId('ringing'), ringing.map(cardOf));
   showAll(alarms);
@@ -34,8 +39,18 @@ function cardOf(alarm: AlarmPicture): HTMLElement {
 }
 
 function newCard({ name, description }: AlarmPicture): Card {
-  const [value, contributors] = [element('span'), element('p', { 'class': 'contributors' })];
-  const card = { card: element('article', { 'class': 'alarm', 'aria-label': `${name} rings` }, element('h3', {}, name, value), contributors, ...described(description)), value, contributors };
+  const [value, contributors] = [element('span'), element('p', { class: 'contributors' })];
+  const card = {
+    card: element(
+      'article',
+      { class: 'alarm', 'aria-label': `${name} rings` },
+      element('h3', {}, name, value),
+      contributors,
+      ...described(description),
+    ),
+    value,
+    contributors,
+  };
   cards.set(name, card);
   return card;
 }
@@ -43,17 +58,26 @@ function newCard({ name, description }: AlarmPicture): Card {
 /** An alarm's description: what happens, then lines of the form `Runbook: …`, the last of them with a list beneath it. */
 function described(description: string): HTMLElement[] {
   const [happens = '', ...lines] = description.split('\n');
-  const facts = lines.filter((line) => !line.startsWith('- ')).flatMap((line) => {
-    const [, term = '', text = line] = /^([A-Z][a-z ,]*):\s*(.*)$/.exec(line) ?? [];
-    return [element('dt', {}, term), element('dd', {}, text)];
-  });
+  const facts = lines
+    .filter((line) => !line.startsWith('- '))
+    .flatMap((line) => {
+      const [, term = '', text = line] = /^([A-Z][a-z ,]*):\s*(.*)$/.exec(line) ?? [];
+      return [element('dt', {}, term), element('dd', {}, text)];
+    });
   facts.at(-1)?.append(...listed(lines.filter((line) => line.startsWith('- ')).map((line) => line.slice(2))));
   return [element('p', {}, happens), element('dl', {}, ...facts)];
 }
 
 function listed(impacts: readonly string[]): HTMLElement[] {
-  const [first, others] = [impacts.slice(0, IMPACTS), impacts.slice(IMPACTS)].map((some) => some.map((impact) => element('div', {}, impact)));
-  return [...first!, ...(others!.length > 0 ? [element('details', {}, element('summary', {}, `${others!.length} more`), ...others!)] : [])];
+  const [first, others] = [impacts.slice(0, IMPACTS), impacts.slice(IMPACTS)].map((some) =>
+    some.map((impact) => element('div', {}, impact)),
+  );
+  return [
+    ...first!,
+    ...(others!.length > 0
+      ? [element('details', {}, element('summary', {}, `${others!.length} more`), ...others!)]
+      : []),
+  ];
 }
 
 interface Line {
@@ -71,11 +95,14 @@ function showAll(alarms: readonly AlarmPicture[]): void {
     row.classList.toggle('rings', ringing);
     cells.forEach((cell, index) => setText(cell, texts[index] ?? ''));
   }
-  setChildren(byId('alarms'), sorted.flatMap(({ name }) => lines.get(name)?.row ?? []));
+  setChildren(
+    byId('alarms'),
+    sorted.flatMap(({ name }) => lines.get(name)?.row ?? []),
+  );
 }
 
 function newLine(name: string): Line {
-  const cells = [element('td'), element('td', { 'class': 'number' }), element('td', { 'class': 'number' }), element('td')];
+  const cells = [element('td'), element('td', { class: 'number' }), element('td', { class: 'number' }), element('td')];
   const line = { row: element('tr', {}, element('th', { scope: 'row' }, name), ...cells), cells };
   lines.set(name, line);
   return line;

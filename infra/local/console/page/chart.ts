@@ -18,7 +18,9 @@ export interface ChartOptions {
 
 const charts = new Set<uPlot>();
 // Canvases know nothing of style sheets.
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => charts.forEach((chart) => chart.redraw(false, true)));
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () =>
+  charts.forEach((chart) => chart.redraw(false, true)),
+);
 
 const resized = new ResizeObserver((entries) => {
   for (const chart of charts) {
@@ -29,24 +31,40 @@ const resized = new ResizeObserver((entries) => {
 
 /** A chart with a line for each colour, as wide as the element that it is in. */
 export function newChart({ plot, colours, data, pointed }: ChartOptions): uPlot {
-  const axis = { stroke: () => valueOf('--quiet'), font: FONT, grid: { stroke: () => valueOf('--grid'), width: 1 }, ticks: { show: false } };
-  const chart = new uPlot({
-    width: plot.clientWidth || 300,
-    height: HEIGHT,
-    legend: { show: false },
-    padding: [8, 8, 0, 0],
-    cursor: { sync: { key: SYNC }, drag: { x: false, y: false }, y: false, points: { size: 5 } },
-    scales: { y: { range: (_chart, _lowest, highest) => [0, highest > 0 ? uPlot.rangeNum(0, highest, 0.1, true)[1] ?? 1 : 1] } },
-    axes: [
-      { ...axis, size: 22, space: 70, values: (_chart, moments) => moments.map(hoursAndMinutes) },
-      { ...axis, size: 44, space: 28, values: (_chart, values) => values.map(number) },
-    ],
-    series: [{}, ...colours.map((colour) => {
-      const stroke = () => valueOf(colour);
-      return { stroke, width: 1.5, points: { show: true, size: 5, fill: stroke, filter: lonely } };
-    })],
-    hooks: { setCursor: [({ cursor: { idx } }) => pointed(idx ?? undefined)] },
-  }, data, plot);
+  const axis = {
+    stroke: () => valueOf('--quiet'),
+    font: FONT,
+    grid: { stroke: () => valueOf('--grid'), width: 1 },
+    ticks: { show: false },
+  };
+  const chart = new uPlot(
+    {
+      width: plot.clientWidth || 300,
+      height: HEIGHT,
+      legend: { show: false },
+      padding: [8, 8, 0, 0],
+      cursor: { sync: { key: SYNC }, drag: { x: false, y: false }, y: false, points: { size: 5 } },
+      scales: {
+        y: {
+          range: (_chart, _lowest, highest) => [0, highest > 0 ? (uPlot.rangeNum(0, highest, 0.1, true)[1] ?? 1) : 1],
+        },
+      },
+      axes: [
+        { ...axis, size: 22, space: 70, values: (_chart, moments) => moments.map(hoursAndMinutes) },
+        { ...axis, size: 44, space: 28, values: (_chart, values) => values.map(number) },
+      ],
+      series: [
+        {},
+        ...colours.map((colour) => {
+          const stroke = () => valueOf(colour);
+          return { stroke, width: 1.5, points: { show: true, size: 5, fill: stroke, filter: lonely } };
+        }),
+      ],
+      hooks: { setCursor: [({ cursor: { idx } }) => pointed(idx ?? undefined)] },
+    },
+    data,
+    plot,
+  );
   charts.add(chart);
   resized.observe(plot);
   return chart;
@@ -68,5 +86,7 @@ function hoursAndMinutes(seconds: number): string {
 /** The values with none beside them, which no line would show. */
 function lonely({ data }: uPlot, seriesIndex: number): number[] {
   const values = data[seriesIndex] ?? [];
-  return Array.from(values.keys()).filter((index) => values[index] != null && values[index - 1] == null && values[index + 1] == null);
+  return Array.from(values.keys()).filter(
+    (index) => values[index] != null && values[index - 1] == null && values[index + 1] == null,
+  );
 }

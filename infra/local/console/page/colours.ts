@@ -2,7 +2,12 @@
 const LINES = 10;
 
 /** What is bad wherever it is drawn looks like it. */
-const meaningful: Readonly<Record<string, string>> = { '4xx': '--warning', '5xx': '--bad', failed: '--bad', overdue: '--bad' };
+const meaningful: Readonly<Record<string, string>> = {
+  '4xx': '--warning',
+  '5xx': '--bad',
+  failed: '--bad',
+  overdue: '--bad',
+};
 
 /** The colours of one row of graphs: what has the same label has the same colour in all of them, and keeps it. */
 export class Colours {

@@ -6,7 +6,11 @@ export function byId(id: string): HTMLElement {
 }
 
 /** A new element. */
-export function element<Name extends keyof HTMLElementTagNameMap>(name: Name, attributes: Readonly<Record<string, string>> = {}, ...children: readonly (Node | string)[]): HTMLElementTagNameMap[Name] {
+export function element<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: Readonly<Record<string, string>> = {},
+  ...children: readonly (Node | string)[]
+): HTMLElementTagNameMap[Name] {
   const made = document.createElement(name);
   for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
   made.append(...children);
@@ -20,5 +24,6 @@ export function setText(of: HTMLElement, text: string): void {
 
 /** Puts these elements there, and leaves them alone when they are there already. */
 export function setChildren(of: HTMLElement, children: readonly HTMLElement[]): void {
-  if (of.children.length !== children.length || children.some((child, index) => of.children[index] !== child)) of.replaceChildren(...children);
+  if (of.children.length !== children.length || children.some((child, index) => of.children[index] !== child))
+    of.replaceChildren(...children);
 }

@@ -10,8 +10,8 @@ type Series = GraphPicture['series'][number];
 /** One graph: its chart, and what the chart says as a table, for those who cannot see it and for who wants to know exactly. */
 export class Graph {
   readonly element: HTMLElement;
-  readonly #plot = element('div', { 'class': 'plot', 'aria-hidden': 'true' });
-  readonly #empty = element('p', { 'class': 'empty' });
+  readonly #plot = element('div', { class: 'plot', 'aria-hidden': 'true' });
+  readonly #empty = element('p', { class: 'empty' });
   readonly #when = element('th', { scope: 'col' });
   readonly #body = element('tbody');
   readonly #values: HTMLElement;
@@ -23,15 +23,36 @@ export class Graph {
 
   constructor({ title, width }: GraphPicture, colours: Colours) {
     this.#colours = colours;
-    const head = element('thead', {}, element('tr', {}, element('th', { scope: 'col' }, 'series'), this.#when, element('th', { scope: 'col' }, 'highest')));
-    this.#values = element('div', { 'class': 'values' }, element('table', {}, head, this.#body));
-    this.element = element('figure', { 'data-width': String(width), 'aria-label': title }, element('h3', {}, title), this.#plot, this.#empty, this.#values);
+    const head = element(
+      'thead',
+      {},
+      element(
+        'tr',
+        {},
+        element('th', { scope: 'col' }, 'series'),
+        this.#when,
+        element('th', { scope: 'col' }, 'highest'),
+      ),
+    );
+    this.#values = element('div', { class: 'values' }, element('table', {}, head, this.#body));
+    this.element = element(
+      'figure',
+      { 'data-width': String(width), 'aria-label': title },
+      element('h3', {}, title),
+      this.#plot,
+      this.#empty,
+      this.#values,
+    );
   }
 
   /** Shows what was measured; `span` says of which time that is. */
   show({ series }: GraphPicture, times: readonly number[], span: string): void {
-    const sameLabels = series.length === this.#series.length && series.every(({ label }, index) => label === this.#series[index]?.label);
-    const same = sameLabels && equal(times, this.#times) && series.every(({ values }, index) => equal(values, this.#series[index]?.values ?? []));
+    const sameLabels =
+      series.length === this.#series.length && series.every(({ label }, index) => label === this.#series[index]?.label);
+    const same =
+      sameLabels &&
+      equal(times, this.#times) &&
+      series.every(({ values }, index) => equal(values, this.#series[index]?.values ?? []));
     [this.#times, this.#series] = [times, series];
     this.#plot.hidden = this.#values.hidden = series.length === 0;
     setText(this.#empty, series.length === 0 ? `No data in the last ${span}` : '');
@@ -55,11 +76,13 @@ export class Graph {
   #renew(): void {
     this.remove();
     const colours = this.#series.map(({ label }) => this.#colours.of(label));
-    this.#body.replaceChildren(...this.#series.map(({ label }, index) => {
-      const swatch = element('i');
-      swatch.style.background = `var(${colours[index]})`;
-      return element('tr', {}, element('th', { scope: 'row' }, swatch, label), element('td'), element('td'));
-    }));
+    this.#body.replaceChildren(
+      ...this.#series.map(({ label }, index) => {
+        const swatch = element('i');
+        swatch.style.background = `var(${colours[index]})`;
+        return element('tr', {}, element('th', { scope: 'row' }, swatch, label), element('td'), element('td'));
+      }),
+    );
     if (this.#series.length === 0) return;
     this.#chart = newChart({
       plot: this.#plot,
@@ -80,7 +103,15 @@ export class Graph {
     this.#series.forEach(({ values }, index) => {
       const [, shown, highest] = [...this.#body.rows[index]!.cells];
       setText(shown!, number(at === undefined ? values.findLast((value) => value !== null) : values[at]));
-      setText(highest!, number(values.reduce((most: number | null, value) => (value === null || (most !== null && most >= value) ? most : value), null)));
+      setText(
+        highest!,
+        number(
+          values.reduce(
+            (most: number | null, value) => (value === null || (most !== null && most >= value) ? most : value),
+            null,
+          ),
+        ),
+      );
     });
   }
 }

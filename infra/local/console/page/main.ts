@@ -10,7 +10,10 @@ import { showRows } from './rows.ts';
 
 const PATIENCE_MILLISECONDS = 10_000;
 
-const buttons = ranges.map((minutes) => ({ minutes, button: element('button', { type: 'button' }, minutes === 60 ? '1 hour' : spanOf(minutes)) }));
+const buttons = ranges.map((minutes) => ({
+  minutes,
+  button: element('button', { type: 'button' }, minutes === 60 ? '1 hour' : spanOf(minutes)),
+}));
 let minutes = chosen(Number(new URLSearchParams(location.search).get('minutes')));
 let lastAnswer: number | undefined;
 let silentSince: number | undefined;
@@ -25,7 +28,9 @@ const askNow = keepAsking(async () => {
 /** What the system says, or how it does not say anything. */
 async function stateOf(asked: number): Promise<ConsoleState | string> {
   try {
-    const response = await fetch(`dashboard.json?minutes=${asked}`, { signal: AbortSignal.timeout(PATIENCE_MILLISECONDS) });
+    const response = await fetch(`dashboard.json?minutes=${asked}`, {
+      signal: AbortSignal.timeout(PATIENCE_MILLISECONDS),
+    });
     return response.ok ? ((await response.json()) as ConsoleState) : `answers with ${response.status}`;
   } catch {
     return 'has not answered';
@@ -50,7 +55,10 @@ function showSilence(how: string): void {
   silentSince ??= Date.now();
   document.body.classList.add('stale');
   const shown = lastAnswer === undefined ? '' : ` What is shown is from ${time(lastAnswer)}.`;
-  setText(byId('connection'), `The system ${how} since ${time(silentSince)}.${shown} It is asked again every 2 seconds.`);
+  setText(
+    byId('connection'),
+    `The system ${how} since ${time(silentSince)}.${shown} It is asked again every 2 seconds.`,
+  );
 }
 
 /** As in "in the last …". */

@@ -26,8 +26,18 @@ export function showParts(parts: readonly Part[], switched: () => void): void {
 }
 
 function newItem(name: string, switched: () => void): Item {
-  const [state, meaning, button] = [element('span', { 'class': 'state' }), element('p'), element('button', { type: 'button' })];
-  const item = { item: element('li', {}, element('h3', {}, name, ' ', state), button, meaning), state, meaning, button, running: true };
+  const [state, meaning, button] = [
+    element('span', { class: 'state' }),
+    element('p'),
+    element('button', { type: 'button' }),
+  ];
+  const item = {
+    item: element('li', {}, element('h3', {}, name, ' ', state), button, meaning),
+    state,
+    meaning,
+    button,
+    running: true,
+  };
   button.addEventListener('click', () => void flip(name, item, switched));
   items.set(name, item);
   byId('parts').append(item.item);
@@ -40,12 +50,19 @@ async function flip(name: string, { button, running }: Item, switched: () => voi
   button.ariaBusy = 'true';
   setText(byId('switched'), running ? `Stopping ${name} …` : `Starting ${name} …`);
   try {
-    const response = await fetch(`parts/${name}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ running: !running }) });
+    const response = await fetch(`parts/${name}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ running: !running }),
+    });
     if (!response.ok) throw new Error(`the answer was ${response.status}`);
     showParts(((await response.json()) as PartsAnswer).parts, switched);
     setText(byId('switched'), running ? `${name} is stopped.` : `${name} runs again.`);
   } catch (error) {
-    setText(byId('switched'), `${name} could not be ${running ? 'stopped' : 'started'}: ${error instanceof Error ? error.message : String(error)}`);
+    setText(
+      byId('switched'),
+      `${name} could not be ${running ? 'stopped' : 'started'}: ${error instanceof Error ? error.message : String(error)}`,
+    );
   } finally {
     button.ariaBusy = null;
     switched();

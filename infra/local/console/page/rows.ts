@@ -14,11 +14,13 @@ interface Row {
 
 let rows: readonly Row[] = [];
 let shape = '';
-const quiet = element('p', { 'class': 'note' });
+const quiet = element('p', { class: 'note' });
 
 /** Shows the rows of graphs. The families without any calls are one line behind the last of them. */
 export function showRows(picture: Picture, span: string): void {
-  const now = JSON.stringify(picture.rows.map(({ title, graphs }) => [title, graphs.map((graph) => [graph.title, graph.width])]));
+  const now = JSON.stringify(
+    picture.rows.map(({ title, graphs }) => [title, graphs.map((graph) => [graph.title, graph.width])]),
+  );
   if (now !== shape) renew(picture);
   shape = now;
   rows.forEach(({ section, isFamily, graphs }, index) => {
@@ -38,7 +40,13 @@ function renew(picture: Picture): void {
     const { title, note } = heading(markdown);
     const colours = new Colours();
     const made = graphs.map((graph) => new Graph(graph, colours));
-    const section = element('section', { 'aria-label': title }, element('h2', {}, title), element('p', { 'class': 'note' }, note), element('div', { 'class': 'graphs' }, ...made.map((graph) => graph.element)));
+    const section = element(
+      'section',
+      { 'aria-label': title },
+      element('h2', {}, title),
+      element('p', { class: 'note' }, note),
+      element('div', { class: 'graphs' }, ...made.map((graph) => graph.element)),
+    );
     return { section, title, isFamily: title.startsWith('/'), graphs: made };
   });
   byId('rows').replaceChildren(...rows.map(({ section }) => section));

@@ -13,6 +13,10 @@ export interface Question {
   readonly task: string;
   /** What the task is about: not to be trusted. */
   readonly file: { readonly text: string } | { readonly pdf: Uint8Array };
-  readonly tool: { readonly name: string; readonly description: string; readonly schema: Readonly<Record<string, unknown>> };
+  readonly tool: {
+    readonly name: string;
+    readonly description: string;
+    readonly schema: Readonly<Record<string, unknown>>;
+  };
   readonly mostTokens: number;
 }

@@ -23,9 +23,18 @@ const Drafted = z.object({
   description: z.string().optional().describe('One sentence on what it reviews'),
   instructions: z.string().describe('What the agent is to check and to report, complete and in the words of the file'),
   enabled: z.boolean().optional().describe('Only if the file says whether it is in use'),
-  contextGathering: z.object({ strategies: texts.describe('Such as web-page-text, web-page-screenshot, web-page-html, web-page-links') }).optional().describe('Only if the file says what it looks at'),
-  execution: z.object({ executionStrategy: z.enum(executionStrategies).optional(), serviceId: z.string().optional() }).optional().describe('Only if the file says how it is run'),
-  scope: z.object({ pageScope: texts.optional(), pageScopeExclude: texts.optional(), contentTypes: texts.optional() }).optional().describe('URL patterns and content types, only if the file names them'),
+  contextGathering: z
+    .object({ strategies: texts.describe('Such as web-page-text, web-page-screenshot, web-page-html, web-page-links') })
+    .optional()
+    .describe('Only if the file says what it looks at'),
+  execution: z
+    .object({ executionStrategy: z.enum(executionStrategies).optional(), serviceId: z.string().optional() })
+    .optional()
+    .describe('Only if the file says how it is run'),
+  scope: z
+    .object({ pageScope: texts.optional(), pageScopeExclude: texts.optional(), contentTypes: texts.optional() })
+    .optional()
+    .describe('URL patterns and content types, only if the file names them'),
 });
 
 const rowShape = { row: z.number().describe('The row that it was made of') };
@@ -47,12 +56,19 @@ const system = [
 
 /** The question about a part of a file. */
 export function questionAbout({ file, rows }: Part): Question {
-  const task = rows === undefined ? 'Record the agents in this file.' : 'Record the agents in these rows of a table; the first line has the titles of its columns, if it has any. Name the row of each.';
+  const task =
+    rows === undefined
+      ? 'Record the agents in this file.'
+      : 'Record the agents in these rows of a table; the first line has the titles of its columns, if it has any. Name the row of each.';
   return {
     system,
     task,
     file: 'pdf' in file ? file : { text: `<file>\n${file.text.replace(/<(?=\/?file>)/gi, '< ')}\n</file>` },
-    tool: { name: 'record_agents', description: 'Records the agents that were found in a file, and what was skipped.', schema: toolSchema(rows !== undefined) },
+    tool: {
+      name: 'record_agents',
+      description: 'Records the agents that were found in a file, and what was skipped.',
+      schema: toolSchema(rows !== undefined),
+    },
     mostTokens: MOST_TOKENS,
   };
 }
@@ -60,7 +76,10 @@ export function questionAbout({ file, rows }: Part): Question {
 /** The answer where no model can be asked: all of the file is skipped. */
 export function unasked({ parts, left, notes }: Parts, provider: Provider | undefined): ExtractionResult {
   const missing = `No model${provider === undefined ? '' : ` of the provider ${provider}`} is set up to read this`;
-  const reasonFor = ({ rows }: Part) => (rows === undefined ? `${missing}.` : `${missing}, and the titles of the columns are not those of agents, such as name and instructions.`);
+  const reasonFor = ({ rows }: Part) =>
+    rows === undefined
+      ? `${missing}.`
+      : `${missing}, and the titles of the columns are not those of agents, such as name and instructions.`;
   return settle([...parts.flatMap((part) => wholly(part, reasonFor(part))), ...left], notes);
 }
 
@@ -80,25 +99,61 @@ const reasons = {
 } as const;
 
 function failure(why: keyof typeof reasons, parts: readonly Part[]): ApiError {
-  if (why === 'busy') return new ApiError('UNAVAILABLE', 'The model that reads files has too much to do at the moment. Send the request again a little later.');
-  if (why === 'late') return new ApiError('DEADLINE_EXCEEDED', 'The model did not read the file in time. Send the request again, or a smaller file. Nothing was changed.');
+  if (why === 'busy')
+    return new ApiError(
+      'UNAVAILABLE',
+      'The model that reads files has too much to do at the moment. Send the request again a little later.',
+    );
+  if (why === 'late')
+    return new ApiError(
+      'DEADLINE_EXCEEDED',
+      'The model did not read the file in time. Send the request again, or a smaller file. Nothing was changed.',
+    );
   if (why === 'refused' && parts.some(({ file }) => 'pdf' in file)) {
-    return invalid({ path: ['fileBase64'], code: 'unreadable', message: 'fileBase64 is a PDF that the model cannot read: it may be damaged, protected by a password, or too long' });
+    return invalid({
+      path: ['fileBase64'],
+      code: 'unreadable',
+      message:
+        'fileBase64 is a PDF that the model cannot read: it may be damaged, protected by a password, or too long',
+    });
   }
-  return new ApiError('FAILED_PRECONDITION', 'The model that reads files cannot be used: the operator of this service has to put that in order.');
+  return new ApiError(
+    'FAILED_PRECONDITION',
+    'The model that reads files cannot be used: the operator of this service has to put that in order.',
+  );
 }
 
 function candidatesFrom(part: Part, answer: ModelAnswer): Candidate[] {
   if (answer.outcome === 'failed') return wholly(part, reasons[answer.why]);
-  if (answer.outcome === 'nothing') return wholly(part, `The model did not answer as it was asked to (${answer.stopped}).`);
+  if (answer.outcome === 'nothing')
+    return wholly(part, `The model did not answer as it was asked to (${answer.stopped}).`);
   const said = itemsIn(answer.input, answer.cutOff);
-  if (said === undefined) return wholly(part, answer.cutOff ? 'The answer of the model was cut off: send this part again, in smaller pieces.' : 'The answer of the model is not what it was asked for.');
+  if (said === undefined)
+    return wholly(
+      part,
+      answer.cutOff
+        ? 'The answer of the model was cut off: send this part again, in smaller pieces.'
+        : 'The answer of the model is not what it was asked for.',
+    );
   const { rows } = part;
   if (rows === undefined) {
-    const cut = answer.cutOff ? [{ text: part.text, made: { reason: 'The answer of the model was cut off: of the part that begins so, something may be missing.' } }] : [];
+    const cut = answer.cutOff
+      ? [
+          {
+            text: part.text,
+            made: {
+              reason: 'The answer of the model was cut off: of the part that begins so, something may be missing.',
+            },
+          },
+        ]
+      : [];
     return [...said.map(({ text, made }) => ({ text: text || part.text, made })), ...cut];
   }
-  return byRows(rows, said, answer.cutOff ? 'The answer of the model was cut off before this row.' : 'The model said nothing of this row.');
+  return byRows(
+    rows,
+    said,
+    answer.cutOff ? 'The answer of the model was cut off before this row.' : 'The model said nothing of this row.',
+  );
 }
 
 interface Said {
@@ -109,7 +164,10 @@ interface Said {
 
 /** What a model says, item by item; undefined when that cannot be told. */
 function itemsIn(input: unknown, cutOff: boolean): Said[] | undefined {
-  const { agents, skipped = [] } = (typeof input === 'object' && input !== null ? input : {}) as { agents?: unknown; skipped?: unknown };
+  const { agents, skipped = [] } = (typeof input === 'object' && input !== null ? input : {}) as {
+    agents?: unknown;
+    skipped?: unknown;
+  };
   if (!Array.isArray(agents) || !Array.isArray(skipped)) return undefined;
   // The last thing in an answer that was cut off may be half of what it was to be.
   const whole = cutOff && skipped.length === 0 ? agents.slice(0, -1) : agents;
@@ -122,18 +180,34 @@ function draftFrom(item: unknown): Said {
   const text = [name, instructions].filter((part) => typeof part === 'string').join(': ');
   if (agent) return { row, text, made: { agent } };
   const [{ path, message }] = error.issues as [z.core.$ZodIssue];
-  return { row, text, made: { reason: `The model made no agent of this: ${[path.join('.'), message].filter((part) => part !== '').join(': ')}` } };
+  return {
+    row,
+    text,
+    made: {
+      reason: `The model made no agent of this: ${[path.join('.'), message].filter((part) => part !== '').join(': ')}`,
+    },
+  };
 }
 
 function skippedFrom(item: unknown): Said[] {
   const { data } = Left.safeParse(item);
-  return data ? [{ row: (item as { row?: unknown }).row, text: data.originalText, made: { reason: `The model skipped this: ${data.reason.slice(0, 500)}`.toWellFormed() } }] : [];
+  return data
+    ? [
+        {
+          row: (item as { row?: unknown }).row,
+          text: data.originalText,
+          made: { reason: `The model skipped this: ${data.reason.slice(0, 500)}`.toWellFormed() },
+        },
+      ]
+    : [];
 }
 
 /** An object without the keys that are null, as models write what they leave out. Deeper than drafts are, nothing is looked at. */
 function withoutGaps(value: unknown, levels = 3): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || levels === 0) return value;
-  return Object.fromEntries(Object.entries(value).flatMap(([key, inner]) => (inner === null ? [] : [[key, withoutGaps(inner, levels - 1)]])));
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, inner]) => (inner === null ? [] : [[key, withoutGaps(inner, levels - 1)]])),
+  );
 }
 
 /** What was said of rows, in their order: every row is accounted for, and what is said of none that there is does not count. */
@@ -145,10 +219,18 @@ function byRows(rows: readonly Row[], said: readonly Said[], missing: string): C
     if (own.length === 0) return [{ row: row.number, text: rowText(row), made: { reason: missing } }];
     return own.map(({ made }) => ({ row: row.number, text: rowText(row), made }));
   });
-  return [...ofRows, ...stray.map(({ text, made }) => ({ text, made: 'agent' in made ? { reason: 'The model did not say of which row it made this.' } : made }))];
+  return [
+    ...ofRows,
+    ...stray.map(({ text, made }) => ({
+      text,
+      made: 'agent' in made ? { reason: 'The model did not say of which row it made this.' } : made,
+    })),
+  ];
 }
 
 /** All of a part as skipped, row by row where it has rows. */
 function wholly({ rows, text }: Part, reason: string): Candidate[] {
-  return rows?.map((row) => ({ row: row.number, text: rowText(row), made: { reason } })) ?? [{ text, made: { reason } }];
+  return (
+    rows?.map((row) => ({ row: row.number, text: rowText(row), made: { reason } })) ?? [{ text, made: { reason } }]
+  );
 }

@@ -12,7 +12,11 @@ const no = new Set(['no', 'false', '0', 'n', 'off', 'disabled', 'inactive']);
 
 export const yesOrNo: CellReader = (cell) => {
   const said = cell.toLowerCase();
-  return yes.has(said) ? { value: true } : no.has(said) ? { value: false } : { wrong: `must be yes or no, not "${shortened(cell)}"` };
+  return yes.has(said)
+    ? { value: true }
+    : no.has(said)
+      ? { value: false }
+      : { wrong: `must be yes or no, not "${shortened(cell)}"` };
 };
 
 /** Longer than any name of the service's; what is matched against patterns must not be long. */
@@ -22,16 +26,33 @@ const LONGEST_NAME = 200;
 export const nameOf: CellReader = (cell) => {
   const read = text(cell);
   if (cell.length > LONGEST_NAME) return { wrong: `must not have more than ${LONGEST_NAME} characters` };
-  return 'wrong' in read ? read : { value: cell.toLowerCase().split('+').map((part) => part.trim()).join('+').replace(/[\s_]+/g, '-') };
+  return 'wrong' in read
+    ? read
+    : {
+        value: cell
+          .toLowerCase()
+          .split('+')
+          .map((part) => part.trim())
+          .join('+')
+          .replace(/[\s_]+/g, '-'),
+      };
 };
 
 /** Several values in one cell: on lines or parted by semicolons, or else by commas. */
 export function listOf(item: CellReader): CellReader {
   return (cell) => {
-    const parts = cell.split(/[;\n]/.test(cell) ? /[;\n]/ : ',').map((part) => part.trim()).filter((part) => part !== '');
+    const parts = cell
+      .split(/[;\n]/.test(cell) ? /[;\n]/ : ',')
+      .map((part) => part.trim())
+      .filter((part) => part !== '');
     const read = parts.map(item);
     const wrong = read.find((one) => 'wrong' in one);
-    return wrong ?? (parts.length === 0 ? { wrong: 'holds no value' } : { value: read.map((one) => (one as { value: unknown }).value) });
+    return (
+      wrong ??
+      (parts.length === 0
+        ? { wrong: 'holds no value' }
+        : { value: read.map((one) => (one as { value: unknown }).value) })
+    );
   };
 }
 

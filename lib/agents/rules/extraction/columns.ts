@@ -13,21 +13,73 @@ interface KnownField extends Field {
 }
 
 const known: readonly KnownField[] = [
-  { path: ['name'], read: text, titles: ['name', 'agent name', 'rule name', 'check name', 'agent title', 'title', 'agent'] },
-  { path: ['instructions'], read: text, titles: ['instructions', 'instruction', 'agent instructions', 'prompt', 'agent prompt', 'rule', 'check', 'rule text', 'guideline'] },
+  {
+    path: ['name'],
+    read: text,
+    titles: ['name', 'agent name', 'rule name', 'check name', 'agent title', 'title', 'agent'],
+  },
+  {
+    path: ['instructions'],
+    read: text,
+    titles: [
+      'instructions',
+      'instruction',
+      'agent instructions',
+      'prompt',
+      'agent prompt',
+      'rule',
+      'check',
+      'rule text',
+      'guideline',
+    ],
+  },
   { path: ['description'], read: text, titles: ['description', 'agent description', 'summary'] },
   { path: ['rawInstructions'], read: text, titles: ['raw instructions', 'original instructions'] },
   { path: ['enabled'], read: yesOrNo, titles: ['enabled', 'is enabled', 'active', 'is active'] },
-  { path: ['contextGathering', 'strategies'], read: listOf(nameOf), titles: ['strategies', 'context gathering strategies', 'context strategies', 'gathering strategies', 'context gathering', 'context'] },
+  {
+    path: ['contextGathering', 'strategies'],
+    read: listOf(nameOf),
+    titles: [
+      'strategies',
+      'context gathering strategies',
+      'context strategies',
+      'gathering strategies',
+      'context gathering',
+      'context',
+    ],
+  },
   { path: ['execution', 'executionStrategy'], read: nameOf, titles: ['execution strategy', 'execution'] },
   { path: ['execution', 'serviceId'], read: nameOf, titles: ['service id', 'execution service id', 'service'] },
   { path: ['response', 'useAiFormatting'], read: yesOrNo, titles: ['use ai formatting', 'response use ai formatting'] },
   { path: ['response', 'formattingPrompt'], read: text, titles: ['formatting prompt', 'response formatting prompt'] },
   { path: ['response', 'responseAdapter'], read: nameOf, titles: ['response adapter'] },
-  { path: ['scope', 'pageScope'], read: listOf(text), titles: ['page scope', 'scope page scope', 'urls', 'url patterns'] },
-  { path: ['scope', 'pageScopeExclude'], read: listOf(text), titles: ['page scope exclude', 'scope page scope exclude', 'exclude', 'excluded pages', 'excluded urls', 'exclude urls'] },
-  { path: ['scope', 'contentTypes'], read: listOf(text), titles: ['content types', 'scope content types', 'content type'] },
-  { path: ['input', 'variableKeys'], read: listOf(text), titles: ['variable keys', 'input variable keys', 'variables'] },
+  {
+    path: ['scope', 'pageScope'],
+    read: listOf(text),
+    titles: ['page scope', 'scope page scope', 'urls', 'url patterns'],
+  },
+  {
+    path: ['scope', 'pageScopeExclude'],
+    read: listOf(text),
+    titles: [
+      'page scope exclude',
+      'scope page scope exclude',
+      'exclude',
+      'excluded pages',
+      'excluded urls',
+      'exclude urls',
+    ],
+  },
+  {
+    path: ['scope', 'contentTypes'],
+    read: listOf(text),
+    titles: ['content types', 'scope content types', 'content type'],
+  },
+  {
+    path: ['input', 'variableKeys'],
+    read: listOf(text),
+    titles: ['variable keys', 'input variable keys', 'variables'],
+  },
 ];
 
 /** A row of titles, as far as they are those of fields. */
@@ -63,7 +115,7 @@ function tells({ columns, unused }: Header): boolean {
 /** How well rows fit together as a table of agents: by fields first, by the number of columns where there are none. */
 export function fitOf(rows: readonly Row[]): number {
   const header = findHeader(rows);
-  return header ? 1_000 + header.columns.length : rows[0]?.cells.length ?? 0;
+  return header ? 1_000 + header.columns.length : (rows[0]?.cells.length ?? 0);
 }
 
 function headerIn({ number, cells }: Row): Header {
@@ -73,7 +125,12 @@ function headerIn({ number, cells }: Row): Header {
     return index === undefined ? [] : [{ field, title: cells[index]!.slice(0, LONGEST_TITLE), index }];
   });
   const used = new Set(columns.map(({ index }) => index));
-  return { row: number, columns, unused: cells.filter((cell, index) => cell !== '' && !used.has(index)), width: cells.findLastIndex((cell) => cell !== '') + 1 };
+  return {
+    row: number,
+    columns,
+    unused: cells.filter((cell, index) => cell !== '' && !used.has(index)),
+    width: cells.findLastIndex((cell) => cell !== '') + 1,
+  };
 }
 
 function simplified(title: string): string {

@@ -34,11 +34,26 @@ export function partsOfTables(tables: readonly SourceTable[]): Parts {
   const [first] = table.rows as [Row];
   const titles = isLong(first) ? [] : [lineOf(first)];
   // The first row may be one like the others: it is asked about with them.
-  const { groups, left } = grouped(table.rows.filter((row) => !isLong(row)), (row) => lineOf(row).length);
-  const skipped = (rows: readonly Row[], reason: string) => rows.map((row) => ({ row: row.number, text: rowText(row), made: { reason } }));
+  const { groups, left } = grouped(
+    table.rows.filter((row) => !isLong(row)),
+    (row) => lineOf(row).length,
+  );
+  const skipped = (rows: readonly Row[], reason: string) =>
+    rows.map((row) => ({ row: row.number, text: rowText(row), made: { reason } }));
   return {
-    parts: groups.map((rows) => ({ rows, text: rowText(rows[0]!), file: { text: [...(rows[0] === first ? [] : titles), ...rows.map(lineOf)].join('\n') } })),
-    left: [...skipped(table.rows.filter(isLong), `The row is longer than the ${PART_CHARACTERS} characters that a model reads at once.`), ...skipped(left, TOO_MUCH), ...unreadOf(table)],
+    parts: groups.map((rows) => ({
+      rows,
+      text: rowText(rows[0]!),
+      file: { text: [...(rows[0] === first ? [] : titles), ...rows.map(lineOf)].join('\n') },
+    })),
+    left: [
+      ...skipped(
+        table.rows.filter(isLong),
+        `The row is longer than the ${PART_CHARACTERS} characters that a model reads at once.`,
+      ),
+      ...skipped(left, TOO_MUCH),
+      ...unreadOf(table),
+    ],
     notes: notRead(tables, table),
   };
 }
@@ -85,6 +100,7 @@ function grouped<T>(things: readonly T[], sizeOf: (thing: T) => number): { group
 /** Paragraphs; those that are too long for a part in lines, and those in pieces. */
 function pieces(text: string): string[] {
   const split = (whole: string, after: RegExp) => whole.split(after).filter((piece) => piece !== '');
-  return split(text, /(?<=\n\n)/).flatMap((paragraph) => (paragraph.length <= PART_CHARACTERS ? [paragraph] : split(paragraph, /(?<=\n)/)))
+  return split(text, /(?<=\n\n)/)
+    .flatMap((paragraph) => (paragraph.length <= PART_CHARACTERS ? [paragraph] : split(paragraph, /(?<=\n)/)))
     .flatMap((line) => (line.length <= PART_CHARACTERS ? [line] : line.match(/[^]{1,12000}/gu)!));
 }

@@ -20,27 +20,39 @@ const formats = {
 export type Format = (typeof formats)[keyof typeof formats];
 
 /** A MIME type, whatever its case and parameters. */
-const MimeType = z.string().min(1).max(LONGEST_MIME_TYPE).meta({ enum: Object.keys(formats), description: 'Its case and parameters do not matter.' }).transform((text, context): Format => {
-  const essence = text.split(';', 1)[0]!.trim().toLowerCase();
-  if (Object.hasOwn(formats, essence)) return formats[essence as keyof typeof formats];
-  context.issues.push({ code: 'custom', input: text, message: essence === '' ? 'must not be empty' : `must be one of ${Object.keys(formats).join(', ')}` });
-  return z.NEVER;
-});
+const MimeType = z
+  .string()
+  .min(1)
+  .max(LONGEST_MIME_TYPE)
+  .meta({ enum: Object.keys(formats), description: 'Its case and parameters do not matter.' })
+  .transform((text, context): Format => {
+    const essence = text.split(';', 1)[0]!.trim().toLowerCase();
+    if (Object.hasOwn(formats, essence)) return formats[essence as keyof typeof formats];
+    context.issues.push({
+      code: 'custom',
+      input: text,
+      message: essence === '' ? 'must not be empty' : `must be one of ${Object.keys(formats).join(', ')}`,
+    });
+    return z.NEVER;
+  });
 
 /** A file in base64; line breaks within it are not looked at. */
-const FileBase64 = z.string().min(1).transform((text, context): Buffer => {
-  const packed = /\s/.test(text) ? text.replace(/\s+/g, '') : text;
-  const refuse = (message: string) => {
-    context.issues.push({ code: 'custom', input: undefined, message });
-    return z.NEVER;
-  };
-  if (packed === '') return refuse('must not be empty');
-  const digits = packed.endsWith('==') ? packed.slice(0, -2) : packed.endsWith('=') ? packed.slice(0, -1) : packed;
-  // A search for one wrong character, because a match of the whole text overflows the stack at 5 MB.
-  if (digits === '' || /[^A-Za-z0-9+/]/.test(digits) || digits.length % 4 === 1) return refuse('must be base64');
-  const bytes = Buffer.from(packed, 'base64');
-  return bytes.length > FILE_BYTES ? refuse(`must be at most ${FILE_BYTES} bytes when it is decoded`) : bytes;
-});
+const FileBase64 = z
+  .string()
+  .min(1)
+  .transform((text, context): Buffer => {
+    const packed = /\s/.test(text) ? text.replace(/\s+/g, '') : text;
+    const refuse = (message: string) => {
+      context.issues.push({ code: 'custom', input: undefined, message });
+      return z.NEVER;
+    };
+    if (packed === '') return refuse('must not be empty');
+    const digits = packed.endsWith('==') ? packed.slice(0, -2) : packed.endsWith('=') ? packed.slice(0, -1) : packed;
+    // A search for one wrong character, because a match of the whole text overflows the stack at 5 MB.
+    if (digits === '' || /[^A-Za-z0-9+/]/.test(digits) || digits.length % 4 === 1) return refuse('must be base64');
+    const bytes = Buffer.from(packed, 'base64');
+    return bytes.length > FILE_BYTES ? refuse(`must be at most ${FILE_BYTES} bytes when it is decoded`) : bytes;
+  });
 
 /** What `/v2/agents/extract` takes (spec 4.13). The file's name says nothing that is needed, and is kept nowhere. */
 export const ExtractionRequest = z.object({

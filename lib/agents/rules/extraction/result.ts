@@ -14,7 +14,11 @@ const Skipped = z.object({ originalText: z.string(), reason: z.string(), row: z.
 type Skipped = z.output<typeof Skipped>;
 
 /** What was made of a file (spec 4.13): agents as `/v2/agents/create` takes them, and what none could be made of. */
-export const ExtractionResult = z.object({ agents: z.array(z.looseObject({ name: z.string() })), summary: z.string(), skipped: z.array(Skipped) });
+export const ExtractionResult = z.object({
+  agents: z.array(z.looseObject({ name: z.string() })),
+  summary: z.string(),
+  skipped: z.array(Skipped),
+});
 export type ExtractionResult = z.output<typeof ExtractionResult>;
 
 type Agent = ExtractionResult['agents'][number];
@@ -46,8 +50,10 @@ export function settle(candidates: readonly Candidate[], notes: readonly string[
     const name = (agent as Agent).name;
     const bytes = Buffer.byteLength(JSON.stringify(agent));
     if (names.has(name.toLowerCase())) return `An agent named "${name}" was made of an earlier part of the file.`;
-    if (agents.length >= MOST_AGENTS) return `At most ${MOST_AGENTS} agents are made of one file: send the rest as another.`;
-    if (bytes > room) return 'The agents made of this file are too large for one answer: send the rest as another file.';
+    if (agents.length >= MOST_AGENTS)
+      return `At most ${MOST_AGENTS} agents are made of one file: send the rest as another.`;
+    if (bytes > room)
+      return 'The agents made of this file are too large for one answer: send the rest as another file.';
     names.add(name.toLowerCase());
     room -= bytes;
     agents.push(agent as Agent);
@@ -56,15 +62,34 @@ export function settle(candidates: readonly Candidate[], notes: readonly string[
   for (const candidate of candidates) {
     const reason = reasonAgainst(candidate);
     const { row, text } = candidate;
-    if (reason !== undefined) skipped.push({ originalText: text.slice(0, LONGEST_ORIGINAL).toWellFormed(), reason, ...(row !== undefined && { row }) });
+    if (reason !== undefined)
+      skipped.push({
+        originalText: text.slice(0, LONGEST_ORIGINAL).toWellFormed(),
+        reason,
+        ...(row !== undefined && { row }),
+      });
   }
-  const listed = skipped.length > MOST_SKIPPED ? [...skipped.slice(0, MOST_SKIPPED - 1), theRest(skipped.slice(MOST_SKIPPED - 1))] : skipped;
-  return { agents, summary: [`${counted(agents.length, 'agent')} extracted, ${counted(skipped.length, 'part')} of the file skipped.`, ...notes].join(' '), skipped: listed };
+  const listed =
+    skipped.length > MOST_SKIPPED
+      ? [...skipped.slice(0, MOST_SKIPPED - 1), theRest(skipped.slice(MOST_SKIPPED - 1))]
+      : skipped;
+  return {
+    agents,
+    summary: [
+      `${counted(agents.length, 'agent')} extracted, ${counted(skipped.length, 'part')} of the file skipped.`,
+      ...notes,
+    ].join(' '),
+    skipped: listed,
+  };
 }
 
 function theRest(rest: readonly Skipped[]): Skipped {
   const [{ row, originalText }] = rest as [Skipped];
-  return { originalText, reason: `This and ${counted(rest.length - 1, 'further part')} of the file were skipped and are not listed. The reason for this one: ${rest[0]!.reason}`, ...(row !== undefined && { row }) };
+  return {
+    originalText,
+    reason: `This and ${counted(rest.length - 1, 'further part')} of the file were skipped and are not listed. The reason for this one: ${rest[0]!.reason}`,
+    ...(row !== undefined && { row }),
+  };
 }
 
 export function counted(count: number, noun: string): string {
@@ -75,7 +100,9 @@ export function counted(count: number, noun: string): string {
 function problems({ issues }: z.ZodError, { titleOf = () => undefined }: Candidate): string {
   const said = issues.map(({ path, message }) => {
     const names = path.filter((part) => typeof part === 'string');
-    const title = names.map((_part, index) => titleOf(names.slice(0, index + 1).join('.'))).find((found) => found !== undefined);
+    const title = names
+      .map((_part, index) => titleOf(names.slice(0, index + 1).join('.')))
+      .find((found) => found !== undefined);
     return `${title === undefined ? path.join('.') : `Column "${title}"`}: ${message}`;
   });
   return said.slice(0, 5).join('; ');

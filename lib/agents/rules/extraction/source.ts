@@ -18,7 +18,8 @@ export function readSource(format: Format, bytes: Buffer): Source {
   try {
     return readAs[format](bytes);
   } catch (error) {
-    if (error instanceof FileFault) throw invalid({ path: ['fileBase64'], code: 'unreadable', message: `fileBase64 ${error.message}` });
+    if (error instanceof FileFault)
+      throw invalid({ path: ['fileBase64'], code: 'unreadable', message: `fileBase64 ${error.message}` });
     throw error;
   }
 }

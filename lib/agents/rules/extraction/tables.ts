@@ -20,7 +20,11 @@ export function agentsOfTables(tables: readonly SourceTable[]): ExtractionResult
 
 /** How a row begins, on one line. Cells may share a long text: all of it in every row would be too much. */
 export function rowText({ cells }: Row): string {
-  return cells.filter((cell) => cell !== '').map((cell) => cell.slice(0, LONGEST_ORIGINAL)).join(' | ').slice(0, LONGEST_ORIGINAL);
+  return cells
+    .filter((cell) => cell !== '')
+    .map((cell) => cell.slice(0, LONGEST_ORIGINAL))
+    .join(' | ')
+    .slice(0, LONGEST_ORIGINAL);
 }
 
 /** Everything of a table that was not read, as candidates. */
@@ -31,16 +35,26 @@ export function unreadOf({ unread }: Table): Candidate[] {
 function candidatesIn(table: Table, header: Header): Candidate[] {
   const titles = new Map(header.columns.map(({ field, title }) => [field.path.join('.'), title]));
   const titleOf = (field: string) => titles.get(field);
-  const made = table.rows.filter(({ number }) => number !== header.row).map((row): Candidate => {
-    const reason = row.number < header.row ? 'It stands above the titles of the columns.' : undefined;
-    return { row: row.number, text: rowText(row), titleOf, made: reason === undefined ? agentOf(row, header) : { reason } };
-  });
+  const made = table.rows
+    .filter(({ number }) => number !== header.row)
+    .map((row): Candidate => {
+      const reason = row.number < header.row ? 'It stands above the titles of the columns.' : undefined;
+      return {
+        row: row.number,
+        text: rowText(row),
+        titleOf,
+        made: reason === undefined ? agentOf(row, header) : { reason },
+      };
+    });
   return [...made, ...unreadOf(table)].sort((a, b) => (a.row ?? LAST) - (b.row ?? LAST));
 }
 
 function agentOf({ cells }: Row, { columns, width }: Header): Candidate['made'] {
   const beyond = cells.slice(width).filter((cell) => cell !== '');
-  if (beyond.length > 0) return { reason: `The row has ${counted(cells.length, 'cell')}, but there are ${counted(width, 'column')}: quote cells that contain what parts cells.` };
+  if (beyond.length > 0)
+    return {
+      reason: `The row has ${counted(cells.length, 'cell')}, but there are ${counted(width, 'column')}: quote cells that contain what parts cells.`,
+    };
   const agent: Record<string, unknown> = {};
   for (const { field, title, index } of columns) {
     const cell = cells[index] ?? '';
@@ -50,7 +64,8 @@ function agentOf({ cells }: Row, { columns, width }: Header): Candidate['made'] 
     put(agent, field.path, read.value);
   }
   const { name, instructions } = agent as { name?: string; instructions?: string };
-  if (name === undefined && instructions === undefined) return { reason: 'The row has neither a name nor instructions.' };
+  if (name === undefined && instructions === undefined)
+    return { reason: 'The row has neither a name nor instructions.' };
   return { agent: { name: name ?? nameFrom(instructions!), ...agent } };
 }
 
@@ -77,11 +92,16 @@ function readBy({ columns, unused }: Header, { name }: SourceTable): string {
 
 /** What the summary says of the sheets that were passed over. */
 export function notRead(tables: readonly SourceTable[], read: SourceTable): string[] {
-  const others = tables.filter((table) => table !== read && table.rows.length + table.unread.length > 0).map(({ name = '' }) => name);
+  const others = tables
+    .filter((table) => table !== read && table.rows.length + table.unread.length > 0)
+    .map(({ name = '' }) => name);
   return others.length > 0 ? [`Sheets that were not read: ${listed(others)}.`] : [];
 }
 
 function listed(titles: readonly string[]): string {
-  const named = titles.slice(0, MOST_NAMED).map((title) => `"${title.slice(0, LONGEST_NAME).toWellFormed()}"`).join(', ');
+  const named = titles
+    .slice(0, MOST_NAMED)
+    .map((title) => `"${title.slice(0, LONGEST_NAME).toWellFormed()}"`)
+    .join(', ');
   return titles.length > MOST_NAMED ? `${named} and ${titles.length - MOST_NAMED} more` : named;
 }

@@ -15,10 +15,17 @@ export class Interner {
 
   /** The number of a JSON value; objects are the same whatever the order of their keys. */
   ofJson(value: unknown): number {
-    if (typeof value !== 'object' || value === null) return this.of(Object.is(value, -0) ? '-0' : JSON.stringify(value));
+    if (typeof value !== 'object' || value === null)
+      return this.of(Object.is(value, -0) ? '-0' : JSON.stringify(value));
     let number = this.#known.get(value);
     if (number === undefined) {
-      number = this.of(Array.isArray(value) ? `[${value.map((each) => this.ofJson(each)).join()}]` : `{${this.pairsOf(value).sort((a, b) => a - b).join()}}`);
+      number = this.of(
+        Array.isArray(value)
+          ? `[${value.map((each) => this.ofJson(each)).join()}]`
+          : `{${this.pairsOf(value)
+              .sort((a, b) => a - b)
+              .join()}}`,
+      );
       this.#known.set(value, number);
     }
     return number;
@@ -54,13 +61,18 @@ const MOST_PAIRS = 10_000;
  */
 export function replacements(before: readonly number[], after: readonly number[], likeness: Likeness): Replacement[] {
   const budget: Budget = { steps: MOST_STEPS };
-  return diff(Int32Array.from(before), Int32Array.from(after), budget).map((edit) => ({ ...edit, pairs: pairsOf(edit, likeness, budget) }));
+  return diff(Int32Array.from(before), Int32Array.from(after), budget).map((edit) => ({
+    ...edit,
+    pairs: pairsOf(edit, likeness, budget),
+  }));
 }
 
 function pairsOf(edit: Edit, likeness: Likeness, budget: Budget): [number, number][] {
   if (edit.removed === 0 || edit.added === 0) return [];
   budget.steps -= edit.removed * edit.added;
-  return edit.removed * edit.added <= MOST_PAIRS && budget.steps > 0 ? bestPairs(edit, likeness) : firstPairs(edit, likeness);
+  return edit.removed * edit.added <= MOST_PAIRS && budget.steps > 0
+    ? bestPairs(edit, likeness)
+    : firstPairs(edit, likeness);
 }
 
 function bestPairs({ at, removed, from, added }: Edit, likeness: Likeness): [number, number][] {
@@ -70,7 +82,11 @@ function bestPairs({ at, removed, from, added }: Edit, likeness: Likeness): [num
   for (let i = removed - 1; i >= 0; i--) {
     for (let j = added - 1; j >= 0; j--) {
       const here = (alike[i * added + j] = likeness(at + i, from + j));
-      best[i * width + j] = Math.max(best[(i + 1) * width + j]!, best[i * width + j + 1]!, here > 0 ? here + best[(i + 1) * width + j + 1]! : 0);
+      best[i * width + j] = Math.max(
+        best[(i + 1) * width + j]!,
+        best[i * width + j + 1]!,
+        here > 0 ? here + best[(i + 1) * width + j + 1]! : 0,
+      );
     }
   }
   const pairs: [number, number][] = [];

@@ -49,13 +49,18 @@ export function diff(a: Int32Array, b: Int32Array, budget: Budget): Edit[] {
 }
 
 function trimmed(a: Int32Array, b: Int32Array, { aFrom, aTo, bFrom, bTo }: Part): Part {
-  while (aFrom < aTo && bFrom < bTo && a[aFrom] === b[bFrom]) aFrom++, bFrom++;
-  while (aFrom < aTo && bFrom < bTo && a[aTo - 1] === b[bTo - 1]) aTo--, bTo--;
+  while (aFrom < aTo && bFrom < bTo && a[aFrom] === b[bFrom]) (aFrom++, bFrom++);
+  while (aFrom < aTo && bFrom < bTo && a[aTo - 1] === b[bTo - 1]) (aTo--, bTo--);
   return { aFrom, aTo, bFrom, bTo };
 }
 
 /** The shortest edits by Myers' greedy search, or undefined when they are too many or the budget ends. */
-function shortestEdits(a: Int32Array, b: Int32Array, { aFrom, aTo, bFrom, bTo }: Part, budget: Budget): Edit[] | undefined {
+function shortestEdits(
+  a: Int32Array,
+  b: Int32Array,
+  { aFrom, aTo, bFrom, bTo }: Part,
+  budget: Budget,
+): Edit[] | undefined {
   const n = aTo - aFrom;
   const m = bTo - bFrom;
   // Where less than half is common, there is little to find.
@@ -66,7 +71,10 @@ function shortestEdits(a: Int32Array, b: Int32Array, { aFrom, aTo, bFrom, bTo }:
   const traces: Int32Array[] = [];
   for (let d = 0; d <= most; d++) {
     for (let k = -d; k <= d; k += 2) {
-      let x = k === -d || (k !== d && reach[middle + k - 1]! < reach[middle + k + 1]!) ? reach[middle + k + 1]! : reach[middle + k - 1]! + 1;
+      let x =
+        k === -d || (k !== d && reach[middle + k - 1]! < reach[middle + k + 1]!)
+          ? reach[middle + k + 1]!
+          : reach[middle + k - 1]! + 1;
       const from = x;
       while (x < n && x - k < m && a[aFrom + x] === b[bFrom + x - k]) x++;
       budget.steps -= 1 + x - from;
@@ -80,7 +88,14 @@ function shortestEdits(a: Int32Array, b: Int32Array, { aFrom, aTo, bFrom, bTo }:
 }
 
 /** Follows the marks of the search from its end to its start. */
-function backwards(traces: readonly Int32Array[], differences: number, n: number, m: number, aFrom: number, bFrom: number): Edit[] {
+function backwards(
+  traces: readonly Int32Array[],
+  differences: number,
+  n: number,
+  m: number,
+  aFrom: number,
+  bFrom: number,
+): Edit[] {
   const edits: Edit[] = [];
   let x = n;
   let y = m;

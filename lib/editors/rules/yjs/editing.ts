@@ -23,7 +23,9 @@ export function replaceValue(doc: Y.Doc, type: CrdtType, contentKey: string, val
   const changed = copyOf(doc);
   const writer = new Writer(changed);
   let update: Uint8Array | undefined;
-  changed.once('update', (made: Uint8Array) => { update = made; });
+  changed.once('update', (made: Uint8Array) => {
+    update = made;
+  });
   changed.transact(() => {
     if (type === 'xml') {
       if (readXml(changed, contentKey) !== value) replaceXml(changed, contentKey, value as string, writer);

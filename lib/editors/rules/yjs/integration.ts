@@ -35,7 +35,8 @@ function conflictsOf({ id, parent, parentSub, left, right, origin, rightOrigin }
   if (!left && parentSub !== null) for (; next?.left && steps <= most; steps++) next = next.left;
   for (; next && next !== right && steps <= most; steps++) {
     // Here Yjs stops too.
-    if (next.id.client >= id.client && Y.compareIDs(next.origin, origin) && Y.compareIDs(next.rightOrigin, rightOrigin)) return steps + 1;
+    if (next.id.client >= id.client && Y.compareIDs(next.origin, origin) && Y.compareIDs(next.rightOrigin, rightOrigin))
+      return steps + 1;
     next = next.right;
   }
   return steps;

@@ -10,7 +10,8 @@ type Json = { readonly [key: string]: unknown };
 export function objectOf(entries: Iterable<readonly [string, unknown]>): Record<string, unknown> {
   const made: Record<string, unknown> = {};
   for (const [key, value] of entries) {
-    if (key === '__proto__') Object.defineProperty(made, key, { value, enumerable: true, configurable: true, writable: true });
+    if (key === '__proto__')
+      Object.defineProperty(made, key, { value, enumerable: true, configurable: true, writable: true });
     else made[key] = value;
   }
   return made;
@@ -18,13 +19,18 @@ export function objectOf(entries: Iterable<readonly [string, unknown]>): Record<
 
 /** The JSON value of a map. */
 export function readMap(map: Shared): Record<string, unknown> {
-  return objectOf(entriesOf(map).map(([key, item]) => [key, readAny(contentOf(item))] as const).filter(([, value]) => value !== undefined));
+  return objectOf(
+    entriesOf(map)
+      .map(([key, item]) => [key, readAny(contentOf(item))] as const)
+      .filter(([, value]) => value !== undefined),
+  );
 }
 
 /** The JSON value of an array. */
 export function readArray(array: Shared): unknown[] {
   const values: unknown[] = [];
-  for (const item of itemsOf(array)) if (item.countable) for (const content of item.content.getContent()) values.push(readAny(content) ?? null);
+  for (const item of itemsOf(array))
+    if (item.countable) for (const content of item.content.getContent()) values.push(readAny(content) ?? null);
   return values;
 }
 
@@ -39,7 +45,11 @@ function readAny(content: unknown): unknown {
   if (Array.isArray(content)) return content.map((each) => readAny(each) ?? null);
   if (content instanceof Uint8Array || content instanceof Y.Doc) return undefined;
   if (typeof content === 'object' && content !== null) {
-    return objectOf(Object.entries(content).map(([key, each]) => [key, readAny(each)] as const).filter(([, each]) => each !== undefined));
+    return objectOf(
+      Object.entries(content)
+        .map(([key, each]) => [key, readAny(each)] as const)
+        .filter(([, each]) => each !== undefined),
+    );
   }
   return content;
 }
@@ -64,15 +74,32 @@ export function replaceArray(array: Y.Array<unknown>, target: readonly unknown[]
   const { interner } = tools;
   const contents = array.toArray();
   const current = contents.map((content) => readAny(content) ?? null);
-  const features = remembered((value: object) => (Array.isArray(value) ? value.map((each) => interner.ofJson(each)) : interner.pairsOf(value)).slice(0, MOST_FEATURES));
+  const features = remembered((value: object) =>
+    (Array.isArray(value) ? value.map((each) => interner.ofJson(each)) : interner.pairsOf(value)).slice(
+      0,
+      MOST_FEATURES,
+    ),
+  );
   const likeness = (at: number, from: number) => {
     const [before, after] = [current[at], target[from]];
     if (contents[at] instanceof Y.Text) return typeof after === 'string' ? 1 : 0;
-    if (!(contents[at] instanceof Y.Map || contents[at] instanceof Y.Array) || !isContainer(before) || !isContainer(after)) return 0;
+    if (
+      !(contents[at] instanceof Y.Map || contents[at] instanceof Y.Array) ||
+      !isContainer(before) ||
+      !isContainer(after)
+    )
+      return 0;
     if (Array.isArray(before) !== Array.isArray(after)) return 0;
-    return sharedPart(features(before), features(after)) + (idOf(before) !== undefined && idOf(before) === idOf(after) ? 1 : 0);
+    return (
+      sharedPart(features(before), features(after)) +
+      (idOf(before) !== undefined && idOf(before) === idOf(after) ? 1 : 0)
+    );
   };
-  const replaced = replacements(current.map((value) => interner.ofJson(value)), target.map((value) => interner.ofJson(value)), likeness);
+  const replaced = replacements(
+    current.map((value) => interner.ofJson(value)),
+    target.map((value) => interner.ofJson(value)),
+    likeness,
+  );
   carryOut(replaced, {
     remove: (at, count) => array.delete(at, count),
     insert: (at, from, count) => insertInto(array, at, target.slice(from, from + count)),
@@ -103,7 +130,9 @@ function isContainer(value: unknown): value is Json {
 
 /** What a value's author tells it from others by. */
 function idOf(value: Json): unknown {
-  return ['id', '_id', 'key'].map((name) => (Object.hasOwn(value, name) ? value[name] : undefined)).find((id) => typeof id === 'string' || typeof id === 'number');
+  return ['id', '_id', 'key']
+    .map((name) => (Object.hasOwn(value, name) ? value[name] : undefined))
+    .find((id) => typeof id === 'string' || typeof id === 'number');
 }
 
 /** A value as it is stored, objects and arrays as shared types that are filled afterwards. */

@@ -4,7 +4,14 @@ import { readArray, readMap } from './json.ts';
 import { readText } from './plainText.ts';
 import { itemsOf, rootOf, type Shared } from './types.ts';
 import { TooManyConflicts } from './integration.ts';
-import { copyWith, decodeBounded, faultOfAddition, hasForeignWriting, isTooDeep, isWaitingForTooMuch } from './updates.ts';
+import {
+  copyWith,
+  decodeBounded,
+  faultOfAddition,
+  hasForeignWriting,
+  isTooDeep,
+  isWaitingForTooMuch,
+} from './updates.ts';
 import { crdtLimits, type CrdtType, type CrdtValue, faultOfValue, jsonBytes, tooDeep, tooLarge } from './values.ts';
 import { isXmlItem, readXml } from './xml.ts';
 import { XmlTooLong } from './xmlNodes.ts';
@@ -29,8 +36,11 @@ export function faultOfUpdate(doc: Y.Doc, type: CrdtType, contentKey: string, up
   try {
     const decoded = decodeBounded(update);
     if (typeof decoded === 'string') return decoded;
-    if (hasForeignWriting(doc, decoded)) return 'Update has changes of another document: one of this name may have been deleted.';
-    return faultOfAddition(doc, contentKey, decoded) ?? faultOfDocument(copyWith(doc, update, decoded), type, contentKey);
+    if (hasForeignWriting(doc, decoded))
+      return 'Update has changes of another document: one of this name may have been deleted.';
+    return (
+      faultOfAddition(doc, contentKey, decoded) ?? faultOfDocument(copyWith(doc, update, decoded), type, contentKey)
+    );
   } catch (error) {
     if (error instanceof MalformedUpdate) return error.message;
     if (error instanceof TooManyConflicts) return 'Update has too many concurrent changes in one place.';
@@ -41,27 +51,39 @@ export function faultOfUpdate(doc: Y.Doc, type: CrdtType, contentKey: string, up
 
 function faultOfDocument(changed: Y.Doc, type: CrdtType, contentKey: string): string | undefined {
   if (encodeState(changed).length > crdtLimits.stateBytes) return 'The document must not be larger than 4 MB.';
-  if (isWaitingForTooMuch(changed)) return `Update must not wait for others with more than ${crdtLimits.waitingBytes} bytes: send the missing updates first.`;
+  if (isWaitingForTooMuch(changed))
+    return `Update must not wait for others with more than ${crdtLimits.waitingBytes} bytes: send the missing updates first.`;
   return isTooDeep(changed) ? tooDeep : faultOfContent(changed, type, contentKey);
 }
 
 function faultOfContent(doc: Y.Doc, type: CrdtType, contentKey: string): string | undefined {
   const root = rootOf(doc, contentKey);
-  if (root && !fits(root, type)) return `Update must hold ${contents[type]} under ${JSON.stringify(contentKey)}, for type ${type}.`;
+  if (root && !fits(root, type))
+    return `Update must hold ${contents[type]} under ${JSON.stringify(contentKey)}, for type ${type}.`;
   if (type === 'map' || type === 'array') return faultOfValue(type, readValue(doc, type, contentKey));
   const text = type === 'xml' ? readXml(doc, contentKey, crdtLimits.valueBytes) : readValue(doc, type, contentKey);
   return jsonBytes(text) > crdtLimits.valueBytes ? tooLarge : undefined;
 }
 
-const contents: Readonly<Record<CrdtType, string>> = { text: 'a Y.Text', map: 'a Y.Map', array: 'a Y.Array', xml: 'a Y.XmlFragment or Y.XmlText' };
+const contents: Readonly<Record<CrdtType, string>> = {
+  text: 'a Y.Text',
+  map: 'a Y.Map',
+  array: 'a Y.Array',
+  xml: 'a Y.XmlFragment or Y.XmlText',
+};
 
 function fits(root: Shared, type: CrdtType): boolean {
   const items = [...itemsOf(root)];
-  const isText = ({ content }: Y.Item) => content instanceof Y.ContentString || content instanceof Y.ContentFormat || content instanceof Y.ContentEmbed;
+  const isText = ({ content }: Y.Item) =>
+    content instanceof Y.ContentString || content instanceof Y.ContentFormat || content instanceof Y.ContentEmbed;
   switch (type) {
-    case 'text': return items.every(isText);
-    case 'map': return items.length === 0;
-    case 'array': return ![...root._map.values()].some(({ deleted }) => !deleted) && !items.some(isText);
-    case 'xml': return items.every(isXmlItem);
+    case 'text':
+      return items.every(isText);
+    case 'map':
+      return items.length === 0;
+    case 'array':
+      return ![...root._map.values()].some(({ deleted }) => !deleted) && !items.some(isText);
+    case 'xml':
+      return items.every(isXmlItem);
   }
 }

@@ -42,7 +42,12 @@ function characterEdits(a: Int32Array, b: Int32Array, before: string, after: str
   }));
   // Islands first: two halves of a word with a blank between are found only together.
   return withoutIslands(edits).flatMap(({ at, removed, from, added }) =>
-    diff(a.subarray(at, at + removed), b.subarray(from, from + added), budget).map((part) => ({ ...part, at: part.at + at, from: part.from + from })));
+    diff(a.subarray(at, at + removed), b.subarray(from, from + added), budget).map((part) => ({
+      ...part,
+      at: part.at + at,
+      from: part.from + from,
+    })),
+  );
 }
 
 /** Whether an edit is so large that it was not looked into. */
@@ -98,7 +103,12 @@ function withoutIslands(edits: readonly Edit[]): Edit[] {
     let next = edit;
     for (let last = result.at(-1); last && isIsland(last, next); last = result.at(-1)) {
       result.pop();
-      next = { at: last.at, removed: next.at + next.removed - last.at, from: last.from, added: next.from + next.added - last.from };
+      next = {
+        at: last.at,
+        removed: next.at + next.removed - last.at,
+        from: last.from,
+        added: next.from + next.added - last.from,
+      };
     }
     result.push(next);
   }
@@ -107,5 +117,9 @@ function withoutIslands(edits: readonly Edit[]): Edit[] {
 
 function isIsland(left: Edit, right: Edit): boolean {
   const between = right.at - left.at - left.removed;
-  return between < EDIT_BYTES && between <= Math.max(left.removed, left.added) && between <= Math.max(right.removed, right.added);
+  return (
+    between < EDIT_BYTES &&
+    between <= Math.max(left.removed, left.added) &&
+    between <= Math.max(right.removed, right.added)
+  );
 }

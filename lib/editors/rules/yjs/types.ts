@@ -15,8 +15,12 @@ export function* itemsOf(list: Shared): Generator<Y.Item> {
 
 /** The keys that a map has, or the attributes of an element, with the items that hold them, in the order in which they first came. */
 export function entriesOf(map: Shared): [string, Y.Item][] {
-  const entries = [...map._map].filter(([, item]) => !item.deleted).map(([key, item]) => ({ key, item, first: firstOf(item).id }));
-  return entries.sort((a, b) => a.first.client - b.first.client || a.first.clock - b.first.clock).map(({ key, item }) => [key, item]);
+  const entries = [...map._map]
+    .filter(([, item]) => !item.deleted)
+    .map(([key, item]) => ({ key, item, first: firstOf(item).id }));
+  return entries
+    .sort((a, b) => a.first.client - b.first.client || a.first.clock - b.first.clock)
+    .map(({ key, item }) => [key, item]);
 }
 
 /** The item that held the key before all others. */

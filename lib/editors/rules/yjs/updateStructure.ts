@@ -13,7 +13,9 @@ export interface UpdateStructure {
 
 /** The numbers by which format 1 of Yjs tells contents and shared types apart. */
 const GC = 0;
-const [DELETED, JSON_TEXTS, BINARY, STRING, EMBED, FORMAT, TYPE, ANY, SUBDOCUMENT, SKIP] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+const [DELETED, JSON_TEXTS, BINARY, STRING, EMBED, FORMAT, TYPE, ANY, SUBDOCUMENT, SKIP] = [
+  1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+];
 const [XML_ELEMENT, XML_HOOK] = [3, 5];
 const [HAS_ORIGIN, HAS_RIGHT_ORIGIN, HAS_PARENT_KEY] = [0x80, 0x40, 0x20];
 /** Values nested deeper than this would exhaust the stack when Yjs reads them. */
@@ -42,11 +44,21 @@ class Scan {
   run(): UpdateStructure {
     this.#blocks();
     if (!this.#isBeyondLimits()) this.#deletions();
-    return { clients: this.#clients, structs: this.#structs, parts: this.#parts, hasSubdocuments: this.#hasSubdocuments };
+    return {
+      clients: this.#clients,
+      structs: this.#structs,
+      parts: this.#parts,
+      hasSubdocuments: this.#hasSubdocuments,
+    };
   }
 
   #isBeyondLimits(): boolean {
-    return this.#hasSubdocuments || this.#clients > crdtLimits.clients || this.#structs > crdtLimits.structs || this.#parts > crdtLimits.parts;
+    return (
+      this.#hasSubdocuments ||
+      this.#clients > crdtLimits.clients ||
+      this.#structs > crdtLimits.structs ||
+      this.#parts > crdtLimits.parts
+    );
   }
 
   #blocks(): void {
@@ -79,19 +91,27 @@ class Scan {
 
   #content(content: number): void {
     switch (content) {
-      case DELETED: return void this.#number();
-      case JSON_TEXTS: return this.#each(() => this.#bytes());
-      case BINARY: case STRING: case EMBED: return this.#bytes();
-      case FORMAT: return this.#bytes(), this.#bytes();
+      case DELETED:
+        return void this.#number();
+      case JSON_TEXTS:
+        return this.#each(() => this.#bytes());
+      case BINARY:
+      case STRING:
+      case EMBED:
+        return this.#bytes();
+      case FORMAT:
+        return (this.#bytes(), this.#bytes());
       case TYPE: {
         const type = this.#number();
         return type === XML_ELEMENT || type === XML_HOOK ? this.#bytes() : undefined;
       }
-      case ANY: return this.#each(() => this.#value());
+      case ANY:
+        return this.#each(() => this.#value());
       case SUBDOCUMENT:
         this.#hasSubdocuments = true;
         return;
-      default: throw new Error('Unknown content');
+      default:
+        throw new Error('Unknown content');
     }
   }
 
@@ -131,13 +151,24 @@ class Scan {
 
   #plainValue(type: number): void {
     switch (type) {
-      case 127: case 126: case 121: case 120: return;
-      case 125: while (this.#byte() & 0x80);
+      case 127:
+      case 126:
+      case 121:
+      case 120:
         return;
-      case 124: return this.#skip(4);
-      case 123: case 122: return this.#skip(8);
-      case 119: case 116: return this.#bytes();
-      default: throw new Error('Unknown value');
+      case 125:
+        while (this.#byte() & 0x80);
+        return;
+      case 124:
+        return this.#skip(4);
+      case 123:
+      case 122:
+        return this.#skip(8);
+      case 119:
+      case 116:
+        return this.#bytes();
+      default:
+        throw new Error('Unknown value');
     }
   }
 

@@ -23,7 +23,9 @@ function faultOfStructure({ clients, structs, parts, hasSubdocuments }: UpdateSt
   if (hasSubdocuments) return 'Update must not have subdocuments.';
   if (clients > crdtLimits.clients) return tooManyClients;
   if (structs > crdtLimits.structs) return tooManyStructs;
-  return parts > crdtLimits.parts ? `Update must not have more than ${crdtLimits.parts} objects, arrays and keys in all.` : undefined;
+  return parts > crdtLimits.parts
+    ? `Update must not have more than ${crdtLimits.parts} objects, arrays and keys in all.`
+    : undefined;
 }
 
 const tooManyClients = `The document must not have changes of more than ${crdtLimits.clients} clients of Yjs.`;
@@ -31,12 +33,17 @@ const tooManyStructs = `The document must not have more than ${crdtLimits.struct
 
 /** What an update adds to a document, by its structs: other root types than the content, or more than a document may have. */
 export function faultOfAddition(doc: Y.Doc, contentKey: string, { structs, ds }: DecodedUpdate): string | undefined {
-  const added = structs.filter((struct) => !(struct instanceof Y.Skip) && struct.id.clock + struct.length > Y.getState(doc.store, struct.id.client));
+  const added = structs.filter(
+    (struct) =>
+      !(struct instanceof Y.Skip) && struct.id.clock + struct.length > Y.getState(doc.store, struct.id.client),
+  );
   const newClients = new Set(added.flatMap(({ id }) => (doc.store.clients.has(id.client) ? [] : id.client)));
   if (doc.store.clients.size + newClients.size > crdtLimits.clients) return tooManyClients;
   if (structsIn(doc) + added.length + rangesIn(ds) > crdtLimits.structs) return tooManyStructs;
   const root = added.map((struct) => rootNameOf(struct)).find((name) => name !== undefined && name !== contentKey);
-  return root === undefined ? undefined : `Update must change only what is under ${JSON.stringify(contentKey)}, and not ${shown(root)}.`;
+  return root === undefined
+    ? undefined
+    : `Update must change only what is under ${JSON.stringify(contentKey)}, and not ${shown(root)}.`;
 }
 
 function shown(name: string): string {
@@ -46,7 +53,9 @@ function shown(name: string): string {
 /** The name of the root type that a struct says it is in. Only the service writes how XML was spelled, under a root of its own. */
 function rootNameOf(struct: DecodedUpdate['structs'][number]): string | undefined {
   const name = struct instanceof Y.Item ? (struct.parent as unknown) : undefined;
-  return typeof name === 'string' && !(isWriter(struct.id.client) && name.startsWith(spellingKey(''))) ? name : undefined;
+  return typeof name === 'string' && !(isWriter(struct.id.client) && name.startsWith(spellingKey('')))
+    ? name
+    : undefined;
 }
 
 function rangesIn({ clients }: DecodedUpdate['ds']): number {
@@ -62,7 +71,9 @@ function structsIn(doc: Y.Doc): number {
  * when the document with the update could only be opened slowly. The copy is made from a snapshot, so that conflicts of earlier updates count.
  */
 export function copyWith(doc: Y.Doc, update: Uint8Array, { structs }: DecodedUpdate): Y.Doc {
-  return structsIn(doc) + structs.length < FEW_STRUCTS ? applied(doc, update) : withBoundedConflicts(() => applied(doc, update));
+  return structsIn(doc) + structs.length < FEW_STRUCTS
+    ? applied(doc, update)
+    : withBoundedConflicts(() => applied(doc, update));
 }
 
 function applied(doc: Y.Doc, update: Uint8Array): Y.Doc {
@@ -96,8 +107,12 @@ export function isWaitingForTooMuch({ store }: Y.Doc): boolean {
  */
 export function hasForeignWriting(doc: Y.Doc, { structs, ds }: DecodedUpdate): boolean {
   const isForeign = (client: number, end: number) => isWriter(client) && end > Y.getState(doc.store, client);
-  return structs.some((struct) => !(struct instanceof Y.Skip) && isForeign(struct.id.client, struct.id.clock + struct.length))
-    || [...ds.clients].some(([client, deletions]) => deletions.some(({ clock, len }) => isForeign(client, clock + len)));
+  return (
+    structs.some(
+      (struct) => !(struct instanceof Y.Skip) && isForeign(struct.id.client, struct.id.clock + struct.length),
+    ) ||
+    [...ds.clients].some(([client, deletions]) => deletions.some(({ clock, len }) => isForeign(client, clock + len)))
+  );
 }
 
 /** Whether types lie too deep in each other, wherever in the document: Yjs goes through them by recursion. */
@@ -108,7 +123,8 @@ export function isTooDeep(doc: Y.Doc): boolean {
       if (!(struct instanceof Y.Item) || !(struct.content instanceof Y.ContentType)) continue;
       const around: Y.Item[] = [];
       let item: Y.Item | null = struct;
-      for (; item && !depths.has(item); item = item.parent instanceof Y.AbstractType ? item.parent._item : null) around.push(item);
+      for (; item && !depths.has(item); item = item.parent instanceof Y.AbstractType ? item.parent._item : null)
+        around.push(item);
       let depth = item ? depths.get(item)! : 0;
       for (const each of around.reverse()) depths.set(each, ++depth);
       // One more than values may be deep: the characters of an element are in a text of its own.

@@ -22,7 +22,12 @@ export const crdtLimits = {
   conflictSteps: 2_000_000,
 } as const;
 
-const shapes: Readonly<Record<CrdtType, string>> = { text: 'a string', map: 'an object', array: 'an array', xml: 'a string' };
+const shapes: Readonly<Record<CrdtType, string>> = {
+  text: 'a string',
+  map: 'an object',
+  array: 'an array',
+  xml: 'a string',
+};
 
 /**
  * What is wrong with a value for a type, or undefined: another shape than the type's (spec 4.16), more than the limits, text that
@@ -78,7 +83,8 @@ class Walk {
   #faultOfMap(values: object, depth: number): string | undefined {
     for (const [key, value] of Object.entries(values)) {
       if (++this.#parts > crdtLimits.parts) return this.#tooMany();
-      if (!key.isWellFormed()) return `Data must be valid Unicode: a key of data${this.#shown()} has half of a surrogate pair.`;
+      if (!key.isWellFormed())
+        return `Data must be valid Unicode: a key of data${this.#shown()} has half of a surrogate pair.`;
       const fault = this.#within(key, value, depth);
       if (fault) return fault;
     }

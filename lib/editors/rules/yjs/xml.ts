@@ -32,7 +32,14 @@ function spelled(doc: Y.Doc, contentKey: string, plain: string): string {
   for (let next = 1; next < kept.length; next += 3) {
     const [index, remove, insert] = kept.slice(next, next + 3) as [unknown, unknown, unknown];
     // A client can write here as well.
-    if (typeof index !== 'number' || typeof remove !== 'number' || typeof insert !== 'string' || index < at || !(remove >= 0)) return plain;
+    if (
+      typeof index !== 'number' ||
+      typeof remove !== 'number' ||
+      typeof insert !== 'string' ||
+      index < at ||
+      !(remove >= 0)
+    )
+      return plain;
     text += plain.slice(at, index) + insert;
     at = index + remove;
   }
@@ -52,7 +59,12 @@ export function digestOf(text: string): string {
 
 /** What an XML document may not hold: what no editor of XML writes. */
 export function isXmlItem({ content }: Y.Item): boolean {
-  return content instanceof Y.ContentString || content instanceof Y.ContentFormat || content instanceof Y.ContentEmbed || (content instanceof Y.ContentType && !isPlain(content.type));
+  return (
+    content instanceof Y.ContentString ||
+    content instanceof Y.ContentFormat ||
+    content instanceof Y.ContentEmbed ||
+    (content instanceof Y.ContentType && !isPlain(content.type))
+  );
 }
 
 function isPlain(type: unknown): boolean {

@@ -1,4 +1,12 @@
-import { decodeName as decoded, encodeName, escapeAttribute, escapeText, knownToXml, type WireElement, type WireNode } from './xmlText.ts';
+import {
+  decodeName as decoded,
+  encodeName,
+  escapeAttribute,
+  escapeText,
+  knownToXml,
+  type WireElement,
+  type WireNode,
+} from './xmlText.ts';
 
 /**
  * XML as the editors see it. ProseMirror and TipTap keep elements (`element`) and formatted texts (`text`), whose marks the wire
@@ -48,7 +56,14 @@ export interface Vocabulary {
 
 /** What attributes say to Lexical when they are not there; they are not shown then. */
 export const blockDefaults: ReadonlyMap<string, unknown> = new Map<string, unknown>([
-  ['__format', 0], ['__style', ''], ['__mode', 0], ['__detail', 0], ['__indent', 0], ['__dir', null], ['__textFormat', 0], ['__textStyle', ''],
+  ['__format', 0],
+  ['__style', ''],
+  ['__mode', 0],
+  ['__detail', 0],
+  ['__indent', 0],
+  ['__dir', null],
+  ['__textFormat', 0],
+  ['__textStyle', ''],
 ]);
 
 /** The text of an attribute: strings as they are, as far as XML knows their characters, and anything else as JSON; undefined of what is not shown. */
@@ -58,7 +73,13 @@ export function attributeText(value: unknown): string | undefined {
 }
 
 /** The same attributes or marks have the same key, whatever their order. */
-export function keyOf({ name, attributes }: { readonly name: string; readonly attributes: readonly Attribute[] }): string {
+export function keyOf({
+  name,
+  attributes,
+}: {
+  readonly name: string;
+  readonly attributes: readonly Attribute[];
+}): string {
   return JSON.stringify([name, ...attributes.toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 }
 
@@ -85,7 +106,8 @@ export function writeXml(nodes: readonly XmlNode[], limit: number): string {
   const write = (list: readonly XmlNode[]) => {
     let isAfterText = false;
     for (const node of list) {
-      const isBare: boolean = 'text' in node && node.text !== '' && (node.shape === 'loose' || (isPlain(node) && !isAfterText));
+      const isBare: boolean =
+        'text' in node && node.text !== '' && (node.shape === 'loose' || (isPlain(node) && !isAfterText));
       if (node.shape === 'text') node.runs.forEach(writeRun);
       else if (isBare) put(escapeText((node as SpanNode).text));
       else {
@@ -122,8 +144,11 @@ function elementNodes(wire: readonly WireNode[], vocabulary: Vocabulary): XmlNod
     if (runs.length > 0) nodes.push({ shape: 'text', runs });
     runs = [];
   };
-  const parts = wire.map((node) => (typeof node === 'string' ? [run(node, [])] : runsOf(node, [], vocabulary)) ?? (node as WireElement));
-  const isSpaced = parts.some((part) => !Array.isArray(part)) && parts.every((part) => !Array.isArray(part) || part.every(isLayout));
+  const parts = wire.map(
+    (node) => (typeof node === 'string' ? [run(node, [])] : runsOf(node, [], vocabulary)) ?? (node as WireElement),
+  );
+  const isSpaced =
+    parts.some((part) => !Array.isArray(part)) && parts.every((part) => !Array.isArray(part) || part.every(isLayout));
   for (const part of parts) {
     if (Array.isArray(part)) {
       if (!isSpaced) for (const each of part) append(runs, each);
@@ -152,14 +177,16 @@ export function isLayoutText(text: string): boolean {
 /** Adds a run, to the one before when it has the same marks. */
 export function append(runs: Run[], added: Run): void {
   const last = runs.at(-1);
-  if (last && marksKeyOf(last.marks) === marksKeyOf(added.marks)) runs[runs.length - 1] = run(last.text + added.text, last.marks);
+  if (last && marksKeyOf(last.marks) === marksKeyOf(added.marks))
+    runs[runs.length - 1] = run(last.text + added.text, last.marks);
   else runs.push(added);
 }
 
 /** The formatted text that an element is, or undefined: formatting has a name that stands for it, and only text within. */
 function runsOf(element: WireElement, around: readonly Mark[], vocabulary: Vocabulary): Run[] | undefined {
   const mark = named(element);
-  if (!vocabulary.isMark(mark.name) || around.some(({ name }) => name === mark.name) || element.children.length === 0) return undefined;
+  if (!vocabulary.isMark(mark.name) || around.some(({ name }) => name === mark.name) || element.children.length === 0)
+    return undefined;
   const marks = [...around, mark].sort((a, b) => (a.name < b.name ? -1 : 1));
   const runs: Run[] = [];
   for (const child of element.children) {
@@ -171,12 +198,16 @@ function runsOf(element: WireElement, around: readonly Mark[], vocabulary: Vocab
 }
 
 function spanNodes(wire: readonly WireNode[], vocabulary: Vocabulary): XmlNode[] {
-  const isSpaced = wire.some((node) => typeof node !== 'string') && wire.every((node) => typeof node !== 'string' || isLayout(run(node, [])));
+  const isSpaced =
+    wire.some((node) => typeof node !== 'string') &&
+    wire.every((node) => typeof node !== 'string' || isLayout(run(node, [])));
   return wire.flatMap((node): XmlNode[] => {
     if (typeof node === 'string') return isSpaced ? [] : [{ shape: 'span', name: 'text', attributes: [], text: node }];
     const head = named(node);
-    if (vocabulary.isSpan(head.name) && node.children.every((child) => typeof child === 'string')) return [{ shape: 'span', ...head, text: node.children.join('') }];
-    if (vocabulary.isDecorator(head.name)) return [{ shape: 'element', ...head, children: elementNodes(node.children, vocabulary) }];
+    if (vocabulary.isSpan(head.name) && node.children.every((child) => typeof child === 'string'))
+      return [{ shape: 'span', ...head, text: node.children.join('') }];
+    if (vocabulary.isDecorator(head.name))
+      return [{ shape: 'element', ...head, children: elementNodes(node.children, vocabulary) }];
     return [{ shape: 'block', ...head, children: spanNodes(node.children, vocabulary) }];
   });
 }

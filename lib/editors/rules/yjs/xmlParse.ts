@@ -29,7 +29,8 @@ export function parseXml(text: string, limits?: XmlLimits): WireNode[] {
     throw new XmlFault(`Data must be well-formed XML: line ${parser.line}, column ${parser.column}: ${what}`);
   };
   const count = (added: number) => {
-    if (limits && (parts += added) > limits.parts) throw new XmlFault(`Data must not have more than ${limits.parts} elements and attributes in all.`);
+    if (limits && (parts += added) > limits.parts)
+      throw new XmlFault(`Data must not have more than ${limits.parts} elements and attributes in all.`);
   };
   const addText = (added: string) => {
     if (added === '') return;
@@ -43,13 +44,16 @@ export function parseXml(text: string, limits?: XmlLimits): WireNode[] {
   parser.on('text', addText);
   parser.on('cdata', addText);
   parser.on('opentag', ({ name, attributes }) => {
-    if (limits && open.length >= limits.depth) throw new XmlFault(`Data must not be nested deeper than ${limits.depth} levels.`);
+    if (limits && open.length >= limits.depth)
+      throw new XmlFault(`Data must not be nested deeper than ${limits.depth} levels.`);
     const element = { name, attributes: Object.entries(attributes as Record<string, string>), children: [] };
     count(1 + element.attributes.length);
     (open.at(-1)?.children ?? roots).push(element);
     open.push(element);
   });
-  parser.on('closetag', () => { open.pop(); });
+  parser.on('closetag', () => {
+    open.pop();
+  });
   parser.write(text).close();
   return roots;
 }

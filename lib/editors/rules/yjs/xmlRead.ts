@@ -1,6 +1,20 @@
 import * as Y from 'yjs';
 import { contentOf, entriesOf, itemsOf, type Shared } from './types.ts';
-import { append, type Attribute, attributeText, blockDefaults, type ElementNode, keyOf, type ListKind, type Mark, type Run, type SpanNode, type TextNode, type Vocabulary, type XmlNode } from './xmlNodes.ts';
+import {
+  append,
+  type Attribute,
+  attributeText,
+  blockDefaults,
+  type ElementNode,
+  keyOf,
+  type ListKind,
+  type Mark,
+  type Run,
+  type SpanNode,
+  type TextNode,
+  type Vocabulary,
+  type XmlNode,
+} from './xmlNodes.ts';
 import { knownToXml } from './xmlText.ts';
 
 /** A node of the document: where it is in its list, as Yjs counts, and the types that hold it. */
@@ -21,7 +35,12 @@ function isOfBlock({ content }: Y.Item): boolean {
   if (content instanceof Y.ContentString || content instanceof Y.ContentEmbed) return true;
   if (!(content instanceof Y.ContentType)) return false;
   const { type } = content;
-  return type.constructor === Y.Map || (isXml(type) && typeOf(type as Shared) !== undefined && (type instanceof Y.XmlText || type.nodeName === 'UNDEFINED'));
+  return (
+    type.constructor === Y.Map ||
+    (isXml(type) &&
+      typeOf(type as Shared) !== undefined &&
+      (type instanceof Y.XmlText || type.nodeName === 'UNDEFINED'))
+  );
 }
 
 /** The nodes of a place. */
@@ -34,7 +53,13 @@ function readElements(list: Shared): StoredNode[] {
     if (!(type instanceof Y.XmlText) || isBlock(type as Shared)) return false;
     const runs = readRuns(type as Shared);
     // Texts side by side, as concurrent editing makes them, are one to every reader; an empty one is none.
-    if (last?.shape === 'text') nodes[nodes.length - 1] = { ...last, runs: joinedRuns(last.runs, runs), length: place.at + place.length - last.at, types: [...last.types, ...place.types] };
+    if (last?.shape === 'text')
+      nodes[nodes.length - 1] = {
+        ...last,
+        runs: joinedRuns(last.runs, runs),
+        length: place.at + place.length - last.at,
+        types: [...last.types, ...place.types],
+      };
     else if (runs.length > 0) nodes.push({ shape: 'text', runs, ...place } satisfies TextNode & typeof place);
     return true;
   });
@@ -43,12 +68,30 @@ function readElements(list: Shared): StoredNode[] {
 function readSpans(list: Shared): StoredNode[] {
   return readEach(list, ({ content, type, place, nodes, last }) => {
     if (content instanceof Y.ContentString) {
-      if (last && 'text' in last) nodes[nodes.length - 1] = { ...last, text: last.text + knownToXml(content.str), length: place.at + place.length - last.at };
-      else nodes.push({ shape: 'loose', name: 'text', attributes: [], text: knownToXml(content.str), ...place } satisfies SpanNode & typeof place);
+      if (last && 'text' in last)
+        nodes[nodes.length - 1] = {
+          ...last,
+          text: last.text + knownToXml(content.str),
+          length: place.at + place.length - last.at,
+        };
+      else
+        nodes.push({
+          shape: 'loose',
+          name: 'text',
+          attributes: [],
+          text: knownToXml(content.str),
+          ...place,
+        } satisfies SpanNode & typeof place);
       return true;
     }
     if (type?.constructor !== Y.Map) return false;
-    nodes.push({ shape: 'span', name: typeOf(type) ?? 'text', attributes: attributesOf(type, true), text: '', ...place } satisfies SpanNode & typeof place);
+    nodes.push({
+      shape: 'span',
+      name: typeOf(type) ?? 'text',
+      attributes: attributesOf(type, true),
+      text: '',
+      ...place,
+    } satisfies SpanNode & typeof place);
     return true;
   });
 }
@@ -95,18 +138,29 @@ function isXml(type: unknown): type is Y.XmlText | Y.XmlElement {
 /** Whether a text is one of Lexical's blocks, and no text of ProseMirror's. */
 function isBlock(text: Shared): boolean {
   if (typeOf(text) !== undefined) return true;
-  for (const { content } of itemsOf(text)) if (!(content instanceof Y.ContentString || content instanceof Y.ContentFormat)) return true;
+  for (const { content } of itemsOf(text))
+    if (!(content instanceof Y.ContentString || content instanceof Y.ContentFormat)) return true;
   return false;
 }
 
 function readElement(element: Y.XmlElement): ElementNode {
   const type = element as Shared;
   const isDecorator = element.nodeName === 'UNDEFINED' && typeOf(type) !== undefined;
-  return { shape: 'element', name: isDecorator ? typeOf(type)! : element.nodeName, attributes: attributesOf(type, isDecorator), children: readElements(type) };
+  return {
+    shape: 'element',
+    name: isDecorator ? typeOf(type)! : element.nodeName,
+    attributes: attributesOf(type, isDecorator),
+    children: readElements(type),
+  };
 }
 
 function readBlock(text: Shared): ElementNode {
-  return { shape: 'block', name: typeOf(text) ?? 'block', attributes: attributesOf(text, true), children: readSpans(text) };
+  return {
+    shape: 'block',
+    name: typeOf(text) ?? 'block',
+    attributes: attributesOf(text, true),
+    children: readSpans(text),
+  };
 }
 
 function readOpaque({ content }: Y.Item): ElementNode {
@@ -118,7 +172,11 @@ function readOpaque({ content }: Y.Item): ElementNode {
 function attributesOf(type: Shared, isLexical: boolean): Attribute[] {
   return entriesOf(type).flatMap(([name, item]): Attribute[] => {
     const value = contentOf(item);
-    if (value instanceof Y.AbstractType || (isLexical && (name === '__type' || (blockDefaults.has(name) && blockDefaults.get(name) === value)))) return [];
+    if (
+      value instanceof Y.AbstractType ||
+      (isLexical && (name === '__type' || (blockDefaults.has(name) && blockDefaults.get(name) === value)))
+    )
+      return [];
     const text = attributeText(value);
     return text === undefined ? [] : [[name, text]];
   });
@@ -129,7 +187,11 @@ function readRuns(text: Shared): Run[] {
   const runs: Run[] = [];
   const marks = new Map<string, Mark>();
   for (const { content } of itemsOf(text)) {
-    if (content instanceof Y.ContentString) append(runs, { text: knownToXml(content.str), marks: [...marks.values()].sort((a, b) => (a.name < b.name ? -1 : 1)) });
+    if (content instanceof Y.ContentString)
+      append(runs, {
+        text: knownToXml(content.str),
+        marks: [...marks.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+      });
     if (!(content instanceof Y.ContentFormat)) continue;
     if (content.value === null) marks.delete(content.key);
     else marks.set(content.key, { name: content.key, attributes: markAttributes(content.value) });
@@ -139,7 +201,8 @@ function readRuns(text: Shared): Run[] {
 
 /** ProseMirror's marks are objects of attributes; others have plain values, of which `true` needs no words. */
 function markAttributes(value: unknown): Attribute[] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value === true ? [] : [['value', attributeText(value) ?? '']];
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return value === true ? [] : [['value', attributeText(value) ?? '']];
   return Object.entries(value).flatMap(([name, each]): Attribute[] => {
     const text = attributeText(each);
     return text === undefined ? [] : [[name, text]];
@@ -153,11 +216,38 @@ function joinedRuns(first: readonly Run[], second: readonly Run[]): Run[] {
 }
 
 /** Formatting that editors of this ecosystem know by these names; anything else is formatting where the document uses it so. */
-const commonMarks = ['bold', 'strong', 'italic', 'em', 'underline', 'strike', 'strikethrough', 'code', 'link', 'highlight', 'textStyle', 'textColor', 'backgroundColor', 'subscript', 'superscript', 'comment', 'insertion', 'deletion'];
+const commonMarks = [
+  'bold',
+  'strong',
+  'italic',
+  'em',
+  'underline',
+  'strike',
+  'strikethrough',
+  'code',
+  'link',
+  'highlight',
+  'textStyle',
+  'textColor',
+  'backgroundColor',
+  'subscript',
+  'superscript',
+  'comment',
+  'insertion',
+  'deletion',
+];
 const commonSpans = ['text', 'linebreak', 'tab', 'hashtag', 'code-highlight', 'mention', 'emoji', 'keyword'];
 const commonDecorators = ['horizontalrule'];
 /** Attributes that the same editors keep as something else than text. */
-const commonKinds: Readonly<Record<string, Kind>> = { level: 'number', start: 'number', order: 'number', colspan: 'number', rowspan: 'number', checked: 'boolean', colwidth: 'object' };
+const commonKinds: Readonly<Record<string, Kind>> = {
+  level: 'number',
+  start: 'number',
+  order: 'number',
+  colspan: 'number',
+  rowspan: 'number',
+  checked: 'boolean',
+  colwidth: 'object',
+};
 
 type Kind = 'string' | 'number' | 'boolean' | 'object';
 
@@ -192,7 +282,9 @@ export class Usage implements Vocabulary {
   markValue(mark: Mark): unknown {
     const key = keyOf(mark);
     if (this.#markValues.has(key)) return this.#markValues.get(key);
-    return Object.fromEntries(mark.attributes.map(([name, text]) => [name, this.attributeValue(mark.name, name, text, undefined, false)]));
+    return Object.fromEntries(
+      mark.attributes.map(([name, text]) => [name, this.attributeValue(mark.name, name, text, undefined, false)]),
+    );
   }
 
   /** The value that the text of an attribute stands for: of the kind that it had, else that others of the name have. */
@@ -202,7 +294,8 @@ export class Usage implements Vocabulary {
     if (kind === 'string' || !(kind || isLexical)) return text;
     try {
       const value: unknown = JSON.parse(text);
-      const fits = kind && kind !== 'several' ? kindOfValue(value) === kind : typeof value !== 'object' || value === null;
+      const fits =
+        kind && kind !== 'several' ? kindOfValue(value) === kind : typeof value !== 'object' || value === null;
       return fits && typeof value !== 'string' && attributeText(value) === text ? value : text;
     } catch {
       return text;
@@ -229,7 +322,8 @@ export class Usage implements Vocabulary {
       const value: unknown = content.value;
       this.#marks.add(content.key);
       this.#markValues.set(keyOf({ name: content.key, attributes: markAttributes(value) }), value);
-      if (typeof value === 'object') for (const [name, each] of Object.entries(value as object)) this.#learnKind(content.key, name, each);
+      if (typeof value === 'object')
+        for (const [name, each] of Object.entries(value as object)) this.#learnKind(content.key, name, each);
     }
   }
 
@@ -250,5 +344,7 @@ function placeOf(owner: string, name: string): string {
 }
 
 function kindOfValue(value: unknown): Kind {
-  return typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string' ? typeof value as Kind : 'object';
+  return typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string'
+    ? (typeof value as Kind)
+    : 'object';
 }

@@ -3,7 +3,18 @@ import { carryOut, type Interner, remembered, replacements, sharedPart } from '.
 import { textEdits } from './textDiff.ts';
 import { contentOf, type Shared } from './types.ts';
 import type { Writer } from './writers.ts';
-import { type Attribute, blockDefaults, type ElementNode, keyOf, type Mark, marksKeyOf, type Run, type SpanNode, type TextNode, type XmlNode } from './xmlNodes.ts';
+import {
+  type Attribute,
+  blockDefaults,
+  type ElementNode,
+  keyOf,
+  type Mark,
+  marksKeyOf,
+  type Run,
+  type SpanNode,
+  type TextNode,
+  type XmlNode,
+} from './xmlNodes.ts';
 import type { StoredNode, Usage } from './xmlRead.ts';
 
 /** A place that holds nodes: ProseMirror's elements, or one of Lexical's blocks. */
@@ -26,7 +37,9 @@ export class XmlReplacement {
   replaceNodes(place: Place, before: readonly StoredNode[], after: readonly XmlNode[]): void {
     const end = before.length > 0 ? before.at(-1)!.at + before.at(-1)!.length : place.length;
     const startOf = (at: number) => before[at]?.at ?? end;
-    const replaced = replacements(before.map(this.#numberOf), after.map(this.#numberOf), (at, from) => this.#likeness(before[at]!, after[from]!));
+    const replaced = replacements(before.map(this.#numberOf), after.map(this.#numberOf), (at, from) =>
+      this.#likeness(before[at]!, after[from]!),
+    );
     carryOut(replaced, {
       remove: (at, count) => {
         const last = before[at + count - 1]!;
@@ -38,23 +51,30 @@ export class XmlReplacement {
   }
 
   readonly #numberOf: (node: XmlNode) => number = remembered((node) => {
-    if (node.shape === 'text') return this.#interner.of(`text ${JSON.stringify(node.runs.map(({ text, marks }) => [text, marksKeyOf(marks)]))}`);
+    if (node.shape === 'text')
+      return this.#interner.of(`text ${JSON.stringify(node.runs.map(({ text, marks }) => [text, marksKeyOf(marks)]))}`);
     const within = 'text' in node ? JSON.stringify(node.text) : node.children.map(this.#numberOf).join();
     return this.#interner.of(`${node.shape} ${keyOf(node)} ${within}`);
   });
 
   /** What of a node another may have as well: its attributes, its children and the words of its text. */
   readonly #featuresOf: (node: XmlNode) => number[] = remembered((node) => {
-    const attributes = 'attributes' in node ? node.attributes.map(([name, text]) => this.#interner.of(`${name}=${text}`)) : [];
+    const attributes =
+      'attributes' in node ? node.attributes.map(([name, text]) => this.#interner.of(`${name}=${text}`)) : [];
     const children = 'children' in node ? node.children.slice(0, MOST_FEATURES).map(this.#numberOf) : [];
-    const words = textOf(node, 1_000).split(/\s+/, MOST_FEATURES).map((word) => this.#interner.of(`word ${word}`));
+    const words = textOf(node, 1_000)
+      .split(/\s+/, MOST_FEATURES)
+      .map((word) => this.#interner.of(`word ${word}`));
     return [...attributes, ...children, ...words];
   });
 
   #likeness(before: StoredNode, after: XmlNode): number {
     if (before.shape !== after.shape || before.shape === 'opaque' || before.shape === 'loose') return 0;
     if ('name' in before && 'name' in after && before.name !== after.name) return 0;
-    return sharedPart(this.#featuresOf(before), this.#featuresOf(after)) + (idOf(before) !== undefined && idOf(before) === idOf(after) ? 1 : 0);
+    return (
+      sharedPart(this.#featuresOf(before), this.#featuresOf(after)) +
+      (idOf(before) !== undefined && idOf(before) === idOf(after) ? 1 : 0)
+    );
   }
 
   #change(place: Place, before: StoredNode, after: XmlNode): void {
@@ -83,7 +103,12 @@ export class XmlReplacement {
     first!.applyDelta(deltaOf(runs, after.runs, this.#usage));
   }
 
-  #replaceAttributes(type: Shared, before: { readonly name: string; readonly attributes: readonly Attribute[] }, after: readonly Attribute[], isLexical: boolean): void {
+  #replaceAttributes(
+    type: Shared,
+    before: { readonly name: string; readonly attributes: readonly Attribute[] },
+    after: readonly Attribute[],
+    isLexical: boolean,
+  ): void {
     const target = new Map(after);
     const current = new Map(before.attributes);
     const holder = type as unknown as Attributed;
@@ -96,7 +121,17 @@ export class XmlReplacement {
     for (const [name, text] of target) {
       if (current.get(name) === text) continue;
       const item = type._map.get(name);
-      this.#set(holder, name, this.#usage.attributeValue(before.name, name, text, item && !item.deleted ? contentOf(item) : undefined, isLexical));
+      this.#set(
+        holder,
+        name,
+        this.#usage.attributeValue(
+          before.name,
+          name,
+          text,
+          item && !item.deleted ? contentOf(item) : undefined,
+          isLexical,
+        ),
+      );
     }
   }
 
@@ -113,7 +148,9 @@ export class XmlReplacement {
       for (const node of nodes) next = this.#insertIntoBlock(place, next, node);
       return;
     }
-    const types = nodes.map((node) => (node.shape === 'text' ? new Y.XmlText() : new Y.XmlElement((node as ElementNode).name)));
+    const types = nodes.map((node) =>
+      node.shape === 'text' ? new Y.XmlText() : new Y.XmlElement((node as ElementNode).name),
+    );
     place.insert(at, types);
     for (const [index, node] of nodes.entries()) {
       const type = types[index]!;
@@ -128,7 +165,9 @@ export class XmlReplacement {
     const { name } = node as ElementNode | SpanNode;
     this.#set(type, '__type', name);
     if ('text' in node) {
-      if (name === 'text') for (const property of ['__format', '__style', '__mode', '__detail']) this.#set(type, property, blockDefaults.get(property));
+      if (name === 'text')
+        for (const property of ['__format', '__style', '__mode', '__detail'])
+          this.#set(type, property, blockDefaults.get(property));
       this.#replaceAttributes(type as unknown as Shared, { name, attributes: [] }, node.attributes, true);
       block.insert(at + 1, node.text, {});
       return at + 1 + node.text.length;
@@ -147,7 +186,11 @@ type Attributed = Y.XmlElement | Y.XmlText | Y.Map<unknown>;
 
 /** The characters of a node and of all within, up to about so many. */
 function textOf(node: XmlNode, most: number): string {
-  if (node.shape === 'text') return node.runs.map(({ text }) => text).join('').slice(0, most);
+  if (node.shape === 'text')
+    return node.runs
+      .map(({ text }) => text)
+      .join('')
+      .slice(0, most);
   if ('text' in node) return node.text.slice(0, most);
   let text = '';
   for (const child of node.children) {
@@ -159,7 +202,9 @@ function textOf(node: XmlNode, most: number): string {
 
 /** What an element's editor knows it by. */
 function idOf(node: XmlNode): string | undefined {
-  return 'attributes' in node ? node.attributes.find(([name]) => /^(__)?(id|blockId|data-id|key)$/.test(name))?.[1] : undefined;
+  return 'attributes' in node
+    ? node.attributes.find(([name]) => /^(__)?(id|blockId|data-id|key)$/.test(name))?.[1]
+    : undefined;
 }
 
 function cut(runs: readonly Run[], length: number): Run[] {
@@ -201,7 +246,10 @@ function deltaOf(before: readonly Run[], after: readonly Run[], usage: Usage): D
     at = index + remove;
     for (let put = 0; put < insert.length;) {
       const taken = Math.min(insert.length - put, target.left);
-      delta.push({ insert: insert.slice(put, put + taken), attributes: attributesOf(target.marks.map((mark) => [mark.name, usage.markValue(mark)])) });
+      delta.push({
+        insert: insert.slice(put, put + taken),
+        attributes: attributesOf(target.marks.map((mark) => [mark.name, usage.markValue(mark)])),
+      });
       target.skip(taken);
       put += taken;
     }
@@ -240,12 +288,18 @@ class RunReader {
   }
 }
 
-function changedMarks(before: readonly Mark[], after: readonly Mark[], usage: Usage): Record<string, unknown> | undefined {
+function changedMarks(
+  before: readonly Mark[],
+  after: readonly Mark[],
+  usage: Usage,
+): Record<string, unknown> | undefined {
   const keys = new Set(before.map(keyOf));
   const names = new Set(after.map(({ name }) => name));
   const changed: [string, unknown][] = [
     ...before.filter(({ name }) => !names.has(name)).map(({ name }): [string, unknown] => [name, null]),
-    ...after.filter((mark) => !keys.has(keyOf(mark))).map((mark): [string, unknown] => [mark.name, usage.markValue(mark)]),
+    ...after
+      .filter((mark) => !keys.has(keyOf(mark)))
+      .map((mark): [string, unknown] => [mark.name, usage.markValue(mark)]),
   ];
   return changed.length > 0 ? attributesOf(changed) : undefined;
 }

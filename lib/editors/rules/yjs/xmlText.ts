@@ -16,14 +16,23 @@ export function escapeAttribute(text: string): string {
   return text.replace(/[&<>"\r\n\t]/g, (character) => escapes[character]!);
 }
 
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\r': '&#13;', '\n': '&#10;', '\t': '&#9;' };
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  '\r': '&#13;',
+  '\n': '&#10;',
+  '\t': '&#9;',
+};
 
 /** A text of the same length in which characters that XML does not know, even escaped, are U+FFFD. */
 export function knownToXml(text: string): string {
   return text.toWellFormed().replace(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g, '\uFFFD');
 }
 
-const startCharacter = /^[:A-Z_a-z\u{C0}-\u{D6}\u{D8}-\u{F6}\u{F8}-\u{2FF}\u{370}-\u{37D}\u{37F}-\u{1FFF}\u{200C}-\u{200D}\u{2070}-\u{218F}\u{2C00}-\u{2FEF}\u{3001}-\u{D7FF}\u{F900}-\u{FDCF}\u{FDF0}-\u{FFFD}\u{10000}-\u{EFFFF}]$/u;
+const startCharacter =
+  /^[:A-Z_a-z\u{C0}-\u{D6}\u{D8}-\u{F6}\u{F8}-\u{2FF}\u{370}-\u{37D}\u{37F}-\u{1FFF}\u{200C}-\u{200D}\u{2070}-\u{218F}\u{2C00}-\u{2FEF}\u{3001}-\u{D7FF}\u{F900}-\u{FDCF}\u{FDF0}-\u{FFFD}\u{10000}-\u{EFFFF}]$/u;
 const laterCharacter = /^[\-.0-9\u{B7}\u{300}-\u{36F}\u{203F}-\u{2040}]$/u;
 const ESCAPED = /_x([0-9A-F]{2,6})_/g;
 
@@ -52,6 +61,11 @@ function isNameCharacter(character: string): boolean {
 /** The name that an XML name stands for; one that no name is written as stands for itself. */
 export function decodeName(name: string): string {
   if (!name.includes('_x')) return name;
-  const decoded = name === '_x_' ? '' : name.replace(ESCAPED, (whole, code: string) => (parseInt(code, 16) <= 0x10ffff ? String.fromCodePoint(parseInt(code, 16)) : whole));
+  const decoded =
+    name === '_x_'
+      ? ''
+      : name.replace(ESCAPED, (whole, code: string) =>
+          parseInt(code, 16) <= 0x10ffff ? String.fromCodePoint(parseInt(code, 16)) : whole,
+        );
   return encodeName(decoded) === name ? decoded : name;
 }

@@ -6,39 +6,43 @@ import { requireOwnCredentials } from '../../../../../lib/http/credentials.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { closedObject, Id, optional } from '../../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v1/organizations/documents/locations/update',
-  summary: 'Change a location of a document, or merge fields into it: its content has the changed location, in one organization or in all that have the document',
-  auth: 'apiKey',
-  kind: 'write',
-  input: closedObject({
-    apiKey: z.string(),
-    authToken: z.string(),
-    documentId: Id,
-    organizationId: optional(Id),
-    migrate: closedObject({ oldLocation: Location, newLocation: Location }),
-    /** Whether the fields of `newLocation` are merged into the stored location instead of replacing it. */
-    merge: optional(z.boolean()),
-  }),
-  output: z.object({ data: z.null() }),
-  message: 'Location updated.',
-  errors: ['ABORTED'],
-  uses: { locations: updateLocations },
-  impact: 'customers cannot change locations of their documents',
-  example: {
-    data: {
-      apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
-      authToken: 'the token of the headers',
-      organizationId: 'acme',
-      documentId: 'nda',
-      migrate: { oldLocation: { id: 'chapter-1' }, newLocation: { id: 'chapter-2', locationName: 'Chapter 2' } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v1/organizations/documents/locations/update',
+    summary:
+      'Change a location of a document, or merge fields into it: its content has the changed location, in one organization or in all that have the document',
+    auth: 'apiKey',
+    kind: 'write',
+    input: closedObject({
+      apiKey: z.string(),
+      authToken: z.string(),
+      documentId: Id,
+      organizationId: optional(Id),
+      migrate: closedObject({ oldLocation: Location, newLocation: Location }),
+      /** Whether the fields of `newLocation` are merged into the stored location instead of replacing it. */
+      merge: optional(z.boolean()),
+    }),
+    output: z.object({ data: z.null() }),
+    message: 'Location updated.',
+    errors: ['ABORTED'],
+    uses: { locations: updateLocations },
+    impact: 'customers cannot change locations of their documents',
+    example: {
+      data: {
+        apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+        authToken: 'the token of the headers',
+        organizationId: 'acme',
+        documentId: 'nda',
+        migrate: { oldLocation: { id: 'chapter-1' }, newLocation: { id: 'chapter-2', locationName: 'Chapter 2' } },
+      },
+      result: { data: null },
     },
-    result: { data: null },
   },
-}, async ({ input: { apiKey, authToken, documentId, organizationId, migrate, merge = false }, caller, deps }) => {
-  requireOwnCredentials(caller, { apiKey, authToken });
-  await deps.locations.update(caller.tenant, { documentId, organizationId, ...migrate, merge });
-  return { data: null };
-});
+  async ({ input: { apiKey, authToken, documentId, organizationId, migrate, merge = false }, caller, deps }) => {
+    requireOwnCredentials(caller, { apiKey, authToken });
+    await deps.locations.update(caller.tenant, { documentId, organizationId, ...migrate, merge });
+    return { data: null };
+  },
+);
 
 export const handler = toLambda(endpoint);

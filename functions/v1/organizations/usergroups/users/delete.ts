@@ -9,40 +9,62 @@ import { defineTwin } from '../../../../../lib/http/twin.ts';
 import { byId, GroupResults } from '../../../../../lib/shared/results.ts';
 import { closedObject, Id, limits, list, optional } from '../../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v1/organizations/usergroups/users/delete',
-  summary: 'Delete users from a user group, or all of its users',
-  auth: 'apiKey',
-  kind: 'write',
-  input: closedObject({
-    organizationId: Id,
-    organizationUserGroupId: Id,
-    userIds: optional(list(Id, limits.list, 0)),
-    deleteAll: optional(z.boolean()),
-  }).check(
-    z.refine(({ userIds = [], deleteAll }) => deleteAll === true || userIds.length > 0, { path: ['userIds'], error: 'must not be empty unless deleteAll is true' }),
-    z.refine(({ userIds = [], deleteAll }) => deleteAll !== true || userIds.length === 0, { path: ['userIds'], error: 'must not be given together with deleteAll' }),
-  ),
-  output: GroupResults,
-  message: 'Deleted users from group successfully.',
-  errors: [],
-  uses: { organizations: findOrganization, members: removeGroupMembers },
-  impact: 'customers cannot delete users from their user groups',
-  example: {
-    data: { organizationId: 'acme', organizationUserGroupId: 'lawyers', userIds: ['ada'] },
-    result: { data: { ada: { success: true, organizationUserGroupId: 'lawyers', message: 'User deleted from organization user group.' } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v1/organizations/usergroups/users/delete',
+    summary: 'Delete users from a user group, or all of its users',
+    auth: 'apiKey',
+    kind: 'write',
+    input: closedObject({
+      organizationId: Id,
+      organizationUserGroupId: Id,
+      userIds: optional(list(Id, limits.list, 0)),
+      deleteAll: optional(z.boolean()),
+    }).check(
+      z.refine(({ userIds = [], deleteAll }) => deleteAll === true || userIds.length > 0, {
+        path: ['userIds'],
+        error: 'must not be empty unless deleteAll is true',
+      }),
+      z.refine(({ userIds = [], deleteAll }) => deleteAll !== true || userIds.length === 0, {
+        path: ['userIds'],
+        error: 'must not be given together with deleteAll',
+      }),
+    ),
+    output: GroupResults,
+    message: 'Deleted users from group successfully.',
+    errors: [],
+    uses: { organizations: findOrganization, members: removeGroupMembers },
+    impact: 'customers cannot delete users from their user groups',
+    example: {
+      data: { organizationId: 'acme', organizationUserGroupId: 'lawyers', userIds: ['ada'] },
+      result: {
+        data: {
+          ada: {
+            success: true,
+            organizationUserGroupId: 'lawyers',
+            message: 'User deleted from organization user group.',
+          },
+        },
+      },
+    },
   },
-}, async ({ input: { organizationId, organizationUserGroupId, userIds = [], deleteAll = false }, caller, deps }) => {
-  const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, organizationId));
-  const group = await deps.members.require(place, organizationUserGroupId);
-  if (deleteAll) {
-    const removed = await deps.members.removeAll(place, group);
-    return { data: dict(removed.map((userId) => [userId, { ...userDeleted, organizationUserGroupId }])) };
-  }
-  const ids = distinct(userIds);
-  const results = await deps.members.remove(place, group, ids);
-  return { data: byId(ids, results.map((result) => ({ ...result, organizationUserGroupId }))) };
-});
+  async ({ input: { organizationId, organizationUserGroupId, userIds = [], deleteAll = false }, caller, deps }) => {
+    const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, organizationId));
+    const group = await deps.members.require(place, organizationUserGroupId);
+    if (deleteAll) {
+      const removed = await deps.members.removeAll(place, group);
+      return { data: dict(removed.map((userId) => [userId, { ...userDeleted, organizationUserGroupId }])) };
+    }
+    const ids = distinct(userIds);
+    const results = await deps.members.remove(place, group, ids);
+    return {
+      data: byId(
+        ids,
+        results.map((result) => ({ ...result, organizationUserGroupId })),
+      ),
+    };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

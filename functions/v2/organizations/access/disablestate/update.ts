@@ -7,26 +7,37 @@ import { defineTwin } from '../../../../../lib/http/twin.ts';
 import { byId, ItemResults } from '../../../../../lib/shared/results.ts';
 import { Id, limits, list } from '../../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/organizations/access/disablestate/update',
-  summary: 'Disable organizations, so that nothing is written beneath, or enable them',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({ organizationIds: list(Id, limits.list), disabled: z.boolean() }),
-  output: ItemResults,
-  message: 'Updated disable state for Organization(s) successfully.',
-  errors: [],
-  uses: { organizations: writeOrganizations },
-  impact: 'customers can neither close organizations for writing nor open them again',
-  example: {
-    data: { organizationIds: ['acme'], disabled: true },
-    result: { data: { acme: { success: true, id: 'org_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'Updated disable state for organization Successfully' } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/organizations/access/disablestate/update',
+    summary: 'Disable organizations, so that nothing is written beneath, or enable them',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({ organizationIds: list(Id, limits.list), disabled: z.boolean() }),
+    output: ItemResults,
+    message: 'Updated disable state for Organization(s) successfully.',
+    errors: [],
+    uses: { organizations: writeOrganizations },
+    impact: 'customers can neither close organizations for writing nor open them again',
+    example: {
+      data: { organizationIds: ['acme'], disabled: true },
+      result: {
+        data: {
+          acme: {
+            success: true,
+            id: 'org_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+            message: 'Updated disable state for organization Successfully',
+          },
+        },
+      },
+    },
   },
-}, async ({ input, caller, deps, now }) => {
-  const organizationIds = distinct(input.organizationIds);
-  const results = await deps.organizations.disable(caller.tenant, organizationIds, input.disabled, now);
-  return { data: byId(organizationIds, results) };
-});
+  async ({ input, caller, deps, now }) => {
+    const organizationIds = distinct(input.organizationIds);
+    const results = await deps.organizations.disable(caller.tenant, organizationIds, input.disabled, now);
+    return { data: byId(organizationIds, results) };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

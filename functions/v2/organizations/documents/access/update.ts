@@ -11,30 +11,41 @@ import { defineTwin } from '../../../../../lib/http/twin.ts';
 import { byId } from '../../../../../lib/shared/results.ts';
 import { Id, limits, list } from '../../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/organizations/documents/access/update',
-  summary: 'Set the access type of documents',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({ organizationId: Id, documentIds: list(Id, limits.list), accessType: z.enum(accessTypes) }),
-  output: z.object({
-    data: z.record(z.string(), z.object({ success: z.boolean(), accessType: z.enum(accessTypes).nullable(), message: z.string() })),
-  }),
-  message: 'Updated access for documents successfully.',
-  errors: ['FAILED_PRECONDITION'],
-  uses: { organizations: findOrganization, documents: changeDocuments },
-  impact: 'customers cannot change who documents are open to',
-  example: {
-    data: { organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' },
-    result: { data: { nda: { success: true, accessType: 'restricted', message: 'Document access type updated.' } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/organizations/documents/access/update',
+    summary: 'Set the access type of documents',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({ organizationId: Id, documentIds: list(Id, limits.list), accessType: z.enum(accessTypes) }),
+    output: z.object({
+      data: z.record(
+        z.string(),
+        z.object({ success: z.boolean(), accessType: z.enum(accessTypes).nullable(), message: z.string() }),
+      ),
+    }),
+    message: 'Updated access for documents successfully.',
+    errors: ['FAILED_PRECONDITION'],
+    uses: { organizations: findOrganization, documents: changeDocuments },
+    impact: 'customers cannot change who documents are open to',
+    example: {
+      data: { organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' },
+      result: { data: { nda: { success: true, accessType: 'restricted', message: 'Document access type updated.' } } },
+    },
   },
-}, async ({ input, caller, deps, now }) => {
-  const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-  requireWritable({ organization });
-  const documentIds = distinct(input.documentIds);
-  const results = await deps.documents.updateAccess(placeOf(caller.tenant, organization), documentIds, input.accessType, now);
-  return { data: byId(documentIds, results) };
-});
+  async ({ input, caller, deps, now }) => {
+    const organization = await deps.organizations.require(caller.tenant, input.organizationId);
+    requireWritable({ organization });
+    const documentIds = distinct(input.documentIds);
+    const results = await deps.documents.updateAccess(
+      placeOf(caller.tenant, organization),
+      documentIds,
+      input.accessType,
+      now,
+    );
+    return { data: byId(documentIds, results) };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

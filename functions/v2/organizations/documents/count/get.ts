@@ -7,33 +7,50 @@ import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { Id, MetadataFilters, optional } from '../../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/organizations/documents/count/get',
-  summary: 'Count the documents of an organization, those directly in one of its folders or in none, or those with some metadata',
-  auth: 'apiKey',
-  kind: 'read',
-  input: z.object({ organizationId: Id, folderId: optional(Id), filters: optional(MetadataFilters), excludeFolderDocs: optional(z.boolean()) }).check(
-    z.refine(({ excludeFolderDocs, filters, folderId }) => !excludeFolderDocs || (filters === undefined && folderId === undefined),
-      { path: ['excludeFolderDocs'], error: 'must not be given together with filters, folderId' }),
-  ),
-  output: z.object({ data: z.object({ count: z.int(), filtersApplied: z.boolean().optional() }) }),
-  message: 'Documents count retrieved successfully.',
-  errors: ['NOT_FOUND'],
-  uses: { organizations: findOrganization, folders: readFolders, documents: countDocuments, search: searchDocuments },
-  impact: 'customers cannot count their documents',
-  example: {
-    data: { organizationId: 'acme' },
-    result: { data: { count: 42 } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/organizations/documents/count/get',
+    summary:
+      'Count the documents of an organization, those directly in one of its folders or in none, or those with some metadata',
+    auth: 'apiKey',
+    kind: 'read',
+    input: z
+      .object({
+        organizationId: Id,
+        folderId: optional(Id),
+        filters: optional(MetadataFilters),
+        excludeFolderDocs: optional(z.boolean()),
+      })
+      .check(
+        z.refine(
+          ({ excludeFolderDocs, filters, folderId }) =>
+            !excludeFolderDocs || (filters === undefined && folderId === undefined),
+          { path: ['excludeFolderDocs'], error: 'must not be given together with filters, folderId' },
+        ),
+      ),
+    output: z.object({ data: z.object({ count: z.int(), filtersApplied: z.boolean().optional() }) }),
+    message: 'Documents count retrieved successfully.',
+    errors: ['NOT_FOUND'],
+    uses: { organizations: findOrganization, folders: readFolders, documents: countDocuments, search: searchDocuments },
+    impact: 'customers cannot count their documents',
+    example: {
+      data: { organizationId: 'acme' },
+      result: { data: { count: 42 } },
+    },
   },
-}, async ({ input: { organizationId, folderId, filters, excludeFolderDocs }, caller, deps }) => {
-  const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, organizationId));
-  if (filters) {
-    const folder = folderId === undefined ? undefined : await deps.folders.require(place, folderId);
-    const count = await deps.search.count({ place, folder }, filters);
-    if (count !== undefined) return { data: { count, filtersApplied: true } };
-  }
-  const count = folderId === undefined ? await deps.documents.all(place, { outsideFolders: excludeFolderDocs ?? false }) : await deps.documents.inFolder(place, folderId);
-  return { data: { count, ...(filters && { filtersApplied: false }) } };
-});
+  async ({ input: { organizationId, folderId, filters, excludeFolderDocs }, caller, deps }) => {
+    const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, organizationId));
+    if (filters) {
+      const folder = folderId === undefined ? undefined : await deps.folders.require(place, folderId);
+      const count = await deps.search.count({ place, folder }, filters);
+      if (count !== undefined) return { data: { count, filtersApplied: true } };
+    }
+    const count =
+      folderId === undefined
+        ? await deps.documents.all(place, { outsideFolders: excludeFolderDocs ?? false })
+        : await deps.documents.inFolder(place, folderId);
+    return { data: { count, ...(filters && { filtersApplied: false }) } };
+  },
+);
 
 export const handler = toLambda(endpoint);

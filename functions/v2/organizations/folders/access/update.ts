@@ -13,37 +13,62 @@ import { sendTo } from '../../../../../lib/workers/queues.ts';
 import { byId } from '../../../../../lib/shared/results.ts';
 import { Id, limits, list, optional, withFieldRule } from '../../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/organizations/folders/access/update',
-  summary: 'Set the access type of folders, or make them inherit their parent\'s',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({
-    organizationId: Id,
-    folderIds: list(Id, limits.list),
-    accessType: optional(z.enum(accessTypes)),
-    inheritFromParent: optional(z.boolean()),
-  }).check(withFieldRule('anyOf', ['accessType', 'inheritFromParent'], z.refine(({ accessType, inheritFromParent }) => accessType !== undefined || inheritFromParent === true, { path: ['accessType'], error: 'is required unless inheritFromParent is true' }))),
-  output: z.object({
-    data: z.record(z.string(), z.object({ success: z.boolean(), accessType: z.enum(accessTypes).nullable(), inheritFromParent: z.boolean().optional(), message: z.string() })),
-  }),
-  message: (_output, { inheritFromParent }) => (inheritFromParent ? 'Folder access type updated.' : 'Updated access for folders successfully.'),
-  errors: ['FAILED_PRECONDITION', 'ABORTED'],
-  uses: { organizations: findOrganization, folders: changeFolders, queue: sendTo.jobs },
-  impact: 'customers cannot change who folders are open to',
-  example: {
-    data: { organizationId: 'acme', folderIds: ['contracts'], accessType: 'restricted' },
-    result: { data: { contracts: { success: true, accessType: 'restricted', message: 'Folder access type updated.' } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/organizations/folders/access/update',
+    summary: "Set the access type of folders, or make them inherit their parent's",
+    auth: 'apiKey',
+    kind: 'write',
+    input: z
+      .object({
+        organizationId: Id,
+        folderIds: list(Id, limits.list),
+        accessType: optional(z.enum(accessTypes)),
+        inheritFromParent: optional(z.boolean()),
+      })
+      .check(
+        withFieldRule(
+          'anyOf',
+          ['accessType', 'inheritFromParent'],
+          z.refine(({ accessType, inheritFromParent }) => accessType !== undefined || inheritFromParent === true, {
+            path: ['accessType'],
+            error: 'is required unless inheritFromParent is true',
+          }),
+        ),
+      ),
+    output: z.object({
+      data: z.record(
+        z.string(),
+        z.object({
+          success: z.boolean(),
+          accessType: z.enum(accessTypes).nullable(),
+          inheritFromParent: z.boolean().optional(),
+          message: z.string(),
+        }),
+      ),
+    }),
+    message: (_output, { inheritFromParent }) =>
+      inheritFromParent ? 'Folder access type updated.' : 'Updated access for folders successfully.',
+    errors: ['FAILED_PRECONDITION', 'ABORTED'],
+    uses: { organizations: findOrganization, folders: changeFolders, queue: sendTo.jobs },
+    impact: 'customers cannot change who folders are open to',
+    example: {
+      data: { organizationId: 'acme', folderIds: ['contracts'], accessType: 'restricted' },
+      result: {
+        data: { contracts: { success: true, accessType: 'restricted', message: 'Folder access type updated.' } },
+      },
+    },
   },
-}, async ({ input, caller, deps, now, log }) => {
-  const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-  requireWritable({ organization });
-  const folderIds = distinct(input.folderIds);
-  const accessType = input.inheritFromParent ? undefined : input.accessType;
-  const { results, jobId } = await deps.folders.updateAccess(caller.tenant, organization, folderIds, accessType, now);
-  if (jobId !== undefined) await sendHints(deps.queue, [jobMessage({ tenant: caller.tenant, jobId })], log);
-  return { data: byId(folderIds, results) };
-});
+  async ({ input, caller, deps, now, log }) => {
+    const organization = await deps.organizations.require(caller.tenant, input.organizationId);
+    requireWritable({ organization });
+    const folderIds = distinct(input.folderIds);
+    const accessType = input.inheritFromParent ? undefined : input.accessType;
+    const { results, jobId } = await deps.folders.updateAccess(caller.tenant, organization, folderIds, accessType, now);
+    if (jobId !== undefined) await sendHints(deps.queue, [jobMessage({ tenant: caller.tenant, jobId })], log);
+    return { data: byId(folderIds, results) };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

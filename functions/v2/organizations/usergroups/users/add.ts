@@ -10,28 +10,45 @@ import { defineTwin } from '../../../../../lib/http/twin.ts';
 import { byId, GroupResults } from '../../../../../lib/shared/results.ts';
 import { Id, limits, list } from '../../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/organizations/usergroups/users/add',
-  summary: 'Add users to a user group',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({ organizationId: Id, organizationUserGroupId: Id, userIds: list(Id, limits.list) }),
-  output: GroupResults,
-  message: 'Added organization users to group successfully.',
-  errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-  uses: { organizations: findOrganization, groups: writeGroups },
-  impact: 'customers cannot add users to their user groups',
-  example: {
-    data: { organizationId: 'acme', organizationUserGroupId: 'lawyers', userIds: ['ada'] },
-    result: { data: { ada: { success: true, organizationUserGroupId: 'lawyers', message: 'User added to organization user group.' } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/organizations/usergroups/users/add',
+    summary: 'Add users to a user group',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({ organizationId: Id, organizationUserGroupId: Id, userIds: list(Id, limits.list) }),
+    output: GroupResults,
+    message: 'Added organization users to group successfully.',
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
+    uses: { organizations: findOrganization, groups: writeGroups },
+    impact: 'customers cannot add users to their user groups',
+    example: {
+      data: { organizationId: 'acme', organizationUserGroupId: 'lawyers', userIds: ['ada'] },
+      result: {
+        data: {
+          ada: { success: true, organizationUserGroupId: 'lawyers', message: 'User added to organization user group.' },
+        },
+      },
+    },
   },
-}, async ({ input: { organizationId, organizationUserGroupId, userIds }, caller, deps, now }) => {
-  const organization = await deps.organizations.require(caller.tenant, organizationId);
-  requireWritable({ organization });
-  const ids = distinct(userIds);
-  const results = await deps.groups.addMembers(placeOf(caller.tenant, organization), organizationUserGroupId, ids, now);
-  return { data: byId(ids, results.map((result) => ({ ...result, organizationUserGroupId }))) };
-});
+  async ({ input: { organizationId, organizationUserGroupId, userIds }, caller, deps, now }) => {
+    const organization = await deps.organizations.require(caller.tenant, organizationId);
+    requireWritable({ organization });
+    const ids = distinct(userIds);
+    const results = await deps.groups.addMembers(
+      placeOf(caller.tenant, organization),
+      organizationUserGroupId,
+      ids,
+      now,
+    );
+    return {
+      data: byId(
+        ids,
+        results.map((result) => ({ ...result, organizationUserGroupId })),
+      ),
+    };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

@@ -6,27 +6,42 @@ import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';
 import { Id } from '../../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/users/data/delete/status',
-  summary: 'Get how far a deletion of users\' data got',
-  auth: 'apiKey',
-  kind: 'read',
-  limitClass: 'expensive',
-  input: z.object({ jobId: Id }),
-  output: z.object({ data: z.object({ isDeleteCompleted: z.boolean(), tasksLeft: z.int(), lastTaskCompletedTime: z.number().nullable() }) }),
-  message: 'Data fetched successfully.',
-  errors: ['NOT_FOUND'],
-  uses: { erasures: readErasures },
-  impact: 'customers cannot see whether the data of their users is deleted',
-  example: {
-    data: { jobId: 'job_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
-    result: { data: { isDeleteCompleted: true, tasksLeft: 0, lastTaskCompletedTime: 1767225600000 } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/users/data/delete/status',
+    summary: "Get how far a deletion of users' data got",
+    auth: 'apiKey',
+    kind: 'read',
+    limitClass: 'expensive',
+    input: z.object({ jobId: Id }),
+    output: z.object({
+      data: z.object({
+        isDeleteCompleted: z.boolean(),
+        tasksLeft: z.int(),
+        lastTaskCompletedTime: z.number().nullable(),
+      }),
+    }),
+    message: 'Data fetched successfully.',
+    errors: ['NOT_FOUND'],
+    uses: { erasures: readErasures },
+    impact: 'customers cannot see whether the data of their users is deleted',
+    example: {
+      data: { jobId: 'job_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
+      result: { data: { isDeleteCompleted: true, tasksLeft: 0, lastTaskCompletedTime: 1767225600000 } },
+    },
   },
-}, async ({ input: { jobId }, caller, deps }) => {
-  const erasure = await deps.erasures.status(caller.tenant, jobId);
-  if (!erasure) throw new ApiError('NOT_FOUND', 'Deletion does not exist');
-  return { data: { isDeleteCompleted: erasure.tasksLeft === 0, tasksLeft: erasure.tasksLeft, lastTaskCompletedTime: erasure.lastTaskCompletedAt ?? null } };
-});
+  async ({ input: { jobId }, caller, deps }) => {
+    const erasure = await deps.erasures.status(caller.tenant, jobId);
+    if (!erasure) throw new ApiError('NOT_FOUND', 'Deletion does not exist');
+    return {
+      data: {
+        isDeleteCompleted: erasure.tasksLeft === 0,
+        tasksLeft: erasure.tasksLeft,
+        lastTaskCompletedTime: erasure.lastTaskCompletedAt ?? null,
+      },
+    };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

@@ -12,39 +12,56 @@ import { Id, optional } from '../../../../../lib/shared/schema.ts';
 /** More than an endpoint gets of one message, unless somebody has it sent again for days. */
 const MOST = 1_000;
 
-export const endpoint = defineEndpoint({
-  path: '/v2/workspace/advancedwebhook/attempts/get',
-  summary: 'List the attempts to deliver a message, oldest first',
-  auth: 'apiKey',
-  kind: 'read',
-  input: z.object({ messageId: Id, endpointId: optional(Id) }),
-  output: z.object({ data: z.object({ attempts: z.array(AttemptShown) }) }),
-  message: 'Attempts retrieved successfully.',
-  errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
-  uses: { webhooks: readAdvancedWebhooks, messages: readMessages, deliveries: readDeliveries },
-  narrowBy: 'endpointId',
-  impact: 'customers cannot see how their webhook endpoints answered',
-  example: {
-    data: { messageId: 'msg_a1FhK9wQz7uXbV3nRt5LcY2dSe8' },
-    result: {
-      data: {
-        attempts: [{ endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', attempt: 1, at: '2026-11-20T09:30:00.120Z', outcome: 'failed', responseStatus: 503, responseBody: 'Down for maintenance', durationMs: 84 }],
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/workspace/advancedwebhook/attempts/get',
+    summary: 'List the attempts to deliver a message, oldest first',
+    auth: 'apiKey',
+    kind: 'read',
+    input: z.object({ messageId: Id, endpointId: optional(Id) }),
+    output: z.object({ data: z.object({ attempts: z.array(AttemptShown) }) }),
+    message: 'Attempts retrieved successfully.',
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
+    uses: { webhooks: readAdvancedWebhooks, messages: readMessages, deliveries: readDeliveries },
+    narrowBy: 'endpointId',
+    impact: 'customers cannot see how their webhook endpoints answered',
+    example: {
+      data: { messageId: 'msg_a1FhK9wQz7uXbV3nRt5LcY2dSe8' },
+      result: {
+        data: {
+          attempts: [
+            {
+              endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+              attempt: 1,
+              at: '2026-11-20T09:30:00.120Z',
+              outcome: 'failed',
+              responseStatus: 503,
+              responseBody: 'Down for maintenance',
+              durationMs: 84,
+            },
+          ],
+        },
       },
     },
   },
-}, async ({ input: { messageId, endpointId }, caller, deps }) => {
-  const { tenant } = caller;
-  const [config, event, { attempts, next }] = await Promise.all([
-    deps.webhooks.get(tenant),
-    deps.messages.event(tenant, messageId),
-    deps.deliveries.attempts(tenant, messageId, { endpointId, limit: MOST }),
-  ]);
-  requireEnabled(caller, config);
-  if (!event) throw unknownMessage();
-  if (next !== undefined && endpointId === undefined) {
-    throw invalid({ path: ['endpointId'], code: 'required', message: `endpointId is required for this message, which has more than ${MOST} attempts` });
-  }
-  return { data: { attempts: attempts.sort((a, b) => a.at - b.at).map(showAttempt) } };
-});
+  async ({ input: { messageId, endpointId }, caller, deps }) => {
+    const { tenant } = caller;
+    const [config, event, { attempts, next }] = await Promise.all([
+      deps.webhooks.get(tenant),
+      deps.messages.event(tenant, messageId),
+      deps.deliveries.attempts(tenant, messageId, { endpointId, limit: MOST }),
+    ]);
+    requireEnabled(caller, config);
+    if (!event) throw unknownMessage();
+    if (next !== undefined && endpointId === undefined) {
+      throw invalid({
+        path: ['endpointId'],
+        code: 'required',
+        message: `endpointId is required for this message, which has more than ${MOST} attempts`,
+      });
+    }
+    return { data: { attempts: attempts.sort((a, b) => a.at - b.at).map(showAttempt) } };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -4,52 +4,69 @@ import { readAdvancedWebhooks } from '../../../../../lib/webhooks/configs.ts';
 import { createWebhookEndpoints } from '../../../../../lib/webhooks/endpoints.ts';
 import { makeSigningSecret } from '../../../../../lib/webhooks/signingSecrets.ts';
 import { requireEnabled } from '../../../../../lib/webhooks/rules/advanced.ts';
-import { newEndpoint, NewWebhookEndpoint, showEndpoint, WebhookEndpointShown } from '../../../../../lib/webhooks/rules/endpoints.ts';
+import {
+  newEndpoint,
+  NewWebhookEndpoint,
+  showEndpoint,
+  WebhookEndpointShown,
+} from '../../../../../lib/webhooks/rules/endpoints.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { addressPolicy } from '../../../../../lib/net/addressPolicy.ts';
 import { requireAllowedUrls } from '../../../../../lib/net/allowedUrls.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/workspace/advancedwebhook/endpoints/create',
-  summary: 'Create an advanced webhook endpoint',
-  auth: 'apiKey',
-  kind: 'write',
-  input: NewWebhookEndpoint,
-  output: z.object({ data: WebhookEndpointShown }),
-  message: 'Advanced webhook endpoint created successfully.',
-  errors: ['FAILED_PRECONDITION', 'ALREADY_EXISTS', 'RESOURCE_EXHAUSTED', 'ABORTED'],
-  uses: { webhooks: readAdvancedWebhooks, endpoints: createWebhookEndpoints, box: secretBox, addressPolicy },
-  impact: 'customers cannot add webhook endpoints',
-  example: {
-    data: { url: 'https://hooks.example.com/collaboration', description: 'Comments to our CRM', filterTypes: ['comment.add', 'comment.update'], rateLimit: 50, uid: 'crm', metadata: { team: 'sales' } },
-    result: {
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/workspace/advancedwebhook/endpoints/create',
+    summary: 'Create an advanced webhook endpoint',
+    auth: 'apiKey',
+    kind: 'write',
+    input: NewWebhookEndpoint,
+    output: z.object({ data: WebhookEndpointShown }),
+    message: 'Advanced webhook endpoint created successfully.',
+    errors: ['FAILED_PRECONDITION', 'ALREADY_EXISTS', 'RESOURCE_EXHAUSTED', 'ABORTED'],
+    uses: { webhooks: readAdvancedWebhooks, endpoints: createWebhookEndpoints, box: secretBox, addressPolicy },
+    impact: 'customers cannot add webhook endpoints',
+    example: {
       data: {
-        id: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
         url: 'https://hooks.example.com/collaboration',
         description: 'Comments to our CRM',
         filterTypes: ['comment.add', 'comment.update'],
-        channels: null,
-        disabled: false,
         rateLimit: 50,
         uid: 'crm',
-        createdAt: '2026-11-20T09:30:00.000Z',
-        updatedAt: '2026-11-20T09:30:00.000Z',
+        metadata: { team: 'sales' },
+      },
+      result: {
+        data: {
+          id: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+          url: 'https://hooks.example.com/collaboration',
+          description: 'Comments to our CRM',
+          filterTypes: ['comment.add', 'comment.update'],
+          channels: null,
+          disabled: false,
+          rateLimit: 50,
+          uid: 'crm',
+          createdAt: '2026-11-20T09:30:00.000Z',
+          updatedAt: '2026-11-20T09:30:00.000Z',
+        },
       },
     },
   },
-}, async ({ input, caller, deps, now, newId }) => {
-  requireAllowedUrls({ url: input.url }, deps.addressPolicy);
-  const { tenant } = caller;
-  requireEnabled(caller, await deps.webhooks.get(tenant));
-  const endpointId = newId('ep');
-  const secret = await makeSigningSecret(deps.box, tenant, endpointId, now);
-  const created = newEndpoint(input, { endpointId, secret: secret.stored, now });
-  const outcome = await deps.endpoints.create(tenant, created);
-  if (outcome === 'taken') throw new ApiError('ALREADY_EXISTS', 'An advanced webhook endpoint with this uid already exists.');
-  if (outcome === 'full') throw new ApiError('RESOURCE_EXHAUSTED', 'The API key has as many advanced webhook endpoints as it may have.');
-  return { data: showEndpoint(created) };
-});
+  async ({ input, caller, deps, now, newId }) => {
+    requireAllowedUrls({ url: input.url }, deps.addressPolicy);
+    const { tenant } = caller;
+    requireEnabled(caller, await deps.webhooks.get(tenant));
+    const endpointId = newId('ep');
+    const secret = await makeSigningSecret(deps.box, tenant, endpointId, now);
+    const created = newEndpoint(input, { endpointId, secret: secret.stored, now });
+    const outcome = await deps.endpoints.create(tenant, created);
+    if (outcome === 'taken')
+      throw new ApiError('ALREADY_EXISTS', 'An advanced webhook endpoint with this uid already exists.');
+    if (outcome === 'full')
+      throw new ApiError('RESOURCE_EXHAUSTED', 'The API key has as many advanced webhook endpoints as it may have.');
+    return { data: showEndpoint(created) };
+  },
+);
 
 export const handler = toLambda(endpoint);

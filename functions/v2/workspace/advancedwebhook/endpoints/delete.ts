@@ -7,27 +7,30 @@ import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { closedObject, Id } from '../../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/workspace/advancedwebhook/endpoints/delete',
-  summary: 'Delete an advanced webhook endpoint for good',
-  auth: 'apiKey',
-  kind: 'write',
-  freshCredentials: true,
-  input: closedObject({ endpointId: Id }),
-  output: z.object({ data: z.object({ endpointId: z.string(), deleted: z.literal(true) }) }),
-  message: 'Advanced webhook endpoint deleted successfully.',
-  errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
-  uses: { webhooks: readAdvancedWebhooks, endpoints: deleteWebhookEndpoints },
-  impact: 'customers cannot delete webhook endpoints',
-  example: {
-    data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
-    result: { data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', deleted: true } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/workspace/advancedwebhook/endpoints/delete',
+    summary: 'Delete an advanced webhook endpoint for good',
+    auth: 'apiKey',
+    kind: 'write',
+    freshCredentials: true,
+    input: closedObject({ endpointId: Id }),
+    output: z.object({ data: z.object({ endpointId: z.string(), deleted: z.literal(true) }) }),
+    message: 'Advanced webhook endpoint deleted successfully.',
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
+    uses: { webhooks: readAdvancedWebhooks, endpoints: deleteWebhookEndpoints },
+    impact: 'customers cannot delete webhook endpoints',
+    example: {
+      data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
+      result: { data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', deleted: true } },
+    },
   },
-}, async ({ input, caller, deps }) => {
-  requireEnabled(caller, await deps.webhooks.get(caller.tenant));
-  const deleted = await deps.endpoints.delete(caller.tenant, input.endpointId);
-  if (deleted === 'unknown') throw unknownEndpoint();
-  return { data: { endpointId: input.endpointId, deleted: true as const } };
-});
+  async ({ input, caller, deps }) => {
+    requireEnabled(caller, await deps.webhooks.get(caller.tenant));
+    const deleted = await deps.endpoints.delete(caller.tenant, input.endpointId);
+    if (deleted === 'unknown') throw unknownEndpoint();
+    return { data: { endpointId: input.endpointId, deleted: true as const } };
+  },
+);
 
 export const handler = toLambda(endpoint);

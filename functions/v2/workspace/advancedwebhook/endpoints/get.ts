@@ -12,50 +12,67 @@ const path = '/v2/workspace/advancedwebhook/endpoints/get';
 const MOST = 250;
 const USUAL = 50;
 
-export const endpoint = defineEndpoint({
-  path,
-  summary: 'List the advanced webhook endpoints',
-  auth: 'apiKey',
-  kind: 'read',
-  input: z.object({ limit: optional(z.int().min(1).max(MOST)), iterator: optional(PageToken) }),
-  output: z.object({
-    data: z.object({ endpoints: z.array(WebhookEndpointShown), iterator: z.string().nullable(), prevIterator: z.string().nullable(), done: z.boolean() }),
-  }),
-  message: 'Advanced webhook endpoints retrieved successfully.',
-  errors: ['FAILED_PRECONDITION'],
-  uses: { webhooks: readAdvancedWebhooks, endpoints: listWebhookEndpoints },
-  narrowBy: 'limit',
-  impact: 'customers cannot see their webhook endpoints',
-  example: {
-    data: { limit: 10 },
-    result: {
-      data: {
-        endpoints: [{
-          id: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
-          url: 'https://hooks.example.com/collaboration',
-          description: null,
-          filterTypes: null,
-          channels: null,
-          disabled: false,
-          rateLimit: null,
-          uid: null,
-          createdAt: '2026-11-20T09:30:00.000Z',
-          updatedAt: '2026-11-20T09:30:00.000Z',
-        }],
-        iterator: null,
-        prevIterator: null,
-        done: true,
+export const endpoint = defineEndpoint(
+  {
+    path,
+    summary: 'List the advanced webhook endpoints',
+    auth: 'apiKey',
+    kind: 'read',
+    input: z.object({ limit: optional(z.int().min(1).max(MOST)), iterator: optional(PageToken) }),
+    output: z.object({
+      data: z.object({
+        endpoints: z.array(WebhookEndpointShown),
+        iterator: z.string().nullable(),
+        prevIterator: z.string().nullable(),
+        done: z.boolean(),
+      }),
+    }),
+    message: 'Advanced webhook endpoints retrieved successfully.',
+    errors: ['FAILED_PRECONDITION'],
+    uses: { webhooks: readAdvancedWebhooks, endpoints: listWebhookEndpoints },
+    narrowBy: 'limit',
+    impact: 'customers cannot see their webhook endpoints',
+    example: {
+      data: { limit: 10 },
+      result: {
+        data: {
+          endpoints: [
+            {
+              id: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+              url: 'https://hooks.example.com/collaboration',
+              description: null,
+              filterTypes: null,
+              channels: null,
+              disabled: false,
+              rateLimit: null,
+              uid: null,
+              createdAt: '2026-11-20T09:30:00.000Z',
+              updatedAt: '2026-11-20T09:30:00.000Z',
+            },
+          ],
+          iterator: null,
+          prevIterator: null,
+          done: true,
+        },
       },
     },
   },
-}, async ({ input, caller, deps, now }) => {
-  const pages = iterators(caller, [path], input, now);
-  const [config, page] = await Promise.all([
-    deps.webhooks.get(caller.tenant),
-    deps.endpoints.list(caller.tenant, { limit: input.limit ?? USUAL, from: pages.from }),
-  ]);
-  requireEnabledToList(caller, config);
-  return { data: { endpoints: page.endpoints.map(showEndpoint), iterator: pages.at(page.next), prevIterator: pages.at(page.previous), done: !page.next } };
-});
+  async ({ input, caller, deps, now }) => {
+    const pages = iterators(caller, [path], input, now);
+    const [config, page] = await Promise.all([
+      deps.webhooks.get(caller.tenant),
+      deps.endpoints.list(caller.tenant, { limit: input.limit ?? USUAL, from: pages.from }),
+    ]);
+    requireEnabledToList(caller, config);
+    return {
+      data: {
+        endpoints: page.endpoints.map(showEndpoint),
+        iterator: pages.at(page.next),
+        prevIterator: pages.at(page.previous),
+        done: !page.next,
+      },
+    };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -7,27 +7,35 @@ import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { Id } from '../../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/workspace/advancedwebhook/endpoints/recover',
-  summary: 'Send an endpoint again what failed since a time',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({ endpointId: Id, since: Instant }),
-  output: z.object({ data: z.object({ messages: z.number() }) }),
-  message: 'Messages queued again successfully.',
-  errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
-  uses: { requireOperable, recoveries: beginsRecoveries },
-  impact: 'customers cannot get again what their webhook endpoints missed',
-  example: {
-    data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', since: '2026-11-20T09:30:00Z' },
-    result: { data: { messages: 42 } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/workspace/advancedwebhook/endpoints/recover',
+    summary: 'Send an endpoint again what failed since a time',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({ endpointId: Id, since: Instant }),
+    output: z.object({ data: z.object({ messages: z.number() }) }),
+    message: 'Messages queued again successfully.',
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
+    uses: { requireOperable, recoveries: beginsRecoveries },
+    impact: 'customers cannot get again what their webhook endpoints missed',
+    example: {
+      data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', since: '2026-11-20T09:30:00Z' },
+      result: { data: { messages: 42 } },
+    },
   },
-}, async ({ input: { endpointId, since }, caller, deps, now, log }) => {
-  recoverableSince(since, now);
-  await deps.requireOperable(caller, endpointId);
-  const messages = await beginRecovery(deps.recoveries, { tenant: caller.tenant, endpointId, since: Math.min(since, now) }, now, log);
-  log.info('messages recovered', { endpointId, messages });
-  return { data: { messages } };
-});
+  async ({ input: { endpointId, since }, caller, deps, now, log }) => {
+    recoverableSince(since, now);
+    await deps.requireOperable(caller, endpointId);
+    const messages = await beginRecovery(
+      deps.recoveries,
+      { tenant: caller.tenant, endpointId, since: Math.min(since, now) },
+      now,
+      log,
+    );
+    log.info('messages recovered', { endpointId, messages });
+    return { data: { messages } };
+  },
+);
 
 export const handler = toLambda(endpoint);

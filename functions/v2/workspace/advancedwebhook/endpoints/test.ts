@@ -11,28 +11,37 @@ import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { sendTo } from '../../../../../lib/workers/queues.ts';
 import { Id, optional } from '../../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/workspace/advancedwebhook/endpoints/test',
-  summary: 'Send a sample event to one advanced webhook endpoint',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({ endpointId: Id, event: optional(EventTypeName) }),
-  output: z.object({ data: z.object({ messageId: z.string() }) }),
-  message: 'Test event sent successfully.',
-  errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
-  uses: { requireOperable, trials: emitTrials, timing: deliveryTiming, queue: sendTo.deliver },
-  impact: 'customers cannot try out webhook endpoints',
-  example: {
-    data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', event: 'comment.add' },
-    result: { data: { messageId: 'msg_a1FhK9wQz7uXbV3nRt5LcY2dSe8' } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/workspace/advancedwebhook/endpoints/test',
+    summary: 'Send a sample event to one advanced webhook endpoint',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({ endpointId: Id, event: optional(EventTypeName) }),
+    output: z.object({ data: z.object({ messageId: z.string() }) }),
+    message: 'Test event sent successfully.',
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
+    uses: { requireOperable, trials: emitTrials, timing: deliveryTiming, queue: sendTo.deliver },
+    impact: 'customers cannot try out webhook endpoints',
+    example: {
+      data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', event: 'comment.add' },
+      result: { data: { messageId: 'msg_a1FhK9wQz7uXbV3nRt5LcY2dSe8' } },
+    },
   },
-}, async ({ input: { endpointId, event = 'comment.add' }, caller, deps, now, repeatableId, log }) => {
-  const { tenant } = caller;
-  await deps.requireOperable(caller, endpointId);
-  const cause = { type: 'EndpointTest', id: repeatableId('test', 0), revision: 1 };
-  const delivery = await deps.trials.emit(tenant, endpointId, { ...sampleEvent(event, tenant), cause }, now, deps.timing);
-  await sendHints(deps.queue, messageAbout(delivery, now), log);
-  return { data: { messageId: delivery.eventId } };
-});
+  async ({ input: { endpointId, event = 'comment.add' }, caller, deps, now, repeatableId, log }) => {
+    const { tenant } = caller;
+    await deps.requireOperable(caller, endpointId);
+    const cause = { type: 'EndpointTest', id: repeatableId('test', 0), revision: 1 };
+    const delivery = await deps.trials.emit(
+      tenant,
+      endpointId,
+      { ...sampleEvent(event, tenant), cause },
+      now,
+      deps.timing,
+    );
+    await sendHints(deps.queue, messageAbout(delivery, now), log);
+    return { data: { messageId: delivery.eventId } };
+  },
+);
 
 export const handler = toLambda(endpoint);

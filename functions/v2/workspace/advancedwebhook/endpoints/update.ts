@@ -3,48 +3,64 @@ import { readAdvancedWebhooks } from '../../../../../lib/webhooks/configs.ts';
 import { changeWebhookEndpoints } from '../../../../../lib/webhooks/endpoints.ts';
 import { requireChange } from '../../../../../lib/workspaces/rules/mergeConfig.ts';
 import { requireEnabled } from '../../../../../lib/webhooks/rules/advanced.ts';
-import { changeEndpoint, FixedUid, showEndpoint, unknownEndpoint, WebhookEndpointChange, WebhookEndpointShown } from '../../../../../lib/webhooks/rules/endpoints.ts';
+import {
+  changeEndpoint,
+  FixedUid,
+  showEndpoint,
+  unknownEndpoint,
+  WebhookEndpointChange,
+  WebhookEndpointShown,
+} from '../../../../../lib/webhooks/rules/endpoints.ts';
 import { requireAllowedUrls } from '../../../../../lib/net/allowedUrls.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { addressPolicy } from '../../../../../lib/net/addressPolicy.ts';
 import { Id } from '../../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/workspace/advancedwebhook/endpoints/update',
-  summary: 'Change an advanced webhook endpoint',
-  auth: 'apiKey',
-  kind: 'write',
-  input: WebhookEndpointChange.extend({ endpointId: Id, uid: FixedUid }),
-  output: z.object({ data: WebhookEndpointShown }),
-  message: 'Advanced webhook endpoint updated successfully.',
-  errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
-  uses: { webhooks: readAdvancedWebhooks, endpoints: changeWebhookEndpoints, addressPolicy },
-  impact: 'customers cannot change, disable or enable webhook endpoints',
-  example: {
-    data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', disabled: true },
-    result: {
-      data: {
-        id: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
-        url: 'https://hooks.example.com/collaboration',
-        description: 'Comments to our CRM',
-        filterTypes: ['comment.add', 'comment.update'],
-        channels: null,
-        disabled: true,
-        rateLimit: 50,
-        uid: 'crm',
-        createdAt: '2026-11-20T09:30:00.000Z',
-        updatedAt: '2026-11-20T10:15:00.000Z',
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/workspace/advancedwebhook/endpoints/update',
+    summary: 'Change an advanced webhook endpoint',
+    auth: 'apiKey',
+    kind: 'write',
+    input: WebhookEndpointChange.extend({ endpointId: Id, uid: FixedUid }),
+    output: z.object({ data: WebhookEndpointShown }),
+    message: 'Advanced webhook endpoint updated successfully.',
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
+    uses: { webhooks: readAdvancedWebhooks, endpoints: changeWebhookEndpoints, addressPolicy },
+    impact: 'customers cannot change, disable or enable webhook endpoints',
+    example: {
+      data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', disabled: true },
+      result: {
+        data: {
+          id: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+          url: 'https://hooks.example.com/collaboration',
+          description: 'Comments to our CRM',
+          filterTypes: ['comment.add', 'comment.update'],
+          channels: null,
+          disabled: true,
+          rateLimit: 50,
+          uid: 'crm',
+          createdAt: '2026-11-20T09:30:00.000Z',
+          updatedAt: '2026-11-20T10:15:00.000Z',
+        },
       },
     },
   },
-}, async ({ input: { endpointId, uid: _, ...change }, caller, deps, now }) => {
-  requireChange(change, Object.keys(WebhookEndpointChange.shape), 'At least one endpoint field besides endpointId must be provided.');
-  requireAllowedUrls({ url: change.url }, deps.addressPolicy);
-  requireEnabled(caller, await deps.webhooks.get(caller.tenant));
-  const changed = await deps.endpoints.update(caller.tenant, endpointId, (stored) => changeEndpoint(stored, change, now));
-  if (!changed) throw unknownEndpoint();
-  return { data: showEndpoint(changed) };
-});
+  async ({ input: { endpointId, uid: _, ...change }, caller, deps, now }) => {
+    requireChange(
+      change,
+      Object.keys(WebhookEndpointChange.shape),
+      'At least one endpoint field besides endpointId must be provided.',
+    );
+    requireAllowedUrls({ url: change.url }, deps.addressPolicy);
+    requireEnabled(caller, await deps.webhooks.get(caller.tenant));
+    const changed = await deps.endpoints.update(caller.tenant, endpointId, (stored) =>
+      changeEndpoint(stored, change, now),
+    );
+    if (!changed) throw unknownEndpoint();
+    return { data: showEndpoint(changed) };
+  },
+);
 
 export const handler = toLambda(endpoint);

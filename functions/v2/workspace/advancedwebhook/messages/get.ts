@@ -12,48 +12,67 @@ const path = '/v2/workspace/advancedwebhook/messages/get';
 const MOST = 250;
 const USUAL = 50;
 
-export const endpoint = defineEndpoint({
-  path,
-  summary: 'List messages and what became of them, newest first',
-  auth: 'apiKey',
-  kind: 'read',
-  input: z.object({ limit: optional(z.int().min(1).max(MOST)), iterator: optional(PageToken), endpointId: optional(Id), status: optional(z.enum(shownStatuses)) }),
-  output: z.object({ data: z.object({ messages: z.array(MessageShown), iterator: z.string().nullable(), done: z.boolean() }) }),
-  message: 'Messages retrieved successfully.',
-  errors: ['FAILED_PRECONDITION'],
-  uses: { webhooks: readAdvancedWebhooks, messages: readMessages },
-  narrowBy: 'limit',
-  impact: 'customers cannot see what became of their messages',
-  example: {
-    data: { limit: 10, status: 'pending' },
-    result: {
-      data: {
-        messages: [{
-          id: 'msg_a1FhK9wQz7uXbV3nRt5LcY2dSe8',
-          event: 'comment.add',
-          channels: null,
-          createdAt: '2026-11-20T09:30:00.000Z',
-          deliveries: [{ endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', status: 'pending', attempts: 2, nextAttemptAt: '2026-11-20T09:35:07.000Z' }],
-        }],
-        iterator: null,
-        done: true,
+export const endpoint = defineEndpoint(
+  {
+    path,
+    summary: 'List messages and what became of them, newest first',
+    auth: 'apiKey',
+    kind: 'read',
+    input: z.object({
+      limit: optional(z.int().min(1).max(MOST)),
+      iterator: optional(PageToken),
+      endpointId: optional(Id),
+      status: optional(z.enum(shownStatuses)),
+    }),
+    output: z.object({
+      data: z.object({ messages: z.array(MessageShown), iterator: z.string().nullable(), done: z.boolean() }),
+    }),
+    message: 'Messages retrieved successfully.',
+    errors: ['FAILED_PRECONDITION'],
+    uses: { webhooks: readAdvancedWebhooks, messages: readMessages },
+    narrowBy: 'limit',
+    impact: 'customers cannot see what became of their messages',
+    example: {
+      data: { limit: 10, status: 'pending' },
+      result: {
+        data: {
+          messages: [
+            {
+              id: 'msg_a1FhK9wQz7uXbV3nRt5LcY2dSe8',
+              event: 'comment.add',
+              channels: null,
+              createdAt: '2026-11-20T09:30:00.000Z',
+              deliveries: [
+                {
+                  endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+                  status: 'pending',
+                  attempts: 2,
+                  nextAttemptAt: '2026-11-20T09:35:07.000Z',
+                },
+              ],
+            },
+          ],
+          iterator: null,
+          done: true,
+        },
       },
     },
   },
-}, async ({ input: { limit = USUAL, endpointId, status, iterator }, caller, deps, now }) => {
-  const pages = iterators(caller, [path, endpointId ?? '', status ?? ''], { iterator }, now);
-  const [config, { messages, next }] = await Promise.all([
-    deps.webhooks.get(caller.tenant),
-    deps.messages.list(caller.tenant, { endpointId, status }, { limit, after: pages.from?.key, now }),
-  ]);
-  requireEnabled(caller, config);
-  return {
-    data: {
-      messages: messages.map(({ event, deliveries }) => showMessage(event, deliveries)),
-      iterator: pages.at(next === undefined ? undefined : { direction: 'after', key: next }),
-      done: next === undefined,
-    },
-  };
-});
+  async ({ input: { limit = USUAL, endpointId, status, iterator }, caller, deps, now }) => {
+    const pages = iterators(caller, [path, endpointId ?? '', status ?? ''], { iterator }, now);
+    const [config, { messages, next }] = await Promise.all([
+      deps.webhooks.get(caller.tenant),
+      deps.messages.list(caller.tenant, { endpointId, status }, { limit, after: pages.from?.key, now }),
+    ]);
+    requireEnabled(caller, config);
+    return {
+      data: {
+        messages: messages.map(({ event, deliveries }) => showMessage(event, deliveries)),
+        iterator: pages.at(next === undefined ? undefined : { direction: 'after', key: next }),
+        done: next === undefined,
+      },
+    };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -10,27 +10,34 @@ import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { sendTo } from '../../../../../lib/workers/queues.ts';
 import { Id } from '../../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/workspace/advancedwebhook/messages/resend',
-  summary: 'Send a message to an endpoint once more, at once',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({ messageId: Id, endpointId: Id }),
-  output: z.object({ data: z.object({ messageId: z.string() }) }),
-  message: 'Message queued again successfully.',
-  errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
-  uses: { requireOperable, deliveries: repeatDeliveries, timing: deliveryTiming, queue: sendTo.deliverSlow },
-  impact: 'customers cannot have a message sent again',
-  example: {
-    data: { messageId: 'msg_a1FhK9wQz7uXbV3nRt5LcY2dSe8', endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
-    result: { data: { messageId: 'msg_a1FhK9wQz7uXbV3nRt5LcY2dSe8' } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/workspace/advancedwebhook/messages/resend',
+    summary: 'Send a message to an endpoint once more, at once',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({ messageId: Id, endpointId: Id }),
+    output: z.object({ data: z.object({ messageId: z.string() }) }),
+    message: 'Message queued again successfully.',
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
+    uses: { requireOperable, deliveries: repeatDeliveries, timing: deliveryTiming, queue: sendTo.deliverSlow },
+    impact: 'customers cannot have a message sent again',
+    example: {
+      data: { messageId: 'msg_a1FhK9wQz7uXbV3nRt5LcY2dSe8', endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
+      result: { data: { messageId: 'msg_a1FhK9wQz7uXbV3nRt5LcY2dSe8' } },
+    },
   },
-}, async ({ input: { messageId, endpointId }, caller, deps, now, log }) => {
-  await deps.requireOperable(caller, endpointId);
-  const delivery = await deps.deliveries.resend({ tenant: caller.tenant, eventId: messageId, endpointId }, now, deps.timing);
-  if (!delivery) throw unknownMessage();
-  await sendHints(deps.queue, messageAbout(delivery, now), log);
-  return { data: { messageId } };
-});
+  async ({ input: { messageId, endpointId }, caller, deps, now, log }) => {
+    await deps.requireOperable(caller, endpointId);
+    const delivery = await deps.deliveries.resend(
+      { tenant: caller.tenant, eventId: messageId, endpointId },
+      now,
+      deps.timing,
+    );
+    if (!delivery) throw unknownMessage();
+    await sendHints(deps.queue, messageAbout(delivery, now), log);
+    return { data: { messageId } };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -6,25 +6,33 @@ import { requireOwnCredentials } from '../../../../../../lib/http/credentials.ts
 import { toLambda } from '../../../../../../lib/http/lambda.ts';
 import { closedObject, Id } from '../../../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v1/organizations/documents/locations/data/delete',
-  summary: 'Delete everything that lies in a location of a document, whichever organizations have it',
-  auth: 'apiKey',
-  kind: 'write',
-  input: closedObject({ apiKey: z.string(), authToken: z.string(), documentId: Id, location: Location }),
-  output: z.object({ data: z.null() }),
-  message: 'Data deleted successfully.',
-  errors: ['ABORTED'],
-  uses: { locations: removeLocations },
-  impact: 'customers cannot delete what lies in a location',
-  example: {
-    data: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', authToken: 'the token of the headers', documentId: 'nda', location: { id: 'chapter-1', locationName: 'Chapter 1' } },
-    result: { data: null },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v1/organizations/documents/locations/data/delete',
+    summary: 'Delete everything that lies in a location of a document, whichever organizations have it',
+    auth: 'apiKey',
+    kind: 'write',
+    input: closedObject({ apiKey: z.string(), authToken: z.string(), documentId: Id, location: Location }),
+    output: z.object({ data: z.null() }),
+    message: 'Data deleted successfully.',
+    errors: ['ABORTED'],
+    uses: { locations: removeLocations },
+    impact: 'customers cannot delete what lies in a location',
+    example: {
+      data: {
+        apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+        authToken: 'the token of the headers',
+        documentId: 'nda',
+        location: { id: 'chapter-1', locationName: 'Chapter 1' },
+      },
+      result: { data: null },
+    },
   },
-}, async ({ input: { apiKey, authToken, documentId, location }, caller, deps }) => {
-  requireOwnCredentials(caller, { apiKey, authToken });
-  await deps.locations.remove(caller.tenant, documentId, location);
-  return { data: null };
-});
+  async ({ input: { apiKey, authToken, documentId, location }, caller, deps }) => {
+    requireOwnCredentials(caller, { apiKey, authToken });
+    await deps.locations.remove(caller.tenant, documentId, location);
+    return { data: null };
+  },
+);
 
 export const handler = toLambda(endpoint);

@@ -9,29 +9,40 @@ import { defineTwin } from '../../../../../../lib/http/twin.ts';
 import { byId } from '../../../../../../lib/shared/results.ts';
 import { Id, limits, list } from '../../../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/organizations/documents/access/disablestate/update',
-  summary: 'Disable documents, so that nothing is added or changed in them, or enable them',
-  auth: 'apiKey',
-  kind: 'write',
-  input: z.object({ organizationId: Id, documentIds: list(Id, limits.list), disabled: z.boolean() }),
-  output: z.object({
-    data: z.record(z.string(), z.object({ success: z.boolean(), disabled: z.boolean().nullable(), message: z.string() })),
-  }),
-  message: 'Updated disable state for documents successfully.',
-  errors: [],
-  uses: { organizations: findOrganization, documents: changeDocuments },
-  impact: 'customers cannot stop or resume work on documents',
-  example: {
-    data: { organizationId: 'acme', documentIds: ['nda'], disabled: true },
-    result: { data: { nda: { success: true, disabled: true, message: 'Document disabled state updated.' } } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/organizations/documents/access/disablestate/update',
+    summary: 'Disable documents, so that nothing is added or changed in them, or enable them',
+    auth: 'apiKey',
+    kind: 'write',
+    input: z.object({ organizationId: Id, documentIds: list(Id, limits.list), disabled: z.boolean() }),
+    output: z.object({
+      data: z.record(
+        z.string(),
+        z.object({ success: z.boolean(), disabled: z.boolean().nullable(), message: z.string() }),
+      ),
+    }),
+    message: 'Updated disable state for documents successfully.',
+    errors: [],
+    uses: { organizations: findOrganization, documents: changeDocuments },
+    impact: 'customers cannot stop or resume work on documents',
+    example: {
+      data: { organizationId: 'acme', documentIds: ['nda'], disabled: true },
+      result: { data: { nda: { success: true, disabled: true, message: 'Document disabled state updated.' } } },
+    },
   },
-}, async ({ input, caller, deps, now }) => {
-  const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-  const documentIds = distinct(input.documentIds);
-  const results = await deps.documents.disable(placeOf(caller.tenant, organization), documentIds, input.disabled, now);
-  return { data: byId(documentIds, results) };
-});
+  async ({ input, caller, deps, now }) => {
+    const organization = await deps.organizations.require(caller.tenant, input.organizationId);
+    const documentIds = distinct(input.documentIds);
+    const results = await deps.documents.disable(
+      placeOf(caller.tenant, organization),
+      documentIds,
+      input.disabled,
+      now,
+    );
+    return { data: byId(documentIds, results) };
+  },
+);
 
 export const twin = defineTwin(endpoint);
 

@@ -9,30 +9,33 @@ import { defineEndpoint } from '../../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../../lib/http/lambda.ts';
 import { Id } from '../../../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/workspace/advancedwebhook/endpoints/secret/get',
-  summary: 'Get the signing secret of an advanced webhook endpoint',
-  auth: 'apiKey',
-  kind: 'read',
-  freshCredentials: true,
-  input: z.object({ endpointId: Id }),
-  output: z.object({ data: z.object({ endpointId: z.string(), secret: z.string() }) }),
-  message: 'Advanced webhook endpoint secret retrieved successfully.',
-  errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
-  uses: { webhooks: readAdvancedWebhooks, endpoints: findWebhookEndpoint, box: secretBox },
-  impact: 'customers cannot obtain the secrets that they verify webhooks with',
-  example: {
-    data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
-    result: { data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', secret: 'whsec_<base64>' } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/workspace/advancedwebhook/endpoints/secret/get',
+    summary: 'Get the signing secret of an advanced webhook endpoint',
+    auth: 'apiKey',
+    kind: 'read',
+    freshCredentials: true,
+    input: z.object({ endpointId: Id }),
+    output: z.object({ data: z.object({ endpointId: z.string(), secret: z.string() }) }),
+    message: 'Advanced webhook endpoint secret retrieved successfully.',
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
+    uses: { webhooks: readAdvancedWebhooks, endpoints: findWebhookEndpoint, box: secretBox },
+    impact: 'customers cannot obtain the secrets that they verify webhooks with',
+    example: {
+      data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
+      result: { data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', secret: 'whsec_<base64>' } },
+    },
   },
-}, async ({ input: { endpointId }, caller, deps, log }) => {
-  const { tenant } = caller;
-  requireEnabled(caller, await deps.webhooks.get(tenant));
-  const [newest] = (await deps.endpoints.get(tenant, endpointId))?.secrets ?? [];
-  if (!newest) throw unknownEndpoint();
-  const secret = await openSigningSecret(deps.box, tenant, endpointId, newest);
-  log.info('secret read', { endpointId });
-  return { data: { endpointId, secret } };
-});
+  async ({ input: { endpointId }, caller, deps, log }) => {
+    const { tenant } = caller;
+    requireEnabled(caller, await deps.webhooks.get(tenant));
+    const [newest] = (await deps.endpoints.get(tenant, endpointId))?.secrets ?? [];
+    if (!newest) throw unknownEndpoint();
+    const secret = await openSigningSecret(deps.box, tenant, endpointId, newest);
+    log.info('secret read', { endpointId });
+    return { data: { endpointId, secret } };
+  },
+);
 
 export const handler = toLambda(endpoint);

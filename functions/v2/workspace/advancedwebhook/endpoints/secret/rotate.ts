@@ -5,40 +5,51 @@ import { changeWebhookEndpoints } from '../../../../../../lib/webhooks/endpoints
 import { makeSigningSecret } from '../../../../../../lib/webhooks/signingSecrets.ts';
 import { requireEnabled } from '../../../../../../lib/webhooks/rules/advanced.ts';
 import { unknownEndpoint } from '../../../../../../lib/webhooks/rules/endpoints.ts';
-import { defaultOverlapSeconds, longestOverlapSeconds, rotateSecrets } from '../../../../../../lib/webhooks/rules/secrets.ts';
+import {
+  defaultOverlapSeconds,
+  longestOverlapSeconds,
+  rotateSecrets,
+} from '../../../../../../lib/webhooks/rules/secrets.ts';
 import { defineEndpoint } from '../../../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../../../lib/http/lambda.ts';
 import { Id, optional } from '../../../../../../lib/shared/schema.ts';
 
-export const endpoint = defineEndpoint({
-  path: '/v2/workspace/advancedwebhook/endpoints/secret/rotate',
-  summary: 'Replace the signing secret of an advanced webhook endpoint',
-  auth: 'apiKey',
-  kind: 'write',
-  freshCredentials: true,
-  input: z.object({ endpointId: Id, overlapSeconds: optional(z.int().min(0).max(longestOverlapSeconds)) }),
-  output: z.object({ data: z.object({ endpointId: z.string(), secret: z.string() }) }),
-  message: 'Advanced webhook endpoint secret rotated successfully.',
-  errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
-  uses: { webhooks: readAdvancedWebhooks, endpoints: changeWebhookEndpoints, box: secretBox },
-  impact: 'customers cannot replace a leaked webhook secret',
-  example: {
-    data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', overlapSeconds: 3600 },
-    result: { data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', secret: 'whsec_<base64>' } },
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/workspace/advancedwebhook/endpoints/secret/rotate',
+    summary: 'Replace the signing secret of an advanced webhook endpoint',
+    auth: 'apiKey',
+    kind: 'write',
+    freshCredentials: true,
+    input: z.object({ endpointId: Id, overlapSeconds: optional(z.int().min(0).max(longestOverlapSeconds)) }),
+    output: z.object({ data: z.object({ endpointId: z.string(), secret: z.string() }) }),
+    message: 'Advanced webhook endpoint secret rotated successfully.',
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
+    uses: { webhooks: readAdvancedWebhooks, endpoints: changeWebhookEndpoints, box: secretBox },
+    impact: 'customers cannot replace a leaked webhook secret',
+    example: {
+      data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', overlapSeconds: 3600 },
+      result: { data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', secret: 'whsec_<base64>' } },
+    },
   },
-}, async ({ input: { endpointId, overlapSeconds = defaultOverlapSeconds }, caller, deps, now, log }) => {
-  const { tenant } = caller;
-  requireEnabled(caller, await deps.webhooks.get(tenant));
-  const secret = await makeSigningSecret(deps.box, tenant, endpointId, now);
-  const rotated = await deps.endpoints.update(tenant, endpointId, (stored) => {
-    const secrets = rotateSecrets(stored.secrets, secret.stored, overlapSeconds, now);
-    if (secrets === 'overlapping') throw new ApiError('FAILED_PRECONDITION', 'The previous secret is still valid. Wait for its overlap to end, or end it at once with overlapSeconds: 0.');
-    return { ...stored, secrets, updatedAt: now };
-  });
-  if (!rotated) throw unknownEndpoint();
-  log.info('secret rotated', { endpointId });
-  return { data: { endpointId, secret: secret.text } };
-});
+  async ({ input: { endpointId, overlapSeconds = defaultOverlapSeconds }, caller, deps, now, log }) => {
+    const { tenant } = caller;
+    requireEnabled(caller, await deps.webhooks.get(tenant));
+    const secret = await makeSigningSecret(deps.box, tenant, endpointId, now);
+    const rotated = await deps.endpoints.update(tenant, endpointId, (stored) => {
+      const secrets = rotateSecrets(stored.secrets, secret.stored, overlapSeconds, now);
+      if (secrets === 'overlapping')
+        throw new ApiError(
+          'FAILED_PRECONDITION',
+          'The previous secret is still valid. Wait for its overlap to end, or end it at once with overlapSeconds: 0.',
+        );
+      return { ...stored, secrets, updatedAt: now };
+    });
+    if (!rotated) throw unknownEndpoint();
+    log.info('secret rotated', { endpointId });
+    return { data: { endpointId, secret: secret.text } };
+  },
+);
 
 export const handler = toLambda(endpoint);
