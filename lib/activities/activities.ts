@@ -22,7 +22,7 @@ import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
 import type { Cause } from '../events/outbox.ts';
 import type { Place } from '../directory/folders/folders.ts';
 import { settle } from '../table/retryOnConflict.ts';
-import { insert, inTransactions, openTable, remove, type Table, upsert, type WriteOp } from '../table/table.ts';
+import { insert, inTransactions, remove, type Table, upsert, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { recordSortKey, recordsOf } from '../content/involvements.ts';
 import type { ContentPlace, DocumentPlace } from '../content/documentScope.ts';
@@ -38,6 +38,7 @@ import {
   walk,
   type Walked,
 } from '../content/listDocuments.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 const targetParts = ({ tenant, organization }: Place, targetEntityId: string) => [
   tenant,
@@ -540,32 +541,19 @@ async function inSlices<T, R>(values: readonly T[], work: (slice: readonly T[]) 
   return results;
 }
 
-export const readActivities: Capability<Pick<ActivityReader, 'list' | 'listOfTarget' | 'named'>> = {
-  grants: [
-    { resource: 'table', actions: ['BatchGetItem', 'Query'] },
-    { resource: 'index/gsi1', actions: ['Query'] },
-  ],
-  env: ['TABLE_NAME'],
-  open: (env) => new ActivityReader(openTable(env)),
-};
+export const readActivities: Capability<Pick<ActivityReader, 'list' | 'listOfTarget' | 'named'>> =
+  /* @__PURE__ */ storeCapability(ActivityReader, ['BatchGetItem', 'Query'], ['gsi1']);
 
-export const addActivities: Capability<Pick<ActivityWriter, 'add'>> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem', 'DeleteItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new ActivityWriter(openTable(env)),
-};
+export const addActivities: Capability<Pick<ActivityWriter, 'add'>> = /* @__PURE__ */ storeCapability(ActivityWriter, [
+  'BatchGetItem',
+  'PutItem',
+  'DeleteItem',
+]);
 
-export const updateActivities: Capability<Pick<ActivityWriter, 'update'>> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new ActivityWriter(openTable(env)),
-};
+export const updateActivities: Capability<Pick<ActivityWriter, 'update'>> = /* @__PURE__ */ storeCapability(
+  ActivityWriter,
+  ['BatchGetItem', 'PutItem'],
+);
 
-export const removeActivities: Capability<Pick<ActivityWriter, 'remove' | 'removeOfDocument' | 'removeOfTarget'>> = {
-  grants: [
-    { resource: 'table', actions: ['BatchGetItem', 'Query', 'DeleteItem'] },
-    { resource: 'index/gsi1', actions: ['Query'] },
-  ],
-  env: ['TABLE_NAME'],
-  open: (env) => new ActivityWriter(openTable(env)),
-};
+export const removeActivities: Capability<Pick<ActivityWriter, 'remove' | 'removeOfDocument' | 'removeOfTarget'>> =
+  /* @__PURE__ */ storeCapability(ActivityWriter, ['BatchGetItem', 'Query', 'DeleteItem'], ['gsi1']);

@@ -3,9 +3,10 @@ import { builtInAgent } from './rules/builtIn.ts';
 import { type AgentGroup, MOST_GROUPS, withoutAgents } from './rules/groups.ts';
 import { distinct } from '../shared/collections.ts';
 import { settle } from '../table/retryOnConflict.ts';
-import { insert, openTable, remove, replace, type Table } from '../table/table.ts';
+import { insert, remove, replace, type Table } from '../table/table.ts';
 import { countChange } from './counts.ts';
 import { AgentEntity, AgentGroupEntity } from './entities.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 export class AgentGroupStore {
   readonly #table: Table;
@@ -92,45 +93,34 @@ export class AgentGroupStore {
   }
 }
 
-export const readAgentGroups: Capability<Pick<AgentGroupStore, 'get'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new AgentGroupStore(openTable(env)),
-};
+export const readAgentGroups: Capability<Pick<AgentGroupStore, 'get'>> = /* @__PURE__ */ storeCapability(
+  AgentGroupStore,
+  ['GetItem'],
+);
 
-export const listAgentGroups: Capability<Pick<AgentGroupStore, 'list'>> = {
-  grants: [{ resource: 'table', actions: ['Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new AgentGroupStore(openTable(env)),
-};
+export const listAgentGroups: Capability<Pick<AgentGroupStore, 'list'>> = /* @__PURE__ */ storeCapability(
+  AgentGroupStore,
+  ['Query'],
+);
 
-export const createAgentGroups: Capability<Pick<AgentGroupStore, 'unknownAgents' | 'create'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new AgentGroupStore(openTable(env)),
-};
+export const createAgentGroups: Capability<Pick<AgentGroupStore, 'unknownAgents' | 'create'>> =
+  /* @__PURE__ */ storeCapability(AgentGroupStore, ['GetItem', 'BatchGetItem', 'Query', 'PutItem']);
 
-export const changeAgentGroups: Capability<Pick<AgentGroupStore, 'change'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new AgentGroupStore(openTable(env)),
-};
+export const changeAgentGroups: Capability<Pick<AgentGroupStore, 'change'>> = /* @__PURE__ */ storeCapability(
+  AgentGroupStore,
+  ['GetItem', 'PutItem'],
+);
 
-export const fillAgentGroups: Capability<Pick<AgentGroupStore, 'unknownAgents' | 'change'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new AgentGroupStore(openTable(env)),
-};
+export const fillAgentGroups: Capability<Pick<AgentGroupStore, 'unknownAgents' | 'change'>> =
+  /* @__PURE__ */ storeCapability(AgentGroupStore, ['GetItem', 'BatchGetItem', 'PutItem']);
 
-export const removeAgentGroups: Capability<Pick<AgentGroupStore, 'delete'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'Query', 'PutItem', 'DeleteItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new AgentGroupStore(openTable(env)),
-};
+export const removeAgentGroups: Capability<Pick<AgentGroupStore, 'delete'>> = /* @__PURE__ */ storeCapability(
+  AgentGroupStore,
+  ['GetItem', 'Query', 'PutItem', 'DeleteItem'],
+);
 
 /** Take agents that are gone out of the groups. */
-export const forgetAgents: Capability<Pick<AgentGroupStore, 'forget'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'Query', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new AgentGroupStore(openTable(env)),
-};
+export const forgetAgents: Capability<Pick<AgentGroupStore, 'forget'>> = /* @__PURE__ */ storeCapability(
+  AgentGroupStore,
+  ['GetItem', 'Query', 'PutItem'],
+);

@@ -4,8 +4,9 @@ import { builtInAgent } from './rules/builtIn.ts';
 import { invalid } from '../shared/errors.ts';
 import type { Stored } from '../table/entity.ts';
 import { settle } from '../table/retryOnConflict.ts';
-import { openTable, type Table, wanted } from '../table/table.ts';
+import { type Table, wanted } from '../table/table.ts';
 import { AgentEntity, AgentList, AgentVersionEntity, BuiltInChangeEntity } from './entities.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** Agents read at a time. */
 const PAGE = 1_000;
@@ -89,14 +90,10 @@ export class AgentReader {
   }
 }
 
-export const readAgents: Capability<Pick<AgentReader, 'get' | 'builtIn' | 'list' | 'named'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new AgentReader(openTable(env)),
-};
+export const readAgents: Capability<Pick<AgentReader, 'get' | 'builtIn' | 'list' | 'named'>> =
+  /* @__PURE__ */ storeCapability(AgentReader, ['GetItem', 'BatchGetItem', 'Query']);
 
-export const readAgentVersions: Capability<Pick<AgentReader, 'versions'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new AgentReader(openTable(env)),
-};
+export const readAgentVersions: Capability<Pick<AgentReader, 'versions'>> = /* @__PURE__ */ storeCapability(
+  AgentReader,
+  ['GetItem', 'Query'],
+);

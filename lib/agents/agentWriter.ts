@@ -14,10 +14,11 @@ import { ApiError } from '../shared/errors.ts';
 import type { Stored } from '../table/entity.ts';
 import { beginJob, type JobMessage, SETTLED_MS } from '../jobs/jobStore.ts';
 import { settle } from '../table/retryOnConflict.ts';
-import { insert, openTable, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { countChange } from './counts.ts';
 import { AgentEntity, AgentVersionEntity, BuiltInChangeEntity } from './entities.ts';
 import { AgentReader } from './agentReader.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** When the sweeper begins a removal whose message was lost: later than the message. */
 const TIME_TO_BEGIN = SETTLED_MS + 30_000;
@@ -189,20 +190,16 @@ export class AgentWriter {
   }
 }
 
-export const createAgents: Capability<Pick<AgentWriter, 'create'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'Query', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new AgentWriter(openTable(env)),
-};
+export const createAgents: Capability<Pick<AgentWriter, 'create'>> = /* @__PURE__ */ storeCapability(AgentWriter, [
+  'GetItem',
+  'Query',
+  'PutItem',
+]);
 
-export const changeAgents: Capability<Pick<AgentWriter, 'update' | 'updateBuiltIn' | 'addVersion'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new AgentWriter(openTable(env)),
-};
+export const changeAgents: Capability<Pick<AgentWriter, 'update' | 'updateBuiltIn' | 'addVersion'>> =
+  /* @__PURE__ */ storeCapability(AgentWriter, ['GetItem', 'PutItem']);
 
-export const removeAgents: Capability<Pick<AgentWriter, 'restore' | 'delete'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'Query', 'PutItem', 'DeleteItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new AgentWriter(openTable(env)),
-};
+export const removeAgents: Capability<Pick<AgentWriter, 'restore' | 'delete'>> = /* @__PURE__ */ storeCapability(
+  AgentWriter,
+  ['GetItem', 'Query', 'PutItem', 'DeleteItem'],
+);

@@ -78,18 +78,6 @@ export interface Capability<T> {
   open(env: Environment): T;
 }
 
-/**
- * A capability that builds on others and may do what they may. Call it as pure: esbuild keeps the parts of a capability
- * that is spread into another in every bundle, whether it is used or not.
- */
-export function building<T>(on: readonly Capability<unknown>[], own: Capability<T>): Capability<T> {
-  return {
-    ...own,
-    grants: [...own.grants, ...on.flatMap(({ grants }) => grants)],
-    env: [...own.env, ...on.flatMap(({ env }) => env)],
-  };
-}
-
 export type Uses = Readonly<Record<string, Capability<unknown>>>;
 
 /** The opened objects of a record of capabilities. */
@@ -101,6 +89,32 @@ export function openAll<U extends Uses>(uses: U, env: Environment): Opened<U> {
     ([name, capability]) => [name, capability.open(env)] as const,
   );
   return Object.fromEntries(opened) as Opened<U>;
+}
+
+/**
+ * One capability made of several: it has their grants and environment variables, and opens each part. Without `open` it
+ * opens to the record of the opened parts.
+ *
+ * Mark every call at the top of a module with the comment `@__PURE__`: esbuild keeps an unmarked call in every
+ * bundle that imports the module, with everything that the call names.
+ */
+export function combine<U extends Uses>(parts: U): Capability<Opened<U>>;
+export function combine<U extends Uses, T>(
+  parts: U,
+  open: (opened: Opened<U>, env: Environment) => T,
+  env?: readonly EnvironmentName[],
+): Capability<T>;
+export function combine<U extends Uses>(
+  parts: U,
+  open: (opened: Opened<U>, env: Environment) => unknown = (opened) => opened,
+  env: readonly EnvironmentName[] = [],
+): Capability<unknown> {
+  const all = Object.values(parts);
+  return {
+    grants: all.flatMap(({ grants }) => grants),
+    env: [...env, ...all.flatMap((part) => part.env)],
+    open: (values) => open(openAll(parts, values), values),
+  };
 }
 
 /** An environment whose missing variables fail by name when they are read, and not as `undefined` somewhere later. */
@@ -134,4 +148,16 @@ export function mergeGrants(grants: Iterable<Grant>): { resource: ResourceName; 
   return [...byResource]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([resource, actions]) => ({ resource, actions: [...actions].sort() }));
+}
+
+/**
+ * A capability that builds on others and may do what they may. Call it as pure: esbuild keeps the parts of a capability
+ * that is spread into another in every bundle, whether it is used or not.
+ */
+export function building<T>(on: readonly Capability<unknown>[], own: Capability<T>): Capability<T> {
+  return {
+    ...own,
+    grants: [...own.grants, ...on.flatMap(({ grants }) => grants)],
+    env: [...own.env, ...on.flatMap(({ env }) => env)],
+  };
 }

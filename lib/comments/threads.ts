@@ -1,4 +1,3 @@
-import type { Capability } from '../app/capability.ts';
 import { Comment, MOST_COMMENTS } from './rules/comments.ts';
 import { meets, type ThreadFilters } from './rules/threadFilters.ts';
 import { Thread, type ThreadWithComments } from './rules/threads.ts';
@@ -7,11 +6,12 @@ import { ApiError } from '../shared/errors.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import type { Place } from '../directory/folders/folders.ts';
 import { keyPrefix } from '../table/keys.ts';
-import { openTable, type Page, type Queried, type QueryOptions, type Table } from '../table/table.ts';
+import type { Page, Queried, QueryOptions, Table } from '../table/table.ts';
 import { type Involvement, recordSortKey, recordsOf } from '../content/involvements.ts';
 import type { DocumentPlace } from '../content/documentScope.ts';
 import { findRecords } from '../content/recordIds.ts';
 import type { Listed, Stretch } from '../content/listDocuments.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** What the keys of a thread and its comments begin with. All of them share it, so that no other thread's key comes in between. */
 export type ThreadKey = Pick<Thread, 'createdAt' | 'annotationId'>;
@@ -292,8 +292,4 @@ export function unknownThread(): ApiError {
 }
 
 /** Read threads and their comments. */
-export const readThreads: Capability<ThreadReader> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new ThreadReader(openTable(env)),
-};
+export const readThreads = /* @__PURE__ */ storeCapability(ThreadReader, ['GetItem', 'BatchGetItem', 'Query']);

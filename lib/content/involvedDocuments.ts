@@ -1,10 +1,9 @@
 import * as z from 'zod';
-import type { Capability } from '../app/capability.ts';
 import { folderChain, hasEnded } from '../directory/rules/access.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import { departuresOf } from '../directory/folders/folderDepartures.ts';
 import type { Place } from '../directory/folders/folders.ts';
-import { openTable, type Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
 import { UserEntity } from '../directory/users.ts';
 import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
 import { readNotifications } from '../notifications/notifications.ts';
@@ -12,6 +11,7 @@ import { readReactions } from '../reactions/reactions.ts';
 import { readRecordings } from '../recordings/recordings.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 import { liveDocuments } from './listDocuments.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** The documents of an organization that a user is involved in. */
 export interface InvolvedDocuments {
@@ -157,8 +157,7 @@ export class InvolvedDocumentsReader {
 }
 
 /** Read which documents users are involved in. */
-export const readInvolvedDocuments: Capability<InvolvedDocumentsReader> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new InvolvedDocumentsReader(openTable(env)),
-};
+export const readInvolvedDocuments = /* @__PURE__ */ storeCapability(InvolvedDocumentsReader, [
+  'BatchGetItem',
+  'Query',
+]);

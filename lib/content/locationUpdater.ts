@@ -14,13 +14,14 @@ import { inParallel } from '../shared/inParallel.ts';
 import type { Entity, Stored } from '../table/entity.ts';
 import { OrganizationReader } from '../directory/organizations.ts';
 import { settle } from '../table/retryOnConflict.ts';
-import { openTable, replace, type Table } from '../table/table.ts';
+import { replace, type Table } from '../table/table.ts';
 import { type Located, readLocation } from './locationRecords.ts';
 import { NotificationEntity } from '../notifications/notifications.ts';
 import type { DocumentPlace } from './documentScope.ts';
 import { ReactionEntity } from '../reactions/reactions.ts';
 import { RecordingEntity } from '../recordings/recordings.ts';
 import { ThreadEntity } from '../comments/threads.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** How long one call changes records. The function's own timeout is some seconds longer. */
 const UPDATES_FOR_MILLISECONDS = 20_000;
@@ -137,11 +138,8 @@ export class LocationUpdater {
   }
 }
 
-export const updateLocations: Capability<Pick<LocationUpdater, 'update'>> = {
-  grants: [
-    { resource: 'table', actions: ['GetItem', 'BatchGetItem', 'PutItem'] },
-    { resource: 'index/gsi2', actions: ['Query'] },
-  ],
-  env: ['TABLE_NAME'],
-  open: (env) => new LocationUpdater(openTable(env)),
-};
+export const updateLocations: Capability<Pick<LocationUpdater, 'update'>> = /* @__PURE__ */ storeCapability(
+  LocationUpdater,
+  ['GetItem', 'BatchGetItem', 'PutItem'],
+  ['gsi2'],
+);

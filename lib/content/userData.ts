@@ -1,4 +1,3 @@
-import type { Capability } from '../app/capability.ts';
 import { folderChain, hasEnded } from '../directory/rules/access.ts';
 import { contextItems, type ShownComment, showComment } from '../comments/rules/comments.ts';
 import { fairShares } from './rules/fairShares.ts';
@@ -11,7 +10,7 @@ import { DocumentReader, type PlacedDocument } from '../directory/documents.ts';
 import { departuresOf } from '../directory/folders/folderDepartures.ts';
 import { type Place, placeOf } from '../directory/folders/folders.ts';
 import type { Organization } from '../directory/organizations.ts';
-import { openTable, type Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
 import { UserEntity } from '../directory/users.ts';
 import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
 import { notificationGuards } from '../notifications/notificationLists.ts';
@@ -21,6 +20,7 @@ import { readRecordings } from '../recordings/recordings.ts';
 import { ThreadReader } from '../comments/threads.ts';
 import { ViewerChecks } from './accessChecks.ts';
 import { liveDocuments } from './listDocuments.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** A comment as a user's data show it: with where it is. */
 export type UserComment = ShownComment & { readonly annotationId: string; readonly documentId: string };
@@ -290,8 +290,4 @@ function cut<V>({ found, next }: FoundPage<V>, isThere: IsThere, share: number):
   return { values, end: next ?? null };
 }
 
-export const readUserData: Capability<UserDataReader> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new UserDataReader(openTable(env)),
-};
+export const readUserData = /* @__PURE__ */ storeCapability(UserDataReader, ['BatchGetItem', 'Query']);

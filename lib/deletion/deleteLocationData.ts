@@ -1,10 +1,9 @@
-import type { Capability } from '../app/capability.ts';
 import { type Location, locationKey } from '../content/rules/location.ts';
 import type { Reaction } from '../reactions/rules.ts';
 import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { settle } from '../table/retryOnConflict.ts';
-import { inTransactions, openTable, replace, type Table, wanted } from '../table/table.ts';
+import { inTransactions, replace, type Table, wanted } from '../table/table.ts';
 import { type Located, type LocationRecords, readLocation } from '../content/locationRecords.ts';
 import { notificationRemovalOps } from '../notifications/notifications.ts';
 import type { DocumentPlace } from '../content/documentScope.ts';
@@ -12,6 +11,7 @@ import { ReactionEntity, reactionRemovalOps } from '../reactions/reactions.ts';
 import { recordingRemovalOps } from '../recordings/recordings.ts';
 import { removeThreads } from '../content/removeThreads.ts';
 import { CommentEntity } from '../comments/threads.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** How long one call removes; the function itself has some seconds more. */
 const REMOVES_FOR_MILLISECONDS = 20_000;
@@ -126,11 +126,8 @@ export class LocationRemover {
   }
 }
 
-export const removeLocations: Capability<LocationRemover> = {
-  grants: [
-    { resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem'] },
-    { resource: 'index/gsi2', actions: ['Query'] },
-  ],
-  env: ['TABLE_NAME'],
-  open: (env) => new LocationRemover(openTable(env)),
-};
+export const removeLocations = /* @__PURE__ */ storeCapability(
+  LocationRemover,
+  ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem'],
+  ['gsi2'],
+);

@@ -1,4 +1,3 @@
-import type { Capability } from '../app/capability.ts';
 import { placeOf } from '../directory/folders/folders.ts';
 import type { JobMessage } from '../jobs/jobStore.ts';
 import {
@@ -9,8 +8,9 @@ import {
 } from '../directory/organizations.ts';
 import { removeOrganizationJob } from './startPurge.ts';
 import type { Stored } from '../table/entity.ts';
-import { openTable, remove, type Table } from '../table/table.ts';
+import { remove, type Table } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** What became of each of some organizations, and the jobs that remove what lies beneath. */
 export interface OrganizationsRemoved {
@@ -62,8 +62,8 @@ export class OrganizationRemover {
   }
 }
 
-export const removeOrganizations: Capability<OrganizationRemover> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem', 'DeleteItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new OrganizationRemover(openTable(env)),
-};
+export const removeOrganizations = /* @__PURE__ */ storeCapability(OrganizationRemover, [
+  'BatchGetItem',
+  'PutItem',
+  'DeleteItem',
+]);

@@ -5,9 +5,10 @@ import { inSlices } from '../shared/inSlices.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { beginJob } from '../jobs/jobStore.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
-import { insert, openTable, type Page, replace, type Table } from '../table/table.ts';
+import { insert, type Page, replace, type Table } from '../table/table.ts';
 import { type User, UserEntity } from '../directory/users.ts';
 import { writeEach } from '../table/writeEach.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 const LIFETIME_SECONDS = 90 * 24 * 60 * 60;
 /** How long after the request the sweeper begins the job at the latest. */
@@ -142,15 +143,14 @@ export class Erasures {
 }
 
 /** Begin erasures. */
-export const beginErasures: Capability<Pick<Erasures, 'begin'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new Erasures(openTable(env)),
-};
+export const beginErasures: Capability<Pick<Erasures, 'begin'>> = /* @__PURE__ */ storeCapability(Erasures, [
+  'GetItem',
+  'BatchGetItem',
+  'Query',
+  'PutItem',
+]);
 
 /** See how far erasures got. */
-export const readErasures: Capability<Pick<Erasures, 'status'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new Erasures(openTable(env)),
-};
+export const readErasures: Capability<Pick<Erasures, 'status'>> = /* @__PURE__ */ storeCapability(Erasures, [
+  'GetItem',
+]);

@@ -1,4 +1,3 @@
-import type { Capability } from '../app/capability.ts';
 import { type AccessType, folderChain } from './rules/access.ts';
 import { mergeMetadata } from '../shared/metadata.ts';
 import { ApiError } from '../shared/errors.ts';
@@ -10,8 +9,9 @@ import { type Folder, FolderEntryEntity, type Place } from './folders/folders.ts
 import type { JobMessage } from '../jobs/jobStore.ts';
 import { removeDocumentsJob } from '../deletion/startPurge.ts';
 import { settle } from '../table/retryOnConflict.ts';
-import { insert, openTable, remove, replace, type WriteOp } from '../table/table.ts';
+import { insert, remove, replace, type WriteOp } from '../table/table.ts';
 import { type Decision, writeEach } from '../table/writeEach.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 const ABSENT = 'Document does not exist';
 const DISABLED = 'The document is disabled';
@@ -258,8 +258,9 @@ function refuse(
 }
 
 /** Change documents that are there. */
-export const changeDocuments: Capability<DocumentChanger> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query', 'PutItem', 'DeleteItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new DocumentChanger(openTable(env)),
-};
+export const changeDocuments = /* @__PURE__ */ storeCapability(DocumentChanger, [
+  'BatchGetItem',
+  'Query',
+  'PutItem',
+  'DeleteItem',
+]);

@@ -1,7 +1,7 @@
-import type { Capability } from '../app/capability.ts';
 import { DocumentEntity, DocumentReader } from './documents.ts';
 import { FolderEntryEntity, FolderReader, type Place } from './folders/folders.ts';
-import { openTable, type Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** Documents that are looked at together where they cannot be counted only. */
 const PAGE = 1_000;
@@ -37,8 +37,4 @@ export class DocumentCounter {
 }
 
 /** Count documents. */
-export const countDocuments: Capability<DocumentCounter> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new DocumentCounter(openTable(env)),
-};
+export const countDocuments = /* @__PURE__ */ storeCapability(DocumentCounter, ['GetItem', 'BatchGetItem', 'Query']);

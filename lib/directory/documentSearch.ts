@@ -1,10 +1,10 @@
-import type { Capability } from '../app/capability.ts';
 import { meetsFilters, type MetadataFilter } from './rules/documentFilters.ts';
 import { DocumentEntity, DocumentReader, type PlacedDocument } from './documents.ts';
 import { type Folder, FolderEntryEntity, type Place } from './folders/folders.ts';
 import type { Stored } from '../table/entity.ts';
 import { SEARCHED_AT_ONCE, searchPage } from './searchPage.ts';
-import { openTable, type Page, type Table } from '../table/table.ts';
+import type { Page, Table } from '../table/table.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** How many documents one call looks at to count those that meet filters, and how much metadata of them. */
 const MOST_COUNTED = 10_000;
@@ -74,8 +74,4 @@ function sortKey({ place, folder }: SearchedIn, documentId: string): string {
 }
 
 /** Search documents by their metadata. */
-export const searchDocuments: Capability<DocumentSearch> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new DocumentSearch(openTable(env)),
-};
+export const searchDocuments = /* @__PURE__ */ storeCapability(DocumentSearch, ['GetItem', 'BatchGetItem', 'Query']);

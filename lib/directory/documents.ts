@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import type { Capability } from '../app/capability.ts';
 import { type AccessType, accessTypes } from './rules/access.ts';
 import { distinct } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';
@@ -7,8 +6,9 @@ import { newId } from '../shared/ids.ts';
 import { type DocumentResult, failedDocument } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { type Folder, FolderEntryEntity, FolderReader, type Found, type Place } from './folders/folders.ts';
-import { insert, openTable, type Page, replace, type Table } from '../table/table.ts';
+import { insert, type Page, replace, type Table } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 const Schema = z.object({
   documentId: z.string(),
@@ -207,14 +207,11 @@ export class DocumentWriter extends DocumentReader {
   }
 }
 
-export const readDocuments: Capability<DocumentReader> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new DocumentReader(openTable(env)),
-};
+export const readDocuments = /* @__PURE__ */ storeCapability(DocumentReader, ['GetItem', 'BatchGetItem', 'Query']);
 
-export const writeDocuments: Capability<DocumentWriter> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new DocumentWriter(openTable(env)),
-};
+export const writeDocuments = /* @__PURE__ */ storeCapability(DocumentWriter, [
+  'GetItem',
+  'BatchGetItem',
+  'Query',
+  'PutItem',
+]);

@@ -4,8 +4,9 @@ import { mergeMetadata } from '../shared/metadata.ts';
 import { invalid } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { insert, openTable, type Page, replace, type Table } from '../table/table.ts';
+import { insert, type Page, replace, type Table } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 const Schema = z.object({
   organizationId: z.string(),
@@ -224,20 +225,16 @@ function unknownOrganization(hint = ''): Error {
 }
 
 /** Find the organization that a request names. */
-export const findOrganization: Capability<Pick<OrganizationReader, 'require'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new OrganizationReader(openTable(env)),
-};
+export const findOrganization: Capability<Pick<OrganizationReader, 'require'>> = /* @__PURE__ */ storeCapability(
+  OrganizationReader,
+  ['GetItem'],
+);
 
-export const readOrganizations: Capability<Pick<OrganizationReader, 'named' | 'list'>> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new OrganizationReader(openTable(env)),
-};
+export const readOrganizations: Capability<Pick<OrganizationReader, 'named' | 'list'>> =
+  /* @__PURE__ */ storeCapability(OrganizationReader, ['BatchGetItem', 'Query']);
 
-export const writeOrganizations: Capability<OrganizationWriter> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new OrganizationWriter(openTable(env)),
-};
+export const writeOrganizations = /* @__PURE__ */ storeCapability(OrganizationWriter, [
+  'GetItem',
+  'BatchGetItem',
+  'PutItem',
+]);

@@ -1,4 +1,3 @@
-import type { Capability } from '../app/capability.ts';
 import { depart, type Departure } from './rules/access.ts';
 import { newId } from '../shared/ids.ts';
 import { distinct } from '../shared/collections.ts';
@@ -12,10 +11,11 @@ import { beginJob, endJob, type JobMessage } from '../jobs/jobStore.ts';
 import { OrganizationHead } from './organizationHead.ts';
 import type { Organization } from './organizations.ts';
 import { settle } from '../table/retryOnConflict.ts';
-import { openTable, type Queried, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { type Queried, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import type { Leaving } from '../deletion/removeUsersStep.ts';
 import { ContactEntity, GrantEntity, type Resource, type User, UserEntity } from './users.ts';
 import { writeEach } from '../table/writeEach.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** How long whoever began a removal has to send its message, before the sweeper does. */
 const TIME_TO_SEND = 5 * 60_000;
@@ -169,8 +169,10 @@ function inJobs(userIds: readonly string[]): string[][] {
   return lists;
 }
 
-export const removeUsers: Capability<UserRemover> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new UserRemover(openTable(env)),
-};
+export const removeUsers = /* @__PURE__ */ storeCapability(UserRemover, [
+  'GetItem',
+  'BatchGetItem',
+  'Query',
+  'PutItem',
+  'DeleteItem',
+]);

@@ -1,12 +1,12 @@
-import type { Capability } from '../app/capability.ts';
 import type { ResourceType } from './rules/access.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { requireWritable } from '../content/documentScope.ts';
 import { type Document, DocumentEntity, DocumentReader } from './documents.ts';
 import { type Folder, FolderEntity, FolderReader, type Place, placeOf } from './folders/folders.ts';
 import { OrganizationEntity } from './organizations.ts';
-import { openTable, type Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
 import type { ResourceAt } from './users.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** An organization, folder or document as a permission call names it. */
 export interface NamedResource {
@@ -154,8 +154,4 @@ function missing(found: readonly unknown[], path: (index: number) => (string | n
   });
 }
 
-export const findResources: Capability<ResourceFinder> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new ResourceFinder(openTable(env)),
-};
+export const findResources = /* @__PURE__ */ storeCapability(ResourceFinder, ['BatchGetItem', 'Query']);

@@ -7,9 +7,10 @@ import { newId } from '../shared/ids.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import type { Place } from './folders/folders.ts';
 import type { Added } from './organizations.ts';
-import { insert, openTable, type Page, replace, type Table } from '../table/table.ts';
+import { insert, type Page, replace, type Table } from '../table/table.ts';
 import { type User, UserEntity, userIndex } from './users.ts';
 import { writeEach } from '../table/writeEach.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 const GroupSchema = z.object({
   groupId: z.string(),
@@ -383,20 +384,16 @@ export class GroupMemberRemover {
   }
 }
 
-export const readGroups: Capability<GroupReader> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new GroupReader(openTable(env)),
-};
+export const readGroups = /* @__PURE__ */ storeCapability(GroupReader, ['BatchGetItem', 'Query']);
 
-export const writeGroups: Capability<Pick<GroupWriter, 'add' | 'addMembers'>> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new GroupWriter(openTable(env)),
-};
+export const writeGroups: Capability<Pick<GroupWriter, 'add' | 'addMembers'>> = /* @__PURE__ */ storeCapability(
+  GroupWriter,
+  ['BatchGetItem', 'PutItem'],
+);
 
-export const removeGroupMembers: Capability<GroupMemberRemover> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query', 'BatchWriteItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new GroupMemberRemover(openTable(env)),
-};
+export const removeGroupMembers = /* @__PURE__ */ storeCapability(GroupMemberRemover, [
+  'GetItem',
+  'BatchGetItem',
+  'Query',
+  'BatchWriteItem',
+]);

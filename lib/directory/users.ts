@@ -23,6 +23,7 @@ import { FolderReader, type Place, readFolders } from './folders/folders.ts';
 import type { Added } from './organizations.ts';
 import { insert, openTable, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 export const Profile = z.object({
   name: z.string().optional(),
@@ -571,11 +572,10 @@ export const writeUsers: Capability<UserWriter> = /* @__PURE__ */ building([read
   open: (env) => new UserWriter(openTable(env)),
 });
 
-export const grantAccess: Capability<Pick<UserWriter, 'known' | 'grant'>> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new UserWriter(openTable(env)),
-};
+export const grantAccess: Capability<Pick<UserWriter, 'known' | 'grant'>> = /* @__PURE__ */ storeCapability(
+  UserWriter,
+  ['BatchGetItem', 'PutItem'],
+);
 
 export const updateUsers: Capability<Pick<UserWriter, 'update'>> = /* @__PURE__ */ building([readFolders], {
   grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }],
@@ -583,8 +583,6 @@ export const updateUsers: Capability<Pick<UserWriter, 'update'>> = /* @__PURE__ 
   open: (env) => new UserWriter(openTable(env)),
 });
 
-export const revokeGrants: Capability<Pick<UserWriter, 'revoke'>> = {
-  grants: [{ resource: 'table', actions: ['DeleteItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new UserWriter(openTable(env)),
-};
+export const revokeGrants: Capability<Pick<UserWriter, 'revoke'>> = /* @__PURE__ */ storeCapability(UserWriter, [
+  'DeleteItem',
+]);

@@ -1,11 +1,11 @@
-import type { Capability } from '../app/capability.ts';
 import { MalformedUpdate, openDocument, stateVectorOf, updateSince } from './rules/yjs/document.ts';
 import { merged } from './rules/editorUpdates.ts';
 import { invalid } from '../shared/errors.ts';
 import type { DocumentPlace } from '../content/documentScope.ts';
-import { openTable, type Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
 import { EditorReader } from './editorReader.ts';
 import { unknownEditor } from './unknownEditor.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** What a client has of an editor. */
 export interface Having {
@@ -68,8 +68,4 @@ function base64(bytes: Uint8Array): string {
 }
 
 /** Read editors as updates. */
-export const readUpdates: Capability<EditorUpdates> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new EditorUpdates(openTable(env)),
-};
+export const readUpdates = /* @__PURE__ */ storeCapability(EditorUpdates, ['BatchGetItem', 'Query']);

@@ -1,13 +1,13 @@
-import type { Capability } from '../app/capability.ts';
 import { openDocument } from './rules/yjs/document.ts';
 import { readValue } from './rules/yjs/reading.ts';
 import type { CrdtType } from './rules/yjs/values.ts';
 import { type EditorRecord, editorRecord } from './rules/editors.ts';
 import { ANSWER_BYTES } from '../shared/bytes.ts';
 import type { DocumentPlace } from '../content/documentScope.ts';
-import { openTable, type Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
 import type { EditorState } from './editorState.ts';
 import { EditorReader } from './editorReader.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** Reads editors as values. */
 export class EditorValues {
@@ -48,8 +48,4 @@ function recordOf({ head, newest, updates }: EditorState): EditorRecord {
 }
 
 /** Read editors as values. */
-export const listEditors: Capability<EditorValues> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new EditorValues(openTable(env)),
-};
+export const listEditors = /* @__PURE__ */ storeCapability(EditorValues, ['BatchGetItem', 'Query']);

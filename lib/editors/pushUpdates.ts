@@ -3,8 +3,8 @@ import { faultOfUpdate } from './rules/yjs/reading.ts';
 import { holds } from './rules/editorUpdates.ts';
 import { invalid } from '../shared/errors.ts';
 import type { ContentPlace } from '../content/documentScope.ts';
-import { openTable } from '../table/table.ts';
 import { type Changed, type Changing, EditorWriter } from './editorWriter.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** Takes what clients change in editors. */
 export class EditorPusher extends EditorWriter {
@@ -22,8 +22,9 @@ export class EditorPusher extends EditorWriter {
 }
 
 /** Push clients' updates to editors. */
-export const pushToEditors: Capability<Pick<EditorPusher, 'push'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new EditorPusher(openTable(env)),
-};
+export const pushToEditors: Capability<Pick<EditorPusher, 'push'>> = /* @__PURE__ */ storeCapability(EditorPusher, [
+  'GetItem',
+  'BatchGetItem',
+  'Query',
+  'PutItem',
+]);

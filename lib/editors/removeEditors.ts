@@ -1,11 +1,10 @@
 import * as z from 'zod';
-import type { Capability } from '../app/capability.ts';
 import { newId } from '../shared/ids.ts';
 import type { ItemOutcome } from '../shared/results.ts';
 import type { ContentPlace, DocumentPlace } from '../content/documentScope.ts';
 import type { Key, Stored } from '../table/entity.ts';
 import { beginJob, SETTLED_MS } from '../jobs/jobStore.ts';
-import { openTable, remove, type Table } from '../table/table.ts';
+import { remove, type Table } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import {
   beforeEditor,
@@ -15,6 +14,7 @@ import {
   EditorPartEntity,
   EditorUpdateEntity,
 } from './entities.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** How many items are removed at a time, and how much of them is read. */
 const SOME = { limit: 500, bytes: 4_000_000 };
@@ -118,8 +118,9 @@ export class EditorRemover {
 }
 
 /** Remove editors. */
-export const removeEditors: Capability<EditorRemover> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query', 'PutItem', 'DeleteItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new EditorRemover(openTable(env)),
-};
+export const removeEditors = /* @__PURE__ */ storeCapability(EditorRemover, [
+  'BatchGetItem',
+  'Query',
+  'PutItem',
+  'DeleteItem',
+]);

@@ -7,10 +7,11 @@ import { requireSameKind } from './rules/editors.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import type { ContentPlace, DocumentPlace } from '../content/documentScope.ts';
-import { insert, openTable } from '../table/table.ts';
+import { insert } from '../table/table.ts';
 import { type Editor, EditorEntity, EditorUpdateEntity } from './entities.ts';
 import { beginTelling } from './debounce.ts';
 import { type Changed, type Changing, EditorWriter, INLINE_BYTES, tooManyOthers } from './editorWriter.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** What is to be in an editor. */
 export interface NewValue {
@@ -99,8 +100,7 @@ function requireSize(doc: Y.Doc, update: Uint8Array | undefined): void {
 }
 
 /** Add editors, and replace what is in them. */
-export const replaceEditors: Capability<Pick<EditorReplacer, 'add' | 'replace'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new EditorReplacer(openTable(env)),
-};
+export const replaceEditors: Capability<Pick<EditorReplacer, 'add' | 'replace'>> = /* @__PURE__ */ storeCapability(
+  EditorReplacer,
+  ['GetItem', 'BatchGetItem', 'Query', 'PutItem'],
+);

@@ -7,7 +7,8 @@ import { type EventPayload, LARGEST_PAYLOAD_BYTES } from './rules/payload.ts';
 import { ApiError } from '../shared/errors.ts';
 import { defineEntity, indexPartition, type Key, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
-import { insert, openTable, replace, type Table, wanted, type WriteOp } from '../table/table.ts';
+import { insert, replace, type Table, wanted, type WriteOp } from '../table/table.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 /** Pending events are spread over this many index partitions, so that no tenant's burst can throttle the table's writes. */
@@ -211,18 +212,14 @@ export class EventStore {
 }
 
 /** Take events out of the outbox. */
-export const emptyOutbox: Capability<Pick<EventStore, 'toDeliver' | 'fannedOut'>> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new EventStore(openTable(env)),
-};
+export const emptyOutbox: Capability<Pick<EventStore, 'toDeliver' | 'fannedOut'>> = /* @__PURE__ */ storeCapability(
+  EventStore,
+  ['BatchGetItem', 'PutItem'],
+);
 
 /** Find what was left in the outbox. */
-export const findPendingEvents: Capability<Pick<EventStore, 'pending'>> = {
-  grants: [
-    { resource: 'table', actions: ['BatchGetItem'] },
-    { resource: 'index/gsi3', actions: ['Query'] },
-  ],
-  env: ['TABLE_NAME'],
-  open: (env) => new EventStore(openTable(env)),
-};
+export const findPendingEvents: Capability<Pick<EventStore, 'pending'>> = /* @__PURE__ */ storeCapability(
+  EventStore,
+  ['BatchGetItem'],
+  ['gsi3'],
+);

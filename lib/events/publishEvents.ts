@@ -1,4 +1,3 @@
-import type { Capability } from '../app/capability.ts';
 import { sourceOf, type AudienceThread } from './rules/payload.ts';
 import { guarded } from '../comments/rules/threads.ts';
 import { annotationIdIn, type Published, publishedPayload } from './rules/published.ts';
@@ -9,7 +8,8 @@ import { EventEntity, publishedId, recordEvent } from './outbox.ts';
 import { placeOf } from '../directory/folders/folders.ts';
 import { type Organization, OrganizationReader } from '../directory/organizations.ts';
 import { settle } from '../table/retryOnConflict.ts';
-import { openTable, type Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** An event that a customer publishes, and where. */
 export interface Publication extends Published {
@@ -79,8 +79,4 @@ export class EventPublisher {
 }
 
 /** Publish events. */
-export const publishEvents: Capability<EventPublisher> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new EventPublisher(openTable(env)),
-};
+export const publishEvents = /* @__PURE__ */ storeCapability(EventPublisher, ['GetItem', 'BatchGetItem', 'PutItem']);

@@ -1,11 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod';
-import type { Capability } from '../app/capability.ts';
 import { deriveKey, openBytes, sealBytes } from '../crypto/sealing.ts';
 import { defineEntity } from '../table/entity.ts';
-import { openTable, type Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 const LEASE_MILLISECONDS = 60_000;
 const LIFETIME_SECONDS = 24 * 60 * 60;
@@ -158,8 +158,4 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }
 
-export const idempotency: Capability<Idempotency> = {
-  grants: [{ resource: 'table', actions: ['PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new Idempotency(openTable(env)),
-};
+export const idempotency = /* @__PURE__ */ storeCapability(Idempotency, ['PutItem']);

@@ -4,7 +4,8 @@ import { instantKey } from '../shared/times.ts';
 import type { QueueMessage } from '../workers/sender.ts';
 import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
-import { insert, openTable, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** Work that goes on after the answer, by its kind, and the queue whose worker has a function for it. */
 export const queueOfJob = {
@@ -176,18 +177,17 @@ interface JobChange {
 }
 
 /** Begin jobs, and see whether they are there. */
-export const beginJobs: Capability<Pick<JobStore, 'begin' | 'get'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new JobStore(openTable(env)),
-};
+export const beginJobs: Capability<Pick<JobStore, 'begin' | 'get'>> = /* @__PURE__ */ storeCapability(JobStore, [
+  'GetItem',
+  'PutItem',
+]);
 
 /** Do the work of jobs. */
-export const doJobs: Capability<Pick<JobStore, 'get' | 'change' | 'end'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem', 'DeleteItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new JobStore(openTable(env)),
-};
+export const doJobs: Capability<Pick<JobStore, 'get' | 'change' | 'end'>> = /* @__PURE__ */ storeCapability(JobStore, [
+  'GetItem',
+  'PutItem',
+  'DeleteItem',
+]);
 
 /** Finds jobs whose time has come. */
 export class JobSweeper {
@@ -220,11 +220,4 @@ export class JobSweeper {
   }
 }
 
-export const sweepJobs: Capability<JobSweeper> = {
-  grants: [
-    { resource: 'table', actions: ['BatchGetItem', 'PutItem'] },
-    { resource: 'index/gsi3', actions: ['Query'] },
-  ],
-  env: ['TABLE_NAME'],
-  open: (env) => new JobSweeper(openTable(env)),
-};
+export const sweepJobs = /* @__PURE__ */ storeCapability(JobSweeper, ['BatchGetItem', 'PutItem'], ['gsi3']);

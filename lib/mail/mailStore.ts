@@ -16,7 +16,8 @@ import { inParallel } from '../shared/inParallel.ts';
 import { defineEntity, indexPartition } from '../table/entity.ts';
 import { eventShards } from '../events/outbox.ts';
 import { tenantOf } from '../table/keys.ts';
-import { insert, openTable, replace, type Table, upsert } from '../table/table.ts';
+import { insert, replace, type Table, upsert } from '../table/table.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 
@@ -153,25 +154,15 @@ export function isPaused(
 }
 
 /** Make mails. */
-export const makeMails: Capability<Pick<MailStore, 'make'>> = {
-  grants: [{ resource: 'table', actions: ['PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new MailStore(openTable(env)),
-};
+export const makeMails: Capability<Pick<MailStore, 'make'>> = /* @__PURE__ */ storeCapability(MailStore, ['PutItem']);
 
 /** Send mails, and write down what came of it. */
-export const keepMails: Capability<Pick<MailStore, 'get' | 'make' | 'replace' | 'pause'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new MailStore(openTable(env)),
-};
+export const keepMails: Capability<Pick<MailStore, 'get' | 'make' | 'replace' | 'pause'>> =
+  /* @__PURE__ */ storeCapability(MailStore, ['GetItem', 'PutItem']);
 
 /** Find mails that are due, and put them off. */
-export const findDueMails: Capability<Pick<MailStore, 'due' | 'replace'>> = {
-  grants: [
-    { resource: 'table', actions: ['BatchGetItem', 'PutItem'] },
-    { resource: 'index/gsi3', actions: ['Query'] },
-  ],
-  env: ['TABLE_NAME'],
-  open: (env) => new MailStore(openTable(env)),
-};
+export const findDueMails: Capability<Pick<MailStore, 'due' | 'replace'>> = /* @__PURE__ */ storeCapability(
+  MailStore,
+  ['BatchGetItem', 'PutItem'],
+  ['gsi3'],
+);

@@ -1,10 +1,9 @@
-import type { Capability } from '../app/capability.ts';
 import { calendarOf } from './rules/calendar.ts';
 import { filteredValues } from './rules/filters.ts';
 import type { Judgment } from './rules/judgments.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { Stored } from '../table/entity.ts';
-import { insert, advance, openTable, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insert, advance, replace, type Table, type WriteOp } from '../table/table.ts';
 import {
   type EmbeddingState,
   EmbeddingStateEntity,
@@ -15,6 +14,7 @@ import {
   listingOf,
   vectorsOf,
 } from './entities.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** A judgment with its vectors, as it was when they were made. */
 export interface EmbeddedJudgment {
@@ -145,11 +145,8 @@ function rounded(vector: Float32Array): number[] {
 }
 
 /** Read judgments to embed, and write and remove vectors. */
-export const writesEmbeddings: Capability<EmbeddingStore> = {
-  grants: [
-    { resource: 'table', actions: ['GetItem', 'BatchGetItem', 'PutItem', 'BatchWriteItem'] },
-    { resource: 'index/gsi3', actions: ['Query'] },
-  ],
-  env: ['TABLE_NAME'],
-  open: (env) => new EmbeddingStore(openTable(env)),
-};
+export const writesEmbeddings = /* @__PURE__ */ storeCapability(
+  EmbeddingStore,
+  ['GetItem', 'BatchGetItem', 'PutItem', 'BatchWriteItem'],
+  ['gsi3'],
+);

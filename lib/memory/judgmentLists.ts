@@ -1,20 +1,14 @@
 import { building, type Capability } from '../app/capability.ts';
 import { findListing } from '../content/listDocuments.ts';
-import { openTable } from '../table/table.ts';
 import { JudgmentReader, type JudgmentScope } from './judgmentReader.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** Read judgments by time. */
-export const readJudgments: Capability<JudgmentReader> = {
-  grants: [
-    { resource: 'table', actions: ['BatchGetItem'] },
-    { resource: 'index/gsi1', actions: ['Query'] },
-    { resource: 'index/gsi2', actions: ['Query'] },
-    { resource: 'index/gsi3', actions: ['Query'] },
-    { resource: 'index/gsi4', actions: ['Query'] },
-  ],
-  env: ['TABLE_NAME'],
-  open: (env) => new JudgmentReader(openTable(env)),
-};
+export const readJudgments = /* @__PURE__ */ storeCapability(
+  JudgmentReader,
+  ['BatchGetItem'],
+  ['gsi1', 'gsi2', 'gsi3', 'gsi4'],
+);
 
 /** Finds where to look: INVALID_ARGUMENT when a named organization does not exist, NOT_FOUND when a document does not. */
 export type FindScope = (

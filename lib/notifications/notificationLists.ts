@@ -1,4 +1,3 @@
-import type { Capability } from '../app/capability.ts';
 import { distinctBy } from '../shared/collections.ts';
 import { names, type Notification, type ShownNotification, showNotification } from './rules.ts';
 import type { Guard } from '../content/rules/threadAccess.ts';
@@ -8,11 +7,12 @@ import { type Document, DocumentReader } from '../directory/documents.ts';
 import { type Place, placeOf } from '../directory/folders/folders.ts';
 import { joinKey } from '../table/keys.ts';
 import type { Organization } from '../directory/organizations.ts';
-import { openTable, type Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
 import { EVERYBODY, InvolvementEntity, recordSortKey } from '../content/involvements.ts';
 import { namedNotifications, NotificationEntity, type PlacedNotification, readNotifications } from './notifications.ts';
 import { guardsOf, ViewerChecks } from '../content/accessChecks.ts';
 import { everyDocument, liveDocuments, stretch, theseDocuments, walk, walkCursor } from '../content/listDocuments.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** Which notifications are asked for; what is given is combined. */
 export interface NotificationFilter {
@@ -354,8 +354,8 @@ function byKey(ascending: boolean) {
     a.key === b.key ? 0 : a.key < b.key === ascending ? -1 : 1;
 }
 
-export const readNotificationLists: Capability<NotificationLists> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new NotificationLists(openTable(env)),
-};
+export const readNotificationLists = /* @__PURE__ */ storeCapability(NotificationLists, [
+  'GetItem',
+  'BatchGetItem',
+  'Query',
+]);

@@ -12,9 +12,10 @@ import {
 import { defineEntity, type Stored } from '../table/entity.ts';
 import type { Place } from '../directory/folders/folders.ts';
 import { keyPrefix } from '../table/keys.ts';
-import { insert, openTable, type Queried, replace, type Table } from '../table/table.ts';
+import { insert, type Queried, replace, type Table } from '../table/table.ts';
 import { UserEntity } from '../directory/users.ts';
 import { writeEach } from '../table/writeEach.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 const Level = z.enum(notificationLevels).optional();
 
@@ -186,14 +187,7 @@ export async function notificationSettings(
   return new Map(userIds.map((userId, index) => [userId, levelsFor(found[2 * index], found[2 * index + 1])]));
 }
 
-export const readNotificationSettings: Capability<NotificationSettingsReader> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new NotificationSettingsReader(openTable(env)),
-};
+export const readNotificationSettings = /* @__PURE__ */ storeCapability(NotificationSettingsReader, ['BatchGetItem']);
 
-export const writeNotificationSettings: Capability<Pick<NotificationSettingsWriter, 'set'>> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new NotificationSettingsWriter(openTable(env)),
-};
+export const writeNotificationSettings: Capability<Pick<NotificationSettingsWriter, 'set'>> =
+  /* @__PURE__ */ storeCapability(NotificationSettingsWriter, ['BatchGetItem', 'PutItem']);

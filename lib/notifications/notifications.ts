@@ -19,7 +19,7 @@ import { defineEntity, type Stored } from '../table/entity.ts';
 import { type Place, placeOf } from '../directory/folders/folders.ts';
 import type { Organization } from '../directory/organizations.ts';
 import { settle } from '../table/retryOnConflict.ts';
-import { insert, openTable, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { UserEntity } from '../directory/users.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { EVERYBODY, forget, type Involvement, involve, recordSortKey, recordsOf } from '../content/involvements.ts';
@@ -28,6 +28,7 @@ import { findRecords, nameRecord, type RecordName, type RecordPosition, unnameRe
 import { ThreadEntity } from '../comments/threads.ts';
 import { usersWithAccess } from '../content/accessChecks.ts';
 import { liveDocuments } from '../content/listDocuments.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** A notification, with whom it is for. Its id is unique in the organization. */
 export const NotificationEntity = defineEntity({
@@ -380,14 +381,10 @@ async function threadReferences(
   return about.map((_one, index) => references.get(index));
 }
 
-export const addNotifications: Capability<Pick<NotificationWriter, 'add' | 'threadOf' | 'withAccess' | 'completed'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new NotificationWriter(openTable(env)),
-};
+export const addNotifications: Capability<Pick<NotificationWriter, 'add' | 'threadOf' | 'withAccess' | 'completed'>> =
+  /* @__PURE__ */ storeCapability(NotificationWriter, ['GetItem', 'BatchGetItem', 'PutItem']);
 
-export const updateNotifications: Capability<Pick<NotificationWriter, 'update'>> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem', 'DeleteItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new NotificationWriter(openTable(env)),
-};
+export const updateNotifications: Capability<Pick<NotificationWriter, 'update'>> = /* @__PURE__ */ storeCapability(
+  NotificationWriter,
+  ['BatchGetItem', 'PutItem', 'DeleteItem'],
+);

@@ -4,9 +4,10 @@ import type { ItemOutcome } from '../shared/results.ts';
 import type { Document } from '../directory/documents.ts';
 import { placeOf } from '../directory/folders/folders.ts';
 import type { Organization } from '../directory/organizations.ts';
-import { openTable, type Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
 import { type NotificationFilter, NotificationLists } from './notificationLists.ts';
 import { NotificationWriter, selects } from './notifications.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** How many notifications one call removes that does not name them, and for how long it looks for more. */
 const MOST_REMOVED = 2_000;
@@ -53,8 +54,7 @@ export class NotificationRemover {
   }
 }
 
-export const removeNotifications: Capability<Pick<NotificationRemover, 'remove'>> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query', 'DeleteItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new NotificationRemover(openTable(env)),
-};
+export const removeNotifications: Capability<Pick<NotificationRemover, 'remove'>> = /* @__PURE__ */ storeCapability(
+  NotificationRemover,
+  ['BatchGetItem', 'Query', 'DeleteItem'],
+);

@@ -1,4 +1,3 @@
-import type { Capability } from '../app/capability.ts';
 import type { Subscriber } from '../mail/rules/subscriber.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import {
@@ -10,7 +9,8 @@ import {
 import { type Place, placeOf } from '../directory/folders/folders.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
 import { settle } from '../table/retryOnConflict.ts';
-import { insert, openTable, replace, type Table } from '../table/table.ts';
+import { insert, replace, type Table } from '../table/table.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 const PAGE = 50;
 /** Settings that are written at a time. */
@@ -65,8 +65,4 @@ export class Unsubscriber {
   }
 }
 
-export const unsubscribeUsers: Capability<Unsubscriber> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new Unsubscriber(openTable(env)),
-};
+export const unsubscribeUsers = /* @__PURE__ */ storeCapability(Unsubscriber, ['GetItem', 'PutItem', 'Query']);

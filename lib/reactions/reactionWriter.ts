@@ -1,4 +1,3 @@
-import type { Capability } from '../app/capability.ts';
 import { distinct } from '../shared/collections.ts';
 import type { Happening } from '../comments/rules/commentEvents.ts';
 import type { Comment } from '../comments/rules/comments.ts';
@@ -14,7 +13,7 @@ import {
 import type { Thread } from '../comments/rules/threads.ts';
 import type { ContentUser } from '../content/rules/user.ts';
 import type { Stored } from '../table/entity.ts';
-import { insert, OPS_PER_TRANSACTION, openTable, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insert, OPS_PER_TRANSACTION, replace, type Table, type WriteOp } from '../table/table.ts';
 import { type Decision, writeEach } from '../table/writeEach.ts';
 import { happeningOps } from '../comments/changeEvents.ts';
 import { involve } from '../content/involvements.ts';
@@ -22,6 +21,7 @@ import type { ContentPlace } from '../content/documentScope.ts';
 import { edge, ReactionEntity, reactionRemovalOps } from './reactions.ts';
 import { findRecords, nameRecord, type RecordPosition } from '../content/recordIds.ts';
 import { CommentEntity, ThreadEntity, ThreadReader } from '../comments/threads.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** What became of one reaction of a call. */
 export interface ReactionResult {
@@ -374,8 +374,8 @@ async function whereGiven<K, V>(
   return keys.map((key) => (key === undefined ? undefined : found.next().value));
 }
 
-export const writeReactions: Capability<ReactionWriter> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem', 'DeleteItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new ReactionWriter(openTable(env)),
-};
+export const writeReactions = /* @__PURE__ */ storeCapability(ReactionWriter, [
+  'BatchGetItem',
+  'PutItem',
+  'DeleteItem',
+]);

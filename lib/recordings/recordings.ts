@@ -11,7 +11,7 @@ import { instantKey } from '../shared/times.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { emit } from '../events/outbox.ts';
 import type { Place } from '../directory/folders/folders.ts';
-import { insert, openTable, remove, type Table, type WriteOp } from '../table/table.ts';
+import { insert, remove, type Table, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { forget, type Involvement, involve, recordSortKey, recordsOf } from '../content/involvements.ts';
 import type { ContentPlace, DocumentPlace } from '../content/documentScope.ts';
@@ -24,6 +24,7 @@ import {
   walk,
   type Walked,
 } from '../content/listDocuments.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** A recording on a document. */
 export const RecordingEntity = defineEntity({
@@ -210,14 +211,12 @@ export class RecordingWriter extends RecordingReader {
   }
 }
 
-export const listRecordings: Capability<Pick<RecordingReader, 'list' | 'named'>> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new RecordingReader(openTable(env)),
-};
+export const listRecordings: Capability<Pick<RecordingReader, 'list' | 'named'>> = /* @__PURE__ */ storeCapability(
+  RecordingReader,
+  ['BatchGetItem', 'Query'],
+);
 
-export const addRecordings: Capability<Pick<RecordingWriter, 'add'>> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new RecordingWriter(openTable(env)),
-};
+export const addRecordings: Capability<Pick<RecordingWriter, 'add'>> = /* @__PURE__ */ storeCapability(
+  RecordingWriter,
+  ['BatchGetItem', 'PutItem'],
+);

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import type { Capability } from '../app/capability.ts';
 import { defineEntity } from './entity.ts';
-import { openTable, type Table } from './table.ts';
+import type { Table } from './table.ts';
+import { storeCapability } from './storeCapability.ts';
 
 /** The calls of one subject in one window of time. It expires a window later than it ends, when no clock can still mean it. */
 export const RateLimitEntity = defineEntity({
@@ -38,8 +38,4 @@ export class RateLimits {
   }
 }
 
-export const rateLimits: Capability<RateLimits> = {
-  grants: [{ resource: 'table', actions: ['UpdateItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new RateLimits(openTable(env)),
-};
+export const rateLimits = /* @__PURE__ */ storeCapability(RateLimits, ['UpdateItem']);

@@ -10,9 +10,10 @@ import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
 import { EventEntity, eventShards, type NewEvent, recordEvent, type StoredEvent } from '../events/outbox.ts';
 import { tenantOf } from '../table/keys.ts';
 import { settle } from '../table/retryOnConflict.ts';
-import { insert, openTable, replace, type Table, upsert, wanted, type WriteOp } from '../table/table.ts';
+import { insert, replace, type Table, upsert, wanted, type WriteOp } from '../table/table.ts';
 import { EndpointHealthEntity } from './endpointHealth.ts';
 import { type Target, wantedTarget } from './targets.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 const eventPartition = (of: { tenant: string; eventId: string }) => [of.tenant, 'EVENT', of.eventId];
@@ -301,42 +302,27 @@ export function emitTo(
 }
 
 /** Make the deliveries of events. */
-export const makeDeliveries: Capability<Pick<DeliveryStore, 'make'>> = {
-  grants: [{ resource: 'table', actions: ['PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new DeliveryStore(openTable(env)),
-};
+export const makeDeliveries: Capability<Pick<DeliveryStore, 'make'>> = /* @__PURE__ */ storeCapability(DeliveryStore, [
+  'PutItem',
+]);
 
 /** Attempt deliveries. */
-export const attemptDeliveries: Capability<Pick<DeliveryStore, 'look' | 'get' | 'replace' | 'log'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new DeliveryStore(openTable(env)),
-};
+export const attemptDeliveries: Capability<Pick<DeliveryStore, 'look' | 'get' | 'replace' | 'log'>> =
+  /* @__PURE__ */ storeCapability(DeliveryStore, ['GetItem', 'BatchGetItem', 'PutItem']);
 
 /** Find deliveries that are due, and put them off. */
-export const sweepDeliveries: Capability<Pick<DeliveryStore, 'due' | 'replace'>> = {
-  grants: [
-    { resource: 'table', actions: ['BatchGetItem', 'PutItem'] },
-    { resource: 'index/gsi3', actions: ['Query'] },
-  ],
-  env: ['TABLE_NAME'],
-  open: (env) => new DeliveryStore(openTable(env)),
-};
+export const sweepDeliveries: Capability<Pick<DeliveryStore, 'due' | 'replace'>> = /* @__PURE__ */ storeCapability(
+  DeliveryStore,
+  ['BatchGetItem', 'PutItem'],
+  ['gsi3'],
+);
 
 /** Read deliveries and their attempts. */
-export const readDeliveries: Capability<Pick<DeliveryStore, 'get' | 'of' | 'attempts' | 'deliveriesOf'>> = {
-  grants: [
-    { resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] },
-    { resource: 'index/gsi4', actions: ['Query'] },
-  ],
-  env: ['TABLE_NAME'],
-  open: (env) => new DeliveryStore(openTable(env)),
-};
+export const readDeliveries: Capability<Pick<DeliveryStore, 'get' | 'of' | 'attempts' | 'deliveriesOf'>> =
+  /* @__PURE__ */ storeCapability(DeliveryStore, ['GetItem', 'BatchGetItem', 'Query'], ['gsi4']);
 
 /** Have something delivered again. */
-export const repeatDeliveries: Capability<Pick<DeliveryStore, 'resend' | 'recover'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new DeliveryStore(openTable(env)),
-};
+export const repeatDeliveries: Capability<Pick<DeliveryStore, 'resend' | 'recover'>> = /* @__PURE__ */ storeCapability(
+  DeliveryStore,
+  ['GetItem', 'PutItem'],
+);

@@ -1,10 +1,10 @@
-import type { Capability } from '../app/capability.ts';
 import type { WebhookEndpoint } from './rules/endpoints.ts';
 import { iso } from '../shared/isoTime.ts';
 import type { Stored } from '../table/entity.ts';
 import { emit } from '../events/outbox.ts';
-import { openTable, replace, type Table } from '../table/table.ts';
+import { replace, type Table } from '../table/table.ts';
 import { WebhookEndpointEntity } from './endpoints.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** Disables endpoints that have failed for too long. */
 export class EndpointDisabler {
@@ -51,8 +51,4 @@ export class EndpointDisabler {
   }
 }
 
-export const disableEndpoints: Capability<EndpointDisabler> = {
-  grants: [{ resource: 'table', actions: ['PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new EndpointDisabler(openTable(env)),
-};
+export const disableEndpoints = /* @__PURE__ */ storeCapability(EndpointDisabler, ['PutItem']);

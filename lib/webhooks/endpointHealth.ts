@@ -6,9 +6,10 @@ import { EndpointHealth, healthAt } from './rules/health.ts';
 import { interval, TOLERANCE } from './rules/limiter.ts';
 import { defineEntity, indexPartition, type Key, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
-import { insert, openTable, replace, type Table } from '../table/table.ts';
+import { insert, replace, type Table } from '../table/table.ts';
 import { AdvancedWebhookConfigEntity } from './configs.ts';
 import { type EndpointKey, wantedTarget } from './targets.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 const DAY_SECONDS = 24 * 60 * 60;
 /** What was learnt so long ago says nothing; deliveries are not tried for longer. */
@@ -178,18 +179,12 @@ function endpointOf(key: Key): EndpointKey {
 }
 
 /** Keep to the rate limits of endpoints, and know which of them fail. */
-export const endpointRuntime: Capability<Pick<EndpointRuntime, 'health' | 'learn' | 'reserve'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem', 'UpdateItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new EndpointRuntime(openTable(env)),
-};
+export const endpointRuntime: Capability<Pick<EndpointRuntime, 'health' | 'learn' | 'reserve'>> =
+  /* @__PURE__ */ storeCapability(EndpointRuntime, ['GetItem', 'PutItem', 'UpdateItem']);
 
 /** Count the endpoints that are in trouble. */
-export const countAiling: Capability<Pick<EndpointRuntime, 'ailing'>> = {
-  grants: [
-    { resource: 'table', actions: ['BatchGetItem'] },
-    { resource: 'index/gsi3', actions: ['Query'] },
-  ],
-  env: ['TABLE_NAME'],
-  open: (env) => new EndpointRuntime(openTable(env)),
-};
+export const countAiling: Capability<Pick<EndpointRuntime, 'ailing'>> = /* @__PURE__ */ storeCapability(
+  EndpointRuntime,
+  ['BatchGetItem'],
+  ['gsi3'],
+);

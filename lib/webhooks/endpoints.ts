@@ -4,7 +4,8 @@ import { MOST_ENDPOINTS, WebhookEndpoint } from './rules/endpoints.ts';
 import { defineEntity } from '../table/entity.ts';
 import type { Position } from '../table/listPosition.ts';
 import { settle } from '../table/retryOnConflict.ts';
-import { insert, openTable, type Page, remove, replace, type Table } from '../table/table.ts';
+import { insert, type Page, remove, replace, type Table } from '../table/table.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** Everything about the advanced webhook endpoints of an API key lies in one partition. */
 const endpointsOf = (of: { tenant: string }) => [of.tenant, 'WEBHOOK_ENDPOINTS'];
@@ -173,32 +174,27 @@ function keyOf(tenant: string, { endpointId }: WebhookEndpoint): string {
   return WebhookEndpointEntity.key({ tenant, endpointId }).SK;
 }
 
-export const listWebhookEndpoints: Capability<Pick<WebhookEndpointStore, 'list'>> = {
-  grants: [{ resource: 'table', actions: ['Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new WebhookEndpointStore(openTable(env)),
-};
+export const listWebhookEndpoints: Capability<Pick<WebhookEndpointStore, 'list'>> = /* @__PURE__ */ storeCapability(
+  WebhookEndpointStore,
+  ['Query'],
+);
 
-export const findWebhookEndpoint: Capability<Pick<WebhookEndpointStore, 'get'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new WebhookEndpointStore(openTable(env)),
-};
+export const findWebhookEndpoint: Capability<Pick<WebhookEndpointStore, 'get'>> = /* @__PURE__ */ storeCapability(
+  WebhookEndpointStore,
+  ['GetItem'],
+);
 
-export const createWebhookEndpoints: Capability<Pick<WebhookEndpointStore, 'create'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new WebhookEndpointStore(openTable(env)),
-};
+export const createWebhookEndpoints: Capability<Pick<WebhookEndpointStore, 'create'>> = /* @__PURE__ */ storeCapability(
+  WebhookEndpointStore,
+  ['GetItem', 'PutItem'],
+);
 
-export const changeWebhookEndpoints: Capability<Pick<WebhookEndpointStore, 'update'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new WebhookEndpointStore(openTable(env)),
-};
+export const changeWebhookEndpoints: Capability<Pick<WebhookEndpointStore, 'update'>> = /* @__PURE__ */ storeCapability(
+  WebhookEndpointStore,
+  ['GetItem', 'PutItem'],
+);
 
-export const deleteWebhookEndpoints: Capability<Pick<WebhookEndpointStore, 'delete'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem', 'DeleteItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new WebhookEndpointStore(openTable(env)),
-};
+export const deleteWebhookEndpoints: Capability<Pick<WebhookEndpointStore, 'delete'>> = /* @__PURE__ */ storeCapability(
+  WebhookEndpointStore,
+  ['GetItem', 'PutItem', 'DeleteItem'],
+);

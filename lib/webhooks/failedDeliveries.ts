@@ -2,8 +2,9 @@ import type { Capability } from '../app/capability.ts';
 import { instantKey } from '../shared/times.ts';
 import { hasFailed } from './rules/delivery.ts';
 import { indexPartition } from '../table/entity.ts';
-import { openTable, type Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
 import { DeliveryEntity, failedDeliveriesTo, type StoredDelivery } from './deliveries.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** Deliveries to an endpoint of events between two times, epoch ms, both included. */
 export interface FailedRange {
@@ -53,18 +54,15 @@ export class FailedDeliveries {
 }
 
 /** Count deliveries that have failed. */
-export const countFailedDeliveries: Capability<Pick<FailedDeliveries, 'count'>> = {
-  grants: [{ resource: 'index/gsi3', actions: ['Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new FailedDeliveries(openTable(env)),
-};
+export const countFailedDeliveries: Capability<Pick<FailedDeliveries, 'count'>> = /* @__PURE__ */ storeCapability(
+  FailedDeliveries,
+  [],
+  ['gsi3'],
+);
 
 /** Find deliveries that have failed. */
-export const findFailedDeliveries: Capability<Pick<FailedDeliveries, 'list'>> = {
-  grants: [
-    { resource: 'table', actions: ['BatchGetItem'] },
-    { resource: 'index/gsi3', actions: ['Query'] },
-  ],
-  env: ['TABLE_NAME'],
-  open: (env) => new FailedDeliveries(openTable(env)),
-};
+export const findFailedDeliveries: Capability<Pick<FailedDeliveries, 'list'>> = /* @__PURE__ */ storeCapability(
+  FailedDeliveries,
+  ['BatchGetItem'],
+  ['gsi3'],
+);

@@ -5,8 +5,9 @@ import { type ShownStatus, shownStatus } from './rules/messageView.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { indexPartition, type Key, type Stored } from '../table/entity.ts';
 import { EventEntity, eventShards, eventsOf, type StoredEvent } from '../events/outbox.ts';
-import { openTable, type Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
 import { DeliveryEntity, DeliveryStore, deliveriesTo, failedDeliveriesTo } from './deliveries.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** Which messages are listed: those with a delivery to this endpoint, of this status. The other deliveries of a message are not shown then. */
 export interface MessageFilter {
@@ -184,12 +185,8 @@ export class MessageReader {
 }
 
 /** List messages, and look one up. */
-export const readMessages: Capability<Pick<MessageReader, 'list' | 'event'>> = {
-  grants: [
-    { resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] },
-    { resource: 'index/gsi3', actions: ['Query'] },
-    { resource: 'index/gsi4', actions: ['Query'] },
-  ],
-  env: ['TABLE_NAME'],
-  open: (env) => new MessageReader(openTable(env)),
-};
+export const readMessages: Capability<Pick<MessageReader, 'list' | 'event'>> = /* @__PURE__ */ storeCapability(
+  MessageReader,
+  ['GetItem', 'BatchGetItem', 'Query'],
+  ['gsi3', 'gsi4'],
+);

@@ -1,10 +1,10 @@
-import type { Capability } from '../app/capability.ts';
 import type { BasicWebhookConfig } from './rules/basic.ts';
 import { MOST_ENDPOINTS, type WebhookEndpoint } from './rules/endpoints.ts';
 import { ApiKeyEntity } from '../workspaces/entities.ts';
-import { openTable, type Table, wanted } from '../table/table.ts';
+import { type Table, wanted } from '../table/table.ts';
 import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from './configs.ts';
 import { WebhookEndpointEntity } from './endpoints.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** What a tenant has that events can be delivered to. */
 export interface Subscriptions {
@@ -50,8 +50,4 @@ export class SubscriptionReader {
   }
 }
 
-export const readSubscriptions: Capability<SubscriptionReader> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new SubscriptionReader(openTable(env)),
-};
+export const readSubscriptions = /* @__PURE__ */ storeCapability(SubscriptionReader, ['BatchGetItem', 'Query']);

@@ -1,8 +1,8 @@
-import type { Capability } from '../app/capability.ts';
 import type { Timing } from './rules/schedule.ts';
 import type { NewEvent } from '../events/outbox.ts';
-import { openTable, type Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
 import { type DueDelivery, emitTo } from './deliveries.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /** Writes events that are for one endpoint alone. */
 export class Trials {
@@ -21,8 +21,4 @@ export class Trials {
   }
 }
 
-export const emitTrials: Capability<Trials> = {
-  grants: [{ resource: 'table', actions: ['PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new Trials(openTable(env)),
-};
+export const emitTrials = /* @__PURE__ */ storeCapability(Trials, ['PutItem']);

@@ -2,7 +2,8 @@ import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { addDomains, type DomainChange, removeDomains } from './rules/domains.ts';
 import { ConfigStore, defineConfig } from './configs/configStore.ts';
-import { openTable, type Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 /**
  * The domains on which an API key's product runs: bare hosts, or `*.example.com` for everything beneath one. The domain
@@ -44,14 +45,11 @@ export class AllowedDomains {
   }
 }
 
-export const readDomains: Capability<Pick<AllowedDomains, 'list'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new AllowedDomains(openTable(env)),
-};
+export const readDomains: Capability<Pick<AllowedDomains, 'list'>> = /* @__PURE__ */ storeCapability(AllowedDomains, [
+  'GetItem',
+]);
 
-export const writeDomains: Capability<Pick<AllowedDomains, 'add' | 'remove'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new AllowedDomains(openTable(env)),
-};
+export const writeDomains: Capability<Pick<AllowedDomains, 'add' | 'remove'>> = /* @__PURE__ */ storeCapability(
+  AllowedDomains,
+  ['GetItem', 'PutItem'],
+);

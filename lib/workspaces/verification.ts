@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
-import type { Capability } from '../app/capability.ts';
 import { tokenHash } from '../crypto/tokenHash.ts';
 import { isLinkToken, isLive, linkValidUntil, type LoginLink } from './rules/verification.ts';
 import { emailKey, MOST_API_KEYS } from './rules/workspaces.ts';
@@ -9,8 +8,9 @@ import { AllowedDomainsEntity } from './allowedDomains.ts';
 import { ApiKeyEntity, OwnerEmailEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from './entities.ts';
 import { defineEntity } from '../table/entity.ts';
 import { settle } from '../table/retryOnConflict.ts';
-import { openTable, remove, replace, type Table, upsert } from '../table/table.ts';
+import { remove, replace, type Table, upsert } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 const TOKEN_BYTES = 32;
 
@@ -162,22 +162,20 @@ export class OwnerStatus {
 }
 
 /** Make login links for owners. */
-export const issueLoginLinks: Capability<LoginLinkIssuer> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new LoginLinkIssuer(openTable(env)),
-};
+export const issueLoginLinks = /* @__PURE__ */ storeCapability(LoginLinkIssuer, [
+  'GetItem',
+  'BatchGetItem',
+  'Query',
+  'PutItem',
+]);
 
 /** Verify owners by their login links. */
-export const verifyOwners: Capability<OwnerVerifier> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem', 'DeleteItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new OwnerVerifier(openTable(env)),
-};
+export const verifyOwners = /* @__PURE__ */ storeCapability(OwnerVerifier, ['GetItem', 'PutItem', 'DeleteItem']);
 
 /** Ask whether owners are verified. */
-export const ownerStatus: Capability<OwnerStatus> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new OwnerStatus(openTable(env)),
-};
+export const ownerStatus = /* @__PURE__ */ storeCapability(OwnerStatus, [
+  'GetItem',
+  'BatchGetItem',
+  'Query',
+  'PutItem',
+]);

@@ -19,6 +19,7 @@ import { newId } from '../shared/ids.ts';
 import { ApiKeyEntity, AuthTokenEntity, OwnerEmailEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from './entities.ts';
 import { settle } from '../table/retryOnConflict.ts';
 import { insert, openTable, type Page, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 
 export type Workspace = Parameters<typeof WorkspaceEntity.toItem>[0];
 export type WorkspaceApiKey = Omit<Parameters<typeof WorkspaceApiKeyEntity.toItem>[0], 'workspaceId'>;
@@ -313,17 +314,9 @@ export const createWorkspaces: Capability<WorkspaceCreator> = /* @__PURE__ */ bu
   open: (env) => new WorkspaceCreator(openTable(env), keyMaker(env)),
 });
 
-export const readWorkspace: Capability<WorkspaceReader> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new WorkspaceReader(openTable(env)),
-};
+export const readWorkspace = /* @__PURE__ */ storeCapability(WorkspaceReader, ['GetItem', 'Query']);
 
-export const readApiKeys: Capability<ApiKeyReader> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new ApiKeyReader(openTable(env)),
-};
+export const readApiKeys = /* @__PURE__ */ storeCapability(ApiKeyReader, ['BatchGetItem', 'Query']);
 
 export const createApiKeys: Capability<ApiKeyCreator> = /* @__PURE__ */ building([secretBox, tokenIssuer], {
   grants: [{ resource: 'table', actions: ['GetItem', 'Query', 'PutItem'] }],
@@ -331,11 +324,7 @@ export const createApiKeys: Capability<ApiKeyCreator> = /* @__PURE__ */ building
   open: (env) => new ApiKeyCreator(openTable(env), keyMaker(env)),
 });
 
-export const renameApiKeys: Capability<ApiKeyRenamer> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new ApiKeyRenamer(openTable(env)),
-};
+export const renameApiKeys = /* @__PURE__ */ storeCapability(ApiKeyRenamer, ['GetItem', 'PutItem']);
 
 /** Read the texts of auth tokens. */
 export const readAuthTokens: Capability<AuthTokenReader> = /* @__PURE__ */ building([secretBox], {

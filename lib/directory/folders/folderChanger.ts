@@ -9,7 +9,6 @@ import {
   rootFolderId,
   samePosition,
 } from '../rules/folders.ts';
-import type { Capability } from '../../app/capability.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { inSlices } from '../../shared/inSlices.ts';
@@ -30,8 +29,9 @@ import { beginJob } from '../../jobs/jobStore.ts';
 import { OrganizationHead } from '../organizationHead.ts';
 import type { Added, Organization } from '../organizations.ts';
 import { settle } from '../../table/retryOnConflict.ts';
-import { insert, openTable, remove, replace, type Table, upsert, type WriteOp } from '../../table/table.ts';
+import { insert, remove, replace, type Table, upsert, type WriteOp } from '../../table/table.ts';
 import { writeEach } from '../../table/writeEach.ts';
+import { storeCapability } from '../../table/storeCapability.ts';
 
 /** How many folders may lie beneath one that is moved deeper; more are not looked at in a request. */
 export const MOST_BENEATH = 1_000;
@@ -348,8 +348,10 @@ function refused({ folderId }: FolderUpdate, message: string): Added {
 }
 
 /** Change folders. */
-export const changeFolders: Capability<FolderChanger> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new FolderChanger(openTable(env)),
-};
+export const changeFolders = /* @__PURE__ */ storeCapability(FolderChanger, [
+  'GetItem',
+  'BatchGetItem',
+  'Query',
+  'PutItem',
+  'DeleteItem',
+]);

@@ -1,10 +1,9 @@
-import type { Capability } from '../../app/capability.ts';
 import { inSlices } from '../../shared/inSlices.ts';
 import { parentOf, rootFolderId } from '../rules/folders.ts';
 import { invalid } from '../../shared/errors.ts';
 import type { Stored } from '../../table/entity.ts';
 import { type Folder, FolderEntryEntity, FolderReader, type Place } from './folders.ts';
-import { openTable } from '../../table/table.ts';
+import { storeCapability } from '../../table/storeCapability.ts';
 
 /** A folder with those beneath it. */
 export interface FolderTree {
@@ -98,8 +97,4 @@ function tooMany(): Error {
 }
 
 /** Read folders with what is beneath them. */
-export const readFolderTrees: Capability<FolderTreeReader> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new FolderTreeReader(openTable(env)),
-};
+export const readFolderTrees = /* @__PURE__ */ storeCapability(FolderTreeReader, ['GetItem', 'BatchGetItem', 'Query']);

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import type { Capability } from '../../app/capability.ts';
 import { accessTypes, type AccessType } from '../rules/access.ts';
 import {
   deepestFolder,
@@ -14,8 +13,9 @@ import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { defineEntity, type Stored } from '../../table/entity.ts';
 import type { Added, Organization } from '../organizations.ts';
-import { insert, openTable, replace, type Table } from '../../table/table.ts';
+import { insert, replace, type Table } from '../../table/table.ts';
 import { type Decision, writeEach } from '../../table/writeEach.ts';
+import { storeCapability } from '../../table/storeCapability.ts';
 
 const FolderName = z.object({ folderId: z.string(), internalId: z.string() });
 
@@ -312,14 +312,11 @@ function failed({ folderId }: NewFolder, message: string): Added {
   return { success: false, id: folderId, message };
 }
 
-export const readFolders: Capability<FolderReader> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new FolderReader(openTable(env)),
-};
+export const readFolders = /* @__PURE__ */ storeCapability(FolderReader, ['GetItem', 'BatchGetItem', 'Query']);
 
-export const writeFolders: Capability<FolderWriter> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new FolderWriter(openTable(env)),
-};
+export const writeFolders = /* @__PURE__ */ storeCapability(FolderWriter, [
+  'GetItem',
+  'BatchGetItem',
+  'Query',
+  'PutItem',
+]);

@@ -1,0 +1,14 @@
+/**
+ * Yields every page of a listing, one after the other. `read` gets the position to start after (undefined at the
+ * beginning) and returns a page whose `next` is undefined when it is the last.
+ */
+export async function* pages<P extends { readonly next: string | undefined }>(
+  read: (after: string | undefined) => Promise<P>,
+): AsyncGenerator<P, void, undefined> {
+  let after: string | undefined;
+  do {
+    const page = await read(after);
+    yield page;
+    after = page.next;
+  } while (after !== undefined);
+}
