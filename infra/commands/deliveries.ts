@@ -21,7 +21,7 @@ import { beginRecovery } from '../../lib/webhooks/recover.ts';
 import { Instant } from '../../lib/shared/times.ts';
 import { basicTargets } from '../../lib/webhooks/rules/matching.ts';
 import { recoverableSince } from '../../lib/webhooks/rules/recoverable.ts';
-import { showAttempt } from '../../lib/webhooks/rules/messageView.ts';
+import { toAttemptResponse } from '../../lib/webhooks/rules/messageView.ts';
 import { iso } from '../../lib/shared/isoTime.ts';
 import { queues, queueVariable, sendTo } from '../../lib/workers/queues.ts';
 import { columns } from './columns.ts';
@@ -229,7 +229,7 @@ async function message({ env }: Site, tenant: string, messageId: string): Promis
     ...attempts
       .sort((a, b) => a.at - b.at)
       .map((attempt) => {
-        const { at, endpointId, attempt: number, outcome, responseStatus, durationMs } = showAttempt(attempt);
+        const { at, endpointId, attempt: number, outcome, responseStatus, durationMs } = toAttemptResponse(attempt);
         return [at, endpointId, `${number}`, outcome, `${responseStatus ?? '-'}`, `${durationMs}`, attempt.error ?? ''];
       }),
   ]);

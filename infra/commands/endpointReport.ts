@@ -3,7 +3,7 @@ import { ApiKeyEntity } from '../../lib/workspaces/entities.ts';
 import { type Attempt, DeliveryStore, type StoredDelivery } from '../../lib/webhooks/deliveries.ts';
 import { EndpointHealthEntity } from '../../lib/webhooks/endpointHealth.ts';
 import { wantedTarget } from '../../lib/webhooks/targets.ts';
-import { type Table, wanted } from '../../lib/table/table.ts';
+import { type Table, itemOf } from '../../lib/table/table.ts';
 import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from '../../lib/webhooks/configs.ts';
 import { WebhookEndpointEntity, WebhookEndpointStore } from '../../lib/webhooks/endpoints.ts';
 import { DISABLED_AFTER } from '../../lib/webhooks/rules/autoDisable.ts';
@@ -40,14 +40,14 @@ export async function endpointIdOf(table: Table, tenant: string, name: string): 
 export async function endpointReport(table: Table, tenant: string, name: string, now: number): Promise<string> {
   const endpointId = await endpointIdOf(table, tenant, name);
   const [[key, advanced, basic, endpoint], [target, known], { deliveries }] = await Promise.all([
-    table.getEach(
-      wanted(ApiKeyEntity, { apiKey: tenant }),
-      wanted(AdvancedWebhookConfigEntity, { tenant }),
-      wanted(BasicWebhookConfigEntity, { tenant }),
-      wanted(WebhookEndpointEntity, { tenant, endpointId }),
+    table.batchGet(
+      itemOf(ApiKeyEntity, { apiKey: tenant }),
+      itemOf(AdvancedWebhookConfigEntity, { tenant }),
+      itemOf(BasicWebhookConfigEntity, { tenant }),
+      itemOf(WebhookEndpointEntity, { tenant, endpointId }),
     ),
     // As the worker reads it: what is off has no target.
-    table.getEach(wantedTarget({ tenant, endpointId }), wanted(EndpointHealthEntity, { tenant, endpointId })),
+    table.batchGet(wantedTarget({ tenant, endpointId }), itemOf(EndpointHealthEntity, { tenant, endpointId })),
     new DeliveryStore(table).deliveriesOf(tenant, endpointId, 0, { limit: MESSAGES, descending: true }),
   ]);
   const isBasic = isBasicTarget(endpointId);

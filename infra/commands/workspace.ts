@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import { type Environment, environment } from '../../lib/app/capability.ts';
 import { ApiKeyEntity, OwnerEmailEntity } from '../../lib/workspaces/entities.ts';
-import { settle } from '../../lib/table/retryOnConflict.ts';
+import { retryOnConflict } from '../../lib/table/retryOnConflict.ts';
 import { openTable, replace } from '../../lib/table/table.ts';
 import { createWorkspaces, WorkspaceReader } from '../../lib/workspaces/workspaces.ts';
 import { type LimitClass, limitClasses } from '../../lib/workspaces/rules/rateLimit.ts';
@@ -84,7 +84,7 @@ export async function offerAdvancedWebhooks(options: {
   env: Environment;
 }): Promise<'done' | 'unknown'> {
   const table = openTable(options.env);
-  return settle(async () => {
+  return retryOnConflict(async () => {
     const key = await table.get(ApiKeyEntity, options);
     if (!key) return 'unknown';
     const outcome = await table.write([
@@ -114,7 +114,7 @@ export async function setLimits({
   env: Environment;
 }): Promise<Record<LimitClass, number | 'default'> | undefined> {
   const table = openTable(env);
-  return settle(async () => {
+  return retryOnConflict(async () => {
     const key = await table.get(ApiKeyEntity, { apiKey });
     if (!key) return undefined;
     const all = Object.fromEntries(

@@ -8,8 +8,8 @@ import {
   isOf,
   type NewActivity,
   type OwnActivity,
-  type ShownActivity,
-  showActivity,
+  type ActivityResponse,
+  toActivityResponse,
   toActivity,
   toOwnActivity,
 } from './rules.ts';
@@ -20,30 +20,30 @@ import type { ItemOutcome } from '../shared/results.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
 import type { Cause } from '../events/outbox.ts';
-import type { Place } from '../directory/folders/folders.ts';
-import { settle } from '../table/retryOnConflict.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { insert, inTransactions, remove, type Table, upsert, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { recordSortKey, recordsOf } from '../content/involvements.ts';
-import type { ContentPlace, DocumentPlace } from '../content/documentScope.ts';
+import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
 import { findRecords, nameRecord, type RecordPosition, unnameRecord } from '../content/recordIds.ts';
 import {
   type DocumentSource,
   liveDocuments,
-  type Stretch,
-  type StretchOptions,
-  stretch,
+  type RecordPage,
+  type RecordPageOptions,
+  readRecordPage,
   theseDocuments,
-  type WalkOptions,
-  walk,
-  type Walked,
+  type ListingOptions,
+  listAcrossDocuments,
+  type ListingPage,
 } from '../content/listDocuments.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-const targetParts = ({ tenant, organization }: Place, targetEntityId: string) => [
+const targetParts = ({ tenant, organizationKey }: OrganizationScope, targetEntityId: string) => [
   tenant,
   'ORGANIZATION',
-  organization,
+  organizationKey,
   'TARGET',
   targetEntityId,
 ];
@@ -56,13 +56,13 @@ export const ActivityEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'An activity log record of a document',
   schema: Activity,
-  pk: (of: DocumentPlace) => recordsOf(of, 'ACTIVITIES'),
+  pk: (of: DocumentScope) => recordsOf(of, 'ACTIVITIES'),
   sk: (key: { createdAt: number; id: string }) => recordSortKey(key.createdAt, key.id),
   indexes: {
     gsi1: {
       holds: 'activities of a target entity, by time',
-      pk: ({ tenant, organization, targetEntityId }) =>
-        targetEntityId === undefined ? undefined : targetParts({ tenant, organization }, targetEntityId),
+      pk: ({ tenant, organizationKey, targetEntityId }) =>
+        targetEntityId === undefined ? undefined : targetParts({ tenant, organizationKey }, targetEntityId),
       sk: ({ createdAt, id }) => recordSortKey(createdAt, id),
     },
   },
@@ -75,7 +75,7 @@ const named = (id: string) => ({ kind: 'activity', id, within: '' }) as const;
  * written says `activityEnabled`. The same change makes the same activity.
  */
 export function activityOps(
-  place: DocumentPlace,
+  scope: DocumentScope,
   { document: { documentId } }: Pick<ContentNames, 'document'>,
   activity: OwnActivity & { readonly cause: Cause },
   now: number,
@@ -84,10 +84,17 @@ export function activityOps(
     cause: { type, id: changed, revision },
     ...own
   } = activity;
-  const id = derivedId('act', now, [place.organization, place.document, type, changed, revision, activity.actionType]);
+  const id = derivedId('act', now, [
+    scope.organizationKey,
+    scope.documentKey,
+    type,
+    changed,
+    revision,
+    activity.actionType,
+  ]);
   return [
-    insert(ActivityEntity, { ...place, ...toOwnActivity(own, { id, documentId, createdAt: now }) }),
-    nameRecord(place, { ...named(id), documentId }, now, undefined),
+    insert(ActivityEntity, { ...scope, ...toOwnActivity(own, { id, documentId, createdAt: now }) }),
+    nameRecord(scope, { ...named(id), documentId }, now, undefined),
   ];
 }
 
@@ -109,7 +116,7 @@ export interface ActivityListing extends ActivityFilter {
 interface Located {
   readonly id: string;
   readonly position: Stored<RecordPosition>;
-  readonly place: DocumentPlace;
+  readonly scope: DocumentScope;
   readonly disabled: boolean;
 }
 
@@ -139,22 +146,22 @@ export class ActivityReader {
   async list(
     documents: DocumentSource,
     listing: ActivityListing,
-    page: Pick<WalkOptions<unknown>, 'from' | 'limit'>,
-  ): Promise<Walked<ShownActivity>> {
+    page: Pick<ListingOptions<unknown>, 'from' | 'limit'>,
+  ): Promise<ListingPage<ActivityResponse>> {
     const { descending, names, ...filter } = listing;
     const wanted = Object.values(filter).some((value) => value !== undefined)
       ? (activity: Activity) => isOf(filter, activity)
       : undefined;
-    return walk({
+    return listAcrossDocuments({
       ...page,
       documents,
-      read: ({ place }, options) =>
-        stretch(
+      read: ({ scope }, options) =>
+        readRecordPage(
           this.table,
           ActivityEntity,
-          place,
+          scope,
           { ...options, descending },
-          (activity) => showActivity(names, activity),
+          (activity) => toActivityResponse(names, activity),
           wanted,
         ),
     });
@@ -162,57 +169,66 @@ export class ActivityReader {
 
   /** A page of the activities of a target entity in an organization, or in one of its documents, by time. Follows writes a moment later. */
   async listOfTarget(
-    place: Place | DocumentPlace,
+    scope: OrganizationScope | DocumentScope,
     listing: ActivityListing & { targetEntityId: string },
-    page: Pick<WalkOptions<unknown>, 'from' | 'limit'>,
-  ): Promise<Walked<ShownActivity>> {
+    page: Pick<ListingOptions<unknown>, 'from' | 'limit'>,
+  ): Promise<ListingPage<ActivityResponse>> {
     const { descending, names, ...filter } = listing;
-    const read = async (options: StretchOptions): Promise<Stretch<ShownActivity>> => {
-      const { found, next } = await this.ofTarget(place, listing.targetEntityId, { ...options, descending });
+    const read = async (options: RecordPageOptions): Promise<RecordPage<ActivityResponse>> => {
+      const { found, next } = await this.ofTarget(scope, listing.targetEntityId, { ...options, descending });
       const wanted = found.filter(({ activity }) => isOf(filter, activity));
       const bytes = found.reduce((sum, { activity }) => sum + Buffer.byteLength(JSON.stringify(activity)), 0);
       return {
-        records: wanted.map(({ activity, position }) => ({ key: position, value: showActivity(names, activity) })),
+        records: wanted.map(({ activity, position }) => ({
+          key: position,
+          value: toActivityResponse(names, activity),
+        })),
         next,
         bytes,
       };
     };
     // To the walk the target is what a document is otherwise.
-    return walk({
+    return listAcrossDocuments({
       ...page,
-      documents: theseDocuments([{ documentId: '', place: { ...place, document: '' } }]),
+      documents: theseDocuments([{ documentId: '', scope: { ...scope, documentKey: '' } }]),
       read: (_target, options) => read(options),
     });
   }
 
   /** Those of the named activities that are there, by time. */
   async named(
-    place: Place | DocumentPlace,
+    scope: OrganizationScope | DocumentScope,
     ids: readonly string[],
     { descending, names, ...filter }: ActivityListing,
-  ): Promise<ShownActivity[]> {
-    const stored = (await this.stored(place, ids)).filter((one) => one !== undefined);
+  ): Promise<ActivityResponse[]> {
+    const stored = (await this.stored(scope, ids)).filter((one) => one !== undefined);
     const wanted = stored.map(({ activity }) => activity).filter((activity) => isOf(filter, activity));
     const byTime = wanted.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
-    return (descending ? byTime.reverse() : byTime).map((activity) => showActivity(names, activity));
+    return (descending ? byTime.reverse() : byTime).map((activity) => toActivityResponse(names, activity));
   }
 
   /** Where the activities with these ids are, undefined where there are none: what a document that is gone left behind is none. */
-  protected async located(place: Place | DocumentPlace, ids: readonly string[]): Promise<(Located | undefined)[]> {
-    return this.#live(place, ids, await findRecords(this.table, place, ids.map(named)));
+  protected async located(
+    scope: OrganizationScope | DocumentScope,
+    ids: readonly string[],
+  ): Promise<(Located | undefined)[]> {
+    return this.#live(scope, ids, await findRecords(this.table, scope, ids.map(named)));
   }
 
   /** The same with the activities themselves. */
-  protected async stored(place: Place | DocumentPlace, ids: readonly string[]): Promise<(Found | undefined)[]> {
-    const { tenant, organization } = place;
-    const positions = await findRecords(this.table, place, ids.map(named));
+  protected async stored(
+    scope: OrganizationScope | DocumentScope,
+    ids: readonly string[],
+  ): Promise<(Found | undefined)[]> {
+    const { tenant, organizationKey } = scope;
+    const positions = await findRecords(this.table, scope, ids.map(named));
     const keys = positions.flatMap((position, index) =>
       position
         ? [
             {
               tenant,
-              organization,
-              document: position.document,
+              organizationKey,
+              documentKey: position.documentKey,
               id: ids[index] as string,
               createdAt: position.createdAt,
             },
@@ -220,7 +236,7 @@ export class ActivityReader {
         : [],
     );
     const [located, activities] = await Promise.all([
-      this.#live(place, ids, positions),
+      this.#live(scope, ids, positions),
       this.table.getMany(ActivityEntity, keys),
     ]);
     const byId = new Map(activities.map((activity, index) => [keys[index]?.id, activity]));
@@ -231,22 +247,22 @@ export class ActivityReader {
   }
 
   async #live(
-    { tenant, organization }: Place,
+    { tenant, organizationKey }: OrganizationScope,
     ids: readonly string[],
     positions: readonly (Stored<RecordPosition> | undefined)[],
   ): Promise<(Located | undefined)[]> {
     const documents = await liveDocuments(
       this.documents,
-      { tenant, organization },
+      { tenant, organizationKey },
       positions.flatMap((position) => position?.documentId ?? []),
     );
     return positions.map((position, index) => {
       const document = documents.get(position?.documentId ?? '');
-      if (!position || document?.internalId !== position.document) return undefined;
+      if (!position || document?.internalId !== position.documentKey) return undefined;
       return {
         id: ids[index] as string,
         position,
-        place: { tenant, organization, document: position.document },
+        scope: { tenant, organizationKey, documentKey: position.documentKey },
         disabled: document.disabled,
       };
     });
@@ -254,29 +270,29 @@ export class ActivityReader {
 
   /** Some activities of a target entity, as the index names them: those that are there and still have that target. */
   protected async ofTarget(
-    place: Place | DocumentPlace,
+    scope: OrganizationScope | DocumentScope,
     targetEntityId: string,
-    options: StretchOptions & { descending: boolean },
+    options: RecordPageOptions & { descending: boolean },
   ) {
-    const { tenant, organization } = place;
-    const page = await this.table.queryIndex('gsi1', indexPartition('tenant', targetParts(place, targetEntityId)), {
+    const { tenant, organizationKey } = scope;
+    const page = await this.table.queryIndex('gsi1', indexPartition('tenant', targetParts(scope, targetEntityId)), {
       ...options,
       limit: Math.min(options.limit, OF_TARGET_AT_ONCE),
     });
     const activities = await this.table.getByKeys(ActivityEntity, page.keys);
     const documents = await liveDocuments(
       this.documents,
-      place,
+      scope,
       activities.flatMap((activity) => activity?.documentId ?? []),
     );
     const found = page.keys.flatMap((key, index) => {
       const activity = activities[index];
       const document = documents.get(activity?.documentId ?? '');
       if (!activity || !document || activity.targetEntityId !== targetEntityId) return [];
-      if ('document' in place && place.document !== document.internalId) return [];
-      const at = { tenant, organization, document: document.internalId };
+      if ('documentKey' in scope && scope.documentKey !== document.internalId) return [];
+      const at = { tenant, organizationKey, documentKey: document.internalId };
       return ActivityEntity.partition(at) === key.PK
-        ? [{ activity, position: page.positions[index] as string, place: at }]
+        ? [{ activity, position: page.positions[index] as string, scope: at }]
         : [];
     });
     return { found, next: page.next };
@@ -292,28 +308,28 @@ export class ActivityWriter extends ActivityReader {
    * repetition with the same ids.
    */
   async add(
-    at: ContentPlace,
+    at: DocumentContext,
     activities: readonly IdentifiedActivity[],
     { immutable, now }: { immutable: boolean; now: number },
   ): Promise<void> {
     const {
-      place,
+      scope: scope,
       document: { documentId },
     } = at;
     const last = distinctBy(activities.toReversed(), ({ id }) => id).reverse();
     const chosen = last.filter(({ generated }) => !generated);
-    const earlier = await this.#earlier(place, chosen, activities, immutable);
+    const earlier = await this.#earlier(scope, chosen, activities, immutable);
     const known = new Map(chosen.map(({ id }, index) => [id, earlier[index]]));
     const plan = (activity: IdentifiedActivity, { position, isLive = false }: Earlier = {}) => {
       const { id, generated: _, ...sent } = activity;
       const createdAt = position && isLive ? position.createdAt : now;
-      const moves = position && isLive && position.document !== place.document;
+      const moves = position && isLive && position.documentKey !== scope.documentKey;
       return {
         activity,
         ops: [
-          upsert(ActivityEntity, { ...place, ...toActivity(sent, { id, documentId, createdAt }) }),
-          nameRecord(place, { ...named(id), documentId }, createdAt, position),
-          ...(moves ? [remove(ActivityEntity, { ...place, document: position.document, id, createdAt })] : []),
+          upsert(ActivityEntity, { ...scope, ...toActivity(sent, { id, documentId, createdAt }) }),
+          nameRecord(scope, { ...named(id), documentId }, createdAt, position),
+          ...(moves ? [remove(ActivityEntity, { ...scope, documentKey: position.documentKey, id, createdAt })] : []),
         ],
       };
     };
@@ -322,10 +338,10 @@ export class ActivityWriter extends ActivityReader {
       { operations: ADD_OPERATIONS },
     )) {
       let plans = group;
-      await settle(async () => {
+      await retryOnConflict(async () => {
         if ((await this.table.write(plans.flatMap(({ ops }) => ops))) === 'done') return 'done';
         const found = await this.#earlier(
-          place,
+          scope,
           plans.map(({ activity }) => activity),
           activities,
           immutable,
@@ -337,7 +353,7 @@ export class ActivityWriter extends ActivityReader {
   }
 
   /** Replaces fields of activities. Ids are distinct; one that is not there fails alone. */
-  async update(place: Place, changes: readonly ActivityChange[]): Promise<ItemOutcome[]> {
+  async update(scope: OrganizationScope, changes: readonly ActivityChange[]): Promise<ItemOutcome[]> {
     const failed = { success: false, message: 'Failed to update activity.' };
     return inSlices(changes, (slice) =>
       writeEach<ActivityChange, Found | undefined, ItemOutcome>({
@@ -345,12 +361,12 @@ export class ActivityWriter extends ActivityReader {
         items: slice,
         read: (items) =>
           this.stored(
-            place,
+            scope,
             items.map(({ id }) => id),
           ),
         decide: (change, found) => {
           if (!found || found.disabled) return { result: failed, ops: [] };
-          const { place: at, position } = found;
+          const { scope: at, position } = found;
           const activity = changeActivity(found.activity, change);
           return {
             result: { success: true, message: 'Activity updated.' },
@@ -366,24 +382,28 @@ export class ActivityWriter extends ActivityReader {
   }
 
   /** Removes activities by their ids; with a document or target only those of it. Ids are distinct; one that does not exist fails alone. */
-  async remove(place: Place | DocumentPlace, ids: readonly string[], targetEntityId?: string): Promise<Removed> {
-    if (!('document' in place) && targetEntityId === undefined)
+  async remove(
+    scope: OrganizationScope | DocumentScope,
+    ids: readonly string[],
+    targetEntityId?: string,
+  ): Promise<Removed> {
+    if (!('documentKey' in scope) && targetEntityId === undefined)
       return {
         results: await this.#remove(
-          place,
+          scope,
           ids.map((id) => ({ id })),
         ),
         hasMore: false,
       };
     const results = await inSlices(ids, async (slice) => {
-      const found = await this.stored(place, slice);
+      const found = await this.stored(scope, slice);
       const isSelected = (one: Found | undefined) =>
         one !== undefined &&
-        (!('document' in place) || one.place.document === place.document) &&
+        (!('documentKey' in scope) || one.scope.documentKey === scope.documentKey) &&
         isOf({ targetEntityId }, one.activity);
       const removed = new Map(
         await this.#remove(
-          place,
+          scope,
           found.filter(isSelected).flatMap((one) => (one ? [{ id: one.id, at: one.position }] : [])),
         ),
       );
@@ -396,15 +416,15 @@ export class ActivityWriter extends ActivityReader {
   }
 
   /** Removes the activities of a document, oldest first, up to 2,000 in one call. */
-  async removeOfDocument(place: DocumentPlace): Promise<Removed> {
+  async removeOfDocument(scope: DocumentScope): Promise<Removed> {
     const results: OutcomeOf[] = [];
     let after: string | undefined;
     do {
-      const page = await this.table.query(ActivityEntity, place, { after, limit: MOST_REMOVED - results.length });
+      const page = await this.table.query(ActivityEntity, scope, { after, limit: MOST_REMOVED - results.length });
       results.push(
         ...(await this.#remove(
-          place,
-          page.values.map(({ id, createdAt }) => ({ id, at: { document: place.document, createdAt } })),
+          scope,
+          page.values.map(({ id, createdAt }) => ({ id, at: { documentKey: scope.documentKey, createdAt } })),
         )),
       );
       after = page.next;
@@ -413,21 +433,21 @@ export class ActivityWriter extends ActivityReader {
   }
 
   /** Removes the activities of a target entity, or those of them in a document, oldest first, up to 2,000 in one call; those of documents that are disabled fail. */
-  async removeOfTarget(place: Place | DocumentPlace, targetEntityId: string): Promise<Removed> {
+  async removeOfTarget(scope: OrganizationScope | DocumentScope, targetEntityId: string): Promise<Removed> {
     const results: OutcomeOf[] = [];
     let after: string | undefined;
     do {
-      const page = await this.ofTarget(place, targetEntityId, {
+      const page = await this.ofTarget(scope, targetEntityId, {
         after,
         limit: MOST_REMOVED - results.length,
         descending: false,
       });
       results.push(
         ...(await this.#remove(
-          place,
-          page.found.map(({ activity: { id, createdAt }, place: { document } }) => ({
+          scope,
+          page.found.map(({ activity: { id, createdAt }, scope: { documentKey } }) => ({
             id,
-            at: { document, createdAt },
+            at: { documentKey, createdAt },
           })),
         )),
       );
@@ -437,26 +457,26 @@ export class ActivityWriter extends ActivityReader {
   }
 
   /** Removes activities, those that were found somewhere only there. */
-  async #remove(place: Place, activities: readonly Removal[]): Promise<OutcomeOf[]> {
+  async #remove(scope: OrganizationScope, activities: readonly Removal[]): Promise<OutcomeOf[]> {
     const failed = { success: false, message: 'Failed to delete activity.' };
     const outcomes = await writeEach<Removal, Located | undefined, ItemOutcome>({
       table: this.table,
       items: activities,
       read: (items) =>
         this.located(
-          place,
+          scope,
           items.map(({ id }) => id),
         ),
       decide: ({ id, at }, located) => {
         if (!located || located.disabled) return { result: failed, ops: [] };
         const { position } = located;
-        if (at && (at.document !== position.document || at.createdAt !== position.createdAt))
+        if (at && (at.documentKey !== position.documentKey || at.createdAt !== position.createdAt))
           return { result: failed, ops: [] };
         return {
           result: { success: true, message: 'Activity deleted.' },
           ops: [
-            remove(ActivityEntity, { ...located.place, id, createdAt: position.createdAt }),
-            unnameRecord(place, named(id), position._r),
+            remove(ActivityEntity, { ...located.scope, id, createdAt: position.createdAt }),
+            unnameRecord(scope, named(id), position._r),
           ],
         };
       },
@@ -467,28 +487,30 @@ export class ActivityWriter extends ActivityReader {
 
   /** Where activities to be added are already, if anywhere; INVALID_ARGUMENT when that is in another document and they may not move. */
   async #earlier(
-    place: DocumentPlace,
+    scope: DocumentScope,
     activities: readonly IdentifiedActivity[],
     all: readonly IdentifiedActivity[],
     immutable: boolean,
   ): Promise<Earlier[]> {
     if (activities.length === 0) return [];
-    const { tenant, organization } = place;
+    const { tenant, organizationKey } = scope;
     const positions = await findRecords(
       this.table,
-      { tenant, organization },
+      { tenant, organizationKey },
       activities.map(({ id }) => named(id)),
     );
-    const elsewhere = positions.filter((position) => position !== undefined && position.document !== place.document);
+    const elsewhere = positions.filter(
+      (position) => position !== undefined && position.documentKey !== scope.documentKey,
+    );
     const documents = await liveDocuments(
       this.documents,
-      place,
+      scope,
       elsewhere.flatMap((position) => position?.documentId ?? []),
     );
     const earlier = positions.map((position): Earlier & { readonly stays?: string } => {
-      if (!position || position.document === place.document) return { position, isLive: true };
+      if (!position || position.documentKey === scope.documentKey) return { position, isLive: true };
       const document = documents.get(position.documentId ?? '');
-      if (document?.internalId !== position.document) return { position, isLive: false };
+      if (document?.internalId !== position.documentKey) return { position, isLive: false };
       const stays = immutable
         ? 'activity logs are immutable'
         : document.disabled
@@ -525,7 +547,7 @@ type OutcomeOf = readonly [id: string, outcome: ItemOutcome];
 interface Removal {
   readonly id: string;
   /** Where it was found. */
-  readonly at?: Pick<RecordPosition, 'document' | 'createdAt'>;
+  readonly at?: Pick<RecordPosition, 'documentKey' | 'createdAt'>;
 }
 
 /** What a removal removed, by id, and whether there is more to remove. */

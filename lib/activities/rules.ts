@@ -81,7 +81,7 @@ export const Activity = z.object({
 export type Activity = z.output<typeof Activity>;
 
 /** An activity as answers show it. */
-export const ShownActivity = z.object({
+export const ActivityResponse = z.object({
   ...Activity.omit({ documentId: true, createdAt: true }).shape,
   changes: z.record(z.string(), z.unknown()).optional(),
   entityData: z.unknown().optional(),
@@ -91,7 +91,7 @@ export const ShownActivity = z.object({
   /** Epoch milliseconds. */
   timestamp: z.number(),
 });
-export type ShownActivity = z.output<typeof ShownActivity>;
+export type ActivityResponse = z.output<typeof ActivityResponse>;
 
 /** The fields of the caller's own that are stored as JSON text. */
 const openFields = ['changes', 'entityData', 'entityTargetData', 'displayMessageTemplateData'] as const;
@@ -120,10 +120,10 @@ export function changeActivity(stored: Activity, { id: _, ...change }: ActivityC
 }
 
 /** Shows an activity; `apiKey` and `organizationId` are those that it lies under, as customers know them. */
-export function showActivity(
+export function toActivityResponse(
   { apiKey, organizationId }: { apiKey: string; organizationId: string },
   activity: Activity,
-): ShownActivity {
+): ActivityResponse {
   const {
     id,
     featureType,
@@ -144,13 +144,13 @@ export function showActivity(
     actionUser,
     targetEntityId,
     targetSubEntityId,
-    changes: parsed(activity.changes) as ShownActivity['changes'],
+    changes: parsed(activity.changes) as ActivityResponse['changes'],
     entityData: parsed(activity.entityData),
     entityTargetData: parsed(activity.entityTargetData),
     displayMessageTemplate,
     displayMessageTemplateData: parsed(
       activity.displayMessageTemplateData,
-    ) as ShownActivity['displayMessageTemplateData'],
+    ) as ActivityResponse['displayMessageTemplateData'],
     actionIcon,
     isActivityResolverUsed,
     metadata: { apiKey, documentId, organizationId },

@@ -2,7 +2,7 @@ import type { Capability } from '../app/capability.ts';
 import { builtInAgent } from './rules/builtIn.ts';
 import { type AgentGroup, MOST_GROUPS, withoutAgents } from './rules/groups.ts';
 import { distinct } from '../shared/collections.ts';
-import { settle } from '../table/retryOnConflict.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { insert, remove, replace, type Table } from '../table/table.ts';
 import { countChange } from './counts.ts';
 import { AgentEntity, AgentGroupEntity } from './entities.ts';
@@ -43,7 +43,7 @@ export class AgentGroupStore {
 
   /** Stores a new group and the count of all in one transaction; `full` when there are as many as there may be. */
   async create(tenant: string, group: AgentGroup): Promise<'done' | 'full'> {
-    return settle(async () => {
+    return retryOnConflict(async () => {
       const count = await countChange(this.#table, tenant, 'GROUPS', { by: 1, most: MOST_GROUPS });
       const outcome =
         count === 'full' ? 'full' : await this.#table.write([insert(AgentGroupEntity, { tenant, ...group }), count]);
@@ -59,7 +59,7 @@ export class AgentGroupStore {
     groupId: string,
     change: (group: AgentGroup) => AgentGroup,
   ): Promise<AgentGroup | undefined> {
-    return settle(async () => {
+    return retryOnConflict(async () => {
       const stored = await this.#table.get(AgentGroupEntity, { tenant, groupId });
       if (!stored) return undefined;
       const changed = change(stored);
@@ -72,7 +72,7 @@ export class AgentGroupStore {
 
   /** Deletes a group and none of its agents; `unknown` when there is none. */
   async delete(tenant: string, groupId: string): Promise<'done' | 'unknown'> {
-    return settle(async () => {
+    return retryOnConflict(async () => {
       const [stored, count] = await Promise.all([
         this.#table.get(AgentGroupEntity, { tenant, groupId }),
         countChange(this.#table, tenant, 'GROUPS', { by: -1 }),

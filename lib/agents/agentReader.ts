@@ -3,8 +3,8 @@ import type { Agent, AgentVersion, BuiltInChange, WholeAgent } from './rules/age
 import { builtInAgent } from './rules/builtIn.ts';
 import { invalid } from '../shared/errors.ts';
 import type { Stored } from '../table/entity.ts';
-import { settle } from '../table/retryOnConflict.ts';
-import { type Table, wanted } from '../table/table.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
+import { type Table, itemOf } from '../table/table.ts';
 import { AgentEntity, AgentList, AgentVersionEntity, BuiltInChangeEntity } from './entities.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
@@ -28,7 +28,7 @@ export class AgentReader {
 
   /** A custom agent with its current version; undefined when there is none. Never an agent and a version that were not current together. */
   async get(tenant: string, agentId: string): Promise<(WholeAgent & { readonly agent: Stored<Agent> }) | undefined> {
-    return settle(async () => {
+    return retryOnConflict(async () => {
       const agent = await this.#table.get(AgentEntity, { tenant, agentId });
       if (!agent) return undefined;
       const current = await this.#table.get(AgentVersionEntity, { tenant, agentId, version: agent.version });
@@ -67,9 +67,9 @@ export class AgentReader {
   /** Those agents of a tenant that have these ids. */
   async named(tenant: string, agentIds: readonly string[]): Promise<TenantAgents> {
     const [builtIn, custom] = [agentIds.filter(builtInAgent), agentIds.filter((agentId) => !builtInAgent(agentId))];
-    const found = await this.#table.getEach(
-      ...custom.map((agentId) => wanted(AgentEntity, { tenant, agentId })),
-      ...builtIn.map((agentId) => wanted(BuiltInChangeEntity, { tenant, agentId })),
+    const found = await this.#table.batchGet(
+      ...custom.map((agentId) => itemOf(AgentEntity, { tenant, agentId })),
+      ...builtIn.map((agentId) => itemOf(BuiltInChangeEntity, { tenant, agentId })),
     );
     const agents = found.slice(0, custom.length).filter((agent) => agent !== undefined) as unknown as Agent[];
     const changes = found.slice(custom.length).filter((change) => change !== undefined) as unknown as BuiltInChange[];

@@ -5,7 +5,7 @@ import { type CommentAgent, runKey } from '../comments/rules/commentAgents.ts';
 import { ApiError } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { beginJob } from '../jobs/jobStore.ts';
-import { insert, type Table, wanted, type WriteOp } from '../table/table.ts';
+import { insert, type Table, itemOf, type WriteOp } from '../table/table.ts';
 import { AgentEntity, AgentRunEntity, runStates } from './entities.ts';
 
 interface Run extends CommentAgent {
@@ -69,10 +69,10 @@ export class FoundAgents {
 export async function findAgents(table: Table, tenant: string, agents: readonly CommentAgent[]): Promise<FoundAgents> {
   const custom = distinct(agents.map(({ agentId }) => agentId)).filter((agentId) => !builtInAgent(agentId));
   const runs = distinctBy(agents.filter(isRun), runKey);
-  const found = await table.getEach(
-    ...custom.map((agentId) => wanted(AgentEntity, { tenant, agentId })),
+  const found = await table.batchGet(
+    ...custom.map((agentId) => itemOf(AgentEntity, { tenant, agentId })),
     ...runs.flatMap(({ agentId, run: { executionId } }) =>
-      runStates.map((state) => wanted(AgentRunEntity, { tenant, agentId, state, executionId })),
+      runStates.map((state) => itemOf(AgentRunEntity, { tenant, agentId, state, executionId })),
     ),
   );
   const notes = found.slice(custom.length);

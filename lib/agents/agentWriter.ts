@@ -12,8 +12,8 @@ import {
 } from './rules/agents.ts';
 import { ApiError } from '../shared/errors.ts';
 import type { Stored } from '../table/entity.ts';
-import { beginJob, type JobMessage, SETTLED_MS } from '../jobs/jobStore.ts';
-import { settle } from '../table/retryOnConflict.ts';
+import { beginJob, type JobMessage, READS_SETTLED_MS } from '../jobs/jobStore.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { countChange } from './counts.ts';
 import { AgentEntity, AgentVersionEntity, BuiltInChangeEntity } from './entities.ts';
@@ -21,7 +21,7 @@ import { AgentReader } from './agentReader.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
 /** When the sweeper begins a removal whose message was lost: later than the message. */
-const TIME_TO_BEGIN = SETTLED_MS + 30_000;
+const TIME_TO_BEGIN = READS_SETTLED_MS + 30_000;
 
 /** What a new version says, as it is stored. */
 type Content = Pick<AgentVersion, 'behaviour' | 'metadata' | 'secrets'>;
@@ -50,7 +50,7 @@ export class AgentWriter {
     const first: AgentVersion = { ...content, version: 1, versionId: callId, createdAt: now };
     const created = withVersion({ ...agent, version: 1, versionId: callId, createdAt: now, updatedAt: now }, first);
     const { agentId } = agent;
-    return settle(async () => {
+    return retryOnConflict(async () => {
       const count = await countChange(this.#table, tenant, 'AGENTS', { by: 1, most: MOST_AGENTS });
       const outcome =
         count === 'full'
@@ -68,7 +68,7 @@ export class AgentWriter {
 
   /** Changes an agent itself and no version of it; `unknown` when there is none. */
   async update(tenant: string, agentId: string, change: IdentityChange, now: number): Promise<'done' | 'unknown'> {
-    return settle(async () => {
+    return retryOnConflict(async () => {
       const agent = await this.#table.get(AgentEntity, { tenant, agentId });
       if (!agent) return 'unknown';
       return this.#write(
@@ -81,7 +81,7 @@ export class AgentWriter {
   /** Changes a built-in agent for a tenant. */
   async updateBuiltIn(tenant: string, change: Pick<BuiltInChange, 'agentId' | 'enabled' | 'updatedAt'>): Promise<void> {
     const { agentId } = change;
-    await settle(async () => {
+    await retryOnConflict(async () => {
       const stored = await this.#table.get(BuiltInChangeEntity, { tenant, agentId });
       const changed = { tenant, ...stored, ...change };
       return this.#write(
@@ -145,7 +145,7 @@ export class AgentWriter {
    * beneath it any more; undefined when there is no such agent.
    */
   async delete(tenant: string, agentId: string, { callId, now }: Call): Promise<JobMessage | undefined> {
-    return settle(async () => {
+    return retryOnConflict(async () => {
       const [agent, count] = await Promise.all([
         this.#table.get(AgentEntity, { tenant, agentId }),
         countChange(this.#table, tenant, 'AGENTS', { by: -1 }),
@@ -170,7 +170,7 @@ export class AgentWriter {
     ) => Promise<{ readonly version: number; readonly ops: readonly WriteOp[] } | O | 'conflict'>,
   ): Promise<number | O | undefined> {
     let decidedOn: string | undefined;
-    return settle<number | O | undefined>(async () => {
+    return retryOnConflict<number | O | undefined>(async () => {
       const stored = await this.#reader.get(tenant, agentId);
       if (!stored) return undefined;
       const { versionId } = stored.agent;

@@ -3,8 +3,8 @@ import {
   activitiesOf,
   type CommentVerb,
   eventsOf,
-  type Happening,
-  type HappeningPlace,
+  type ContentChange,
+  type EventScope,
 } from './rules/commentEvents.ts';
 import type { Comment } from './rules/comments.ts';
 import type { Thread } from './rules/threads.ts';
@@ -14,7 +14,7 @@ import type { Stored } from '../table/entity.ts';
 import { emit } from '../events/outbox.ts';
 import type { Table, WriteOp } from '../table/table.ts';
 import { activityOps } from '../activities/activities.ts';
-import type { ContentPlace } from '../content/documentScope.ts';
+import type { DocumentContext } from '../content/documentScope.ts';
 
 /** Who changes something of a thread, and who is to hear of it. */
 export interface Acting {
@@ -27,8 +27,8 @@ export interface Acting {
 }
 
 /** Where something happened, as events tell it. */
-export function happeningPlace({ place, organization, document }: ContentPlace, now: number): HappeningPlace {
-  return { names: { apiKey: place.tenant, organization, document }, place, now };
+export function eventScope({ scope: scope, organization, document }: DocumentContext, now: number): EventScope {
+  return { names: { apiKey: scope.tenant, organization, document }, scope, now };
 }
 
 /** Whether what happened by a verb is logged. */
@@ -45,7 +45,7 @@ export async function loggedVerbs(table: Table, tenant: string, asked: boolean):
 export function threadRemoved(
   { thread, comments }: { thread: Stored<Thread>; comments: readonly Comment[] },
   { actor = thread.from, notify, log }: Acting,
-): Happening {
+): ContentChange {
   return {
     verb: 'deleted',
     actor,
@@ -59,15 +59,15 @@ export function threadRemoved(
 }
 
 /** The events and activities of what happened, for the transaction in which it does. */
-export function happeningOps(
-  found: ContentPlace,
-  happenings: readonly Happening[],
+export function changeEventOps(
+  found: DocumentContext,
+  happenings: readonly ContentChange[],
   logged: Logged,
   now: number,
 ): WriteOp[] {
-  const at = happeningPlace(found, now);
+  const at = eventScope(found, now);
   return [
-    ...eventsOf(happenings, at).flatMap((event) => emit(found.place.tenant, event, now)),
-    ...activitiesOf(happenings, at, logged).flatMap((activity) => activityOps(found.place, at.names, activity, now)),
+    ...eventsOf(happenings, at).flatMap((event) => emit(found.scope.tenant, event, now)),
+    ...activitiesOf(happenings, at, logged).flatMap((activity) => activityOps(found.scope, at.names, activity, now)),
   ];
 }

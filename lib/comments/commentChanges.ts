@@ -2,7 +2,7 @@ import type { Comment } from './rules/comments.ts';
 import { type Refused, type Thread, withChangedComments } from './rules/threads.ts';
 import type { Stored } from '../table/entity.ts';
 import { inTransactions, replace, type Table, type WriteOp } from '../table/table.ts';
-import type { DocumentPlace } from '../content/documentScope.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
 import { edgeOps } from './threadEdges.ts';
 import { CommentEntity, ThreadEntity } from './threads.ts';
 
@@ -30,10 +30,10 @@ export interface ChangedComment {
 export type ChangesOutcome = Stored<Thread> | 'conflict' | Refused;
 
 /** The operations that change a comment, and whose data it is part of. */
-export function changeOps(place: DocumentPlace, thread: Thread, { before, after, told }: ChangedComment): WriteOp[] {
+export function changeOps(scope: DocumentScope, thread: Thread, { before, after, told }: ChangedComment): WriteOp[] {
   return [
-    replace(CommentEntity, { ...place, ...after }, before._r),
-    ...edgeOps(place, { thread, comment: before }, { thread, comment: after }),
+    replace(CommentEntity, { ...scope, ...after }, before._r),
+    ...edgeOps(scope, { thread, comment: before }, { thread, comment: after }),
     ...told,
   ];
 }
@@ -41,14 +41,14 @@ export function changeOps(place: DocumentPlace, thread: Thread, { before, after,
 /** Writes changes of comments that belong to one thread: in as few transactions as hold them, each with the head, which follows them. */
 export async function writeChanges(
   table: Table,
-  place: DocumentPlace,
+  scope: DocumentScope,
   thread: Stored<Thread>,
   changes: readonly ChangedComment[],
   now: number,
 ): Promise<ChangesOutcome> {
   let head = thread;
   for (const group of inTransactions(
-    changes.map((change) => ({ change, ops: changeOps(place, thread, change) })),
+    changes.map((change) => ({ change, ops: changeOps(scope, thread, change) })),
     { operations: BESIDE_HEAD },
   )) {
     const next = withChangedComments(
@@ -60,7 +60,7 @@ export async function writeChanges(
     if ('refused' in next) return next;
     if (
       (await table.write([
-        replace(ThreadEntity, { ...place, ...next }, head._r),
+        replace(ThreadEntity, { ...scope, ...next }, head._r),
         ...group.flatMap(({ ops }) => ops),
       ])) !== 'done'
     )

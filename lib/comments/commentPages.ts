@@ -4,10 +4,10 @@ import type { ContentNames } from '../content/rules/names.ts';
 import type { Reaction } from '../reactions/rules.ts';
 import { type DocumentReader, readDocuments } from '../directory/documents.ts';
 import type { Stored } from '../table/entity.ts';
-import { placeOf } from '../directory/folders/folders.ts';
+import { organizationScope } from '../directory/folders/folders.ts';
 import { findOrganization, type OrganizationReader } from '../directory/organizations.ts';
 import { openTable, type Table } from '../table/table.ts';
-import type { DocumentPlace, NamedDocument } from '../content/documentScope.ts';
+import type { DocumentScope, NamedDocument } from '../content/documentScope.ts';
 import { readReactionsOn } from '../reactions/reactions.ts';
 import { findRecords } from '../content/recordIds.ts';
 import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, ThreadReader, unknownThread } from './threads.ts';
@@ -42,7 +42,7 @@ export interface NamedThread extends NamedDocument {
 /** A thread by its key, and where it lies. */
 export interface LocatedThread {
   readonly names: ContentNames;
-  readonly place: DocumentPlace;
+  readonly scope: DocumentScope;
   readonly key: ThreadKey;
 }
 
@@ -67,16 +67,16 @@ export class CommentPages {
   /** Where a thread is. INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document or annotation. */
   async locate(tenant: string, { organizationId, documentId, annotationId }: NamedThread): Promise<LocatedThread> {
     const organization = await this.#organizations.require(tenant, organizationId);
-    const place = placeOf(tenant, organization);
+    const scope = organizationScope(tenant, organization);
     // Both at once: an id says which document it is of.
     const [document, [position]] = await Promise.all([
-      this.#documents.require(place, documentId),
-      findRecords(this.#table, place, [{ kind: 'thread', id: annotationId, within: documentId }]),
+      this.#documents.require(scope, documentId),
+      findRecords(this.#table, scope, [{ kind: 'thread', id: annotationId, within: documentId }]),
     ]);
-    if (position?.document !== document.internalId) throw unknownThread();
+    if (position?.documentKey !== document.internalId) throw unknownThread();
     return {
       names: { apiKey: tenant, organization, document },
-      place: { ...place, document: document.internalId },
+      scope: { ...scope, documentKey: document.internalId },
       key: { annotationId, createdAt: position.createdAt },
     };
   }
@@ -87,52 +87,52 @@ export class CommentPages {
    * listing is given exactly once.
    */
   async page<V>(
-    { place, key }: LocatedThread,
+    { scope, key }: LocatedThread,
     { userIds, limit, after }: CommentListing,
     show: (comment: ReactedComment) => V,
   ): Promise<{ values: V[]; next: string | undefined }> {
     const read = await this.#ofThread(
-      place,
+      scope,
       key,
-      this.#threads.comments(place, key, { after, limit: userIds ? MOST_COMMENTS : limit }),
+      this.#threads.comments(scope, key, { after, limit: userIds ? MOST_COMMENTS : limit }),
     );
     const wanted = read.values.filter(({ from }) => userIds?.includes(from.userId) ?? true);
     const values: V[] = [];
     let bytes = 0;
     let last: string | undefined;
-    for await (const reacted of this.#withReactions(place, wanted)) {
+    for await (const reacted of this.#withReactions(scope, wanted)) {
       const value = show(reacted);
       bytes += Buffer.byteLength(JSON.stringify(value));
       if (values.length === limit || (values.length > 0 && bytes > PAGE_BYTES)) return { values, next: last };
       values.push(value);
-      last = CommentEntity.key({ ...place, ...reacted.comment }).SK;
+      last = CommentEntity.key({ ...scope, ...reacted.comment }).SK;
     }
     return { values, next: read.next };
   }
 
   /** The comments of a thread with these ids, undefined where there is none. */
-  async named({ place, key }: LocatedThread, commentIds: readonly number[]): Promise<(ReactedComment | undefined)[]> {
-    const read = await this.#ofThread(place, key, this.#threads.commentsNamed(place, key, commentIds));
+  async named({ scope, key }: LocatedThread, commentIds: readonly number[]): Promise<(ReactedComment | undefined)[]> {
+    const read = await this.#ofThread(scope, key, this.#threads.commentsNamed(scope, key, commentIds));
     const comments = read.filter((comment) => comment !== undefined);
     const found = new Map<number, ReactedComment>();
-    for await (const reacted of this.#withReactions(place, comments)) found.set(reacted.comment.commentId, reacted);
+    for await (const reacted of this.#withReactions(scope, comments)) found.set(reacted.comment.commentId, reacted);
     return commentIds.map((commentId) => found.get(commentId));
   }
 
   /** What was read of a thread, which was there at the same time: comments without a head are those of one that is being written or removed. */
-  async #ofThread<T>(place: DocumentPlace, key: ThreadKey, reading: Promise<T>): Promise<T> {
-    const [read, thread] = await Promise.all([reading, this.#table.get(ThreadEntity, { ...place, ...key })]);
+  async #ofThread<T>(scope: DocumentScope, key: ThreadKey, reading: Promise<T>): Promise<T> {
+    const [read, thread] = await Promise.all([reading, this.#table.get(ThreadEntity, { ...scope, ...key })]);
     if (!thread) throw unknownThread();
     return read;
   }
 
   /** Comments with their reactions, some at a time: whoever has enough reads no more of them. */
-  async *#withReactions(place: DocumentPlace, comments: readonly Stored<Comment>[]): AsyncGenerator<ReactedComment> {
+  async *#withReactions(scope: DocumentScope, comments: readonly Stored<Comment>[]): AsyncGenerator<ReactedComment> {
     for (const together of inGroups(comments)) {
       const reactions = (
         await readReactionsOn(
           this.#table,
-          place,
+          scope,
           together.flatMap((comment) => comment.reactions ?? []),
         )
       ).values();

@@ -1,7 +1,7 @@
 import { building, type Capability } from '../app/capability.ts';
 import { distinct } from '../shared/collections.ts';
 import { agentsOf } from './rules/commentAgents.ts';
-import type { Happening } from './rules/commentEvents.ts';
+import type { ContentChange } from './rules/commentEvents.ts';
 import {
   changeComment,
   type Comment,
@@ -18,11 +18,11 @@ import type { ItemOutcome } from '../shared/results.ts';
 import { readActivityConfig } from '../workspaces/configs/activityConfig.ts';
 import { findAgents } from '../agents/agentRuns.ts';
 import type { Stored } from '../table/entity.ts';
-import { settle } from '../table/retryOnConflict.ts';
-import { insert, inTransactions, openTable, replace, wanted, type WriteOp } from '../table/table.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
+import { insert, inTransactions, openTable, replace, itemOf, type WriteOp } from '../table/table.ts';
 import { BESIDE_HEAD, type ChangedComment, changeOps, fits, writeChanges } from './commentChanges.ts';
-import { type Acting, happeningOps, type Logged, loggedVerbs, threadRemoved } from './changeEvents.ts';
-import type { ContentPlace } from '../content/documentScope.ts';
+import { type Acting, changeEventOps, type Logged, loggedVerbs, threadRemoved } from './changeEvents.ts';
+import type { DocumentContext } from '../content/documentScope.ts';
 import { reactionRemovalOps, readReactionsOn } from '../reactions/reactions.ts';
 import { findRecords } from '../content/recordIds.ts';
 import {
@@ -44,7 +44,7 @@ export interface CommentResult extends ItemOutcome {
 
 /** Comments on their way into a thread. */
 interface Sending {
-  readonly found: ContentPlace;
+  readonly found: DocumentContext;
   readonly key: ThreadKey;
   readonly sent: readonly NewComment[];
   readonly logged: Logged;
@@ -53,7 +53,7 @@ interface Sending {
 
 /** A change or removal of comments of a thread. */
 interface Doing {
-  readonly found: ContentPlace;
+  readonly found: DocumentContext;
   readonly key: ThreadKey;
   readonly acting: Acting;
   readonly logged: Logged;
@@ -79,7 +79,7 @@ export class CommentWriter extends ThreadReader {
    * PERMISSION_DENIED when an author has no access to the document.
    */
   async add(
-    found: ContentPlace,
+    found: DocumentContext,
     annotationId: string,
     sent: readonly NewComment[],
     { verify, now }: { verify: boolean; now: number },
@@ -89,7 +89,7 @@ export class CommentWriter extends ThreadReader {
       this.#require(found, annotationId),
       loggedVerbs(
         this.table,
-        found.place.tenant,
+        found.scope.tenant,
         sent.some(({ triggerActivities }) => triggerActivities),
       ),
       verify ? usersWithAccess(this.table, found, authors, { now }) : new Set(authors),
@@ -97,14 +97,14 @@ export class CommentWriter extends ThreadReader {
     if (!authors.every((userId) => allowed.has(userId)))
       throw new ApiError('PERMISSION_DENIED', 'User does not have access to document');
     const sending: Sending = { found, key, sent, logged, now };
-    return settle(() => this.#add(sending));
+    return retryOnConflict(() => this.#add(sending));
   }
 
   /** One try to add comments: in one transaction, so that whoever sees one of them, or is involved in it, sees all that was acknowledged. */
   async #add(sending: Sending): Promise<number[] | 'conflict'> {
     const {
       found: {
-        place: { tenant },
+        scope: { tenant },
       },
       key: { annotationId },
       sent,
@@ -127,8 +127,8 @@ export class CommentWriter extends ThreadReader {
   }
 
   /** The head of a thread that takes these comments. NOT_FOUND when it is gone, FAILED_PRECONDITION when it takes no more. */
-  async #taking({ found: { place }, key, sent }: Sending): Promise<Stored<Thread>> {
-    const thread = await this.table.get(ThreadEntity, { ...place, ...key });
+  async #taking({ found: { scope: scope }, key, sent }: Sending): Promise<Stored<Thread>> {
+    const thread = await this.table.get(ThreadEntity, { ...scope, ...key });
     if (!thread) throw unknownThread();
     if (thread.commentCount + sent.length > MOST_COMMENTS)
       throw new ApiError('FAILED_PRECONDITION', `A thread takes at most ${MOST_COMMENTS} comments`);
@@ -136,10 +136,10 @@ export class CommentWriter extends ThreadReader {
   }
 
   /** Why comments could not be added: ALREADY_EXISTS when an id that the caller chose is taken, else somebody else changed the thread. */
-  async #whyNot({ found: { place }, key, sent }: Sending): Promise<'conflict'> {
+  async #whyNot({ found: { scope: scope }, key, sent }: Sending): Promise<'conflict'> {
     const taken = (
       await this.commentsNamed(
-        place,
+        scope,
         key,
         sent.flatMap(({ commentId }) => commentId ?? []),
       )
@@ -153,7 +153,7 @@ export class CommentWriter extends ThreadReader {
    * is by another author, fails alone.
    */
   async update(
-    found: ContentPlace,
+    found: DocumentContext,
     annotationId: string,
     { commentIds, userIds }: CommentSelection,
     change: CommentChange,
@@ -162,7 +162,7 @@ export class CommentWriter extends ThreadReader {
     const doing = await this.#begin(found, annotationId, acting);
     return inSlices(commentIds ?? (await this.#idsOf(doing, userIds)), AT_A_TIME, (ids) => {
       const isSelected = authorFilter(userIds);
-      return settle(() => this.#change(doing, ids, isSelected, change));
+      return retryOnConflict(() => this.#change(doing, ids, isSelected, change));
     });
   }
 
@@ -176,7 +176,7 @@ export class CommentWriter extends ThreadReader {
     const named = agentsOf([change], { createdAt: now, now });
     const [[thread, comments], agents] = await Promise.all([
       this.#read(found, key, ids),
-      findAgents(this.table, found.place.tenant, named),
+      findAgents(this.table, found.scope.tenant, named),
     ]);
     agents.require(named);
     const changed: ChangedComment[] = [];
@@ -186,7 +186,7 @@ export class CommentWriter extends ThreadReader {
       const after = changeComment(before, change, now);
       if ('refused' in after) return { commentId, success: false, message: after.refused };
       const actor = acting.actor ?? before.from;
-      const happening: Happening = {
+      const happening: ContentChange = {
         verb: 'updated',
         actor,
         thread,
@@ -197,16 +197,16 @@ export class CommentWriter extends ThreadReader {
         notify,
         log: log && saysOther(before, after),
       };
-      const told = happeningOps(found, [happening], logged, now);
+      const told = changeEventOps(found, [happening], logged, now);
       // All are of the same execution: the first of them tells of it, and is written first.
       const one = { before, after, told: changed.length === 0 ? [...told, ...agents.note(named, now).ops] : told };
-      if (changeOps(found.place, thread, one).length > BESIDE_HEAD)
+      if (changeOps(found.scope, thread, one).length > BESIDE_HEAD)
         return { commentId, success: false, message: 'Comment would involve too many other users at once.' };
       changed.push(one);
       return { commentId, success: true, message: 'Updated successfully' };
     });
     if (!thread) return results;
-    const outcome = await writeChanges(this.table, found.place, thread, changed, now);
+    const outcome = await writeChanges(this.table, found.scope, thread, changed, now);
     if (outcome === 'conflict') return outcome;
     return 'refused' in outcome
       ? results.map(({ commentId }) => ({ commentId, success: false, message: outcome.refused }))
@@ -218,7 +218,7 @@ export class CommentWriter extends ThreadReader {
    * Throws NOT_FOUND when the thread does not exist. A comment that is named and does not exist, or is by another author, fails alone.
    */
   async remove(
-    found: ContentPlace,
+    found: DocumentContext,
     annotationId: string,
     { commentIds, userIds }: CommentSelection,
     acting: Acting,
@@ -227,10 +227,10 @@ export class CommentWriter extends ThreadReader {
     if (commentIds || userIds) {
       return inSlices(commentIds ?? (await this.#idsOf(doing, userIds)), AT_A_TIME, (ids) => {
         const gone = new Set<number>();
-        return settle(() => this.#remove(doing, ids, authorFilter(userIds), gone));
+        return retryOnConflict(() => this.#remove(doing, ids, authorFilter(userIds), gone));
       });
     }
-    return settle(async () => {
+    return retryOnConflict(async () => {
       const [[thread], every] = await Promise.all([this.#read(found, doing.key, []), this.#idsOf(doing)]);
       if (!thread) throw unknownThread();
       return (await this.#removeThread(doing, thread)) === 'conflict' ? 'conflict' : every.map(removed);
@@ -257,8 +257,8 @@ export class CommentWriter extends ThreadReader {
 
   async #removeThread({ found, acting, logged }: Doing, thread: Stored<Thread>): Promise<'done' | 'conflict'> {
     const told = (removable: RemovableThread) =>
-      happeningOps(found, [threadRemoved(removable, acting)], logged, acting.now);
-    const [outcome] = await removeThreads(this.table, found.place, [thread], acting.now, told);
+      changeEventOps(found, [threadRemoved(removable, acting)], logged, acting.now);
+    const [outcome] = await removeThreads(this.table, found.scope, [thread], acting.now, told);
     return outcome === 'busy' ? 'conflict' : 'done';
   }
 
@@ -270,12 +270,12 @@ export class CommentWriter extends ThreadReader {
     gone: Set<number>,
   ): Promise<'done' | 'conflict'> {
     const {
-      found: { place },
+      found: { scope: scope },
       acting: { now },
     } = doing;
     const units = comments.map((comment) => {
       const told = removalTold(doing, thread, comment);
-      return { comment, told, ops: [...commentRemovalOps(place, thread, comment), ...told] };
+      return { comment, told, ops: [...commentRemovalOps(scope, thread, comment), ...told] };
     });
     let head = thread;
     // Besides, there may be a job, and the assignee goes with the first comment and comes with the one that is first then.
@@ -285,11 +285,11 @@ export class CommentWriter extends ThreadReader {
       const left = await this.#ends(doing.found, current, went);
       const next = withoutComments(current, went, left, now);
       const ops = [
-        replace(ThreadEntity, { ...place, ...next }, current._r),
+        replace(ThreadEntity, { ...scope, ...next }, current._r),
         ...(left.first
-          ? edgeOps(place, { thread: current, comment: left.first }, { thread: next, comment: left.first })
+          ? edgeOps(scope, { thread: current, comment: left.first }, { thread: next, comment: left.first })
           : []),
-        ...group.flatMap(({ comment, told }) => [...commentRemovalOps(place, current, comment), ...told]),
+        ...group.flatMap(({ comment, told }) => [...commentRemovalOps(scope, current, comment), ...told]),
       ];
       const { ops: reactionOps, unfinished } = await this.#reactionsOf(
         doing.found,
@@ -299,7 +299,7 @@ export class CommentWriter extends ThreadReader {
       );
       if ((await this.table.write([...ops, ...reactionOps])) !== 'done') return 'conflict';
       for (const { commentId } of went) gone.add(commentId);
-      if (unfinished) await endRemoval(this.table, place.tenant, unfinished);
+      if (unfinished) await endRemoval(this.table, scope.tenant, unfinished);
       head = { ...next, _r: current._r + 1 };
     }
     return 'done';
@@ -307,14 +307,14 @@ export class CommentWriter extends ThreadReader {
 
   /** The first and last comment that stay, where those that go are the first or last. */
   async #ends(
-    { place }: ContentPlace,
+    { scope: scope }: DocumentContext,
     thread: Thread,
     went: readonly Comment[],
   ): Promise<{ first?: Comment | undefined; last?: Comment | undefined }> {
     const goes = (commentId: number) => went.some((comment) => comment.commentId === commentId);
     const end = async (commentId: number, descending: boolean) => {
       if (!goes(commentId)) return undefined;
-      const { values } = await this.comments(place, thread, { limit: went.length + 1, descending });
+      const { values } = await this.comments(scope, thread, { limit: went.length + 1, descending });
       return values.find((comment) => !goes(comment.commentId));
     };
     const [first, last] = await Promise.all([end(thread.first.commentId, false), end(thread.last.commentId, true)]);
@@ -323,39 +323,39 @@ export class CommentWriter extends ThreadReader {
 
   /** The operations that remove the reactions on comments, where there is room for them; else one that begins to, and what is left to do. */
   async #reactionsOf(
-    { place, document: { documentId } }: ContentPlace,
+    { scope: scope, document: { documentId } }: DocumentContext,
     comments: readonly Comment[],
     room: number,
     now: number,
   ): Promise<{ ops: WriteOp[]; unfinished?: UnfinishedRemoval }> {
     const references = comments.flatMap(({ reactions = [] }) => reactions);
     if (references.length === 0) return { ops: [] };
-    const reactions = await readReactionsOn(this.table, place, references);
+    const reactions = await readReactionsOn(this.table, scope, references);
     const ops = reactionRemovalOps(
-      place,
+      scope,
       documentId,
       reactions.filter((reaction) => reaction !== undefined),
     );
     if (ops.length <= room) return { ops };
-    const { op, unfinished } = beginRemoval(place, { documentId, reactions: references }, now);
+    const { op, unfinished } = beginRemoval(scope, { documentId, reactions: references }, now);
     return { ops: [op], unfinished };
   }
 
-  async #begin(found: ContentPlace, annotationId: string, acting: Acting): Promise<Doing> {
+  async #begin(found: DocumentContext, annotationId: string, acting: Acting): Promise<Doing> {
     const [key, logged] = await Promise.all([
       this.#require(found, annotationId),
-      loggedVerbs(this.table, found.place.tenant, acting.log),
+      loggedVerbs(this.table, found.scope.tenant, acting.log),
     ]);
     return { found, key, acting, logged };
   }
 
   /** The ids of a thread's comments, or of those by some authors. */
-  async #idsOf({ found: { place }, key }: Doing, userIds?: readonly string[]): Promise<number[]> {
+  async #idsOf({ found: { scope: scope }, key }: Doing, userIds?: readonly string[]): Promise<number[]> {
     const isSelected = authorFilter(userIds);
     const ids: number[] = [];
     let after: string | undefined;
     do {
-      const page = await this.comments(place, key, { limit: LISTED, after });
+      const page = await this.comments(scope, key, { limit: LISTED, after });
       ids.push(...page.values.filter(isSelected).map(({ commentId }) => commentId));
       after = page.next;
     } while (after !== undefined);
@@ -364,22 +364,25 @@ export class CommentWriter extends ThreadReader {
 
   /** The head of a thread and some of its comments. One BatchGet. */
   async #read(
-    { place }: ContentPlace,
+    { scope: scope }: DocumentContext,
     { annotationId, createdAt }: ThreadKey,
     ids: readonly number[],
   ): Promise<[Stored<Thread> | undefined, (Stored<Comment> | undefined)[]]> {
     const comments = ids.map((commentId) =>
-      wanted(CommentEntity, { ...place, annotationId, threadCreatedAt: createdAt, commentId }),
+      itemOf(CommentEntity, { ...scope, annotationId, threadCreatedAt: createdAt, commentId }),
     );
-    const [thread, ...found] = await this.table.getEach(
-      wanted(ThreadEntity, { ...place, annotationId, createdAt }),
+    const [thread, ...found] = await this.table.batchGet(
+      itemOf(ThreadEntity, { ...scope, annotationId, createdAt }),
       ...comments,
     );
     return [thread, found];
   }
 
-  async #require({ place, document: { documentId } }: ContentPlace, annotationId: string): Promise<ThreadKey> {
-    const [position] = await findRecords(this.table, place, [{ kind: 'thread', id: annotationId, within: documentId }]);
+  async #require(
+    { scope: scope, document: { documentId } }: DocumentContext,
+    annotationId: string,
+  ): Promise<ThreadKey> {
+    const [position] = await findRecords(this.table, scope, [{ kind: 'thread', id: annotationId, within: documentId }]);
     if (!position) throw unknownThread();
     return { annotationId, createdAt: position.createdAt };
   }
@@ -393,17 +396,17 @@ function additionOps(
 ): WriteOp[] {
   const next = withComments(thread, comments, now);
   if ('refused' in next) throw new ApiError('FAILED_PRECONDITION', next.refused);
-  const told = comments.map((comment, index): Happening => {
+  const told = comments.map((comment, index): ContentChange => {
     const { triggerNotification: notify = false, triggerActivities: log = false } = sent[index] as NewComment;
     return { verb: 'added', actor: comment.from, thread: next, revision: 1, comment, notify, log };
   });
   return [
-    replace(ThreadEntity, { ...found.place, ...next }, thread._r),
+    replace(ThreadEntity, { ...found.scope, ...next }, thread._r),
     ...comments.flatMap((comment) => [
-      insert(CommentEntity, { ...found.place, ...comment }),
-      ...edgeOps(found.place, undefined, { thread, comment }),
+      insert(CommentEntity, { ...found.scope, ...comment }),
+      ...edgeOps(found.scope, undefined, { thread, comment }),
     ]),
-    ...happeningOps(found, told, logged, now),
+    ...changeEventOps(found, told, logged, now),
   ];
 }
 
@@ -413,7 +416,7 @@ function removalTold(
   thread: Thread,
   comment: Stored<Comment>,
 ): WriteOp[] {
-  return happeningOps(
+  return changeEventOps(
     found,
     [{ verb: 'deleted', actor: actor ?? comment.from, thread, revision: comment._r, comment, notify, log }],
     logged,

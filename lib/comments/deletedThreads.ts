@@ -4,8 +4,8 @@ import { defineEntity } from '../table/entity.ts';
 import { joinKey } from '../table/keys.ts';
 import { type Table, upsert, type WriteOp } from '../table/table.ts';
 import { recordsOf } from '../content/involvements.ts';
-import type { DocumentPlace } from '../content/documentScope.ts';
-import { type Stretch, stretch, type StretchOptions } from '../content/listDocuments.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
+import { type RecordPage, readRecordPage, type RecordPageOptions } from '../content/listDocuments.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 
@@ -23,7 +23,7 @@ export const DeletedThreadEntity = defineEntity({
     /** Epoch ms. */
     deletedAt: z.number(),
   }),
-  pk: (of: DocumentPlace) => recordsOf(of, 'DELETED_THREADS'),
+  pk: (of: DocumentScope) => recordsOf(of, 'DELETED_THREADS'),
   sk: (key: { deletedAt: number; annotationId: string }) => [instantKey(key.deletedAt), key.annotationId],
   expiresAt: ({ deletedAt }) => Math.floor(deletedAt / 1000) + LIFETIME_SECONDS,
 });
@@ -34,25 +34,25 @@ export type DeletedThread = z.output<typeof DeletedThread>;
 
 /** The operation that records the deletion of a thread, for the transaction of the deletion. */
 export function recordDeletion(
-  place: DocumentPlace,
+  scope: DocumentScope,
   { annotationId, documentId }: { readonly annotationId: string; readonly documentId: string },
   now: number,
 ): WriteOp {
-  return upsert(DeletedThreadEntity, { ...place, annotationId, documentId, deletedAt: now });
+  return upsert(DeletedThreadEntity, { ...scope, annotationId, documentId, deletedAt: now });
 }
 
 /** Reads on in the deleted threads of a document, oldest first, from a time (epoch ms) on. */
 export async function deletedThreads(
   table: Table,
-  place: DocumentPlace,
+  scope: DocumentScope,
   deletedAfter: number,
-  { after, limit }: StretchOptions,
-): Promise<Stretch<DeletedThread>> {
+  { after, limit }: RecordPageOptions,
+): Promise<RecordPage<DeletedThread>> {
   // An instant alone sorts before all keys that begin with it.
-  return stretch(
+  return readRecordPage(
     table,
     DeletedThreadEntity,
-    place,
+    scope,
     { after: after ?? joinKey([instantKey(deletedAfter)]), limit },
     ({ annotationId, documentId, deletedAt }) => ({ annotationId, documentId, deletedAt }),
   );

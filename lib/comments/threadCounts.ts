@@ -4,12 +4,12 @@ import type { Guard } from '../content/rules/threadAccess.ts';
 import { guarded, isUnread } from './rules/threads.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { type DocumentReader, type PlacedDocument, readDocuments } from '../directory/documents.ts';
-import { placeOf } from '../directory/folders/folders.ts';
+import { organizationScope } from '../directory/folders/folders.ts';
 import { findOrganization, type OrganizationReader } from '../directory/organizations.ts';
 import { openTable, type Table } from '../table/table.ts';
-import type { DocumentPlace } from '../content/documentScope.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
 import { readThreads, ThreadReader } from './threads.ts';
-import { ViewerChecks } from '../content/accessChecks.ts';
+import { AccessChecks } from '../content/accessChecks.ts';
 import { liveDocuments } from '../content/listDocuments.ts';
 
 /** How many threads of a document a user sees, and in how many of them somebody else had the last word. */
@@ -22,7 +22,7 @@ export interface ThreadCount {
 interface Counting {
   readonly organizationId: string;
   readonly document: PlacedDocument;
-  readonly checks: ViewerChecks;
+  readonly checks: AccessChecks;
   readonly userId: string;
   readonly filters: ThreadFilters;
 }
@@ -58,9 +58,9 @@ export class ThreadCounter {
     user: { userId: string; filters: ThreadFilters; now: number },
   ): Promise<ThreadCount[]> {
     const organization = await this.#organizations.require(tenant, organizationId);
-    const place = placeOf(tenant, organization);
-    const checks = new ViewerChecks(this.#table, { place, organization, now: user.now }, user.userId);
-    const live = await liveDocuments(this.#documents, place, documentIds);
+    const scope = organizationScope(tenant, organization);
+    const checks = new AccessChecks(this.#table, { scope, organization, now: user.now }, user.userId);
+    const live = await liveDocuments(this.#documents, scope, documentIds);
     const counts = new Map<string, ThreadCount>();
     const documents = [...live.values()];
     const allowed = await checks.see(documents.map((document) => ({ document })));
@@ -70,7 +70,10 @@ export class ThreadCounter {
       async (document) => {
         counts.set(
           document.documentId,
-          await this.#count({ ...place, document: document.internalId }, { organizationId, document, checks, ...user }),
+          await this.#count(
+            { ...scope, documentKey: document.internalId },
+            { organizationId, document, checks, ...user },
+          ),
         );
       },
     );
@@ -78,13 +81,13 @@ export class ThreadCounter {
   }
 
   async #count(
-    place: DocumentPlace,
+    scope: DocumentScope,
     { organizationId, document, checks, userId, filters }: Counting,
   ): Promise<ThreadCount> {
     const threads: { guard: Guard; unread: boolean }[] = [];
     let after: string | undefined;
     do {
-      const { records, next } = await this.#threads.stretch(place, {
+      const { records, next } = await this.#threads.stretch(scope, {
         descending: false,
         filters,
         limit: AT_A_TIME,

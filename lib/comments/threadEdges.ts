@@ -1,8 +1,8 @@
 import { type Comment, involvedIn } from './rules/comments.ts';
 import type { Thread } from './rules/threads.ts';
 import type { WriteOp } from '../table/table.ts';
-import { forget, involve } from '../content/involvements.ts';
-import type { DocumentPlace } from '../content/documentScope.ts';
+import { removeInvolvement, addInvolvement } from '../content/involvements.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
 
 /** What of a thread decides whom its comments involve. */
 export type Assigning = Pick<Thread, 'first'> & { readonly assignedTo?: { readonly userId: string } | undefined };
@@ -25,21 +25,28 @@ function involvedWith(placed: Placed | undefined): ReadonlyMap<string, boolean> 
 }
 
 /** The operations that make a comment part of the data of those whom it involves now, and no longer of those whom it involved before. */
-export function edgeOps(place: DocumentPlace, before: Placed | undefined, after: Placed | undefined): WriteOp[] {
+export function edgeOps(scope: DocumentScope, before: Placed | undefined, after: Placed | undefined): WriteOp[] {
   const [was, is] = [involvedWith(before), involvedWith(after)];
   return [
     ...[...was.keys()]
       .filter((userId) => !is.has(userId))
-      .map((userId) => forget(place, { ...edge(place, before as Placed), userId })),
+      .map((userId) => removeInvolvement(scope, { ...edge(scope, before as Placed), userId })),
     ...[...is]
       .filter(([userId, made]) => was.get(userId) !== made)
-      .map(([userId, made]) => involve(place, { ...edge(place, after as Placed), userId, made })),
+      .map(([userId, made]) => addInvolvement(scope, { ...edge(scope, after as Placed), userId, made })),
   ];
 }
 
 function edge(
-  { document }: DocumentPlace,
+  { documentKey }: DocumentScope,
   { comment: { annotationId, threadCreatedAt, commentId, createdAt } }: Placed,
 ) {
-  return { kind: 'comment', document, id: annotationId, createdAt: threadCreatedAt, commentId, at: createdAt } as const;
+  return {
+    kind: 'comment',
+    documentKey,
+    id: annotationId,
+    createdAt: threadCreatedAt,
+    commentId,
+    at: createdAt,
+  } as const;
 }

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineEntity } from '../table/entity.ts';
 import type { Table } from '../table/table.ts';
 import { recordsOf } from '../content/involvements.ts';
-import type { DocumentPlace } from '../content/documentScope.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
 
 /** The largest thread number of a document. In a partition of its own: calls increment it outside of transactions, so they never conflict. */
 export const ThreadCounterEntity = defineEntity({
@@ -12,7 +12,7 @@ export const ThreadCounterEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'The largest number that a thread of a document ever got',
   schema: z.object({ last: z.number() }),
-  pk: (of: DocumentPlace) => recordsOf(of, 'THREADNUMBERS'),
+  pk: (of: DocumentScope) => recordsOf(of, 'THREADNUMBERS'),
   sk: (_key: object) => ['COUNTER'],
 });
 
@@ -20,6 +20,6 @@ export const ThreadCounterEntity = defineEntity({
  * Reserves consecutive thread numbers of a document and returns the first of them. Numbers begin with 1 and are never returned twice.
  * A number that is not used afterwards leaves a gap.
  */
-export async function reserveThreadNumbers(table: Table, place: DocumentPlace, count: number): Promise<number> {
-  return (await table.increment(ThreadCounterEntity, place, count)) - count + 1;
+export async function reserveThreadNumbers(table: Table, scope: DocumentScope, count: number): Promise<number> {
+  return (await table.increment(ThreadCounterEntity, scope, count)) - count + 1;
 }

@@ -2,21 +2,21 @@ import { building, type Capability } from '../app/capability.ts';
 import { dict } from '../shared/collections.ts';
 import type { ContentNames } from '../content/rules/names.ts';
 import { meets, type ThreadFilters } from './rules/threadFilters.ts';
-import { type RowParts, showThread, type ThreadRow, threadRow } from './rules/threads.ts';
+import { type RowParts, toThreadResponse, type ThreadRow, threadRow } from './rules/threads.ts';
 import { type DocumentReader, type PlacedDocument, readDocuments } from '../directory/documents.ts';
 import type { Stored } from '../table/entity.ts';
 import {
   type Folder,
   FolderEntryEntity,
   type FolderReader,
-  type Place,
-  placeOf,
+  type OrganizationScope,
+  organizationScope,
   readFolders,
 } from '../directory/folders/folders.ts';
 import { findOrganization, type OrganizationReader } from '../directory/organizations.ts';
 import { openTable, type Table } from '../table/table.ts';
 import { type DeletedThread, deletedThreads } from './deletedThreads.ts';
-import type { DocumentPlace } from '../content/documentScope.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
 import { findRecords, RecordIdEntity } from '../content/recordIds.ts';
 import { type FirstComments, readThreads, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
 import {
@@ -24,10 +24,10 @@ import {
   everyDocument,
   liveDocuments,
   theseDocuments,
-  type WalkedDocument,
-  type Walked,
+  type ListedDocument,
+  type ListingPage,
   type WalkPosition,
-  walk,
+  listAcrossDocuments,
 } from '../content/listDocuments.ts';
 
 /** Which threads a request is about, as far as documents go: of one, of some, of a folder's, else of the whole organization's. */
@@ -56,7 +56,7 @@ export interface ThreadPageOptions {
 /** The documents of a scope. */
 interface Scope {
   readonly organizationId: string;
-  readonly place: Place;
+  readonly scope: OrganizationScope;
   readonly documents: DocumentSource;
 }
 
@@ -86,43 +86,43 @@ export class ThreadPages {
 
   /** The documents that a request is about. INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document or folder; of several documents those that there are. */
   async scope(tenant: string, { organizationId, documentId, documentIds, folderId }: ThreadScope): Promise<Scope> {
-    const place = placeOf(tenant, await this.#organizations.require(tenant, organizationId));
+    const scope = organizationScope(tenant, await this.#organizations.require(tenant, organizationId));
     const these = (documents: Iterable<{ documentId: string; internalId: string }>) =>
-      theseDocuments([...documents].map((document) => walked(place, document)));
+      theseDocuments([...documents].map((document) => walked(scope, document)));
     if (documentId !== undefined)
-      return { organizationId, place, documents: these([await this.#documents.require(place, documentId)]) };
+      return { organizationId, scope, documents: these([await this.#documents.require(scope, documentId)]) };
     if (documentIds)
       return {
         organizationId,
-        place,
-        documents: these((await liveDocuments(this.#documents, place, documentIds)).values()),
+        scope,
+        documents: these((await liveDocuments(this.#documents, scope, documentIds)).values()),
       };
-    if (folderId === undefined) return { organizationId, place, documents: everyDocument(this.#documents, place) };
+    if (folderId === undefined) return { organizationId, scope, documents: everyDocument(this.#documents, scope) };
     return {
       organizationId,
-      place,
-      documents: documentsOf(this.#documents, place, await this.#folders.require(place, folderId)),
+      scope,
+      documents: documentsOf(this.#documents, scope, await this.#folders.require(scope, folderId)),
     };
   }
 
   /** A page of the threads that meet the filters, document by document, in each by creation. */
   async page(
-    { organizationId, place: { tenant }, documents }: Scope,
+    { organizationId, scope: { tenant }, documents }: Scope,
     { parts, filters, descending, limit, from }: ThreadPageOptions,
-  ): Promise<Walked<ListedThread>> {
-    return walk({
+  ): Promise<ListingPage<ListedThread>> {
+    return listAcrossDocuments({
       documents,
       from,
       limit,
-      read: async ({ documentId, place }, options) => {
-        const { records, ...stretch } = await this.#threads.stretch(place, { ...options, filters, descending });
+      read: async ({ documentId, scope }, options) => {
+        const { records, ...stretch } = await this.#threads.stretch(scope, { ...options, filters, descending });
         return {
           ...stretch,
           records: records.map(({ key, value }) => ({
             key,
             value: {
               documentId,
-              thread: threadRow(showThread(namesOf(tenant, organizationId, documentId), value), parts),
+              thread: threadRow(toThreadResponse(namesOf(tenant, organizationId, documentId), value), parts),
             },
           })),
         };
@@ -134,12 +134,12 @@ export class ThreadPages {
   async deleted(
     { documents }: Scope,
     { deletedAfter, limit, from }: { deletedAfter: number; limit: number; from?: WalkPosition | undefined },
-  ): Promise<Walked<DeletedThread>> {
-    return walk({
+  ): Promise<ListingPage<DeletedThread>> {
+    return listAcrossDocuments({
       documents,
       from,
       limit,
-      read: ({ place }, options) => deletedThreads(this.#table, place, deletedAfter, options),
+      read: ({ scope }, options) => deletedThreads(this.#table, scope, deletedAfter, options),
     });
   }
 
@@ -150,8 +150,8 @@ export class ThreadPages {
     annotationIds: readonly string[],
     { filters, parts }: Pick<ThreadPageOptions, 'filters' | 'parts'>,
   ): Promise<ListedThread[][]> {
-    const place = placeOf(tenant, await this.#organizations.require(tenant, asked.organizationId));
-    const keys = await this.#keys(place, asked, annotationIds);
+    const scope = organizationScope(tenant, await this.#organizations.require(tenant, asked.organizationId));
+    const keys = await this.#keys(scope, asked, annotationIds);
     const share = Math.floor(NAMED_BYTES / Math.max(keys.length, 1));
     const [threads, comments] = await Promise.all([
       this.#table.getMany(ThreadEntity, keys),
@@ -164,7 +164,7 @@ export class ThreadPages {
         {
           documentId,
           thread: threadRow(
-            showThread(namesOf(tenant, asked.organizationId, documentId), {
+            toThreadResponse(namesOf(tenant, asked.organizationId, documentId), {
               thread,
               ...(comments[index] as FirstComments),
             }),
@@ -179,46 +179,46 @@ export class ThreadPages {
 
   /** Where the threads with these ids are: in documents that are there, and that the request is about. */
   async #keys(
-    place: Place,
+    scope: OrganizationScope,
     { documentId, documentIds: several, folderId }: ThreadScope,
     annotationIds: readonly string[],
-  ): Promise<(DocumentPlace & ThreadKey)[]> {
+  ): Promise<(DocumentScope & ThreadKey)[]> {
     const documentIds = documentId === undefined ? several : [documentId];
-    if (!documentIds) return this.#keysAnywhere(place, folderId, annotationIds);
+    if (!documentIds) return this.#keysAnywhere(scope, folderId, annotationIds);
     const names = documentIds.flatMap((within) => annotationIds.map((id) => ({ kind: 'thread', id, within }) as const));
     // Both at once: an id says which document it is of.
     const [documents, positions] = await Promise.all([
       documentId === undefined
-        ? liveDocuments(this.#documents, place, documentIds)
-        : this.#documents.require(place, documentId).then((document) => new Map([[documentId, document]])),
-      findRecords(this.#table, place, names),
+        ? liveDocuments(this.#documents, scope, documentIds)
+        : this.#documents.require(scope, documentId).then((document) => new Map([[documentId, document]])),
+      findRecords(this.#table, scope, names),
     ]);
     return positions.flatMap((position, index) => {
       const { id: annotationId, within } = names[index] as (typeof names)[number];
-      const document = documents.get(within)?.internalId;
-      return position && position.document === document
-        ? [{ ...place, document, annotationId, createdAt: position.createdAt }]
+      const documentKey = documents.get(within)?.internalId;
+      return position && position.documentKey === documentKey
+        ? [{ ...scope, documentKey, annotationId, createdAt: position.createdAt }]
         : [];
     });
   }
 
   async #keysAnywhere(
-    place: Place,
+    scope: OrganizationScope,
     folderId: string | undefined,
     annotationIds: readonly string[],
-  ): Promise<(DocumentPlace & ThreadKey)[]> {
+  ): Promise<(DocumentScope & ThreadKey)[]> {
     const [folder, pages] = await Promise.all([
-      folderId === undefined ? undefined : this.#folders.require(place, folderId),
+      folderId === undefined ? undefined : this.#folders.require(scope, folderId),
       Promise.all(
         annotationIds.map((id) =>
-          this.#table.query(RecordIdEntity, { ...place, kind: 'thread', id }, { limit: MOST_OF_ONE_ID }),
+          this.#table.query(RecordIdEntity, { ...scope, kind: 'thread', id }, { limit: MOST_OF_ONE_ID }),
         ),
       ),
     ]);
     const keys = pages.flatMap(({ values }, index) =>
-      values.map(({ document, createdAt }) => ({
-        ...place,
-        document,
+      values.map(({ documentKey, createdAt }) => ({
+        ...scope,
+        documentKey,
         annotationId: annotationIds[index] as string,
         createdAt,
       })),
@@ -226,12 +226,12 @@ export class ThreadPages {
     const threads = await this.#table.getMany(ThreadEntity, keys);
     const live = await liveDocuments(
       this.#documents,
-      place,
+      scope,
       threads.flatMap((thread) => thread?.documentId ?? []),
     );
-    return keys.filter(({ document }, index) => {
+    return keys.filter(({ documentKey }, index) => {
       const lies = live.get(threads[index]?.documentId ?? '');
-      return lies?.internalId === document && (!folder || lies.folder?.internalId === folder.internalId);
+      return lies?.internalId === documentKey && (!folder || lies.folder?.internalId === folder.internalId);
     });
   }
 }
@@ -246,8 +246,11 @@ export function shownThreads(
   return dict([...grouped].map(([documentId, some]) => [documentId, some.map(({ thread }) => thread)] as const));
 }
 
-function walked(place: Place, { documentId, internalId }: { documentId: string; internalId: string }): WalkedDocument {
-  return { documentId, place: { ...place, document: internalId } };
+function walked(
+  scope: OrganizationScope,
+  { documentId, internalId }: { documentId: string; internalId: string },
+): ListedDocument {
+  return { documentId, scope: { ...scope, documentKey: internalId } };
 }
 
 function namesOf(apiKey: string, organizationId: string, documentId: string): ContentNames {
@@ -255,20 +258,20 @@ function namesOf(apiKey: string, organizationId: string, documentId: string): Co
 }
 
 /** The documents that lie directly in a folder, by id. */
-function documentsOf(reader: DocumentReader, place: Place, folder: Stored<Folder>): DocumentSource {
+function documentsOf(reader: DocumentReader, scope: OrganizationScope, folder: Stored<Folder>): DocumentSource {
   const isIn = (document: PlacedDocument) => document.folder?.internalId === folder.internalId;
   return {
     async list(from) {
       const after =
         from === undefined
           ? undefined
-          : FolderEntryEntity.key({ ...place, folder: folder.internalId, kind: 'document', id: from }).SK;
+          : FolderEntryEntity.key({ ...scope, folderKey: folder.internalId, kind: 'document', id: from }).SK;
       const [first, rest] = await Promise.all([
-        from === undefined ? [] : liveDocuments(reader, place, [from]).then((live) => [...live.values()].filter(isIn)),
+        from === undefined ? [] : liveDocuments(reader, scope, [from]).then((live) => [...live.values()].filter(isIn)),
         listAfter(after),
       ]);
       return {
-        documents: [...first, ...rest.values].map((document) => walked(place, document)),
+        documents: [...first, ...rest.values].map((document) => walked(scope, document)),
         more: rest.next !== undefined,
       };
     },
@@ -276,7 +279,7 @@ function documentsOf(reader: DocumentReader, place: Place, folder: Stored<Folder
 
   /** Entries that were left behind make no page empty before the end. */
   async function listAfter(after: string | undefined): ReturnType<DocumentReader['listInFolder']> {
-    const page = await reader.listInFolder(place, folder, { limit: LISTED, after });
+    const page = await reader.listInFolder(scope, folder, { limit: LISTED, after });
     return page.values.length > 0 || page.next === undefined ? page : listAfter(page.next);
   }
 }

@@ -1,7 +1,7 @@
 import { building, type Capability } from '../app/capability.ts';
 import { distinct } from '../shared/collections.ts';
 import { agentsOf, type CommentAgent } from './rules/commentAgents.ts';
-import { differences, type Happening } from './rules/commentEvents.ts';
+import { differences, type ContentChange } from './rules/commentEvents.ts';
 import { type Comment, knownAgent, read, withUsers } from './rules/comments.ts';
 import { meets, type ThreadFilters } from './rules/threadFilters.ts';
 import {
@@ -22,12 +22,12 @@ import { readActivityConfig } from '../workspaces/configs/activityConfig.ts';
 import { findAgents, type FoundAgents, missingAgent } from '../agents/agentRuns.ts';
 import type { Stored } from '../table/entity.ts';
 import { judgmentOps } from '../memory/judgmentFromThread.ts';
-import { settle } from '../table/retryOnConflict.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { insert, openTable, replace, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { fits, writeChanges } from './commentChanges.ts';
-import { type Acting, happeningOps, type Logged, loggedVerbs, threadRemoved } from './changeEvents.ts';
-import type { ContentPlace, DocumentPlace } from '../content/documentScope.ts';
+import { type Acting, changeEventOps, type Logged, loggedVerbs, threadRemoved } from './changeEvents.ts';
+import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
 import { findRecords, nameRecord, type RecordPosition } from '../content/recordIds.ts';
 import { type RemovableThread, removeThreads } from '../content/removeThreads.ts';
 import { edgeOps } from './threadEdges.ts';
@@ -88,19 +88,19 @@ export class ThreadWriter extends ThreadReader {
    * access to the document, fails alone, and nothing of it is written. Ids are distinct.
    */
   async add(
-    found: ContentPlace,
+    found: DocumentContext,
     threads: readonly IdentifiedThread[],
     { verify, now }: { verify: boolean; now: number },
   ): Promise<ThreadAdded[]> {
     const {
-      place,
+      scope: scope,
       document: { documentId },
     } = found;
     const authors = distinct(threads.flatMap(({ sent }) => sent.commentData.map(({ from }) => from.userId)));
     const [logged, allowed] = await Promise.all([
       loggedVerbs(
         this.table,
-        place.tenant,
+        scope.tenant,
         threads.some(({ sent }) => sent.commentData.some(({ triggerActivities }) => triggerActivities)),
       ),
       verify ? usersWithAccess(this.table, found, authors, { now }) : new Set(authors),
@@ -125,7 +125,7 @@ export class ThreadWriter extends ThreadReader {
     );
     let numbers: ReadonlyMap<string, number> | undefined;
     const reserve = async () => {
-      const first = numbered.length > 0 ? await reserveThreadNumbers(this.table, place, numbered.length) : 1;
+      const first = numbered.length > 0 ? await reserveThreadNumbers(this.table, scope, numbered.length) : 1;
       return new Map(numbered.map(({ annotationId }, index) => [annotationId, first + index]));
     };
     return writeEach<IdentifiedThread, Stored<RecordPosition> | undefined, ThreadAdded>({
@@ -137,7 +137,7 @@ export class ThreadWriter extends ThreadReader {
             found,
             items.map(({ annotationId }) => annotationId),
           ),
-          findAgents(this.table, place.tenant, agentsIn(items)),
+          findAgents(this.table, scope.tenant, agentsIn(items)),
           numbers ?? reserve(),
         ]);
         [agents, numbers] = [named, reserved];
@@ -147,13 +147,13 @@ export class ThreadWriter extends ThreadReader {
         const draft = drafts.get(annotationId) as Draft | Refused;
         if ('refused' in draft) return { result: notAdded(annotationId, draft.refused), ops: [] };
         // What a document that is gone left behind does not count.
-        if (stored?.document === place.document)
+        if (stored?.documentKey === scope.documentKey)
           return { result: notAdded(annotationId, 'Annotation already exists.'), ops: [] };
         const missing = agents.missing(draft.agents);
         if (missing !== undefined) return { result: notAdded(annotationId, missingAgent(missing)), ops: [] };
         const ops = [
           ...draft.ops(numbers?.get(annotationId) as number),
-          nameRecord(place, { kind: 'thread', id: annotationId, within: documentId }, draft.createdAt, stored),
+          nameRecord(scope, { kind: 'thread', id: annotationId, within: documentId }, draft.createdAt, stored),
         ];
         return fits([...ops, ...agents.note(draft.agents, now).ops])
           ? { result: draft.result, ops }
@@ -164,7 +164,7 @@ export class ThreadWriter extends ThreadReader {
     });
   }
 
-  #draft(found: ContentPlace, annotationId: string, sent: NewThread, logged: Logged, now: number): Draft | Refused {
+  #draft(found: DocumentContext, annotationId: string, sent: NewThread, logged: Logged, now: number): Draft | Refused {
     const made = newThread(sent, { annotationId, documentId: found.document.documentId, now });
     if ('refused' in made) return made;
     const { thread, comments } = made;
@@ -177,24 +177,24 @@ export class ThreadWriter extends ThreadReader {
       createdAt: thread.createdAt,
       agents: agentsOf(sent.commentData, { createdAt: thread.createdAt, now }),
       ops: (annotationNumber) => [
-        insert(ThreadEntity, { ...found.place, ...thread, annotationNumber }),
+        insert(ThreadEntity, { ...found.scope, ...thread, annotationNumber }),
         ...comments.flatMap((one) => [
-          insert(CommentEntity, { ...found.place, ...one }),
-          ...edgeOps(found.place, undefined, { thread, comment: one }),
+          insert(CommentEntity, { ...found.scope, ...one }),
+          ...edgeOps(found.scope, undefined, { thread, comment: one }),
         ]),
-        ...happeningOps(found, [{ ...happening, thread: { ...thread, annotationNumber } }], logged, now),
+        ...changeEventOps(found, [{ ...happening, thread: { ...thread, annotationNumber } }], logged, now),
       ],
       result: added(annotationId, comments),
     };
   }
 
   async #positions(
-    { place: { tenant, organization }, document: { documentId } }: ContentPlace,
+    { scope: { tenant, organizationKey }, document: { documentId } }: DocumentContext,
     annotationIds: readonly string[],
   ) {
     return findRecords(
       this.table,
-      { tenant, organization },
+      { tenant, organizationKey },
       annotationIds.map((id) => ({ kind: 'thread', id, within: documentId })),
     );
   }
@@ -204,24 +204,24 @@ export class ThreadWriter extends ThreadReader {
    * comments too; then `change`. One that is named and not there fails alone. INVALID_ARGUMENT when more than 500 meet the filters.
    */
   async update(
-    found: ContentPlace,
+    found: DocumentContext,
     filters: ThreadFilters,
     { change, users = [], reason }: ThreadsUpdate,
     acting: Acting,
   ): Promise<ThreadWritten[]> {
     const [selected, logged] = await Promise.all([
       this.#select(found, filters),
-      loggedVerbs(this.table, found.place.tenant, acting.log),
+      loggedVerbs(this.table, found.scope.tenant, acting.log),
     ]);
     const threads = selected.flatMap(({ thread }) => thread ?? []);
     const refused = new Map<string, Refused>();
     if (users.length > 0) {
       await inParallel(threads, PARALLEL, async (thread) => {
-        const outcome = await this.#replaceUsers(found.place, thread, users, acting.now);
+        const outcome = await this.#replaceUsers(found.scope, thread, users, acting.now);
         if (outcome) refused.set(thread.annotationId, outcome);
       });
     }
-    const heads = headsOf(this.table, found.place, users.length === 0);
+    const heads = headsOf(this.table, found.scope, users.length === 0);
     const changed = change
       ? await this.#change(
           found,
@@ -242,7 +242,7 @@ export class ThreadWriter extends ThreadReader {
   }
 
   async #change(
-    found: ContentPlace,
+    found: DocumentContext,
     threads: readonly Stored<Thread>[],
     heads: ReturnType<typeof headsOf>,
     change: ThreadChange,
@@ -250,14 +250,14 @@ export class ThreadWriter extends ThreadReader {
     acting: Acting,
     logged: Logged,
   ): Promise<ThreadWritten[]> {
-    const { place } = found;
+    const { scope: scope } = found;
     const { now } = acting;
     return writeEach<Stored<Thread>, { thread: Stored<Thread> | undefined; first: Comment | undefined }, ThreadWritten>(
       {
         table: this.table,
         items: threads,
         read: async (items) =>
-          this.#withFirst(place, await heads(items), change.assignedTo !== undefined || reason !== undefined),
+          this.#withFirst(scope, await heads(items), change.assignedTo !== undefined || reason !== undefined),
         decide: ({ annotationId }, { thread, first }) => {
           if (!thread) return { result: unknown(annotationId), ops: [] };
           const next = changeThread(thread, change, { actorId: acting.actor?.userId, now });
@@ -268,7 +268,7 @@ export class ThreadWriter extends ThreadReader {
           )
             return { result: updated(annotationId), ops: [] };
           const after = { thread: next, revision: thread._r + 1, actor: acting.actor ?? thread.from };
-          const told = differences(thread, next).map((difference): Happening => ({
+          const told = differences(thread, next).map((difference): ContentChange => ({
             ...acting,
             ...difference,
             ...after,
@@ -280,10 +280,10 @@ export class ThreadWriter extends ThreadReader {
           return {
             result: { ...updated(annotationId), embedding: judged?.jobId },
             ops: [
-              replace(ThreadEntity, { ...place, ...next }, thread._r),
+              replace(ThreadEntity, { ...scope, ...next }, thread._r),
               ...(judged?.ops ?? []),
-              ...(first ? edgeOps(place, { thread, comment: first }, { thread: next, comment: first }) : []),
-              ...happeningOps(found, told, logged, now),
+              ...(first ? edgeOps(scope, { thread, comment: first }, { thread: next, comment: first }) : []),
+              ...changeEventOps(found, told, logged, now),
             ],
           };
         },
@@ -293,11 +293,11 @@ export class ThreadWriter extends ThreadReader {
   }
 
   /** Threads with their first comments, when these are asked for: the assignee is involved in them. */
-  async #withFirst(place: DocumentPlace, threads: readonly (Stored<Thread> | undefined)[], asked: boolean) {
+  async #withFirst(scope: DocumentScope, threads: readonly (Stored<Thread> | undefined)[], asked: boolean) {
     const comments = (
       await this.table.getMany(
         CommentEntity,
-        asked ? threads.flatMap((thread) => (thread ? [firstOf(place, thread)] : [])) : [],
+        asked ? threads.flatMap((thread) => (thread ? [firstOf(scope, thread)] : [])) : [],
       )
     ).values();
     return threads.map((thread) => ({ thread, first: thread && asked ? comments.next().value : undefined }));
@@ -305,36 +305,36 @@ export class ThreadWriter extends ThreadReader {
 
   /** Puts users in the place of others in a thread: in its head and first comment, with which the assignee is involved, then in the others. */
   async #replaceUsers(
-    place: DocumentPlace,
+    scope: DocumentScope,
     key: ThreadKey,
     users: readonly UserReplacement[],
     now: number,
   ): Promise<Refused | undefined> {
     const replacements = new Map(users.map(({ oldUser, newUser }) => [oldUser.userId, newUser]));
     const replaced = (userId: string) => replacements.get(userId);
-    await settle(async () => {
-      const thread = await this.table.get(ThreadEntity, { ...place, ...key });
+    await retryOnConflict(async () => {
+      const thread = await this.table.get(ThreadEntity, { ...scope, ...key });
       if (!thread) return 'done';
-      const [first] = await this.table.getMany(CommentEntity, [firstOf(place, thread)]);
+      const [first] = await this.table.getMany(CommentEntity, [firstOf(scope, thread)]);
       const next = { ...withThreadUsers(thread, replaced), lastUpdated: now };
       if (next.from === thread.from && next.assignedTo === thread.assignedTo) return 'done';
-      const edges = first ? edgeOps(place, { thread, comment: first }, { thread: next, comment: first }) : [];
-      return (await this.table.write([replace(ThreadEntity, { ...place, ...next }, thread._r), ...edges])) === 'done'
+      const edges = first ? edgeOps(scope, { thread, comment: first }, { thread: next, comment: first }) : [];
+      return (await this.table.write([replace(ThreadEntity, { ...scope, ...next }, thread._r), ...edges])) === 'done'
         ? 'done'
         : 'conflict';
     });
     let after: string | undefined;
     do {
-      const page = await settle(async () => {
+      const page = await retryOnConflict(async () => {
         const [thread, { values, next }] = await Promise.all([
-          this.table.get(ThreadEntity, { ...place, ...key }),
-          this.comments(place, key, { limit: COMMENTS_AT_ONCE, after }),
+          this.table.get(ThreadEntity, { ...scope, ...key }),
+          this.comments(scope, key, { limit: COMMENTS_AT_ONCE, after }),
         ]);
         if (!thread) return { next: undefined };
         const changed = values
           .map((before) => ({ before, after: withUsers(before, replaced), told: [] }))
           .filter((one) => one.after !== one.before);
-        const written = await writeChanges(this.table, place, thread, changed, now);
+        const written = await writeChanges(this.table, scope, thread, changed, now);
         return written === 'conflict' || 'refused' in written ? written : { next };
       });
       if ('refused' in page) return page;
@@ -347,15 +347,15 @@ export class ThreadWriter extends ThreadReader {
    * Removes the threads that meet the filters, with all that hangs on them. One that is named and not there fails alone. INVALID_ARGUMENT
    * when more than 500 meet the filters.
    */
-  async remove(found: ContentPlace, filters: ThreadFilters, acting: Acting): Promise<ThreadWritten[]> {
+  async remove(found: DocumentContext, filters: ThreadFilters, acting: Acting): Promise<ThreadWritten[]> {
     const [selected, logged] = await Promise.all([
       this.#select(found, filters),
-      loggedVerbs(this.table, found.place.tenant, acting.log),
+      loggedVerbs(this.table, found.scope.tenant, acting.log),
     ]);
     const threads = selected.flatMap(({ thread }) => thread ?? []);
     const told = (removable: RemovableThread) =>
-      happeningOps(found, [threadRemoved(removable, acting)], logged, acting.now);
-    const outcomes = (await removeThreads(this.table, found.place, threads, acting.now, told)).values();
+      changeEventOps(found, [threadRemoved(removable, acting)], logged, acting.now);
+    const outcomes = (await removeThreads(this.table, found.scope, threads, acting.now, told)).values();
     return selected.map(({ annotationId, thread }): ThreadWritten => {
       const outcome = thread ? outcomes.next().value : 'absent';
       if (outcome === 'absent') return unknown(annotationId);
@@ -366,10 +366,13 @@ export class ThreadWriter extends ThreadReader {
   }
 
   /** The threads that meet the filters; of those that are named also the ones that are not there, or do not meet the others. */
-  async #select({ place, document: { documentId } }: ContentPlace, filters: ThreadFilters): Promise<Selected[]> {
+  async #select(
+    { scope: scope, document: { documentId } }: DocumentContext,
+    filters: ThreadFilters,
+  ): Promise<Selected[]> {
     if (filters.annotationIds) {
       const annotationIds = distinct(filters.annotationIds);
-      const threads = await this.named(place, documentId, annotationIds);
+      const threads = await this.named(scope, documentId, annotationIds);
       return annotationIds.map((annotationId, index) => ({
         annotationId,
         thread: threads[index] && meets(threads[index], filters) ? threads[index] : undefined,
@@ -378,7 +381,7 @@ export class ThreadWriter extends ThreadReader {
     const selected: Selected[] = [];
     let after: string | undefined;
     do {
-      const { records, next } = await this.stretch(place, {
+      const { records, next } = await this.stretch(scope, {
         descending: false,
         filters,
         limit: limits.list + 1,
@@ -398,8 +401,8 @@ interface Selected {
   readonly thread: Stored<Thread> | undefined;
 }
 
-function firstOf(place: DocumentPlace, { annotationId, createdAt, first }: Thread) {
-  return { ...place, annotationId, threadCreatedAt: createdAt, commentId: first.commentId };
+function firstOf(scope: DocumentScope, { annotationId, createdAt, first }: Thread) {
+  return { ...scope, annotationId, threadCreatedAt: createdAt, commentId: first.commentId };
 }
 
 function added(annotationId: string, comments: readonly Comment[]): ThreadAdded {

@@ -4,13 +4,13 @@ import { Thread, type ThreadWithComments } from './rules/threads.ts';
 import { instantKey } from '../shared/times.ts';
 import { ApiError } from '../shared/errors.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import type { Place } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { keyPrefix } from '../table/keys.ts';
 import type { Page, Queried, QueryOptions, Table } from '../table/table.ts';
 import { type Involvement, recordSortKey, recordsOf } from '../content/involvements.ts';
-import type { DocumentPlace } from '../content/documentScope.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
 import { findRecords } from '../content/recordIds.ts';
-import type { Listed, Stretch } from '../content/listDocuments.ts';
+import type { Listed, RecordPage } from '../content/listDocuments.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
 /** What the keys of a thread and its comments begin with. All of them share it, so that no other thread's key comes in between. */
@@ -25,7 +25,7 @@ export const ThreadEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'A thread: status, assignee, counts, and what else is not a comment',
   schema: Thread,
-  pk: (of: DocumentPlace) => recordsOf(of, 'THREADS'),
+  pk: (of: DocumentScope) => recordsOf(of, 'THREADS'),
   // Sorts before its comments.
   sk: (key: ThreadKey) => [...threadKey(key), 'ANNOTATION'],
   indexes: {
@@ -34,7 +34,12 @@ export const ThreadEntity = defineEntity({
       holds: 'threads with a location',
       pk: ({ tenant, documentId, locationKey }) =>
         locationKey === undefined ? undefined : [tenant, 'LOCATION', documentId, locationKey],
-      sk: ({ organization, createdAt, annotationId }) => [organization, 'thread', instantKey(createdAt), annotationId],
+      sk: ({ organizationKey, createdAt, annotationId }) => [
+        organizationKey,
+        'thread',
+        instantKey(createdAt),
+        annotationId,
+      ],
     },
   },
 });
@@ -47,7 +52,7 @@ export const CommentEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'A comment of a thread',
   schema: Comment,
-  pk: (of: DocumentPlace) => recordsOf(of, 'THREADS'),
+  pk: (of: DocumentScope) => recordsOf(of, 'THREADS'),
   sk: ({
     annotationId,
     threadCreatedAt,
@@ -60,8 +65,8 @@ export const CommentEntity = defineEntity({
 });
 
 /** Both, as they lie in their partition. */
-const ThreadItems: Queried<Thread | Comment, DocumentPlace> = {
-  partition: (place) => ThreadEntity.partition(place),
+const ThreadItems: Queried<Thread | Comment, DocumentScope> = {
+  partition: (scope) => ThreadEntity.partition(scope),
   fromItem: (item, now) =>
     item._t === CommentEntity.type ? CommentEntity.fromItem(item, now) : ThreadEntity.fromItem(item, now),
 };
@@ -104,17 +109,17 @@ export class ThreadReader {
 
   /** The heads of threads by the customer's ids, undefined where there is none. `within` is the customer's id of the document. */
   async named(
-    place: DocumentPlace,
+    scope: DocumentScope,
     within: string,
     annotationIds: readonly string[],
   ): Promise<(Stored<Thread> | undefined)[]> {
     const positions = await findRecords(
       this.table,
-      place,
+      scope,
       annotationIds.map((id) => ({ kind: 'thread', id, within })),
     );
     const found = positions.flatMap((position, index) =>
-      position ? [{ ...place, annotationId: annotationIds[index] as string, createdAt: position.createdAt }] : [],
+      position ? [{ ...scope, annotationId: annotationIds[index] as string, createdAt: position.createdAt }] : [],
     );
     const threads = (await this.table.getMany(ThreadEntity, found)).values();
     return positions.map((position) => position && threads.next().value);
@@ -122,42 +127,42 @@ export class ThreadReader {
 
   /** A page of a thread's comments in the order of their ids. */
   async comments(
-    place: DocumentPlace,
+    scope: DocumentScope,
     thread: ThreadKey,
     options: Pick<QueryOptions, 'limit' | 'after' | 'descending' | 'bytes'>,
   ): Promise<Page<Comment>> {
-    return this.table.query(CommentEntity, place, { ...options, prefix: [...threadKey(thread), 'COMMENT'] });
+    return this.table.query(CommentEntity, scope, { ...options, prefix: [...threadKey(thread), 'COMMENT'] });
   }
 
   /** The comments of a thread by their ids, undefined where there is none. */
   async commentsNamed(
-    place: DocumentPlace,
+    scope: DocumentScope,
     thread: ThreadKey,
     commentIds: readonly number[],
   ): Promise<(Stored<Comment> | undefined)[]> {
     const { annotationId, createdAt } = thread;
     return this.table.getMany(
       CommentEntity,
-      commentIds.map((commentId) => ({ ...place, annotationId, threadCreatedAt: createdAt, commentId })),
+      commentIds.map((commentId) => ({ ...scope, annotationId, threadCreatedAt: createdAt, commentId })),
     );
   }
 
   /** The comments of a thread, or the first ones, up to about so many bytes. */
-  async firstComments(place: DocumentPlace, thread: ThreadKey, bytes: number): Promise<FirstComments> {
-    const { values, next } = await this.comments(place, thread, { limit: MOST_COMMENTS, bytes });
+  async firstComments(scope: DocumentScope, thread: ThreadKey, bytes: number): Promise<FirstComments> {
+    const { values, next } = await this.comments(scope, thread, { limit: MOST_COMMENTS, bytes });
     return { comments: values, more: next !== undefined };
   }
 
   /** The comments of a user's data with the heads of their threads, by the edges that lead to them; undefined where either is gone. */
   async ofEdges(
-    place: Place,
-    edges: readonly Pick<Involvement, 'document' | 'id' | 'createdAt' | 'commentId'>[],
+    scope: OrganizationScope,
+    edges: readonly Pick<Involvement, 'documentKey' | 'id' | 'createdAt' | 'commentId'>[],
   ): Promise<({ thread: Stored<Thread>; comment: Stored<Comment> } | undefined)[]> {
-    const { tenant, organization } = place;
-    const at = edges.map(({ document, id, createdAt, commentId = -1 }) => ({
+    const { tenant, organizationKey } = scope;
+    const at = edges.map(({ documentKey, id, createdAt, commentId = -1 }) => ({
       tenant,
-      organization,
-      document,
+      organizationKey,
+      documentKey,
       annotationId: id,
       createdAt,
       threadCreatedAt: createdAt,
@@ -178,13 +183,13 @@ export class ThreadReader {
    * `limit`, or nothing. Keys never change while a thread lives, so a listing neither loses nor repeats one that is changed meanwhile.
    */
   async stretch(
-    place: DocumentPlace,
+    scope: DocumentScope,
     { descending, filters, limit, after }: ThreadListing,
-  ): Promise<Stretch<StoredThread>> {
+  ): Promise<RecordPage<StoredThread>> {
     const between = createdBetween(filters);
     if (between && between[0] > between[1]) return { records: [], next: undefined, bytes: 0 };
     const items = isSelective(filters) ? STEP_ITEMS : Math.min(4 * limit + 20, STEP_ITEMS);
-    const { values, next } = await this.table.query(ThreadItems, place, {
+    const { values, next } = await this.table.query(ThreadItems, scope, {
       between,
       after,
       descending,
@@ -195,7 +200,7 @@ export class ThreadReader {
     const groups = byThread(values, descending);
     // Where the step ends within a thread, that one is read anew by the next step; unless it is all that this one met.
     const cut = next === undefined ? undefined : groups.pop();
-    if (cut && groups.length === 0) groups.push(await this.#whole(place, cut));
+    if (cut && groups.length === 0) groups.push(await this.#whole(scope, cut));
     const records: Listed<StoredThread>[] = [];
     for (const { thread, comments, more = false } of groups) {
       if (records.length === limit) return { records, next: records.at(-1)?.key, bytes };
@@ -207,10 +212,10 @@ export class ThreadReader {
   }
 
   /** A thread of which a step saw a part only: its head, which may not have been among that, and its first comments. */
-  async #whole(place: DocumentPlace, { key }: Group): Promise<Group> {
+  async #whole(scope: DocumentScope, { key }: Group): Promise<Group> {
     const [thread, first] = await Promise.all([
-      this.table.get(ThreadEntity, { ...place, ...key }),
-      this.firstComments(place, key, THREAD_BYTES),
+      this.table.get(ThreadEntity, { ...scope, ...key }),
+      this.firstComments(scope, key, THREAD_BYTES),
     ]);
     return { key, thread, ...first };
   }
@@ -219,7 +224,7 @@ export class ThreadReader {
 /** Reads the heads of threads, but not for the first time when they are `fresh`: for lists that are read again after a conflict. */
 export function headsOf(
   table: Table,
-  place: DocumentPlace,
+  scope: DocumentScope,
   fresh = true,
 ): (threads: readonly Stored<Thread>[]) => Promise<readonly (Stored<Thread> | undefined)[]> {
   let known = fresh;
@@ -227,7 +232,7 @@ export function headsOf(
     if (!known)
       return table.getMany(
         ThreadEntity,
-        threads.map((thread) => ({ ...place, ...thread })),
+        threads.map((thread) => ({ ...scope, ...thread })),
       );
     known = false;
     return threads;
@@ -261,7 +266,7 @@ function byThread(items: readonly Stored<Thread | Comment>[], descending: boolea
 /** The sort key after which the next thread comes: in the one direction behind all comments, in the other its head, which comes last. */
 function endOf(key: ThreadKey, descending: boolean): string {
   return descending
-    ? ThreadEntity.key({ tenant: '', organization: '', document: '', ...key }).SK
+    ? ThreadEntity.key({ tenant: '', organizationKey: '', documentKey: '', ...key }).SK
     : behind(threadKey(key));
 }
 

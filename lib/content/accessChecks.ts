@@ -21,11 +21,11 @@ import { inParallel } from '../shared/inParallel.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import type { Stored } from '../table/entity.ts';
 import { departuresOf } from '../directory/folders/folderDepartures.ts';
-import type { Place } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
-import { type Table, wanted } from '../table/table.ts';
+import { type Table, itemOf } from '../table/table.ts';
 import { GrantEntity, type User, UserEntity, UserReader } from '../directory/users.ts';
-import type { ContentPlace } from './documentScope.ts';
+import type { DocumentContext } from './documentScope.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 
 /** A user and an organization, under the customer's ids. */
@@ -49,10 +49,10 @@ export async function memberships(
     table,
     tenant,
     asked.flatMap(({ userId }, index) => {
-      const organization = organizations[index]?.internalId;
-      return organization === undefined
+      const organizationKey = organizations[index]?.internalId;
+      return organizationKey === undefined
         ? []
-        : [{ organization, userId, resourceType: 'organization' as const, internalId: organization }];
+        : [{ organizationKey, userId, resourceType: 'organization' as const, internalId: organizationKey }];
     }),
   );
   const found = [grants.values(), users.values()] as const;
@@ -72,7 +72,7 @@ export async function memberships(
 
 /** Where a thread is: its document's internal id, and the parts of its key. */
 interface ThreadPosition {
-  readonly document: string;
+  readonly documentKey: string;
   readonly annotationId: string;
   readonly createdAt: number;
 }
@@ -80,16 +80,16 @@ interface ThreadPosition {
 /** Who may see some threads, by what is stored now; undefined for a thread that is deleted. `organizationId` is the customer's. One BatchGet, none for no threads. */
 export async function guardsOf(
   table: Table,
-  { tenant, organization }: Place,
+  { tenant, organizationKey }: OrganizationScope,
   organizationId: string,
   threads: readonly ThreadPosition[],
 ): Promise<(Guarded | undefined)[]> {
   const found = await table.getMany(
     ThreadEntity,
-    threads.map(({ document, annotationId, createdAt }) => ({
+    threads.map(({ documentKey, annotationId, createdAt }) => ({
       tenant,
-      organization,
-      document,
+      organizationKey,
+      documentKey,
       annotationId,
       createdAt,
     })),
@@ -99,7 +99,7 @@ export async function guardsOf(
 
 /** The organization in which access is checked, and the time of the check in epoch ms. */
 export interface CheckScope {
-  readonly place: Place;
+  readonly scope: OrganizationScope;
   readonly organization: Pick<Organization, 'organizationId' | 'internalId'>;
   readonly now: number;
 }
@@ -113,19 +113,19 @@ const PARALLEL = 10;
  */
 export async function usersWhoSee(
   table: Table,
-  { place, organization, now }: CheckScope,
+  { scope, organization, now }: CheckScope,
   guard: Guard,
   userIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (userIds.length === 0 || isOpenToAll(guard)) return new Set(userIds);
   const elsewhere = otherOrganization(guard.thread, organization.organizationId);
   const [accesses, isMember] = await Promise.all([
-    accessOn(table, { place, organization, now }, guard.document, userIds),
+    accessOn(table, { scope, organization, now }, guard.document, userIds),
     elsewhere === undefined
       ? []
       : memberships(
           table,
-          place.tenant,
+          scope.tenant,
           userIds.map((userId) => ({ organizationId: elsewhere, userId })),
           now,
         ),
@@ -140,14 +140,14 @@ export async function usersWhoSee(
   const reader = new UserReader(table);
   const seeing = new Set<string>();
   await inParallel(others, PARALLEL, async (viewer) => {
-    const grants = await reader.grants(place, viewer.userId);
+    const grants = await reader.grants(scope, viewer.userId);
     if (maySee(guard, { ...viewer, access: { ...viewer.access, grants } })) seeing.add(viewer.userId);
   });
   return new Set(userIds.filter((userId) => seeing.has(userId)));
 }
 
 /** Checks for one user which records the user may see, by the rule `maySee`. */
-export class ViewerChecks {
+export class AccessChecks {
   readonly #table: Table;
   readonly #scope: CheckScope;
   readonly #userId: string;
@@ -166,7 +166,7 @@ export class ViewerChecks {
   async see(guards: readonly Guard[]): Promise<boolean[]> {
     if (guards.every(isOpenToAll)) return guards.map(() => true);
     const {
-      place: { tenant },
+      scope: { tenant },
       organization,
       now,
     } = this.#scope;
@@ -191,13 +191,13 @@ export class ViewerChecks {
   }
 
   async #read(): Promise<UserAccess> {
-    const { place, organization, now } = this.#scope;
+    const { scope, organization, now } = this.#scope;
     const reader = new UserReader(this.#table);
     const [users, grants] = await Promise.all([
-      reader.known(place.tenant, [this.#userId]),
-      reader.grants(place, this.#userId),
+      reader.known(scope.tenant, [this.#userId]),
+      reader.grants(scope, this.#userId),
     ]);
-    const [departures] = await reader.departures(place, users);
+    const [departures] = await reader.departures(scope, users);
     return {
       known: users[0] !== undefined,
       organizationId: organization.internalId,
@@ -220,20 +220,20 @@ function otherOrganization(thread: Guarded | undefined, organizationId: string):
  */
 export async function usersWithAccess(
   table: Table,
-  { place, organization, document }: ContentPlace,
+  { scope: scope, organization, document }: DocumentContext,
   userIds: readonly string[],
   { now }: { now: number },
 ): Promise<ReadonlySet<string>> {
   if (userIds.length === 0) return new Set();
-  const [placed] = await new DocumentReader(table).placed(place, [{ ...document, _r: 0 }]);
+  const [placed] = await new DocumentReader(table).placed(scope, [{ ...document, _r: 0 }]);
   if (!placed) return new Set();
-  return usersWhoSee(table, { place, organization, now }, { document: placed, knownUsersOnly: true }, userIds);
+  return usersWhoSee(table, { scope, organization, now }, { document: placed, knownUsersOnly: true }, userIds);
 }
 
 /** The access of each user, with the grants on the organization, on a document and on the folders above it. */
 async function accessOn(
   table: Table,
-  { place, organization, now }: CheckScope,
+  { scope, organization, now }: CheckScope,
   document: DocumentAccess | undefined,
   userIds: readonly string[],
 ): Promise<UserAccess[]> {
@@ -245,12 +245,12 @@ async function accessOn(
   ];
   const [users, grants] = await usersAndGrants(
     table,
-    place.tenant,
+    scope.tenant,
     userIds.flatMap((userId) =>
-      resources.map((resource) => ({ organization: place.organization, userId, ...resource })),
+      resources.map((resource) => ({ organizationKey: scope.organizationKey, userId, ...resource })),
     ),
   );
-  const departures = await departuresOf(table, place, users);
+  const departures = await departuresOf(table, scope, users);
   return userIds.map((_userId, index) => {
     const first = index * resources.length;
     const own = grants.slice(first, first + resources.length).filter((grant) => grant !== undefined);
@@ -265,7 +265,7 @@ async function accessOn(
 }
 
 interface GrantKey {
-  readonly organization: string;
+  readonly organizationKey: string;
   readonly userId: string;
   readonly resourceType: ResourceType;
   readonly internalId: string;
@@ -274,9 +274,9 @@ interface GrantKey {
 /** Grants, and beside each the user, who may have left since. One BatchGet per 100 keys, users once. */
 async function usersAndGrants(table: Table, tenant: string, keys: readonly GrantKey[]) {
   if (keys.length === 0) return [[], []] as const;
-  const found = await table.getEach(
-    ...keys.map(({ userId }) => wanted(UserEntity, { tenant, userId })),
-    ...keys.map((key) => wanted(GrantEntity, { tenant, ...key })),
+  const found = await table.batchGet(
+    ...keys.map(({ userId }) => itemOf(UserEntity, { tenant, userId })),
+    ...keys.map((key) => itemOf(GrantEntity, { tenant, ...key })),
   );
   return [
     found.slice(0, keys.length) as (Stored<User> | undefined)[],

@@ -3,20 +3,20 @@ import { building } from '../app/capability.ts';
 import { ApiError } from '../shared/errors.ts';
 import { newDocumentAccess } from '../workspaces/configs/apiKeyConfig.ts';
 import { type Document, readDocuments, writeDocuments } from '../directory/documents.ts';
-import { type Place, placeOf } from '../directory/folders/folders.ts';
+import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { findOrganization, type Organization, writeOrganizations } from '../directory/organizations.ts';
 
 /** Which content reads and writes are beneath: a document by its internal id. */
-export interface DocumentPlace extends Place {
+export interface DocumentScope extends OrganizationScope {
   /** The document's internal id. */
-  readonly document: string;
+  readonly documentKey: string;
 }
 
 /** A document that content lies in, with its organization. */
-export interface ContentPlace {
+export interface DocumentContext {
   readonly organization: Organization;
   readonly document: Document;
-  readonly place: DocumentPlace;
+  readonly scope: DocumentScope;
 }
 
 /** How requests name a document. */
@@ -31,42 +31,50 @@ export interface CreateFlags {
 }
 
 /** Finds the document to read content of: INVALID_ARGUMENT when the organization does not exist, NOT_FOUND when the document does not. */
-export type FindPlace = (tenant: string, named: NamedDocument) => Promise<ContentPlace>;
+export type FindDocument = (tenant: string, named: NamedDocument) => Promise<DocumentContext>;
 
 /** The same to write content to, making what is missing when the flags say so; FAILED_PRECONDITION while it is disabled. */
-export type EnsurePlace = (tenant: string, named: NamedDocument & CreateFlags, now: number) => Promise<ContentPlace>;
+export type EnsureDocument = (
+  tenant: string,
+  named: NamedDocument & CreateFlags,
+  now: number,
+) => Promise<DocumentContext>;
 
-function at(tenant: string, organization: Organization, document: Document): ContentPlace {
-  return { organization, document, place: { ...placeOf(tenant, organization), document: document.internalId } };
+function at(tenant: string, organization: Organization, document: Document): DocumentContext {
+  return {
+    organization,
+    document,
+    scope: { ...organizationScope(tenant, organization), documentKey: document.internalId },
+  };
 }
 
 /** FAILED_PRECONDITION while an organization or document is disabled: it can be read and not written to. */
 export function requireWritable({
   organization,
   document,
-}: Pick<ContentPlace, 'organization'> & Partial<Pick<ContentPlace, 'document'>>): void {
+}: Pick<DocumentContext, 'organization'> & Partial<Pick<DocumentContext, 'document'>>): void {
   if (organization.disabled) throw new ApiError('FAILED_PRECONDITION', 'The organization is disabled');
   if (document?.disabled) throw new ApiError('FAILED_PRECONDITION', 'The document is disabled');
 }
 
-export const findPlace: Capability<FindPlace> = /* @__PURE__ */ building([findOrganization, readDocuments], {
+export const findDocument: Capability<FindDocument> = /* @__PURE__ */ building([findOrganization, readDocuments], {
   grants: [],
   env: [],
   open: (env) => {
     const [organizations, documents] = [findOrganization.open(env), readDocuments.open(env)];
     return async (tenant, { organizationId, documentId }) => {
       const organization = await organizations.require(tenant, organizationId);
-      return at(tenant, organization, await documents.require(placeOf(tenant, organization), documentId));
+      return at(tenant, organization, await documents.require(organizationScope(tenant, organization), documentId));
     };
   },
 });
 
 /** Find a document to write to; it is not made. */
-export const findPlaceToWrite: Capability<FindPlace> = /* @__PURE__ */ building([findPlace], {
+export const findWritableDocument: Capability<FindDocument> = /* @__PURE__ */ building([findDocument], {
   grants: [],
   env: [],
   open: (env) => {
-    const find = findPlace.open(env);
+    const find = findDocument.open(env);
     return async (tenant, named) => {
       const found = await find(tenant, named);
       requireWritable(found);
@@ -75,7 +83,7 @@ export const findPlaceToWrite: Capability<FindPlace> = /* @__PURE__ */ building(
   },
 });
 
-export const ensurePlace: Capability<EnsurePlace> = /* @__PURE__ */ building(
+export const ensureDocument: Capability<EnsureDocument> = /* @__PURE__ */ building(
   [writeOrganizations, writeDocuments, newDocumentAccess],
   {
     grants: [],
@@ -99,7 +107,12 @@ export const ensurePlace: Capability<EnsurePlace> = /* @__PURE__ */ building(
         const found = at(
           tenant,
           organization,
-          await documents.ensure(placeOf(tenant, organization), documentId, accessType && { accessType }, now),
+          await documents.ensure(
+            organizationScope(tenant, organization),
+            documentId,
+            accessType && { accessType },
+            now,
+          ),
         );
         requireWritable(found);
         return found;

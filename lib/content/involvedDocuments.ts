@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { folderChain, hasEnded } from '../directory/rules/access.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import { departuresOf } from '../directory/folders/folderDepartures.ts';
-import type { Place } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
 import type { Table } from '../table/table.ts';
 import { UserEntity } from '../directory/users.ts';
 import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
@@ -73,28 +73,28 @@ export class InvolvedDocumentsReader {
   }
 
   /** The documents of each of the users. What lies in a document that is gone is left out, and what is from before the user left the document. */
-  async of(place: Place, userIds: readonly string[]): Promise<InvolvedDocuments[]> {
+  async of(scope: OrganizationScope, userIds: readonly string[]): Promise<InvolvedDocuments[]> {
     const [read, users] = await Promise.all([
-      Promise.all(userIds.map((userId) => this.#latest(place, userId))),
+      Promise.all(userIds.map((userId) => this.#latest(scope, userId))),
       this.#table.getMany(
         UserEntity,
-        userIds.map((userId) => ({ tenant: place.tenant, userId })),
+        userIds.map((userId) => ({ tenant: scope.tenant, userId })),
       ),
     ]);
     const live = await liveDocuments(
       new DocumentReader(this.#table),
-      place,
+      scope,
       read.flatMap(({ latest }) => latest.map(({ documentId }) => documentId)),
     );
     // Departures are read after the folders that they are compared with.
-    const departures = await departuresOf(this.#table, place, users);
+    const departures = await departuresOf(this.#table, scope, users);
     return read.map(({ latest, hasMore }, index) => {
-      const involved = latest.filter(({ documentId, document, at }) => {
+      const involved = latest.filter(({ documentId, documentKey, at }) => {
         const found = live.get(documentId);
-        if (found?.internalId !== document) return false;
+        if (found?.internalId !== documentKey) return false;
         return !hasEnded(
           departures[index],
-          [document, ...(found.folder ? folderChain(found.folder) : []), place.organization],
+          [documentKey, ...(found.folder ? folderChain(found.folder) : []), scope.organizationKey],
           at,
         );
       });
@@ -104,54 +104,58 @@ export class InvolvedDocumentsReader {
 
   /** The latest record of a user in each document. */
   async #latest(
-    place: Place,
+    scope: OrganizationScope,
     userId: string,
-  ): Promise<{ latest: { documentId: string; document: string; at: number }[]; hasMore: boolean }> {
+  ): Promise<{ latest: { documentId: string; documentKey: string; at: number }[]; hasMore: boolean }> {
     const kinds = await Promise.all(
       involvedKinds.map(async (kind) => {
         const { values, next } = await this.#table.query(
           InvolvementEntity,
-          { ...place, userId },
+          { ...scope, userId },
           { prefix: ['DATA', kind], limit: INVOLVEMENTS_READ, descending: true },
         );
-        const latest = [...Map.groupBy(values, ({ document }) => document).values()].map(([first]) => ({
+        const latest = [...Map.groupBy(values, ({ documentKey }) => documentKey).values()].map(([first]) => ({
           ...(first as (typeof values)[number]),
           userId,
           kind,
         }));
-        const documentIds = await this.#documentIds(place, kind, latest);
+        const documentIds = await this.#documentIds(scope, kind, latest);
         return {
           next,
-          found: latest.flatMap(({ document, at }, index) =>
-            documentIds[index] === undefined ? [] : [{ document, at, documentId: documentIds[index] }],
+          found: latest.flatMap(({ documentKey, at }, index) =>
+            documentIds[index] === undefined ? [] : [{ documentKey, at, documentId: documentIds[index] }],
           ),
         };
       }),
     );
     const byTime = kinds.flatMap(({ found }) => found).sort((a, b) => b.at - a.at);
     return {
-      latest: [...Map.groupBy(byTime, ({ document }) => document).values()].flatMap(([first]) => first ?? []),
+      latest: [...Map.groupBy(byTime, ({ documentKey }) => documentKey).values()].flatMap(([first]) => first ?? []),
       hasMore: kinds.some(({ next }) => next !== undefined),
     };
   }
 
   /** The customer's ids of the documents that records lie in, undefined where a record is gone. */
-  async #documentIds(place: Place, kind: InvolvedKind, edges: readonly Involvement[]): Promise<(string | undefined)[]> {
-    const records = await this.#records(place, kind, edges);
+  async #documentIds(
+    scope: OrganizationScope,
+    kind: InvolvedKind,
+    edges: readonly Involvement[],
+  ): Promise<(string | undefined)[]> {
+    const records = await this.#records(scope, kind, edges);
     return records.map((record) => record?.documentId);
   }
 
   async #records(
-    place: Place,
+    scope: OrganizationScope,
     kind: InvolvedKind,
     edges: readonly Involvement[],
   ): Promise<readonly ({ readonly documentId: string } | undefined)[]> {
-    if (kind === 'reaction') return readReactions(this.#table, place, edges);
-    if (kind === 'recording') return readRecordings(this.#table, place, edges);
-    if (kind === 'notification') return readNotifications(this.#table, place, edges);
+    if (kind === 'reaction') return readReactions(this.#table, scope, edges);
+    if (kind === 'recording') return readRecordings(this.#table, scope, edges);
+    if (kind === 'notification') return readNotifications(this.#table, scope, edges);
     return this.#table.getMany(
       ThreadEntity,
-      edges.map(({ document, id, createdAt }) => ({ ...place, document, annotationId: id, createdAt })),
+      edges.map(({ documentKey, id, createdAt }) => ({ ...scope, documentKey, annotationId: id, createdAt })),
     );
   }
 }

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { instantKey } from '../shared/times.ts';
 import { defineEntity } from '../table/entity.ts';
-import type { Place } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { remove, upsert, type WriteOp } from '../table/table.ts';
-import type { DocumentPlace } from './documentScope.ts';
+import type { DocumentScope } from './documentScope.ts';
 
 /** The kinds of records that belong to a user's data (spec 4.19). */
 export const involvedKinds = ['comment', 'reaction', 'recording', 'notification'] as const;
@@ -11,7 +11,7 @@ export type InvolvedKind = (typeof involvedKinds)[number];
 
 const Schema = z.object({
   /** The document's internal id. */
-  document: z.string(),
+  documentKey: z.string(),
   /** The id of the annotation or notification. */
   id: z.string(),
   /** When the annotation or notification was created, epoch ms: a part of its sort key. */
@@ -41,25 +41,34 @@ export const InvolvementEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'That a user is involved in a comment, reaction, recording or notification',
   schema: Schema.extend({ at: z.number() }),
-  pk: (of: Place & { userId: string }) => [of.tenant, 'ORGANIZATION', of.organization, 'USER', of.userId],
-  sk: (key: { kind: InvolvedKind; at: number; document: string; id: string; commentId?: number | undefined }) => [
+  pk: (of: OrganizationScope & { userId: string }) => [
+    of.tenant,
+    'ORGANIZATION',
+    of.organizationKey,
+    'USER',
+    of.userId,
+  ],
+  sk: (key: { kind: InvolvedKind; at: number; documentKey: string; id: string; commentId?: number | undefined }) => [
     'DATA',
     key.kind,
     instantKey(key.at),
-    key.document,
+    key.documentKey,
     key.id,
     ...(key.commentId === undefined ? [] : [String(key.commentId)]),
   ],
 });
 
 /** Records that a user is involved; once more changes nothing. */
-export function involve({ tenant, organization }: Place, involvement: Involvement): WriteOp {
-  return upsert(InvolvementEntity, { tenant, organization, ...involvement });
+export function addInvolvement({ tenant, organizationKey }: OrganizationScope, involvement: Involvement): WriteOp {
+  return upsert(InvolvementEntity, { tenant, organizationKey, ...involvement });
 }
 
 /** Forgets that a user is involved. */
-export function forget({ tenant, organization }: Place, involvement: Omit<Involvement, 'made' | 'createdAt'>): WriteOp {
-  return remove(InvolvementEntity, { tenant, organization, ...involvement });
+export function removeInvolvement(
+  { tenant, organizationKey }: OrganizationScope,
+  involvement: Omit<Involvement, 'made' | 'createdAt'>,
+): WriteOp {
+  return remove(InvolvementEntity, { tenant, organizationKey, ...involvement });
 }
 
 /** Whom everybody in the organization stands for, where a notification is for all of them: no user has this id. */
@@ -71,6 +80,6 @@ export function recordSortKey(createdAt: number, id: string): [string, string] {
 }
 
 /** The partition of the records of a kind in a document. */
-export function recordsOf(place: DocumentPlace, records: string): string[] {
-  return [place.tenant, 'ORGANIZATION', place.organization, 'DOCUMENT', place.document, records];
+export function recordsOf(scope: DocumentScope, records: string): string[] {
+  return [scope.tenant, 'ORGANIZATION', scope.organizationKey, 'DOCUMENT', scope.documentKey, records];
 }

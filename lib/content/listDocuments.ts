@@ -2,10 +2,10 @@ import { building, type Capability } from '../app/capability.ts';
 import { distinct } from '../shared/collections.ts';
 import { DocumentEntity, type DocumentReader, type PlacedDocument, readDocuments } from '../directory/documents.ts';
 import type { Entity, Stored } from '../table/entity.ts';
-import { type Place, placeOf } from '../directory/folders/folders.ts';
+import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { findOrganization } from '../directory/organizations.ts';
 import type { QueryOptions, Table } from '../table/table.ts';
-import type { DocumentPlace } from './documentScope.ts';
+import type { DocumentScope } from './documentScope.ts';
 
 /** Where a listing over documents stopped: in a document, after a sort key of its records, or behind all of them when there is none. */
 export interface WalkPosition {
@@ -21,7 +21,7 @@ export interface Listed<V> {
 }
 
 /** Some records of a document in their order; those that are not wanted are left out, so that there can be none. */
-export interface Stretch<V> {
+export interface RecordPage<V> {
   readonly records: readonly Listed<V>[];
   /** The sort key that it was read up to; undefined at the end of the document. */
   readonly next: string | undefined;
@@ -30,36 +30,36 @@ export interface Stretch<V> {
 }
 
 /** How far to read in a document: after a sort key, at most so many wanted records. */
-export interface StretchOptions {
+export interface RecordPageOptions {
   readonly after: string | undefined;
   readonly limit: number;
 }
 
 /** A document that a listing comes to. */
-export interface WalkedDocument {
+export interface ListedDocument {
   /** The customer's id. */
   readonly documentId: string;
-  readonly place: DocumentPlace;
+  readonly scope: DocumentScope;
 }
 
 /** The documents of a listing in their order. */
 export interface DocumentSource {
   /** Those from `from` on, that one included while it is there; none at the end only. */
-  list(from: string | undefined): Promise<{ readonly documents: readonly WalkedDocument[]; readonly more: boolean }>;
+  list(from: string | undefined): Promise<{ readonly documents: readonly ListedDocument[]; readonly more: boolean }>;
 }
 
-export interface WalkOptions<V> {
+export interface ListingOptions<V> {
   readonly documents: DocumentSource;
   /** Where the last page ended. */
   readonly from?: WalkPosition | undefined;
   /** How many records are asked for. */
   readonly limit: number;
   /** Reads on in a document, one query at a time. */
-  readonly read: (document: WalkedDocument, options: StretchOptions) => Promise<Stretch<V>>;
+  readonly read: (document: ListedDocument, options: RecordPageOptions) => Promise<RecordPage<V>>;
 }
 
 /** The values of a page, and where the next one begins; undefined at the end. */
-export interface Walked<V> {
+export interface ListingPage<V> {
   readonly values: V[];
   readonly next: WalkPosition | undefined;
 }
@@ -80,10 +80,15 @@ const LOOKED_AT = 2_000;
  * then with fewer values, perhaps none, and a `next`. A record that is there through the whole listing is given exactly once,
  * whatever is written meanwhile: keys of records and ids of documents do not change.
  */
-export async function walk<V>({ documents, from, limit, read }: WalkOptions<V>): Promise<Walked<V>> {
+export async function listAcrossDocuments<V>({
+  documents,
+  from,
+  limit,
+  read,
+}: ListingOptions<V>): Promise<ListingPage<V>> {
   const values: V[] = [];
   let position = from;
-  let ahead: WalkedDocument[] = [];
+  let ahead: ListedDocument[] = [];
   let more = true;
   let [bytes, bytesRead, done, width] = [0, 0, 0, 1];
 
@@ -110,7 +115,7 @@ export async function walk<V>({ documents, from, limit, read }: WalkOptions<V>):
     );
     bytesRead += stretches.reduce((sum, one) => sum + one.bytes, 0);
     for (const [index, { records, next }] of stretches.entries()) {
-      const { documentId } = together[index] as WalkedDocument;
+      const { documentId } = together[index] as ListedDocument;
       for (const { key, value } of records) {
         bytes += Buffer.byteLength(JSON.stringify(value));
         if (values.length === limit || (values.length > 0 && bytes > PAGE_BYTES)) return { values, next: position };
@@ -129,17 +134,20 @@ export async function walk<V>({ documents, from, limit, read }: WalkOptions<V>):
 }
 
 /** Every document of an organization, by id. */
-export function everyDocument(reader: Pick<DocumentReader, 'named' | 'placed' | 'list'>, place: Place): DocumentSource {
+export function everyDocument(
+  reader: Pick<DocumentReader, 'named' | 'placed' | 'list'>,
+  scope: OrganizationScope,
+): DocumentSource {
   return {
     async list(from) {
       const [first, rest] = await Promise.all([
-        from === undefined ? [] : liveDocuments(reader, place, [from]).then((live) => [...live.values()]),
-        listAfter(from === undefined ? undefined : DocumentEntity.key({ ...place, documentId: from }).SK),
+        from === undefined ? [] : liveDocuments(reader, scope, [from]).then((live) => [...live.values()]),
+        listAfter(from === undefined ? undefined : DocumentEntity.key({ ...scope, documentId: from }).SK),
       ]);
       return {
         documents: [...first, ...rest.values].map(({ documentId, internalId }) => ({
           documentId,
-          place: { ...place, document: internalId },
+          scope: { ...scope, documentKey: internalId },
         })),
         more: rest.next !== undefined,
       };
@@ -148,7 +156,7 @@ export function everyDocument(reader: Pick<DocumentReader, 'named' | 'placed' | 
 
   /** A page is empty at the end only, and not because the folders of all its documents are gone. */
   async function listAfter(after: string | undefined): ReturnType<DocumentReader['list']> {
-    const page = await reader.list(place, { limit: LISTED, after });
+    const page = await reader.list(scope, { limit: LISTED, after });
     return page.values.length > 0 || page.next === undefined ? page : listAfter(page.next);
   }
 }
@@ -156,15 +164,15 @@ export function everyDocument(reader: Pick<DocumentReader, 'named' | 'placed' | 
 /** Those of the documents that are there, by the customer's ids: a record whose document is gone is gone as well. */
 export async function liveDocuments(
   reader: Pick<DocumentReader, 'named' | 'placed'>,
-  place: Place,
+  scope: OrganizationScope,
   documentIds: readonly string[],
 ): Promise<ReadonlyMap<string, PlacedDocument>> {
-  const documents = await reader.placed(place, await reader.named(place, distinct(documentIds)));
+  const documents = await reader.placed(scope, await reader.named(scope, distinct(documentIds)));
   return new Map(documents.flatMap((document) => (document ? [[document.documentId, document] as const] : [])));
 }
 
 /** Some documents, by id. */
-export function theseDocuments(documents: readonly WalkedDocument[]): DocumentSource {
+export function theseDocuments(documents: readonly ListedDocument[]): DocumentSource {
   const sorted = documents.toSorted((a, b) => (a.documentId < b.documentId ? -1 : 1));
   return {
     list: async (from = '') => ({ documents: sorted.filter(({ documentId }) => documentId >= from), more: false }),
@@ -173,9 +181,9 @@ export function theseDocuments(documents: readonly WalkedDocument[]): DocumentSo
 
 /** What a request lists: the records of one document, or of every one of an organization. */
 export interface Listing {
-  readonly organization: Place;
+  readonly organization: OrganizationScope;
   /** When the request names one. */
-  readonly document: WalkedDocument | undefined;
+  readonly document: ListedDocument | undefined;
   readonly documents: DocumentSource;
 }
 
@@ -191,18 +199,18 @@ export const findListing: Capability<
   open: (env) => {
     const [organizations, documents] = [findOrganization.open(env), readDocuments.open(env)];
     return async (tenant, { organizationId, documentId }) => {
-      const organization = placeOf(tenant, await organizations.require(tenant, organizationId));
+      const organization = organizationScope(tenant, await organizations.require(tenant, organizationId));
       if (documentId === undefined)
         return { organization, document: undefined, documents: everyDocument(documents, organization) };
       const { internalId } = await documents.require(organization, documentId);
-      const document = { documentId, place: { ...organization, document: internalId } };
+      const document = { documentId, scope: { ...organization, documentKey: internalId } };
       return { organization, document, documents: theseDocuments([document]) };
     };
   },
 });
 
 /** The cursor of a page token for a position, and back. */
-export const walkCursor = {
+export const listingCursor = {
   of: (position: WalkPosition | undefined): string | undefined =>
     position && JSON.stringify([position.documentId, position.after]),
   position(cursor: string | undefined): WalkPosition | undefined {
@@ -216,14 +224,14 @@ export const walkCursor = {
  * A stretch of the records of one entity in a document: what `show` gives of each, those that are not `wanted` left out. One query of the
  * table, of about 4 MB at most.
  */
-export async function stretch<T extends K, P extends object, K, V>(
+export async function readRecordPage<T extends K, P extends object, K, V>(
   table: Table,
   entity: Entity<T, P, K>,
   partition: P,
-  options: StretchOptions & Pick<QueryOptions, 'descending'>,
+  options: RecordPageOptions & Pick<QueryOptions, 'descending'>,
   show: (value: Stored<T>) => V,
   wanted?: (value: Stored<T>) => boolean,
-): Promise<Stretch<V>> {
+): Promise<RecordPage<V>> {
   const page = await table.query(entity, partition, { ...options, limit: wanted ? LOOKED_AT : options.limit });
   const records = page.values
     .filter((value) => wanted?.(value) ?? true)

@@ -7,7 +7,7 @@ import { type Entity, indexPartition, type Key, type Stored } from '../table/ent
 import { joinKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { NotificationEntity } from '../notifications/notifications.ts';
-import type { DocumentPlace } from './documentScope.ts';
+import type { DocumentScope } from './documentScope.ts';
 import { ReactionEntity } from '../reactions/reactions.ts';
 import { RecordingEntity } from '../recordings/recordings.ts';
 import { ThreadEntity } from '../comments/threads.ts';
@@ -21,12 +21,12 @@ export interface DocumentLocation {
   readonly documentId: string;
   readonly key: string;
   /** The internal id of the only organization to read; all organizations of the tenant when left out. */
-  readonly organization?: string | undefined;
+  readonly organizationKey?: string | undefined;
 }
 
 /** A record and the document that it belongs to. */
 export interface Located<T> {
-  readonly place: DocumentPlace;
+  readonly scope: DocumentScope;
   readonly record: Stored<T>;
 }
 
@@ -49,20 +49,22 @@ export async function readLocation(
   location: DocumentLocation,
   after: string | undefined,
 ): Promise<LocationRecords> {
-  const { tenant, documentId, key, organization } = location;
+  const { tenant, documentId, key, organizationKey } = location;
   const between =
-    organization === undefined ? undefined : ([`${joinKey([organization])}#`, `${joinKey([organization])}#~`] as const);
+    organizationKey === undefined
+      ? undefined
+      : ([`${joinKey([organizationKey])}#`, `${joinKey([organizationKey])}#~`] as const);
   const { keys, next } = await table.queryIndex(
     'gsi2',
     indexPartition('tenant', [tenant, 'LOCATION', documentId, key]),
     { limit: RECORDS_AT_ONCE, after, between },
   );
-  const placed = keys.map((record) => ({ record, place: placeOfKey(tenant, record) }));
+  const placed = keys.map((record) => ({ record, scope: placeOfKey(tenant, record) }));
   const documents = await table.getMany(
     DocumentEntity,
-    placed.map(({ place }) => ({ tenant, organization: place.organization, documentId })),
+    placed.map(({ scope }) => ({ tenant, organizationKey: scope.organizationKey, documentId })),
   );
-  const live = placed.filter(({ place }, index) => documents[index]?.internalId === place.document);
+  const live = placed.filter(({ scope }, index) => documents[index]?.internalId === scope.documentKey);
   const read = async <T extends { locationKey?: string | undefined }, P, K>(
     entity: Entity<T, P, K>,
     kind: string,
@@ -72,9 +74,9 @@ export async function readLocation(
       entity,
       own.map(({ record }) => record),
     );
-    return own.flatMap(({ place }, index) => {
+    return own.flatMap(({ scope }, index) => {
       const record = found[index];
-      return record?.locationKey === key ? [{ place, record }] : [];
+      return record?.locationKey === key ? [{ scope, record }] : [];
     });
   };
   const [threads, reactions, recordings, notifications] = await Promise.all([
@@ -87,7 +89,7 @@ export async function readLocation(
 }
 
 /** The document of a record, from the record's key: keys hold internal ids unchanged. */
-function placeOfKey(tenant: string, { PK }: Key): DocumentPlace {
+function placeOfKey(tenant: string, { PK }: Key): DocumentScope {
   const [, , , organization = '', , document = ''] = PK.split('#');
-  return { tenant, organization, document };
+  return { tenant, organizationKey: organization, documentKey: document };
 }

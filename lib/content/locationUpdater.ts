@@ -13,11 +13,11 @@ import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { Entity, Stored } from '../table/entity.ts';
 import { OrganizationReader } from '../directory/organizations.ts';
-import { settle } from '../table/retryOnConflict.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { replace, type Table } from '../table/table.ts';
 import { type Located, readLocation } from './locationRecords.ts';
 import { NotificationEntity } from '../notifications/notifications.ts';
-import type { DocumentPlace } from './documentScope.ts';
+import type { DocumentScope } from './documentScope.ts';
 import { ReactionEntity } from '../reactions/reactions.ts';
 import { RecordingEntity } from '../recordings/recordings.ts';
 import { ThreadEntity } from '../comments/threads.ts';
@@ -115,22 +115,22 @@ export class LocationUpdater {
 
   /** Writes a record with its changed location, unless the record has that location already, has moved away or is deleted. */
   async #change<K, T extends WithLocation & K>(
-    entity: Entity<T, DocumentPlace, K>,
-    { place, record }: Located<T>,
+    entity: Entity<T, DocumentScope, K>,
+    { scope, record }: Located<T>,
     change: LocationChange,
     changed: (record: Stored<T>, stored: StoredLocation, location: Location) => T,
   ): Promise<void> {
     let current = record;
-    await settle(async () => {
+    await retryOnConflict(async () => {
       const location = changeLocation(current.location, change);
       const stored = storedLocation(location);
       if (stored.location === current.location) return 'done';
       // A replaced item takes its new index key. The key of the item itself holds no location, so it stays.
       const outcome = await this.#table.write([
-        replace(entity, { ...place, ...changed(current, stored, location) }, current._r),
+        replace(entity, { ...scope, ...changed(current, stored, location) }, current._r),
       ]);
       if (outcome === 'done') return 'done';
-      const found = await this.#table.get(entity, { ...place, ...current });
+      const found = await this.#table.get(entity, { ...scope, ...current });
       if (!found || found.locationKey !== record.locationKey) return 'done';
       current = found;
       return 'conflict';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import type { Place } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
-import type { DocumentPlace } from './documentScope.ts';
+import type { DocumentScope } from './documentScope.ts';
 
 /** What content consists of. Threads, reactions and recordings have ids within their document, the others within their organization. */
 export const recordKinds = ['thread', 'reaction', 'recording', 'notification', 'activity'] as const;
@@ -10,7 +10,7 @@ export type RecordKind = (typeof recordKinds)[number];
 
 const Schema = z.object({
   /** The internal id of the document that the record lies in. */
-  document: z.string(),
+  documentKey: z.string(),
   /** Where it stands there: a part of its sort key, epoch ms. */
   createdAt: z.number(),
   /** The document under the customer's id, for kinds whose ids are those of the organization: whether it is still there is looked up by it. */
@@ -29,10 +29,10 @@ export const RecordIdEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'Where the thread, reaction, recording, notification or activity with an id is',
   schema: Schema,
-  pk: (of: Place & { kind: RecordKind; id: string }) => [
+  pk: (of: OrganizationScope & { kind: RecordKind; id: string }) => [
     of.tenant,
     'ORGANIZATION',
-    of.organization,
+    of.organizationKey,
     'RECORD',
     of.kind,
     of.id,
@@ -51,15 +51,17 @@ export interface RecordName {
 /** Where the named records are, undefined where there are none, or not in this document when one is given. One BatchGet. */
 export async function findRecords(
   table: Table,
-  place: Place | DocumentPlace,
+  scope: OrganizationScope | DocumentScope,
   names: readonly RecordName[],
 ): Promise<(Stored<RecordPosition> | undefined)[]> {
-  const { tenant, organization } = place;
+  const { tenant, organizationKey } = scope;
   const found = await table.getMany(
     RecordIdEntity,
-    names.map((name) => ({ tenant, organization, ...name })),
+    names.map((name) => ({ tenant, organizationKey, ...name })),
   );
-  return 'document' in place ? found.map((one) => (one?.document === place.document ? one : undefined)) : found;
+  return 'documentKey' in scope
+    ? found.map((one) => (one?.documentKey === scope.documentKey ? one : undefined))
+    : found;
 }
 
 /**
@@ -67,18 +69,22 @@ export async function findRecords(
  * the id now.
  */
 export function nameRecord(
-  place: DocumentPlace,
+  scope: DocumentScope,
   name: RecordName & Pick<RecordPosition, 'documentId'>,
   createdAt: number,
   stored: Stored<RecordPosition> | undefined,
 ): WriteOp {
-  const { tenant, organization, document } = place;
-  const value = { tenant, organization, ...name, document, createdAt };
+  const { tenant, organizationKey, documentKey } = scope;
+  const value = { tenant, organizationKey, ...name, documentKey, createdAt };
   // The revision says which record it is as well: one that was removed and added again is not what somebody else has read.
   return stored ? replace(RecordIdEntity, value, stored._r) : insert(RecordIdEntity, value, createdAt);
 }
 
 /** Takes the id from a record, at the revision that was read when one is given. */
-export function unnameRecord({ tenant, organization }: Place, name: RecordName, revision?: number): WriteOp {
-  return remove(RecordIdEntity, { tenant, organization, ...name }, revision);
+export function unnameRecord(
+  { tenant, organizationKey }: OrganizationScope,
+  name: RecordName,
+  revision?: number,
+): WriteOp {
+  return remove(RecordIdEntity, { tenant, organizationKey, ...name }, revision);
 }

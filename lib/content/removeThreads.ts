@@ -8,12 +8,12 @@ import { inSlices } from '../shared/inSlices.ts';
 import { LeftEditor, removeLeftEditor } from '../editors/removeEditors.ts';
 import type { Stored } from '../table/entity.ts';
 import { beginJob, endJob } from '../jobs/jobStore.ts';
-import { settle } from '../table/retryOnConflict.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { inTransactions, remove, type Table, type WriteOp } from '../table/table.ts';
 import { type Decision, writeEach } from '../table/writeEach.ts';
 import { recordDeletion } from '../comments/deletedThreads.ts';
-import { forget } from './involvements.ts';
-import type { DocumentPlace } from './documentScope.ts';
+import { removeInvolvement } from './involvements.ts';
+import type { DocumentScope } from './documentScope.ts';
 import { reactionRemovalOps, readReactionsOn } from '../reactions/reactions.ts';
 import { findRecords, unnameRecord } from './recordIds.ts';
 import { type Assigning, edgeOps } from '../comments/threadEdges.ts';
@@ -35,8 +35,8 @@ const PARALLEL = 4;
 /** What is left to remove of something that nobody sees any more. */
 const Leftover = z.object({
   /** Internal ids. */
-  organization: z.string(),
-  document: z.string(),
+  organizationKey: z.string(),
+  documentKey: z.string(),
   /** The customer's id of the document. */
   documentId: z.string(),
   /** A thread whose head is gone; its id stays taken until the last comment is gone, so that nobody gets a thread with old comments. */
@@ -63,12 +63,12 @@ export interface UnfinishedRemoval {
 
 /** Begins a removal that one transaction cannot hold: the operation goes into the first one, `endRemoval` does the rest. */
 export function beginRemoval(
-  place: DocumentPlace,
-  left: Omit<Leftover, 'organization' | 'document'>,
+  scope: DocumentScope,
+  left: Omit<Leftover, 'organizationKey' | 'documentKey'>,
   now: number,
 ): { op: WriteOp; unfinished: UnfinishedRemoval } {
-  const { tenant, organization, document } = place;
-  const unfinished = { jobId: newId('job', now), leftover: { organization, document, ...left } };
+  const { tenant, organizationKey, documentKey } = scope;
+  const unfinished = { jobId: newId('job', now), leftover: { organizationKey, documentKey, ...left } };
   return {
     unfinished,
     op: beginJob(
@@ -87,42 +87,42 @@ export async function endRemoval(table: Table, tenant: string, { jobId, leftover
 
 /** Removes what a removal left, from the data of its job; whatever is gone already is no matter, so it can be run again and beside itself. */
 export async function removeRest(table: Table, tenant: string, data: unknown): Promise<void> {
-  const { organization, document, documentId, thread, reactions = [], editor } = Leftover.parse(data);
-  const place: DocumentPlace = { tenant, organization, document };
-  await removeReactions(table, place, documentId, reactions);
-  if (thread) await removeHeadless(table, place, documentId, thread);
-  if (editor) await removeLeftEditor(table, place, editor);
+  const { organizationKey, documentKey, documentId, thread, reactions = [], editor } = Leftover.parse(data);
+  const scope: DocumentScope = { tenant, organizationKey, documentKey };
+  await removeReactions(table, scope, documentId, reactions);
+  if (thread) await removeHeadless(table, scope, documentId, thread);
+  if (editor) await removeLeftEditor(table, scope, editor);
 }
 
 async function removeHeadless(
   table: Table,
-  place: DocumentPlace,
+  scope: DocumentScope,
   documentId: string,
   thread: Leftover['thread'] & {},
 ): Promise<void> {
   const reader = new ThreadReader(table);
   for (;;) {
     const [head, { values }] = await Promise.all([
-      table.get(ThreadEntity, { ...place, ...thread }),
-      reader.comments(place, thread, { limit: AT_A_TIME }),
+      table.get(ThreadEntity, { ...scope, ...thread }),
+      reader.comments(scope, thread, { limit: AT_A_TIME }),
     ]);
     // Somebody else ended this removal, and the thread was added again.
     if (head) return;
     if (values.length === 0) break;
     await removeReactions(
       table,
-      place,
+      scope,
       documentId,
       values.flatMap((comment) => comment.reactions ?? []),
     );
-    const groups = inTransactions(values.map((comment) => ({ ops: commentRemovalOps(place, thread, comment) })));
+    const groups = inTransactions(values.map((comment) => ({ ops: commentRemovalOps(scope, thread, comment) })));
     // One that somebody reacted to in between is read again, with the reaction.
     for (const group of groups) await table.write(group.flatMap(({ ops }) => ops));
   }
-  if (thread.assignedTo) await table.write([forgetAssignee(place, thread, thread.assignedTo)]);
+  if (thread.assignedTo) await table.write([forgetAssignee(scope, thread, thread.assignedTo)]);
   const name = { kind: 'thread', id: thread.annotationId, within: documentId } as const;
-  const [named] = await findRecords(table, place, [name]);
-  if (named?.createdAt === thread.createdAt) await table.write([unnameRecord(place, name, named._r)]);
+  const [named] = await findRecords(table, scope, [name]);
+  if (named?.createdAt === thread.createdAt) await table.write([unnameRecord(scope, name, named._r)]);
 }
 
 /**
@@ -130,13 +130,13 @@ async function removeHeadless(
  * where the document is removed at the same time.
  */
 export function forgetAssignee(
-  place: DocumentPlace,
+  scope: DocumentScope,
   { annotationId, first }: Pick<Thread, 'annotationId' | 'first'>,
   { userId }: { readonly userId: string },
 ): WriteOp {
-  return forget(place, {
+  return removeInvolvement(scope, {
     kind: 'comment',
-    document: place.document,
+    documentKey: scope.documentKey,
     id: annotationId,
     commentId: first.commentId,
     at: first.createdAt,
@@ -146,23 +146,23 @@ export function forgetAssignee(
 
 async function removeReactions(
   table: Table,
-  place: DocumentPlace,
+  scope: DocumentScope,
   documentId: string,
   references: readonly ReactionReference[],
 ): Promise<void> {
   await inParallel(references, PARALLEL, (reference) =>
-    settle(async () => {
-      const there = (await readReactionsOn(table, place, [reference])).filter((reaction) => reaction !== undefined);
-      return (await table.write(reactionRemovalOps(place, documentId, there))) === 'done' ? 'done' : 'conflict';
+    retryOnConflict(async () => {
+      const there = (await readReactionsOn(table, scope, [reference])).filter((reaction) => reaction !== undefined);
+      return (await table.write(reactionRemovalOps(scope, documentId, there))) === 'done' ? 'done' : 'conflict';
     }).then(() => undefined),
   );
 }
 
 /** The operations that remove a comment as it was read, and it from the data of those whom it involves. Its reactions are another matter. */
-export function commentRemovalOps(place: DocumentPlace, thread: Assigning, comment: Stored<Comment>): WriteOp[] {
+export function commentRemovalOps(scope: DocumentScope, thread: Assigning, comment: Stored<Comment>): WriteOp[] {
   return [
-    remove(CommentEntity, { ...place, ...comment }, comment._r),
-    ...edgeOps(place, { thread, comment }, undefined),
+    remove(CommentEntity, { ...scope, ...comment }, comment._r),
+    ...edgeOps(scope, { thread, comment }, undefined),
   ];
 }
 
@@ -182,23 +182,23 @@ export type ThreadRemoval = 'removed' | 'absent' | 'busy';
  */
 export async function removeThreads(
   table: Table,
-  place: DocumentPlace,
+  scope: DocumentScope,
   threads: readonly Stored<Thread>[],
   now: number,
   told: (removed: RemovableThread) => readonly WriteOp[] = () => [],
 ): Promise<ThreadRemoval[]> {
   return inSlices(threads, THREADS_AT_A_TIME, async (some) => {
-    const heads = headsOf(table, place);
+    const heads = headsOf(table, scope);
     const results = await writeEach<Stored<Thread>, Whole | undefined, Removed>({
       table,
       items: some,
-      read: async (items) => readWhole(table, place, await heads(items)),
+      read: async (items) => readWhole(table, scope, await heads(items)),
       decide: (_thread, whole) =>
-        whole ? removal(place, whole, told(whole), now) : { result: { outcome: 'absent' }, ops: [] },
+        whole ? removal(scope, whole, told(whole), now) : { result: { outcome: 'absent' }, ops: [] },
       conflicted: () => ({ outcome: 'busy' }),
     });
     await inParallel(results, PARALLEL, async ({ unfinished }) => {
-      if (unfinished) await endRemoval(table, place.tenant, unfinished);
+      if (unfinished) await endRemoval(table, scope.tenant, unfinished);
     });
     return results.map(({ outcome }) => outcome);
   });
@@ -213,23 +213,23 @@ interface Whole extends RemovableThread {
 
 async function readWhole(
   table: Table,
-  place: DocumentPlace,
+  scope: DocumentScope,
   threads: readonly (Stored<Thread> | undefined)[],
 ): Promise<(Whole | undefined)[]> {
   const reader = new ThreadReader(table);
   const wholes: (Whole | undefined)[] = threads.map(() => undefined);
   await inParallel([...threads.entries()], PARALLEL, async ([index, thread]) => {
     if (!thread) return;
-    const { values: comments, next } = await reader.comments(place, thread, { limit: TOGETHER, bytes: TOGETHER_BYTES });
+    const { values: comments, next } = await reader.comments(scope, thread, { limit: TOGETHER, bytes: TOGETHER_BYTES });
     const references = comments.flatMap((comment) => comment.reactions ?? []);
     const complete = next === undefined && references.length <= TOGETHER;
-    const reactions = complete ? await readReactionsOn(table, place, references) : [];
+    const reactions = complete ? await readReactionsOn(table, scope, references) : [];
     wholes[index] = {
       thread,
       comments,
       complete,
       reactionOps: reactionRemovalOps(
-        place,
+        scope,
         thread.documentId,
         reactions.filter((reaction) => reaction !== undefined),
       ),
@@ -245,18 +245,18 @@ interface Removed {
 }
 
 function removal(
-  place: DocumentPlace,
+  scope: DocumentScope,
   { thread, comments, complete, reactionOps }: Whole,
   told: readonly WriteOp[],
   now: number,
 ): Decision<Removed> {
   const { annotationId, createdAt, first, assignedTo, documentId } = thread;
-  const name = unnameRecord(place, { kind: 'thread', id: annotationId, within: documentId });
-  const head = [remove(ThreadEntity, { ...place, ...thread }, thread._r), recordDeletion(place, thread, now), ...told];
-  const rest = [name, ...comments.flatMap((comment) => commentRemovalOps(place, thread, comment)), ...reactionOps];
+  const name = unnameRecord(scope, { kind: 'thread', id: annotationId, within: documentId });
+  const head = [remove(ThreadEntity, { ...scope, ...thread }, thread._r), recordDeletion(scope, thread, now), ...told];
+  const rest = [name, ...comments.flatMap((comment) => commentRemovalOps(scope, thread, comment)), ...reactionOps];
   if (complete && head.length + rest.length <= MOST_OPERATIONS)
     return { result: { outcome: 'removed' }, ops: [...head, ...rest] };
   const headless = { annotationId, createdAt, first, assignedTo: assignedTo && { userId: assignedTo.userId } };
-  const { op, unfinished } = beginRemoval(place, { documentId, thread: headless }, now);
+  const { op, unfinished } = beginRemoval(scope, { documentId, thread: headless }, now);
   return { result: { outcome: 'removed', unfinished }, ops: [...head, op] };
 }

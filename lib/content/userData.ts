@@ -1,14 +1,14 @@
 import { folderChain, hasEnded } from '../directory/rules/access.ts';
-import { contextItems, type ShownComment, showComment } from '../comments/rules/comments.ts';
+import { contextItems, type CommentResponse, toCommentResponse } from '../comments/rules/comments.ts';
 import { fairShares } from './rules/fairShares.ts';
-import { type ShownNotification, showNotification } from '../notifications/rules.ts';
-import { type ShownReaction, showReaction } from '../reactions/rules.ts';
-import { type ShownRecording, showRecording } from '../recordings/rules.ts';
+import { type NotificationResponse, toNotificationResponse } from '../notifications/rules.ts';
+import { type ReactionResponse, toReactionResponse } from '../reactions/rules.ts';
+import { type RecordingResponse, toRecordingResponse } from '../recordings/rules.ts';
 import type { Guard } from './rules/threadAccess.ts';
 import { guarded } from '../comments/rules/threads.ts';
 import { DocumentReader, type PlacedDocument } from '../directory/documents.ts';
 import { departuresOf } from '../directory/folders/folderDepartures.ts';
-import { type Place, placeOf } from '../directory/folders/folders.ts';
+import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import type { Organization } from '../directory/organizations.ts';
 import type { Table } from '../table/table.ts';
 import { UserEntity } from '../directory/users.ts';
@@ -18,21 +18,21 @@ import { readNotifications } from '../notifications/notifications.ts';
 import { readReactions } from '../reactions/reactions.ts';
 import { readRecordings } from '../recordings/recordings.ts';
 import { ThreadReader } from '../comments/threads.ts';
-import { ViewerChecks } from './accessChecks.ts';
+import { AccessChecks } from './accessChecks.ts';
 import { liveDocuments } from './listDocuments.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
 /** A comment as a user's data show it: with where it is. */
-export type UserComment = ShownComment & { readonly annotationId: string; readonly documentId: string };
+export type UserComment = CommentResponse & { readonly annotationId: string; readonly documentId: string };
 
 /** Where the listing of each kind stopped: a sort key, or null when it came to its end; absent before its beginning. */
 export type UserDataCursor = { readonly [K in InvolvedKind]?: string | null };
 
 export interface UserDataPage {
   readonly comments: UserComment[];
-  readonly reactions: ShownReaction[];
-  readonly recordings: ShownRecording[];
-  readonly notifications: ShownNotification[];
+  readonly reactions: ReactionResponse[];
+  readonly recordings: RecordingResponse[];
+  readonly notifications: NotificationResponse[];
   /** Undefined when all kinds came to their end. */
   readonly next: UserDataCursor | undefined;
 }
@@ -46,7 +46,7 @@ const PAGE_BYTES = 4_000_000;
 interface Found<V> {
   readonly key: string;
   /** The internal id of its document. */
-  readonly document: string;
+  readonly documentKey: string;
   /** When it was made, epoch ms. */
   readonly at: number;
   /** Undefined where there is nothing to show. */
@@ -72,7 +72,7 @@ type Show<V> = (edges: readonly Involvement[]) => Promise<readonly Found<V>['sho
 
 /** Whose data are read, and where. */
 interface Reading {
-  readonly place: Place;
+  readonly scope: OrganizationScope;
   readonly userId: string;
   /** As customers know it. */
   readonly names: { readonly apiKey: string; readonly organizationId: string };
@@ -101,7 +101,7 @@ export class UserDataReader {
     now: number,
   ): Promise<UserDataPage> {
     const reading: Reading = {
-      place: placeOf(tenant, organization),
+      scope: organizationScope(tenant, organization),
       userId,
       names: { apiKey: tenant, organizationId: organization.organizationId },
       now,
@@ -110,10 +110,14 @@ export class UserDataReader {
       this.#table.getMany(UserEntity, [{ tenant, userId }]),
       this.#read(reading, 'comment', cursor, (edges) => this.#comments(reading, edges)),
       this.#read(reading, 'reaction', cursor, async (edges) =>
-        shownOf(await readReactions(this.#table, reading.place, edges), (one) => showReaction(reading.names, one)),
+        shownOf(await readReactions(this.#table, reading.scope, edges), (one) =>
+          toReactionResponse(reading.names, one),
+        ),
       ),
       this.#read(reading, 'recording', cursor, async (edges) =>
-        shownOf(await readRecordings(this.#table, reading.place, edges), (one) => showRecording(reading.names, one)),
+        shownOf(await readRecordings(this.#table, reading.scope, edges), (one) =>
+          toRecordingResponse(reading.names, one),
+        ),
       ),
       this.#read(reading, 'notification', cursor, (edges) => this.#notifications(reading, edges)),
     ]);
@@ -121,9 +125,9 @@ export class UserDataReader {
     const documentIds = involvedKinds.flatMap((kind) =>
       all[kind].found.flatMap(({ shown }) => shown?.documentId ?? []),
     );
-    const documents = await liveDocuments(new DocumentReader(this.#table), reading.place, documentIds);
+    const documents = await liveDocuments(new DocumentReader(this.#table), reading.scope, documentIds);
     const [[departures], hidden] = await Promise.all([
-      departuresOf(this.#table, reading.place, [user]),
+      departuresOf(this.#table, reading.scope, [user]),
       this.#hidden(
         reading,
         organization,
@@ -132,13 +136,13 @@ export class UserDataReader {
       ),
     ]);
     const isThere: IsThere = (one, documentId) => {
-      const { document, at } = one;
+      const { documentKey, at } = one;
       if (hidden.has(one)) return false;
       const found = documents.get(documentId);
-      if (found?.internalId !== document) return false;
+      if (found?.internalId !== documentKey) return false;
       return !hasEnded(
         departures,
-        [document, ...(found.folder ? folderChain(found.folder) : []), reading.place.organization],
+        [documentKey, ...(found.folder ? folderChain(found.folder) : []), reading.scope.organizationKey],
         at,
       );
     };
@@ -173,7 +177,7 @@ export class UserDataReader {
 
   /** What the next edges of a kind lead to, in their order. */
   async #read<V>(
-    { place, userId }: Reading,
+    { scope, userId }: Reading,
     kind: InvolvedKind,
     cursor: UserDataCursor,
     show: Show<V>,
@@ -182,15 +186,15 @@ export class UserDataReader {
     if (after === null) return { found: [], next: undefined };
     const page = await this.#table.query(
       InvolvementEntity,
-      { ...place, userId },
+      { ...scope, userId },
       { prefix: ['DATA', kind], limit: PER_KIND, after },
     );
     const edges = page.values.map((edge) => ({ ...edge, userId, kind }));
     const shown = await show(edges);
     return {
       found: edges.map((edge, index) => ({
-        key: InvolvementEntity.key({ ...place, ...edge }).SK,
-        document: edge.document,
+        key: InvolvementEntity.key({ ...scope, ...edge }).SK,
+        documentKey: edge.documentKey,
         at: edge.at,
         shown: shown[index],
       })),
@@ -200,13 +204,13 @@ export class UserDataReader {
 
   /** Returns what the user did not make and may not see now, by the rule `maySee`. */
   async #hidden(
-    { place, userId, now }: Reading,
+    { scope, userId, now }: Reading,
     organization: Organization,
     found: readonly Found<unknown>[],
     documents: ReadonlyMap<string, PlacedDocument>,
   ): Promise<ReadonlySet<unknown>> {
     const limited = found.filter(({ shown }) => shown?.guard !== undefined);
-    const allowed = await new ViewerChecks(this.#table, { place, organization, now }, userId).see(
+    const allowed = await new AccessChecks(this.#table, { scope, organization, now }, userId).see(
       limited.map(({ shown }) => {
         const { ofDocument, ...guard } = shown!.guard!;
         return { ...guard, ...(ofDocument && { document: documents.get(shown!.documentId) }) };
@@ -215,15 +219,15 @@ export class UserDataReader {
     return new Set(limited.filter((_one, index) => !allowed[index]));
   }
 
-  async #comments({ place, names }: Reading, edges: readonly Involvement[]) {
-    const found = await new ThreadReader(this.#table).ofEdges(place, edges);
+  async #comments({ scope, names }: Reading, edges: readonly Involvement[]) {
+    const found = await new ThreadReader(this.#table).ofEdges(scope, edges);
     const placed = found.map((one) => one && { ...one, documentId: one.thread.documentId });
     return shownOf(
       placed,
       ({ thread: { annotationId }, comment, documentId }): UserComment => ({
         annotationId,
         documentId,
-        ...showComment({ apiKey: names.apiKey, organization: names, document: { documentId } }, comment),
+        ...toCommentResponse({ apiKey: names.apiKey, organization: names, document: { documentId } }, comment),
       }),
       ({ thread, comment }, index) =>
         edges[index]?.made
@@ -236,15 +240,15 @@ export class UserDataReader {
     );
   }
 
-  async #notifications({ place, names }: Reading, edges: readonly Involvement[]) {
-    const found = await readNotifications(this.#table, place, edges);
+  async #notifications({ scope, names }: Reading, edges: readonly Involvement[]) {
+    const found = await readNotifications(this.#table, scope, edges);
     const placed = found.flatMap((notification, index) =>
-      notification ? [{ notification, document: (edges[index] as Involvement).document }] : [],
+      notification ? [{ notification, documentKey: (edges[index] as Involvement).documentKey }] : [],
     );
-    const guards = (await notificationGuards(this.#table, place, names.organizationId, placed)).values();
+    const guards = (await notificationGuards(this.#table, scope, names.organizationId, placed)).values();
     return shownOf(
       found,
-      (one) => showNotification(names, one),
+      (one) => toNotificationResponse(names, one),
       (_one, index) => {
         const guard = guards.next().value as Guard;
         return edges[index]?.made ? undefined : { ...guard, ofDocument: guard.thread !== undefined };

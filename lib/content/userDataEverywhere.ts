@@ -7,7 +7,7 @@ export interface EverywhereCursor {
   /** The sort key of the last organization that came to its end; absent before the first one. */
   readonly after?: string | undefined;
   /** How far the organization after it was read, by its internal id. */
-  readonly within?: { readonly organization: string; readonly cursor: UserDataCursor } | undefined;
+  readonly within?: { readonly organizationKey: string; readonly cursor: UserDataCursor } | undefined;
 }
 
 /** Organizations that one page looks at, so that a page stays in time when the user has no data in most of them. */
@@ -38,12 +38,12 @@ export class UserDataEverywhereReader {
       } = await this.#organizations.list(tenant, { limit: 1, after: position });
       if (!organization) return { ...empty, next: undefined };
       // Another organization can have taken the place of one that was deleted between two pages.
-      const cursor = looked === 0 && within?.organization === organization.internalId ? within.cursor : {};
+      const cursor = looked === 0 && within?.organizationKey === organization.internalId ? within.cursor : {};
       const { next: goesOn, ...data } = await this.#data.page(tenant, organization, userId, cursor, now);
       if (goesOn)
         return {
           ...data,
-          next: { after: position, within: { organization: organization.internalId, cursor: goesOn } },
+          next: { after: position, within: { organizationKey: organization.internalId, cursor: goesOn } },
         };
       const isEmpty = Object.values(data).every((rows) => rows.length === 0);
       if (!isEmpty || next === undefined) return { ...data, next: next === undefined ? undefined : { after: next } };

@@ -2,11 +2,11 @@ import { type Location, locationKey } from '../content/rules/location.ts';
 import type { Reaction } from '../reactions/rules.ts';
 import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { settle } from '../table/retryOnConflict.ts';
-import { inTransactions, replace, type Table, wanted } from '../table/table.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
+import { inTransactions, replace, type Table, itemOf } from '../table/table.ts';
 import { type Located, type LocationRecords, readLocation } from '../content/locationRecords.ts';
 import { notificationRemovalOps } from '../notifications/notifications.ts';
-import type { DocumentPlace } from '../content/documentScope.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
 import { ReactionEntity, reactionRemovalOps } from '../reactions/reactions.ts';
 import { recordingRemovalOps } from '../recordings/recordings.ts';
 import { removeThreads } from '../content/removeThreads.ts';
@@ -57,8 +57,8 @@ export class LocationRemover {
   ): Promise<boolean> {
     let isComplete = true;
     const alone = [
-      ...recordings.map(({ place, record }) => ({ ops: recordingRemovalOps(place, [record]) })),
-      ...notifications.map(({ place, record }) => ({ ops: notificationRemovalOps(place, record) })),
+      ...recordings.map(({ scope, record }) => ({ ops: recordingRemovalOps(scope, [record]) })),
+      ...notifications.map(({ scope, record }) => ({ ops: notificationRemovalOps(scope, record) })),
     ];
     await inParallel(inTransactions(alone), PARALLEL, async (group) => {
       this.#requireTime(until);
@@ -69,18 +69,18 @@ export class LocationRemover {
       [...Map.groupBy(reactions, ({ record: { on } }) => JSON.stringify(on)).values()],
       PARALLEL,
       async (group) => {
-        for (const { place, record } of group) {
+        for (const { scope, record } of group) {
           this.#requireTime(until);
-          await this.#removeReaction(place, record);
+          await this.#removeReaction(scope, record);
         }
       },
     );
-    for (const group of Map.groupBy(threads, ({ place }) => `${place.organization} ${place.document}`).values()) {
+    for (const group of Map.groupBy(threads, ({ scope }) => `${scope.organizationKey} ${scope.documentKey}`).values()) {
       for (let i = 0; i < group.length; i += THREADS_AT_ONCE) {
         this.#requireTime(until);
         const outcomes = await removeThreads(
           this.#table,
-          (group[0] as Located<unknown>).place,
+          (group[0] as Located<unknown>).scope,
           group.slice(i, i + THREADS_AT_ONCE).map(({ record }) => record),
           this.#clock(),
         );
@@ -91,12 +91,12 @@ export class LocationRemover {
   }
 
   /** Removes a reaction, and it from the comment that it is on. */
-  async #removeReaction(place: DocumentPlace, { annotationId, createdAt, on, documentId }: Reaction): Promise<void> {
-    await settle(async () => {
-      const [reaction, comment] = await this.#table.getEach(
-        wanted(ReactionEntity, { ...place, annotationId, createdAt }),
-        wanted(CommentEntity, {
-          ...place,
+  async #removeReaction(scope: DocumentScope, { annotationId, createdAt, on, documentId }: Reaction): Promise<void> {
+    await retryOnConflict(async () => {
+      const [reaction, comment] = await this.#table.batchGet(
+        itemOf(ReactionEntity, { ...scope, annotationId, createdAt }),
+        itemOf(CommentEntity, {
+          ...scope,
           annotationId: on?.annotationId ?? '',
           threadCreatedAt: on?.threadCreatedAt ?? 0,
           commentId: on?.commentId ?? 0,
@@ -105,12 +105,12 @@ export class LocationRemover {
       if (!reaction) return 'done';
       const named = comment?.reactions?.some(({ id }) => id === annotationId) ? comment : undefined;
       const outcome = await this.#table.write([
-        ...reactionRemovalOps(place, documentId, [reaction]),
+        ...reactionRemovalOps(scope, documentId, [reaction]),
         ...(named
           ? [
               replace(
                 CommentEntity,
-                { ...place, ...named, reactions: named.reactions?.filter(({ id }) => id !== annotationId) },
+                { ...scope, ...named, reactions: named.reactions?.filter(({ id }) => id !== annotationId) },
                 named._r,
               ),
             ]

@@ -1,4 +1,4 @@
-import { placeOf } from '../directory/folders/folders.ts';
+import { organizationScope } from '../directory/folders/folders.ts';
 import type { JobMessage } from '../jobs/jobStore.ts';
 import {
   type Organization,
@@ -44,7 +44,7 @@ export class OrganizationRemover {
         ),
       decide: (organizationId, stored) => {
         if (!stored) return { result: { result: unknownOrganizationResult }, ops: [] };
-        const { op, jobId } = removeOrganizationJob(placeOf(tenant, stored), now);
+        const { op, jobId } = removeOrganizationJob(organizationScope(tenant, stored), now);
         const result = { success: true, id: stored.internalId, message: 'Deleted Successfully' };
         return {
           result: { result, jobId },

@@ -5,7 +5,7 @@ import { ActivityEntity } from '../activities/activities.ts';
 import { DeletedThreadEntity } from '../comments/deletedThreads.ts';
 import { InvolvementEntity } from '../content/involvements.ts';
 import { NotificationEntity, notificationRemovalOps } from '../notifications/notifications.ts';
-import type { DocumentPlace } from '../content/documentScope.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
 import { ReactionEntity, reactionRemovalOps } from '../reactions/reactions.ts';
 import { findRecords, RecordIdEntity, type RecordName, unnameRecord } from '../content/recordIds.ts';
 import { RecordingEntity, recordingRemovalOps } from '../recordings/recordings.ts';
@@ -19,7 +19,7 @@ import type { Queried, Table, WriteOp } from '../table/table.ts';
 import { removeResource, resourceEntities } from './purgeResource.ts';
 
 /** A document that is gone, and what may be known of its end. */
-export interface RemovedPlace extends DocumentPlace {
+export interface RemovedPlace extends DocumentScope {
   /** The document under the customer's id. */
   readonly documentId: string;
   /** Whether its organization is gone as well: nobody can have taken over an id that a record of the document had. */
@@ -34,7 +34,7 @@ export interface RemovalPart {
    * Removes some of it, for a second or a few hundred items, and gives whether nothing is left. What is found by a record goes before the record,
    * so that who is cut off half-way finds it again. Nobody reaches or writes it any more: no conditions, no transactions.
    */
-  removeSome(table: Table, place: RemovedPlace, clock: () => number): Promise<boolean>;
+  removeSome(table: Table, scope: RemovedPlace, clock: () => number): Promise<boolean>;
 }
 
 /** How many records are read at a time, and about how much: one can be 360 KB, and several documents are worked on. */
@@ -57,11 +57,11 @@ const KEY = Symbol('key');
 /** A part that consists of records in one partition, and what is found by them. */
 function recordsPart<T>(
   entities: readonly { readonly type: string }[],
-  records: Queried<T, DocumentPlace>,
-  derive: (place: RemovedPlace, all: readonly Stored<T>[]) => Derived,
+  records: Queried<T, DocumentScope>,
+  derive: (scope: RemovedPlace, all: readonly Stored<T>[]) => Derived,
 ): RemovalPart {
-  const keyed: Queried<T & { readonly [KEY]: Key }, DocumentPlace> = {
-    partition: (place) => records.partition(place),
+  const keyed: Queried<T & { readonly [KEY]: Key }, DocumentScope> = {
+    partition: (scope) => records.partition(scope),
     fromItem(item, now) {
       const record = records.fromItem(item, now);
       return record && ({ ...record, [KEY]: { PK: item.PK, SK: item.SK } } as Lying<T>);
@@ -69,10 +69,10 @@ function recordsPart<T>(
   };
   return {
     entities,
-    async removeSome(table, place) {
-      const { values, next } = await table.query(keyed, place, { limit: RECORDS, bytes: BYTES });
-      const { keys, names } = derive(place, values);
-      await Promise.all([table.removeKeys(keys), removeNames(table, place, names)]);
+    async removeSome(table, scope) {
+      const { values, next } = await table.query(keyed, scope, { limit: RECORDS, bytes: BYTES });
+      const { keys, names } = derive(scope, values);
+      await Promise.all([table.removeKeys(keys), removeNames(table, scope, names)]);
       await table.removeKeys(values.map((value) => value[KEY]));
       return next === undefined;
     },
@@ -80,14 +80,14 @@ function recordsPart<T>(
 }
 
 /** Removes ids as long as they lead to this document: they can be those of records of another one by now, which was created under the same id. */
-async function removeNames(table: Table, place: RemovedPlace, names: readonly RecordName[]): Promise<void> {
-  const { tenant, organization } = place;
-  if (place.withOrganization)
-    return table.removeKeys(names.map((name) => RecordIdEntity.key({ tenant, organization, ...name })));
-  const found = await findRecords(table, place, names);
+async function removeNames(table: Table, scope: RemovedPlace, names: readonly RecordName[]): Promise<void> {
+  const { tenant, organizationKey } = scope;
+  if (scope.withOrganization)
+    return table.removeKeys(names.map((name) => RecordIdEntity.key({ tenant, organizationKey, ...name })));
+  const found = await findRecords(table, scope, names);
   await inParallel([...found.entries()], PARALLEL, async ([index, one]) => {
     // Who changed it since has made it another's.
-    if (one) await table.write([unnameRecord(place, names[index] as RecordName, one._r)]);
+    if (one) await table.write([unnameRecord(scope, names[index] as RecordName, one._r)]);
   });
 }
 
@@ -98,8 +98,8 @@ const edgesOf = (ops: readonly WriteOp[]): Key[] => keysOf(ops).filter(({ SK }) 
 /** A thread or a comment of it, as they lie in their partition. */
 type ThreadItem = { readonly comment: Stored<Comment> } | { readonly thread: Stored<Thread> };
 
-const ThreadItems: Queried<ThreadItem, DocumentPlace> = {
-  partition: (place) => ThreadEntity.partition(place),
+const ThreadItems: Queried<ThreadItem, DocumentScope> = {
+  partition: (scope) => ThreadEntity.partition(scope),
   fromItem(item, now) {
     const [comment, thread] =
       item._t === CommentEntity.type
@@ -113,15 +113,15 @@ const ThreadItems: Queried<ThreadItem, DocumentPlace> = {
 const threads = recordsPart(
   [ThreadEntity, CommentEntity, InvolvementEntity, RecordIdEntity],
   ThreadItems,
-  (place, items) => {
+  (scope, items) => {
     const annotationIds = new Set(items.map((item) => ('comment' in item ? item.comment : item.thread).annotationId));
     return {
       // Of threads whose head is gone as well: theirs stay until the last comment is gone.
-      names: [...annotationIds].map((id) => ({ kind: 'thread', id, within: place.documentId })),
+      names: [...annotationIds].map((id) => ({ kind: 'thread', id, within: scope.documentId })),
       keys: items.flatMap((item) => {
-        if ('comment' in item) return edgesOf(commentRemovalOps(place, { first: nobodys }, item.comment));
+        if ('comment' in item) return edgesOf(commentRemovalOps(scope, { first: nobodys }, item.comment));
         const { thread } = item;
-        return thread.assignedTo ? keysOf([forgetAssignee(place, thread, thread.assignedTo)]) : [];
+        return thread.assignedTo ? keysOf([forgetAssignee(scope, thread, thread.assignedTo)]) : [];
       }),
     };
   },
@@ -130,28 +130,28 @@ const nobodys = { commentId: -1, createdAt: 0 };
 
 const threadNumbers: RemovalPart = {
   entities: [ThreadCounterEntity],
-  async removeSome(table, place) {
-    await table.removeKeys([ThreadCounterEntity.key(place)]);
+  async removeSome(table, scope) {
+    await table.removeKeys([ThreadCounterEntity.key(scope)]);
     return true;
   },
 };
 
-const reactions = recordsPart([ReactionEntity, InvolvementEntity, RecordIdEntity], ReactionEntity, (place, all) => ({
-  names: all.map(({ annotationId }) => ({ kind: 'reaction', id: annotationId, within: place.documentId })),
-  keys: edgesOf(reactionRemovalOps(place, place.documentId, all)),
+const reactions = recordsPart([ReactionEntity, InvolvementEntity, RecordIdEntity], ReactionEntity, (scope, all) => ({
+  names: all.map(({ annotationId }) => ({ kind: 'reaction', id: annotationId, within: scope.documentId })),
+  keys: edgesOf(reactionRemovalOps(scope, scope.documentId, all)),
 }));
 
-const recordings = recordsPart([RecordingEntity, InvolvementEntity, RecordIdEntity], RecordingEntity, (place, all) => ({
-  names: all.map(({ annotationId }) => ({ kind: 'recording', id: annotationId, within: place.documentId })),
-  keys: edgesOf(recordingRemovalOps(place, all)),
+const recordings = recordsPart([RecordingEntity, InvolvementEntity, RecordIdEntity], RecordingEntity, (scope, all) => ({
+  names: all.map(({ annotationId }) => ({ kind: 'recording', id: annotationId, within: scope.documentId })),
+  keys: edgesOf(recordingRemovalOps(scope, all)),
 }));
 
 const notifications = recordsPart(
   [NotificationEntity, InvolvementEntity, RecordIdEntity],
   NotificationEntity,
-  (place, all) => ({
+  (scope, all) => ({
     names: all.map(({ id }) => ({ kind: 'notification', id, within: '' })),
-    keys: edgesOf(all.flatMap((notification) => notificationRemovalOps(place, notification))),
+    keys: edgesOf(all.flatMap((notification) => notificationRemovalOps(scope, notification))),
   }),
 );
 
@@ -167,8 +167,8 @@ const SOME_MILLISECONDS = 1_000;
 
 const resource: RemovalPart = {
   entities: resourceEntities,
-  removeSome: (table, place, clock) =>
-    removeResource(table, place, place.document, { clock, until: clock() + SOME_MILLISECONDS }),
+  removeSome: (table, scope, clock) =>
+    removeResource(table, scope, scope.documentKey, { clock, until: clock() + SOME_MILLISECONDS }),
 };
 
 /** Everything that is removed with a document. What is defined with `ownedBy: 'document'` belongs to one of them. */

@@ -17,13 +17,13 @@ import { instantKey } from '../shared/times.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { DocumentEntity } from '../directory/documents.ts';
 import type { Entity, Stored } from '../table/entity.ts';
-import type { Place } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { keyPrefix } from '../table/keys.ts';
-import { settle } from '../table/retryOnConflict.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { type Page, remove, replace, type Table, upsert, type WriteOp } from '../table/table.ts';
 import { ActivityEntity } from '../activities/activities.ts';
 import { NotificationEntity, notificationRemovalOps } from '../notifications/notifications.ts';
-import type { DocumentPlace } from '../content/documentScope.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
 import { ReactionEntity } from '../reactions/reactions.ts';
 import { findRecords, nameRecord, unnameRecord } from '../content/recordIds.ts';
 import { RecordingEntity, recordingRemovalOps } from '../recordings/recordings.ts';
@@ -35,7 +35,7 @@ export const TracePosition = z.object({
   /** The last document that was begun, under the customer's id. */
   listed: z.string().optional(),
   /** Those begun and not ended, by internal id: in which part of each, and after which sort key. */
-  open: z.array(z.object({ document: z.string(), part: z.number(), after: z.string().optional() })),
+  open: z.array(z.object({ documentKey: z.string(), part: z.number(), after: z.string().optional() })),
 });
 export type TracePosition = z.output<typeof TracePosition>;
 type OpenDocument = TracePosition['open'][number];
@@ -51,13 +51,13 @@ const COMMENTS_AT_A_TIME = 200;
 /** A walk that erases: whom, in which organization. */
 interface Erasing {
   readonly table: Table;
-  readonly place: Place;
+  readonly scope: OrganizationScope;
   readonly leaving: Leaving;
   readonly clock: () => number;
 }
 
 /** Goes on in a part of a document, after a sort key; gives the next one, undefined at the end. */
-type Part = (erasing: Erasing, place: DocumentPlace, after: string | undefined) => Promise<string | undefined>;
+type Part = (erasing: Erasing, scope: DocumentScope, after: string | undefined) => Promise<string | undefined>;
 
 /** What is looked through: notifications are before what they quote, so that it is known whose words those are. */
 export type Traces = 'notifications' | 'everything';
@@ -71,22 +71,22 @@ export type Traces = 'notifications' | 'everything';
  */
 export async function eraseTraces(
   table: Table,
-  place: Place,
+  scope: OrganizationScope,
   leaving: Leaving,
   { what, from }: { what: Traces; from?: TracePosition | undefined },
   clock: () => number,
   deadline: number,
 ): Promise<TracePosition | 'done'> {
-  const erasing: Erasing = { table, place, leaving, clock };
+  const erasing: Erasing = { table, scope, leaving, clock };
   const parts = what === 'notifications' ? [notifications] : everyPart;
   let [listed, open] = [from?.listed, [...(from?.open ?? [])]];
   for (;;) {
     if (open.length === 0) {
-      const after = listed === undefined ? undefined : DocumentEntity.key({ ...place, documentId: listed }).SK;
-      const page = await table.query(DocumentEntity, place, { limit: DOCUMENTS_AT_A_TIME, after });
+      const after = listed === undefined ? undefined : DocumentEntity.key({ ...scope, documentId: listed }).SK;
+      const page = await table.query(DocumentEntity, scope, { limit: DOCUMENTS_AT_A_TIME, after });
       if (page.values.length === 0) return 'done';
       listed = page.values.at(-1)?.documentId;
-      open = page.values.map(({ internalId }) => ({ document: internalId, part: 0 }));
+      open = page.values.map(({ internalId }) => ({ documentKey: internalId, part: 0 }));
     }
     const rest: OpenDocument[] = [];
     await inParallel(open, DOCUMENTS_AT_A_TIME, async (one) => {
@@ -102,23 +102,23 @@ export async function eraseTraces(
 async function goOn(
   erasing: Erasing,
   parts: readonly Part[],
-  { document, part, after }: OpenDocument,
+  { documentKey, part, after }: OpenDocument,
 ): Promise<OpenDocument | undefined> {
-  const next = await parts[part]?.(erasing, { ...erasing.place, document }, after);
-  if (next !== undefined) return { document, part, after: next };
-  return part + 1 < parts.length ? { document, part: part + 1 } : undefined;
+  const next = await parts[part]?.(erasing, { ...erasing.scope, documentKey }, after);
+  if (next !== undefined) return { documentKey, part, after: next };
+  return part + 1 < parts.length ? { documentKey, part: part + 1 } : undefined;
 }
 
 /** A page of a document's records up to a time. */
 function recordsUpTo<T, K>(
   table: Table,
-  entity: Entity<T, DocumentPlace, K>,
-  place: DocumentPlace,
+  entity: Entity<T, DocumentScope, K>,
+  scope: DocumentScope,
   until: number,
   after: string | undefined,
 ): Promise<Page<T>> {
   // Behind all that begin with the time: the separator, plus one.
-  return table.query(entity, place, {
+  return table.query(entity, scope, {
     between: [instantKey(0), `${keyPrefix([instantKey(until)]).slice(0, -1)}$`],
     limit: LOOKED_AT,
     after,
@@ -132,21 +132,21 @@ async function each<T>(
   opsOf: (record: T) => Promise<readonly WriteOp[]>,
 ): Promise<void> {
   await inParallel(records, PARALLEL, (record) =>
-    settle(async () => ((await table.write(await opsOf(record))) === 'done' ? 'done' : 'conflict')).then(
+    retryOnConflict(async () => ((await table.write(await opsOf(record))) === 'done' ? 'done' : 'conflict')).then(
       () => undefined,
     ),
   );
 }
 
-const notifications: Part = async ({ table, leaving }, place, after) => {
-  const page = await recordsUpTo(table, NotificationEntity, place, leaving.until, after);
+const notifications: Part = async ({ table, leaving }, scope, after) => {
+  const page = await recordsUpTo(table, NotificationEntity, scope, leaving.until, after);
   const quoting = page.values.flatMap((notification) => {
     const quoted = quotedComment(notification);
     return quoted ? [{ notification, quoted }] : [];
   });
   const comments = await table.getMany(
     CommentEntity,
-    quoting.map(({ quoted }) => ({ ...place, ...quoted })),
+    quoting.map(({ quoted }) => ({ ...scope, ...quoted })),
   );
   const quotes = new Set(
     quoting.flatMap(({ notification }, index) =>
@@ -159,71 +159,71 @@ const notifications: Part = async ({ table, leaving }, place, after) => {
     table,
     page.values.filter((notification) => leftOf(notification) !== notification),
     async ({ id, createdAt }) => {
-      const notification = await table.get(NotificationEntity, { ...place, id, createdAt });
+      const notification = await table.get(NotificationEntity, { ...scope, id, createdAt });
       const left = notification && leftOf(notification);
       if (!notification || left === notification) return [];
       return left
-        ? [replace(NotificationEntity, { ...place, ...left }, notification._r)]
-        : notificationRemovalOps(place, notification);
+        ? [replace(NotificationEntity, { ...scope, ...left }, notification._r)]
+        : notificationRemovalOps(scope, notification);
     },
   );
   return page.next;
 };
 
-const activities: Part = async ({ table, leaving }, place, after) => {
-  const page = await recordsUpTo(table, ActivityEntity, place, leaving.until, after);
+const activities: Part = async ({ table, leaving }, scope, after) => {
+  const page = await recordsUpTo(table, ActivityEntity, scope, leaving.until, after);
   await each(
     table,
     page.values.filter((activity) => eraseFromActivity(activity, leaving) !== activity),
     async ({ id, createdAt }) => {
       // Whoever changes an activity writes its id too: read before it, that shows whether anybody did.
-      const [position] = await findRecords(table, place, [{ kind: 'activity', id, within: '' }]);
-      const activity = await table.get(ActivityEntity, { ...place, id, createdAt });
+      const [position] = await findRecords(table, scope, [{ kind: 'activity', id, within: '' }]);
+      const activity = await table.get(ActivityEntity, { ...scope, id, createdAt });
       const left = activity && eraseFromActivity(activity, leaving);
       if (!activity || left === activity) return [];
       const named = position?.createdAt === createdAt ? position : undefined;
       const name = { kind: 'activity', id, within: '', documentId: activity.documentId } as const;
       return [
-        left ? upsert(ActivityEntity, { ...place, ...left }) : remove(ActivityEntity, { ...place, id, createdAt }),
-        ...(named ? [left ? nameRecord(place, name, createdAt, named) : unnameRecord(place, name, named._r)] : []),
+        left ? upsert(ActivityEntity, { ...scope, ...left }) : remove(ActivityEntity, { ...scope, id, createdAt }),
+        ...(named ? [left ? nameRecord(scope, name, createdAt, named) : unnameRecord(scope, name, named._r)] : []),
       ];
     },
   );
   return page.next;
 };
 
-const recordings: Part = async ({ table, leaving }, place, after) => {
-  const page = await recordsUpTo(table, RecordingEntity, place, leaving.until, after);
+const recordings: Part = async ({ table, leaving }, scope, after) => {
+  const page = await recordsUpTo(table, RecordingEntity, scope, leaving.until, after);
   await each(
     table,
     page.values.filter(
       (recording) => recordingGoes(recording, leaving) || eraseFromRecording(recording, leaving) !== recording,
     ),
     async ({ annotationId, createdAt }) => {
-      const recording = await table.get(RecordingEntity, { ...place, annotationId, createdAt });
+      const recording = await table.get(RecordingEntity, { ...scope, annotationId, createdAt });
       if (!recording) return [];
-      if (recordingGoes(recording, leaving)) return recordingRemovalOps(place, [recording]);
+      if (recordingGoes(recording, leaving)) return recordingRemovalOps(scope, [recording]);
       const left = eraseFromRecording(recording, leaving);
-      return left === recording ? [] : [replace(RecordingEntity, { ...place, ...left }, recording._r)];
+      return left === recording ? [] : [replace(RecordingEntity, { ...scope, ...left }, recording._r)];
     },
   );
   return page.next;
 };
 
-const reactions: Part = async (erasing, place, after) => {
+const reactions: Part = async (erasing, scope, after) => {
   const { table, leaving } = erasing;
-  const page = await recordsUpTo(table, ReactionEntity, place, leaving.until, after);
+  const page = await recordsUpTo(table, ReactionEntity, scope, leaving.until, after);
   // Those on one comment one after the other: each changes it.
   for (const reaction of page.values)
     if (withoutReactors(reaction, leaving) !== reaction)
-      await settle(() => changeReaction(removing(erasing, place), reaction));
+      await retryOnConflict(() => changeReaction(removing(erasing, scope), reaction));
   return page.next;
 };
 
-const threads: Part = async (erasing, place, after) => {
+const threads: Part = async (erasing, scope, after) => {
   const reader = new ThreadReader(erasing.table);
-  const { records, next } = await reader.stretch(place, { descending: false, filters: {}, limit: LOOKED_AT, after });
-  await inParallel(records, PARALLEL, async ({ value }) => eraseFromWhole(removing(erasing, place), reader, value));
+  const { records, next } = await reader.stretch(scope, { descending: false, filters: {}, limit: LOOKED_AT, after });
+  await inParallel(records, PARALLEL, async ({ value }) => eraseFromWhole(removing(erasing, scope), reader, value));
   return next;
 };
 
@@ -233,10 +233,10 @@ async function eraseFromWhole(
   reader: ThreadReader,
   { thread, comments, more }: StoredThread,
 ): Promise<void> {
-  const { table, place, leaving } = at;
+  const { table, scope, leaving } = at;
   if (threadGoes(thread, leaving)) {
-    await settle(async () => {
-      const current = await table.get(ThreadEntity, { ...place, ...thread });
+    await retryOnConflict(async () => {
+      const current = await table.get(ThreadEntity, { ...scope, ...thread });
       return current && threadGoes(current, leaving) ? removeThread(at, current) : 'done';
     });
     return;
@@ -245,30 +245,30 @@ async function eraseFromWhole(
   while (some.length > 0) {
     for (const comment of some) {
       if (commentGoes(comment, leaving) || eraseFromComment(comment, leaving) !== comment)
-        await settle(() => changeComment(at, thread, comment.commentId));
+        await retryOnConflict(() => changeComment(at, thread, comment.commentId));
     }
     const last = some.at(-1);
     if (!rest || !last) break;
-    const page = await reader.comments(place, thread, {
+    const page = await reader.comments(scope, thread, {
       limit: COMMENTS_AT_A_TIME,
-      after: CommentEntity.key({ ...place, ...last }).SK,
+      after: CommentEntity.key({ ...scope, ...last }).SK,
     });
     [some, rest] = [page.values, page.next !== undefined];
   }
   if (eraseFromThread(thread, leaving) === thread) return;
-  await settle(async () => {
-    const current = await table.get(ThreadEntity, { ...place, ...thread });
+  await retryOnConflict(async () => {
+    const current = await table.get(ThreadEntity, { ...scope, ...thread });
     if (!current) return 'done';
     const left = eraseFromThread(current, leaving);
     if (left === current) return 'done';
-    return (await table.write([replace(ThreadEntity, { ...place, ...left }, current._r)])) === 'done'
+    return (await table.write([replace(ThreadEntity, { ...scope, ...left }, current._r)])) === 'done'
       ? 'done'
       : 'conflict';
   });
 }
 
-function removing({ table, leaving, clock }: Erasing, place: DocumentPlace): Removing {
-  return { table, place, leaving, mode: 'erase', now: clock() };
+function removing({ table, leaving, clock }: Erasing, scope: DocumentScope): Removing {
+  return { table, scope, leaving, mode: 'erase', now: clock() };
 }
 
 const everyPart: readonly Part[] = [notifications, activities, recordings, reactions, threads];

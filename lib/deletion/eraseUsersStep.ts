@@ -5,10 +5,10 @@ import { removeUserContent } from './purgeUserContent.ts';
 import type { Stored } from '../table/entity.ts';
 import { ErasureEntity, ErasureJob } from './erasures.ts';
 import { eraseReviewers } from '../memory/eraseReviewers.ts';
-import type { Place } from '../directory/folders/folders.ts';
-import { SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
+import { READS_SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { OrganizationEntity } from '../directory/organizations.ts';
-import { settle } from '../table/retryOnConflict.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { remove, replace, type Table } from '../table/table.ts';
 import { removeBelongings } from './purgeGrants.ts';
 import { GrantEntity, type User, UserEntity } from '../directory/users.ts';
@@ -25,7 +25,7 @@ const Progress = z.object({
   organizationId: z.string().optional(),
   index: z.number(),
   /** The organization in hand, by its internal id. */
-  organization: z.string().optional(),
+  organizationKey: z.string().optional(),
   /** How far its content was looked through. */
   traces: z.union([TracePosition, z.literal('done')]).optional(),
   /** How far its judgments were. */
@@ -69,14 +69,14 @@ class ErasureStep {
   }
 
   async run(): Promise<StepResult> {
-    const settledAt = this.#data.at + SETTLED_MS;
+    const settledAt = this.#data.at + READS_SETTLED_MS;
     do {
       if (this.#progress.pass === 2 && this.#clock() < settledAt)
         return { progress: this.#progress, notBefore: settledAt };
       const more =
-        this.#progress.organization === undefined
+        this.#progress.organizationKey === undefined
           ? await this.#nextOrganization()
-          : await this.#goOn(this.#progress.organization);
+          : await this.#goOn(this.#progress.organizationKey);
       if (!more && this.#progress.pass === 2) {
         await this.#end();
         return 'done';
@@ -95,7 +95,7 @@ class ErasureStep {
       const organization = organizations[index];
       this.#progress = {
         ...this.#progress,
-        organization,
+        organizationKey: organization,
         index: index + 1,
         traces: undefined,
         judgments: undefined,
@@ -110,7 +110,7 @@ class ErasureStep {
     } = await this.#table.query(OrganizationEntity, { tenant }, { limit: 1, after });
     this.#progress = {
       ...this.#progress,
-      organization: next?.internalId,
+      organizationKey: next?.internalId,
       organizationId: next?.organizationId,
       traces: undefined,
       judgments: undefined,
@@ -121,14 +121,14 @@ class ErasureStep {
 
   /** Goes on in an organization: first its content, as what quotes users' comments is told by these, then what lies in the users' partitions. */
   async #goOn(organization: string): Promise<true> {
-    const place: Place = { tenant: this.#job.tenant, organization };
+    const scope: OrganizationScope = { tenant: this.#job.tenant, organizationKey: organization };
     const { pass, traces, judgments, users } = this.#progress;
     const { userIds, at } = this.#data;
     if (traces !== 'done') {
       const what: Traces = pass === 1 ? 'notifications' : 'everything';
       const reached = await eraseTraces(
         this.#table,
-        place,
+        scope,
         { userIds: new Set(userIds), until: at },
         { what, from: traces },
         this.#clock,
@@ -140,7 +140,7 @@ class ErasureStep {
     if (judgments !== 'done') {
       const reached = await eraseReviewers(
         this.#table,
-        place,
+        scope,
         { userIds: new Set(userIds), until: at },
         judgments?.after,
         this.#clock,
@@ -153,15 +153,15 @@ class ErasureStep {
     const kept: number[] = [];
     const finished: boolean[] = [];
     await inParallel([...some.entries()], PARALLEL, async ([index, userId]) => {
-      finished[index] = await this.#eraseUser(place, userId);
-      if (pass === 2 && finished[index] && (await this.#hasAccess(place, userId))) kept.push(users + index);
+      finished[index] = await this.#eraseUser(scope, userId);
+      if (pass === 2 && finished[index] && (await this.#hasAccess(scope, userId))) kept.push(users + index);
     });
     // Who is not finished is begun anew with the next step: what is gone is not there to be removed again.
     if (!finished.every(Boolean)) return true;
     const isLast = users + some.length >= userIds.length;
     this.#progress = {
       ...this.#progress,
-      organization: isLast ? undefined : organization,
+      organizationKey: isLast ? undefined : organization,
       users: users + some.length,
       ...(pass === 2 && {
         tasksDone: this.#progress.tasksDone + some.length,
@@ -173,13 +173,13 @@ class ErasureStep {
   }
 
   /** Erases what lies in a user's partition of an organization and what leads from there; whether that is all. */
-  async #eraseUser(place: Place, userId: string): Promise<boolean> {
-    const until = await this.#until(userId, place.organization);
-    await removeBelongings(this.#table, { ...place, userId }, { until });
+  async #eraseUser(scope: OrganizationScope, userId: string): Promise<boolean> {
+    const until = await this.#until(userId, scope.organizationKey);
+    await removeBelongings(this.#table, { ...scope, userId }, { until });
     return (
       (await removeUserContent(
         this.#table,
-        place,
+        scope,
         userId,
         { until: this.#data.at, mode: 'erase' },
         this.#clock,
@@ -198,8 +198,8 @@ class ErasureStep {
     return Math.max(this.#data.at, ...own.map(({ at }) => at));
   }
 
-  async #hasAccess(place: Place, userId: string): Promise<boolean> {
-    const { values } = await this.#table.query(GrantEntity, { ...place, userId }, { prefix: ['GRANT'], limit: 1 });
+  async #hasAccess(scope: OrganizationScope, userId: string): Promise<boolean> {
+    const { values } = await this.#table.query(GrantEntity, { ...scope, userId }, { prefix: ['GRANT'], limit: 1 });
     return values.length > 0;
   }
 
@@ -207,7 +207,7 @@ class ErasureStep {
   async #end(): Promise<void> {
     const { userIds } = this.#data;
     await inParallel([...userIds.entries()], PARALLEL, async ([index, userId]) => {
-      await settle(() => this.#endUser(userId, index));
+      await retryOnConflict(() => this.#endUser(userId, index));
     });
     this.#progress = { ...this.#progress, doneAt: this.#clock() };
     await this.#count(Infinity);

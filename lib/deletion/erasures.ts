@@ -112,7 +112,7 @@ export class Erasures {
         decide: (userId, user) => {
           const departures = organizations.reduce<User['departures']>(
             (departed, organization) =>
-              departed && depart(departed, { organization, resource: organization, at, jobId }),
+              departed && depart(departed, { organizationKey: organization, resource: organization, at, jobId }),
             user?.departures ?? [],
           );
           if (!user || (!departures && !isEverywhere)) return { result: false, ops: [] };

@@ -5,7 +5,7 @@ import {
   settingsPrefix,
 } from '../notifications/notificationSettings.ts';
 import { type Entity, indexPartition } from '../table/entity.ts';
-import type { Place } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { keyPrefix } from '../table/keys.ts';
 import { remove, type Table, type WriteOp } from '../table/table.ts';
 import { GroupMemberEntity } from '../directory/userGroups.ts';
@@ -29,14 +29,14 @@ export interface Gone {
  */
 export async function removeBelongings(
   table: Table,
-  user: Place & { readonly userId: string },
+  user: OrganizationScope & { readonly userId: string },
   { until, within }: Gone,
 ): Promise<void> {
   const goes = (internalId: string) => within === undefined || within.has(internalId);
   await Promise.all([
     removeGrants(),
     removeListed('contact', ContactEntity, (resource) => ({ ...user, resource })),
-    within === undefined && removeListed('group', GroupMemberEntity, (group) => ({ ...user, group })),
+    within === undefined && removeListed('group', GroupMemberEntity, (group) => ({ ...user, groupKey: group })),
     removeSettings(),
   ]);
 
@@ -95,8 +95,8 @@ export async function removeBelongings(
         removeEach(
           table,
           settings
-            .filter(({ document, setAt }) => (setAt ?? 0) <= until && goes(document))
-            .map(({ document, _r }) => remove(NotificationSettingsEntity, { ...user, document }, _r)),
+            .filter(({ documentKey, setAt }) => (setAt ?? 0) <= until && goes(documentKey))
+            .map(({ documentKey, _r }) => remove(NotificationSettingsEntity, { ...user, documentKey }, _r)),
         ),
     );
   }

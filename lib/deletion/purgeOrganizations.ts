@@ -4,8 +4,13 @@ import { inParallel } from '../shared/inParallel.ts';
 import { DocumentEntity } from '../directory/documents.ts';
 import type { Key, Stored } from '../table/entity.ts';
 import { FolderDepartureEntity } from '../directory/folders/folderDepartures.ts';
-import { FolderChangeEntity, FolderEntity, FolderEntryEntity, type Place } from '../directory/folders/folders.ts';
-import { SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
+import {
+  FolderChangeEntity,
+  FolderEntity,
+  FolderEntryEntity,
+  type OrganizationScope,
+} from '../directory/folders/folders.ts';
+import { READS_SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { organizationJudgments } from '../memory/purgeJudgments.ts';
 import type { Page, Table } from '../table/table.ts';
 import { GroupEntity, GroupMemberEntity } from '../directory/userGroups.ts';
@@ -14,7 +19,7 @@ import { removeContent } from './purgeDocuments.ts';
 import { type Budget, removePartition } from '../table/purgePartition.ts';
 import { removeResource, resourceEntities } from './purgeResource.ts';
 
-const Data = z.object({ organization: z.string() }) satisfies z.ZodType<OrganizationRemoval>;
+const Data = z.object({ organizationKey: z.string() }) satisfies z.ZodType<OrganizationRemoval>;
 
 /** How long a step goes on. */
 const STEP_MILLISECONDS = 2_000;
@@ -27,34 +32,34 @@ export interface OrganizationPart {
   /** What it reaches, besides what the parts of a document reach. */
   readonly entities: readonly { readonly type: string }[];
   /** Removes as much of it as there is time for; gives whether nothing is left. */
-  remove(table: Table, place: Place, budget: Budget): Promise<boolean>;
+  remove(table: Table, scope: OrganizationScope, budget: Budget): Promise<boolean>;
 }
 
 const documents: OrganizationPart = {
   entities: [DocumentEntity],
-  remove: (table, place, budget) =>
+  remove: (table, scope, budget) =>
     removeEach(table, budget, {
-      list: () => table.query(DocumentEntity, place, { limit: LISTED }),
-      key: (document) => DocumentEntity.key({ ...place, ...document }),
+      list: () => table.query(DocumentEntity, scope, { limit: LISTED }),
+      key: (document) => DocumentEntity.key({ ...scope, ...document }),
       removeBeneath: ({ internalId, documentId }) =>
-        removeContent(table, { ...place, document: internalId, documentId, withOrganization: true }, budget),
+        removeContent(table, { ...scope, documentKey: internalId, documentId, withOrganization: true }, budget),
     }),
 };
 
 const folders: OrganizationPart = {
   entities: [FolderEntity, FolderEntryEntity],
-  async remove(table, place, budget) {
+  async remove(table, scope, budget) {
     const removeEntries = (folder: string) =>
-      removePartition(table, FolderEntryEntity.partition({ ...place, folder }), budget);
+      removePartition(table, FolderEntryEntity.partition({ ...scope, folderKey: folder }), budget);
     const [ofRoot, ofOthers] = await Promise.all([
       removeEntries(rootFolderId),
       removeEach(table, budget, {
-        list: () => table.query(FolderEntity, place, { limit: LISTED }),
-        key: (folder) => FolderEntity.key({ ...place, ...folder }),
+        list: () => table.query(FolderEntity, scope, { limit: LISTED }),
+        key: (folder) => FolderEntity.key({ ...scope, ...folder }),
         removeBeneath: async ({ internalId }) => {
           const [entries, resource] = await Promise.all([
             removeEntries(internalId),
-            removeResource(table, place, internalId, budget),
+            removeResource(table, scope, internalId, budget),
           ]);
           return entries && resource;
         },
@@ -66,26 +71,26 @@ const folders: OrganizationPart = {
 
 const groups: OrganizationPart = {
   entities: [GroupEntity, GroupMemberEntity],
-  remove: (table, place, budget) =>
+  remove: (table, scope, budget) =>
     removeEach(table, budget, {
-      list: () => table.query(GroupEntity, place, { limit: LISTED }),
-      key: (group) => GroupEntity.key({ ...place, ...group }),
+      list: () => table.query(GroupEntity, scope, { limit: LISTED }),
+      key: (group) => GroupEntity.key({ ...scope, ...group }),
       removeBeneath: ({ internalId }) =>
-        removePartition(table, GroupMemberEntity.partition({ ...place, group: internalId }), budget),
+        removePartition(table, GroupMemberEntity.partition({ ...scope, groupKey: internalId }), budget),
     }),
 };
 
 const itself: OrganizationPart = {
   entities: resourceEntities,
-  remove: (table, place, budget) => removeResource(table, place, place.organization, budget),
+  remove: (table, scope, budget) => removeResource(table, scope, scope.organizationKey, budget),
 };
 
 const folderChanges: OrganizationPart = {
   entities: [FolderChangeEntity, FolderDepartureEntity],
-  async remove(table, place, budget) {
+  async remove(table, scope, budget) {
     const [changes, departures] = await Promise.all(
       [FolderChangeEntity, FolderDepartureEntity].map((entity) =>
-        removePartition(table, entity.partition(place), budget),
+        removePartition(table, entity.partition(scope), budget),
       ),
     );
     return changes === true && departures === true;
@@ -134,12 +139,12 @@ export async function removeOrganizationStep(
   { tenant, createdAt, data }: Pick<StoredJob, 'tenant' | 'createdAt' | 'data'>,
   clock: () => number,
 ): Promise<StepResult> {
-  const { organization } = Data.parse(JSON.parse(data));
-  const begin = createdAt + SETTLED_MS;
+  const { organizationKey } = Data.parse(JSON.parse(data));
+  const begin = createdAt + READS_SETTLED_MS;
   if (clock() < begin) return { progress: {}, notBefore: begin };
   const budget = { clock, until: clock() + STEP_MILLISECONDS };
   const complete = await Promise.all(
-    organizationParts.map((part) => part.remove(table, { tenant, organization }, budget)),
+    organizationParts.map((part) => part.remove(table, { tenant, organizationKey }, budget)),
   );
   // What is left says itself where to go on.
   return complete.includes(false) ? { progress: {} } : 'done';

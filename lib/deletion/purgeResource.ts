@@ -1,5 +1,5 @@
 import { NotificationSettingsEntity } from '../notifications/notificationSettings.ts';
-import type { Place } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
 import type { Table } from '../table/table.ts';
 import { ContactEntity, GrantEntity } from '../directory/users.ts';
 import { type Budget, removeIndexed, removePartition } from '../table/purgePartition.ts';
@@ -14,13 +14,13 @@ export const resourceEntities = [ContactEntity, GrantEntity, NotificationSetting
  */
 export async function removeResource(
   table: Table,
-  place: Place,
+  scope: OrganizationScope,
   internalId: string,
   budget: Budget = { clock: () => 0, until: 1 },
 ): Promise<boolean> {
   const complete = await Promise.all([
-    removePartition(table, ContactEntity.partition({ ...place, resource: internalId }), budget),
-    ...['GRANTS', 'SETTINGS'].map((list) => removeIndexed(table, 'gsi2', [place.tenant, list, internalId], budget)),
+    removePartition(table, ContactEntity.partition({ ...scope, resource: internalId }), budget),
+    ...['GRANTS', 'SETTINGS'].map((list) => removeIndexed(table, 'gsi2', [scope.tenant, list, internalId], budget)),
   ]);
   return !complete.includes(false);
 }

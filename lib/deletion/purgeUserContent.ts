@@ -17,19 +17,19 @@ import { type Thread, withoutComments } from '../comments/rules/threads.ts';
 import { instantKey } from '../shared/times.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { Stored } from '../table/entity.ts';
-import type { Place } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { keyPrefix } from '../table/keys.ts';
-import { settle } from '../table/retryOnConflict.ts';
-import { replace, type Table, wanted, type WriteOp } from '../table/table.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
+import { replace, type Table, itemOf, type WriteOp } from '../table/table.ts';
 import {
-  forget,
+  removeInvolvement,
   type InvolvedKind,
   involvedKinds,
   type Involvement,
   InvolvementEntity,
 } from '../content/involvements.ts';
 import { NotificationEntity, notificationRemovalOps } from '../notifications/notifications.ts';
-import type { DocumentPlace } from '../content/documentScope.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
 import { ReactionEntity, reactionRemovalOps, readReactionsOn } from '../reactions/reactions.ts';
 import { RecordingEntity, recordingRemovalOps } from '../recordings/recordings.ts';
 import { beginRemoval, commentRemovalOps, endRemoval, removeThreads } from '../content/removeThreads.ts';
@@ -62,7 +62,7 @@ type Outcome = 'done' | 'conflict';
 /** Where something is changed, and of whom. */
 export interface Removing {
   readonly table: Table;
-  readonly place: DocumentPlace;
+  readonly scope: DocumentScope;
   readonly leaving: Leaving;
   readonly mode: RemovalMode;
   readonly now: number;
@@ -78,7 +78,7 @@ export interface Removing {
  */
 export async function removeUserContent(
   table: Table,
-  place: Place,
+  scope: OrganizationScope,
   userId: string,
   { until, mode, documents, after }: UserContentRemoval,
   clock: () => number,
@@ -95,26 +95,26 @@ export async function removeUserContent(
       if (clock() > deadline) return { after: from ?? keyPrefix(['DATA', kind]) };
       const page = await table.query(
         InvolvementEntity,
-        { ...place, userId },
+        { ...scope, userId },
         { between: upTo(kind, until), limit: EDGES_AT_A_TIME, after: from },
       );
       const edges = page.values
-        .filter(({ document }) => documents?.has(document) ?? true)
+        .filter(({ documentKey }) => documents?.has(documentKey) ?? true)
         .map((edge): Involvement => ({ ...edge, userId, kind }));
       // What hangs on one comment or thread is changed one after the other.
-      const groups = Map.groupBy(edges, ({ document, id }) =>
-        JSON.stringify([document, kind === 'reaction' ? undefined : id]),
+      const groups = Map.groupBy(edges, ({ documentKey, id }) =>
+        JSON.stringify([documentKey, kind === 'reaction' ? undefined : id]),
       );
       await inParallel([...groups.values()], PARALLEL, async (group) => {
         for (const edge of group) {
           const removing: Removing = {
             table,
-            place: { ...place, document: edge.document },
+            scope: { ...scope, documentKey: edge.documentKey },
             leaving,
             mode,
             now: clock(),
           };
-          await settle(() => removeEdge[kind](removing, edge));
+          await retryOnConflict(() => removeEdge[kind](removing, edge));
         }
       });
       from = page.next;
@@ -133,28 +133,32 @@ function upTo(kind: InvolvedKind, until: number): [string, string] {
 const removeEdge: Readonly<Record<InvolvedKind, (removing: Removing, edge: Involvement) => Promise<Outcome>>> = {
   comment: (removing, edge) =>
     changeComment(removing, { annotationId: edge.id, createdAt: edge.createdAt }, edge.commentId ?? -1, [
-      forget(removing.place, edge),
+      removeInvolvement(removing.scope, edge),
     ]),
   reaction: (removing, edge) =>
-    changeReaction(removing, { annotationId: edge.id, createdAt: edge.createdAt }, [forget(removing.place, edge)]),
+    changeReaction(removing, { annotationId: edge.id, createdAt: edge.createdAt }, [
+      removeInvolvement(removing.scope, edge),
+    ]),
   async recording(removing, edge) {
-    const { table, place, leaving } = removing;
-    const recording = await table.get(RecordingEntity, { ...place, annotationId: edge.id, createdAt: edge.createdAt });
+    const { table, scope, leaving } = removing;
+    const recording = await table.get(RecordingEntity, { ...scope, annotationId: edge.id, createdAt: edge.createdAt });
     return outcomeOf(
       table,
-      recording && recordingGoes(recording, leaving) ? recordingRemovalOps(place, [recording]) : [forget(place, edge)],
+      recording && recordingGoes(recording, leaving)
+        ? recordingRemovalOps(scope, [recording])
+        : [removeInvolvement(scope, edge)],
     );
   },
   async notification(removing, edge) {
-    const { table, place, leaving, mode } = removing;
-    const notification = await table.get(NotificationEntity, { ...place, id: edge.id, createdAt: edge.createdAt });
-    if (!notification) return outcomeOf(table, [forget(place, edge)]);
+    const { table, scope, leaving, mode } = removing;
+    const notification = await table.get(NotificationEntity, { ...scope, id: edge.id, createdAt: edge.createdAt });
+    if (!notification) return outcomeOf(table, [removeInvolvement(scope, edge)]);
     const left =
       mode === 'leave' ? leaveNotification(notification, leaving) : eraseFromNotification(notification, leaving);
-    if (!left) return outcomeOf(table, notificationRemovalOps(place, notification));
+    if (!left) return outcomeOf(table, notificationRemovalOps(scope, notification));
     return outcomeOf(table, [
-      ...(left === notification ? [] : [replace(NotificationEntity, { ...place, ...left }, notification._r)]),
-      forget(place, edge),
+      ...(left === notification ? [] : [replace(NotificationEntity, { ...scope, ...left }, notification._r)]),
+      removeInvolvement(scope, edge),
     ]);
   },
 };
@@ -173,11 +177,11 @@ export async function changeComment(
   commentId: number,
   beside: readonly WriteOp[] = [],
 ): Promise<Outcome> {
-  const { table, place, leaving, mode } = removing;
+  const { table, scope, leaving, mode } = removing;
   const { annotationId, createdAt } = key;
-  const [thread, comment] = await table.getEach(
-    wanted(ThreadEntity, { ...place, annotationId, createdAt }),
-    wanted(CommentEntity, { ...place, annotationId, threadCreatedAt: createdAt, commentId }),
+  const [thread, comment] = await table.batchGet(
+    itemOf(ThreadEntity, { ...scope, annotationId, createdAt }),
+    itemOf(CommentEntity, { ...scope, annotationId, threadCreatedAt: createdAt, commentId }),
   );
   // What has no head is being removed, edges included.
   if (!thread || !comment) return outcomeOf(table, beside);
@@ -188,19 +192,19 @@ export async function changeComment(
       ? [leaveThread(thread, leaving), leaveComment(comment, leaving)]
       : [eraseFromThread(thread, leaving), eraseFromComment(comment, leaving)];
   return outcomeOf(table, [
-    ...(head === thread ? [] : [replace(ThreadEntity, { ...place, ...head }, thread._r)]),
-    ...(after === comment ? [] : [replace(CommentEntity, { ...place, ...after }, comment._r)]),
+    ...(head === thread ? [] : [replace(ThreadEntity, { ...scope, ...head }, thread._r)]),
+    ...(after === comment ? [] : [replace(CommentEntity, { ...scope, ...after }, comment._r)]),
     ...beside,
   ]);
 }
 
 /** One try to remove a thread with all that hangs on it, then what else is to go. */
 export async function removeThread(
-  { table, place, now }: Removing,
+  { table, scope, now }: Removing,
   thread: Stored<Thread>,
   beside: readonly WriteOp[] = [],
 ): Promise<Outcome> {
-  const [outcome] = await removeThreads(table, place, [thread], now);
+  const [outcome] = await removeThreads(table, scope, [thread], now);
   // Beside the removal it could be twice in one transaction.
   return outcome === 'removed' ? outcomeOf(table, beside) : 'conflict';
 }
@@ -212,10 +216,10 @@ async function removeComment(
   comment: Stored<Comment>,
   beside: readonly WriteOp[],
 ): Promise<Outcome> {
-  const { table, place, leaving, now } = removing;
+  const { table, scope, leaving, now } = removing;
   const reader = new ThreadReader(table);
   const other = async (descending: boolean) =>
-    (await reader.comments(place, thread, { limit: 2, descending })).values.find(
+    (await reader.comments(scope, thread, { limit: 2, descending })).values.find(
       ({ commentId }) => commentId !== comment.commentId,
     );
   const [isFirst, isLast] = [comment.commentId === thread.first.commentId, comment.commentId === thread.last.commentId];
@@ -223,20 +227,20 @@ async function removeComment(
   if ((isFirst && !first) || (isLast && !last)) return removeThread(removing, thread, beside);
   const next = eraseFromThread(withoutComments(thread, [comment], { first, last }, thread.lastUpdated), leaving);
   const ops = [
-    replace(ThreadEntity, { ...place, ...next }, thread._r),
-    ...commentRemovalOps(place, thread, comment),
+    replace(ThreadEntity, { ...scope, ...next }, thread._r),
+    ...commentRemovalOps(scope, thread, comment),
     // The assignee goes with the first comment and comes with the one that is first then.
-    ...(first ? edgeOps(place, { thread, comment: first }, { thread: next, comment: first }) : []),
+    ...(first ? edgeOps(scope, { thread, comment: first }, { thread: next, comment: first }) : []),
   ];
   const own = beside.filter((op) => !ops.some((one) => isSameKey(one, op)));
   const references = comment.reactions ?? [];
-  const reactions = (await readReactionsOn(table, place, references)).filter((reaction) => reaction !== undefined);
-  const reactionOps = reactionRemovalOps(place, thread.documentId, reactions);
+  const reactions = (await readReactionsOn(table, scope, references)).filter((reaction) => reaction !== undefined);
+  const reactionOps = reactionRemovalOps(scope, thread.documentId, reactions);
   if (ops.length + own.length + reactionOps.length <= MOST_OPERATIONS)
     return outcomeOf(table, [...ops, ...own, ...reactionOps]);
-  const { op, unfinished } = beginRemoval(place, { documentId: thread.documentId, reactions: references }, now);
+  const { op, unfinished } = beginRemoval(scope, { documentId: thread.documentId, reactions: references }, now);
   if ((await table.write([...ops, ...own, op])) !== 'done') return 'conflict';
-  await endRemoval(table, place.tenant, unfinished);
+  await endRemoval(table, scope.tenant, unfinished);
   return 'done';
 }
 
@@ -251,27 +255,27 @@ export async function changeReaction(
   key: { annotationId: string; createdAt: number },
   beside: readonly WriteOp[] = [],
 ): Promise<Outcome> {
-  const { table, place, leaving } = removing;
-  const reaction = await table.get(ReactionEntity, { ...place, ...key });
+  const { table, scope, leaving } = removing;
+  const reaction = await table.get(ReactionEntity, { ...scope, ...key });
   const left = reaction && withoutReactors(reaction, leaving);
   if (!reaction || left === reaction) return outcomeOf(table, beside);
-  if (left) return outcomeOf(table, [replace(ReactionEntity, { ...place, ...left }, reaction._r), ...beside]);
-  const ops = reactionRemovalOps(place, reaction.documentId, [reaction]);
+  if (left) return outcomeOf(table, [replace(ReactionEntity, { ...scope, ...left }, reaction._r), ...beside]);
+  const ops = reactionRemovalOps(scope, reaction.documentId, [reaction]);
   return outcomeOf(table, [
     ...ops,
     ...beside.filter((op) => !ops.some((one) => isSameKey(one, op))),
-    ...(await unnamed(table, place, reaction)),
+    ...(await unnamed(table, scope, reaction)),
   ]);
 }
 
 /** The operation that takes a reaction from the comment that it is on. */
-async function unnamed(table: Table, place: DocumentPlace, { annotationId, on }: Reaction): Promise<WriteOp[]> {
-  const comment = on && (await table.get(CommentEntity, { ...place, ...on }));
+async function unnamed(table: Table, scope: DocumentScope, { annotationId, on }: Reaction): Promise<WriteOp[]> {
+  const comment = on && (await table.get(CommentEntity, { ...scope, ...on }));
   if (!comment?.reactions?.some(({ id }) => id === annotationId)) return [];
   return [
     replace(
       CommentEntity,
-      { ...place, ...comment, reactions: comment.reactions.filter(({ id }) => id !== annotationId) },
+      { ...scope, ...comment, reactions: comment.reactions.filter(({ id }) => id !== annotationId) },
       comment._r,
     ),
   ];

@@ -5,11 +5,11 @@ import { removeUserContent } from './purgeUserContent.ts';
 import type { Stored } from '../table/entity.ts';
 import { forgetFolder, leftFolders } from '../directory/folders/folderDepartures.ts';
 import { type FolderVisitor, walkFolders, walkFrom, WalkStack } from '../directory/folders/folderWalk.ts';
-import type { Place } from '../directory/folders/folders.ts';
-import { SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
+import { READS_SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { eraseReviewers } from '../memory/eraseReviewers.ts';
 import { endCounted } from '../directory/organizationHead.ts';
-import { settle } from '../table/retryOnConflict.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { replace, type Table } from '../table/table.ts';
 import { removeBelongings } from './purgeGrants.ts';
 import { type User, UserEntity } from '../directory/users.ts';
@@ -26,7 +26,7 @@ const ENTRIES_AT_A_TIME = 500;
 /** Users who are to go from a resource. Whoever the tenant does not know, such as the author of an imported comment, goes by the time of the call. */
 export const Leaving = z.object({
   /** Internal id. */
-  organization: z.string(),
+  organizationKey: z.string(),
   /** The customer's id. */
   organizationId: z.string(),
   resource: z.object({ resourceType: z.enum(resourceTypes), internalId: z.string() }),
@@ -72,19 +72,19 @@ export async function removeUsersStep(
   const leaving = Leaving.parse(JSON.parse(job.data));
   const progress: Progress =
     job.progress === undefined ? { stage: 'first', user: 0 } : Progress.parse(JSON.parse(job.progress));
-  const place: Place = { tenant: job.tenant, organization: leaving.organization };
-  const settled = job.createdAt + SETTLED_MS;
+  const scope: OrganizationScope = { tenant: job.tenant, organizationKey: leaving.organizationKey };
+  const settled = job.createdAt + READS_SETTLED_MS;
   if (progress.stage === 'second' && clock() < settled) return { progress, notBefore: settled };
-  if (progress.stage === 'departures') return endDepartures(table, place, job, leaving, progress);
+  if (progress.stage === 'departures') return endDepartures(table, scope, job, leaving, progress);
 
-  const { within, next, known } = await portionOf(table, place, job, leaving, progress.portion, portion);
+  const { within, next, known } = await portionOf(table, scope, job, leaving, progress.portion, portion);
   const moved = progress.moved ?? known;
-  const stopped = await removeSome({ table, place, job, leaving, within }, progress, clock);
+  const stopped = await removeSome({ table, scope, job, leaving, within }, progress, clock);
   if (stopped) return { progress: { ...progress, moved, ...stopped } };
   const reviewers = { userIds: new Set(leaving.userIds), until: leaving.at, documents: within };
   const judgments =
     progress.stage === 'second'
-      ? await eraseReviewers(table, place, reviewers, progress.judgments, clock, clock() + STEP)
+      ? await eraseReviewers(table, scope, reviewers, progress.judgments, clock, clock() + STEP)
       : 'done';
   if (judgments !== 'done')
     return {
@@ -93,19 +93,24 @@ export async function removeUsersStep(
   if (next) return { progress: { stage: progress.stage, portion: next, moved, user: 0 } };
   if (progress.stage === 'first') return { progress: { stage: 'second', user: 0 }, notBefore: settled };
   // What was moved during the round may not have been met, neither where it had been nor where it is.
-  const isComplete = moved === (await sidesFor(table, place, job, leaving)).size;
+  const isComplete = moved === (await sidesFor(table, scope, job, leaving)).size;
   return { progress: { stage: isComplete ? 'departures' : 'second', user: 0 } };
 }
 
 /** What was moved into the folder that users leave, or out of it; nothing where they leave something else. */
-async function sidesFor(table: Table, place: Place, { jobId }: StoredJob, { resource }: Leaving): Promise<Sides> {
-  const left = resource.resourceType === 'folder' ? await leftFolders(table, place) : undefined;
+async function sidesFor(
+  table: Table,
+  scope: OrganizationScope,
+  { jobId }: StoredJob,
+  { resource }: Leaving,
+): Promise<Sides> {
+  const left = resource.resourceType === 'folder' ? await leftFolders(table, scope) : undefined;
   return left?.get(jobId)?.sides ?? new Map();
 }
 
 interface Removal {
   readonly table: Table;
-  readonly place: Place;
+  readonly scope: OrganizationScope;
   readonly job: StoredJob;
   readonly leaving: Leaving;
   /** Of which organization, folders and documents, by internal ids; everything of the organization when there are none. */
@@ -125,7 +130,7 @@ interface Portion {
  */
 async function portionOf(
   table: Table,
-  place: Place,
+  scope: OrganizationScope,
   job: StoredJob,
   leaving: Leaving,
   from: Progress['portion'],
@@ -135,7 +140,7 @@ async function portionOf(
   if (resource.resourceType === 'organization') return { within: undefined, next: undefined, known: 0 };
   if (resource.resourceType === 'document')
     return { within: new Set([resource.internalId]), next: undefined, known: 0 };
-  const sides = await sidesFor(table, place, job, leaving);
+  const sides = await sidesFor(table, scope, job, leaving);
   const roots = [
     resource.internalId,
     ...[...sides].flatMap(([internalId, inside]) => (inside ? [internalId] : [])).sort(),
@@ -154,7 +159,7 @@ async function portionOf(
     // Only who visits needs the customer's id of the folder.
     const stack = await walkFolders(
       table,
-      place,
+      scope,
       root === from?.root ? from.stack : walkFrom({ internalId: root, id: '' }),
       visitor,
       budget,
@@ -172,7 +177,7 @@ async function removeSome(
 ): Promise<Pick<Progress, 'user' | 'after'> | undefined> {
   const {
     table,
-    place,
+    scope,
     leaving: { userIds },
   } = removal;
   const deadline = clock() + STEP;
@@ -181,20 +186,20 @@ async function removeSome(
     const some = userIds.slice(first, first + USERS_AT_A_TIME);
     const users = await table.getMany(
       UserEntity,
-      some.map((userId) => ({ tenant: place.tenant, userId })),
+      some.map((userId) => ({ tenant: scope.tenant, userId })),
     );
     const stops = new Map<number, string>();
     await inParallel([...some.entries()], PARALLEL, async ([index, userId]) => {
       const until = endOf(removal, users[index]);
       if (until === undefined) return;
-      await removeBelongings(table, { ...place, userId }, { until, within: removal.within });
+      await removeBelongings(table, { ...scope, userId }, { until, within: removal.within });
       const content = {
         until,
         mode: 'leave',
         documents: removal.within,
         after: index === 0 ? after : undefined,
       } as const;
-      const stop = await removeUserContent(table, place, userId, content, clock, deadline);
+      const stop = await removeUserContent(table, scope, userId, content, clock, deadline);
       if (stop !== 'done') stops.set(index, stop.after);
     });
     // Those behind the first who is not done are taken up again: little of them is left.
@@ -220,7 +225,7 @@ function endOf({ job, leaving }: Removal, user: Stored<User> | undefined): numbe
 /** Removes the departures that the job was for, and ends it. */
 async function endDepartures(
   table: Table,
-  place: Place,
+  scope: OrganizationScope,
   job: StoredJob,
   { userIds, resource, ...ids }: Leaving,
   progress: Progress,
@@ -234,7 +239,7 @@ async function endDepartures(
     user?.departures?.some((departure) => departure.jobId === jobId) ? [user.userId] : [],
   );
   await inParallel(departed, PARALLEL, (userId) =>
-    settle(async () => {
+    retryOnConflict(async () => {
       const user = await table.get(UserEntity, { tenant, userId });
       const left = user?.departures?.filter((departure) => departure.jobId !== jobId);
       if (!user || left?.length === user.departures?.length) return;
@@ -247,6 +252,6 @@ async function endDepartures(
     }),
   );
   if (resource.resourceType !== 'folder') return 'done';
-  await forgetFolder(table, place, jobId);
+  await forgetFolder(table, scope, jobId);
   return endCounted(table, job, 'folderDepartures', ids, { progress });
 }

@@ -1,7 +1,7 @@
 import { newId } from '../shared/ids.ts';
-import type { Place } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
 import type { QueueMessage } from '../workers/sender.ts';
-import { beginJob, type JobKind, jobMessage, type JobMessage, SETTLED_MS } from '../jobs/jobStore.ts';
+import { beginJob, type JobKind, jobMessage, type JobMessage, READS_SETTLED_MS } from '../jobs/jobStore.ts';
 import type { WriteOp } from '../table/table.ts';
 
 /** A document that is gone. */
@@ -14,14 +14,14 @@ export interface RemovedDocument {
 /** The data of a job that removes what lies in documents. */
 export interface DocumentsRemoval {
   /** Internal id. */
-  readonly organization: string;
+  readonly organizationKey: string;
   readonly documents: readonly RemovedDocument[];
 }
 
 /** The data of a job that removes what lies beneath an organization. */
 export interface OrganizationRemoval {
   /** Internal id. */
-  readonly organization: string;
+  readonly organizationKey: string;
 }
 
 /** A removal that begins with a transaction. */
@@ -32,25 +32,29 @@ export interface Removal {
 }
 
 /** When the sweeper begins a removal whose message was lost: later than the message. */
-const TIME_TO_BEGIN = SETTLED_MS + 30_000;
+const TIME_TO_BEGIN = READS_SETTLED_MS + 30_000;
 
 /**
  * Begins the removal of what lies in documents, with the transaction that removes the documents themselves. Whoever writes it sends the message of
  * `removalMessage` after that.
  */
-export function removeDocumentsJob(place: Place, documents: readonly RemovedDocument[], now: number): Removal {
+export function removeDocumentsJob(
+  scope: OrganizationScope,
+  documents: readonly RemovedDocument[],
+  now: number,
+): Removal {
   const named = documents.map(({ internalId, documentId }) => ({ internalId, documentId }));
   return begin(
-    place.tenant,
+    scope.tenant,
     'removeDocuments',
-    { organization: place.organization, documents: named } satisfies DocumentsRemoval,
+    { organizationKey: scope.organizationKey, documents: named } satisfies DocumentsRemoval,
     now,
   );
 }
 
 /** The same for what lies beneath an organization. */
-export function removeOrganizationJob({ tenant, organization }: Place, now: number): Removal {
-  return begin(tenant, 'removeOrganization', { organization } satisfies OrganizationRemoval, now);
+export function removeOrganizationJob({ tenant, organizationKey }: OrganizationScope, now: number): Removal {
+  return begin(tenant, 'removeOrganization', { organizationKey } satisfies OrganizationRemoval, now);
 }
 
 function begin(tenant: string, kind: JobKind, data: object, now: number): Removal {
@@ -60,5 +64,5 @@ function begin(tenant: string, kind: JobKind, data: object, now: number): Remova
 
 /** The message of a removal, which comes when there is something to do for it. */
 export function removalMessage(job: JobMessage): QueueMessage {
-  return jobMessage(job, SETTLED_MS / 1000);
+  return jobMessage(job, READS_SETTLED_MS / 1000);
 }

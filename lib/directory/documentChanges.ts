@@ -5,10 +5,10 @@ import { type DocumentResult, failedDocument } from '../shared/results.ts';
 import { type Document, DocumentEntity, DocumentReader } from './documents.ts';
 import type { Stored } from '../table/entity.ts';
 import { crossings } from './folders/folderDepartures.ts';
-import { type Folder, FolderEntryEntity, type Place } from './folders/folders.ts';
+import { type Folder, FolderEntryEntity, type OrganizationScope } from './folders/folders.ts';
 import type { JobMessage } from '../jobs/jobStore.ts';
 import { removeDocumentsJob } from '../deletion/startPurge.ts';
-import { settle } from '../table/retryOnConflict.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { insert, remove, replace, type WriteOp } from '../table/table.ts';
 import { type Decision, writeEach } from '../table/writeEach.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -50,13 +50,13 @@ export class DocumentChanger extends DocumentReader {
    * document that does not exist, is disabled, or whose metadata would be too large, fails alone.
    */
   async update(
-    place: Place,
+    scope: OrganizationScope,
     updates: readonly DocumentUpdate[],
     { merge }: { merge: boolean },
     now: number,
   ): Promise<DocumentResult[]> {
     return this.#each(
-      place,
+      scope,
       updates,
       idOfUpdate,
       refusedDocument(idOfUpdate),
@@ -66,7 +66,7 @@ export class DocumentChanger extends DocumentReader {
         if ('refused' in merged) return { result: failedDocument(documentId, merged.refused, 'internal'), ops: [] };
         return {
           result: { success: true, id: stored.internalId, message: 'Updated Successfully' },
-          ops: changeOps(place, stored, { documentName, ...merged }, now),
+          ops: changeOps(scope, stored, { documentName, ...merged }, now),
         };
       },
     );
@@ -74,7 +74,7 @@ export class DocumentChanger extends DocumentReader {
 
   /** Sets the documents' own access type. Ids are distinct; one that does not exist or is disabled fails alone. */
   async updateAccess(
-    place: Place,
+    scope: OrganizationScope,
     documentIds: readonly string[],
     accessType: AccessType,
     now: number,
@@ -85,7 +85,7 @@ export class DocumentChanger extends DocumentReader {
       message,
     });
     return this.#each(
-      place,
+      scope,
       documentIds,
       (documentId) => documentId,
       refused,
@@ -93,27 +93,32 @@ export class DocumentChanger extends DocumentReader {
         if (stored.disabled) return { result: refused(documentId, DISABLED), ops: [] };
         return {
           result: { success: true, accessType, message: 'Document access type updated.' },
-          ops: changeOps(place, stored, { accessType }, now),
+          ops: changeOps(scope, stored, { accessType }, now),
         };
       },
     );
   }
 
   /** Disables documents, or enables them. Ids are distinct; one that does not exist fails alone. */
-  async disable(place: Place, documentIds: readonly string[], disabled: boolean, now: number): Promise<StateUpdated[]> {
+  async disable(
+    scope: OrganizationScope,
+    documentIds: readonly string[],
+    disabled: boolean,
+    now: number,
+  ): Promise<StateUpdated[]> {
     const refused = (_documentId: string, message: string): StateUpdated => ({
       success: false,
       disabled: null,
       message,
     });
     return this.#each(
-      place,
+      scope,
       documentIds,
       (documentId) => documentId,
       refused,
       (stored) => ({
         result: { success: true, disabled, message: 'Document disabled state updated.' },
-        ops: changeOps(place, stored, { disabled }, now),
+        ops: changeOps(scope, stored, { disabled }, now),
       }),
     );
   }
@@ -122,9 +127,14 @@ export class DocumentChanger extends DocumentReader {
    * Puts documents into a folder, or at the top: all of them or none. At most 30, with distinct ids. NOT_FOUND when one does not exist,
    * FAILED_PRECONDITION when one is disabled, with their places in the list in `details.issues`.
    */
-  async move(place: Place, documentIds: readonly string[], folder: Folder | undefined, now: number): Promise<void> {
-    await settle(async () => {
-      const documents = await this.named(place, documentIds);
+  async move(
+    scope: OrganizationScope,
+    documentIds: readonly string[],
+    folder: Folder | undefined,
+    now: number,
+  ): Promise<void> {
+    await retryOnConflict(async () => {
+      const documents = await this.named(scope, documentIds);
       refuse(
         'NOT_FOUND',
         ABSENT,
@@ -138,31 +148,31 @@ export class DocumentChanger extends DocumentReader {
         documents.map((document) => document?.disabled === true),
       );
       const present = documents.filter((document) => document !== undefined);
-      const ops = present.flatMap((document) => moveOps(place, document, folder, now));
-      const crossed = ops.length > 0 ? await this.#crossings(place, present, folder, now) : [];
+      const ops = present.flatMap((document) => moveOps(scope, document, folder, now));
+      const crossed = ops.length > 0 ? await this.#crossings(scope, present, folder, now) : [];
       return (await this.table.write([...ops, ...crossed])) === 'done' ? 'done' : 'conflict';
     });
   }
 
   /** Removes documents: what lies in them is gone with them, and removed by jobs, one for each transaction. Ids are distinct; one that does not exist fails alone. */
-  async remove(place: Place, documentIds: readonly string[], now: number): Promise<DocumentsRemoved> {
+  async remove(scope: OrganizationScope, documentIds: readonly string[], now: number): Promise<DocumentsRemoved> {
     const jobs: JobMessage[] = [];
     const results = await this.#each(
-      place,
+      scope,
       documentIds,
       (documentId) => documentId,
       refusedDocument((documentId) => documentId),
       (stored) => ({
         result: { success: true, id: stored.internalId, message: 'Deleted Successfully' },
-        ops: [remove(DocumentEntity, { ...place, ...stored }, stored._r), ...entryRemoval(place, stored)],
+        ops: [remove(DocumentEntity, { ...scope, ...stored }, stored._r), ...entryRemoval(scope, stored)],
       }),
       (removed) => {
         const { op, jobId } = removeDocumentsJob(
-          place,
+          scope,
           removed.map(({ item, result }) => ({ documentId: item, internalId: result.id })),
           now,
         );
-        return { ops: [op], written: () => void jobs.push({ tenant: place.tenant, jobId }) };
+        return { ops: [op], written: () => void jobs.push({ tenant: scope.tenant, jobId }) };
       },
     );
     return { results, jobs };
@@ -170,17 +180,17 @@ export class DocumentChanger extends DocumentReader {
 
   /** What is to be written down of a move while users are being removed from folders. */
   async #crossings(
-    place: Place,
+    scope: OrganizationScope,
     documents: readonly Stored<Document>[],
     folder: Folder | undefined,
     now: number,
   ): Promise<WriteOp[]> {
-    if (!place.leavingFolders) return [];
-    const placed = await this.placed(place, documents);
+    if (!scope.leavingFolders) return [];
+    const placed = await this.placed(scope, documents);
     const to = folder ? folderChain(folder) : [];
     return crossings(
       this.table,
-      place,
+      scope,
       placed.flatMap((document) =>
         document
           ? [{ internalId: document.internalId, from: document.folder ? folderChain(document.folder) : [], to }]
@@ -191,7 +201,7 @@ export class DocumentChanger extends DocumentReader {
   }
 
   async #each<I, R>(
-    place: Place,
+    scope: OrganizationScope,
     items: readonly I[],
     idOf: (item: I) => string,
     refused: (item: I, message: string, code: 'not-found' | 'internal') => R,
@@ -201,7 +211,7 @@ export class DocumentChanger extends DocumentReader {
     return writeEach<I, Stored<Document> | undefined, R>({
       table: this.table,
       items,
-      read: (some) => this.named(place, some.map(idOf)),
+      read: (some) => this.named(scope, some.map(idOf)),
       decide: (item, stored) => (stored ? rule(stored, item) : { result: refused(item, ABSENT, 'not-found'), ops: [] }),
       conflicted: (item) => refused(item, BUSY, 'internal'),
       ...(together && { together }),
@@ -220,27 +230,45 @@ function refusedDocument<I>(idOf: (item: I) => string) {
 }
 
 /** The operation that changes a document, unless nothing differs. */
-function changeOps(place: Place, stored: Stored<Document>, changes: Partial<Document>, now: number): WriteOp[] {
+function changeOps(
+  scope: OrganizationScope,
+  stored: Stored<Document>,
+  changes: Partial<Document>,
+  now: number,
+): WriteOp[] {
   const unchanged = Object.entries(changes).every(([field, value]) => stored[field as keyof Document] === value);
-  return unchanged ? [] : [replace(DocumentEntity, { ...place, ...stored, ...changes, lastUpdated: now }, stored._r)];
+  return unchanged ? [] : [replace(DocumentEntity, { ...scope, ...stored, ...changes, lastUpdated: now }, stored._r)];
 }
 
-function moveOps(place: Place, document: Stored<Document>, folder: Folder | undefined, now: number): WriteOp[] {
+function moveOps(
+  scope: OrganizationScope,
+  document: Stored<Document>,
+  folder: Folder | undefined,
+  now: number,
+): WriteOp[] {
   if (document.folder?.internalId === folder?.internalId) return [];
   const { documentId, internalId } = document;
   const lies = folder && { folderId: folder.folderId, internalId: folder.internalId };
   return [
-    replace(DocumentEntity, { ...place, ...document, folder: lies, lastUpdated: now }, document._r),
-    ...entryRemoval(place, document),
+    replace(DocumentEntity, { ...scope, ...document, folder: lies, lastUpdated: now }, document._r),
+    ...entryRemoval(scope, document),
     ...(lies
-      ? [insert(FolderEntryEntity, { ...place, folder: lies.internalId, kind: 'document', id: documentId, internalId })]
+      ? [
+          insert(FolderEntryEntity, {
+            ...scope,
+            folderKey: lies.internalId,
+            kind: 'document',
+            id: documentId,
+            internalId,
+          }),
+        ]
       : []),
   ];
 }
 
-function entryRemoval(place: Place, { folder, documentId }: Document): WriteOp[] {
+function entryRemoval(scope: OrganizationScope, { folder, documentId }: Document): WriteOp[] {
   return folder
-    ? [remove(FolderEntryEntity, { ...place, folder: folder.internalId, kind: 'document', id: documentId })]
+    ? [remove(FolderEntryEntity, { ...scope, folderKey: folder.internalId, kind: 'document', id: documentId })]
     : [];
 }
 

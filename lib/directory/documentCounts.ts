@@ -1,5 +1,5 @@
 import { DocumentEntity, DocumentReader } from './documents.ts';
-import { FolderEntryEntity, FolderReader, type Place } from './folders/folders.ts';
+import { FolderEntryEntity, FolderReader, type OrganizationScope } from './folders/folders.ts';
 import type { Table } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
@@ -15,14 +15,14 @@ export class DocumentCounter {
   }
 
   /** How many documents an organization has, or has outside of folders. While a folder of it is being removed those that are gone with it are told apart, by their folders. */
-  async all(place: Place, { outsideFolders = false } = {}): Promise<number> {
+  async all(scope: OrganizationScope, { outsideFolders = false } = {}): Promise<number> {
     // No document of a folder counts, so it does not matter which folders are being removed.
-    if (outsideFolders) return this.#table.count(DocumentEntity, place, [], { without: 'folder' });
-    if (!place.changingFolders) return this.#table.count(DocumentEntity, place);
+    if (outsideFolders) return this.#table.count(DocumentEntity, scope, [], { without: 'folder' });
+    if (!scope.changingFolders) return this.#table.count(DocumentEntity, scope);
     const documents = new DocumentReader(this.#table);
     let [count, after]: [number, string | undefined] = [0, undefined];
     do {
-      const page = await documents.list(place, { limit: PAGE, after });
+      const page = await documents.list(scope, { limit: PAGE, after });
       count += page.values.length;
       after = page.next;
     } while (after !== undefined);
@@ -30,9 +30,9 @@ export class DocumentCounter {
   }
 
   /** How many lie directly in a folder. NOT_FOUND when there is no such folder. */
-  async inFolder(place: Place, folderId: string): Promise<number> {
-    const { internalId } = await new FolderReader(this.#table).require(place, folderId);
-    return this.#table.count(FolderEntryEntity, { ...place, folder: internalId }, ['document']);
+  async inFolder(scope: OrganizationScope, folderId: string): Promise<number> {
+    const { internalId } = await new FolderReader(this.#table).require(scope, folderId);
+    return this.#table.count(FolderEntryEntity, { ...scope, folderKey: internalId }, ['document']);
   }
 }
 

@@ -1,6 +1,6 @@
 import { meetsFilters, type MetadataFilter } from './rules/documentFilters.ts';
 import { DocumentEntity, DocumentReader, type PlacedDocument } from './documents.ts';
-import { type Folder, FolderEntryEntity, type Place } from './folders/folders.ts';
+import { type Folder, FolderEntryEntity, type OrganizationScope } from './folders/folders.ts';
 import type { Stored } from '../table/entity.ts';
 import { SEARCHED_AT_ONCE, searchPage } from './searchPage.ts';
 import type { Page, Table } from '../table/table.ts';
@@ -12,7 +12,7 @@ const MOST_COUNTED_BYTES = 32_000_000;
 
 /** Where documents are searched: in an organization, or directly in one of its folders. */
 export interface SearchedIn {
-  readonly place: Place;
+  readonly scope: OrganizationScope;
   readonly folder: Stored<Folder> | undefined;
 }
 
@@ -60,17 +60,17 @@ export class DocumentSearch {
     return count;
   }
 
-  async #read({ place, folder }: SearchedIn, limit: number, after: string | undefined): Promise<Page<PlacedDocument>> {
+  async #read({ scope, folder }: SearchedIn, limit: number, after: string | undefined): Promise<Page<PlacedDocument>> {
     return folder
-      ? this.#documents.listInFolder(place, folder, { limit, after })
-      : this.#documents.list(place, { limit, after });
+      ? this.#documents.listInFolder(scope, folder, { limit, after })
+      : this.#documents.list(scope, { limit, after });
   }
 }
 
-function sortKey({ place, folder }: SearchedIn, documentId: string): string {
+function sortKey({ scope, folder }: SearchedIn, documentId: string): string {
   return folder
-    ? FolderEntryEntity.key({ ...place, folder: folder.internalId, kind: 'document', id: documentId }).SK
-    : DocumentEntity.key({ ...place, documentId }).SK;
+    ? FolderEntryEntity.key({ ...scope, folderKey: folder.internalId, kind: 'document', id: documentId }).SK
+    : DocumentEntity.key({ ...scope, documentId }).SK;
 }
 
 /** Search documents by their metadata. */

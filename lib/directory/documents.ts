@@ -5,7 +5,7 @@ import { ApiError } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { type DocumentResult, failedDocument } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { type Folder, FolderEntryEntity, FolderReader, type Found, type Place } from './folders/folders.ts';
+import { type Folder, FolderEntryEntity, FolderReader, type Found, type OrganizationScope } from './folders/folders.ts';
 import { insert, type Page, replace, type Table } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -33,7 +33,7 @@ export const DocumentEntity = defineEntity({
   ownedBy: 'organization',
   purpose: "A document under the customer's id, with its internal id and folder",
   schema: Schema,
-  pk: (of: { tenant: string; organization: string }) => [of.tenant, 'ORGANIZATION', of.organization, 'DOCUMENTS'],
+  pk: (of: { tenant: string; organizationKey: string }) => [of.tenant, 'ORGANIZATION', of.organizationKey, 'DOCUMENTS'],
   sk: (key: { documentId: string }) => [key.documentId],
 });
 
@@ -59,52 +59,55 @@ export class DocumentReader {
   }
 
   /** The documents under the customer's ids, undefined where there is none. */
-  async named(place: Place, documentIds: readonly string[]): Promise<(Stored<Document> | undefined)[]> {
-    return (await this.find(place, documentIds)).map(({ live }) => live);
+  async named(scope: OrganizationScope, documentIds: readonly string[]): Promise<(Stored<Document> | undefined)[]> {
+    return (await this.find(scope, documentIds)).map(({ live }) => live);
   }
 
   /** The document under the customer's id. NOT_FOUND when there is none. */
-  async require(place: Place, documentId: string): Promise<Stored<Document>> {
-    const document = place.changingFolders
-      ? (await this.named(place, [documentId]))[0]
-      : await this.table.get(DocumentEntity, { ...place, documentId });
+  async require(scope: OrganizationScope, documentId: string): Promise<Stored<Document>> {
+    const document = scope.changingFolders
+      ? (await this.named(scope, [documentId]))[0]
+      : await this.table.get(DocumentEntity, { ...scope, documentId });
     if (!document) throw new ApiError('NOT_FOUND', ABSENT);
     return document;
   }
 
   /** The same with what is stored. One BatchGet; while folders are being changed, their folders after it. */
-  async find(place: Place, documentIds: readonly string[]): Promise<Found<Document>[]> {
+  async find(scope: OrganizationScope, documentIds: readonly string[]): Promise<Found<Document>[]> {
     const documents = await this.table.getMany(
       DocumentEntity,
-      documentIds.map((documentId) => ({ ...place, documentId })),
+      documentIds.map((documentId) => ({ ...scope, documentId })),
     );
-    if (!place.changingFolders) return documents.map((stored) => ({ live: stored, stored }));
-    const placed = await this.placed(place, documents);
+    if (!scope.changingFolders) return documents.map((stored) => ({ live: stored, stored }));
+    const placed = await this.placed(scope, documents);
     return documents.map((stored, index) => ({ live: placed[index] && stored, stored }));
   }
 
   /** A page of an organization's documents, by id. */
-  async list(place: Place, options: { limit: number; after?: string | undefined }): Promise<Page<PlacedDocument>> {
-    const page = await this.table.query(DocumentEntity, place, options);
+  async list(
+    scope: OrganizationScope,
+    options: { limit: number; after?: string | undefined },
+  ): Promise<Page<PlacedDocument>> {
+    const page = await this.table.query(DocumentEntity, scope, options);
     return {
-      values: (await this.placed(place, page.values)).filter((document) => document !== undefined),
+      values: (await this.placed(scope, page.values)).filter((document) => document !== undefined),
       next: page.next,
     };
   }
 
   /** A page of the documents that lie directly in a folder, by id. */
   async listInFolder(
-    place: Place,
+    scope: OrganizationScope,
     folder: Stored<Folder>,
     options: { limit: number; after?: string | undefined },
   ): Promise<Page<PlacedDocument>> {
     const entries = await this.table.query(
       FolderEntryEntity,
-      { ...place, folder: folder.internalId },
+      { ...scope, folderKey: folder.internalId },
       { ...options, prefix: ['document'] },
     );
     const documents = await this.named(
-      place,
+      scope,
       entries.values.map(({ id }) => id),
     );
     return {
@@ -120,11 +123,11 @@ export class DocumentReader {
    * gone is gone too, and undefined like those that were never there.
    */
   async placed(
-    place: Place,
+    scope: OrganizationScope,
     documents: readonly (Stored<Document> | undefined)[],
   ): Promise<(PlacedDocument | undefined)[]> {
     const folders = await this.#folders.named(
-      place,
+      scope,
       distinct(documents.flatMap((document) => document?.folder?.folderId ?? [])),
     );
     const byInternalId = new Map(folders.flatMap((folder) => (folder ? [[folder.internalId, folder] as const] : [])));
@@ -142,7 +145,7 @@ export class DocumentWriter extends DocumentReader {
    * fails alone. Ids are distinct.
    */
   async add(
-    place: Place,
+    scope: OrganizationScope,
     documents: readonly NewDocument[],
     { accessType, folder }: { accessType: AccessType; folder?: Folder | undefined },
     now: number,
@@ -152,7 +155,7 @@ export class DocumentWriter extends DocumentReader {
       items: documents,
       read: (items) =>
         this.find(
-          place,
+          scope,
           items.map(({ documentId }) => documentId),
         ),
       decide: (item, { live, stored }) => {
@@ -175,8 +178,8 @@ export class DocumentWriter extends DocumentReader {
         const entry =
           lies &&
           insert(FolderEntryEntity, {
-            ...place,
-            folder: lies.internalId,
+            ...scope,
+            folderKey: lies.internalId,
             kind: 'document',
             id: documentId,
             internalId,
@@ -185,8 +188,8 @@ export class DocumentWriter extends DocumentReader {
           result: { success: true, id: internalId, message: 'Added Successfully' },
           ops: [
             stored
-              ? replace(DocumentEntity, { ...place, ...document }, stored._r)
-              : insert(DocumentEntity, { ...place, ...document }),
+              ? replace(DocumentEntity, { ...scope, ...document }, stored._r)
+              : insert(DocumentEntity, { ...scope, ...document }),
             ...(entry ? [entry] : []),
           ],
         };
@@ -197,13 +200,13 @@ export class DocumentWriter extends DocumentReader {
 
   /** The document under the customer's id, created when it is missing and `create` says what with; else NOT_FOUND. */
   async ensure(
-    place: Place,
+    scope: OrganizationScope,
     documentId: string,
     create: { accessType: AccessType } | undefined,
     now: number,
   ): Promise<Document> {
-    if (create) await this.add(place, [{ documentId }], create, now);
-    return this.require(place, documentId);
+    if (create) await this.add(scope, [{ documentId }], create, now);
+    return this.require(scope, documentId);
   }
 }
 

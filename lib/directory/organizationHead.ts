@@ -1,9 +1,9 @@
 import { ApiError } from '../shared/errors.ts';
-import { type Place, placeOf } from './folders/folders.ts';
+import { type OrganizationScope, organizationScope } from './folders/folders.ts';
 import { endJob, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { type Organization, OrganizationEntity, OrganizationReader } from './organizations.ts';
 import type { Stored } from '../table/entity.ts';
-import { settle } from '../table/retryOnConflict.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { replace, type Table, type WriteOp } from '../table/table.ts';
 
 /** What an organization counts: jobs that are not done, with which what lies in it is to be read. */
@@ -23,12 +23,12 @@ export class OrganizationHead {
   }
 
   /** The customer's id and the internal one. */
-  get ids(): { readonly organization: string; readonly organizationId: string } {
-    return { organization: this.#organization.internalId, organizationId: this.#organization.organizationId };
+  get ids(): { readonly organizationKey: string; readonly organizationId: string } {
+    return { organizationKey: this.#organization.internalId, organizationId: this.#organization.organizationId };
   }
 
   /** The place beneath it, read anew after somebody else wrote it. INVALID_ARGUMENT when it is gone. */
-  async place(): Promise<Place> {
+  async scope(): Promise<OrganizationScope> {
     if (this.#stale) {
       const found = await new OrganizationReader(this.#table).require(this.#tenant, this.#organization.organizationId);
       if (found.internalId !== this.#organization.internalId)
@@ -36,7 +36,7 @@ export class OrganizationHead {
       this.#organization = found;
       this.#stale = false;
     }
-    return placeOf(this.#tenant, this.#organization);
+    return organizationScope(this.#tenant, this.#organization);
   }
 
   /** Writes something together with the organization as it was read, and counts so many jobs more. */
@@ -58,12 +58,12 @@ export async function endCounted(
   table: Table,
   job: StoredJob,
   counted: Counted,
-  { organization, organizationId }: OrganizationHead['ids'],
+  { organizationKey, organizationId }: OrganizationHead['ids'],
   otherwise: StepResult,
 ): Promise<StepResult> {
-  return settle<StepResult>(async () => {
+  return retryOnConflict<StepResult>(async () => {
     const found = await table.get(OrganizationEntity, { tenant: job.tenant, organizationId });
-    const head = found?.internalId === organization ? found : undefined;
+    const head = found?.internalId === organizationKey ? found : undefined;
     const left = Math.max((head?.[counted] ?? 0) - 1, 0);
     const outcome = await table.write([
       endJob(job.tenant, job.jobId, job._r),

@@ -6,11 +6,11 @@ import { lazy } from '../shared/lazy.ts';
 import type { ItemOutcome } from '../shared/results.ts';
 import type { Stored } from '../table/entity.ts';
 import { leaveFolder } from './folders/folderDepartures.ts';
-import { type Place, placeOf } from './folders/folders.ts';
+import { type OrganizationScope, organizationScope } from './folders/folders.ts';
 import { beginJob, endJob, type JobMessage } from '../jobs/jobStore.ts';
 import { OrganizationHead } from './organizationHead.ts';
 import type { Organization } from './organizations.ts';
-import { settle } from '../table/retryOnConflict.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { type Queried, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import type { Leaving } from '../deletion/removeUsersStep.ts';
 import { ContactEntity, GrantEntity, type Resource, type User, UserEntity } from './users.ts';
@@ -55,7 +55,7 @@ export class UserRemover {
     userIds: readonly string[],
     now: number,
   ): Promise<UsersLeft> {
-    const place = placeOf(tenant, organization);
+    const scope = organizationScope(tenant, organization);
     const jobOf = new Map<string, string>();
     const isFolder = resource.resourceType === 'folder';
     const begun = lazy(async () => {
@@ -63,7 +63,7 @@ export class UserRemover {
         const jobId = newId('job', now);
         for (const userId of some) jobOf.set(userId, jobId);
         const data: Leaving = {
-          organization: organization.internalId,
+          organizationKey: organization.internalId,
           organizationId: organization.organizationId,
           resource: { resourceType: resource.resourceType, internalId: resource.internalId },
           userIds: some,
@@ -73,22 +73,22 @@ export class UserRemover {
       });
       if (!isFolder) return void (await Promise.all(jobs.map(({ op }) => this.#table.write([op]))));
       const head = new OrganizationHead(this.#table, tenant, organization);
-      await settle(async () => {
-        await head.place();
+      await retryOnConflict(async () => {
+        await head.scope();
         return head.write(
           'folderDepartures',
           jobs.length,
-          jobs.flatMap(({ jobId, op }) => [op, leaveFolder(place, jobId, resource.internalId, now)]),
+          jobs.flatMap(({ jobId, op }) => [op, leaveFolder(scope, jobId, resource.internalId, now)]),
         );
       });
     });
     const results = await writeEach<string, LeavingUser, ItemOutcome>({
       table: this.#table,
       items: userIds,
-      read: async (items) => (await Promise.all([this.#read(place, resource, items), begun()]))[0],
+      read: async (items) => (await Promise.all([this.#read(scope, resource, items), begun()]))[0],
       decide: (userId, state) =>
-        decide(place, resource, state, {
-          organization: place.organization,
+        decide(scope, resource, state, {
+          organizationKey: scope.organizationKey,
           resource: resource.internalId,
           at: now,
           jobId: jobOf.get(userId) as string,
@@ -106,15 +106,15 @@ export class UserRemover {
     return { results, jobs: [...wanted].map((jobId) => ({ tenant, jobId })) };
   }
 
-  async #read(place: Place, resource: Resource, userIds: readonly string[]): Promise<LeavingUser[]> {
+  async #read(scope: OrganizationScope, resource: Resource, userIds: readonly string[]): Promise<LeavingUser[]> {
     const [users, contacts] = await Promise.all([
       this.#table.getMany(
         UserEntity,
-        userIds.map((userId) => ({ tenant: place.tenant, userId })),
+        userIds.map((userId) => ({ tenant: scope.tenant, userId })),
       ),
       this.#table.getMany(
         ContactEntity,
-        userIds.map((userId) => ({ ...place, resource: resource.internalId, userId })),
+        userIds.map((userId) => ({ ...scope, resource: resource.internalId, userId })),
       ),
     ]);
     const traces = new Set<string>();
@@ -122,7 +122,7 @@ export class UserRemover {
       userIds.filter((_userId, index) => !users[index]),
       PARALLEL,
       async (userId) => {
-        const { values } = await this.#table.query(anything, { ...place, userId }, { limit: 1 });
+        const { values } = await this.#table.query(anything, { ...scope, userId }, { limit: 1 });
         if (values.length > 0) traces.add(userId);
       },
     );
@@ -137,19 +137,24 @@ export class UserRemover {
 const changing: ItemOutcome = { success: false, message: 'User is being changed by another request.' };
 
 /** Whatever lies in a user's partition of an organization. */
-const anything: Queried<object, Place & { readonly userId: string }> = {
+const anything: Queried<object, OrganizationScope & { readonly userId: string }> = {
   partition: GrantEntity.partition,
   fromItem: (item) => ({ _r: item._r as number }),
 };
 
-function decide(place: Place, resource: Resource, { user, contact, traces }: LeavingUser, leaving: Departure) {
+function decide(
+  scope: OrganizationScope,
+  resource: Resource,
+  { user, contact, traces }: LeavingUser,
+  leaving: Departure,
+) {
   const removed: ItemOutcome = { success: true, message: 'User removed.' };
   if (!user) return { result: traces ? removed : { success: false, message: 'User does not exist.' }, ops: [] };
   const departures = depart(user.departures, leaving, [contact?.addedAt]);
   if (!departures) return { result: changing, ops: [] };
-  const ops: WriteOp[] = [replace(UserEntity, { tenant: place.tenant, ...user, departures }, user._r)];
+  const ops: WriteOp[] = [replace(UserEntity, { tenant: scope.tenant, ...user, departures }, user._r)];
   if (contact)
-    ops.push(remove(ContactEntity, { ...place, resource: resource.internalId, userId: user.userId }, contact._r));
+    ops.push(remove(ContactEntity, { ...scope, resource: resource.internalId, userId: user.userId }, contact._r));
   return { result: removed, ops };
 }
 

@@ -2,7 +2,13 @@ import type { ResourceType } from './rules/access.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { requireWritable } from '../content/documentScope.ts';
 import { type Document, DocumentEntity, DocumentReader } from './documents.ts';
-import { type Folder, FolderEntity, FolderReader, type Place, placeOf } from './folders/folders.ts';
+import {
+  type Folder,
+  FolderEntity,
+  FolderReader,
+  type OrganizationScope,
+  organizationScope,
+} from './folders/folders.ts';
 import { OrganizationEntity } from './organizations.ts';
 import type { Table } from '../table/table.ts';
 import type { ResourceAt } from './users.ts';
@@ -43,7 +49,7 @@ export class ResourceFinder {
     if (unknown) throw invalid(unknown, ...others);
 
     const places = organizations.map((organization) =>
-      placeOf(tenant, organization as NonNullable<typeof organization>),
+      organizationScope(tenant, organization as NonNullable<typeof organization>),
     );
     if (writable)
       organizations.forEach((organization) =>
@@ -54,26 +60,26 @@ export class ResourceFinder {
     if (issues.length > 0)
       throw new ApiError('NOT_FOUND', 'Folder or document does not exist', { details: { issues } });
     return named.map(({ type }, index) => ({
-      place: places[index] as Place,
+      scope: places[index] as OrganizationScope,
       resource: { resourceType: type, internalId: internalIds[index] as string },
     }));
   }
 
   async #internalIds(
     named: readonly NamedResource[],
-    places: readonly Place[],
+    places: readonly OrganizationScope[],
     writable: boolean,
   ): Promise<(string | undefined)[]> {
     const of = (type: ResourceType) =>
       named.flatMap((resource, index) =>
-        resource.type === type ? [{ index, place: places[index] as Place, id: resource.id }] : [],
+        resource.type === type ? [{ index, scope: places[index] as OrganizationScope, id: resource.id }] : [],
       );
     const folders = of('folder');
     const documents = of('document');
     const [foundFolders, foundDocuments] = await Promise.all([this.#folders(folders), this.#documents(documents)]);
     if (writable && foundDocuments.some((document) => document?.disabled))
       throw new ApiError('FAILED_PRECONDITION', 'The document is disabled');
-    const internalIds: (string | undefined)[] = places.map(({ organization }) => organization);
+    const internalIds: (string | undefined)[] = places.map(({ organizationKey }) => organizationKey);
     folders.forEach(({ index }, at) => (internalIds[index] = foundFolders[at]?.internalId));
     documents.forEach(({ index }, at) => (internalIds[index] = foundDocuments[at]?.internalId));
     return internalIds;
@@ -86,9 +92,9 @@ export class ResourceFinder {
       () =>
         this.#table.getMany(
           FolderEntity,
-          named.map(({ place, id }) => ({ ...place, folderId: id })),
+          named.map(({ scope, id }) => ({ ...scope, folderId: id })),
         ),
-      (place, ids) => reader.named(place, ids),
+      (scope, ids) => reader.named(scope, ids),
     );
   }
 
@@ -99,16 +105,16 @@ export class ResourceFinder {
       () =>
         this.#table.getMany(
           DocumentEntity,
-          named.map(({ place, id }) => ({ ...place, documentId: id })),
+          named.map(({ scope, id }) => ({ ...scope, documentId: id })),
         ),
-      (place, ids) => reader.named(place, ids),
+      (scope, ids) => reader.named(scope, ids),
     );
   }
 }
 
 /** A folder or document that is named in an organization. */
 interface Located {
-  readonly place: Place;
+  readonly scope: OrganizationScope;
   readonly id: string;
 }
 
@@ -116,14 +122,14 @@ interface Located {
 async function found<T>(
   named: readonly Located[],
   together: () => Promise<readonly T[]>,
-  inPlace: (place: Place, ids: readonly string[]) => Promise<readonly T[]>,
+  inPlace: (scope: OrganizationScope, ids: readonly string[]) => Promise<readonly T[]>,
 ): Promise<T[]> {
-  if (!named.some(({ place }) => place.changingFolders)) return [...(await together())];
-  const byOrganization = [...Map.groupBy(named, ({ place }) => place.organization).values()];
+  if (!named.some(({ scope }) => scope.changingFolders)) return [...(await together())];
+  const byOrganization = [...Map.groupBy(named, ({ scope }) => scope.organizationKey).values()];
   const read = await Promise.all(
     byOrganization.map((some) =>
       inPlace(
-        (some[0] as Located).place,
+        (some[0] as Located).scope,
         some.map(({ id }) => id),
       ),
     ),

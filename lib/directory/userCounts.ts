@@ -4,7 +4,7 @@ import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { type DocumentReader, type PlacedDocument, readDocuments } from './documents.ts';
 import { departuresOf } from './folders/folderDepartures.ts';
-import type { Place } from './folders/folders.ts';
+import type { OrganizationScope } from './folders/folders.ts';
 import { openTable, type Table } from '../table/table.ts';
 import { ContactEntity, documentResource, readUsers, type Resource, UserEntity, type UserReader } from './users.ts';
 
@@ -28,18 +28,18 @@ export class UserCounter {
   }
 
   /** How many users are in the contact list of a resource, or 1 or 0 for one user. */
-  async of(place: Place, resource: Resource, userId: string | undefined): Promise<number> {
+  async of(scope: OrganizationScope, resource: Resource, userId: string | undefined): Promise<number> {
     const { users } = this.#deps;
     return userId === undefined
-      ? users.count(place, resource)
-      : (await users.contactsNamed(place, resource, [userId])).length;
+      ? users.count(scope, resource)
+      : (await users.contactsNamed(scope, resource, [userId])).length;
   }
 
   /** The sum over the contact lists of all documents: a user counts once for each document. FAILED_PRECONDITION for more than 2,000 documents. */
-  async ofAllDocuments(place: Place, userId: string | undefined): Promise<number> {
+  async ofAllDocuments(scope: OrganizationScope, userId: string | undefined): Promise<number> {
     let [count, seen, after]: [number, number, string | undefined] = [0, 0, undefined];
     do {
-      const page = await this.#deps.documents.list(place, { limit: LISTED, after });
+      const page = await this.#deps.documents.list(scope, { limit: LISTED, after });
       seen += page.values.length;
       if (seen > MOST_COUNTED_DOCUMENTS) {
         throw new ApiError(
@@ -48,38 +48,42 @@ export class UserCounter {
         );
       }
       count +=
-        userId === undefined ? await this.#everybody(place, page.values) : await this.#one(place, page.values, userId);
+        userId === undefined ? await this.#everybody(scope, page.values) : await this.#one(scope, page.values, userId);
       after = page.next;
     } while (after !== undefined);
     return count;
   }
 
-  async #everybody(place: Place, documents: readonly PlacedDocument[]): Promise<number> {
+  async #everybody(scope: OrganizationScope, documents: readonly PlacedDocument[]): Promise<number> {
     let count = 0;
     await inParallel(documents, PARALLEL, async (document) => {
-      const users = await this.#deps.users.count(place, documentResource(document));
+      const users = await this.#deps.users.count(scope, documentResource(document));
       count += users;
     });
     return count;
   }
 
   /** In how many of the documents' contact lists a user is, without those that the user left. */
-  async #one(place: Place, documents: readonly PlacedDocument[], userId: string): Promise<number> {
+  async #one(scope: OrganizationScope, documents: readonly PlacedDocument[], userId: string): Promise<number> {
     const { table } = this.#deps;
     const [[user], contacts] = await Promise.all([
-      table.getMany(UserEntity, [{ tenant: place.tenant, userId }]),
+      table.getMany(UserEntity, [{ tenant: scope.tenant, userId }]),
       table.getMany(
         ContactEntity,
-        documents.map(({ internalId }) => ({ ...place, resource: internalId, userId })),
+        documents.map(({ internalId }) => ({ ...scope, resource: internalId, userId })),
       ),
     ]);
     if (!user) return 0;
-    const [departures] = await departuresOf(table, place, [user]);
+    const [departures] = await departuresOf(table, scope, [user]);
     return documents.filter(({ internalId, folder }, index) => {
       const contact = contacts[index];
       return (
         contact !== undefined &&
-        !hasEnded(departures, [internalId, ...(folder ? folderChain(folder) : []), place.organization], contact.addedAt)
+        !hasEnded(
+          departures,
+          [internalId, ...(folder ? folderChain(folder) : []), scope.organizationKey],
+          contact.addedAt,
+        )
       );
     }).length;
   }

@@ -5,7 +5,7 @@ import { fillPage, type GroupCursor, type ReadGroup } from './rules/userGroups.t
 import { ApiError, invalid } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import type { Place } from './folders/folders.ts';
+import type { OrganizationScope } from './folders/folders.ts';
 import type { Added } from './organizations.ts';
 import { insert, type Page, replace, type Table } from '../table/table.ts';
 import { type User, UserEntity, userIndex } from './users.ts';
@@ -27,7 +27,7 @@ export const GroupEntity = defineEntity({
   ownedBy: 'organization',
   purpose: "A group of an organization's users under the customer's id, with its internal id",
   schema: GroupSchema,
-  pk: (of: { tenant: string; organization: string }) => [of.tenant, 'ORGANIZATION', of.organization, 'GROUPS'],
+  pk: (of: { tenant: string; organizationKey: string }) => [of.tenant, 'ORGANIZATION', of.organizationKey, 'GROUPS'],
   sk: (key: { groupId: string }) => [key.groupId],
 });
 
@@ -46,19 +46,19 @@ export const GroupMemberEntity = defineEntity({
   ownedBy: 'organization',
   purpose: 'The members of a group',
   schema: MemberSchema,
-  pk: (of: { tenant: string; organization: string; group: string }) => [
+  pk: (of: { tenant: string; organizationKey: string; groupKey: string }) => [
     of.tenant,
     'ORGANIZATION',
-    of.organization,
+    of.organizationKey,
     'GROUP',
-    of.group,
+    of.groupKey,
   ],
   sk: (key: { userId: string }) => [key.userId],
   indexes: {
     gsi1: {
       holds: 'the groups that a user is in',
       pk: (member) => userIndex(member),
-      sk: ({ group }) => ['group', group],
+      sk: ({ groupKey }) => ['group', groupKey],
     },
   },
 });
@@ -89,16 +89,16 @@ export class GroupReader {
   }
 
   /** The groups under the customer's ids, undefined where there is none. */
-  async named(place: Place, groupIds: readonly string[]): Promise<(Stored<Group> | undefined)[]> {
+  async named(scope: OrganizationScope, groupIds: readonly string[]): Promise<(Stored<Group> | undefined)[]> {
     return this.table.getMany(
       GroupEntity,
-      groupIds.map((groupId) => ({ ...place, groupId })),
+      groupIds.map((groupId) => ({ ...scope, groupId })),
     );
   }
 
   /** A page of an organization's groups, by id. */
-  async list(place: Place, options: { limit: number; after?: string | undefined }): Promise<Page<Group>> {
-    return this.table.query(GroupEntity, place, options);
+  async list(scope: OrganizationScope, options: { limit: number; after?: string | undefined }): Promise<Page<Group>> {
+    return this.table.query(GroupEntity, scope, options);
   }
 
   /**
@@ -106,22 +106,26 @@ export class GroupReader {
    * known no more, is left out, so that a page can have fewer users than asked for.
    */
   async members(
-    place: Place,
+    scope: OrganizationScope,
     groupId: string,
     options: { limit: number; after?: string | undefined },
   ): Promise<Page<User>> {
-    const [group] = await this.named(place, [groupId]);
+    const [group] = await this.named(scope, [groupId]);
     if (!group) return { values: [], next: undefined };
-    const { values, next } = await this.table.query(GroupMemberEntity, { ...place, group: group.internalId }, options);
-    return { values: [...(await this.#users(place, values)).values()], next };
+    const { values, next } = await this.table.query(
+      GroupMemberEntity,
+      { ...scope, groupKey: group.internalId },
+      options,
+    );
+    return { values: [...(await this.#users(scope, values)).values()], next };
   }
 
   /** Those of the users that are in any of the groups, which are given by their internal ids; in the order of the user ids. */
-  async membersNamed(place: Place, groups: readonly string[], userIds: readonly string[]): Promise<User[]> {
-    const keys = userIds.flatMap((userId) => groups.map((group) => ({ ...place, group, userId })));
+  async membersNamed(scope: OrganizationScope, groups: readonly string[], userIds: readonly string[]): Promise<User[]> {
+    const keys = userIds.flatMap((userId) => groups.map((group) => ({ ...scope, groupKey: group, userId })));
     const members = (await this.table.getMany(GroupMemberEntity, keys)).filter((member) => member !== undefined);
     // Somebody can have left the organization and be in one group since, and in another from before.
-    const users = await this.#users(place, members);
+    const users = await this.#users(scope, members);
     const byUserId = new Map([...users.values()].map((user) => [user.userId, user]));
     return userIds.flatMap((userId) => byUserId.get(userId) ?? []);
   }
@@ -131,17 +135,17 @@ export class GroupReader {
    * is on the next page as well, with the members that follow.
    */
   async listWithMembers(
-    place: Place,
+    scope: OrganizationScope,
     groupIds: readonly string[] | undefined,
     { limit, after }: { limit: number; after?: string | undefined },
   ): Promise<{ groups: GroupWithMembers[]; next: string | undefined }> {
-    const source = groupIds ? this.#among(place, groupIds) : this.#all(place);
+    const source = groupIds ? this.#among(scope, groupIds) : this.#all(scope);
     const shown: { group: Stored<Group>; members: readonly GroupMember[] }[] = [];
     let cursor = after === undefined ? {} : (JSON.parse(after) as GroupCursor);
     let room = limit;
     for (;;) {
       const { groups, next } = await source(cursor.after, Math.min(room, GROUPS_AT_ONCE));
-      const part = fillPage(await this.#withMembers(place, groups, room, cursor), room, cursor, shown.length > 0);
+      const part = fillPage(await this.#withMembers(scope, groups, room, cursor), room, cursor, shown.length > 0);
       shown.push(...part.shown);
       room = part.room;
       const goesOn = part.next ?? (next === undefined ? undefined : { after: next });
@@ -150,7 +154,7 @@ export class GroupReader {
         continue;
       }
       const users = await this.#users(
-        place,
+        scope,
         shown.flatMap(({ members }) => members),
       );
       return {
@@ -163,17 +167,17 @@ export class GroupReader {
     }
   }
 
-  #all(place: Place): Source {
+  #all(scope: OrganizationScope): Source {
     return async (after, limit) => {
-      const { values, next } = await this.list(place, { limit, after });
-      return { groups: values.map((group) => ({ group, position: GroupEntity.key({ ...place, ...group }).SK })), next };
+      const { values, next } = await this.list(scope, { limit, after });
+      return { groups: values.map((group) => ({ group, position: GroupEntity.key({ ...scope, ...group }).SK })), next };
     };
   }
 
-  #among(place: Place, groupIds: readonly string[]): Source {
+  #among(scope: OrganizationScope, groupIds: readonly string[]): Source {
     return async (after) => {
       const first = after === undefined ? 0 : Number(after) + 1;
-      const found = await this.named(place, groupIds.slice(first));
+      const found = await this.named(scope, groupIds.slice(first));
       return {
         groups: found.flatMap((group, index) => (group ? [{ group, position: String(first + index) }] : [])),
         next: undefined,
@@ -182,7 +186,7 @@ export class GroupReader {
   }
 
   async #withMembers(
-    place: Place,
+    scope: OrganizationScope,
     groups: Awaited<ReturnType<Source>>['groups'],
     room: number,
     { within }: GroupCursor,
@@ -190,15 +194,15 @@ export class GroupReader {
     return Promise.all(
       groups.map(async ({ group, position }) => {
         const { internalId } = group;
-        const after = within?.group === internalId ? within.after : undefined;
+        const after = within?.groupKey === internalId ? within.after : undefined;
         const { values, next } = await this.table.query(
           GroupMemberEntity,
-          { ...place, group: internalId },
+          { ...scope, groupKey: internalId },
           { limit: Math.max(room - 1, 1), after },
         );
         const members = values.map((member) => ({
           member,
-          position: GroupMemberEntity.key({ ...place, group: internalId, ...member }).SK,
+          position: GroupMemberEntity.key({ ...scope, groupKey: internalId, ...member }).SK,
         }));
         return { group, internalId, position, members, hasMore: next !== undefined };
       }),
@@ -207,7 +211,7 @@ export class GroupReader {
 
   /** The users that members are; not those who left the organization after they were added, nor those that are known no more. */
   async #users<M extends GroupMember>(
-    { tenant, organization }: Place,
+    { tenant, organizationKey }: OrganizationScope,
     members: readonly M[],
   ): Promise<Map<M, Stored<User>>> {
     const users = await this.table.getMany(
@@ -217,7 +221,7 @@ export class GroupReader {
     return new Map(
       members.flatMap((member, index) => {
         const user = users[index];
-        return user && !hasEnded(user.departures, [organization], member.addedAt) ? [[member, user] as const] : [];
+        return user && !hasEnded(user.departures, [organizationKey], member.addedAt) ? [[member, user] as const] : [];
       }),
     );
   }
@@ -241,13 +245,13 @@ interface MemberState {
 
 export class GroupWriter extends GroupReader {
   /** Adds groups; one that exists is left as it is and fails alone. Ids are distinct. */
-  async add(place: Place, groups: readonly NewGroup[], now: number): Promise<Added[]> {
+  async add(scope: OrganizationScope, groups: readonly NewGroup[], now: number): Promise<Added[]> {
     return writeEach<NewGroup, Stored<Group> | undefined, Added>({
       table: this.table,
       items: groups,
       read: (items) =>
         this.named(
-          place,
+          scope,
           items.map(({ groupId }) => groupId),
         ),
       decide: ({ groupId, groupName }, stored) => {
@@ -259,7 +263,7 @@ export class GroupWriter extends GroupReader {
         const internalId = newId('grp', now);
         return {
           result: { success: true, id: internalId, message: 'Organization user group added.' },
-          ops: [insert(GroupEntity, { ...place, groupId, groupName, internalId, createdAt: now })],
+          ops: [insert(GroupEntity, { ...scope, groupId, groupName, internalId, createdAt: now })],
         };
       },
       conflicted: () => ({
@@ -274,10 +278,15 @@ export class GroupWriter extends GroupReader {
    * Puts users into the group under the customer's id; who is in it stays in it, and a user that the tenant does not know fails alone. NOT_FOUND when there
    * is no such group. Ids are distinct.
    */
-  async addMembers(place: Place, groupId: string, userIds: readonly string[], now: number): Promise<MemberChanged[]> {
-    const [group] = await this.named(place, [groupId]);
+  async addMembers(
+    scope: OrganizationScope,
+    groupId: string,
+    userIds: readonly string[],
+    now: number,
+  ): Promise<MemberChanged[]> {
+    const [group] = await this.named(scope, [groupId]);
     if (!group) throw new ApiError('NOT_FOUND', 'Organization user group does not exist');
-    const at = { ...place, group: group.internalId };
+    const at = { ...scope, groupKey: group.internalId };
     return writeEach<string, MemberState, MemberChanged>({
       table: this.table,
       items: userIds,
@@ -285,7 +294,7 @@ export class GroupWriter extends GroupReader {
         const [users, members] = await Promise.all([
           this.table.getMany(
             UserEntity,
-            items.map((userId) => ({ tenant: place.tenant, userId })),
+            items.map((userId) => ({ tenant: scope.tenant, userId })),
           ),
           this.table.getMany(
             GroupMemberEntity,
@@ -297,8 +306,8 @@ export class GroupWriter extends GroupReader {
       decide: (userId, { user, member }) => {
         if (!user) return { result: { success: false, message: 'User does not exist.' }, ops: [] };
         const result = { success: true, message: 'User added to organization user group.' };
-        if (member && !hasEnded(user.departures, [place.organization], member.addedAt)) return { result, ops: [] };
-        const added = { ...at, userId, addedAt: givenAt(user.departures, place.organization, now) };
+        if (member && !hasEnded(user.departures, [scope.organizationKey], member.addedAt)) return { result, ops: [] };
+        const added = { ...at, userId, addedAt: givenAt(user.departures, scope.organizationKey, now) };
         // The revision tells a member who was removed and added again from the one before.
         return {
           result,
@@ -334,8 +343,8 @@ export class GroupMemberRemover {
   }
 
   /** The group under the customer's id. INVALID_ARGUMENT when there is none: spec 4.21 knows no other failure. */
-  async require(place: Place, groupId: string): Promise<Group> {
-    const group = await this.#table.get(GroupEntity, { ...place, groupId });
+  async require(scope: OrganizationScope, groupId: string): Promise<Group> {
+    const group = await this.#table.get(GroupEntity, { ...scope, groupId });
     if (!group)
       throw invalid({
         path: ['organizationUserGroupId'],
@@ -346,8 +355,8 @@ export class GroupMemberRemover {
   }
 
   /** Takes users out of a group; who is not in it fails alone. Ids are distinct. */
-  async remove(place: Place, group: Group, userIds: readonly string[]): Promise<MemberChanged[]> {
-    const keys = userIds.map((userId) => ({ ...place, group: group.internalId, userId }));
+  async remove(scope: OrganizationScope, group: Group, userIds: readonly string[]): Promise<MemberChanged[]> {
+    const keys = userIds.map((userId) => ({ ...scope, groupKey: group.internalId, userId }));
     const members = await this.#table.getMany(GroupMemberEntity, keys);
     await this.#table.removeKeys(keys.filter((_key, index) => members[index]).map((key) => GroupMemberEntity.key(key)));
     return members.map((member) => (member ? userDeleted : NOT_A_MEMBER));
@@ -357,7 +366,7 @@ export class GroupMemberRemover {
    * Takes everybody out of a group and gives who that was. UNAVAILABLE when 20 s do not suffice, or when these are more than one answer can name: so many are
    * out then, and the same call goes on.
    */
-  async removeAll(place: Place, group: Group): Promise<string[]> {
+  async removeAll(scope: OrganizationScope, group: Group): Promise<string[]> {
     const until = this.#clock() + REMOVES_FOR_MILLISECONDS;
     const removed: string[] = [];
     let bytes = 0;
@@ -365,7 +374,7 @@ export class GroupMemberRemover {
     do {
       const page = await this.#table.query(
         GroupMemberEntity,
-        { ...place, group: group.internalId },
+        { ...scope, groupKey: group.internalId },
         { limit: MEMBERS_AT_ONCE, after },
       );
       const userIds = page.values.map(({ userId }) => userId);
@@ -375,7 +384,7 @@ export class GroupMemberRemover {
       if (bytes > ANSWER_BYTES || this.#clock() > until)
         throw new ApiError('UNAVAILABLE', 'Not all users are deleted from the group yet. Send the request again.');
       await this.#table.removeKeys(
-        userIds.map((userId) => GroupMemberEntity.key({ ...place, group: group.internalId, userId })),
+        userIds.map((userId) => GroupMemberEntity.key({ ...scope, groupKey: group.internalId, userId })),
       );
       removed.push(...userIds);
       after = page.next;

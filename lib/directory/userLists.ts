@@ -2,9 +2,15 @@ import { building, type Capability } from '../app/capability.ts';
 import { dict } from '../shared/collections.ts';
 import { mergePages } from './rules/userLists.ts';
 import { ApiError } from '../shared/errors.ts';
-import { everyDocument, type Stretch, walk, walkCursor, type WalkedDocument } from '../content/listDocuments.ts';
+import {
+  everyDocument,
+  type RecordPage,
+  listAcrossDocuments,
+  listingCursor,
+  type ListedDocument,
+} from '../content/listDocuments.ts';
 import { type DocumentReader, readDocuments } from './documents.ts';
-import type { Place } from './folders/folders.ts';
+import type { OrganizationScope } from './folders/folders.ts';
 import { SEARCHED_AT_ONCE, searchPage } from './searchPage.ts';
 import { GroupMemberEntity, type GroupReader, readGroups } from './userGroups.ts';
 import { type ListedUser, readUsers, type Resource, type UserReader } from './users.ts';
@@ -54,19 +60,27 @@ export class UserLists {
   }
 
   /** A page of the users of a selection. NOT_FOUND when a group does not exist. */
-  async page(place: Place, { from, groupIds = [], userIds }: UserSelection, options: ListOptions): Promise<UserPage> {
-    if (!userIds) return from ? this.ofResource(place, from, options) : this.ofGroups(place, groupIds, options);
+  async page(
+    scope: OrganizationScope,
+    { from, groupIds = [], userIds }: UserSelection,
+    options: ListOptions,
+  ): Promise<UserPage> {
+    if (!userIds) return from ? this.ofResource(scope, from, options) : this.ofGroups(scope, groupIds, options);
     const users = from
-      ? await this.#deps.users.contactsNamed(place, from, userIds)
-      : await this.namedInGroups(place, groupIds, userIds);
+      ? await this.#deps.users.contactsNamed(scope, from, userIds)
+      : await this.namedInGroups(scope, groupIds, userIds);
     return { values: options.isWanted ? users.filter(options.isWanted) : users, next: undefined };
   }
 
   /** A page of the contact list of a resource, by user id. */
-  async ofResource(place: Place, resource: Resource, { limit, after, isWanted }: ListOptions): Promise<UserPage> {
+  async ofResource(
+    scope: OrganizationScope,
+    resource: Resource,
+    { limit, after, isWanted }: ListOptions,
+  ): Promise<UserPage> {
     const { users } = this.#deps;
-    if (!isWanted) return users.contacts(place, resource, { limit, after });
-    return searchPage((from) => users.contactRecords(place, resource, { limit: SEARCHED_AT_ONCE, after: from }), {
+    if (!isWanted) return users.contacts(scope, resource, { limit, after });
+    return searchPage((from) => users.contactRecords(scope, resource, { limit: SEARCHED_AT_ONCE, after: from }), {
       limit,
       after,
       isWanted,
@@ -75,19 +89,19 @@ export class UserLists {
 
   /** A page of the users in any of the groups under the customer's ids, each once, by user id. NOT_FOUND when there is no such group. */
   async ofGroups(
-    place: Place,
+    scope: OrganizationScope,
     groupIds: readonly string[],
     { limit, after, isWanted }: ListOptions,
   ): Promise<UserPage> {
     const { groups } = this.#deps;
     const read = async (from: string | undefined, most: number) => {
       const pages = await Promise.all(
-        groupIds.map((groupId) => groups.members(place, groupId, { limit: most, after: from })),
+        groupIds.map((groupId) => groups.members(scope, groupId, { limit: most, after: from })),
       );
       const { values, next } = mergePages(
         pages.map((page) => ({
           values: page.values
-            .map((value) => ({ key: GroupMemberEntity.key({ ...place, group: '', ...value }).SK, value }))
+            .map((value) => ({ key: GroupMemberEntity.key({ ...scope, groupKey: '', ...value }).SK, value }))
             .map((record) => ({ key: record.key, value: record })),
           next: page.next,
         })),
@@ -96,7 +110,7 @@ export class UserLists {
       return { records: values, next };
     };
     const [found, page] = await Promise.all([
-      groups.named(place, groupIds),
+      groups.named(scope, groupIds),
       isWanted
         ? searchPage((from) => read(from, Math.ceil(SEARCHED_AT_ONCE / groupIds.length)), { limit, after, isWanted })
         : read(after, limit).then(({ records, next }) => ({ values: records.map(({ value }) => value), next })),
@@ -106,11 +120,15 @@ export class UserLists {
   }
 
   /** Those of the users that are in any of the groups under the customer's ids, in the order of the ids. NOT_FOUND when there is no such group. */
-  async namedInGroups(place: Place, groupIds: readonly string[], userIds: readonly string[]): Promise<ListedUser[]> {
-    const found = await this.#deps.groups.named(place, groupIds);
+  async namedInGroups(
+    scope: OrganizationScope,
+    groupIds: readonly string[],
+    userIds: readonly string[],
+  ): Promise<ListedUser[]> {
+    const found = await this.#deps.groups.named(scope, groupIds);
     if (found.includes(undefined)) throw unknownGroup();
     return this.#deps.groups.membersNamed(
-      place,
+      scope,
       found.flatMap((group) => group?.internalId ?? []),
       userIds,
     );
@@ -118,22 +136,22 @@ export class UserLists {
 
   /** A page of the contact lists of all documents of an organization: by document, then by user. It can end early, then with a `next`. */
   async ofDocuments(
-    place: Place,
+    scope: OrganizationScope,
     { limit, after, isWanted }: ListOptions,
   ): Promise<{ values: UserOfDocument[]; next: string | undefined }> {
     const { users, documents } = this.#deps;
-    const { values, next } = await walk({
-      documents: everyDocument(documents, place),
-      from: walkCursor.position(after),
+    const { values, next } = await listAcrossDocuments({
+      documents: everyDocument(documents, scope),
+      from: listingCursor.position(after),
       limit,
       read: async (document, options) => {
         const resource = {
           resourceType: 'document' as const,
-          internalId: document.place.document,
-          folderId: () => this.#folderOf(place, document),
+          internalId: document.scope.documentKey,
+          folderId: () => this.#folderOf(scope, document),
         };
         const read = await users.contactRecords(
-          place,
+          scope,
           resource,
           isWanted ? { ...options, limit: SEARCHED_AT_ONCE } : options,
         );
@@ -144,11 +162,11 @@ export class UserLists {
         };
       },
     });
-    return { values, next: walkCursor.of(next) };
+    return { values, next: listingCursor.of(next) };
   }
 
-  async #folderOf(place: Place, { documentId }: WalkedDocument): Promise<string | undefined> {
-    const [document] = await this.#deps.documents.named(place, [documentId]);
+  async #folderOf(scope: OrganizationScope, { documentId }: ListedDocument): Promise<string | undefined> {
+    const [document] = await this.#deps.documents.named(scope, [documentId]);
     return document?.folder?.folderId;
   }
 }
@@ -159,10 +177,10 @@ function unknownGroup(): ApiError {
 
 /** The first `limit` wanted users of a part of a contact list. */
 function onlyWanted(
-  { records, next, bytes }: Stretch<ListedUser>,
+  { records, next, bytes }: RecordPage<ListedUser>,
   limit: number,
   isWanted: (user: ListedUser) => boolean,
-): Stretch<ListedUser> {
+): RecordPage<ListedUser> {
   const wanted = records.filter(({ value }) => isWanted(value));
   const last = wanted.length > limit ? wanted[limit - 1] : undefined;
   return {

@@ -16,10 +16,10 @@ import {
 import { mailableAddress } from '../mail/rules/address.ts';
 import { mergeProfile } from './rules/users.ts';
 import { newId } from '../shared/ids.ts';
-import type { Stretch } from '../content/listDocuments.ts';
+import type { RecordPage } from '../content/listDocuments.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { departuresOf } from './folders/folderDepartures.ts';
-import { FolderReader, type Place, readFolders } from './folders/folders.ts';
+import { FolderReader, type OrganizationScope, readFolders } from './folders/folders.ts';
 import type { Added } from './organizations.ts';
 import { insert, openTable, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
@@ -39,7 +39,7 @@ export type Profile = z.output<typeof Profile>;
 
 const DepartureSchema = z.object({
   /** Internal ids: of the organization, and of what the user left, which is the organization or one of its folders and documents. */
-  organization: z.string(),
+  organizationKey: z.string(),
   resource: z.string(),
   /** Epoch ms: what the user was given or did until then has ended. */
   at: z.number(),
@@ -95,10 +95,10 @@ export const GrantEntity = defineEntity({
   ownedBy: 'organization',
   purpose: 'What a user was granted in an organization: membership, folders, documents',
   schema: GrantSchema,
-  pk: (of: { tenant: string; organization: string; userId: string }) => [
+  pk: (of: { tenant: string; organizationKey: string; userId: string }) => [
     of.tenant,
     'ORGANIZATION',
-    of.organization,
+    of.organizationKey,
     'USER',
     of.userId,
   ],
@@ -120,10 +120,10 @@ export const ContactEntity = defineEntity({
   ownedBy: 'organization',
   purpose: 'The contact list of an organization, folder or document',
   schema: z.object({ userId: z.string(), addedAt: z.number() }),
-  pk: (of: { tenant: string; organization: string; resource: string }) => [
+  pk: (of: { tenant: string; organizationKey: string; resource: string }) => [
     of.tenant,
     'ORGANIZATION',
-    of.organization,
+    of.organizationKey,
     'CONTACTS',
     of.resource,
   ],
@@ -140,14 +140,14 @@ export const ContactEntity = defineEntity({
 /** The parts of the partition of gsi1 that holds where a user is listed in an organization: contact lists and groups. */
 export function userIndex({
   tenant,
-  organization,
+  organizationKey,
   userId,
 }: {
   readonly tenant: string;
-  readonly organization: string;
+  readonly organizationKey: string;
   readonly userId: string;
 }): string[] {
-  return [tenant, 'ORGANIZATION', organization, 'USER', userId];
+  return [tenant, 'ORGANIZATION', organizationKey, 'USER', userId];
 }
 
 export interface NewUser {
@@ -192,7 +192,7 @@ export function folderResource({
 
 /** A resource and the organization that it lies in. */
 export interface ResourceAt {
-  readonly place: Place;
+  readonly scope: OrganizationScope;
   readonly resource: Resource;
 }
 
@@ -229,13 +229,13 @@ export class UserReader {
   }
 
   /** Everything that a user was granted in an organization: one query, more where there are over a thousand grants. */
-  async grants(place: Place, userId: string): Promise<Grant[]> {
+  async grants(scope: OrganizationScope, userId: string): Promise<Grant[]> {
     const grants: Grant[] = [];
     let after: string | undefined;
     do {
       const page = await this.table.query(
         GrantEntity,
-        { ...place, userId },
+        { ...scope, userId },
         { prefix: ['GRANT'], limit: 1_000, after },
       );
       grants.push(...page.values);
@@ -246,37 +246,37 @@ export class UserReader {
 
   /** A page of the contact list of a resource, by user id; shorter, perhaps empty, where users left whom nobody has removed yet. */
   async contacts(
-    place: Place,
+    scope: OrganizationScope,
     resource: Resource,
     options: { limit: number; after?: string | undefined },
   ): Promise<{ values: ListedUser[]; next: string | undefined }> {
-    const { records, next } = await this.contactRecords(place, resource, options);
+    const { records, next } = await this.contactRecords(scope, resource, options);
     return { values: records.map(({ value }) => value), next };
   }
 
   /** The same with the sort key of each, and how much was read. */
   async contactRecords(
-    place: Place,
+    scope: OrganizationScope,
     resource: Resource,
     options: { limit: number; after?: string | undefined },
-  ): Promise<Stretch<ListedUser>> {
+  ): Promise<RecordPage<ListedUser>> {
     const { values, next, bytes } = await this.table.query(
       ContactEntity,
-      { ...place, resource: resource.internalId },
+      { ...scope, resource: resource.internalId },
       options,
     );
     const users = await this.staying(
-      place,
+      scope,
       resource,
       values,
       await this.known(
-        place.tenant,
+        scope.tenant,
         values.map(({ userId }) => userId),
       ),
     );
     return {
       records: users.map((user) => ({
-        key: ContactEntity.key({ ...place, resource: resource.internalId, ...user }).SK,
+        key: ContactEntity.key({ ...scope, resource: resource.internalId, ...user }).SK,
         value: user,
       })),
       next,
@@ -285,30 +285,30 @@ export class UserReader {
   }
 
   /** Those of the users that are in the contact list of a resource. */
-  async contactsNamed(place: Place, resource: Resource, userIds: readonly string[]): Promise<ListedUser[]> {
+  async contactsNamed(scope: OrganizationScope, resource: Resource, userIds: readonly string[]): Promise<ListedUser[]> {
     const [contacts, users] = await Promise.all([
       this.table.getMany(
         ContactEntity,
-        userIds.map((userId) => ({ ...place, resource: resource.internalId, userId })),
+        userIds.map((userId) => ({ ...scope, resource: resource.internalId, userId })),
       ),
-      this.known(place.tenant, userIds),
+      this.known(scope.tenant, userIds),
     ]);
-    return this.staying(place, resource, contacts, users);
+    return this.staying(scope, resource, contacts, users);
   }
 
   /** How many are in the contact list of a resource; with those who left and whom nobody has removed yet. One query per 1 MB. */
-  async count(place: Place, resource: Resource): Promise<number> {
-    return this.table.count(ContactEntity, { ...place, resource: resource.internalId });
+  async count(scope: OrganizationScope, resource: Resource): Promise<number> {
+    return this.table.count(ContactEntity, { ...scope, resource: resource.internalId });
   }
 
   /** Those users who are in a contact list, as `contacts` says of each, and have not left since. */
   protected async staying(
-    place: Place,
+    scope: OrganizationScope,
     resource: Resource,
     contacts: readonly (Contact | undefined)[],
     users: readonly KnownUser[],
   ): Promise<Stored<User>[]> {
-    const { within, departures } = await this.leaving(place, resource, users);
+    const { within, departures } = await this.leaving(scope, resource, users);
     return users.filter((user, index) => {
       const contact = contacts[index];
       return user !== undefined && contact !== undefined && !hasEnded(departures[index], within, contact.addedAt);
@@ -316,28 +316,31 @@ export class UserReader {
   }
 
   /** The departures of users that the organization's folders were read before. */
-  async departures(place: Place, users: readonly KnownUser[]): Promise<(readonly Departure[] | undefined)[]> {
-    return departuresOf(this.table, place, users);
+  async departures(
+    scope: OrganizationScope,
+    users: readonly KnownUser[],
+  ): Promise<(readonly Departure[] | undefined)[]> {
+    return departuresOf(this.table, scope, users);
   }
 
   /** What the users left, and the resource with what it lies in as far as that can be one of these; folders are read only when one of them left something else. */
-  protected async leaving(place: Place, resource: Resource, users: readonly KnownUser[]): Promise<Leaving> {
-    const within = await this.#within(place, resource, users);
-    return { within, departures: await departuresOf(this.table, place, users) };
+  protected async leaving(scope: OrganizationScope, resource: Resource, users: readonly KnownUser[]): Promise<Leaving> {
+    const within = await this.#within(scope, resource, users);
+    return { within, departures: await departuresOf(this.table, scope, users) };
   }
 
-  async #within(place: Place, resource: Resource, users: readonly KnownUser[]): Promise<string[]> {
-    const direct = [resource.internalId, place.organization];
+  async #within(scope: OrganizationScope, resource: Resource, users: readonly KnownUser[]): Promise<string[]> {
+    const direct = [resource.internalId, scope.organizationKey];
     const elsewhere = users.some((user) =>
       user?.departures?.some(
-        (departure) => departure.organization === place.organization && !direct.includes(departure.resource),
+        (departure) => departure.organizationKey === scope.organizationKey && !direct.includes(departure.resource),
       ),
     );
     const folderId =
       elsewhere && typeof resource.folderId === 'function' ? await resource.folderId() : resource.folderId;
     if (!elsewhere || typeof folderId !== 'string') return direct;
-    const [folder] = await new FolderReader(this.table).named(place, [folderId]);
-    return folder ? [resource.internalId, ...folderChain(folder), place.organization] : direct;
+    const [folder] = await new FolderReader(this.table).named(scope, [folderId]);
+    return folder ? [resource.internalId, ...folderChain(folder), scope.organizationKey] : direct;
   }
 }
 
@@ -362,24 +365,24 @@ export class UserWriter extends UserReader {
    * Makes users known, grants them the resource and puts them into its contact list; what is there already stays, with
    * the profile updated by the fields that were sent. Who left meanwhile is added as if never there. Ids are distinct.
    */
-  async add(place: Place, resource: Resource, users: readonly NewUser[], now: number): Promise<Added[]> {
+  async add(scope: OrganizationScope, resource: Resource, users: readonly NewUser[], now: number): Promise<Added[]> {
     return writeEach<NewUser, UserState, Added>({
       table: this.table,
       items: users,
       read: (items) =>
         this.#state(
-          place,
+          scope,
           resource,
           items.map(({ userId }) => userId),
         ),
       decide: (sent, state) => {
         const item = withMailableAddress(sent);
         if (!item) return { result: unmailable, ops: [] };
-        const { user, op } = profileWrite(place.tenant, item, state.user, now);
+        const { user, op } = profileWrite(scope.tenant, item, state.user, now);
         const ops = [
           op,
-          grantWrite(place, resource, item, state, now),
-          contactWrite(place, resource, item.userId, state, now),
+          grantWrite(scope, resource, item, state, now),
+          contactWrite(scope, resource, item.userId, state, now),
         ];
         return {
           result: { success: true, id: user.internalId, message: 'User added.' },
@@ -401,7 +404,7 @@ export class UserWriter extends UserReader {
       read: (items) =>
         at && items.some(({ accessRole }) => accessRole !== undefined)
           ? this.#state(
-              at.place,
+              at.scope,
               at.resource,
               items.map(({ userId }) => userId),
               { contacts: false },
@@ -416,7 +419,7 @@ export class UserWriter extends UserReader {
         if (!item) return { result: unmailable, ops: [] };
         const { op } = profileWrite(tenant, item, state.user, now);
         const grant =
-          at && item.accessRole !== undefined ? grantWrite(at.place, at.resource, item, state, now) : undefined;
+          at && item.accessRole !== undefined ? grantWrite(at.scope, at.resource, item, state, now) : undefined;
         return {
           result: { success: true, id: state.user.internalId, message: 'User updated.' },
           ops: [op, grant].filter((one) => one !== undefined),
@@ -437,11 +440,11 @@ export class UserWriter extends UserReader {
     grants: readonly GrantOn[],
     now: number,
   ): Promise<void> {
-    const ops = distinctOn(grants).map(({ place, resource, accessFields, ...grant }): WriteOp => {
-      const grantedAt = givenAt(known?.departures, place.organization, now);
+    const ops = distinctOn(grants).map(({ scope, resource, accessFields, ...grant }): WriteOp => {
+      const grantedAt = givenAt(known?.departures, scope.organizationKey, now);
       return {
         put: GrantEntity.toItem(
-          { ...place, ...resource, userId, ...grant, accessFields: accessFields && [...accessFields], grantedAt },
+          { ...scope, ...resource, userId, ...grant, accessFields: accessFields && [...accessFields], grantedAt },
           grantedAt,
         ),
       };
@@ -455,31 +458,31 @@ export class UserWriter extends UserReader {
   /** Takes back what a user was granted on the resources; what was not granted stays that way. */
   async revoke(userId: string, resources: readonly ResourceAt[]): Promise<void> {
     await this.table.writeSurely(
-      distinctOn(resources).map(({ place, resource }) => remove(GrantEntity, { ...place, ...resource, userId })),
+      distinctOn(resources).map(({ scope, resource }) => remove(GrantEntity, { ...scope, ...resource, userId })),
     );
   }
 
   /** What is stored of users on a resource; without their places in its contact list when `contacts` is false. */
   async #state(
-    place: Place,
+    scope: OrganizationScope,
     resource: Resource,
     userIds: readonly string[],
     { contacts: withContacts = true } = {},
   ): Promise<UserState[]> {
     const [users, grants, contacts] = await Promise.all([
-      this.known(place.tenant, userIds),
+      this.known(scope.tenant, userIds),
       this.table.getMany(
         GrantEntity,
-        userIds.map((userId) => ({ ...place, ...resource, userId })),
+        userIds.map((userId) => ({ ...scope, ...resource, userId })),
       ),
       withContacts
         ? this.table.getMany(
             ContactEntity,
-            userIds.map((userId) => ({ ...place, resource: resource.internalId, userId })),
+            userIds.map((userId) => ({ ...scope, resource: resource.internalId, userId })),
           )
         : [],
     ]);
-    const { within, departures } = await this.leaving(place, resource, users);
+    const { within, departures } = await this.leaving(scope, resource, users);
     return userIds.map((_userId, index) => ({
       user: users[index],
       grant: grants[index],
@@ -533,29 +536,29 @@ function profileWrite(
 // Grants and contacts begin at a revision of their time: who removes an older one by the revision that was read cannot meet one that took its place.
 
 function grantWrite(
-  place: Place,
+  scope: OrganizationScope,
   resource: Resource,
   { userId, accessRole }: NewUser,
   { user, grant: stored, hasEnded: ended }: UserState,
   now: number,
 ): WriteOp | undefined {
-  const grantedAt = givenAt(user?.departures, place.organization, now);
-  const fresh = { ...place, ...resource, userId, accessRole: accessRole ?? defaultAccessRole, grantedAt };
+  const grantedAt = givenAt(user?.departures, scope.organizationKey, now);
+  const fresh = { ...scope, ...resource, userId, accessRole: accessRole ?? defaultAccessRole, grantedAt };
   if (!stored) return insert(GrantEntity, fresh, grantedAt);
   if (!isLive(stored, now / 1000) || ended(stored.grantedAt)) return replace(GrantEntity, fresh, stored._r);
   if (accessRole === undefined || accessRole === stored.accessRole) return undefined;
-  return replace(GrantEntity, { ...place, ...stored, userId, accessRole, grantedAt }, stored._r);
+  return replace(GrantEntity, { ...scope, ...stored, userId, accessRole, grantedAt }, stored._r);
 }
 
 function contactWrite(
-  place: Place,
+  scope: OrganizationScope,
   resource: Resource,
   userId: string,
   { user, contact: stored, hasEnded: ended }: UserState,
   now: number,
 ): WriteOp | undefined {
-  const addedAt = givenAt(user?.departures, place.organization, now);
-  const fresh = { ...place, resource: resource.internalId, userId, addedAt };
+  const addedAt = givenAt(user?.departures, scope.organizationKey, now);
+  const fresh = { ...scope, resource: resource.internalId, userId, addedAt };
   if (!stored) return insert(ContactEntity, fresh, addedAt);
   return ended(stored.addedAt) ? replace(ContactEntity, fresh, stored._r) : undefined;
 }

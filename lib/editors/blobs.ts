@@ -1,5 +1,5 @@
 import { inParallel } from '../shared/inParallel.ts';
-import type { DocumentPlace } from '../content/documentScope.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
 import { newId } from '../shared/ids.ts';
 import { type Table, upsert } from '../table/table.ts';
 import { type Blob, EditorPartEntity } from './entities.ts';
@@ -14,7 +14,7 @@ const PARALLEL = 4;
  */
 export async function writeBlob(
   table: Table,
-  of: DocumentPlace & { readonly editorId: string; readonly internalId: string },
+  of: DocumentScope & { readonly editorId: string; readonly internalId: string },
   bytes: Uint8Array,
   now: number,
 ): Promise<Blob> {

@@ -1,5 +1,5 @@
 import { encodeState, openDocument } from './rules/yjs/document.ts';
-import type { DocumentPlace } from '../content/documentScope.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
 import type { Key } from '../table/entity.ts';
 import { replace, type Table } from '../table/table.ts';
 import { Assembly } from './editorState.ts';
@@ -28,8 +28,8 @@ interface Lying {
  * the head that names it, and only then something is removed: who reads meanwhile finds either what the old head asks for or that something is
  * missing, and reads again. Cut short anywhere it leaves what the next one removes.
  */
-export async function compact(table: Table, place: DocumentPlace, editorId: string, now: number): Promise<void> {
-  const { assembly, items } = await readAll(table, place, editorId);
+export async function compact(table: Table, scope: DocumentScope, editorId: string, now: number): Promise<void> {
+  const { assembly, items } = await readAll(table, scope, editorId);
   const state = assembly.state();
   if (state === undefined || state === 'torn' || lengths(state.head, state.newest) === 0) return;
   const {
@@ -37,10 +37,10 @@ export async function compact(table: Table, place: DocumentPlace, editorId: stri
     head: { _r: revision, ...head },
   } = state;
   const bytes = pack(encodeState(openDocument(state.updates)));
-  const blob = await writeBlob(table, { ...place, editorId, internalId: head.internalId }, bytes, now);
+  const blob = await writeBlob(table, { ...scope, editorId, internalId: head.internalId }, bytes, now);
   const snapshot = { version: newest.version, blob, bytes: bytes.length, weight: newest.weight };
   // On a conflict the blob stays, for the next one to remove: a call whose answer was lost is repeated, and meets what it wrote itself.
-  if ((await table.write([replace(EditorEntity, { ...place, ...head, snapshot }, revision)])) !== 'done') return;
+  if ((await table.write([replace(EditorEntity, { ...scope, ...head, snapshot }, revision)])) !== 'done') return;
   await table.removeKeys(needless(items, head.internalId, newest.version, now));
 }
 
@@ -55,15 +55,15 @@ function needless(items: readonly Lying[], internalId: string, version: number, 
 
 async function readAll(
   table: Table,
-  place: DocumentPlace,
+  scope: DocumentScope,
   editorId: string,
 ): Promise<{ assembly: Assembly; items: Lying[] }> {
-  const PK = EditorItems.partition(place);
+  const PK = EditorItems.partition(scope);
   const assembly = new Assembly();
   const items: Lying[] = [];
   let after: string | undefined;
   do {
-    const page = await table.query(EditorItems, place, { ...PAGE, prefix: [editorId], descending: true, after });
+    const page = await table.query(EditorItems, scope, { ...PAGE, prefix: [editorId], descending: true, after });
     for (const item of page.values) {
       assembly.take(item);
       items.push(...lying(item, { PK, SK: item.SK }));

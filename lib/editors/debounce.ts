@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { newId } from '../shared/ids.ts';
-import type { ContentPlace } from '../content/documentScope.ts';
+import type { DocumentContext } from '../content/documentScope.ts';
 import { beginJob, type JobMessage } from '../jobs/jobStore.ts';
 import type { WriteOp } from '../table/table.ts';
 import type { Editor, EditorUpdate } from './entities.ts';
@@ -14,9 +14,9 @@ const LOST_MS = 60 * 60_000;
 
 /** What a job is about that tells of the changes of an editor: internal ids, and those of the customer. */
 export const Telling = z.object({
-  organization: z.string(),
+  organizationKey: z.string(),
   organizationId: z.string(),
-  document: z.string(),
+  documentKey: z.string(),
   documentId: z.string(),
   internalId: z.string(),
   editorId: z.string(),
@@ -33,15 +33,15 @@ export function isBeingTold({ tellingSince }: EditorUpdate, now: number): boolea
  * update says that it began one, and those after it that it did; the job ends by an update that says no more.
  */
 export function beginTelling(
-  { place, organization, document }: ContentPlace,
+  { scope: scope, organization, document }: DocumentContext,
   { editorId, internalId }: Editor,
   now: number,
 ): { op: WriteOp; message: JobMessage } {
-  const message = { tenant: place.tenant, jobId: newId('job', now) };
+  const message = { tenant: scope.tenant, jobId: newId('job', now) };
   const data: Telling = {
-    organization: place.organization,
+    organizationKey: scope.organizationKey,
     organizationId: organization.organizationId,
-    document: place.document,
+    documentKey: scope.documentKey,
     documentId: document.documentId,
     internalId,
     editorId,
@@ -49,7 +49,7 @@ export function beginTelling(
   return {
     message,
     op: beginJob(
-      place.tenant,
+      scope.tenant,
       { jobId: message.jobId, kind: 'emitEditorUpdate', data, dueAt: now + DEBOUNCE_MS + MARGIN_MS },
       now,
     ),

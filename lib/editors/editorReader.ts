@@ -1,4 +1,4 @@
-import type { DocumentPlace } from '../content/documentScope.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
 import type { Stored } from '../table/entity.ts';
 import { pause } from '../table/retryOnConflict.ts';
 import type { Table } from '../table/table.ts';
@@ -30,19 +30,19 @@ export class EditorReader {
   }
 
   /** An editor as it is; undefined when there is none. One query: of everything, or of what came since this process saw it last. */
-  async find(place: DocumentPlace, editorId: string): Promise<EditorState | undefined> {
-    const known = this.#known.get(keyOf(place, editorId));
-    const after = known && (await this.#log(place, editorId, known.newest.version + 1));
+  async find(scope: DocumentScope, editorId: string): Promise<EditorState | undefined> {
+    const known = this.#known.get(keyOf(scope, editorId));
+    const after = known && (await this.#log(scope, editorId, known.newest.version + 1));
     if (known && typeof after === 'object' && after.head.internalId === known.head.internalId) {
-      return this.remember(place, {
+      return this.remember(scope, {
         head: after.head,
         newest: after.log.at(-1) ?? known.newest,
         updates: [...known.updates, ...after.log.flatMap((update) => bytesOf(update, after.blobs))],
       });
     }
-    const state = await this.#whole(place, editorId);
-    if (state) return this.remember(place, state);
-    this.#known.forget(keyOf(place, editorId));
+    const state = await this.#whole(scope, editorId);
+    if (state) return this.remember(scope, state);
+    this.#known.forget(keyOf(scope, editorId));
     return undefined;
   }
 
@@ -50,8 +50,8 @@ export class EditorReader {
    * What came to an editor after a version; `unknown` when that is not to be had without the rest, as the version is of long ago or
    * of an editor that was there before. Undefined when there is no editor. Where nothing came, this reads the head and one update.
    */
-  async since(place: DocumentPlace, editorId: string, version: number): Promise<Since | 'unknown' | undefined> {
-    const from = await this.#log(place, editorId, version);
+  async since(scope: DocumentScope, editorId: string, version: number): Promise<Since | 'unknown' | undefined> {
+    const from = await this.#log(scope, editorId, version);
     if (typeof from !== 'object') return from;
     const [first, ...later] = from.log;
     if (!first) return 'unknown';
@@ -62,39 +62,39 @@ export class EditorReader {
   }
 
   /** The editors of a document, one after the other, in no order that means something. */
-  async *all(place: DocumentPlace): AsyncGenerator<EditorState> {
+  async *all(scope: DocumentScope): AsyncGenerator<EditorState> {
     let [assembly, of]: [Assembly, string | undefined] = [new Assembly(), undefined];
     let after: string | undefined;
     do {
-      const page = await this.table.query(EditorItems, place, { ...PAGE, descending: true, after });
+      const page = await this.table.query(EditorItems, scope, { ...PAGE, descending: true, after });
       for (const item of page.values) {
         if (item.of !== of) {
-          yield* this.#assembled(place, assembly);
+          yield* this.#assembled(scope, assembly);
           [assembly, of] = [new Assembly(), item.of];
         }
         assembly.take(item);
       }
       after = page.next;
     } while (after !== undefined);
-    yield* this.#assembled(place, assembly);
+    yield* this.#assembled(scope, assembly);
   }
 
   /** Keeps in mind how an editor is. */
-  protected remember(place: DocumentPlace, state: EditorState): EditorState {
-    this.#known.set(keyOf(place, state.head.editorId), state);
+  protected remember(scope: DocumentScope, state: EditorState): EditorState {
+    this.#known.set(keyOf(scope, state.head.editorId), state);
     return state;
   }
 
-  async *#assembled(place: DocumentPlace, assembly: Assembly): AsyncGenerator<EditorState> {
+  async *#assembled(scope: DocumentScope, assembly: Assembly): AsyncGenerator<EditorState> {
     if (assembly.editorId === undefined) return;
     const state = assembly.state();
-    const whole = state === 'torn' ? await this.#whole(place, assembly.editorId) : state;
+    const whole = state === 'torn' ? await this.#whole(scope, assembly.editorId) : state;
     if (whole) yield whole;
   }
 
-  async #whole(place: DocumentPlace, editorId: string): Promise<EditorState | undefined> {
+  async #whole(scope: DocumentScope, editorId: string): Promise<EditorState | undefined> {
     for (let attempt = 0; attempt < TRIES; attempt++) {
-      const state = await this.#read(place, editorId);
+      const state = await this.#read(scope, editorId);
       if (state !== 'torn') return state;
       await pause(attempt);
     }
@@ -102,11 +102,11 @@ export class EditorReader {
   }
 
   /** Backwards, until there is all that its head asks for: what was compacted already comes last. */
-  async #read(place: DocumentPlace, editorId: string): Promise<EditorState | 'torn' | undefined> {
+  async #read(scope: DocumentScope, editorId: string): Promise<EditorState | 'torn' | undefined> {
     const assembly = new Assembly();
     let after: string | undefined;
     do {
-      const page = await this.table.query(EditorItems, place, { ...PAGE, prefix: [editorId], descending: true, after });
+      const page = await this.table.query(EditorItems, scope, { ...PAGE, prefix: [editorId], descending: true, after });
       for (const item of page.values) assembly.take(item);
       const state = assembly.state();
       if (state !== 'torn') return state;
@@ -117,11 +117,11 @@ export class EditorReader {
 
   /** The head and the log from a version on, if that is there without a gap and is not too much; undefined when there is no editor. */
   async #log(
-    place: DocumentPlace,
+    scope: DocumentScope,
     editorId: string,
     version: number,
   ): Promise<{ head: Stored<Editor>; log: EditorUpdate[]; blobs: Blobs } | 'unknown' | undefined> {
-    const { values, next } = await this.table.query(EditorItems, place, {
+    const { values, next } = await this.table.query(EditorItems, scope, {
       ...MOST_AFTER,
       between: sinceVersion(editorId, version),
     });
@@ -134,7 +134,7 @@ export class EditorReader {
     );
     if (version < head.first || log.some((update, index) => update.version !== version + index)) return 'unknown';
     const blobs = await this.#blobs(
-      place,
+      scope,
       editorId,
       log.flatMap(({ blob }) => blob ?? []),
     );
@@ -142,9 +142,9 @@ export class EditorReader {
   }
 
   /** What is in blobs; undefined when that is too much, or when parts are missing, as they have been compacted. */
-  async #blobs(place: DocumentPlace, editorId: string, blobs: readonly Blob[]): Promise<Blobs | undefined> {
+  async #blobs(scope: DocumentScope, editorId: string, blobs: readonly Blob[]): Promise<Blobs | undefined> {
     const keys = blobs.flatMap(({ id, parts }) =>
-      Array.from({ length: parts }, (_each, part) => ({ ...place, editorId, id, part })),
+      Array.from({ length: parts }, (_each, part) => ({ ...scope, editorId, id, part })),
     );
     if (keys.length === 0) return new Map();
     if (keys.length > MOST_PARTS_AFTER) return undefined;
@@ -157,6 +157,6 @@ export class EditorReader {
 }
 
 /** An editor among all that a process sees. Internal ids are nobody else's. */
-function keyOf({ document }: DocumentPlace, editorId: string): string {
-  return `${document} ${editorId}`;
+function keyOf({ documentKey }: DocumentScope, editorId: string): string {
+  return `${documentKey} ${editorId}`;
 }

@@ -1,7 +1,7 @@
 import { MalformedUpdate, openDocument, stateVectorOf, updateSince } from './rules/yjs/document.ts';
 import { merged } from './rules/editorUpdates.ts';
 import { invalid } from '../shared/errors.ts';
-import type { DocumentPlace } from '../content/documentScope.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
 import type { Table } from '../table/table.ts';
 import { EditorReader } from './editorReader.ts';
 import { unknownEditor } from './unknownEditor.ts';
@@ -32,12 +32,12 @@ export class EditorUpdates {
    * What a client lacks that has what a state vector says, or everything up to a version, or nothing. NOT_FOUND when there is no editor,
    * INVALID_ARGUMENT for what is no state vector.
    */
-  async since(place: DocumentPlace, editorId: string, { stateVector, version }: Having): Promise<Lacking> {
-    const later = version === undefined ? 'unknown' : await this.#editors.since(place, editorId, version);
+  async since(scope: DocumentScope, editorId: string, { stateVector, version }: Having): Promise<Lacking> {
+    const later = version === undefined ? 'unknown' : await this.#editors.since(scope, editorId, version);
     if (later === undefined) throw unknownEditor();
     if (later !== 'unknown')
       return { update: base64(ofClient(() => merged(later.updates, stateVector))), version: later.version };
-    const state = await this.#editors.find(place, editorId);
+    const state = await this.#editors.find(scope, editorId);
     if (!state) throw unknownEditor();
     const doc = openDocument(state.updates);
     return {

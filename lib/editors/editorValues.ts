@@ -3,7 +3,7 @@ import { readValue } from './rules/yjs/reading.ts';
 import type { CrdtType } from './rules/yjs/values.ts';
 import { type EditorRecord, editorRecord } from './rules/editors.ts';
 import { ANSWER_BYTES } from '../shared/bytes.ts';
-import type { DocumentPlace } from '../content/documentScope.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
 import type { Table } from '../table/table.ts';
 import type { EditorState } from './editorState.ts';
 import { EditorReader } from './editorReader.ts';
@@ -18,16 +18,16 @@ export class EditorValues {
   }
 
   /** The record of an editor, or none when there is no editor, or one of another type. */
-  async one(place: DocumentPlace, editorId: string, type?: CrdtType): Promise<EditorRecord[]> {
-    const state = await this.#editors.find(place, editorId);
+  async one(scope: DocumentScope, editorId: string, type?: CrdtType): Promise<EditorRecord[]> {
+    const state = await this.#editors.find(scope, editorId);
     return state && isOfType(state, type) ? [recordOf(state)] : [];
   }
 
   /** The records of a document's editors, or of those of one type, by their ids; some of them when all would not fit into an answer. */
-  async all(place: DocumentPlace, type?: CrdtType): Promise<EditorRecord[]> {
+  async all(scope: DocumentScope, type?: CrdtType): Promise<EditorRecord[]> {
     const records: EditorRecord[] = [];
     let bytes = 0;
-    for await (const state of this.#editors.all(place)) {
+    for await (const state of this.#editors.all(scope)) {
       if (!isOfType(state, type)) continue;
       const record = recordOf(state);
       records.push(record);

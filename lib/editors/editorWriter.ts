@@ -1,7 +1,7 @@
 import type * as Y from 'yjs';
 import { openDocument } from './rules/yjs/document.ts';
 import { ApiError } from '../shared/errors.ts';
-import type { ContentPlace, DocumentPlace } from '../content/documentScope.ts';
+import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
 import type { JobMessage } from '../jobs/jobStore.ts';
 import { pause } from '../table/retryOnConflict.ts';
 import { insert, type WriteOp } from '../table/table.ts';
@@ -48,14 +48,14 @@ export class EditorWriter extends EditorReader {
    * ABORTED when others keep changing it.
    */
   protected async change(
-    found: ContentPlace,
+    found: DocumentContext,
     editorId: string,
     changing: Changing,
     decide: (state: EditorState, doc: Y.Doc) => Uint8Array | undefined,
   ): Promise<Changed> {
     for (let attempt = 0; attempt < TRIES; attempt++) {
       if (attempt > 0) await pause(Math.min(attempt - 1, LONGEST_PAUSE_AFTER));
-      const state = await this.find(found.place, editorId);
+      const state = await this.find(found.scope, editorId);
       if (!state) throw unknownEditor();
       const update = decide(state, openDocument(state.updates));
       if (!update) return { version: state.newest.version, compact: false };
@@ -67,33 +67,33 @@ export class EditorWriter extends EditorReader {
 
   /** Puts an update behind those of a state, if that is still all there are. The first one since the last event begins the job of the next. */
   async #append(
-    found: ContentPlace,
+    found: DocumentContext,
     state: EditorState,
     update: Uint8Array,
     changing: Changing,
   ): Promise<Changed | 'conflict'> {
-    const { place } = found;
+    const { scope: scope } = found;
     const { head, newest } = state;
     const { now } = changing;
     const began = isBeingTold(newest, now) ? undefined : beginTelling(found, head, now);
     const entry = await this.entry(
-      place,
+      scope,
       head,
       newest,
       { update, tellingSince: began ? now : newest.tellingSince },
       changing,
     );
     const ops: WriteOp[] = [
-      insert(EditorUpdateEntity, { ...place, editorId: head.editorId, ...entry }),
+      insert(EditorUpdateEntity, { ...scope, editorId: head.editorId, ...entry }),
       ...(began ? [began.op] : []),
     ];
     if ((await this.table.write(ops)) !== 'done') return 'conflict';
-    this.remember(place, { head, newest: entry, updates: [...state.updates, update] });
+    this.remember(scope, { head, newest: entry, updates: [...state.updates, update] });
     return { version: entry.version, telling: began?.message, compact: isLongLog(head, newest, entry) };
   }
 
   protected async entry(
-    place: DocumentPlace,
+    scope: DocumentScope,
     { editorId, internalId, first }: Editor,
     before: EditorUpdate | undefined,
     { update, tellingSince }: { update: Uint8Array | undefined; tellingSince: number | undefined },
@@ -101,7 +101,7 @@ export class EditorWriter extends EditorReader {
   ): Promise<EditorUpdate> {
     const packed = update && pack(update);
     const isLarge = packed !== undefined && packed.length > INLINE_BYTES;
-    const blob = isLarge ? await writeBlob(this.table, { ...place, editorId, internalId }, packed, now) : undefined;
+    const blob = isLarge ? await writeBlob(this.table, { ...scope, editorId, internalId }, packed, now) : undefined;
     return {
       internalId,
       version: before ? before.version + 1 : first,

@@ -8,7 +8,7 @@ import { emit } from '../events/outbox.ts';
 import { endJob, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { OrganizationEntity } from '../directory/organizations.ts';
 import { pause } from '../table/retryOnConflict.ts';
-import { insert, type Table, wanted, type WriteOp } from '../table/table.ts';
+import { insert, type Table, itemOf, type WriteOp } from '../table/table.ts';
 import type { EditorState } from './editorState.ts';
 import { type EditorUpdate, EditorUpdateEntity } from './entities.ts';
 import { EditorReader } from './editorReader.ts';
@@ -27,14 +27,14 @@ const LONGEST_PAUSE_AFTER = 4;
 export async function emitEditorUpdateStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
   const about = Telling.parse(JSON.parse(job.data));
   const { tenant } = job;
-  const { organization, document, editorId } = about;
+  const { organizationKey, documentKey, editorId } = about;
   const due = job.createdAt + DEBOUNCE_MS;
   if (clock() < due) return { progress: {}, notBefore: due };
-  const place = { tenant, organization, document };
+  const scope = { tenant, organizationKey, documentKey };
   const reader = new EditorReader(table);
   for (let attempt = 0; attempt < TRIES; attempt++) {
     if (attempt > 0) await pause(Math.min(attempt - 1, LONGEST_PAUSE_AFTER));
-    const [names, state] = await Promise.all([namesOf(table, tenant, about), reader.find(place, editorId)]);
+    const [names, state] = await Promise.all([namesOf(table, tenant, about), reader.find(scope, editorId)]);
     // What is gone is nobody's business, and what others have told of is told.
     if (!names || state?.head.internalId !== about.internalId || state.newest.tellingSince === undefined) return 'done';
     const told: EditorUpdate = {
@@ -44,7 +44,7 @@ export async function emitEditorUpdateStep(table: Table, job: StoredJob, clock: 
       weight: state.newest.weight + logWeight(undefined),
     };
     const outcome = await table.write([
-      insert(EditorUpdateEntity, { ...place, editorId, ...told }),
+      insert(EditorUpdateEntity, { ...scope, editorId, ...told }),
       ...eventOf(names, state, clock()),
       endJob(tenant, job.jobId, job._r),
     ]);
@@ -77,11 +77,11 @@ function eventOf(names: ContentNames, { head, newest, updates }: EditorState, no
 async function namesOf(
   table: Table,
   tenant: string,
-  { organization: organizationInternal, organizationId, document: documentInternal, documentId }: Telling,
+  { organizationKey: organizationInternal, organizationId, documentKey: documentInternal, documentId }: Telling,
 ): Promise<ContentNames | undefined> {
-  const [organization, document] = await table.getEach(
-    wanted(OrganizationEntity, { tenant, organizationId }),
-    wanted(DocumentEntity, { tenant, organization: organizationInternal, documentId }),
+  const [organization, document] = await table.batchGet(
+    itemOf(OrganizationEntity, { tenant, organizationId }),
+    itemOf(DocumentEntity, { tenant, organizationKey: organizationInternal, documentId }),
   );
   if (organization?.internalId !== organizationInternal || document?.internalId !== documentInternal) return undefined;
   return { apiKey: tenant, organization, document };

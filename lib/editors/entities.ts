@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { CrdtType } from './rules/yjs/values.ts';
-import type { DocumentPlace } from '../content/documentScope.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
 import { defineEntity, type Item, type Stored } from '../table/entity.ts';
 import { joinKey } from '../table/keys.ts';
 import type { Queried } from '../table/table.ts';
@@ -66,12 +66,12 @@ const Part = z.object({
 });
 
 /** What one editor has begins with its id, and lies together: its blobs, its log, its head. */
-const editorsOf = (of: DocumentPlace) => [
+const editorsOf = (of: DocumentScope) => [
   of.tenant,
   'ORGANIZATION',
-  of.organization,
+  of.organizationKey,
   'DOCUMENT',
-  of.document,
+  of.documentKey,
   'EDITORS',
 ];
 const BLOB = 'BLOB';
@@ -145,8 +145,8 @@ export type EditorItem =
     };
 
 /** Everything in the partition of a document's editors, as it comes. The first part of the sort key, escaped, says whose it is. */
-export const EditorItems: Queried<EditorItem & { readonly of: string; readonly SK: string }, DocumentPlace> = {
-  partition: (place) => EditorEntity.partition(place),
+export const EditorItems: Queried<EditorItem & { readonly of: string; readonly SK: string }, DocumentScope> = {
+  partition: (scope) => EditorEntity.partition(scope),
   fromItem(item, now) {
     const { SK } = item as Item;
     const [of = '', , id = '', part = ''] = SK.split('#');

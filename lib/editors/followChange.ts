@@ -1,8 +1,8 @@
 import { building, type Capability } from '../app/capability.ts';
-import { sendHints } from '../webhooks/notifyQueue.ts';
+import { notifyQueue } from '../webhooks/notifyQueue.ts';
 import type { Log } from '../app/endpoint.ts';
 import { sendTo } from '../workers/queues.ts';
-import type { DocumentPlace } from '../content/documentScope.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
 import { jobMessage } from '../jobs/jobStore.ts';
 import { openTable } from '../table/table.ts';
 import { compact } from './compaction.ts';
@@ -14,7 +14,7 @@ import type { Changed } from './editorWriter.ts';
  * fails: the sweeper finds the job, and whoever makes the log as long again compacts it.
  */
 export type FollowChange = (
-  place: DocumentPlace,
+  scope: DocumentScope,
   editorId: string,
   changed: Changed,
   now: number,
@@ -26,11 +26,11 @@ export const followChange: Capability<FollowChange> = /* @__PURE__ */ building([
   env: ['TABLE_NAME'],
   open: (env) => {
     const [table, jobs] = [openTable(env), sendTo.jobs.open(env)];
-    return async (place, editorId, { telling, compact: isDue }, now, log) => {
+    return async (scope, editorId, { telling, compact: isDue }, now, log) => {
       await Promise.all([
-        telling && sendHints(jobs, [jobMessage(telling, DEBOUNCE_MS / 1000)], log),
+        telling && notifyQueue(jobs, [jobMessage(telling, DEBOUNCE_MS / 1000)], log),
         isDue &&
-          compact(table, place, editorId, now).catch((error: unknown) => log.error('log not compacted', { error })),
+          compact(table, scope, editorId, now).catch((error: unknown) => log.error('log not compacted', { error })),
       ]);
     };
   },

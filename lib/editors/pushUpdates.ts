@@ -2,7 +2,7 @@ import type { Capability } from '../app/capability.ts';
 import { faultOfUpdate } from './rules/yjs/reading.ts';
 import { holds } from './rules/editorUpdates.ts';
 import { invalid } from '../shared/errors.ts';
-import type { ContentPlace } from '../content/documentScope.ts';
+import type { DocumentContext } from '../content/documentScope.ts';
 import { type Changed, type Changing, EditorWriter } from './editorWriter.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
@@ -12,7 +12,7 @@ export class EditorPusher extends EditorWriter {
    * Adds a client's update. What the editor has already is not added again. NOT_FOUND when there is no editor, INVALID_ARGUMENT for an update that
    * is malformed, contradicts the type, or leads beyond the limits; ABORTED when others keep changing it.
    */
-  async push(found: ContentPlace, editorId: string, update: Uint8Array, changing: Changing): Promise<Changed> {
+  async push(found: DocumentContext, editorId: string, update: Uint8Array, changing: Changing): Promise<Changed> {
     return this.change(found, editorId, changing, ({ head }, doc) => {
       const fault = faultOfUpdate(doc, head.type, head.contentKey, update);
       if (fault !== undefined) throw invalid({ path: ['update'], code: 'invalid_update', message: fault });

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { newId } from '../shared/ids.ts';
 import type { ItemOutcome } from '../shared/results.ts';
-import type { ContentPlace, DocumentPlace } from '../content/documentScope.ts';
+import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
 import type { Key, Stored } from '../table/entity.ts';
-import { beginJob, SETTLED_MS } from '../jobs/jobStore.ts';
+import { beginJob, READS_SETTLED_MS } from '../jobs/jobStore.ts';
 import { remove, type Table } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import {
@@ -27,9 +27,9 @@ export type LeftEditor = z.output<typeof LeftEditor>;
 export const editorPart = {
   entities: [EditorEntity, EditorUpdateEntity, EditorPartEntity],
   /** Removes some of a document's editors, whatever they are; gives whether nothing is left. Nobody can reach the document any more. */
-  async removeSome(table: Table, place: DocumentPlace, _clock: () => number): Promise<boolean> {
-    const { values, next } = await table.query(EditorItems, place, SOME);
-    const PK = EditorItems.partition(place);
+  async removeSome(table: Table, scope: DocumentScope, _clock: () => number): Promise<boolean> {
+    const { values, next } = await table.query(EditorItems, scope, SOME);
+    const PK = EditorItems.partition(scope);
     await table.removeKeys(values.map(({ SK }): Key => ({ PK, SK })));
     return next === undefined;
   },
@@ -38,13 +38,13 @@ export const editorPart = {
 /** Removes what is left of an editor whose head is gone, and nothing of one that was added under its id since. */
 export async function removeLeftEditor(
   table: Table,
-  place: DocumentPlace,
+  scope: DocumentScope,
   { editorId, internalId }: LeftEditor,
 ): Promise<void> {
-  const PK = EditorItems.partition(place);
+  const PK = EditorItems.partition(scope);
   let after: string | undefined;
   do {
-    const page = await table.query(EditorItems, place, { ...SOME, prefix: [editorId], after });
+    const page = await table.query(EditorItems, scope, { ...SOME, prefix: [editorId], after });
     const left = page.values.filter(
       (item) =>
         (item.kind === 'head' ? item.head : item.kind === 'update' ? item.update : item).internalId === internalId,
@@ -67,7 +67,7 @@ export class EditorRemover {
    * of them is removed by a job, which begins when nobody writes beneath them any more.
    */
   async remove(
-    { place, document: { documentId } }: ContentPlace,
+    { scope: scope, document: { documentId } }: DocumentContext,
     editorIds: readonly string[],
     now: number,
   ): Promise<ItemOutcome[]> {
@@ -77,19 +77,19 @@ export class EditorRemover {
       read: (ids) =>
         this.#table.getMany(
           EditorEntity,
-          ids.map((editorId) => ({ ...place, editorId })),
+          ids.map((editorId) => ({ ...scope, editorId })),
         ),
       decide: (editorId, head) => {
         if (!head) return { result: { success: false, message: 'No CRDT data found for this editor ID.' }, ops: [] };
-        const { organization, document } = place;
-        const data = { organization, document, documentId, editor: { editorId, internalId: head.internalId } };
+        const { organizationKey, documentKey } = scope;
+        const data = { organizationKey, documentKey, documentId, editor: { editorId, internalId: head.internalId } };
         return {
           result: { success: true, message: 'CRDT data deleted.' },
           ops: [
-            remove(EditorEntity, { ...place, editorId }, head._r),
+            remove(EditorEntity, { ...scope, editorId }, head._r),
             beginJob(
-              place.tenant,
-              { jobId: newId('job', now), kind: 'removeRecords', data, dueAt: now + SETTLED_MS },
+              scope.tenant,
+              { jobId: newId('job', now), kind: 'removeRecords', data, dueAt: now + READS_SETTLED_MS },
               now,
             ),
           ],
@@ -100,13 +100,13 @@ export class EditorRemover {
   }
 
   /** The ids of the first editors of a document, from the end, and whether there are more. One call for each, as their data lies in between. */
-  async some(place: DocumentPlace, limit: number): Promise<{ editorIds: string[]; more: boolean }> {
+  async some(scope: DocumentScope, limit: number): Promise<{ editorIds: string[]; more: boolean }> {
     const editorIds: string[] = [];
     let after: string | undefined;
     for (;;) {
       const {
         values: [item],
-      } = await this.#table.query(EditorItems, place, { limit: 1, descending: true, after });
+      } = await this.#table.query(EditorItems, scope, { limit: 1, descending: true, after });
       if (!item) return { editorIds, more: false };
       if (item.kind === 'head') {
         if (editorIds.length === limit) return { editorIds, more: true };

@@ -6,7 +6,7 @@ import { crdtLimits, type CrdtType, type CrdtValue } from './rules/yjs/values.ts
 import { requireSameKind } from './rules/editors.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
-import type { ContentPlace, DocumentPlace } from '../content/documentScope.ts';
+import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
 import { insert } from '../table/table.ts';
 import { type Editor, EditorEntity, EditorUpdateEntity } from './entities.ts';
 import { beginTelling } from './debounce.ts';
@@ -26,7 +26,7 @@ const DEFAULT_CONTENT_KEY = 'content';
 export class EditorReplacer extends EditorWriter {
   /** Adds an editor with a value. ALREADY_EXISTS when there is one; INVALID_ARGUMENT for a value above the limits. */
   async add(
-    { place, organization, document }: ContentPlace,
+    { scope: scope, organization, document }: DocumentContext,
     editorId: string,
     { type, contentKey = DEFAULT_CONTENT_KEY, data }: NewValue,
     changing: Changing,
@@ -44,18 +44,18 @@ export class EditorReplacer extends EditorWriter {
       createdAt: now,
       first: now * 1000,
     };
-    const began = beginTelling({ place, organization, document }, head, now);
+    const began = beginTelling({ scope: scope, organization, document }, head, now);
     // Before something large is written in vain.
-    if (update && update.length > INLINE_BYTES) await this.#requireAbsent(place, editorId);
-    const entry = await this.entry(place, head, undefined, { update, tellingSince: now }, changing);
+    if (update && update.length > INLINE_BYTES) await this.#requireAbsent(scope, editorId);
+    const entry = await this.entry(scope, head, undefined, { update, tellingSince: now }, changing);
     const outcome = await this.table.write([
       // The revision says which editor it is as well: one that was added again is not the one that somebody removes.
-      insert(EditorEntity, { ...place, ...head }, now),
-      insert(EditorUpdateEntity, { ...place, editorId, ...entry }),
+      insert(EditorEntity, { ...scope, ...head }, now),
+      insert(EditorUpdateEntity, { ...scope, editorId, ...entry }),
       began.op,
     ]);
     if (outcome === 'done') return { version: entry.version, telling: began.message, compact: false };
-    await this.#requireAbsent(place, editorId);
+    await this.#requireAbsent(scope, editorId);
     throw tooManyOthers();
   }
 
@@ -64,7 +64,7 @@ export class EditorReplacer extends EditorWriter {
    * there is no editor, INVALID_ARGUMENT for another type or content key than it has, or a value above the limits; ABORTED when others keep changing it.
    */
   async replace(
-    found: ContentPlace,
+    found: DocumentContext,
     editorId: string,
     { type, contentKey, data }: NewValue,
     changing: Changing,
@@ -77,8 +77,8 @@ export class EditorReplacer extends EditorWriter {
     });
   }
 
-  async #requireAbsent(place: DocumentPlace, editorId: string): Promise<void> {
-    if (await this.table.get(EditorEntity, { ...place, editorId }))
+  async #requireAbsent(scope: DocumentScope, editorId: string): Promise<void> {
+    if (await this.table.get(EditorEntity, { ...scope, editorId }))
       throw new ApiError('ALREADY_EXISTS', 'CRDT data already exists for this editor ID.');
   }
 }

@@ -3,9 +3,9 @@ import { CommentEntity, ThreadEntity } from '../comments/threads.ts';
 import { usersWhoSee } from '../content/accessChecks.ts';
 import { type Document, DocumentEntity, DocumentReader } from '../directory/documents.ts';
 import type { Stored } from '../table/entity.ts';
-import { placeOf } from '../directory/folders/folders.ts';
+import { organizationScope } from '../directory/folders/folders.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
-import { type Table, wanted } from '../table/table.ts';
+import { type Table, itemOf } from '../table/table.ts';
 import { contextItems } from '../comments/rules/comments.ts';
 import type { Guard } from '../content/rules/threadAccess.ts';
 import { guarded } from '../comments/rules/threads.ts';
@@ -55,14 +55,17 @@ async function placeOfEvent(
   const thread = payload.audience?.thread;
   if (organizationId === undefined) return undefined;
   const documentOf = (organization: string) =>
-    documentId === undefined ? undefined : table.get(DocumentEntity, { tenant, organization, documentId });
+    documentId === undefined
+      ? undefined
+      : table.get(DocumentEntity, { tenant, organizationKey: organization, documentId });
   const [organization, early] = await Promise.all([
     table.get(OrganizationEntity, { tenant, organizationId }),
-    thread && documentOf(thread.organization),
+    thread && documentOf(thread.organizationKey),
   ]);
-  if (!organization || (thread && thread.organization !== organization.internalId)) return undefined;
+  if (!organization || (thread && thread.organizationKey !== organization.internalId)) return undefined;
   const document = thread ? early : await documentOf(organization.internalId);
-  if ((documentId !== undefined && !document) || (thread && document?.internalId !== thread.document)) return undefined;
+  if ((documentId !== undefined && !document) || (thread && document?.internalId !== thread.documentKey))
+    return undefined;
   return { organization, document };
 }
 
@@ -80,13 +83,13 @@ async function guardNow(table: Table, event: OccurredEvent): Promise<EventGuard 
   } = event;
   const { thread, accessFields = [] } = audience ?? {};
   if (!thread) return { accessFields };
-  const { organization, document, annotationId, createdAt, commentId } = thread;
-  const place = { tenant, organization, document };
-  const [head, comment] = await table.getEach(
-    wanted(ThreadEntity, { ...place, annotationId, createdAt }),
+  const { organizationKey, documentKey, annotationId, createdAt, commentId } = thread;
+  const scope = { tenant, organizationKey, documentKey };
+  const [head, comment] = await table.batchGet(
+    itemOf(ThreadEntity, { ...scope, annotationId, createdAt }),
     ...(commentId === undefined
       ? []
-      : [wanted(CommentEntity, { ...place, annotationId, threadCreatedAt: createdAt, commentId })]),
+      : [itemOf(CommentEntity, { ...scope, annotationId, threadCreatedAt: createdAt, commentId })]),
   );
   if (!head && event.event !== 'comment.delete') return undefined;
   return {
@@ -112,15 +115,15 @@ export async function audienceRules(
   if (!at || !guard) return nobody;
 
   const { organization, document } = at;
-  const place = placeOf(tenant, organization);
-  const scope = { place, organization, now: clock() };
+  const scope = organizationScope(tenant, organization);
+  const check = { scope, organization, now: clock() };
   const seeing = async () => {
-    if (!document) return usersWhoSee(table, scope, guard, userIds);
-    const [placed] = await new DocumentReader(table).placed(place, [document]);
-    return placed ? usersWhoSee(table, scope, { ...guard, document: placed }, userIds) : new Set<string>();
+    if (!document) return usersWhoSee(table, check, guard, userIds);
+    const [placed] = await new DocumentReader(table).placed(scope, [document]);
+    return placed ? usersWhoSee(table, check, { ...guard, document: placed }, userIds) : new Set<string>();
   };
   const [settings, allowed] = await Promise.all([
-    notificationSettings(table, place, document?.internalId, userIds),
+    notificationSettings(table, scope, document?.internalId, userIds),
     seeing(),
   ]);
   return {

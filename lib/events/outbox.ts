@@ -7,7 +7,7 @@ import { type EventPayload, LARGEST_PAYLOAD_BYTES } from './rules/payload.ts';
 import { ApiError } from '../shared/errors.ts';
 import { defineEntity, indexPartition, type Key, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
-import { insert, replace, type Table, wanted, type WriteOp } from '../table/table.ts';
+import { insert, replace, type Table, itemOf, type WriteOp } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
@@ -173,8 +173,8 @@ export class EventStore {
 
   /** Those of the events that are still in the outbox, with what they say. One BatchGet per 50, in parallel. */
   async toDeliver(events: readonly { tenant: string; eventId: string }[]): Promise<EventToDeliver[]> {
-    const found = await this.#table.getEach(
-      ...events.flatMap((event) => [wanted(EventEntity, event), wanted(EventPayloadEntity, event)] as const),
+    const found = await this.#table.batchGet(
+      ...events.flatMap((event) => [itemOf(EventEntity, event), itemOf(EventPayloadEntity, event)] as const),
     );
     return events.flatMap(({ tenant }, index) => {
       const [event, text] = [found[2 * index], found[2 * index + 1]] as [

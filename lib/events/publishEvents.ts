@@ -5,9 +5,9 @@ import { findRecords } from '../content/recordIds.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 import { type Document, DocumentReader } from '../directory/documents.ts';
 import { EventEntity, publishedId, recordEvent } from './outbox.ts';
-import { placeOf } from '../directory/folders/folders.ts';
+import { organizationScope } from '../directory/folders/folders.ts';
 import { type Organization, OrganizationReader } from '../directory/organizations.ts';
-import { settle } from '../table/retryOnConflict.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import type { Table } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
@@ -37,14 +37,14 @@ export class EventPublisher {
     const document =
       documentId === undefined
         ? undefined
-        : await new DocumentReader(this.#table).require(placeOf(tenant, organization), documentId);
+        : await new DocumentReader(this.#table).require(organizationScope(tenant, organization), documentId);
     const thread = document && (await this.#thread(tenant, organization, document, sent));
     const payload = publishedPayload(sent, { apiKey: tenant, organization, document }, thread);
     const cause = { type: 'Published', id: eventId ?? call, revision: 1 };
     const recorded = recordEvent(tenant, { event, cause, organizationId, documentId, channels, payload }, now, {
       eventId: eventId === undefined ? undefined : publishedId(tenant, eventId),
     });
-    return settle(async () => {
+    return retryOnConflict(async () => {
       if ((await this.#table.write(recorded.ops)) === 'done') return recorded.event.eventId;
       const there = await this.#table.get(EventEntity, { tenant, eventId: recorded.event.eventId });
       return there ? there.eventId : 'conflict';
@@ -60,18 +60,18 @@ export class EventPublisher {
   ): Promise<AudienceThread | undefined> {
     const annotationId = sourceOf(event) === 'comment' ? annotationIdIn(data) : undefined;
     if (annotationId === undefined) return undefined;
-    const place = { ...placeOf(tenant, organization), document: document.internalId };
-    const [position] = await findRecords(this.#table, place, [
+    const scope = { ...organizationScope(tenant, organization), documentKey: document.internalId };
+    const [position] = await findRecords(this.#table, scope, [
       { kind: 'thread', id: annotationId, within: document.documentId },
     ]);
     const thread =
-      position && (await this.#table.get(ThreadEntity, { ...place, annotationId, createdAt: position.createdAt }));
+      position && (await this.#table.get(ThreadEntity, { ...scope, annotationId, createdAt: position.createdAt }));
     if (!thread) return undefined;
     const { createdAt } = thread;
     return {
       ...guarded(thread, organization.organizationId),
-      organization: organization.internalId,
-      document: document.internalId,
+      organizationKey: organization.internalId,
+      documentKey: document.internalId,
       annotationId,
       createdAt,
     };

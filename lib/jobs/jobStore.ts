@@ -121,7 +121,7 @@ export type StepResult = 'done' | { readonly progress: object; readonly notBefor
  * How long after something became unreachable nobody reads or writes beneath it any more, milliseconds: whoever read that it was there just before
  * has ended, and the indexes show what was written.
  */
-export const SETTLED_MS = 60_000;
+export const READS_SETTLED_MS = 60_000;
 
 /** Which job: what a message about it says. */
 export const JobMessage = z.object({ tenant: z.string(), jobId: z.string() });

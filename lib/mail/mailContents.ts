@@ -5,7 +5,7 @@ import { EmailConfigEntity, openEmailConfig } from '../workspaces/configs/emailC
 import type { Stored } from '../table/entity.ts';
 import { EventEntity, EventPayloadEntity } from '../events/outbox.ts';
 import { isPaused, MailPauseEntity } from './mailStore.ts';
-import { openTable, type Table, wanted } from '../table/table.ts';
+import { openTable, type Table, itemOf } from '../table/table.ts';
 import { profilesOf, type User, UserEntity } from '../directory/users.ts';
 import type { EmailConfig } from '../workspaces/rules/emailConfig.ts';
 import { incompleteActors, withActors } from '../events/rules/actors.ts';
@@ -65,12 +65,12 @@ export class MailContents {
     { eventId, userId }: Extract<MailSubject, { kind: 'event' }>,
   ): Promise<Composed> {
     const { table, clock } = this.#deps;
-    const [stored, text, config, pause, user] = await table.getEach(
-      wanted(EventEntity, { tenant, eventId }),
-      wanted(EventPayloadEntity, { tenant, eventId }),
-      wanted(EmailConfigEntity, { tenant }),
-      wanted(MailPauseEntity, { tenant }),
-      wanted(UserEntity, { tenant, userId }),
+    const [stored, text, config, pause, user] = await table.batchGet(
+      itemOf(EventEntity, { tenant, eventId }),
+      itemOf(EventPayloadEntity, { tenant, eventId }),
+      itemOf(EmailConfigEntity, { tenant }),
+      itemOf(MailPauseEntity, { tenant }),
+      itemOf(UserEntity, { tenant, userId }),
     );
     if (!stored || !text) return { skip: 'the event is gone' };
     const { event: type, organizationId } = stored;
@@ -143,9 +143,9 @@ export class MailContents {
     if (!ses) return UNCONFIGURED;
     const key = await table.get(ApiKeyEntity, { apiKey: tenant });
     if (!key) return { skip: 'the API key is gone' };
-    const [workspace, listed] = await table.getEach(
-      wanted(WorkspaceEntity, key),
-      wanted(WorkspaceApiKeyEntity, { workspaceId: key.workspaceId, apiKey: tenant }),
+    const [workspace, listed] = await table.batchGet(
+      itemOf(WorkspaceEntity, key),
+      itemOf(WorkspaceApiKeyEntity, { workspaceId: key.workspaceId, apiKey: tenant }),
     );
     if (!workspace) return { skip: 'the workspace is gone' };
     return {

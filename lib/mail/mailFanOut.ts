@@ -1,7 +1,7 @@
 import { building, type Capability } from '../app/capability.ts';
 import { EmailConfigEntity } from '../workspaces/configs/emailConfig.ts';
 import { isPaused, MailPauseEntity, mailIdOf, makeMails, type MailStore } from './mailStore.ts';
-import { openTable, wanted } from '../table/table.ts';
+import { openTable, itemOf } from '../table/table.ts';
 import { UserEntity } from '../directory/users.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
 import type { EmailConfig } from '../workspaces/rules/emailConfig.ts';
@@ -35,9 +35,9 @@ export type MailFanOutDeps = MakeDeps & AudienceDeps;
 export function fanOutMails(deps: MailFanOutDeps): () => Consumer {
   const { table, clock } = deps;
   const configOf = async (tenant: string): Promise<EmailConfig | undefined> => {
-    const [config, pause] = await table.getEach(
-      wanted(EmailConfigEntity, { tenant }),
-      wanted(MailPauseEntity, { tenant }),
+    const [config, pause] = await table.batchGet(
+      itemOf(EmailConfigEntity, { tenant }),
+      itemOf(MailPauseEntity, { tenant }),
     );
     return config && !isPaused(pause, config, clock()) ? config : undefined;
   };

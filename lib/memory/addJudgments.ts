@@ -7,11 +7,11 @@ import { type Embedders, embeds } from './embedder.ts';
 import { needsChange } from './embeddingModels.ts';
 import { beginEmbedding, beginModelChange } from './pendingJudgments.ts';
 import { makeVectors } from './makeVectors.ts';
-import { findPlaceToWrite, requireWritable } from '../content/documentScope.ts';
+import { findWritableDocument, requireWritable } from '../content/documentScope.ts';
 import type { Stored } from '../table/entity.ts';
 import { endJob } from '../jobs/jobStore.ts';
 import { findOrganization } from '../directory/organizations.ts';
-import { settle } from '../table/retryOnConflict.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { insert, openTable, replace, type Table } from '../table/table.ts';
 import { EmbeddingStore, vectorsOp } from './embeddings.ts';
 import { JudgmentEntity } from './entities.ts';
@@ -56,7 +56,7 @@ export class JudgmentWriter {
    */
   async add(
     tenant: string,
-    place: JudgmentPlace,
+    scope: JudgmentPlace,
     judgments: readonly IdentifiedJudgment[],
     { jobId, now, log }: AddingJudgments,
   ): Promise<JudgmentAdded[]> {
@@ -67,7 +67,7 @@ export class JudgmentWriter {
     );
     const sound = judgments.filter(({ recordId }) => !faults.has(recordId));
     const written =
-      sound.length === 0 ? new Map<string, Written>() : await this.#addSound(tenant, place, sound, { jobId, now, log });
+      sound.length === 0 ? new Map<string, Written>() : await this.#addSound(tenant, scope, sound, { jobId, now, log });
     return judgments.map(({ recordId }): JudgmentAdded => {
       const fault = faults.get(recordId);
       const { message = fault ?? '' } = written.get(recordId) ?? {};
@@ -77,13 +77,13 @@ export class JudgmentWriter {
 
   async #addSound(
     tenant: string,
-    place: JudgmentPlace,
+    scope: JudgmentPlace,
     judgments: readonly IdentifiedJudgment[],
     { jobId, now, log }: AddingJudgments,
   ): Promise<Map<string, Written>> {
     const refs = judgments.map(({ recordId }) => ({
-      organization: place.organization,
-      document: place.document,
+      organizationKey: scope.organizationKey,
+      documentKey: scope.documentKey,
       recordId,
     }));
     const [state, before] = await Promise.all([
@@ -105,7 +105,7 @@ export class JudgmentWriter {
       this.#write(
         tenant,
         judgments.map(({ recordId, sent }, index) => ({
-          draft: toJudgment(sent, recordId, place, now),
+          draft: toJudgment(sent, recordId, scope, now),
           isDated: sent.createdAt !== undefined,
           stored: before[index],
         })),
@@ -141,7 +141,7 @@ export class JudgmentWriter {
     const written = new Map<string, Written>();
     await inParallel(judgments, PARALLEL, async ({ draft, isDated, stored: first }) => {
       let known = { stored: first, isFresh: true };
-      const one = await settle(async (): Promise<Written | 'conflict'> => {
+      const one = await retryOnConflict(async (): Promise<Written | 'conflict'> => {
         const stored = known.isFresh ? known.stored : await this.#table.get(JudgmentEntity, { tenant, ...draft });
         known = { stored, isFresh: false };
         // What was decided before and is sent again without a time was decided then.
@@ -193,20 +193,20 @@ export type FindJudgmentPlace = (
 ) => Promise<JudgmentPlace>;
 
 export const findJudgmentPlace: Capability<FindJudgmentPlace> = /* @__PURE__ */ building(
-  [findPlaceToWrite, findOrganization],
+  [findWritableDocument, findOrganization],
   {
     grants: [],
     env: [],
     open: (env) => {
-      const [findPlace, organizations] = [findPlaceToWrite.open(env), findOrganization.open(env)];
+      const [findPlace, organizations] = [findWritableDocument.open(env), findOrganization.open(env)];
       return async (tenant, { organizationId, documentId }) => {
         if (documentId !== undefined) {
-          const { place } = await findPlace(tenant, { organizationId, documentId });
-          return { organization: place.organization, organizationId, document: place.document, documentId };
+          const { scope: scope } = await findPlace(tenant, { organizationId, documentId });
+          return { organizationKey: scope.organizationKey, organizationId, documentKey: scope.documentKey, documentId };
         }
         const organization = await organizations.require(tenant, organizationId);
         requireWritable({ organization });
-        return { organization: organization.internalId, organizationId };
+        return { organizationKey: organization.internalId, organizationId };
       };
     },
   },

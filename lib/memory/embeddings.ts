@@ -118,13 +118,13 @@ export class EmbeddingStore {
 
 /** The operation that writes the vectors of a judgment, unless there are some of a later state of it. */
 export function vectorsOp(tenant: string, model: string, { judgment, review, content }: EmbeddedJudgment): WriteOp {
-  const { organization, document, recordId, createdAt, _r } = judgment;
+  const { organizationKey, documentKey, recordId, createdAt, _r } = judgment;
   const { decision, judgeType, contentType, reviewerId } = filteredValues(judgment);
   const { year, month, day } = calendarOf(createdAt);
   const vectors: JudgmentVector = {
     vectorsOf: vectorsOf(tenant, model),
-    vOrganization: organization,
-    vDocument: document,
+    vOrganization: organizationKey,
+    vDocument: documentKey,
     vDecision: decision,
     vJudgeType: judgeType,
     // No search asks for an empty one, which an index would not take.
@@ -137,7 +137,7 @@ export function vectorsOp(tenant: string, model: string, { judgment, review, con
     reviewVector: rounded(review),
     contentVector: content && rounded(content),
   };
-  return advance(JudgmentVectorEntity, { tenant, organization, document, recordId, model, ...vectors }, _r);
+  return advance(JudgmentVectorEntity, { tenant, organizationKey, documentKey, recordId, model, ...vectors }, _r);
 }
 
 function rounded(vector: Float32Array): number[] {

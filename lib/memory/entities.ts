@@ -4,18 +4,18 @@ import { Judgment } from './rules/judgments.ts';
 import { type Filtered, filtered, filteredValues, type TimeRange } from './rules/filters.ts';
 import { instantKey } from '../shared/times.ts';
 import { defineEntity, indexPartition, type Key } from '../table/entity.ts';
-import type { Place } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { encodePart } from '../table/keys.ts';
 import { DIMENSIONS, vectorPartition, vectorTime } from './vectorIndexes.ts';
 
 /** A judgment among those of its tenant, by internal ids. The same record id in another document, or in none, is another judgment. */
 export interface JudgmentRef {
-  readonly organization: string;
-  readonly document?: string | undefined;
+  readonly organizationKey: string;
+  readonly documentKey?: string | undefined;
   readonly recordId: string;
 }
 
-const within = ({ document = '' }: Pick<JudgmentRef, 'document'>) => document;
+const within = ({ documentKey = '' }: Pick<JudgmentRef, 'documentKey'>) => documentKey;
 /** By time, then what filters look at: who lists by an index reads no judgment that is not wanted. */
 const listed = (judgment: Judgment) => [
   instantKey(judgment.createdAt),
@@ -31,24 +31,24 @@ export const JudgmentEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'What a reviewer decided, and why',
   schema: Judgment,
-  pk: (of: Place) => [of.tenant, 'ORGANIZATION', of.organization, 'JUDGMENTS'],
-  sk: (key: Omit<JudgmentRef, 'organization'>) => [within(key), key.recordId],
+  pk: (of: OrganizationScope) => [of.tenant, 'ORGANIZATION', of.organizationKey, 'JUDGMENTS'],
+  sk: (key: Omit<JudgmentRef, 'organizationKey'>) => [within(key), key.recordId],
   indexes: {
     gsi1: {
       holds: 'judgments of a thread by time',
-      pk: ({ tenant, organization, annotationId }) =>
-        annotationId === undefined ? undefined : [tenant, 'JUDGMENTS', organization, annotationId],
+      pk: ({ tenant, organizationKey, annotationId }) =>
+        annotationId === undefined ? undefined : [tenant, 'JUDGMENTS', organizationKey, annotationId],
       sk: listed,
     },
     gsi2: {
       holds: 'judgments of a document by time',
-      pk: ({ tenant, document }) => (document === undefined ? undefined : [tenant, 'JUDGMENTS', document]),
+      pk: ({ tenant, documentKey }) => (documentKey === undefined ? undefined : [tenant, 'JUDGMENTS', documentKey]),
       sk: listed,
     },
     gsi3: { holds: 'judgments of a tenant by time', pk: ({ tenant }) => [tenant, 'JUDGMENTS'], sk: listed },
     gsi4: {
       holds: 'judgments of an organization by time',
-      pk: ({ tenant, organization }) => [tenant, 'JUDGMENTS', organization],
+      pk: ({ tenant, organizationKey }) => [tenant, 'JUDGMENTS', organizationKey],
       sk: listed,
     },
   },
@@ -63,17 +63,17 @@ export interface JudgmentListing {
 /** Where the judgments of a scope are listed: of a document, an organization, or the whole tenant. */
 export function listingOf({
   tenant,
-  organization,
-  document,
+  organizationKey,
+  documentKey,
 }: {
   readonly tenant: string;
-  readonly organization?: string | undefined;
-  readonly document?: string | undefined;
+  readonly organizationKey?: string | undefined;
+  readonly documentKey?: string | undefined;
 }): JudgmentListing {
-  if (document !== undefined)
-    return { index: 'gsi2', partition: indexPartition('tenant', [tenant, 'JUDGMENTS', document]) };
-  if (organization !== undefined)
-    return { index: 'gsi4', partition: indexPartition('tenant', [tenant, 'JUDGMENTS', organization]) };
+  if (documentKey !== undefined)
+    return { index: 'gsi2', partition: indexPartition('tenant', [tenant, 'JUDGMENTS', documentKey]) };
+  if (organizationKey !== undefined)
+    return { index: 'gsi4', partition: indexPartition('tenant', [tenant, 'JUDGMENTS', organizationKey]) };
   return { index: 'gsi3', partition: indexPartition('tenant', [tenant, 'JUDGMENTS']) };
 }
 
@@ -128,8 +128,8 @@ export const JudgmentVectorEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'The vectors by which a judgment is found, by the model that made them',
   schema: JudgmentVector,
-  pk: (of: Place) => [of.tenant, 'ORGANIZATION', of.organization, 'VECTORS'],
-  sk: (key: Omit<JudgmentRef, 'organization'> & { model: string }) => [within(key), key.recordId, key.model],
+  pk: (of: OrganizationScope) => [of.tenant, 'ORGANIZATION', of.organizationKey, 'VECTORS'],
+  sk: (key: Omit<JudgmentRef, 'organizationKey'> & { model: string }) => [within(key), key.recordId, key.model],
 });
 
 /** The partition of the vector indexes that has the vectors which a model made of a tenant's judgments. */

@@ -1,7 +1,7 @@
 import { eraseFromJudgment, type Judgment } from './rules/judgments.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import type { Place } from '../directory/folders/folders.ts';
-import { settle } from '../table/retryOnConflict.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { replace, type Table } from '../table/table.ts';
 import { JudgmentEntity } from './entities.ts';
 
@@ -23,7 +23,7 @@ interface LeavingReviewers {
  */
 export async function eraseReviewers(
   table: Table,
-  place: Place,
+  scope: OrganizationScope,
   leaving: LeavingReviewers,
   from: string | undefined,
   clock: () => number,
@@ -31,17 +31,17 @@ export async function eraseReviewers(
 ): Promise<{ readonly after: string } | 'done'> {
   const { documents } = leaving;
   const isConcerned = (judgment: Judgment) =>
-    (documents === undefined || (judgment.document !== undefined && documents.has(judgment.document))) &&
+    (documents === undefined || (judgment.documentKey !== undefined && documents.has(judgment.documentKey))) &&
     eraseFromJudgment(judgment, leaving) !== judgment;
   let after = from;
   do {
-    const page = await table.query(JudgmentEntity, place, { limit: LOOKED_AT, after });
+    const page = await table.query(JudgmentEntity, scope, { limit: LOOKED_AT, after });
     await inParallel(page.values.filter(isConcerned), PARALLEL, (judgment) =>
-      settle(async () => {
-        const stored = await table.get(JudgmentEntity, { ...place, ...judgment });
+      retryOnConflict(async () => {
+        const stored = await table.get(JudgmentEntity, { ...scope, ...judgment });
         const erased = stored && eraseFromJudgment(stored, leaving);
         if (!stored || !erased || erased === stored) return 'done';
-        return (await table.write([replace(JudgmentEntity, { ...place, ...erased }, stored._r)])) === 'done'
+        return (await table.write([replace(JudgmentEntity, { ...scope, ...erased }, stored._r)])) === 'done'
           ? 'done'
           : 'conflict';
       }).then(() => undefined),

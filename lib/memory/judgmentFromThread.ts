@@ -5,7 +5,7 @@ import { decisionOf } from './rules/decisions.ts';
 import type { Judgment } from './rules/judgments.ts';
 import { derivedId } from '../shared/ids.ts';
 import { beginEmbedding } from './pendingJudgments.ts';
-import type { ContentPlace } from '../content/documentScope.ts';
+import type { DocumentContext } from '../content/documentScope.ts';
 import type { Stored } from '../table/entity.ts';
 import { insert, type WriteOp } from '../table/table.ts';
 import { JudgmentEntity } from './entities.ts';
@@ -22,7 +22,7 @@ export interface Reason {
  * asked in between. Undefined when the change decides nothing.
  */
 export function judgmentOps(
-  { place, organization: { organizationId }, document: { documentId } }: ContentPlace,
+  { scope: scope, organization: { organizationId }, document: { documentId } }: DocumentContext,
   before: Stored<Thread>,
   after: Thread,
   first: Comment | undefined,
@@ -30,17 +30,17 @@ export function judgmentOps(
 ): { readonly ops: WriteOp[]; readonly jobId: string } | undefined {
   const decision = decisionOf(before, after);
   if (decision === undefined) return undefined;
-  const { tenant, organization, document } = place;
+  const { tenant, organizationKey, documentKey } = scope;
   const { annotationId } = before;
   // Of the same change the same ones.
-  const of = [organization, document, annotationId, before._r];
+  const of = [organizationKey, documentKey, annotationId, before._r];
   const [recordId, jobId] = [derivedId('jdg', now, of), derivedId('job', now, of)];
   const { userId, name, email } = actor;
   const judgment: Judgment = {
     recordId,
-    organization,
+    organizationKey,
     organizationId,
-    document,
+    documentKey,
     documentId,
     decision,
     reasoning: reason,

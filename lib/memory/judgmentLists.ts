@@ -24,7 +24,7 @@ export const findScope: Capability<FindScope> = /* @__PURE__ */ building([findLi
     return async (tenant, { organizationId, documentId }) => {
       if (organizationId === undefined) return { tenant };
       const { organization, document } = await find(tenant, { organizationId, documentId });
-      return { tenant, organization, document: document?.place.document };
+      return { tenant, organization, documentKey: document?.scope.documentKey };
     };
   },
 });

@@ -4,7 +4,7 @@ import type { Judgment } from './rules/judgments.ts';
 import { liveDocuments } from '../content/listDocuments.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import type { Key, Stored } from '../table/entity.ts';
-import { type Place, placeOf } from '../directory/folders/folders.ts';
+import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { OrganizationReader } from '../directory/organizations.ts';
 import type { Table } from '../table/table.ts';
 import { JudgmentEntity, type JudgmentListing, listedBetween, listingOf, readListed } from './entities.ts';
@@ -13,9 +13,9 @@ import { countIndex } from './vectorSearch.ts';
 /** Where to look: in all that a tenant has, in an organization that is there, or in a document of it that is there. */
 export interface JudgmentScope {
   readonly tenant: string;
-  readonly organization?: Place | undefined;
+  readonly organization?: OrganizationScope | undefined;
   /** Internal id. */
-  readonly document?: string | undefined;
+  readonly documentKey?: string | undefined;
 }
 
 /** What a listing wants. */
@@ -47,8 +47,8 @@ export class JudgmentReader {
   }
 
   /** How many judgments a scope has. */
-  async count({ tenant, organization, document }: JudgmentScope): Promise<number> {
-    const { index, partition } = listingOf({ tenant, organization: organization?.organization, document });
+  async count({ tenant, organization, documentKey }: JudgmentScope): Promise<number> {
+    const { index, partition } = listingOf({ tenant, organizationKey: organization?.organizationKey, documentKey });
     return countIndex(this.table, index, partition);
   }
 
@@ -57,7 +57,11 @@ export class JudgmentReader {
     return this.#some(
       scope,
       this.list(
-        listingOf({ tenant: scope.tenant, organization: scope.organization?.organization, document: scope.document }),
+        listingOf({
+          tenant: scope.tenant,
+          organizationKey: scope.organization?.organizationKey,
+          documentKey: scope.documentKey,
+        }),
         wanted,
         true,
       ),
@@ -96,15 +100,16 @@ export class JudgmentReader {
       ),
     );
     const found = all.filter(
-      (judgment) => judgment !== undefined && (scope.document === undefined || judgment.document === scope.document),
+      (judgment) =>
+        judgment !== undefined && (scope.documentKey === undefined || judgment.documentKey === scope.documentKey),
     ) as Stored<Judgment>[];
     return { judgments: found.slice(0, limit), total: found.length };
   }
 
-  async #countListed({ tenant, organization, document }: JudgmentScope, wanted: Wanted): Promise<number> {
+  async #countListed({ tenant, organization, documentKey }: JudgmentScope, wanted: Wanted): Promise<number> {
     let count = 0;
     for await (const page of this.list(
-      listingOf({ tenant, organization: organization?.organization, document }),
+      listingOf({ tenant, organizationKey: organization?.organizationKey, documentKey }),
       wanted,
       true,
     ))
@@ -162,37 +167,37 @@ export class JudgmentReader {
     judgments: readonly (Stored<Judgment> | undefined)[],
   ): Promise<(Stored<Judgment> | undefined)[]> {
     // Nothing in a document that is there is gone.
-    if (scope.document !== undefined) return [...judgments];
+    if (scope.documentKey !== undefined) return [...judgments];
     const there = judgments.filter((judgment) => judgment !== undefined);
     const places = scope.organization
       ? [scope.organization]
       : await this.#places(scope.tenant, distinct(there.map(({ organizationId }) => organizationId)));
     const documents = new Map(
       await Promise.all(
-        places.map(async (place) => {
-          const documentIds = there.flatMap(({ organization, documentId }) =>
-            organization === place.organization && documentId !== undefined ? [documentId] : [],
+        places.map(async (scope) => {
+          const documentIds = there.flatMap(({ organizationKey, documentId }) =>
+            organizationKey === scope.organizationKey && documentId !== undefined ? [documentId] : [],
           );
           const live =
             documentIds.length > 0
-              ? await liveDocuments(this.#documents, place, documentIds)
+              ? await liveDocuments(this.#documents, scope, documentIds)
               : new Map<string, { readonly internalId: string }>();
-          return [place.organization, live] as const;
+          return [scope.organizationKey, live] as const;
         }),
       ),
     );
     return judgments.map((judgment) => {
-      const live = judgment && documents.get(judgment.organization);
+      const live = judgment && documents.get(judgment.organizationKey);
       if (!live) return undefined;
-      return judgment.documentId === undefined || live.get(judgment.documentId)?.internalId === judgment.document
+      return judgment.documentId === undefined || live.get(judgment.documentId)?.internalId === judgment.documentKey
         ? judgment
         : undefined;
     });
   }
 
-  async #places(tenant: string, organizationIds: readonly string[]): Promise<Place[]> {
+  async #places(tenant: string, organizationIds: readonly string[]): Promise<OrganizationScope[]> {
     return (await this.#organizations.named(tenant, organizationIds)).map((organization) =>
-      placeOf(tenant, organization),
+      organizationScope(tenant, organization),
     );
   }
 }

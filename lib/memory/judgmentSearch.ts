@@ -122,8 +122,8 @@ export class JudgmentSearcher extends JudgmentReader {
     { stretch, limit }: Step,
   ): Promise<Candidate[]> {
     const conditions: Partial<Record<VectorFilter, string | undefined>> = {
-      vOrganization: scope.organization?.organization,
-      vDocument: scope.document,
+      vOrganization: scope.organization?.organizationKey,
+      vDocument: scope.documentKey,
       vDecision: filters.decision,
       vJudgeType: filters.judgeType,
       vContentType: filters.contentType,
@@ -193,8 +193,8 @@ export class JudgmentSearcher extends JudgmentReader {
   }
 }
 
-function listing({ tenant, organization, document }: JudgmentScope) {
-  return listingOf({ tenant, organization: organization?.organization, document });
+function listing({ tenant, organization, documentKey }: JudgmentScope) {
+  return listingOf({ tenant, organizationKey: organization?.organizationKey, documentKey });
 }
 
 /** The best candidates so far. Only those are read that are among them, each once. */

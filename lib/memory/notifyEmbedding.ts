@@ -1,5 +1,5 @@
 import { building, type Capability } from '../app/capability.ts';
-import { sendHints } from '../webhooks/notifyQueue.ts';
+import { notifyQueue } from '../webhooks/notifyQueue.ts';
 import type { Log } from '../app/endpoint.ts';
 import { embedMessage } from './pendingJudgments.ts';
 import { sendTo } from '../workers/queues.ts';
@@ -14,7 +14,7 @@ export const hintEmbedding: Capability<HintEmbedding> = /* @__PURE__ */ building
     const queue = sendTo.embed.open(env);
     return async (tenant, jobIds, log) => {
       if (jobIds.length === 0) return;
-      await sendHints(
+      await notifyQueue(
         queue,
         jobIds.map((jobId) => embedMessage(tenant, jobId)),
         log,

@@ -11,7 +11,9 @@ const MODEL_CHANGE = 'job_embedding';
 
 /** The judgments that a job makes vectors of. */
 export const PendingJudgments = z.object({
-  judgments: z.array(z.object({ organization: z.string(), document: z.string().optional(), recordId: z.string() })),
+  judgments: z.array(
+    z.object({ organizationKey: z.string(), documentKey: z.string().optional(), recordId: z.string() }),
+  ),
 });
 
 /**
@@ -24,7 +26,11 @@ export function beginEmbedding(
   now: number,
 ): WriteOp {
   const data = {
-    judgments: judgments.map(({ organization, document, recordId }) => ({ organization, document, recordId })),
+    judgments: judgments.map(({ organizationKey, documentKey, recordId }) => ({
+      organizationKey,
+      documentKey,
+      recordId,
+    })),
   } satisfies z.output<typeof PendingJudgments>;
   return beginJob(tenant, { jobId, kind: 'embedJudgments', data, dueAt: now + TIME_TO_BEGIN }, now);
 }

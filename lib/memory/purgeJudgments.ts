@@ -1,6 +1,6 @@
-import type { DocumentPlace } from '../content/documentScope.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
 import type { Item, Stored } from '../table/entity.ts';
-import type { Place } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
 import type { Budget } from '../table/purgePartition.ts';
 import { removePartition } from '../table/purgePartition.ts';
 import type { Queried, Table } from '../table/table.ts';
@@ -12,18 +12,18 @@ const entities = [JudgmentEntity, JudgmentVectorEntity] as const;
 const SOME = { limit: 500, bytes: 4_000_000 };
 
 /** The items of a partition as they are. */
-function anythingIn(entity: { partition(place: Place): string }): Queried<Item, Place> {
-  return { partition: (place) => entity.partition(place), fromItem: (item) => item as Stored<Item> };
+function anythingIn(entity: { partition(scope: OrganizationScope): string }): Queried<Item, OrganizationScope> {
+  return { partition: (scope) => entity.partition(scope), fromItem: (item) => item as Stored<Item> };
 }
 
 /** The judgments of a document with their vectors, as a part of what is removed with it. */
 export const judgmentPart = {
   entities,
   /** Removes some of them; gives whether nothing is left. Nobody can reach the document any more. */
-  async removeSome(table: Table, place: DocumentPlace, _clock: () => number): Promise<boolean> {
+  async removeSome(table: Table, scope: DocumentScope, _clock: () => number): Promise<boolean> {
     const pages = await Promise.all(
       entities.map((entity) =>
-        table.query(anythingIn(entity), place, { ...SOME, prefix: documentPrefix(place.document) }),
+        table.query(anythingIn(entity), scope, { ...SOME, prefix: documentPrefix(scope.documentKey) }),
       ),
     );
     await table.removeKeys(pages.flatMap(({ values }) => values.map(({ PK, SK }) => ({ PK, SK }))));
@@ -34,9 +34,9 @@ export const judgmentPart = {
 /** The judgments of an organization with their vectors, wherever they lie in it. */
 export const organizationJudgments = {
   entities,
-  async remove(table: Table, place: Place, budget: Budget): Promise<boolean> {
+  async remove(table: Table, scope: OrganizationScope, budget: Budget): Promise<boolean> {
     const complete = await Promise.all(
-      entities.map((entity) => removePartition(table, entity.partition(place), budget)),
+      entities.map((entity) => removePartition(table, entity.partition(scope), budget)),
     );
     return !complete.includes(false);
   },

@@ -177,9 +177,9 @@ export function fanOutInApp({
     );
     const recipients = userIds.map((userId, index) => ({ userId, email: users[index]?.email }));
     const completed = { ...event, payload: withActors(event.payload, profilesOf(users)) };
-    const { organization, document } = audience.thread;
+    const { organizationKey, documentKey } = audience.thread;
     for (const notification of inAppNotifications(completed, recipients))
-      await notifications.add({ tenant, organization, document }, notification);
+      await notifications.add({ tenant, organizationKey, documentKey }, notification);
   };
 }
 

@@ -1,17 +1,24 @@
 import { distinctBy } from '../shared/collections.ts';
-import { names, type Notification, type ShownNotification, showNotification } from './rules.ts';
+import { names, type Notification, type NotificationResponse, toNotificationResponse } from './rules.ts';
 import type { Guard } from '../content/rules/threadAccess.ts';
 import { invalid } from '../shared/errors.ts';
 import { limits } from '../shared/schema.ts';
 import { type Document, DocumentReader } from '../directory/documents.ts';
-import { type Place, placeOf } from '../directory/folders/folders.ts';
+import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { joinKey } from '../table/keys.ts';
 import type { Organization } from '../directory/organizations.ts';
 import type { Table } from '../table/table.ts';
 import { EVERYBODY, InvolvementEntity, recordSortKey } from '../content/involvements.ts';
 import { namedNotifications, NotificationEntity, type PlacedNotification, readNotifications } from './notifications.ts';
-import { guardsOf, ViewerChecks } from '../content/accessChecks.ts';
-import { everyDocument, liveDocuments, stretch, theseDocuments, walk, walkCursor } from '../content/listDocuments.ts';
+import { guardsOf, AccessChecks } from '../content/accessChecks.ts';
+import {
+  everyDocument,
+  liveDocuments,
+  readRecordPage,
+  theseDocuments,
+  listAcrossDocuments,
+  listingCursor,
+} from '../content/listDocuments.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
 /** Which notifications are asked for; what is given is combined. */
@@ -38,7 +45,7 @@ export interface NotificationPageOptions extends Slice {
 }
 
 export interface NotificationPage {
-  readonly values: ShownNotification[];
+  readonly values: NotificationResponse[];
   /** Undefined at the end. */
   readonly next: string | undefined;
 }
@@ -85,33 +92,33 @@ export class NotificationLists {
     filter: NotificationFilter,
     options: NotificationPageOptions,
   ): Promise<NotificationPage> {
-    const place = placeOf(tenant, organization);
+    const scope = organizationScope(tenant, organization);
     const { notificationIds, userId } = filter;
     const document =
-      filter.documentId === undefined ? undefined : await this.#documents.require(place, filter.documentId);
+      filter.documentId === undefined ? undefined : await this.#documents.require(scope, filter.documentId);
     const isThere = inLocation(filter);
     const show = (notification: Notification) =>
-      showNotification({ apiKey: tenant, organizationId: organization.organizationId }, notification);
+      toNotificationResponse({ apiKey: tenant, organizationId: organization.organizationId }, notification);
     if (notificationIds === undefined && userId === undefined)
-      return this.#walked(place, document, isThere, options, show);
+      return this.#walked(scope, document, isThere, options, show);
 
     const rounds = notificationIds
-      ? this.#named(place, notificationIds, options)
-      : this.#edges(place, [userId as string, EVERYBODY], document?.internalId, options);
+      ? this.#named(scope, notificationIds, options)
+      : this.#edges(scope, [userId as string, EVERYBODY], document?.internalId, options);
     const viewing =
       userId === undefined
         ? undefined
         : {
             organization,
-            place,
+            scope,
             userId,
-            checks: new ViewerChecks(this.#table, { place, organization, now: options.now }, userId),
+            checks: new AccessChecks(this.#table, { scope, organization, now: options.now }, userId),
           };
-    const values: ShownNotification[] = [];
+    const values: NotificationResponse[] = [];
     let [position, bytes] = [options.after, 0];
     for await (const { candidates, upTo } of rounds) {
       const asked = candidates.filter(
-        (one) => (isThere?.(one.notification) ?? true) && (!document || one.document === document.internalId),
+        (one) => (isThere?.(one.notification) ?? true) && (!document || one.documentKey === document.internalId),
       );
       const seen = viewing ? await this.#visible(viewing, asked) : asked;
       for (const { key, notification } of seen) {
@@ -136,11 +143,11 @@ export class NotificationLists {
     organization: Organization,
     filter: NotificationFilter,
     now: number,
-  ): Promise<ShownNotification[]> {
+  ): Promise<NotificationResponse[]> {
     // Document by document, the latest are known at the end only.
     const endsEarly =
       filter.notificationIds === undefined && (filter.documentId !== undefined || filter.userId !== undefined);
-    const found: ShownNotification[] = [];
+    const found: NotificationResponse[] = [];
     let [after, bytes]: [string | undefined, number] = [undefined, 0];
     for (let i = 0; i < MOST_PAGES; i++) {
       const { values, next } = await this.page(tenant, organization, filter, { limit: limits.pageSize, after, now });
@@ -160,14 +167,14 @@ export class NotificationLists {
    * may be removed meanwhile. `document` is that of the filter, as it was found.
    */
   async *ids(
-    place: Place,
+    scope: OrganizationScope,
     document: Document | undefined,
     { userId, ...filter }: NotificationFilter,
   ): AsyncGenerator<string[]> {
     const isThere = inLocation(filter);
     if (userId !== undefined) {
       const rounds = this.#edges(
-        place,
+        scope,
         [userId],
         document?.internalId,
         { limit: EDGES_AT_ONCE, ascending: true },
@@ -182,7 +189,7 @@ export class NotificationLists {
     let after: string | undefined;
     do {
       const { values, next } = await this.#walked(
-        place,
+        scope,
         document,
         isThere,
         { after, limit: READ_AT_ONCE, ascending: true },
@@ -195,27 +202,38 @@ export class NotificationLists {
 
   /** A page of the notifications of a document, or of all of them document by document. */
   async #walked<V>(
-    place: Place,
+    scope: OrganizationScope,
     document: Document | undefined,
     isWanted: IsWanted | undefined,
     { after, limit, ascending = false }: Slice,
     show: (notification: Notification) => V,
   ): Promise<{ values: V[]; next: string | undefined }> {
-    const { values, next } = await walk({
+    const { values, next } = await listAcrossDocuments({
       documents: document
-        ? theseDocuments([{ documentId: document.documentId, place: { ...place, document: document.internalId } }])
-        : everyDocument(this.#documents, place),
-      from: walkCursor.position(after),
+        ? theseDocuments([{ documentId: document.documentId, scope: { ...scope, documentKey: document.internalId } }])
+        : everyDocument(this.#documents, scope),
+      from: listingCursor.position(after),
       limit,
       read: (one, options) =>
-        stretch(this.#table, NotificationEntity, one.place, { ...options, descending: !ascending }, show, isWanted),
+        readRecordPage(
+          this.#table,
+          NotificationEntity,
+          one.scope,
+          { ...options, descending: !ascending },
+          show,
+          isWanted,
+        ),
     });
-    return { values, next: walkCursor.of(next) };
+    return { values, next: listingCursor.of(next) };
   }
 
   /** Notifications by their ids: all in one round. */
-  async *#named(place: Place, ids: readonly string[], { after, ascending = false }: Slice): AsyncGenerator<Round> {
-    const found = await namedNotifications(this.#table, place, ids);
+  async *#named(
+    scope: OrganizationScope,
+    ids: readonly string[],
+    { after, ascending = false }: Slice,
+  ): AsyncGenerator<Round> {
+    const found = await namedNotifications(this.#table, scope, ids);
     const order = byKey(ascending);
     const keyOf = ({ createdAt, id }: Notification) => joinKey(recordSortKey(createdAt, id));
     const candidates = found.flatMap((one): Candidate[] => (one ? [{ ...one, key: keyOf(one.notification) }] : []));
@@ -227,7 +245,7 @@ export class NotificationLists {
 
   /** The notifications to which the edges of some users lead, in one order; those of one document when it is given. */
   async *#edges(
-    place: Place,
+    scope: OrganizationScope,
     userIds: readonly string[],
     document: string | undefined,
     { after, limit, ascending = false }: Slice,
@@ -237,13 +255,13 @@ export class NotificationLists {
     for (let query = 0; query < most; query++) {
       // Where the first ones do not fill the page, most are not wanted.
       const count = query === 0 ? Math.min(limit + 1, EDGES_AT_ONCE) : EDGES_AT_ONCE;
-      const { edges, next } = await this.#merged(place, userIds, { after: from, limit: count, descending: !ascending });
+      const { edges, next } = await this.#merged(scope, userIds, { after: from, limit: count, descending: !ascending });
       for (let i = 0; i === 0 || i < edges.length; i += READ_AT_ONCE) {
         const slice = edges.slice(i, i + READ_AT_ONCE);
-        const asked = document === undefined ? slice : slice.filter((edge) => edge.document === document);
-        const read = await readNotifications(this.#table, place, asked);
+        const asked = document === undefined ? slice : slice.filter((edge) => edge.documentKey === document);
+        const read = await readNotifications(this.#table, scope, asked);
         const candidates = asked.flatMap((edge, index) =>
-          read[index] ? [{ key: edge.key, document: edge.document, notification: read[index] }] : [],
+          read[index] ? [{ key: edge.key, documentKey: edge.documentKey, notification: read[index] }] : [],
         );
         yield { candidates, upTo: i + READ_AT_ONCE < edges.length ? slice.at(-1)?.key : next };
       }
@@ -254,13 +272,13 @@ export class NotificationLists {
 
   /** The edges of some users to notifications in one order, those to the same one once. */
   async #merged(
-    place: Place,
+    scope: OrganizationScope,
     userIds: readonly string[],
     options: { after: string | undefined; limit: number; descending: boolean },
   ) {
     const pages = await Promise.all(
       userIds.map((userId) =>
-        this.#table.query(InvolvementEntity, { ...place, userId }, { ...options, prefix: ['DATA', 'notification'] }),
+        this.#table.query(InvolvementEntity, { ...scope, userId }, { ...options, prefix: ['DATA', 'notification'] }),
       ),
     );
     const order = byKey(!options.descending);
@@ -269,7 +287,7 @@ export class NotificationLists {
     const edges = pages.flatMap(({ values }) =>
       values.map((edge) => ({
         ...edge,
-        key: InvolvementEntity.key({ ...place, ...edge, userId: '', kind: 'notification' }).SK,
+        key: InvolvementEntity.key({ ...scope, ...edge, userId: '', kind: 'notification' }).SK,
       })),
     );
     const known = distinctBy(edges, ({ key }) => key).filter((edge) => next === undefined || order(edge, next) <= 0);
@@ -281,20 +299,20 @@ export class NotificationLists {
    * by the rule `maySee`. A deleted document has none.
    */
   async #visible(
-    { organization, place, userId, checks }: Viewing,
+    { organization, scope, userId, checks }: Viewing,
     candidates: readonly Candidate[],
   ): Promise<Candidate[]> {
     const documents = await liveDocuments(
       this.#documents,
-      place,
+      scope,
       candidates.map(({ notification }) => notification.documentId),
     );
     const there = candidates.filter(
-      ({ document, notification }) =>
-        documents.get(notification.documentId)?.internalId === document &&
+      ({ documentKey, notification }) =>
+        documents.get(notification.documentId)?.internalId === documentKey &&
         (names(notification, userId) || notification.notifyAll),
     );
-    const guards = await notificationGuards(this.#table, place, organization.organizationId, there);
+    const guards = await notificationGuards(this.#table, scope, organization.organizationId, there);
     const allowed = await checks.see(
       guards.map((guard, index) => {
         const { notification } = there[index]!;
@@ -311,9 +329,9 @@ export class NotificationLists {
 /** The user for whom notifications are listed. */
 interface Viewing {
   readonly organization: Organization;
-  readonly place: Place;
+  readonly scope: OrganizationScope;
   readonly userId: string;
-  readonly checks: ViewerChecks;
+  readonly checks: AccessChecks;
 }
 
 /**
@@ -322,14 +340,14 @@ interface Viewing {
  */
 export async function notificationGuards(
   table: Table,
-  place: Place,
+  scope: OrganizationScope,
   organizationId: string,
   placed: readonly PlacedNotification[],
 ): Promise<Guard[]> {
-  const about = placed.flatMap(({ document, notification: { thread } }) =>
-    thread ? [{ ...thread, document, organizationId }] : [],
+  const about = placed.flatMap(({ documentKey, notification: { thread } }) =>
+    thread ? [{ ...thread, documentKey, organizationId }] : [],
   );
-  const current = (await guardsOf(table, place, organizationId, about)).values();
+  const current = (await guardsOf(table, scope, organizationId, about)).values();
   return placed.map(({ notification: { thread, accessFields } }) => ({
     accessFields,
     ...(thread && { thread: current.next().value ?? { ...thread, organizationId } }),
@@ -337,7 +355,7 @@ export async function notificationGuards(
 }
 
 /** The latest first, as many as one answer takes. */
-function latest(found: readonly ShownNotification[]): ShownNotification[] {
+function latest(found: readonly NotificationResponse[]): NotificationResponse[] {
   let bytes = 0;
   const inOrder = found.toSorted((a, b) => b.timestamp - a.timestamp).slice(0, limits.pageSize);
   return inOrder.filter((one, index) => (bytes += Buffer.byteLength(JSON.stringify(one))) <= PAGE_BYTES || index === 0);

@@ -10,7 +10,7 @@ import {
   notificationLevels,
 } from '../events/rules/recipients.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import type { Place } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { keyPrefix } from '../table/keys.ts';
 import { insert, type Queried, replace, type Table } from '../table/table.ts';
 import { UserEntity } from '../directory/users.ts';
@@ -32,16 +32,25 @@ export const NotificationSettingsEntity = defineEntity({
     slack: Level,
     /** Epoch ms, of the last change. */ setAt: z.number().optional(),
   }),
-  pk: (of: Place & { userId: string }) => [of.tenant, 'ORGANIZATION', of.organization, 'USER', of.userId],
+  pk: (of: OrganizationScope & { userId: string }) => [
+    of.tenant,
+    'ORGANIZATION',
+    of.organizationKey,
+    'USER',
+    of.userId,
+  ],
   // Without a document they are those for the organization.
-  sk: (key: { document?: string | undefined }) => ['SETTINGS', ...(key.document === undefined ? [] : [key.document])],
+  sk: (key: { documentKey?: string | undefined }) => [
+    'SETTINGS',
+    ...(key.documentKey === undefined ? [] : [key.documentKey]),
+  ],
   indexes: {
     gsi2: {
       holds: 'notification settings for an organization or document, by user',
-      pk: ({ tenant, organization, document }: Place & { document?: string | undefined }) => [
+      pk: ({ tenant, organizationKey, documentKey }: OrganizationScope & { documentKey?: string | undefined }) => [
         tenant,
         'SETTINGS',
-        document ?? organization,
+        documentKey ?? organizationKey,
       ],
       sk: ({ userId }) => [userId],
     },
@@ -53,13 +62,13 @@ export const settingsPrefix = ['SETTINGS'];
 
 /** Settings for documents, each with its document's internal id: to query with `settingsPrefix`. */
 export const settingsOfDocuments: Queried<
-  NotificationLevels & { readonly document: string; readonly setAt?: number | undefined },
-  Place & { readonly userId: string }
+  NotificationLevels & { readonly documentKey: string; readonly setAt?: number | undefined },
+  OrganizationScope & { readonly userId: string }
 > = {
   partition: NotificationSettingsEntity.partition,
   fromItem(item, now) {
     const settings = NotificationSettingsEntity.fromItem(item, now);
-    return settings && { ...settings, document: String(item.SK).slice(keyPrefix(settingsPrefix).length) };
+    return settings && { ...settings, documentKey: String(item.SK).slice(keyPrefix(settingsPrefix).length) };
   },
 };
 
@@ -67,7 +76,7 @@ export type LevelsInForce = Record<NotificationChannel, NotificationLevel>;
 
 /** Settings for the organization, or for the document with this internal id. */
 export interface SettingsScope {
-  readonly document?: string | undefined;
+  readonly documentKey?: string | undefined;
 }
 
 /** What is set in one scope and, channel by channel, what is in force there. */
@@ -84,10 +93,10 @@ export class NotificationSettingsReader {
   }
 
   /** A user's settings in each of the scopes. One BatchGet. */
-  async of(place: Place, userId: string, scopes: readonly SettingsScope[]): Promise<ScopedSettings[]> {
+  async of(scope: OrganizationScope, userId: string, scopes: readonly SettingsScope[]): Promise<ScopedSettings[]> {
     const [organization, ...found] = await this.table.getMany(
       NotificationSettingsEntity,
-      [{}, ...scopes].map((scope) => ({ ...place, userId, ...scope })),
+      [{}, ...scopes].map((settings) => ({ ...scope, userId, ...settings })),
     );
     return found.map((set) => ({
       set: { ...organization, ...defined(set ?? {}) },
@@ -107,7 +116,7 @@ export class NotificationSettingsWriter extends NotificationSettingsReader {
    * the tenant does not know fails alone. Users and scopes are distinct; gives one result per user.
    */
   async set(
-    place: Place,
+    scope: OrganizationScope,
     userIds: readonly string[],
     scopes: readonly SettingsScope[],
     sent: NotificationLevels,
@@ -115,10 +124,12 @@ export class NotificationSettingsWriter extends NotificationSettingsReader {
   ): Promise<SettingsWritten[]> {
     const known = await this.table.getMany(
       UserEntity,
-      userIds.map((userId) => ({ tenant: place.tenant, userId })),
+      userIds.map((userId) => ({ tenant: scope.tenant, userId })),
     );
     const items = userIds.flatMap((userId, index) =>
-      known[index] ? scopes.map(({ document }) => ({ userId, document, departures: known[index]?.departures })) : [],
+      known[index]
+        ? scopes.map(({ documentKey }) => ({ userId, documentKey, departures: known[index]?.departures }))
+        : [],
     );
     const written = await writeEach<
       (typeof items)[number],
@@ -130,16 +141,17 @@ export class NotificationSettingsWriter extends NotificationSettingsReader {
       read: (some) =>
         this.table.getMany(
           NotificationSettingsEntity,
-          some.map((item) => ({ ...place, ...item })),
+          some.map((item) => ({ ...scope, ...item })),
         ),
       decide: ({ departures, ...item }, stored) => {
-        const setAt = givenAt(departures, place.organization, now);
+        const setAt = givenAt(departures, scope.organizationKey, now);
         const left =
-          stored && hasEnded(departures, [item.document ?? place.organization, place.organization], stored.setAt);
+          stored &&
+          hasEnded(departures, [item.documentKey ?? scope.organizationKey, scope.organizationKey], stored.setAt);
         const merged = { ...(left ? {} : stored), ...defined(sent) };
         if (stored && !left && notificationChannels.every((channel) => stored[channel] === merged[channel]))
           return { result: true, ops: [] };
-        const value = { ...place, ...item, ...merged, setAt };
+        const value = { ...scope, ...item, ...merged, setAt };
         return {
           result: true,
           ops: [
@@ -173,15 +185,15 @@ function defined(levels: NotificationLevels): NotificationLevels {
  */
 export async function notificationSettings(
   table: Table,
-  place: Place,
+  scope: OrganizationScope,
   document: string | undefined,
   userIds: readonly string[],
 ): Promise<ReadonlyMap<string, LevelsInForce>> {
   const found = await table.getMany(
     NotificationSettingsEntity,
     userIds.flatMap((userId) => [
-      { ...place, userId },
-      { ...place, userId, document },
+      { ...scope, userId },
+      { ...scope, userId, document },
     ]),
   );
   return new Map(userIds.map((userId, index) => [userId, levelsFor(found[2 * index], found[2 * index + 1])]));

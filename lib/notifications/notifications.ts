@@ -16,14 +16,21 @@ import { inSlices } from '../shared/inSlices.ts';
 import type { ItemOutcome } from '../shared/results.ts';
 import { type Document, DocumentReader, type PlacedDocument } from '../directory/documents.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { type Place, placeOf } from '../directory/folders/folders.ts';
+import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import type { Organization } from '../directory/organizations.ts';
-import { settle } from '../table/retryOnConflict.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { UserEntity } from '../directory/users.ts';
 import { writeEach } from '../table/writeEach.ts';
-import { EVERYBODY, forget, type Involvement, involve, recordSortKey, recordsOf } from '../content/involvements.ts';
-import type { ContentPlace, DocumentPlace } from '../content/documentScope.ts';
+import {
+  EVERYBODY,
+  removeInvolvement,
+  type Involvement,
+  addInvolvement,
+  recordSortKey,
+  recordsOf,
+} from '../content/involvements.ts';
+import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
 import { findRecords, nameRecord, type RecordName, type RecordPosition, unnameRecord } from '../content/recordIds.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 import { usersWithAccess } from '../content/accessChecks.ts';
@@ -38,14 +45,14 @@ export const NotificationEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'A notification, with those whom it is for',
   schema: Notification,
-  pk: (of: DocumentPlace) => recordsOf(of, 'NOTIFICATIONS'),
+  pk: (of: DocumentScope) => recordsOf(of, 'NOTIFICATIONS'),
   sk: (key: { createdAt: number; id: string }) => recordSortKey(key.createdAt, key.id),
   indexes: {
     gsi2: {
       holds: 'notifications with a location',
       pk: ({ tenant, documentId, locationKey }) =>
         locationKey === undefined ? undefined : [tenant, 'LOCATION', documentId, locationKey],
-      sk: ({ organization, createdAt, id }) => [organization, 'notification', instantKey(createdAt), id],
+      sk: ({ organizationKey, createdAt, id }) => [organizationKey, 'notification', instantKey(createdAt), id],
     },
   },
 });
@@ -53,7 +60,7 @@ export const NotificationEntity = defineEntity({
 /** A notification and the document that it lies in. */
 export interface PlacedNotification {
   /** Its internal id. */
-  readonly document: string;
+  readonly documentKey: string;
   readonly notification: Stored<Notification>;
 }
 
@@ -73,7 +80,7 @@ export function selects(
   placed: PlacedNotification,
 ): boolean {
   const { notification } = placed;
-  if (document && document.internalId !== placed.document) return false;
+  if (document && document.internalId !== placed.documentKey) return false;
   return (
     (locationId === undefined || notification.locationKey === locationId) &&
     (userId === undefined || names(notification, userId))
@@ -83,7 +90,10 @@ export function selects(
 const nameOf = (id: string): RecordName => ({ kind: 'notification', id, within: '' });
 
 /** The edges of a notification: whom it is for, and who caused it. */
-function edges(document: string, { id, createdAt, notifyUsers, notifyAll, actionUser }: Notification): Involvement[] {
+function edges(
+  documentKey: string,
+  { id, createdAt, notifyUsers, notifyAll, actionUser }: Notification,
+): Involvement[] {
   const userIds = new Set([
     ...notifyUsers.map(({ userId }) => userId),
     actionUser.userId,
@@ -93,7 +103,7 @@ function edges(document: string, { id, createdAt, notifyUsers, notifyAll, action
     userId,
     kind: 'notification',
     at: createdAt,
-    document,
+    documentKey,
     id,
     createdAt,
     made: userId === actionUser.userId,
@@ -101,49 +111,49 @@ function edges(document: string, { id, createdAt, notifyUsers, notifyAll, action
 }
 
 /** The operations that remove a notification as it was read, with its id and edges. */
-export function notificationRemovalOps(place: DocumentPlace, notification: Stored<Notification>): WriteOp[] {
+export function notificationRemovalOps(scope: DocumentScope, notification: Stored<Notification>): WriteOp[] {
   return [
-    remove(NotificationEntity, { ...place, ...notification }, notification._r),
-    unnameRecord(place, nameOf(notification.id)),
-    ...edges(place.document, notification).map((edge) => forget(place, edge)),
+    remove(NotificationEntity, { ...scope, ...notification }, notification._r),
+    unnameRecord(scope, nameOf(notification.id)),
+    ...edges(scope.documentKey, notification).map((edge) => removeInvolvement(scope, edge)),
   ];
 }
 
 /** The notifications that edges lead to, undefined where there is none any more. One BatchGet per 100. */
 export async function readNotifications(
   table: Table,
-  { tenant, organization }: Place,
-  found: readonly Pick<Involvement, 'document' | 'id' | 'createdAt'>[],
+  { tenant, organizationKey }: OrganizationScope,
+  found: readonly Pick<Involvement, 'documentKey' | 'id' | 'createdAt'>[],
 ): Promise<(Stored<Notification> | undefined)[]> {
   return table.getMany(
     NotificationEntity,
-    found.map(({ document, id, createdAt }) => ({ tenant, organization, document, id, createdAt })),
+    found.map(({ documentKey, id, createdAt }) => ({ tenant, organizationKey, documentKey, id, createdAt })),
   );
 }
 
 /** The notifications with these ids, undefined where there is none. Two dependent BatchGets. */
 export async function namedNotifications(
   table: Table,
-  place: Place,
+  scope: OrganizationScope,
   ids: readonly string[],
 ): Promise<(NamedNotification | undefined)[]> {
-  const positions = await findRecords(table, place, ids.map(nameOf));
+  const positions = await findRecords(table, scope, ids.map(nameOf));
   const known = positions.flatMap((position, index) => (position ? [{ ...position, id: ids[index] as string }] : []));
   const [read, documents] = await Promise.all([
-    readNotifications(table, place, known),
+    readNotifications(table, scope, known),
     liveDocuments(
       new DocumentReader(table),
-      place,
+      scope,
       known.flatMap(({ documentId }) => documentId ?? []),
     ),
   ]);
   const placed = new Map(
-    known.map(({ id, document: internalId, documentId }, index) => {
+    known.map(({ id, documentKey: internalId, documentId }, index) => {
       const [notification, document] = [read[index], documents.get(documentId ?? '')];
       return [
         id,
         notification && document?.internalId === internalId
-          ? { document: internalId, home: document, notification }
+          ? { documentKey: internalId, home: document, notification }
           : undefined,
       ] as const;
     }),
@@ -166,14 +176,14 @@ export class NotificationWriter {
 
   /** The thread that a notification of a document is about, where its data name one. */
   async threadOf(
-    place: DocumentPlace,
+    scope: DocumentScope,
     documentId: string,
     about: Parameters<typeof annotationOf>[0],
   ): Promise<ThreadReference | undefined> {
     const annotationId = annotationOf(about);
     if (annotationId === undefined) return undefined;
-    const [thread] = await threadReferences(this.#table, place, [
-      { document: place.document, documentId, annotationId },
+    const [thread] = await threadReferences(this.#table, scope, [
+      { documentKey: scope.documentKey, documentId, annotationId },
     ]);
     return thread;
   }
@@ -186,25 +196,25 @@ export class NotificationWriter {
   }
 
   /** Which of the users have access to a document. */
-  async withAccess(at: ContentPlace, userIds: readonly string[], now: number): Promise<ReadonlySet<string>> {
+  async withAccess(at: DocumentContext, userIds: readonly string[], now: number): Promise<ReadonlySet<string>> {
     return usersWithAccess(this.#table, at, userIds, { now });
   }
 
   /** Adds a notification, unless one of the organization has its id already: then nothing changes. */
-  async add(place: DocumentPlace, notification: Notification): Promise<NotificationAdded> {
+  async add(scope: DocumentScope, notification: Notification): Promise<NotificationAdded> {
     const { id, documentId, createdAt } = notification;
     let position: Stored<RecordPosition> | undefined;
-    return settle(async () => {
+    return retryOnConflict(async () => {
       const outcome = await this.#table.write([
-        nameRecord(place, { ...nameOf(id), documentId }, createdAt, position),
-        insert(NotificationEntity, { ...place, ...notification }),
-        ...edges(place.document, notification).map((edge) => involve(place, edge)),
+        nameRecord(scope, { ...nameOf(id), documentId }, createdAt, position),
+        insert(NotificationEntity, { ...scope, ...notification }),
+        ...edges(scope.documentKey, notification).map((edge) => addInvolvement(scope, edge)),
       ]);
       if (outcome === 'done') return 'added';
-      const organization = { tenant: place.tenant, organization: place.organization };
+      const organization = { tenant: scope.tenant, organizationKey: scope.organizationKey };
       [position] = await findRecords(this.#table, organization, [nameOf(id)]);
       const [there] = await namedNotifications(this.#table, organization, [id]);
-      if (there) return there.document === place.document ? 'exists' : 'elsewhere';
+      if (there) return there.documentKey === scope.documentKey ? 'exists' : 'elsewhere';
       return 'conflict';
     });
   }
@@ -219,19 +229,19 @@ export class NotificationWriter {
     changes: readonly NotificationChange[],
     { isMeant, verifiedAt }: { isMeant: IsMeant; verifiedAt?: number | undefined },
   ): Promise<ItemOutcome[]> {
-    const place = placeOf(tenant, organization);
+    const scope = organizationScope(tenant, organization);
     const failed = { success: false, message: 'Failed to update notification.' };
     return inSlices(changes, CHANGED_AT_ONCE, (slice) =>
       writeEach<NotificationChange, Changing | undefined, ItemOutcome>({
         table: this.#table,
         items: slice,
-        read: (items) => this.#changing(organization, place, items, verifiedAt),
+        read: (items) => this.#changing(organization, scope, items, verifiedAt),
         decide: (_change, state) => {
           const changed = state && changeNotification(state.notification, state.change, state.thread);
           if (!state || !changed || state.home.disabled || !isMeant(state) || !fits(changed))
             return { result: failed, ops: [] };
-          const at = { ...place, document: state.document };
-          const [before, after] = [edges(state.document, state.notification), edges(state.document, changed)];
+          const at = { ...scope, documentKey: state.documentKey };
+          const [before, after] = [edges(state.documentKey, state.notification), edges(state.documentKey, changed)];
           const gone = before.filter(({ userId }) => !after.some((edge) => edge.userId === userId));
           const other = after.filter(
             ({ userId, made }) => !before.some((edge) => edge.userId === userId && edge.made === made),
@@ -240,8 +250,8 @@ export class NotificationWriter {
             result: { success: true, message: 'Notification updated.' },
             ops: [
               replace(NotificationEntity, { ...at, ...changed }, state.notification._r),
-              ...gone.map((edge) => forget(at, edge)),
-              ...other.map((edge) => involve(at, edge)),
+              ...gone.map((edge) => removeInvolvement(at, edge)),
+              ...other.map((edge) => addInvolvement(at, edge)),
             ],
           };
         },
@@ -251,18 +261,18 @@ export class NotificationWriter {
   }
 
   /** Removes notifications; one that is not there, that `isMeant` refuses or whose document is disabled fails alone. Ids are distinct. */
-  async remove(place: Place, ids: readonly string[], isMeant: IsMeant): Promise<ItemOutcome[]> {
+  async remove(scope: OrganizationScope, ids: readonly string[], isMeant: IsMeant): Promise<ItemOutcome[]> {
     const failed = { success: false, message: 'Failed to delete notification.' };
     return inSlices(ids, CHANGED_AT_ONCE, (slice) =>
       writeEach<string, NamedNotification | undefined, ItemOutcome>({
         table: this.#table,
         items: slice,
-        read: (items) => namedNotifications(this.#table, place, items),
+        read: (items) => namedNotifications(this.#table, scope, items),
         decide: (_id, named) =>
           named && !named.home.disabled && isMeant(named)
             ? {
                 result: { success: true, message: 'Notification deleted.' },
-                ops: notificationRemovalOps({ ...place, document: named.document }, named.notification),
+                ops: notificationRemovalOps({ ...scope, documentKey: named.documentKey }, named.notification),
               }
             : { result: failed, ops: [] },
         conflicted: () => failed,
@@ -273,32 +283,32 @@ export class NotificationWriter {
   /** What is to be changed, with what it is about afterwards. */
   async #changing(
     organization: Organization,
-    place: Place,
+    scope: OrganizationScope,
     changes: readonly NotificationChange[],
     verifiedAt: number | undefined,
   ): Promise<(Changing | undefined)[]> {
     const found = await namedNotifications(
       this.#table,
-      place,
+      scope,
       changes.map(({ id }) => id),
     );
     const there = found.flatMap((named, index) =>
       named ? [{ ...named, change: changes[index] as NotificationChange }] : [],
     );
     const about = there.map(
-      ({ document, notification: { documentId, notificationSource }, change: { notificationSourceData } }) => ({
-        document,
+      ({ documentKey, notification: { documentId, notificationSource }, change: { notificationSourceData } }) => ({
+        documentKey,
         documentId,
         annotationId: annotationOf({ notificationSource, notificationSourceData }),
       }),
     );
     const [threads, mayRead] = await Promise.all([
-      threadReferences(this.#table, place, about),
-      verifiedAt === undefined ? undefined : this.#mayRead(organization, place, there, verifiedAt),
+      threadReferences(this.#table, scope, about),
+      verifiedAt === undefined ? undefined : this.#mayRead(organization, scope, there, verifiedAt),
     ]);
     const changing = new Map(
       there.map(({ change, ...named }, index) => {
-        const readByUserIds = change.readByUserIds?.filter((userId) => mayRead?.(named.document, userId) ?? true);
+        const readByUserIds = change.readByUserIds?.filter((userId) => mayRead?.(named.documentKey, userId) ?? true);
         return [
           change.id,
           {
@@ -315,20 +325,25 @@ export class NotificationWriter {
   /** Who of the new readers has access to which document. */
   async #mayRead(
     organization: Organization,
-    place: Place,
+    scope: OrganizationScope,
     there: readonly (NamedNotification & { readonly change: NotificationChange })[],
     now: number,
   ) {
     const allowed = new Map<string, ReadonlySet<string>>();
     await Promise.all(
-      [...Map.groupBy(there, ({ document }) => document)].map(async ([document, named]) => {
+      [...Map.groupBy(there, ({ documentKey }) => documentKey)].map(async ([document, named]) => {
         const userIds = distinct(named.flatMap(({ change }) => change.readByUserIds ?? []));
         const { home } = named[0] as NamedNotification;
         allowed.set(
           document,
-          await usersWithAccess(this.#table, { organization, document: home, place: { ...place, document } }, userIds, {
-            now,
-          }),
+          await usersWithAccess(
+            this.#table,
+            { organization, document: home, scope: { ...scope, documentKey: document } },
+            userIds,
+            {
+              now,
+            },
+          ),
         );
       }),
     );
@@ -347,20 +362,22 @@ interface Changing extends NamedNotification {
 /** The threads that notifications are about, as they are now; undefined where there is none. Two dependent BatchGets, none for none. */
 async function threadReferences(
   table: Table,
-  { tenant, organization }: Place,
-  about: readonly { document: string; documentId: string; annotationId: string | undefined }[],
+  { tenant, organizationKey }: OrganizationScope,
+  about: readonly { documentKey: string; documentId: string; annotationId: string | undefined }[],
 ): Promise<(ThreadReference | undefined)[]> {
   const asked = about.flatMap(({ annotationId, ...rest }, index) =>
     annotationId === undefined ? [] : [{ ...rest, annotationId, index }],
   );
   const positions = await findRecords(
     table,
-    { tenant, organization },
+    { tenant, organizationKey },
     asked.map(({ annotationId, documentId }) => ({ kind: 'thread', id: annotationId, within: documentId })),
   );
   const there = asked.flatMap((one, index) => {
     const position = positions[index];
-    return position?.document === one.document ? [{ ...one, tenant, organization, createdAt: position.createdAt }] : [];
+    return position?.documentKey === one.documentKey
+      ? [{ ...one, tenant, organizationKey, createdAt: position.createdAt }]
+      : [];
   });
   const threads = await table.getMany(ThreadEntity, there);
   const references = new Map(

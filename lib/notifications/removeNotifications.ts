@@ -2,7 +2,7 @@ import type { Capability } from '../app/capability.ts';
 import { distinct } from '../shared/collections.ts';
 import type { ItemOutcome } from '../shared/results.ts';
 import type { Document } from '../directory/documents.ts';
-import { placeOf } from '../directory/folders/folders.ts';
+import { organizationScope } from '../directory/folders/folders.ts';
 import type { Organization } from '../directory/organizations.ts';
 import type { Table } from '../table/table.ts';
 import { type NotificationFilter, NotificationLists } from './notificationLists.ts';
@@ -40,12 +40,12 @@ export class NotificationRemover {
     document: Document | undefined,
     filter: NotificationFilter,
   ): Promise<NotificationsRemoved> {
-    const place = placeOf(tenant, organization);
+    const scope = organizationScope(tenant, organization);
     const until = this.#clock() + LOOKS_FOR_MILLISECONDS;
     const results: [string, ItemOutcome][] = [];
     const { notificationIds } = filter;
-    for await (const ids of notificationIds ? [distinct(notificationIds)] : this.#lists.ids(place, document, filter)) {
-      const removed = await this.#writer.remove(place, ids, (placed) => selects(document, filter, placed));
+    for await (const ids of notificationIds ? [distinct(notificationIds)] : this.#lists.ids(scope, document, filter)) {
+      const removed = await this.#writer.remove(scope, ids, (placed) => selects(document, filter, placed));
       results.push(...ids.map((id, index): [string, ItemOutcome] => [id, removed[index] as ItemOutcome]));
       if (!notificationIds && (results.length >= MOST_REMOVED || this.#clock() > until))
         return { results, hasMore: true };

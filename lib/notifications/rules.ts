@@ -244,26 +244,26 @@ export function names({ notifyUsers }: Notification, userId: string): boolean {
   return notifyUsers.some((notified) => notified.userId === userId);
 }
 
-const ShownObject = z.record(z.string(), z.unknown());
+const ObjectResponse = z.record(z.string(), z.unknown());
 
 /** A notification as answers show it (spec 2). */
-export const ShownNotification = z.object({
+export const NotificationResponse = z.object({
   id: z.string(),
   notificationSource: z.string(),
-  notificationSourceData: ShownObject.optional(),
+  notificationSourceData: ObjectResponse.optional(),
   actionUser: StoredUser,
   displayHeadlineMessageTemplate: z.string().optional(),
-  displayHeadlineMessageTemplateData: ShownObject.optional(),
+  displayHeadlineMessageTemplateData: ObjectResponse.optional(),
   displayBodyMessage: z.string().optional(),
   displayBodyMessageTemplate: z.string().optional(),
-  displayBodyMessageTemplateData: ShownObject.optional(),
-  metadata: ShownObject,
+  displayBodyMessageTemplateData: ObjectResponse.optional(),
+  metadata: ObjectResponse,
   /** By the MD5 of e-mail addresses in lower case, and of user ids. */
   notifyUsers: z.record(z.string(), z.boolean()),
   notifyUsersByUserId: z.record(z.string(), z.boolean()),
   notifyAll: z.boolean(),
-  context: z.object({ access: ShownObject, accessFields: z.array(z.string()) }).optional(),
-  location: ShownObject.optional(),
+  context: z.object({ access: ObjectResponse, accessFields: z.array(z.string()) }).optional(),
+  location: ObjectResponse.optional(),
   locationId: z.string().optional(),
   isNotificationResolverUsed: z.boolean().optional(),
   isCrossOrganizationEnabled: z.boolean().optional(),
@@ -272,13 +272,13 @@ export const ShownNotification = z.object({
   /** Epoch milliseconds. */
   timestamp: z.number(),
 });
-export type ShownNotification = z.output<typeof ShownNotification>;
+export type NotificationResponse = z.output<typeof NotificationResponse>;
 
 /** Shows a notification; `apiKey` and `organizationId` are those that it lies under, as customers know them. Placeholders stay as they are. */
-export function showNotification(
+export function toNotificationResponse(
   { apiKey, organizationId }: { apiKey: string; organizationId: string },
   notification: Notification,
-): ShownNotification {
+): NotificationResponse {
   const {
     id,
     notificationSource,

@@ -6,9 +6,9 @@ import {
   settingsPrefix,
   type SettingsScope,
 } from './notificationSettings.ts';
-import { type Place, placeOf } from '../directory/folders/folders.ts';
+import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
-import { settle } from '../table/retryOnConflict.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { insert, replace, type Table } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
@@ -16,7 +16,7 @@ const PAGE = 50;
 /** Settings that are written at a time. */
 const PARALLEL = 8;
 
-type User = Place & { readonly userId: string };
+type User = OrganizationScope & { readonly userId: string };
 
 /** Ends the mails that users get of an organization. */
 export class Unsubscriber {
@@ -38,7 +38,7 @@ export class Unsubscriber {
   async unsubscribe(subscriber: Subscriber, now: number): Promise<void> {
     const organization = await this.organization(subscriber);
     if (!organization) return;
-    const user = { ...placeOf(subscriber.tenant, organization), userId: subscriber.userId };
+    const user = { ...organizationScope(subscriber.tenant, organization), userId: subscriber.userId };
     await this.#silence(user, {}, now);
     let after: string | undefined;
     do {
@@ -46,14 +46,14 @@ export class Unsubscriber {
       await inParallel(
         page.values.filter(({ email }) => email !== undefined),
         PARALLEL,
-        ({ document }) => this.#silence(user, { document }, now),
+        ({ documentKey }) => this.#silence(user, { documentKey }, now),
       );
       after = page.next;
     } while (after !== undefined);
   }
 
   async #silence(user: User, scope: SettingsScope, now: number): Promise<void> {
-    await settle(async () => {
+    await retryOnConflict(async () => {
       const stored = await this.#table.get(NotificationSettingsEntity, { ...user, ...scope });
       if (stored?.email === 'NONE') return 'done';
       const value = { ...stored, ...user, ...scope, email: 'NONE' as const, setAt: now };

@@ -1,5 +1,5 @@
 import { distinct } from '../shared/collections.ts';
-import type { Happening } from '../comments/rules/commentEvents.ts';
+import type { ContentChange } from '../comments/rules/commentEvents.ts';
 import type { Comment } from '../comments/rules/comments.ts';
 import {
   type CommentName,
@@ -7,7 +7,7 @@ import {
   type Reaction,
   react,
   type ReactionReference,
-  showReaction,
+  toReactionResponse,
   withReference,
 } from './rules.ts';
 import type { Thread } from '../comments/rules/threads.ts';
@@ -15,9 +15,9 @@ import type { ContentUser } from '../content/rules/user.ts';
 import type { Stored } from '../table/entity.ts';
 import { insert, OPS_PER_TRANSACTION, replace, type Table, type WriteOp } from '../table/table.ts';
 import { type Decision, writeEach } from '../table/writeEach.ts';
-import { happeningOps } from '../comments/changeEvents.ts';
-import { involve } from '../content/involvements.ts';
-import type { ContentPlace } from '../content/documentScope.ts';
+import { changeEventOps } from '../comments/changeEvents.ts';
+import { addInvolvement } from '../content/involvements.ts';
+import type { DocumentContext } from '../content/documentScope.ts';
 import { edge, ReactionEntity, reactionRemovalOps } from './reactions.ts';
 import { findRecords, nameRecord, type RecordPosition } from '../content/recordIds.ts';
 import { CommentEntity, ThreadEntity, ThreadReader } from '../comments/threads.ts';
@@ -66,7 +66,7 @@ export class ReactionWriter {
    * Adds reactions, or users to those that are there already. A comment names the reactions on it, and each user's is told of
    * (`comment.reaction_add`), in the same transaction. One that cannot be fails alone.
    */
-  async add(at: ContentPlace, reactions: readonly Reacting[], now: number): Promise<ReactionResult[]> {
+  async add(at: DocumentContext, reactions: readonly Reacting[], now: number): Promise<ReactionResult[]> {
     const single = reactions.flatMap((reacting) => reacting.users.map((user): Step => ({ ...reacting, some: [user] })));
     const waves = inWaves(
       single,
@@ -90,7 +90,7 @@ export class ReactionWriter {
    * not there fails alone. Ids are distinct.
    */
   async remove(
-    at: ContentPlace,
+    at: DocumentContext,
     annotationIds: readonly string[],
     actor: ContentUser | undefined,
     now: number,
@@ -143,9 +143,9 @@ export class ReactionWriter {
       if (results.get(result.annotationId)?.success !== false) results.set(result.annotationId, result);
   }
 
-  async #read({ place, document }: ContentPlace, asked: readonly NamedReaction[]): Promise<State[]> {
+  async #read({ scope: scope, document }: DocumentContext, asked: readonly NamedReaction[]): Promise<State[]> {
     const threadIds = distinct(asked.flatMap(({ on }) => on?.annotationId ?? []));
-    const names = await findRecords(this.#table, { tenant: place.tenant, organization: place.organization }, [
+    const names = await findRecords(this.#table, { tenant: scope.tenant, organizationKey: scope.organizationKey }, [
       ...asked.map(
         ({ annotationId }) => ({ kind: 'reaction', id: annotationId, within: document.documentId }) as const,
       ),
@@ -156,7 +156,7 @@ export class ReactionWriter {
     const reactions = await whereGiven(
       asked.map(({ annotationId }, index) => {
         const name = names[index];
-        return name && { ...place, annotationId, createdAt: name.createdAt };
+        return name && { ...scope, annotationId, createdAt: name.createdAt };
       }),
       (keys) => this.#table.getMany(ReactionEntity, keys),
     );
@@ -167,14 +167,14 @@ export class ReactionWriter {
         const comment = stored ? stored.on : on;
         return comment && threadCreatedAt !== undefined
           ? {
-              document: place.document,
+              documentKey: scope.documentKey,
               id: comment.annotationId,
               createdAt: threadCreatedAt,
               commentId: comment.commentId,
             }
           : undefined;
       }),
-      (edges) => this.#threads.ofEdges(place, edges),
+      (edges) => this.#threads.ofEdges(scope, edges),
     );
     return asked.map((_one, index) => ({ name: names[index], reaction: reactions[index], target: targets[index] }));
   }
@@ -182,13 +182,13 @@ export class ReactionWriter {
 
 /** What happens when users react: to comments of one thread, or once to no comment. */
 function addition(
-  at: ContentPlace,
+  at: DocumentContext,
   steps: readonly Step[],
   states: readonly State[],
   now: number,
 ): Decision<ReactionResult[]> {
   const {
-    place,
+    scope: scope,
     document: { documentId },
   } = at;
   const comments = new ChangedComments();
@@ -216,13 +216,13 @@ function addition(
     if (added.length > 0)
       ops.push(
         stored
-          ? replace(ReactionEntity, { ...place, ...reaction }, stored._r)
-          : insert(ReactionEntity, { ...place, ...reaction }),
+          ? replace(ReactionEntity, { ...scope, ...reaction }, stored._r)
+          : insert(ReactionEntity, { ...scope, ...reaction }),
       );
     if (!stored)
-      ops.push(nameRecord(place, { kind: 'reaction', id: annotationId, within: documentId }, reaction.createdAt, name));
+      ops.push(nameRecord(scope, { kind: 'reaction', id: annotationId, within: documentId }, reaction.createdAt, name));
     for (const user of added) {
-      ops.push(involve(place, { ...edge(place, reaction), userId: user.userId, at: now, made: true }));
+      ops.push(addInvolvement(scope, { ...edge(scope, reaction), userId: user.userId, at: now, made: true }));
       // Of the others they were told before.
       const own = { ...reaction, fromUsers: reaction.fromUsers.filter(({ from }) => from.userId === user.userId) };
       if (target)
@@ -244,14 +244,14 @@ function addition(
 
 /** What happens when reactions are taken back. */
 function removal(
-  at: ContentPlace,
+  at: DocumentContext,
   asked: readonly NamedReaction[],
   states: readonly State[],
   by: ContentUser | undefined,
   now: number,
 ): Decision<ReactionResult[]> {
   const {
-    place,
+    scope: scope,
     document: { documentId },
   } = at;
   const comments = new ChangedComments();
@@ -259,7 +259,7 @@ function removal(
   const result = asked.map(({ annotationId }, index): ReactionResult => {
     const { reaction, target } = states[index] as State;
     if (!reaction) return failed(annotationId, 'Reaction does not exist.');
-    ops.push(...reactionRemovalOps(place, documentId, [reaction]));
+    ops.push(...reactionRemovalOps(scope, documentId, [reaction]));
     const actor = by ?? reaction.fromUsers[0]?.from;
     if (target) comments.change(target.comment, (references) => references.filter(({ id }) => id !== annotationId));
     const thread = target && comments.touch(target.thread, now);
@@ -297,12 +297,12 @@ class ChangedComments {
     return after !== undefined;
   }
 
-  ops({ place }: ContentPlace): WriteOp[] {
+  ops({ scope: scope }: DocumentContext): WriteOp[] {
     const comments = [...this.#changed.values()].map((comment) =>
-      replace(CommentEntity, { ...place, ...comment }, comment._r),
+      replace(CommentEntity, { ...scope, ...comment }, comment._r),
     );
     return this.#thread
-      ? [replace(ThreadEntity, { ...place, ...this.#thread }, this.#thread._r), ...comments]
+      ? [replace(ThreadEntity, { ...scope, ...this.#thread }, this.#thread._r), ...comments]
       : comments;
   }
 }
@@ -313,17 +313,17 @@ function keyOf({ annotationId, commentId }: Comment): string {
 
 /** The operations that tell of a reaction to a comment; of each user's, and of its end, once. */
 function tell(
-  at: ContentPlace,
+  at: DocumentContext,
   verb: 'reactionAdded' | 'reactionDeleted',
   actor: ContentUser,
   reaction: Reaction,
-  on: Pick<Happening, 'thread' | 'comment'>,
+  on: Pick<ContentChange, 'thread' | 'comment'>,
   now: number,
 ): WriteOp[] {
-  const { place, organization } = at;
-  const shown = showReaction({ apiKey: place.tenant, organizationId: organization.organizationId }, reaction);
+  const { scope: scope, organization } = at;
+  const shown = toReactionResponse({ apiKey: scope.tenant, organizationId: organization.organizationId }, reaction);
   const revision = JSON.stringify([reaction.annotationId, actor.userId]);
-  return happeningOps(
+  return changeEventOps(
     at,
     [{ verb, actor, ...on, revision, reaction: shown, notify: true, log: false }],
     () => false,

@@ -1,10 +1,10 @@
 import { instantKey } from '../shared/times.ts';
 import { Reaction, type ReactionReference } from './rules.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import type { Place } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { remove, type Table, type WriteOp } from '../table/table.ts';
-import { forget, type Involvement, recordSortKey, recordsOf } from '../content/involvements.ts';
-import type { DocumentPlace } from '../content/documentScope.ts';
+import { removeInvolvement, type Involvement, recordSortKey, recordsOf } from '../content/involvements.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
 import { unnameRecord } from '../content/recordIds.ts';
 
 /** A reaction on a comment or on the document itself, with everybody who reacted that way. */
@@ -15,15 +15,15 @@ export const ReactionEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'A reaction on a comment or document, with who reacted',
   schema: Reaction,
-  pk: (of: DocumentPlace) => recordsOf(of, 'REACTIONS'),
+  pk: (of: DocumentScope) => recordsOf(of, 'REACTIONS'),
   sk: (key: { createdAt: number; annotationId: string }) => recordSortKey(key.createdAt, key.annotationId),
   indexes: {
     gsi2: {
       holds: 'reactions with a location of their own',
       pk: ({ tenant, documentId, locationKey }) =>
         locationKey === undefined ? undefined : [tenant, 'LOCATION', documentId, locationKey],
-      sk: ({ organization, createdAt, annotationId }) => [
-        organization,
+      sk: ({ organizationKey, createdAt, annotationId }) => [
+        organizationKey,
         'reaction',
         instantKey(createdAt),
         annotationId,
@@ -35,25 +35,31 @@ export const ReactionEntity = defineEntity({
 /** The reactions of a user's data, by the edges that lead to them, undefined where there is none any more. One BatchGet per 100. */
 export async function readReactions(
   table: Table,
-  { tenant, organization }: Place,
-  edges: readonly Pick<Involvement, 'document' | 'id' | 'createdAt'>[],
+  { tenant, organizationKey }: OrganizationScope,
+  edges: readonly Pick<Involvement, 'documentKey' | 'id' | 'createdAt'>[],
 ): Promise<(Stored<Reaction> | undefined)[]> {
   return table.getMany(
     ReactionEntity,
-    edges.map(({ document, id, createdAt }) => ({ tenant, organization, document, annotationId: id, createdAt })),
+    edges.map(({ documentKey, id, createdAt }) => ({
+      tenant,
+      organizationKey,
+      documentKey,
+      annotationId: id,
+      createdAt,
+    })),
   );
 }
 
 /** The reactions that a comment names, undefined where there is none any more. One BatchGet per 100. */
 export async function readReactionsOn(
   table: Table,
-  place: DocumentPlace,
+  scope: DocumentScope,
   references: readonly ReactionReference[],
 ): Promise<(Stored<Reaction> | undefined)[]> {
   return readReactions(
     table,
-    place,
-    references.map((reference) => ({ document: place.document, ...reference })),
+    scope,
+    references.map((reference) => ({ documentKey: scope.documentKey, ...reference })),
   );
 }
 
@@ -62,27 +68,27 @@ export async function readReactionsOn(
  * comment that one is on is the caller's business. `within` is the customer's id of the document.
  */
 export function reactionRemovalOps(
-  place: DocumentPlace,
+  scope: DocumentScope,
   within: string,
   reactions: readonly Stored<Reaction>[],
 ): WriteOp[] {
   return reactions.flatMap((reaction) => [
     remove(
       ReactionEntity,
-      { ...place, annotationId: reaction.annotationId, createdAt: reaction.createdAt },
+      { ...scope, annotationId: reaction.annotationId, createdAt: reaction.createdAt },
       reaction._r,
     ),
-    unnameRecord(place, { kind: 'reaction', id: reaction.annotationId, within }),
+    unnameRecord(scope, { kind: 'reaction', id: reaction.annotationId, within }),
     ...reaction.fromUsers.map(({ from, lastUpdated }) =>
-      forget(place, { ...edge(place, reaction), userId: from.userId, at: lastUpdated }),
+      removeInvolvement(scope, { ...edge(scope, reaction), userId: from.userId, at: lastUpdated }),
     ),
   ]);
 }
 
 /** The edge between a reaction and one of its users, but for the user and the time. */
 export function edge(
-  { document }: DocumentPlace,
+  { documentKey }: DocumentScope,
   { annotationId, createdAt }: Pick<Reaction, 'annotationId' | 'createdAt'>,
 ) {
-  return { kind: 'reaction', document, id: annotationId, createdAt } as const;
+  return { kind: 'reaction', documentKey, id: annotationId, createdAt } as const;
 }

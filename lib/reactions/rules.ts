@@ -103,7 +103,7 @@ export function react(
   stored: Reaction | undefined,
   { annotationId, icon, users, on, location, agreed }: Reacting,
   some: readonly ContentUser[],
-  place: ReactionPlace,
+  scope: ReactionPlace,
   now: number,
 ): Reacted {
   if (!agreed) return { refused: 'Reaction is given with several icons or comments.' };
@@ -120,16 +120,16 @@ export function react(
   if (stored) return { added, reaction: added.length === 0 ? stored : { ...stored, fromUsers, lastUpdated: now } };
   const lies = location
     ? { location: JSON.stringify(location), locationKey: locationKey(location) }
-    : { location: place.threadLocation };
+    : { location: scope.threadLocation };
   return {
     added,
     reaction: {
       annotationId,
       icon,
       fromUsers,
-      on: place.on,
+      on: scope.on,
       ...lies,
-      documentId: place.documentId,
+      documentId: scope.documentId,
       createdAt: now,
       lastUpdated: now,
     },
@@ -147,7 +147,7 @@ export function withReference(
 }
 
 /** A reaction as answers show it. */
-export const ShownReaction = z.object({
+export const ReactionResponse = z.object({
   annotationId: z.string(),
   type: z.literal('reaction'),
   icon: z.string(),
@@ -161,13 +161,13 @@ export const ShownReaction = z.object({
   lastUpdated: z.number(),
   metadata: z.object({ apiKey: z.string(), organizationId: z.string(), documentId: z.string() }),
 });
-export type ShownReaction = z.output<typeof ShownReaction>;
+export type ReactionResponse = z.output<typeof ReactionResponse>;
 
 /** Shows a reaction (facts B17); `apiKey` and `organizationId` are those that it lies under, as customers know them. */
-export function showReaction(
+export function toReactionResponse(
   { apiKey, organizationId }: { apiKey: string; organizationId: string },
   reaction: Reaction,
-): ShownReaction {
+): ReactionResponse {
   const { annotationId, icon, on, fromUsers, documentId, createdAt, lastUpdated } = reaction;
   const location = reaction.location === undefined ? undefined : (JSON.parse(reaction.location) as Location);
   return {

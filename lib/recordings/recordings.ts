@@ -3,26 +3,32 @@ import {
   type NewRecording,
   Recording,
   recorderPayload,
-  type ShownRecording,
-  showRecording,
+  type RecordingResponse,
+  toRecordingResponse,
   toRecording,
 } from './rules.ts';
 import { instantKey } from '../shared/times.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { emit } from '../events/outbox.ts';
-import type { Place } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { insert, remove, type Table, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
-import { forget, type Involvement, involve, recordSortKey, recordsOf } from '../content/involvements.ts';
-import type { ContentPlace, DocumentPlace } from '../content/documentScope.ts';
+import {
+  removeInvolvement,
+  type Involvement,
+  addInvolvement,
+  recordSortKey,
+  recordsOf,
+} from '../content/involvements.ts';
+import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
 import { findRecords, nameRecord, type RecordPosition, unnameRecord } from '../content/recordIds.ts';
 import {
   type DocumentSource,
-  stretch,
-  type WalkedDocument,
-  type WalkOptions,
-  walk,
-  type Walked,
+  readRecordPage,
+  type ListedDocument,
+  type ListingOptions,
+  listAcrossDocuments,
+  type ListingPage,
 } from '../content/listDocuments.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
@@ -34,15 +40,15 @@ export const RecordingEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'A recording on a document, with its attachments and transcription',
   schema: Recording,
-  pk: (of: DocumentPlace) => recordsOf(of, 'RECORDINGS'),
+  pk: (of: DocumentScope) => recordsOf(of, 'RECORDINGS'),
   sk: (key: { createdAt: number; annotationId: string }) => recordSortKey(key.createdAt, key.annotationId),
   indexes: {
     gsi2: {
       holds: 'recordings with a location',
       pk: ({ tenant, documentId, locationKey }) =>
         locationKey === undefined ? undefined : [tenant, 'LOCATION', documentId, locationKey],
-      sk: ({ organization, createdAt, annotationId }) => [
-        organization,
+      sk: ({ organizationKey, createdAt, annotationId }) => [
+        organizationKey,
         'recording',
         instantKey(createdAt),
         annotationId,
@@ -54,33 +60,47 @@ export const RecordingEntity = defineEntity({
 /** The recordings of a user's data, by the edges that lead to them, undefined where there is none any more. One BatchGet per 100. */
 export async function readRecordings(
   table: Table,
-  { tenant, organization }: Place,
-  edges: readonly Pick<Involvement, 'document' | 'id' | 'createdAt'>[],
+  { tenant, organizationKey }: OrganizationScope,
+  edges: readonly Pick<Involvement, 'documentKey' | 'id' | 'createdAt'>[],
 ): Promise<(Stored<Recording> | undefined)[]> {
   return table.getMany(
     RecordingEntity,
-    edges.map(({ document, id, createdAt }) => ({ tenant, organization, document, annotationId: id, createdAt })),
+    edges.map(({ documentKey, id, createdAt }) => ({
+      tenant,
+      organizationKey,
+      documentKey,
+      annotationId: id,
+      createdAt,
+    })),
   );
 }
 
 /** The operations that remove recordings as they were read, with their ids and the edges of who made them: three for each. */
-export function recordingRemovalOps(place: DocumentPlace, recordings: readonly Stored<Recording>[]): WriteOp[] {
+export function recordingRemovalOps(scope: DocumentScope, recordings: readonly Stored<Recording>[]): WriteOp[] {
   return recordings.flatMap((recording) => [
     remove(
       RecordingEntity,
-      { ...place, annotationId: recording.annotationId, createdAt: recording.createdAt },
+      { ...scope, annotationId: recording.annotationId, createdAt: recording.createdAt },
       recording._r,
     ),
-    unnameRecord(place, named(recording)),
-    forget(place, edge(place, recording)),
+    unnameRecord(scope, named(recording)),
+    removeInvolvement(scope, edge(scope, recording)),
   ]);
 }
 
 const named = ({ annotationId, documentId }: Pick<Recording, 'annotationId' | 'documentId'>) =>
   ({ kind: 'recording', id: annotationId, within: documentId }) as const;
 
-function edge({ document }: DocumentPlace, { annotationId, createdAt, from }: Recording): Involvement {
-  return { userId: from.userId, kind: 'recording', at: createdAt, document, id: annotationId, createdAt, made: true };
+function edge({ documentKey }: DocumentScope, { annotationId, createdAt, from }: Recording): Involvement {
+  return {
+    userId: from.userId,
+    kind: 'recording',
+    at: createdAt,
+    documentKey,
+    id: annotationId,
+    createdAt,
+    made: true,
+  };
 }
 
 /** A recording to add, with its id. */
@@ -114,49 +134,53 @@ export class RecordingReader {
     documents: DocumentSource,
     names: Names,
     ids: readonly string[] | undefined,
-    page: Pick<WalkOptions<unknown>, 'from' | 'limit'>,
-  ): Promise<Walked<ShownRecording>> {
+    page: Pick<ListingOptions<unknown>, 'from' | 'limit'>,
+  ): Promise<ListingPage<RecordingResponse>> {
     const wanted = ids && (({ annotationId }: Recording) => ids.includes(annotationId));
-    return walk({
+    return listAcrossDocuments({
       ...page,
       documents,
-      read: ({ place }, options) =>
-        stretch(
+      read: ({ scope }, options) =>
+        readRecordPage(
           this.table,
           RecordingEntity,
-          place,
+          scope,
           { ...options, descending: true },
-          (recording) => showRecording(names, recording),
+          (recording) => toRecordingResponse(names, recording),
           wanted,
         ),
     });
   }
 
   /** Those of the recordings that a document has, in the order of the ids. Two dependent BatchGets. */
-  async named({ place, documentId }: WalkedDocument, names: Names, ids: readonly string[]): Promise<ShownRecording[]> {
+  async named(
+    { scope, documentId }: ListedDocument,
+    names: Names,
+    ids: readonly string[],
+  ): Promise<RecordingResponse[]> {
     const positions = await findRecords(
       this.table,
-      place,
+      scope,
       ids.map((annotationId) => named({ annotationId, documentId })),
     );
     const keys = positions.flatMap((position, index) =>
-      position ? [{ ...place, annotationId: ids[index] as string, createdAt: position.createdAt }] : [],
+      position ? [{ ...scope, annotationId: ids[index] as string, createdAt: position.createdAt }] : [],
     );
     const recordings = await this.table.getMany(RecordingEntity, keys);
     return recordings
       .filter((recording) => recording !== undefined)
-      .map((recording) => showRecording(names, recording));
+      .map((recording) => toRecordingResponse(names, recording));
   }
 }
 
 export class RecordingWriter extends RecordingReader {
   /** Adds recordings to a document, each with its event; one whose id is taken fails alone. Ids are distinct. */
   async add(
-    { place, organization, document }: ContentPlace,
+    { scope: scope, organization, document }: DocumentContext,
     recordings: readonly IdentifiedRecording[],
     now: number,
   ): Promise<AddedRecording[]> {
-    const { tenant } = place;
+    const { tenant } = scope;
     const { organizationId } = organization;
     const { documentId } = document;
     return writeEach<IdentifiedRecording, Stored<RecordPosition> | undefined, AddedRecording>({
@@ -165,13 +189,13 @@ export class RecordingWriter extends RecordingReader {
       read: (items) =>
         findRecords(
           this.table,
-          { tenant, organization: place.organization },
+          { tenant, organizationKey: scope.organizationKey },
           items.map(({ annotationId }) => named({ annotationId, documentId })),
         ),
       decide: ({ generated, ...sent }, stored) => {
         const { annotationId } = sent;
         const added = { success: true, annotationId, message: 'Recording added.' };
-        if (stored?.document === place.document)
+        if (stored?.documentKey === scope.documentKey)
           return {
             result: generated ? added : { success: false, annotationId, message: 'Recording already exists.' },
             ops: [],
@@ -180,9 +204,9 @@ export class RecordingWriter extends RecordingReader {
         return {
           result: added,
           ops: [
-            insert(RecordingEntity, { ...place, ...recording }),
-            nameRecord(place, named(recording), now, stored),
-            involve(place, edge(place, recording)),
+            insert(RecordingEntity, { ...scope, ...recording }),
+            nameRecord(scope, named(recording), now, stored),
+            addInvolvement(scope, edge(scope, recording)),
             ...emit(
               tenant,
               {
@@ -190,7 +214,7 @@ export class RecordingWriter extends RecordingReader {
                 // With the time: what is added again under the id of something that was deleted is not the same.
                 cause: {
                   type: 'Recording',
-                  id: JSON.stringify([place.organization, place.document, annotationId]),
+                  id: JSON.stringify([scope.organizationKey, scope.documentKey, annotationId]),
                   revision: now,
                 },
                 organizationId,

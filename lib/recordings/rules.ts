@@ -103,7 +103,7 @@ export function toRecording(
 const Open = z.record(z.string(), z.unknown());
 
 /** A recording as answers show it. */
-export const ShownRecording = z.object({
+export const RecordingResponse = z.object({
   annotationId: z.string(),
   type: z.literal('recorder'),
   recordingType: z.enum(recordingTypes),
@@ -122,13 +122,13 @@ export const ShownRecording = z.object({
   /** The ids of where it lies, over what the caller keeps in it. */
   metadata: Open,
 });
-export type ShownRecording = z.output<typeof ShownRecording>;
+export type RecordingResponse = z.output<typeof RecordingResponse>;
 
 /** Shows a recording; `apiKey` and `organizationId` are those that it lies under, as customers know them. */
-export function showRecording(
+export function toRecordingResponse(
   { apiKey, organizationId }: { apiKey: string; organizationId: string },
   recording: Recording,
-): ShownRecording {
+): RecordingResponse {
   const {
     annotationId,
     recordingType,
@@ -148,10 +148,10 @@ export function showRecording(
     mode,
     from,
     displayName,
-    recordedTime: value<ShownRecording['recordedTime']>(recording.recordedTime),
-    attachments: value<ShownRecording['attachments']>(recording.attachments) ?? [],
-    transcription: value<ShownRecording['transcription']>(recording.transcription),
-    location: value<ShownRecording['location']>(recording.location),
+    recordedTime: value<RecordingResponse['recordedTime']>(recording.recordedTime),
+    attachments: value<RecordingResponse['attachments']>(recording.attachments) ?? [],
+    transcription: value<RecordingResponse['transcription']>(recording.transcription),
+    location: value<RecordingResponse['location']>(recording.location),
     locationId,
     latestVersion,
     createdAt,

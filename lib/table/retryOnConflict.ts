@@ -54,7 +54,7 @@ export class Retries {
  * Reads, decides and writes until nobody else wrote in between: `attempt` returns `conflict` when its condition did not hold, and then runs again
  * from its reading on. Throws ABORTED when it still conflicts after 3 s, or when the function's time is nearly over. Rethrows what `attempt` throws.
  */
-export async function settle<T>(attempt: () => Promise<T | 'conflict'>): Promise<T> {
+export async function retryOnConflict<T>(attempt: () => Promise<T | 'conflict'>): Promise<T> {
   const retries = new Retries();
   do {
     const outcome = await retries.attempt(attempt);

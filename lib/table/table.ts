@@ -21,7 +21,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Environment, IndexName } from '../app/capability.ts';
 import type { Entity, Key, Stored } from './entity.ts';
 import { keyPrefix } from './keys.ts';
-import { settle } from './retryOnConflict.ts';
+import { retryOnConflict } from './retryOnConflict.ts';
 import { clientSettings } from '../app/sdkSettings.ts';
 
 /** One conditional write. Built by `insert`, `replace`, `upsert` and `remove`; executed by `Table.write`. */
@@ -101,13 +101,13 @@ export interface QueryOptions {
 }
 
 /** One item that is wanted, and how it is read. */
-export interface Wanted<T> {
+export interface ItemRead<T> {
   readonly key: Key;
   readonly fromItem: (item: Record<string, unknown>, now: number) => Stored<T> | undefined;
 }
 
 /** The value of an entity under a key, for `Table.getEach`. */
-export function wanted<T, P, K>(entity: Entity<T, P, K>, key: P & K): Wanted<T> {
+export function itemOf<T, P, K>(entity: Entity<T, P, K>, key: P & K): ItemRead<T> {
   return { key: entity.key(key), fromItem: entity.fromItem };
 }
 
@@ -186,15 +186,15 @@ export class Table {
   }
 
   /** Values of different entities, in the order of what is wanted, undefined where there is none. One call. */
-  async getEach<L extends readonly Wanted<unknown>[]>(
+  async batchGet<L extends readonly ItemRead<unknown>[]>(
     ...all: L
-  ): Promise<{ [I in keyof L]: L[I] extends Wanted<infer T> ? Stored<T> | undefined : never }> {
+  ): Promise<{ [I in keyof L]: L[I] extends ItemRead<infer T> ? Stored<T> | undefined : never }> {
     const items = await this.#batchGet(all.map(({ key }) => key));
     const values = all.map(({ key, fromItem }) => {
       const item = items.get(identity(key));
       return item && fromItem(item, this.#now());
     });
-    return values as { [I in keyof L]: L[I] extends Wanted<infer T> ? Stored<T> | undefined : never };
+    return values as { [I in keyof L]: L[I] extends ItemRead<infer T> ? Stored<T> | undefined : never };
   }
 
   async #batchGet(keys: readonly Key[]): Promise<Map<string, Record<string, unknown>>> {
@@ -364,7 +364,9 @@ export class Table {
    */
   async writeSurely(ops: readonly WriteOp[]): Promise<void> {
     for (const group of inTransactions(ops.map((op) => ({ ops: [op] })))) {
-      await settle(async () => ((await this.write(group.flatMap((one) => one.ops))) === 'done' ? 'done' : 'conflict'));
+      await retryOnConflict(async () =>
+        (await this.write(group.flatMap((one) => one.ops))) === 'done' ? 'done' : 'conflict',
+      );
     }
   }
 

@@ -9,8 +9,8 @@ import { inParallel } from '../shared/inParallel.ts';
 import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
 import { EventEntity, eventShards, type NewEvent, recordEvent, type StoredEvent } from '../events/outbox.ts';
 import { tenantOf } from '../table/keys.ts';
-import { settle } from '../table/retryOnConflict.ts';
-import { insert, replace, type Table, upsert, wanted, type WriteOp } from '../table/table.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
+import { insert, replace, type Table, upsert, itemOf, type WriteOp } from '../table/table.ts';
 import { EndpointHealthEntity } from './endpointHealth.ts';
 import { type Target, wantedTarget } from './targets.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -150,10 +150,10 @@ export class DeliveryStore {
     target: Stored<Target> | undefined;
     health: Stored<EndpointHealth> | undefined;
   }> {
-    const [stored, target, health] = await this.#table.getEach(
-      wanted(DeliveryEntity, key),
+    const [stored, target, health] = await this.#table.batchGet(
+      itemOf(DeliveryEntity, key),
       wantedTarget(key),
-      wanted(EndpointHealthEntity, key),
+      itemOf(EndpointHealthEntity, key),
     );
     return { delivery: stored && { ...stored, tenant: key.tenant }, target, health };
   }
@@ -251,7 +251,7 @@ export class DeliveryStore {
     now: number,
     timing: Timing,
   ): Promise<DueDelivery | undefined> {
-    return settle(async () => {
+    return retryOnConflict(async () => {
       const [event, stored] = await Promise.all([
         this.#table.get(EventEntity, { tenant, eventId }),
         this.get({ tenant, eventId, endpointId }),

@@ -109,8 +109,8 @@ export class EndpointRuntime {
     const step = interval(rateLimit);
     const group = this.#waiting.get(name);
     if (group) {
-      const place = group.count++;
-      return (await group.first) + place * step;
+      const position = group.count++;
+      return (await group.first) + position * step;
     }
     const ahead = this.#underWay.get(name);
     if (!ahead) return this.#reserveFor(name, key, { count: 1, step, now: clock() });
@@ -159,7 +159,7 @@ export class EndpointRuntime {
     const endpoints = keys.map(endpointOf);
     const [learnt, targets, advanced] = await Promise.all([
       this.#table.getByKeys(EndpointHealthEntity, keys),
-      this.#table.getEach(...endpoints.map(wantedTarget)),
+      this.#table.batchGet(...endpoints.map(wantedTarget)),
       this.#table.getMany(AdvancedWebhookConfigEntity, endpoints),
     ]);
     const known = targets.flatMap((target, index) =>

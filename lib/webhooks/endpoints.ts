@@ -3,7 +3,7 @@ import type { Capability } from '../app/capability.ts';
 import { MOST_ENDPOINTS, WebhookEndpoint } from './rules/endpoints.ts';
 import { defineEntity } from '../table/entity.ts';
 import type { Position } from '../table/listPosition.ts';
-import { settle } from '../table/retryOnConflict.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { insert, type Page, remove, replace, type Table } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
@@ -74,7 +74,7 @@ export class WebhookEndpointStore {
    */
   async create(tenant: string, endpoint: WebhookEndpoint): Promise<'done' | 'taken' | 'full'> {
     const { endpointId, uid } = endpoint;
-    return settle(async () => {
+    return retryOnConflict(async () => {
       const [counted, named] = await Promise.all([
         this.#table.get(WebhookEndpointCountEntity, { tenant }),
         uid === undefined ? undefined : this.#table.get(WebhookEndpointUidEntity, { tenant, uid }),
@@ -101,7 +101,7 @@ export class WebhookEndpointStore {
     endpointId: string,
     change: (stored: WebhookEndpoint) => WebhookEndpoint,
   ): Promise<WebhookEndpoint | undefined> {
-    return settle(async () => {
+    return retryOnConflict(async () => {
       const stored = await this.#table.get(WebhookEndpointEntity, { tenant, endpointId });
       if (!stored) return undefined;
       const changed = change(stored);
@@ -112,7 +112,7 @@ export class WebhookEndpointStore {
 
   /** Removes an endpoint for good, its secrets with it, and frees its uid, in one transaction; `unknown` when there is none. */
   async delete(tenant: string, endpointId: string): Promise<'done' | 'unknown'> {
-    return settle(async () => {
+    return retryOnConflict(async () => {
       const [endpoint, counted] = await Promise.all([
         this.#table.get(WebhookEndpointEntity, { tenant, endpointId }),
         this.#table.get(WebhookEndpointCountEntity, { tenant }),

@@ -1,7 +1,7 @@
 import type { Capability, IndexName } from '../app/capability.ts';
 import { instantKey } from '../shared/times.ts';
 import type { Delivery } from './rules/delivery.ts';
-import { type ShownStatus, shownStatus } from './rules/messageView.ts';
+import { type StatusResponse, shownStatus } from './rules/messageView.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { indexPartition, type Key, type Stored } from '../table/entity.ts';
 import { EventEntity, eventShards, eventsOf, type StoredEvent } from '../events/outbox.ts';
@@ -12,7 +12,7 @@ import { storeCapability } from '../table/storeCapability.ts';
 /** Which messages are listed: those with a delivery to this endpoint, of this status. The other deliveries of a message are not shown then. */
 export interface MessageFilter {
   readonly endpointId?: string | undefined;
-  readonly status?: ShownStatus | undefined;
+  readonly status?: StatusResponse | undefined;
 }
 
 /** An event with its deliveries. */

@@ -2,7 +2,7 @@ import type { Log } from '../app/endpoint.ts';
 import type { QueueMessage, QueueSender } from '../workers/sender.ts';
 
 /** Sends messages about what is stored already. When that is not possible the sweeper finds it a little later, so nobody needs to repeat anything. */
-export async function sendHints(queue: QueueSender, messages: readonly QueueMessage[], log: Log): Promise<void> {
+export async function notifyQueue(queue: QueueSender, messages: readonly QueueMessage[], log: Log): Promise<void> {
   try {
     await queue.send(messages);
   } catch (error) {

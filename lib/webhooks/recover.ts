@@ -4,14 +4,14 @@ import { building, type Capability } from '../app/capability.ts';
 import { type DeliveryStore, type DueDelivery, repeatDeliveries } from './deliveries.ts';
 import { countFailedDeliveries, type FailedDeliveries, findFailedDeliveries } from './failedDeliveries.ts';
 import { beginJobs, jobMessage, type JobStore, type StoredJob } from '../jobs/jobStore.ts';
-import { settle } from '../table/retryOnConflict.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import type { Timing } from './rules/schedule.ts';
 import type { Log } from '../app/endpoint.ts';
 import { invalid } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { sendTo } from '../workers/queues.ts';
 import type { QueueSender } from '../workers/sender.ts';
-import { sendHints } from './notifyQueue.ts';
+import { notifyQueue } from './notifyQueue.ts';
 import { messageAbout } from './deliveryMessage.ts';
 import { deliveryTiming } from './deliveryTiming.ts';
 
@@ -60,7 +60,7 @@ export async function beginRecovery(
   const jobId = `job_recover_${createHash('sha256')
     .update(JSON.stringify([endpointId, since]))
     .digest('base64url')}`;
-  return settle(async () => {
+  return retryOnConflict(async () => {
     const running = await deps.jobs.get({ tenant, jobId });
     if (running) return Recovery.parse(JSON.parse(running.data)).messages;
     const messages = await deps.failed.count({ tenant, endpointId, since, until: now }, most);
@@ -72,7 +72,7 @@ export async function beginRecovery(
       'exists'
     )
       return 'conflict';
-    await sendHints(deps.queue, [jobMessage({ tenant, jobId })], log);
+    await notifyQueue(deps.queue, [jobMessage({ tenant, jobId })], log);
     return messages;
   });
 }

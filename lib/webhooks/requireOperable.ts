@@ -4,7 +4,7 @@ import { requireEnabled } from './rules/advanced.ts';
 import { unknownEndpoint } from './rules/endpoints.ts';
 import type { ApiKeyCaller } from '../app/endpoint.ts';
 import { ApiError } from '../shared/errors.ts';
-import { openTable, type Table, wanted } from '../table/table.ts';
+import { openTable, type Table, itemOf } from '../table/table.ts';
 import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from './configs.ts';
 import { WebhookEndpointEntity } from './endpoints.ts';
 
@@ -17,10 +17,10 @@ export type RequireOperable = (caller: Pick<ApiKeyCaller, 'tenant' | 'withheld'>
 export function operableIn(table: Table): RequireOperable {
   return async (caller, endpointId) => {
     const { tenant } = caller;
-    const [config, basic, endpoint] = await table.getEach(
-      wanted(AdvancedWebhookConfigEntity, { tenant }),
-      wanted(BasicWebhookConfigEntity, { tenant }),
-      wanted(WebhookEndpointEntity, { tenant, endpointId }),
+    const [config, basic, endpoint] = await table.batchGet(
+      itemOf(AdvancedWebhookConfigEntity, { tenant }),
+      itemOf(BasicWebhookConfigEntity, { tenant }),
+      itemOf(WebhookEndpointEntity, { tenant, endpointId }),
     );
     requireEnabled(caller, config);
     if (isBasicTarget(endpointId) && basic && basicUrl(basic, endpointId)) return;

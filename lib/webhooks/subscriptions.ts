@@ -1,7 +1,7 @@
 import type { BasicWebhookConfig } from './rules/basic.ts';
 import { MOST_ENDPOINTS, type WebhookEndpoint } from './rules/endpoints.ts';
 import { ApiKeyEntity } from '../workspaces/entities.ts';
-import { type Table, wanted } from '../table/table.ts';
+import { type Table, itemOf } from '../table/table.ts';
 import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from './configs.ts';
 import { WebhookEndpointEntity } from './endpoints.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -23,10 +23,10 @@ export class SubscriptionReader {
   /** The subscriptions of a tenant as they are now: one BatchGet, and beside it a Query, of which a page holds about 4 MB. */
   async of(tenant: string): Promise<Subscriptions> {
     const [[key, advanced, basic], endpoints] = await Promise.all([
-      this.#table.getEach(
-        wanted(ApiKeyEntity, { apiKey: tenant }),
-        wanted(AdvancedWebhookConfigEntity, { tenant }),
-        wanted(BasicWebhookConfigEntity, { tenant }),
+      this.#table.batchGet(
+        itemOf(ApiKeyEntity, { apiKey: tenant }),
+        itemOf(AdvancedWebhookConfigEntity, { tenant }),
+        itemOf(BasicWebhookConfigEntity, { tenant }),
       ),
       this.#endpoints(tenant),
     ]);

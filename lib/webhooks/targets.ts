@@ -2,7 +2,7 @@ import { basicUrl, isBasicTarget } from './rules/matching.ts';
 import type { BasicWebhookConfig } from './rules/basic.ts';
 import type { WebhookEndpoint } from './rules/endpoints.ts';
 import type { Stored } from '../table/entity.ts';
-import { type Wanted, wanted } from '../table/table.ts';
+import { type ItemRead, itemOf } from '../table/table.ts';
 import { BasicWebhookConfigEntity } from './configs.ts';
 import { WebhookEndpointEntity } from './endpoints.ts';
 
@@ -28,9 +28,9 @@ export type Target =
     };
 
 /** The target of an endpoint's id. Its revision is that of the endpoint, or of the basic webhook config. */
-export function wantedTarget({ tenant, endpointId }: EndpointKey): Wanted<Target> {
+export function wantedTarget({ tenant, endpointId }: EndpointKey): ItemRead<Target> {
   if (isBasicTarget(endpointId)) {
-    const { key, fromItem } = wanted(BasicWebhookConfigEntity, { tenant });
+    const { key, fromItem } = itemOf(BasicWebhookConfigEntity, { tenant });
     return {
       key,
       fromItem(item, now): Stored<Target> | undefined {
@@ -40,7 +40,7 @@ export function wantedTarget({ tenant, endpointId }: EndpointKey): Wanted<Target
       },
     };
   }
-  const { key, fromItem } = wanted(WebhookEndpointEntity, { tenant, endpointId });
+  const { key, fromItem } = itemOf(WebhookEndpointEntity, { tenant, endpointId });
   return {
     key,
     fromItem(item, now): Stored<Target> | undefined {

@@ -7,7 +7,7 @@ import { ApiError } from '../shared/errors.ts';
 import { AllowedDomainsEntity } from './allowedDomains.ts';
 import { ApiKeyEntity, OwnerEmailEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from './entities.ts';
 import { defineEntity } from '../table/entity.ts';
-import { settle } from '../table/retryOnConflict.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { remove, replace, type Table, upsert } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -95,7 +95,7 @@ export class OwnerVerifier {
    * token exactly one succeeds. Undefined when the link does not work (any more).
    */
   async verify(token: string, now: number): Promise<LoginLink | undefined> {
-    return settle(async () => {
+    return retryOnConflict(async () => {
       const link = await this.look(token, now);
       const workspace = link && (await this.#table.get(WorkspaceEntity, link));
       if (!link || !workspace) return undefined;

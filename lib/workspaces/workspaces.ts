@@ -6,7 +6,7 @@ import { type SecretBox, secretBox, type SecretOwner } from '../crypto/secretBox
 import { tokenHash } from '../crypto/tokenHash.ts';
 import {
   type ApiKeyFields,
-  type AuthTokenShown,
+  type AuthTokenResponse,
   DEFAULT_TOKEN_NAME,
   describeWorkspace,
   emailKey,
@@ -17,14 +17,14 @@ import {
 } from './rules/workspaces.ts';
 import { newId } from '../shared/ids.ts';
 import { ApiKeyEntity, AuthTokenEntity, OwnerEmailEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from './entities.ts';
-import { settle } from '../table/retryOnConflict.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { insert, openTable, type Page, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
 export type Workspace = Parameters<typeof WorkspaceEntity.toItem>[0];
 export type WorkspaceApiKey = Omit<Parameters<typeof WorkspaceApiKeyEntity.toItem>[0], 'workspaceId'>;
 
-export type AuthToken = z.output<typeof AuthTokenShown>;
+export type AuthToken = z.output<typeof AuthTokenResponse>;
 
 /** What one reset can replace in a transaction; a key has one token today. */
 const MOST_TOKENS = 50;
@@ -127,7 +127,7 @@ export class WorkspaceCreator {
       ops,
     } = await this.#keys.apiKey(workspace.workspaceId, key, standing.keysExpireAt, now);
     const address = { email: emailKey(owner.email), workspaceId: workspace.workspaceId };
-    return settle(async () => {
+    return retryOnConflict(async () => {
       const outcome = await this.#table.write([
         insert(WorkspaceEntity, workspace),
         insert(OwnerEmailEntity, address),
@@ -204,7 +204,7 @@ export class ApiKeyCreator {
     graceDays: number,
     now: number,
   ): Promise<{ apiKey: string; authToken: string | undefined } | 'full' | 'unverified' | 'unknown'> {
-    return settle(async () => {
+    return retryOnConflict(async () => {
       // The workspace first: a key that another request creates after this read changes the revision.
       const workspace = await this.#table.get(WorkspaceEntity, { workspaceId });
       if (!workspace) return 'unknown';
@@ -237,7 +237,7 @@ export class ApiKeyRenamer {
 
   /** Gives an API key another name; `unknown` when the workspace has no such key. */
   async rename(workspaceId: string, apiKey: string, apiKeyName: string): Promise<'done' | 'unknown'> {
-    return settle(async () => {
+    return retryOnConflict(async () => {
       const stored = await this.#table.get(WorkspaceApiKeyEntity, { workspaceId, apiKey });
       if (!stored) return 'unknown';
       const outcome = await this.#table.write([
@@ -285,7 +285,7 @@ export class AuthTokenResetter {
 
   /** Replaces all auth tokens of an API key by a new one; undefined when the workspace has no such key. */
   async reset(workspaceId: string, apiKey: string, now: number): Promise<AuthToken | undefined> {
-    return settle(async () => {
+    return retryOnConflict(async () => {
       const key = await this.#table.get(ApiKeyEntity, { apiKey });
       if (key?.workspaceId !== workspaceId) return undefined;
       const { values: tokens } = await this.#table.query(

@@ -2,7 +2,7 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { removeOrganizationStep } from '../../lib/deletion/purgeOrganizations.ts';
 import { Table } from '../../lib/table/table.ts';
-import { SETTLED_MS } from '../../lib/jobs/jobStore.ts';
+import { READS_SETTLED_MS } from '../../lib/jobs/jobStore.ts';
 import { inParallel } from '../../lib/shared/inParallel.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { startEngine, TABLE_NAME } from '../support/engine.ts';
@@ -75,7 +75,7 @@ function byJob({ apiKey: tenant }: Customer, { internalId }: LargeOrganization) 
       if (
         (await removeOrganizationStep(
           table,
-          { tenant, createdAt: Date.now() - SETTLED_MS, data: JSON.stringify({ organization: internalId }) },
+          { tenant, createdAt: Date.now() - READS_SETTLED_MS, data: JSON.stringify({ organization: internalId }) },
           Date.now,
         )) === 'done'
       )

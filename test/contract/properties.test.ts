@@ -204,8 +204,8 @@ function placesIn(value: unknown, at: Place = []): Place[] {
   return [...(at.length > 0 ? [at] : []), ...inside, [...at, Array.isArray(value) ? value.length : 'more']];
 }
 
-function valueAt(value: unknown, place: Place): unknown {
-  return place.reduce<any>((node, key) => node?.[key], value);
+function valueAt(value: unknown, scope: Place): unknown {
+  return scope.reduce<any>((node, key) => node?.[key], value);
 }
 
 /** The data with one place changed; without `put` it is removed. An earlier change may have taken the place away. */

@@ -36,7 +36,7 @@ export interface WrittenThread {
   lastCommentId: number;
   statusId: string;
   assignee: string | undefined;
-  place: string | undefined;
+  scope: string | undefined;
   /** Who sees it besides the author; everybody when it is not private. */
   readonly sees: 'members' | readonly string[] | undefined;
 }
@@ -46,14 +46,14 @@ export interface WrittenReaction {
   readonly annotationId: string;
   readonly users: string[];
   readonly on: { readonly thread: WrittenThread; readonly commentId: number } | undefined;
-  readonly place: string | undefined;
+  readonly scope: string | undefined;
 }
 
 export interface WrittenRecording {
   readonly at: At;
   readonly annotationId: string;
   readonly from: string;
-  readonly place: string | undefined;
+  readonly scope: string | undefined;
 }
 
 export interface WrittenNotification {
@@ -63,7 +63,7 @@ export interface WrittenNotification {
   readonly notify: readonly string[];
   readonly all: boolean;
   readonly about: WrittenThread | undefined;
-  readonly place: string | undefined;
+  readonly scope: string | undefined;
 }
 
 interface WrittenActivity {
@@ -173,9 +173,9 @@ export class Fixture {
     return `${this.#pick(['', '', '', '#', '~', 'é '])}${kind}${(this.#made += 1)}`;
   }
 
-  #place(): { location: object; place: string } | undefined {
+  #place(): { location: object; scope: string } | undefined {
     const index = Math.floor(this.#random() * locations.length * 2);
-    return locations[index] && { location: locations[index], place: places[index] as string };
+    return locations[index] && { location: locations[index], scope: places[index] as string };
   }
 
   /** Whether a change is to be told and logged; what is asked for goes into the ledger. */
@@ -243,7 +243,7 @@ export class Fixture {
         lastCommentId: comments.length,
         statusId: this.#chance(0.3) ? this.#pick(statusIds) : 'OPEN',
         assignee,
-        place: lies?.place,
+        scope: lies?.scope,
         sees,
       };
       this.threads.push(thread);
@@ -357,7 +357,7 @@ export class Fixture {
     );
     if (what === 'status') thread.statusId = statusId;
     if (what === 'assignedTo') thread.assignee = assignee;
-    if (what === 'location' && lies) thread.place = lies.place;
+    if (what === 'location' && lies) thread.scope = lies.scope;
     const updatedData =
       what === 'status'
         ? { status: statuses[statusId] }
@@ -415,7 +415,7 @@ export class Fixture {
     const users = this.some(authors, 1 + Math.floor(this.#random() * 3));
     const on = thread && { thread, commentId: this.#pick(thread.comments).commentId };
     const lies = this.#chance(0.6) ? this.#place() : undefined;
-    this.reactions.push({ at, annotationId, users, on, place: lies?.place });
+    this.reactions.push({ at, annotationId, users, on, scope: lies?.scope });
     if (on) countUp(this.events, 'comment.reaction_add', users.length);
     const target = on && { commentAnnotationId: on.thread.annotationId, commentId: on.commentId };
     return () =>
@@ -439,7 +439,7 @@ export class Fixture {
   record(at: At, count: number): Act {
     const recordings = Array.from({ length: count }, () => {
       const [annotationId, from, lies] = [this.#id('recording'), this.#pick(authors), this.#place()];
-      this.recordings.push({ at, annotationId, from, place: lies?.place });
+      this.recordings.push({ at, annotationId, from, scope: lies?.scope });
       return {
         annotationId,
         recordingType: 'screen',
@@ -460,7 +460,7 @@ export class Fixture {
       this.some(authors, 1 + Math.floor(this.#random() * 3)),
     ];
     const [about, lies] = [this.#chance(0.5) ? this.#pick(this.threadsOf(at)) : undefined, this.#place()];
-    this.notifications.push({ at, id, actor, notify, all, about, place: lies?.place });
+    this.notifications.push({ at, id, actor, notify, all, about, scope: lies?.scope });
     return () =>
       this.#send('/v2/notifications/add', at, {
         notificationId: id,
@@ -586,9 +586,9 @@ export class Fixture {
       `edge ${userId} ${made ? 'made' : 'in'} ${kind} ${nameOf(at)} ${id}`;
     return [
       ...this.threads.flatMap((thread) => {
-        const { at, annotationId, comments, place = '' } = thread;
+        const { at, annotationId, comments, scope = '' } = thread;
         return [
-          `thread ${nameOf(at)} ${annotationId} with ${comments.length} at ${place}`,
+          `thread ${nameOf(at)} ${annotationId} with ${comments.length} at ${scope}`,
           named('thread', at, annotationId, at.documentId),
           ...comments.flatMap((comment) => [
             `comment ${nameOf(at)} ${annotationId}/${comment.commentId} with ${this.reactions
@@ -602,18 +602,18 @@ export class Fixture {
           ]),
         ];
       }),
-      ...this.reactions.flatMap(({ at, annotationId, users, place = '' }) => [
-        `reaction ${nameOf(at)} ${annotationId} by ${users.toSorted().join()} at ${place}`,
+      ...this.reactions.flatMap(({ at, annotationId, users, scope = '' }) => [
+        `reaction ${nameOf(at)} ${annotationId} by ${users.toSorted().join()} at ${scope}`,
         named('reaction', at, annotationId, at.documentId),
         ...users.map((userId) => edge(userId, true, 'reaction', at, annotationId)),
       ]),
-      ...this.recordings.flatMap(({ at, annotationId, from, place = '' }) => [
-        `recording ${nameOf(at)} ${annotationId} at ${place}`,
+      ...this.recordings.flatMap(({ at, annotationId, from, scope = '' }) => [
+        `recording ${nameOf(at)} ${annotationId} at ${scope}`,
         named('recording', at, annotationId, at.documentId),
         edge(from, true, 'recording', at, annotationId),
       ]),
-      ...this.notifications.flatMap(({ at, id, actor, notify, all, place = '' }) => [
-        `notification ${nameOf(at)} ${id} at ${place}`,
+      ...this.notifications.flatMap(({ at, id, actor, notify, all, scope = '' }) => [
+        `notification ${nameOf(at)} ${id} at ${scope}`,
         named('notification', at, id, ''),
         ...new Set(
           [actor, ...notify, ...(all ? ['\u0000everybody'] : [])].map((userId) =>

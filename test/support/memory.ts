@@ -78,13 +78,13 @@ export async function putMany(
   }
   const puts = judgments
     .flatMap(({ documentId, recordId, ...sent }) => {
-      const place = {
-        organization: organization.id,
+      const scope = {
+        organizationKey: organization.id,
         organizationId,
-        document: documentId && internalIds.get(nameOf(documentId)),
+        documentKey: documentId && internalIds.get(nameOf(documentId)),
         documentId,
       };
-      const judgment: Judgment = toJudgment(sent, recordId, place, 0);
+      const judgment: Judgment = toJudgment(sent, recordId, scope, 0);
       const vectors = vectorsOp(customer.apiKey, LEXICAL_MODEL, {
         judgment: { ...judgment, _r: 1 },
         review: lexical(reviewText(judgment)),

@@ -211,9 +211,9 @@ export async function fillDocument(
     annotationId: 'thread-0',
     actionUser: from('ada'),
   };
-  for (const place of [at, { organizationId: at.organizationId }])
+  for (const scope of [at, { organizationId: at.organizationId }])
     await customer.ok('/v2/memory/judgments/add', {
-      ...place,
+      ...scope,
       judgments: ids(`${documentId}-judgment`, each).map((recordId) => ({ ...judgment, recordId })),
     });
   // One that has its state in one item, and one that needs others for it.

@@ -3,7 +3,7 @@ import { readNotificationLists } from '../../../lib/notifications/notificationLi
 import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { LocationKey } from '../../../lib/content/rules/location.ts';
-import { NotificationId, ShownNotification } from '../../../lib/notifications/rules.ts';
+import { NotificationId, NotificationResponse } from '../../../lib/notifications/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, limits, list, optional } from '../../../lib/shared/schema.ts';
@@ -21,7 +21,7 @@ export const endpoint = defineEndpoint(
       userId: optional(Id),
       notificationIds: optional(list(NotificationId, limits.readIds)),
     }),
-    output: z.object({ data: z.array(ShownNotification) }),
+    output: z.object({ data: z.array(NotificationResponse) }),
     message: 'Notification(s) retrieved successfully.',
     errors: ['NOT_FOUND'],
     uses: { organizations: findOrganization, notifications: readNotificationLists },

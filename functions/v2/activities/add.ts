@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
 import { addActivities } from '../../../lib/activities/activities.ts';
-import { findPlaceToWrite } from '../../../lib/content/documentScope.ts';
+import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { NewActivity, requireEnabled } from '../../../lib/activities/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
@@ -19,7 +19,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.object({ success: z.literal(true), message: z.string() }) }),
     message,
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findPlace: findPlaceToWrite, configs: readActivityConfig, activities: addActivities },
+    uses: { findPlace: findWritableDocument, configs: readActivityConfig, activities: addActivities },
     impact: 'customers cannot add activity logs',
     example: {
       data: {
@@ -42,7 +42,7 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now, repeatableId }) => {
-    const [place, config] = await Promise.all([deps.findPlace(caller.tenant, input), deps.configs.get(caller.tenant)]);
+    const [scope, config] = await Promise.all([deps.findPlace(caller.tenant, input), deps.configs.get(caller.tenant)]);
     requireEnabled(config);
     // Those of one call have the same time, and are listed by their ids then: in the order of the call.
     const ids = input.activities.map((_activity, number) => repeatableId('act', number)).sort();
@@ -51,7 +51,7 @@ export const endpoint = defineEndpoint(
       id: activity.id ?? (ids[number] as string),
       generated: activity.id === undefined,
     }));
-    await deps.activities.add(place, activities, { immutable: config?.immutable ?? false, now });
+    await deps.activities.add(scope, activities, { immutable: config?.immutable ?? false, now });
     return { data: { success: true as const, message } };
   },
 );

@@ -3,7 +3,7 @@ import { readActivityConfig } from '../../../lib/workspaces/configs/activityConf
 import { removeActivities } from '../../../lib/activities/activities.ts';
 import { requireWritable } from '../../../lib/content/documentScope.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
-import { placeOf } from '../../../lib/directory/folders/folders.ts';
+import { organizationScope } from '../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { dict, distinct } from '../../../lib/shared/collections.ts';
 import { requireMutable } from '../../../lib/activities/rules.ts';
@@ -62,20 +62,20 @@ export const endpoint = defineEndpoint(
     ]);
     requireWritable({ organization });
     requireMutable(config);
-    const place = placeOf(caller.tenant, organization);
+    const scope = organizationScope(caller.tenant, organization);
     const at = documentId === undefined ? undefined : await documentPlace(documentId);
     const { results, hasMore } = await removed();
     return { data: dict(results), hasMore };
 
     async function documentPlace(id: string) {
-      const document = await deps.documents.require(place, id);
+      const document = await deps.documents.require(scope, id);
       requireWritable({ organization, document });
-      return { ...place, document: document.internalId };
+      return { ...scope, documentKey: document.internalId };
     }
 
     async function removed() {
-      if (activityIds) return deps.activities.remove(at ?? place, distinct(activityIds), targetEntityId);
-      if (targetEntityId !== undefined) return deps.activities.removeOfTarget(at ?? place, targetEntityId);
+      if (activityIds) return deps.activities.remove(at ?? scope, distinct(activityIds), targetEntityId);
+      if (targetEntityId !== undefined) return deps.activities.removeOfTarget(at ?? scope, targetEntityId);
       return at ? deps.activities.removeOfDocument(at) : { results: [], hasMore: false };
     }
   },

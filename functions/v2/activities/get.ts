@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { readActivities } from '../../../lib/activities/activities.ts';
-import { findListing, walkCursor } from '../../../lib/content/listDocuments.ts';
+import { findListing, listingCursor } from '../../../lib/content/listDocuments.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
-import { featureTypes, ShownActivity } from '../../../lib/activities/rules.ts';
+import { featureTypes, ActivityResponse } from '../../../lib/activities/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
@@ -28,7 +28,7 @@ export const endpoint = defineEndpoint(
       pageSize: optional(PageSize),
       pageToken: optional(PageToken),
     }),
-    output: z.object({ data: z.array(ShownActivity), pageToken: z.string().nullable() }),
+    output: z.object({ data: z.array(ActivityResponse), pageToken: z.string().nullable() }),
     message: 'Activity(s) retrieved successfully.',
     errors: ['NOT_FOUND'],
     uses: { findListing, activities: readActivities },
@@ -58,7 +58,7 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps, now }) => {
     const { organizationId, targetEntityId, userId, activityIds, order = 'desc', pageSize = limits.pageSize } = input;
     const { organization, document, documents } = await deps.findListing(caller.tenant, input);
-    const place = document?.place ?? organization;
+    const scope = document?.scope ?? organization;
 
     const filter = {
       featureTypes: input.featureTypes && distinct(input.featureTypes).sort(),
@@ -75,21 +75,21 @@ export const endpoint = defineEndpoint(
       caller,
       [
         path,
-        organization.organization,
-        JSON.stringify([document?.place.document, targetEntityId, filter, activityIds, order]),
+        organization.organizationKey,
+        JSON.stringify([document?.scope.documentKey, targetEntityId, filter, activityIds, order]),
       ],
       input,
       now,
     );
     if (activityIds)
-      return { data: await deps.activities.named(place, distinct(activityIds), listing), pageToken: null };
+      return { data: await deps.activities.named(scope, distinct(activityIds), listing), pageToken: null };
 
-    const page = { from: walkCursor.position(pages.after), limit: pageSize };
+    const page = { from: listingCursor.position(pages.after), limit: pageSize };
     const { values, next } =
       targetEntityId === undefined
         ? await deps.activities.list(documents, listing, page)
-        : await deps.activities.listOfTarget(place, { ...listing, targetEntityId }, page);
-    return { data: values, pageToken: pages.next(walkCursor.of(next)) };
+        : await deps.activities.listOfTarget(scope, { ...listing, targetEntityId }, page);
+    return { data: values, pageToken: pages.next(listingCursor.of(next)) };
   },
 );
 

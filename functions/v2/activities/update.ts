@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
 import { updateActivities } from '../../../lib/activities/activities.ts';
 import { requireWritable } from '../../../lib/content/documentScope.ts';
-import { placeOf } from '../../../lib/directory/folders/folders.ts';
+import { organizationScope } from '../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
 import { ActivityChange, requireMutable } from '../../../lib/activities/rules.ts';
@@ -40,7 +40,7 @@ export const endpoint = defineEndpoint(
     requireMutable(config);
     // Of several changes of one activity the last one counts, as with additions.
     const changes = distinctBy(input.activities.toReversed(), ({ id }) => id).reverse();
-    const results = await deps.activities.update(placeOf(caller.tenant, organization), changes);
+    const results = await deps.activities.update(organizationScope(caller.tenant, organization), changes);
     return {
       data: byId(
         changes.map(({ id }) => id),

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { forgetAgents } from '../../../lib/agents/agentGroups.ts';
 import { removeAgents } from '../../../lib/agents/agentWriter.ts';
 import { removalMessage } from '../../../lib/deletion/startPurge.ts';
-import { sendHints } from '../../../lib/webhooks/notifyQueue.ts';
+import { notifyQueue } from '../../../lib/webhooks/notifyQueue.ts';
 import { onlyCustomAgents } from '../../../lib/agents/rules/agents.ts';
 import { builtInAgent } from '../../../lib/agents/rules/builtIn.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
@@ -30,7 +30,7 @@ export const endpoint = defineEndpoint(
   async ({ input: { agentId }, caller: { tenant }, deps, now, repeatableId, log }) => {
     if (builtInAgent(agentId)) throw onlyCustomAgents();
     const job = await deps.agents.delete(tenant, agentId, { callId: repeatableId('job', 0), now });
-    if (job) await sendHints(deps.queue, [removalMessage(job)], log);
+    if (job) await notifyQueue(deps.queue, [removalMessage(job)], log);
     // Also of an agent that is gone: the call that removed it may have ended before this.
     await deps.groups.forget(tenant, agentId, now);
     return { data: { agentId } };

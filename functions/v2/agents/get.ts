@@ -3,11 +3,11 @@ import { readAgentGroups } from '../../../lib/agents/agentGroups.ts';
 import { readAgents, type TenantAgents } from '../../../lib/agents/agentReader.ts';
 import {
   AgentRow,
-  showAgent,
-  showBuiltIn,
-  showBuiltInRow,
-  ShownAgent,
-  showRow,
+  toAgentResponse,
+  toBuiltInResponse,
+  toBuiltInRowResponse,
+  AgentResponse,
+  toRowResponse,
   unknownAgent,
 } from '../../../lib/agents/rules/agents.ts';
 import { builtInAgent, listedBuiltInAgents } from '../../../lib/agents/rules/builtIn.ts';
@@ -29,7 +29,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'read',
     input: Input,
-    output: z.object({ data: z.union([z.object({ agent: ShownAgent }), z.object({ agents: z.array(AgentRow) })]) }),
+    output: z.object({ data: z.union([z.object({ agent: AgentResponse }), z.object({ agents: z.array(AgentRow) })]) }),
     message: ({ data }) => ('agent' in data ? 'Agent fetched successfully' : 'Agents fetched successfully'),
     errors: ['NOT_FOUND', 'ABORTED'],
     uses: { agents: readAgents, groups: readAgentGroups },
@@ -59,10 +59,10 @@ export const endpoint = defineEndpoint(
   async ({ input: { agentId, filter, groupId }, caller: { tenant }, deps }) => {
     if (agentId !== undefined) {
       const builtIn = builtInAgent(agentId);
-      if (builtIn) return { data: { agent: showBuiltIn(builtIn, await deps.agents.builtIn(tenant, agentId)) } };
+      if (builtIn) return { data: { agent: toBuiltInResponse(builtIn, await deps.agents.builtIn(tenant, agentId)) } };
       const found = await deps.agents.get(tenant, agentId);
       if (!found) throw unknownAgent();
-      return { data: { agent: showAgent(tenant, found) } };
+      return { data: { agent: toAgentResponse(tenant, found) } };
     }
     const rows = groupId === undefined ? everyRow(await deps.agents.list(tenant)) : await rowsOf(groupId);
     return {
@@ -74,8 +74,8 @@ export const endpoint = defineEndpoint(
 
     function everyRow({ agents, changes }: TenantAgents): AgentRow[] {
       return [
-        ...agents.map((agent) => showRow(tenant, agent)),
-        ...listedBuiltInAgents.map((agent) => showBuiltInRow(agent, changes.get(agent.id))),
+        ...agents.map((agent) => toRowResponse(tenant, agent)),
+        ...listedBuiltInAgents.map((agent) => toBuiltInRowResponse(agent, changes.get(agent.id))),
       ];
     }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ensurePlace } from '../../../lib/content/documentScope.ts';
+import { ensureDocument } from '../../../lib/content/documentScope.ts';
 import { addThreads } from '../../../lib/comments/threadWriter.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
 import { requireAgentSources } from '../../../lib/comments/rules/commentAgents.ts';
@@ -39,7 +39,7 @@ export const endpoint = defineEndpoint(
     }),
     message: 'Comment Annotation(s) added successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-    uses: { ensurePlace, threads: addThreads, serviceName },
+    uses: { ensurePlace: ensureDocument, threads: addThreads, serviceName },
     impact: 'customers cannot start comment threads',
     example: {
       data: {

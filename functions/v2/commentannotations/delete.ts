@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { findPlaceToWrite } from '../../../lib/content/documentScope.ts';
+import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { writeThreads } from '../../../lib/comments/threadWriter.ts';
 import {
   agentSelectors,
@@ -32,7 +32,7 @@ export const endpoint = defineEndpoint(
     output: ItemResults,
     message: 'Annotations deleted successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findPlaceToWrite, threads: writeThreads },
+    uses: { findPlaceToWrite: findWritableDocument, threads: writeThreads },
     impact: 'customers cannot delete comment threads',
     example: {
       data: { organizationId: 'acme', documentId: 'nda', annotationIds: ['clause-4'] },

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { DeletedThread } from '../../../lib/comments/deletedThreads.ts';
 import { readThreadPages, shownThreads } from '../../../lib/comments/threadPages.ts';
-import { walkCursor } from '../../../lib/content/listDocuments.ts';
+import { listingCursor } from '../../../lib/content/listDocuments.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { OlderThread, toOlderThread } from '../../../lib/comments/rules/olderRows.ts';
 import { listingOptions, ThreadListing } from '../../../lib/comments/rules/threadFilters.ts';
@@ -111,7 +111,7 @@ export const endpoint = defineEndpoint(
         [
           path,
           'deleted',
-          scope.place.organization,
+          scope.scope.organizationKey,
           JSON.stringify([input.documentId, input.folderId, documentIds, deletedAfter]),
         ],
         input,
@@ -120,17 +120,17 @@ export const endpoint = defineEndpoint(
       const deleted = await deps.threads.deleted(scope, {
         deletedAfter,
         limit: pageSize,
-        from: walkCursor.position(deletions.after),
+        from: listingCursor.position(deletions.after),
       });
       return {
         data: [],
         deletedAnnotations: deleted.values,
-        nextPageToken: deletions.next(walkCursor.of(deleted.next)),
+        nextPageToken: deletions.next(listingCursor.of(deleted.next)),
       };
     }
     const pages = paging(
       caller,
-      [path, scope.place.organization, JSON.stringify([filters, documentIds, order])],
+      [path, scope.scope.organizationKey, JSON.stringify([filters, documentIds, order])],
       input,
       now,
     );
@@ -139,14 +139,14 @@ export const endpoint = defineEndpoint(
       filters,
       descending: order === 'desc',
       limit: pageSize,
-      from: walkCursor.position(pages.after),
+      from: listingCursor.position(pages.after),
     });
     return {
       data: shownThreads(
         values.map((one) => [one]),
         groupByDocumentId,
       ),
-      nextPageToken: pages.next(walkCursor.of(next)),
+      nextPageToken: pages.next(listingCursor.of(next)),
     };
   },
 );

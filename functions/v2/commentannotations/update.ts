@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { findPlaceToWrite } from '../../../lib/content/documentScope.ts';
+import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { writeThreads } from '../../../lib/comments/threadWriter.ts';
 import { hintEmbedding } from '../../../lib/memory/notifyEmbedding.ts';
 import { selectors, someSelector } from '../../../lib/comments/rules/threadFilters.ts';
@@ -52,7 +52,7 @@ export const endpoint = defineEndpoint(
     output: ItemResults,
     message: 'Annotations updated successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findPlaceToWrite, threads: writeThreads, hintEmbedding },
+    uses: { findPlaceToWrite: findWritableDocument, threads: writeThreads, hintEmbedding },
     impact: 'customers cannot resolve, assign or change comment threads',
     example: {
       data: {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { findPlaceToWrite } from '../../../lib/content/documentScope.ts';
+import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { followChange } from '../../../lib/editors/followChange.ts';
 import { replaceEditors } from '../../../lib/editors/replaceEditors.ts';
 import { requireFitting, ValueRequest } from '../../../lib/editors/rules/editorValues.ts';
@@ -18,7 +18,7 @@ export const endpoint = defineEndpoint(
     message: 'CRDT data added successfully.',
     knownMessages: { required: { editorId: 'Editor ID is required.' } },
     errors: ['NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findPlace: findPlaceToWrite, editors: replaceEditors, follow: followChange },
+    uses: { findPlace: findWritableDocument, editors: replaceEditors, follow: followChange },
     impact: 'customers cannot add data of collaborative editors',
     example: {
       data: {
@@ -37,7 +37,7 @@ export const endpoint = defineEndpoint(
     requireFitting(input);
     const at = await deps.findPlace(caller.tenant, input);
     const added = await deps.editors.add(at, input.editorId, input, { ...input, now });
-    await deps.follow(at.place, input.editorId, added, now, log);
+    await deps.follow(at.scope, input.editorId, added, now, log);
     return {};
   },
 );

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { findPlace } from '../../../lib/content/documentScope.ts';
+import { findDocument } from '../../../lib/content/documentScope.ts';
 import { removeEditors } from '../../../lib/editors/removeEditors.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { ownIds } from '../../../lib/editors/rules/editors.ts';
@@ -24,7 +24,7 @@ export const endpoint = defineEndpoint(
     message: ({ hasMore }) =>
       hasMore ? 'CRDT data deleted. There is more: send the request again.' : 'CRDT data deleted successfully.',
     errors: ['NOT_FOUND'],
-    uses: { findPlace, editors: removeEditors },
+    uses: { findPlace: findDocument, editors: removeEditors },
     impact: 'customers cannot delete data of collaborative editors',
     example: {
       data: { organizationId: 'acme', documentId: 'nda', editorIds: ['summary'] },
@@ -35,7 +35,7 @@ export const endpoint = defineEndpoint(
     const at = await deps.findPlace(caller.tenant, named);
     const { editorIds: ids, more } = editorIds
       ? { editorIds: distinct(editorIds), more: false }
-      : await deps.editors.some(at.place, limits.list);
+      : await deps.editors.some(at.scope, limits.list);
     return { data: byId(ids, await deps.editors.remove(at, ids, now)), hasMore: more };
   },
 );

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { findPlace } from '../../../lib/content/documentScope.ts';
+import { findDocument } from '../../../lib/content/documentScope.ts';
 import { listEditors } from '../../../lib/editors/editorValues.ts';
 import { crdtTypes } from '../../../lib/editors/rules/yjs/values.ts';
 import { EditorRecord, ownIds } from '../../../lib/editors/rules/editors.ts';
@@ -26,7 +26,7 @@ export const endpoint = defineEndpoint(
     message: 'CRDT data retrieved successfully.',
     knownMessages: { required: { organizationId: 'Organization ID is required' } },
     errors: ['NOT_FOUND'],
-    uses: { findPlace, editors: listEditors },
+    uses: { findPlace: findDocument, editors: listEditors },
     narrowBy: 'editorId',
     impact: 'customers cannot read the data of collaborative editors',
     example: {
@@ -46,10 +46,10 @@ export const endpoint = defineEndpoint(
     memoryMb: 1024,
   },
   async ({ input: { editorId, type, ...named }, caller, deps }) => {
-    const { place } = await deps.findPlace(caller.tenant, named);
+    const { scope: scope } = await deps.findPlace(caller.tenant, named);
     return {
       data:
-        editorId === undefined ? await deps.editors.all(place, type) : await deps.editors.one(place, editorId, type),
+        editorId === undefined ? await deps.editors.all(scope, type) : await deps.editors.one(scope, editorId, type),
     };
   },
 );

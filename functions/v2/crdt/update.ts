@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { findPlaceToWrite } from '../../../lib/content/documentScope.ts';
+import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { followChange } from '../../../lib/editors/followChange.ts';
 import { replaceEditors } from '../../../lib/editors/replaceEditors.ts';
 import { requireFitting, ValueRequest } from '../../../lib/editors/rules/editorValues.ts';
@@ -17,7 +17,7 @@ export const endpoint = defineEndpoint(
     output: z.object({}),
     message: 'CRDT data updated successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findPlace: findPlaceToWrite, editors: replaceEditors, follow: followChange },
+    uses: { findPlace: findWritableDocument, editors: replaceEditors, follow: followChange },
     impact: 'customers cannot replace the data of collaborative editors',
     example: {
       data: {
@@ -35,7 +35,7 @@ export const endpoint = defineEndpoint(
     requireFitting(input);
     const at = await deps.findPlace(caller.tenant, input);
     const replaced = await deps.editors.replace(at, input.editorId, input, { ...input, now });
-    await deps.follow(at.place, input.editorId, replaced, now, log);
+    await deps.follow(at.scope, input.editorId, replaced, now, log);
     return {};
   },
 );

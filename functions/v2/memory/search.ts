@@ -3,7 +3,7 @@ import { threadListing } from '../../../lib/memory/entities.ts';
 import { findScope } from '../../../lib/memory/judgmentLists.ts';
 import { searchJudgments } from '../../../lib/memory/semanticSearch.ts';
 import { DateRange, judgmentFilters, recently, timeRange } from '../../../lib/memory/rules/filters.ts';
-import { showJudgment, ShownJudgment, similarityOf } from '../../../lib/memory/rules/judgments.ts';
+import { toJudgmentResponse, JudgmentResponse, similarityOf } from '../../../lib/memory/rules/judgments.ts';
 import { checkScope, idsOf, scoped } from '../../../lib/memory/rules/scopes.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
@@ -46,7 +46,7 @@ export const endpoint = defineEndpoint(
     kind: 'read',
     limitClass: 'expensive',
     input: Input,
-    output: z.object({ results: z.array(ShownJudgment), totalInScope: z.number(), searchLatencyMs: z.number() }),
+    output: z.object({ results: z.array(JudgmentResponse), totalInScope: z.number(), searchLatencyMs: z.number() }),
     message: null,
     errors: ['NOT_FOUND'],
     uses: { findScope, memory: searchJudgments },
@@ -100,16 +100,16 @@ export const endpoint = defineEndpoint(
     const found = async () => {
       if (understood)
         return (await understood({ scope, index, filters, range, limit })).map(({ judgment, distance }) =>
-          showJudgment(judgment, similarityOf(distance)),
+          toJudgmentResponse(judgment, similarityOf(distance)),
         );
       if (annotationId === undefined)
         return (await memory.latest(scope, { filters, range: recently(recencyDays ?? 1, now) }, limit)).map(
-          (judgment) => showJudgment(judgment),
+          (judgment) => toJudgmentResponse(judgment),
         );
       const { organization = await find(caller.tenant, input).then((named) => named.organization) } = scope;
-      const thread = threadListing(caller.tenant, organization?.organization ?? '', annotationId);
+      const thread = threadListing(caller.tenant, organization?.organizationKey ?? '', annotationId);
       return (await memory.ofThread({ ...scope, organization }, thread, { filters, range }, limit)).judgments.map(
-        (judgment) => showJudgment(judgment),
+        (judgment) => toJudgmentResponse(judgment),
       );
     };
     const [results, totalInScope] = await Promise.all([found(), memory.count(scope)]);

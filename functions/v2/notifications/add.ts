@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { addNotifications } from '../../../lib/notifications/notifications.ts';
-import { ensurePlace } from '../../../lib/content/documentScope.ts';
+import { ensureDocument } from '../../../lib/content/documentScope.ts';
 import {
   hasRecipients,
   hasTemplates,
@@ -32,7 +32,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.object({ success: z.literal(true), message: z.string() }) }),
     message,
     errors: ['NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { ensurePlace, notifications: addNotifications },
+    uses: { ensurePlace: ensureDocument, notifications: addNotifications },
     impact: 'customers cannot notify their users',
     example: {
       data: {
@@ -67,12 +67,12 @@ export const endpoint = defineEndpoint(
             now,
           )
         : undefined,
-      deps.notifications.threadOf(at.place, input.documentId, input),
+      deps.notifications.threadOf(at.scope, input.documentId, input),
     ]);
     const notifyUsers = input.notifyUsers.filter(({ userId }) => allowed?.has(userId) ?? true);
     const id = input.notificationId ?? repeatableId('ntf', 0);
     const added = await deps.notifications.add(
-      at.place,
+      at.scope,
       newNotification({ ...input, actionUser, notifyUsers }, { id, documentId: input.documentId, now, thread }),
     );
     if (added === 'elsewhere')

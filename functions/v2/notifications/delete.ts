@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { removeNotifications } from '../../../lib/notifications/removeNotifications.ts';
 import { requireWritable } from '../../../lib/content/documentScope.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
-import { placeOf } from '../../../lib/directory/folders/folders.ts';
+import { organizationScope } from '../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { dict } from '../../../lib/shared/collections.ts';
 import { LocationKey } from '../../../lib/content/rules/location.ts';
@@ -58,7 +58,7 @@ export const endpoint = defineEndpoint(
     const document =
       input.documentId === undefined
         ? undefined
-        : await deps.documents.require(placeOf(caller.tenant, organization), input.documentId);
+        : await deps.documents.require(organizationScope(caller.tenant, organization), input.documentId);
     requireWritable({ organization, ...(document && { document }) });
     const { results, hasMore } = await deps.notifications.remove(caller.tenant, organization, document, input);
     return { data: dict(results), hasMore };

@@ -3,7 +3,7 @@ import { readNotificationLists } from '../../../lib/notifications/notificationLi
 import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { LocationKey } from '../../../lib/content/rules/location.ts';
-import { NotificationId, ShownNotification } from '../../../lib/notifications/rules.ts';
+import { NotificationId, NotificationResponse } from '../../../lib/notifications/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
@@ -27,7 +27,7 @@ export const endpoint = defineEndpoint(
       pageSize: optional(PageSize),
       pageToken: optional(PageToken),
     }),
-    output: z.object({ data: z.array(ShownNotification), pageToken: z.string().nullable() }),
+    output: z.object({ data: z.array(NotificationResponse), pageToken: z.string().nullable() }),
     message: 'Notification(s) retrieved successfully.',
     errors: ['NOT_FOUND'],
     uses: { organizations: findOrganization, notifications: readNotificationLists },

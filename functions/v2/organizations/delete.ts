@@ -1,6 +1,6 @@
 import { removeOrganizations } from '../../../lib/deletion/deleteOrganizations.ts';
 import { removalMessage } from '../../../lib/deletion/startPurge.ts';
-import { sendHints } from '../../../lib/webhooks/notifyQueue.ts';
+import { notifyQueue } from '../../../lib/webhooks/notifyQueue.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
@@ -31,7 +31,7 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps, now, log }) => {
     const organizationIds = distinct(input.organizationIds);
     const { results, jobs } = await deps.organizations.remove(caller.tenant, organizationIds, now);
-    await sendHints(deps.queue, jobs.map(removalMessage), log);
+    await notifyQueue(deps.queue, jobs.map(removalMessage), log);
     return { data: byId(organizationIds, results) };
   },
 );

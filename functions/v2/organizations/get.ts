@@ -9,7 +9,7 @@ import { Id, limits, list, optional, PageSize, PageToken } from '../../../lib/sh
 
 const path = '/v2/organizations/get';
 
-const ShownOrganization = z.looseObject({
+const OrganizationResponse = z.looseObject({
   id: z.string(),
   organizationName: z.string().optional(),
   disabled: z.boolean(),
@@ -27,7 +27,7 @@ export const endpoint = defineEndpoint(
       pageToken: optional(PageToken),
     }),
     output: z.object({
-      data: z.array(ShownOrganization),
+      data: z.array(OrganizationResponse),
       nextPageToken: z.string().nullable(),
     }),
     message: 'Organization(s) retrieved successfully.',
@@ -67,6 +67,6 @@ function shown(organization: Organization) {
   };
 }
 
-export const twin = defineUnpagedTwin(endpoint, { narrowBy: 'organizationIds', row: ShownOrganization });
+export const twin = defineUnpagedTwin(endpoint, { narrowBy: 'organizationIds', row: OrganizationResponse });
 
 export const handler = toLambdaWithTwin(endpoint, twin);

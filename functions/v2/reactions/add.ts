@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { findPlaceToWrite } from '../../../lib/content/documentScope.ts';
+import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { writeReactions } from '../../../lib/reactions/reactionWriter.ts';
 import { CommentId } from '../../../lib/comments/rules/comments.ts';
 import { Location } from '../../../lib/content/rules/location.ts';
@@ -41,7 +41,7 @@ export const endpoint = defineEndpoint(
     }),
     message: 'Reaction(s) added successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-    uses: { findPlace: findPlaceToWrite, reactions: writeReactions },
+    uses: { findPlace: findWritableDocument, reactions: writeReactions },
     impact: 'customers cannot add reactions',
     example: {
       data: {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { findPlaceToWrite } from '../../../lib/content/documentScope.ts';
+import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { writeReactions } from '../../../lib/reactions/reactionWriter.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { ContentUser } from '../../../lib/content/rules/user.ts';
@@ -24,7 +24,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.record(z.string(), ItemOutcome) }),
     message: 'Reaction(s) deleted successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-    uses: { findPlace: findPlaceToWrite, reactions: writeReactions },
+    uses: { findPlace: findWritableDocument, reactions: writeReactions },
     impact: 'customers cannot delete reactions',
     example: {
       data: { organizationId: 'acme', documentId: 'nda', annotationIds: ['thumbs-up'] },

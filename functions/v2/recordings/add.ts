@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { findPlaceToWrite } from '../../../lib/content/documentScope.ts';
+import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { addRecordings } from '../../../lib/recordings/recordings.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
 import { NewRecording } from '../../../lib/recordings/rules.ts';
@@ -20,7 +20,7 @@ export const endpoint = defineEndpoint(
     }),
     message: 'Recording(s) added successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-    uses: { findPlace: findPlaceToWrite, recordings: addRecordings },
+    uses: { findPlace: findWritableDocument, recordings: addRecordings },
     impact: 'customers cannot add recordings',
     example: {
       data: {
@@ -48,14 +48,14 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now, repeatableId }) => {
-    const place = await deps.findPlace(caller.tenant, input);
+    const scope = await deps.findPlace(caller.tenant, input);
     const identified = input.recordings.map((recording, number) => ({
       ...recording,
       annotationId: recording.annotationId ?? repeatableId('rec', number),
       generated: recording.annotationId === undefined,
     }));
     const recordings = distinctBy(identified, ({ annotationId }) => annotationId);
-    const results = await deps.recordings.add(place, recordings, now);
+    const results = await deps.recordings.add(scope, recordings, now);
     return {
       data: byId(
         recordings.map(({ annotationId }) => annotationId),

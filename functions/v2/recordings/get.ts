@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { listRecordings } from '../../../lib/recordings/recordings.ts';
-import { findListing, walkCursor } from '../../../lib/content/listDocuments.ts';
+import { findListing, listingCursor } from '../../../lib/content/listDocuments.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
-import { ShownRecording } from '../../../lib/recordings/rules.ts';
+import { RecordingResponse } from '../../../lib/recordings/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
@@ -23,7 +23,7 @@ export const endpoint = defineEndpoint(
       pageSize: optional(PageSize),
       pageToken: optional(PageToken),
     }),
-    output: z.object({ data: z.array(ShownRecording), pageToken: z.string().nullable() }),
+    output: z.object({ data: z.array(RecordingResponse), pageToken: z.string().nullable() }),
     message: 'Recorder annotations retrieved successfully.',
     errors: ['NOT_FOUND'],
     uses: { findListing, recordings: listRecordings },
@@ -70,16 +70,16 @@ export const endpoint = defineEndpoint(
     const ids = recordingIds && distinct(recordingIds);
     const pages = paging(
       caller,
-      [path, organization.organization, JSON.stringify([document?.place.document, ids])],
+      [path, organization.organizationKey, JSON.stringify([document?.scope.documentKey, ids])],
       { pageToken },
       now,
     );
     if (document && ids) return { data: await deps.recordings.named(document, names, ids), pageToken: null };
     const { values, next } = await deps.recordings.list(documents, names, ids, {
-      from: walkCursor.position(pages.after),
+      from: listingCursor.position(pages.after),
       limit: pageSize,
     });
-    return { data: values, pageToken: pages.next(walkCursor.of(next)) };
+    return { data: values, pageToken: pages.next(listingCursor.of(next)) };
   },
 );
 

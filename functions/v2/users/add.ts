@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { newDocumentAccess } from '../../../lib/workspaces/configs/apiKeyConfig.ts';
 import { requireWritable } from '../../../lib/content/documentScope.ts';
 import { writeDocuments } from '../../../lib/directory/documents.ts';
-import { placeOf, writeFolders } from '../../../lib/directory/folders/folders.ts';
+import { organizationScope, writeFolders } from '../../../lib/directory/folders/folders.ts';
 import { writeOrganizations } from '../../../lib/directory/organizations.ts';
 import { documentResource, folderResource, type Resource, writeUsers } from '../../../lib/directory/users.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
@@ -66,14 +66,14 @@ export const endpoint = defineEndpoint(
       createsDocument ? deps.newDocumentAccess(caller.tenant) : undefined,
     ]);
     requireWritable({ organization });
-    const place = placeOf(caller.tenant, organization);
+    const scope = organizationScope(caller.tenant, organization);
     const resource = await addedTo();
     const users = distinctBy(input.users, ({ userId }) => userId).map(({ userId, accessRole, ...profile }) => ({
       userId,
       accessRole,
       profile,
     }));
-    const results = await deps.users.add(place, resource, users, now);
+    const results = await deps.users.add(scope, resource, users, now);
     return {
       data: byId(
         users.map(({ userId }) => userId),
@@ -83,13 +83,13 @@ export const endpoint = defineEndpoint(
 
     async function addedTo(): Promise<Resource> {
       if (input.documentId !== undefined) {
-        const document = await deps.documents.ensure(place, input.documentId, accessType && { accessType }, now);
+        const document = await deps.documents.ensure(scope, input.documentId, accessType && { accessType }, now);
         requireWritable({ organization, document });
         return documentResource(document);
       }
       if (input.folderId !== undefined) {
         return folderResource(
-          await deps.folders.ensure(place, input.folderId, input.createFolder ?? false, now, input.parentFolderId),
+          await deps.folders.ensure(scope, input.folderId, input.createFolder ?? false, now, input.parentFolderId),
         );
       }
       return { resourceType: 'organization', internalId: organization.internalId };

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { readDocuments } from '../../../lib/directory/documents.ts';
-import { placeOf, readFolders } from '../../../lib/directory/folders/folders.ts';
+import { organizationScope, readFolders } from '../../../lib/directory/folders/folders.ts';
 import { jobMessage } from '../../../lib/jobs/jobStore.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { removeUsers } from '../../../lib/directory/removeUsers.ts';
 import { documentResource, folderResource, type Resource } from '../../../lib/directory/users.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
-import { sendHints } from '../../../lib/webhooks/notifyQueue.ts';
+import { notifyQueue } from '../../../lib/webhooks/notifyQueue.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
@@ -51,11 +51,11 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now, log }) => {
     const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-    const place = placeOf(caller.tenant, organization);
+    const scope = organizationScope(caller.tenant, organization);
     const userIds = distinct(input.userIds);
     const { results, jobs } = await deps.users.remove(caller.tenant, organization, await left(), userIds, now);
     // What is removed is out of reach already; without the message the sweeper finds the rest.
-    await sendHints(
+    await notifyQueue(
       deps.jobs,
       jobs.map((job) => jobMessage(job)),
       log,
@@ -64,8 +64,8 @@ export const endpoint = defineEndpoint(
 
     async function left(): Promise<Resource> {
       if (input.documentId !== undefined)
-        return documentResource(await deps.documents.require(place, input.documentId));
-      if (input.folderId !== undefined) return folderResource(await deps.folders.require(place, input.folderId));
+        return documentResource(await deps.documents.require(scope, input.documentId));
+      if (input.folderId !== undefined) return folderResource(await deps.folders.require(scope, input.folderId));
       return { resourceType: 'organization', internalId: organization.internalId };
     }
   },

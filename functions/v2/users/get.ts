@@ -6,7 +6,7 @@ import {
   withInvolved,
 } from '../../../lib/content/involvedDocuments.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
-import { placeOf, readFolders } from '../../../lib/directory/folders/folders.ts';
+import { organizationScope, readFolders } from '../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { byDocument, listUsers } from '../../../lib/directory/userLists.ts';
 import {
@@ -37,7 +37,7 @@ import {
 
 const path = '/v2/users/get';
 
-const ShownUser = Profile.extend({ userId: z.string(), ...InvolvedFields });
+const UserResponse = Profile.extend({ userId: z.string(), ...InvolvedFields });
 
 export const endpoint = defineEndpoint(
   {
@@ -73,7 +73,7 @@ export const endpoint = defineEndpoint(
         ),
       ),
     output: z.object({
-      data: z.union([z.array(ShownUser), z.record(z.string(), z.array(ShownUser))]),
+      data: z.union([z.array(UserResponse), z.record(z.string(), z.array(UserResponse))]),
       nextPageToken: z.string().nullable(),
     }),
     message: 'User(s) retrieved successfully.',
@@ -98,13 +98,13 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps, now }) => {
     const { documentId, groupByDocumentId = false, searchKey } = input;
     const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-    const place = placeOf(caller.tenant, organization);
+    const scope = organizationScope(caller.tenant, organization);
     const groupIds = input.organizationUserGroupIds && distinct(input.organizationUserGroupIds);
     const userIds = input.userIds && distinct(input.userIds);
     const from = groupIds || input.allDocuments ? undefined : await listed();
     const listing = from
       ? [from.internalId]
-      : [place.organization, ...(groupIds ? ['groups', ...groupIds] : ['documents'])];
+      : [scope.organizationKey, ...(groupIds ? ['groups', ...groupIds] : ['documents'])];
     const pages = paging(
       caller,
       [path, ...listing, ...(searchKey === undefined ? [] : ['search', searchKey])],
@@ -120,14 +120,14 @@ export const endpoint = defineEndpoint(
 
     async function answer() {
       if (!from && !groupIds) {
-        const { values, next } = await deps.lists.ofDocuments(place, options);
+        const { values, next } = await deps.lists.ofDocuments(scope, options);
         const users = values.map((one) => ({ ...one, user: shown(one.user) }));
         return {
           data: groupByDocumentId ? byDocument(users) : users.map(({ user }) => user),
           nextPageToken: pages.next(next),
         };
       }
-      const page = await deps.lists.page(place, { from, groupIds, userIds }, options);
+      const page = await deps.lists.page(scope, { from, groupIds, userIds }, options);
       const users = await withDocuments(page.values);
       return {
         data: groupByDocumentId && documentId !== undefined ? dict([[documentId, users]]) : users,
@@ -135,31 +135,31 @@ export const endpoint = defineEndpoint(
       };
     }
 
-    async function withDocuments(users: readonly ListedUser[]): Promise<z.output<typeof ShownUser>[]> {
+    async function withDocuments(users: readonly ListedUser[]): Promise<z.output<typeof UserResponse>[]> {
       const { includeInvolvedDocuments: withIds, includeInvolvedDocumentsCount: withCount } = input;
       if (!withIds && !withCount) return users.map(shown);
       const involved = await deps.involved.of(
-        place,
+        scope,
         users.map(({ userId }) => userId),
       );
       return users.map((user, index) => ({ ...shown(user), ...withInvolved(involved[index], { withIds, withCount }) }));
     }
 
     async function listed(): Promise<Resource> {
-      if (documentId !== undefined) return documentResource(await deps.documents.require(place, documentId));
-      if (input.folderId !== undefined) return folderResource(await deps.folders.require(place, input.folderId));
+      if (documentId !== undefined) return documentResource(await deps.documents.require(scope, documentId));
+      if (input.folderId !== undefined) return folderResource(await deps.folders.require(scope, input.folderId));
       return { resourceType: 'organization', internalId: organization.internalId };
     }
   },
 );
 
 /** A user without what only the service needs to know. */
-const shown = (user: ListedUser): z.output<typeof ShownUser> => ShownUser.parse(user);
+const shown = (user: ListedUser): z.output<typeof UserResponse> => UserResponse.parse(user);
 
 export const twin = defineUnpagedTwin(endpoint, {
   narrowBy: 'userIds',
   ignored: ['groupByDocumentId'],
-  row: ShownUser,
+  row: UserResponse,
 });
 
 export const handler = toLambdaWithTwin(endpoint, twin);

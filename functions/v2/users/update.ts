@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { requireWritable } from '../../../lib/content/documentScope.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
-import { placeOf, readFolders } from '../../../lib/directory/folders/folders.ts';
+import { organizationScope, readFolders } from '../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { documentResource, folderResource, type ResourceAt, updateUsers } from '../../../lib/directory/users.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
@@ -69,15 +69,15 @@ export const endpoint = defineEndpoint(
     async function named(organizationId: string): Promise<ResourceAt> {
       const organization = await deps.organizations.require(caller.tenant, organizationId);
       requireWritable({ organization });
-      const place = placeOf(caller.tenant, organization);
+      const scope = organizationScope(caller.tenant, organization);
       if (input.documentId !== undefined) {
-        const document = await deps.documents.require(place, input.documentId);
+        const document = await deps.documents.require(scope, input.documentId);
         requireWritable({ organization, document });
-        return { place, resource: documentResource(document) };
+        return { scope, resource: documentResource(document) };
       }
       if (input.folderId !== undefined)
-        return { place, resource: folderResource(await deps.folders.require(place, input.folderId)) };
-      return { place, resource: { resourceType: 'organization', internalId: organization.internalId } };
+        return { scope, resource: folderResource(await deps.folders.require(scope, input.folderId)) };
+      return { scope, resource: { resourceType: 'organization', internalId: organization.internalId } };
     }
   },
 );

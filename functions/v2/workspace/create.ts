@@ -7,9 +7,9 @@ import {
   keysExpireAt,
   OwnerEmail,
   ShortName,
-  showWorkspace,
+  toWorkspaceResponse,
   VerifyWithinMs,
-  WorkspaceShown,
+  WorkspaceResponse,
 } from '../../../lib/workspaces/rules/workspaces.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { ApiError, invalid } from '../../../lib/shared/errors.ts';
@@ -31,7 +31,7 @@ export const endpoint = defineEndpoint(
       /** How long the owner has to verify the address; at most what the operator grants. */
       expiresInMs: optional(VerifyWithinMs),
     }),
-    output: z.object({ data: WorkspaceShown }),
+    output: z.object({ data: WorkspaceResponse }),
     message: 'Workspace created successfully',
     errors: ['FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED', 'ALREADY_EXISTS', 'ABORTED'],
     uses: { creation: workspaceCreation, rateLimits, graceDays: unverifiedGraceDays, workspaces: createWorkspaces },
@@ -74,7 +74,7 @@ export const endpoint = defineEndpoint(
     const standing = { verifyWithinMs, keysExpireAt: keysExpireAt({ createdAt: now, verifyWithinMs }, deps.graceDays) };
     const created = await internalAs('Failed to create workspace', () => deps.workspaces.create(input, standing, now));
     if (created === 'exists') throw new ApiError('ALREADY_EXISTS', 'A workspace already exists for this email address');
-    return { data: showWorkspace(created.workspace, [created.apiKey], created.workspaceAuthToken) };
+    return { data: toWorkspaceResponse(created.workspace, [created.apiKey], created.workspaceAuthToken) };
   },
 );
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { readWorkspace } from '../../../lib/workspaces/workspaces.ts';
-import { showWorkspace, WorkspaceShown } from '../../../lib/workspaces/rules/workspaces.ts';
+import { toWorkspaceResponse, WorkspaceResponse } from '../../../lib/workspaces/rules/workspaces.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
@@ -12,7 +12,7 @@ export const endpoint = defineEndpoint(
     auth: 'workspace',
     kind: 'read',
     input: z.object({}),
-    output: z.object({ data: WorkspaceShown }),
+    output: z.object({ data: WorkspaceResponse }),
     message: 'Workspace retrieved successfully',
     knownMessages: { denied: 'Invalid auth token for workspace.' },
     errors: ['NOT_FOUND'],
@@ -40,7 +40,7 @@ export const endpoint = defineEndpoint(
   async ({ caller, deps }) => {
     const found = await deps.workspaces.get(caller.workspaceId);
     if (!found) throw new ApiError('NOT_FOUND', 'Workspace not found.');
-    return { data: showWorkspace(found.workspace, found.apiKeys, caller.authToken) };
+    return { data: toWorkspaceResponse(found.workspace, found.apiKeys, caller.authToken) };
   },
 );
 

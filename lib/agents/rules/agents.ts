@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { ApiError, invalid } from '../../shared/errors.ts';
 import type { BuiltInAgent } from './builtIn.ts';
 import type { Behaviour } from './configuration.ts';
-import { showRuns } from './runs.ts';
+import { toRunsResponse } from './runs.ts';
 import type { OpenKeys } from './shapes.ts';
 
 /** How many custom agents an API key may have. */
@@ -122,7 +122,7 @@ const shownBehaviour = {
 };
 
 /** A single agent as answers show it (spec 4.11 rule 1): its row, and of a custom agent what it does, fields of the caller's own included. */
-export const ShownAgent = z.looseObject({
+export const AgentResponse = z.looseObject({
   ...rowShape,
   ...shownBehaviour,
   inputRequirements: anObject.optional(),
@@ -130,10 +130,10 @@ export const ShownAgent = z.looseObject({
   createdAt: z.number().optional(),
   updatedAt: z.number().optional(),
 });
-export type ShownAgent = z.output<typeof ShownAgent>;
+export type AgentResponse = z.output<typeof AgentResponse>;
 
 /** A version as lists show it. */
-export const ShownVersion = z.looseObject({
+export const VersionResponse = z.looseObject({
   id: z.string(),
   version: z.number(),
   createdAt: z.number(),
@@ -142,11 +142,11 @@ export const ShownVersion = z.looseObject({
 });
 
 /** The caller's own keys with those of the service. */
-export function showMetadata(tenant: string, metadata: string | undefined): OpenKeys {
+export function toMetadataResponse(tenant: string, metadata: string | undefined): OpenKeys {
   return { ...(metadata === undefined ? {} : (JSON.parse(metadata) as object)), apiKey: tenant };
 }
 
-export function showRow(tenant: string, agent: Agent): AgentRow {
+export function toRowResponse(tenant: string, agent: Agent): AgentRow {
   const { agentId: id, name, description, enabled, metadata, version } = agent;
   return {
     id,
@@ -155,36 +155,36 @@ export function showRow(tenant: string, agent: Agent): AgentRow {
     enabled,
     version,
     managedBy: 'customer',
-    metadata: showMetadata(tenant, metadata),
-    ...showRuns(agent),
+    metadata: toMetadataResponse(tenant, metadata),
+    ...toRunsResponse(agent),
   };
 }
 
-export function showAgent(tenant: string, { agent, current }: WholeAgent): ShownAgent {
+export function toAgentResponse(tenant: string, { agent, current }: WholeAgent): AgentResponse {
   const { createdAt, updatedAt } = agent;
   return {
     ...(JSON.parse(current.behaviour) as Behaviour),
-    ...showRow(tenant, agent),
+    ...toRowResponse(tenant, agent),
     createdAt,
     updatedAt,
-  } as ShownAgent;
+  } as AgentResponse;
 }
 
-export function showVersion(
+export function toVersionResponse(
   tenant: string,
   { version, behaviour, metadata, createdAt }: AgentVersion,
-): z.output<typeof ShownVersion> {
+): z.output<typeof VersionResponse> {
   return {
     ...(JSON.parse(behaviour) as Behaviour),
     id: `v${version}`,
     version,
     createdAt,
-    metadata: showMetadata(tenant, metadata),
-  } as z.output<typeof ShownVersion>;
+    metadata: toMetadataResponse(tenant, metadata),
+  } as z.output<typeof VersionResponse>;
 }
 
 /** The public side of a built-in agent; `enabled` unless the tenant has said otherwise. */
-export function showBuiltInRow(
+export function toBuiltInRowResponse(
   { id, name, description, category, internal }: BuiltInAgent,
   change: BuiltInChange | undefined,
 ): AgentRow {
@@ -196,12 +196,16 @@ export function showBuiltInRow(
     system: true,
     managedBy: 'system',
     metadata: { type: 'system', category, ...(internal && { internal }) },
-    ...showRuns(change ?? {}),
+    ...toRunsResponse(change ?? {}),
   };
 }
 
-export function showBuiltIn(agent: BuiltInAgent, change: BuiltInChange | undefined): ShownAgent {
-  return { ...showBuiltInRow(agent, change), inputRequirements: { ...agent.inputRequirements }, userContextFields: [] };
+export function toBuiltInResponse(agent: BuiltInAgent, change: BuiltInChange | undefined): AgentResponse {
+  return {
+    ...toBuiltInRowResponse(agent, change),
+    inputRequirements: { ...agent.inputRequirements },
+    userContextFields: [],
+  };
 }
 
 /** What a call about an agent answers that there is not, or not for this caller. */

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { distinct } from '../../shared/collections.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { Id, limits, list, OpenObject, optional, Text } from '../../shared/schema.ts';
-import { showMetadata } from './agents.ts';
+import { toMetadataResponse } from './agents.ts';
 import type { OpenKeys } from './shapes.ts';
 
 /** How many groups an API key may have, and how many agents a group. */
@@ -100,7 +100,7 @@ const shownShape = {
 };
 
 /** A group as answers show it, and as lists do. */
-export const ShownGroup = z.object({ ...shownShape, agentIds: z.array(z.string()) });
+export const GroupResponse = z.object({ ...shownShape, agentIds: z.array(z.string()) });
 export const GroupRow = z.object({ ...shownShape, agentCount: z.number() });
 
 function shown(tenant: string, { groupId: id, name, description, metadata, createdAt, updatedAt }: AgentGroup) {
@@ -108,17 +108,17 @@ function shown(tenant: string, { groupId: id, name, description, metadata, creat
     id,
     name,
     description,
-    metadata: showMetadata(tenant, metadata) as Record<string, unknown>,
+    metadata: toMetadataResponse(tenant, metadata) as Record<string, unknown>,
     createdAt,
     updatedAt,
   } satisfies OpenKeys;
 }
 
-export function showGroup(tenant: string, group: AgentGroup): z.output<typeof ShownGroup> {
+export function toGroupResponse(tenant: string, group: AgentGroup): z.output<typeof GroupResponse> {
   return { ...shown(tenant, group), agentIds: group.agentIds };
 }
 
-export function showGroupRow(tenant: string, group: AgentGroup): z.output<typeof GroupRow> {
+export function toGroupRowResponse(tenant: string, group: AgentGroup): z.output<typeof GroupRow> {
   return { ...shown(tenant, group), agentCount: group.agentIds.length };
 }
 

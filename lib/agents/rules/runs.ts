@@ -25,7 +25,7 @@ export function withRuns<T extends RunCount>(counted: T, runs: readonly AgentRun
 }
 
 /** The count as answers show it (design 14). */
-export function showRuns({
+export function toRunsResponse({
   executionCount = 0,
   lastExecutedAt = null,
 }: {

@@ -14,7 +14,7 @@ const CREDENTIAL_NAME =
 /** Where a value stands: beneath a `secret` place every text and number is one, in `auth` all but what is open there, in `named` what has a name that says so. */
 type Surroundings = 'open' | 'named' | 'auth' | 'secret';
 
-type Visit = (secret: string | number, path: Path, place: string) => unknown;
+type Visit = (secret: string | number, path: Path, scope: string) => unknown;
 
 /**
  * A configuration with each of its secrets replaced by what `visit` gives, in the order in which they stand: everything in a block named
@@ -25,23 +25,23 @@ function mapSecrets<T>(value: T, visit: Visit): T {
   return mapValue(value, 'open', [], [], visit) as T;
 }
 
-function mapValue(value: unknown, around: Surroundings, path: Path, place: Path, visit: Visit): unknown {
+function mapValue(value: unknown, around: Surroundings, path: Path, scope: Path, visit: Visit): unknown {
   if (Array.isArray(value))
     return value.map((item, index) =>
-      mapValue(item, around, [...path, index], [...place, placeOf(item, index)], visit),
+      mapValue(item, around, [...path, index], [...scope, placeOf(item, index)], visit),
     );
   if (typeof value === 'object' && value !== null) {
     // Not by assignment, which would set the prototype where a key is called `__proto__`.
     return Object.fromEntries(
       Object.entries(value).map(([key, item]) => [
         key,
-        mapValue(item, within(key, item, around), [...path, key], [...place, key], visit),
+        mapValue(item, within(key, item, around), [...path, key], [...scope, key], visit),
       ]),
     );
   }
   const isSecret =
     (around === 'auth' || around === 'secret') && (typeof value === 'string' || typeof value === 'number');
-  return isSecret ? visit(value, path, JSON.stringify(place)) : value;
+  return isSecret ? visit(value, path, JSON.stringify(scope)) : value;
 }
 
 function within(key: string, value: unknown, around: Surroundings): Surroundings {
@@ -86,11 +86,11 @@ export function keepSecrets<T extends OpenKeys>(
 ): { readonly kept: T; readonly missing: readonly Path[] } {
   const known = new Map<string, string | number | undefined>();
   // Two items of a list with one id: which of them is meant cannot be told, so neither is kept.
-  mapSecrets(stored, (secret, _path, place) => known.set(place, known.has(place) ? undefined : secret));
+  mapSecrets(stored, (secret, _path, scope) => known.set(scope, known.has(scope) ? undefined : secret));
   const missing: Path[] = [];
-  const kept = mapSecrets(sent, (secret, path, place) => {
+  const kept = mapSecrets(sent, (secret, path, scope) => {
     if (secret !== REDACTED) return secret;
-    const before = known.get(place);
+    const before = known.get(scope);
     if (before === undefined) missing.push(path);
     return before ?? REDACTED;
   });

@@ -5,19 +5,19 @@ import { type TriggerType, triggerTypes } from '../../events/rules/catalogue.ts'
 import { type Audience, type EventPayload, LARGEST_PAYLOAD_BYTES } from '../../events/rules/payload.ts';
 import { commentVerbs } from '../../workspaces/rules/groupedTriggers.ts';
 import type { OwnActivity } from '../../activities/rules.ts';
-import { type Comment, contextItems, mentionedIn, read, showComment } from './comments.ts';
+import { type Comment, contextItems, mentionedIn, read, toCommentResponse } from './comments.ts';
 import type { Location } from '../../content/rules/location.ts';
 import { type ContentNames, eventIds, eventMetadata } from '../../content/rules/names.ts';
-import type { ShownReaction } from '../../reactions/rules.ts';
+import type { ReactionResponse } from '../../reactions/rules.ts';
 import type { Status } from './statuses.ts';
-import { guarded, involvedUserIds, showThread, type Thread } from './threads.ts';
+import { guarded, involvedUserIds, toThreadResponse, type Thread } from './threads.ts';
 import type { ContentUser } from '../../content/rules/user.ts';
 import { isPrivate } from '../../content/rules/visibility.ts';
 
 export type CommentVerb = keyof typeof commentVerbs;
 
 /** Something that happened to a thread, or to a comment of it: what events and activities are made of. */
-export interface Happening {
+export interface ContentChange {
   readonly verb: CommentVerb;
   /** Who did it. */
   readonly actor: ContentUser;
@@ -30,7 +30,7 @@ export interface Happening {
   /** The comments that the event shows of the thread: those that the change touches. */
   readonly comments?: readonly Comment[] | undefined;
   /** The reaction to the comment that came or went. */
-  readonly reaction?: ShownReaction | undefined;
+  readonly reaction?: ReactionResponse | undefined;
   /** What the changed thing was and is. */
   readonly from?: unknown;
   readonly to?: unknown;
@@ -40,10 +40,10 @@ export interface Happening {
 }
 
 /** What an event needs to know of the place where something happened. */
-export interface HappeningPlace {
+export interface EventScope {
   readonly names: ContentNames;
   /** The internal ids of organization and document. */
-  readonly place: { readonly organization: string; readonly document: string };
+  readonly scope: { readonly organizationKey: string; readonly documentKey: string };
   readonly now: number;
 }
 
@@ -64,7 +64,7 @@ export interface CommentEvent {
 }
 
 /** A change of a thread's own: what of it became something else. */
-export type ThreadDifference = Pick<Happening, 'verb' | 'from' | 'to'>;
+export type ThreadDifference = Pick<ContentChange, 'verb' | 'from' | 'to'>;
 
 /** What of a thread is watched, and what is told when it became something else. */
 const watched: readonly { readonly verb: CommentVerb; readonly of: (thread: Thread) => unknown }[] = [
@@ -108,7 +108,7 @@ function userIdsIn(users: string | undefined): string[] {
 }
 
 /** The events of what happened: of what others are to be told of, and what has an event (facts B6). */
-export function eventsOf(happenings: readonly Happening[], at: HappeningPlace): CommentEvent[] {
+export function eventsOf(happenings: readonly ContentChange[], at: EventScope): CommentEvent[] {
   const {
     organization: { organizationId },
     document: { documentId },
@@ -126,8 +126,8 @@ function isEvent(type: string): type is TriggerType {
 
 /** The activities of what happened: of what is to be logged, where `enabled` says that its verb is. */
 export function activitiesOf(
-  happenings: readonly Happening[],
-  at: HappeningPlace,
+  happenings: readonly ContentChange[],
+  at: EventScope,
   enabled: (verb: CommentVerb) => boolean,
 ): (OwnActivity & { readonly cause: Cause })[] {
   return happenings
@@ -143,8 +143,8 @@ export function activitiesOf(
         targetEntityId: thread.annotationId,
         targetSubEntityId: comment && String(comment.commentId),
         changes: from === undefined && to === undefined ? undefined : { [phrases[verb][0]]: { from, to } },
-        entityData: showThread(at.names, { thread, comments: [], more: thread.commentCount > 0 }),
-        entityTargetData: comment && showComment(at.names, comment),
+        entityData: toThreadResponse(at.names, { thread, comments: [], more: thread.commentCount > 0 }),
+        entityTargetData: comment && toCommentResponse(at.names, comment),
         displayMessageTemplate: `{{actionUser}} ${verb === 'deleted' && !comment ? 'deleted a thread' : phrase}`,
         displayMessageTemplateData: { actionUser: actor.name ?? actor.userId },
       };
@@ -174,13 +174,13 @@ const phrases: Readonly<Record<CommentVerb, readonly [field: string, phrase: str
 };
 
 /** The time is part of it: what is added again under the id of something that was deleted is not the same change. */
-function causeOf({ thread: { annotationId }, comment, revision }: Happening, { place, now }: HappeningPlace): Cause {
-  const id = [place.organization, place.document, annotationId, ...(comment ? [comment.commentId] : [])];
+function causeOf({ thread: { annotationId }, comment, revision }: ContentChange, { scope, now }: EventScope): Cause {
+  const id = [scope.organizationKey, scope.documentKey, annotationId, ...(comment ? [comment.commentId] : [])];
   return { type: comment ? 'Comment' : 'Thread', id: JSON.stringify(id), revision: `${revision}@${now}` };
 }
 
 /** What an event says (facts B7). One that would be too large is reduced to ids, with `truncated: true`: a change never fails because of its event. */
-function payloadOf(happening: Happening, at: HappeningPlace): EventPayload {
+function payloadOf(happening: ContentChange, at: EventScope): EventPayload {
   const audience = audienceOf(happening, at);
   const whole: EventPayload = { source: 'comment', data: dataOf(happening, at), audience };
   return isLongerThan(JSON.stringify(whole), LARGEST_PAYLOAD_BYTES)
@@ -189,14 +189,14 @@ function payloadOf(happening: Happening, at: HappeningPlace): EventPayload {
 }
 
 function dataOf(
-  { verb, actor, thread, comment, comments = comment ? [comment] : [], reaction, from, to }: Happening,
-  { names }: HappeningPlace,
+  { verb, actor, thread, comment, comments = comment ? [comment] : [], reaction, from, to }: ContentChange,
+  { names }: EventScope,
 ): Record<string, unknown> {
   return {
     actionUser: actor,
-    commentAnnotation: showThread(names, { thread, comments, more: comments.length < thread.commentCount }),
+    commentAnnotation: toThreadResponse(names, { thread, comments, more: comments.length < thread.commentCount }),
     ...(comment && {
-      targetComment: { ...showComment(names, comment), ...(reaction && { reactionAnnotations: [reaction] }) },
+      targetComment: { ...toCommentResponse(names, comment), ...(reaction && { reactionAnnotations: [reaction] }) },
     }),
     metadata: eventMetadata(names, read<Location>(thread.location)),
     ...(verb === 'statusChanged' && { oldStatus: from, newStatus: to }),
@@ -206,8 +206,8 @@ function dataOf(
 }
 
 function reducedDataOf(
-  { verb, actor, thread, comment, comments = comment ? [comment] : [], reaction, from, to }: Happening,
-  { names }: HappeningPlace,
+  { verb, actor, thread, comment, comments = comment ? [comment] : [], reaction, from, to }: ContentChange,
+  { names }: EventScope,
 ): Record<string, unknown> {
   const idOf = (status: unknown) => ({ id: (status as Status).id });
   const { annotationId, type, commentCount, createdAt, lastUpdated } = thread;
@@ -236,7 +236,7 @@ function reducedDataOf(
   };
 }
 
-function reactionIds({ annotationId, icon }: ShownReaction) {
+function reactionIds({ annotationId, icon }: ReactionResponse) {
   return { annotationId, type: 'reaction', icon };
 }
 
@@ -245,8 +245,8 @@ function reactionIds({ annotationId, icon }: ShownReaction) {
  * else takes part or subscribed.
  */
 function audienceOf(
-  { actor, thread, comment, comments = comment ? [comment] : [], reaction }: Happening,
-  { names, place }: HappeningPlace,
+  { actor, thread, comment, comments = comment ? [comment] : [], reaction }: ContentChange,
+  { names, scope }: EventScope,
 ): Audience {
   const concerned = distinct([
     ...comments.flatMap(mentionedIn),
@@ -267,8 +267,8 @@ function audienceOf(
     following,
     thread: {
       ...guarded(thread, names.organization.organizationId),
-      organization: place.organization,
-      document: place.document,
+      organizationKey: scope.organizationKey,
+      documentKey: scope.documentKey,
       annotationId,
       createdAt,
       ...(comment && { commentId: comment.commentId }),

@@ -266,19 +266,19 @@ export interface CommentPlace {
  * The comments of a call: those without an id get the next ones after every id that was ever given in the thread (`lastCommentId`)
  * or is given in this call, in their order.
  */
-export function newComments(sent: readonly NewComment[], lastCommentId: number, place: CommentPlace): Comment[] {
+export function newComments(sent: readonly NewComment[], lastCommentId: number, scope: CommentPlace): Comment[] {
   let last = Math.max(lastCommentId, ...sent.map(({ commentId }) => commentId ?? 0));
   return sent.map((comment) => {
-    const createdAt = comment.createdAt ?? place.createdAt;
+    const createdAt = comment.createdAt ?? scope.createdAt;
     return {
       ...stored(comment),
-      annotationId: place.annotationId,
-      threadCreatedAt: place.threadCreatedAt,
+      annotationId: scope.annotationId,
+      threadCreatedAt: scope.threadCreatedAt,
       commentId: comment.commentId ?? (last += 1),
       from: comment.from,
       isEdited: false,
       createdAt,
-      lastUpdated: comment.lastUpdated ?? comment.createdAt ?? place.now,
+      lastUpdated: comment.lastUpdated ?? comment.createdAt ?? scope.now,
     };
   });
 }
@@ -352,13 +352,13 @@ function listIn(text: string | undefined): unknown[] {
   return text === undefined ? [] : (JSON.parse(text) as unknown[]);
 }
 
-const OpenShown = z.record(z.string(), z.unknown());
+const OpenResponse = z.record(z.string(), z.unknown());
 
 /** Access context as answers show it: what was sent, and as `field:value` (facts B19). */
-export const ShownContext = z.object({ access: OpenShown.optional(), accessFields: z.array(z.string()) });
+export const ContextResponse = z.object({ access: OpenResponse.optional(), accessFields: z.array(z.string()) });
 
 /** A comment as answers show it (facts B17). */
-export const ShownComment = z.object({
+export const CommentResponse = z.object({
   commentId: z.number(),
   type: z.literal('text'),
   status: z.enum(['added', 'updated']),
@@ -366,12 +366,12 @@ export const ShownComment = z.object({
   commentHtml: z.string().optional(),
   from: StoredUser,
   to: z.array(StoredUser).optional(),
-  taggedUserContacts: z.array(OpenShown).optional(),
-  attachments: z.array(OpenShown).optional(),
-  context: ShownContext.optional(),
-  agent: OpenShown.optional(),
-  progress: OpenShown.optional(),
-  actions: z.array(OpenShown).optional(),
+  taggedUserContacts: z.array(OpenResponse).optional(),
+  attachments: z.array(OpenResponse).optional(),
+  context: ContextResponse.optional(),
+  agent: OpenResponse.optional(),
+  progress: OpenResponse.optional(),
+  actions: z.array(OpenResponse).optional(),
   isCommentResolverUsed: z.boolean().optional(),
   isCommentTextAvailable: z.boolean().optional(),
   isEdited: z.boolean(),
@@ -380,12 +380,12 @@ export const ShownComment = z.object({
   createdAt: z.number(),
   /** ISO 8601. */
   lastUpdated: IsoTime,
-  metadata: OpenShown,
+  metadata: OpenResponse,
 });
-export type ShownComment = z.output<typeof ShownComment>;
+export type CommentResponse = z.output<typeof CommentResponse>;
 
 /** A comment as answers show it. */
-export function showComment(names: ContentNames, comment: Comment): ShownComment {
+export function toCommentResponse(names: ContentNames, comment: Comment): CommentResponse {
   const {
     commentId,
     commentText,
@@ -406,7 +406,7 @@ export function showComment(names: ContentNames, comment: Comment): ShownComment
     to: read(comment.to),
     taggedUserContacts: read(comment.taggedUserContacts),
     attachments: read(comment.attachments),
-    context: showContext(comment.context),
+    context: toContextResponse(comment.context),
     agent: read(comment.agent),
     progress: read(comment.progress),
     actions: read(comment.actions),
@@ -421,20 +421,20 @@ export function showComment(names: ContentNames, comment: Comment): ShownComment
 }
 
 /** A comment as reads of comments show it: lists and flags are there when they are empty too. */
-export const CommentRow = ShownComment.extend({
+export const CommentRow = CommentResponse.extend({
   isDraft: z.literal(false),
   to: z.array(StoredUser),
-  toOrganizationUserGroup: z.array(OpenShown),
-  taggedUserContacts: z.array(OpenShown),
-  attachments: z.array(OpenShown),
-  recorders: z.array(OpenShown),
-  customList: z.array(OpenShown),
+  toOrganizationUserGroup: z.array(OpenResponse),
+  taggedUserContacts: z.array(OpenResponse),
+  attachments: z.array(OpenResponse),
+  recorders: z.array(OpenResponse),
+  customList: z.array(OpenResponse),
   isCommentTextAvailable: z.boolean(),
 });
 export type CommentRow = z.output<typeof CommentRow>;
 
 /** Drafts, groups, recorders and custom lists of comments are the client's alone: over REST they are empty. */
-export function commentRow(comment: ShownComment): CommentRow {
+export function commentRow(comment: CommentResponse): CommentRow {
   const {
     to = [],
     taggedUserContacts = [],
@@ -457,14 +457,14 @@ export function commentRow(comment: ShownComment): CommentRow {
 }
 
 /** Access context, stored as JSON text, as answers show it. */
-export function showContext(text: string | undefined): z.output<typeof ShownContext> | undefined {
+export function toContextResponse(text: string | undefined): z.output<typeof ContextResponse> | undefined {
   const { access } = read<z.output<typeof Context>>(text) ?? {};
   return text === undefined ? undefined : { access, accessFields: accessFields(access ?? {}) };
 }
 
 /** The access context that a thread or comment stores as JSON text, as `field:value`; undefined when it requires nothing. */
 export function contextItems(text: string | undefined): string[] | undefined {
-  const items = showContext(text)?.accessFields ?? [];
+  const items = toContextResponse(text)?.accessFields ?? [];
   return items.length > 0 ? items : undefined;
 }
 

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { iso } from '../../shared/isoTime.ts';
 import { IsoTime } from '../../shared/schema.ts';
-import { ShownComment } from './comments.ts';
+import { CommentResponse } from './comments.ts';
 import { StoredUser } from '../../content/rules/user.ts';
 
 /** A comment as `/v1` shows it. */
-export const OlderComment = ShownComment.pick({
+export const OlderComment = CommentResponse.pick({
   commentId: true,
   commentText: true,
   commentHtml: true,

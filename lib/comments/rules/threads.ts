@@ -17,10 +17,10 @@ import {
   oneCommentList,
   read,
   sentComments,
-  ShownComment,
-  ShownContext,
-  showComment,
-  showContext,
+  CommentResponse,
+  ContextResponse,
+  toCommentResponse,
+  toContextResponse,
 } from './comments.ts';
 import { Location, locationKey } from '../../content/rules/location.ts';
 import { type ContentNames, recordMetadata } from '../../content/rules/names.ts';
@@ -442,10 +442,10 @@ export interface ThreadWithComments {
   readonly more: boolean;
 }
 
-const OpenShown = z.record(z.string(), z.unknown());
+const OpenResponse = z.record(z.string(), z.unknown());
 
 /** A thread as answers show it (facts B17). */
-export const ShownThread = z.object({
+export const ThreadResponse = z.object({
   annotationId: z.string(),
   /** Unique in the document, from 1. */
   annotationNumber: z.int().optional(),
@@ -454,27 +454,27 @@ export const ShownThread = z.object({
   type: z.enum(threadTypes),
   commentType: z.string().optional(),
   sourceType: z.enum(['rest-api', 'agent']),
-  comments: z.array(ShownComment),
+  comments: z.array(CommentResponse),
   /** Of all its comments, those included that are not shown here. */
   commentCount: z.number(),
   hasMoreComments: z.boolean(),
   from: StoredUser,
-  status: OpenShown,
+  status: OpenResponse,
   statusUpdatedByUserId: z.string().optional(),
   resolvedByUserId: z.string().optional(),
   assignedTo: StoredUser.optional(),
-  priority: z.union([z.string(), OpenShown]).optional(),
-  context: ShownContext.optional(),
+  priority: z.union([z.string(), OpenResponse]).optional(),
+  context: ContextResponse.optional(),
   visibility: Visibility.optional(),
-  location: OpenShown.optional(),
+  location: OpenResponse.optional(),
   locationId: z.string().optional(),
-  targetElement: OpenShown.optional(),
-  suggestion: OpenShown.optional(),
-  customList: z.array(OpenShown).optional(),
-  pageInfo: OpenShown.optional(),
+  targetElement: OpenResponse.optional(),
+  suggestion: OpenResponse.optional(),
+  customList: z.array(OpenResponse).optional(),
+  pageInfo: OpenResponse.optional(),
   ...storedPosition,
-  progress: OpenShown.optional(),
-  actions: z.array(OpenShown).optional(),
+  progress: OpenResponse.optional(),
+  actions: z.array(OpenResponse).optional(),
   subscribedUsers: z.array(StoredUser).optional(),
   unsubscribedUsers: z.array(StoredUser).optional(),
   involvedUserIds: z.array(z.string()),
@@ -482,12 +482,12 @@ export const ShownThread = z.object({
   /** Epoch milliseconds. */
   createdAt: z.number(),
   lastUpdated: z.number(),
-  metadata: OpenShown,
+  metadata: OpenResponse,
 });
-export type ShownThread = z.output<typeof ShownThread>;
+export type ThreadResponse = z.output<typeof ThreadResponse>;
 
 /** A thread as answers show it, with those of its comments that are given; `more` when there are others. */
-export function showThread(names: ContentNames, { thread, comments, more }: ThreadWithComments): ShownThread {
+export function toThreadResponse(names: ContentNames, { thread, comments, more }: ThreadWithComments): ThreadResponse {
   const {
     annotationId,
     annotationNumber,
@@ -510,7 +510,7 @@ export function showThread(names: ContentNames, { thread, comments, more }: Thre
     type,
     commentType,
     sourceType,
-    comments: comments.map((comment) => showComment(names, comment)),
+    comments: comments.map((comment) => toCommentResponse(names, comment)),
     commentCount,
     hasMoreComments: more,
     from,
@@ -519,7 +519,7 @@ export function showThread(names: ContentNames, { thread, comments, more }: Thre
     resolvedByUserId,
     assignedTo,
     priority: read(thread.priority),
-    context: showContext(thread.context),
+    context: toContextResponse(thread.context),
     visibility,
     location: read(thread.location),
     locationId: thread.locationKey,
@@ -548,22 +548,22 @@ export interface RowParts {
 }
 
 /** A thread as /v2/commentannotations/get shows it: lists and flags are there when they are empty too. */
-export const ThreadRow = ShownThread.extend({
+export const ThreadRow = ThreadResponse.extend({
   comments: z.array(CommentRow),
-  context: ShownContext,
+  context: ContextResponse,
   visibilityConfig: Visibility,
   locationId: z.string().nullable(),
-  customList: z.array(OpenShown),
+  customList: z.array(OpenResponse),
   subscribedUsers: z.array(StoredUser),
   unsubscribedUsers: z.array(StoredUser),
-  subscribedGroups: z.array(OpenShown),
+  subscribedGroups: z.array(OpenResponse),
   hasDraftComments: z.literal(false),
-  metadata: OpenShown.optional(),
+  metadata: OpenResponse.optional(),
 });
 export type ThreadRow = z.output<typeof ThreadRow>;
 
 /** Subscribed groups and drafts are the client's alone: over REST there are none. */
-export function threadRow(thread: ShownThread, parts: RowParts): ThreadRow {
+export function threadRow(thread: ThreadResponse, parts: RowParts): ThreadRow {
   const {
     context = { access: {}, accessFields: [] },
     visibility,

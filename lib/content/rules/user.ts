@@ -19,7 +19,7 @@ export const StoredUser = z.object({
 });
 
 /** The fields of a stored profile that complete a user whom a call named by id. */
-export type ShownProfile = Pick<ContentUser, 'name' | 'email' | 'photoUrl'>;
+export type ProfileResponse = Pick<ContentUser, 'name' | 'email' | 'photoUrl'>;
 
 export interface NamedUser {
   readonly name?: unknown;
@@ -33,7 +33,7 @@ export function isIncomplete({ name, email }: NamedUser): boolean {
 }
 
 /** A user as a call named it, with the missing name, e-mail address and avatar of the stored profile. Each field that the call sent wins. */
-export function completeUser<U extends NamedUser>(user: U, profile: ShownProfile | undefined): U {
+export function completeUser<U extends NamedUser>(user: U, profile: ProfileResponse | undefined): U {
   if (!profile || !isIncomplete(user)) return user;
   const { name, email, photoUrl } = profile;
   const missing = Object.entries({ name, email, photoUrl }).filter(

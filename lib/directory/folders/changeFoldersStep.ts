@@ -16,10 +16,10 @@ import {
   folderChangesOf,
   FolderEntity,
   FolderEntryEntity,
-  type Place,
+  type OrganizationScope,
   type StoredFolderChange,
 } from './folders.ts';
-import { SETTLED_MS, type StepResult, type StoredJob } from '../../jobs/jobStore.ts';
+import { READS_SETTLED_MS, type StepResult, type StoredJob } from '../../jobs/jobStore.ts';
 import { endCounted } from '../organizationHead.ts';
 import { removeContent } from '../../deletion/purgeDocuments.ts';
 import { removeResource } from '../../deletion/purgeResource.ts';
@@ -35,7 +35,7 @@ const PARALLEL = 8;
 /** How soon a job looks again whether those are done that it waits for. */
 const LOOK_AGAIN = 5_000;
 
-const Data = z.object({ organization: z.string(), /** The customer's id. */ organizationId: z.string() });
+const Data = z.object({ organizationKey: z.string(), /** The customer's id. */ organizationId: z.string() });
 /** What a job that changes folders is about; which folders, their changes say. */
 export type FolderJobData = z.output<typeof Data>;
 
@@ -58,17 +58,17 @@ type Progress = z.output<typeof Progress>;
  * lies in a removed one is removed then. At the end the changes go, and with the job one of the organization's count of them.
  */
 export async function changeFoldersStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
-  const { organization, organizationId } = Data.parse(JSON.parse(job.data));
-  const place = { tenant: job.tenant, organization };
+  const { organizationKey, organizationId } = Data.parse(JSON.parse(job.data));
+  const scope = { tenant: job.tenant, organizationKey };
   const progress: Progress =
     job.progress === undefined ? { round: 'first', missed: false } : Progress.parse(JSON.parse(job.progress));
-  const settled = job.createdAt + SETTLED_MS;
+  const settled = job.createdAt + READS_SETTLED_MS;
   if (progress.round === 'second' && clock() < settled) return { progress, notBefore: settled };
 
-  const all = await folderChangesOf(table, place);
+  const all = await folderChangesOf(table, scope);
   const own = all.filter(({ jobId }) => jobId === job.jobId);
   const until = clock() + STEP_MILLISECONDS;
-  const walk = { table, place, clock, until, missed: progress.missed };
+  const walk = { table, scope, clock, until, missed: progress.missed };
   if (progress.waitFor === undefined) {
     const stopped = await goOn(walk, progress, own);
     if (stopped) return { progress: stopped };
@@ -88,20 +88,20 @@ export async function changeFoldersStep(table: Table, job: StoredJob, clock: () 
   await inParallel(
     own,
     PARALLEL,
-    async ({ folder, _r }) => void (await table.write([remove(FolderChangeEntity, { ...place, folder }, _r)])),
+    async ({ folderKey, _r }) => void (await table.write([remove(FolderChangeEntity, { ...scope, folderKey }, _r)])),
   );
   return endCounted(
     table,
     job,
     'folderChanges',
-    { organization, organizationId },
+    { organizationKey, organizationId },
     { progress: { round: 'second', missed: walk.missed, waitFor } satisfies Progress },
   );
 }
 
 interface Walk {
   readonly table: Table;
-  readonly place: Place;
+  readonly scope: OrganizationScope;
   readonly clock: () => number;
   readonly until: number;
   /** Set when a folder was not there that had been. */
@@ -116,14 +116,14 @@ async function goOn(
 ): Promise<Progress | undefined> {
   const budget = { pages: PAGES };
   const goesOn = () => walk.clock() < walk.until;
-  for (const { folder, folderId, kind } of own) {
-    if ((at !== undefined && folder < at) || (kind === 'removed' && round === 'first')) continue;
-    const from = folder === at && stack ? stack : walkFrom({ internalId: folder, id: folderId });
+  for (const { folderKey, folderId, kind } of own) {
+    if ((at !== undefined && folderKey < at) || (kind === 'removed' && round === 'first')) continue;
+    const from = folderKey === at && stack ? stack : walkFrom({ internalId: folderKey, id: folderId });
     const rest =
       kind === 'removed'
-        ? await walkFolders(walk.table, walk.place, from, removing(walk), counted(REMOVED_PAGE))
-        : await walkFolders(walk.table, walk.place, from, rewriting(walk), counted(REWRITTEN_PAGE));
-    if (rest) return { round, at: folder, stack: rest, missed: walk.missed };
+        ? await walkFolders(walk.table, walk.scope, from, removing(walk), counted(REMOVED_PAGE))
+        : await walkFolders(walk.table, walk.scope, from, rewriting(walk), counted(REWRITTEN_PAGE));
+    if (rest) return { round, at: folderKey, stack: rest, missed: walk.missed };
   }
   return undefined;
 
@@ -135,7 +135,7 @@ async function goOn(
 
 /** Rewrites folders from those that they lie in. */
 function rewriting(walk: Walk): FolderVisitor {
-  const { table, place } = walk;
+  const { table, scope } = walk;
   return {
     kind: 'folder',
     async visit(parent, entries) {
@@ -145,9 +145,9 @@ function rewriting(walk: Walk): FolderVisitor {
         // The children before the parent: one that was written from an older state of the parent is not at the revision read here any more.
         const children = await table.getMany(
           FolderEntity,
-          waiting.map(({ id }) => ({ ...place, folderId: id })),
+          waiting.map(({ id }) => ({ ...scope, folderId: id })),
         );
-        const above = await table.get(FolderEntity, { ...place, folderId: parent.id });
+        const above = await table.get(FolderEntity, { ...scope, folderId: parent.id });
         if (above?.internalId !== parent.internalId) {
           walk.missed = true;
           return new Set();
@@ -163,7 +163,7 @@ function rewriting(walk: Walk): FolderVisitor {
               (await table.write([
                 replace(
                   FolderEntity,
-                  { ...place, ...child, ...position, ancestors: [...position.ancestors] },
+                  { ...scope, ...child, ...position, ancestors: [...position.ancestors] },
                   child._r,
                 ),
               ])) === 'done';
@@ -179,9 +179,9 @@ function rewriting(walk: Walk): FolderVisitor {
 }
 
 /** Removes what lies in a folder that nobody reaches any more. */
-function removing({ table, place, clock, until }: Walk): FolderVisitor {
+function removing({ table, scope, clock, until }: Walk): FolderVisitor {
   const key = (folder: WalkedFolder, { kind, id }: FolderEntry) =>
-    FolderEntryEntity.key({ ...place, folder: folder.internalId, kind, id });
+    FolderEntryEntity.key({ ...scope, folderKey: folder.internalId, kind, id });
   return {
     async visit(folder, entries) {
       const [documents, folders] = [
@@ -191,11 +191,11 @@ function removing({ table, place, clock, until }: Walk): FolderVisitor {
       const [storedDocuments, storedFolders] = await Promise.all([
         table.getMany(
           DocumentEntity,
-          documents.map(({ id }) => ({ ...place, documentId: id })),
+          documents.map(({ id }) => ({ ...scope, documentId: id })),
         ),
         table.getMany(
           FolderEntity,
-          folders.map(({ id }) => ({ ...place, folderId: id })),
+          folders.map(({ id }) => ({ ...scope, folderId: id })),
         ),
       ]);
       let complete = true;
@@ -205,11 +205,15 @@ function removing({ table, place, clock, until }: Walk): FolderVisitor {
         // Another one can have its id by now; one that lies elsewhere was moved out just before the folder was removed.
         if (stored?.internalId === entry.internalId) {
           if (stored.folder?.internalId !== folder.internalId) return;
-          if ((await table.write([remove(DocumentEntity, { ...place, ...stored }, stored._r)])) !== 'done')
+          if ((await table.write([remove(DocumentEntity, { ...scope, ...stored }, stored._r)])) !== 'done')
             return void (complete = false);
         }
         if (
-          await removeContent(table, { ...place, document: entry.internalId, documentId: entry.id }, { clock, until })
+          await removeContent(
+            table,
+            { ...scope, documentKey: entry.internalId, documentId: entry.id },
+            { clock, until },
+          )
         )
           removed.push(entry);
         else complete = false;
@@ -220,7 +224,7 @@ function removing({ table, place, clock, until }: Walk): FolderVisitor {
         const stored = storedFolders[index];
         if (stored?.internalId === entry.internalId) {
           if (parentOf(stored) !== folder.internalId) return;
-          if ((await table.write([remove(FolderEntity, { ...place, ...stored }, stored._r)])) !== 'done')
+          if ((await table.write([remove(FolderEntity, { ...scope, ...stored }, stored._r)])) !== 'done')
             return void (complete = false);
         }
         into.add(entry.id);
@@ -228,7 +232,7 @@ function removing({ table, place, clock, until }: Walk): FolderVisitor {
       return complete ? into : 'stop';
     },
     async left(folder, parent) {
-      await removeResource(table, place, folder.internalId);
+      await removeResource(table, scope, folder.internalId);
       // The way to it goes last: a walk that was cut off before finds what is left.
       if (parent) await table.removeKeys([key(parent, { kind: 'folder', ...folder })]);
     },

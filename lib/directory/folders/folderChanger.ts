@@ -22,13 +22,13 @@ import {
   FolderEntryEntity,
   FolderReader,
   type Found,
-  type Place,
-  placeOf,
+  type OrganizationScope,
+  organizationScope,
 } from './folders.ts';
 import { beginJob } from '../../jobs/jobStore.ts';
 import { OrganizationHead } from '../organizationHead.ts';
 import type { Added, Organization } from '../organizations.ts';
-import { settle } from '../../table/retryOnConflict.ts';
+import { retryOnConflict } from '../../table/retryOnConflict.ts';
 import { insert, remove, replace, type Table, upsert, type WriteOp } from '../../table/table.ts';
 import { writeEach } from '../../table/writeEach.ts';
 import { storeCapability } from '../../table/storeCapability.ts';
@@ -77,7 +77,7 @@ export class FolderChanger extends FolderReader {
   ): Promise<FoldersChanged<Added[]>> {
     const renames = updates.filter(({ parentFolderId }) => parentFolderId === undefined);
     const results = new Map<FolderUpdate, Added>();
-    (await this.#rename(placeOf(tenant, organization), renames, now)).forEach((result, index) =>
+    (await this.#rename(organizationScope(tenant, organization), renames, now)).forEach((result, index) =>
       results.set(renames[index] as FolderUpdate, result),
     );
     const call = new ChangingCall(this.table, tenant, organization, now);
@@ -95,7 +95,7 @@ export class FolderChanger extends FolderReader {
     accessType: AccessType | undefined,
     now: number,
   ): Promise<FoldersChanged<FolderAccessUpdated[]>> {
-    const place = placeOf(tenant, organization);
+    const scope = organizationScope(tenant, organization);
     const call = new ChangingCall(this.table, tenant, organization, now);
     const access = accessType === undefined ? { accessType: null, inheritFromParent: true } : { accessType };
     const positionOf = ({ folder, parent }: WithParent) =>
@@ -104,7 +104,7 @@ export class FolderChanger extends FolderReader {
       table: this.table,
       items: folderIds,
       read: async (items) => {
-        const states = await this.#withParents(place, items);
+        const states = await this.#withParents(scope, items);
         if (states.some((state) => state && !samePosition(positionOf(state), state.folder))) await call.begin();
         return states;
       },
@@ -118,7 +118,7 @@ export class FolderChanger extends FolderReader {
           ops: [
             replace(
               FolderEntity,
-              { ...place, ...state.folder, ...position, ancestors: [...position.ancestors], lastUpdated: now },
+              { ...scope, ...state.folder, ...position, ancestors: [...position.ancestors], lastUpdated: now },
               state.folder._r,
             ),
             call.changed(state.folder),
@@ -138,32 +138,32 @@ export class FolderChanger extends FolderReader {
     now: number,
   ): Promise<FoldersChanged<undefined>> {
     const call = new ChangingCall(this.table, tenant, organization, now);
-    await settle(async () => {
-      const place = await call.place();
-      const [found] = await this.find(place, [folderId]);
+    await retryOnConflict(async () => {
+      const scope = await call.scope();
+      const [found] = await this.find(scope, [folderId]);
       const folder = found?.live;
       if (!folder) throw new ApiError('NOT_FOUND', 'Folder not found.');
       return call.write([
-        remove(FolderEntity, { ...place, folderId }, folder._r),
-        removeEntry(place, folder),
+        remove(FolderEntity, { ...scope, folderId }, folder._r),
+        removeEntry(scope, folder),
         call.removed(folder),
       ]);
     });
     return { results: undefined, jobId: call.jobId };
   }
 
-  async #rename(place: Place, renames: readonly FolderUpdate[], now: number): Promise<Added[]> {
+  async #rename(scope: OrganizationScope, renames: readonly FolderUpdate[], now: number): Promise<Added[]> {
     return writeEach<FolderUpdate, Found<Folder>, Added>({
       table: this.table,
       items: renames,
       read: (items) =>
         this.find(
-          place,
+          scope,
           items.map(({ folderId }) => folderId),
         ),
       decide: (update, { live }) =>
         live
-          ? { result: updated(update), ops: renamed(place, live, update, now) }
+          ? { result: updated(update), ops: renamed(scope, live, update, now) }
           : { result: refused(update, 'Folder does not exist.'), ops: [] },
       conflicted: (update) => refused(update, BUSY),
     });
@@ -172,9 +172,9 @@ export class FolderChanger extends FolderReader {
   async #move(call: ChangingCall, update: FolderUpdate): Promise<Added> {
     const parentId =
       update.parentFolderId === null || update.parentFolderId === rootFolderId ? undefined : update.parentFolderId;
-    return settle(async () => {
-      const place = await call.place();
-      const [found, parentFound] = await this.find(place, [
+    return retryOnConflict(async () => {
+      const scope = await call.scope();
+      const [found, parentFound] = await this.find(scope, [
         update.folderId,
         ...(parentId === undefined ? [] : [parentId]),
       ]);
@@ -182,13 +182,13 @@ export class FolderChanger extends FolderReader {
       if (!folder) return refused(update, 'Folder does not exist.');
       if (parentId !== undefined && !parent) return refused(update, 'Parent folder does not exist.');
       if (parentOf(folder) === (parent?.internalId ?? rootFolderId)) {
-        return (await this.table.write(renamed(place, folder, update, call.now))) === 'done'
+        return (await this.table.write(renamed(scope, folder, update, call.now))) === 'done'
           ? updated(update)
           : 'conflict';
       }
       if (parent && liesWithin(parent, folder.internalId)) return refused(update, 'Folder would lie within itself.');
       const position = placeFolder(parent, ownAccess(folder));
-      const tooDeep = await this.#tooDeep(place, folder, depthOf(position));
+      const tooDeep = await this.#tooDeep(scope, folder, depthOf(position));
       if (tooDeep) return refused(update, tooDeep);
       const { folderId, internalId } = folder;
       const moved = {
@@ -199,13 +199,13 @@ export class FolderChanger extends FolderReader {
         lastUpdated: call.now,
       };
       const outcome = await call.write([
-        replace(FolderEntity, { ...place, ...moved }, folder._r),
-        removeEntry(place, folder),
-        insert(FolderEntryEntity, { ...place, folder: parentOf(moved), kind: 'folder', id: folderId, internalId }),
+        replace(FolderEntity, { ...scope, ...moved }, folder._r),
+        removeEntry(scope, folder),
+        insert(FolderEntryEntity, { ...scope, folderKey: parentOf(moved), kind: 'folder', id: folderId, internalId }),
         call.changed(folder),
         ...(await crossings(
           this.table,
-          place,
+          scope,
           [{ internalId, from: folderChain(folder).slice(1), to: folderChain(moved).slice(1) }],
           call.now,
         )),
@@ -215,7 +215,7 @@ export class FolderChanger extends FolderReader {
   }
 
   /** Why a folder and what is beneath it cannot be as deep as that; undefined when it can. Reads what is beneath it only when it goes deeper. */
-  async #tooDeep(place: Place, folder: Folder, depth: number): Promise<string | undefined> {
+  async #tooDeep(scope: OrganizationScope, folder: Folder, depth: number): Promise<string | undefined> {
     if (depth > deepestFolder) return 'Folder would lie too deep.';
     if (depth <= depthOf(folder)) return undefined;
     let level: readonly string[] = [folder.internalId];
@@ -224,7 +224,7 @@ export class FolderChanger extends FolderReader {
       if (at > deepestFolder) return 'What is beneath the folder would lie too deep.';
       level = (
         await inSlices(level, PARALLEL, async (some) =>
-          room < 0 ? [] : Promise.all(some.map((internalId) => this.#subfolders(place, internalId, room + 1))),
+          room < 0 ? [] : Promise.all(some.map((internalId) => this.#subfolders(scope, internalId, room + 1))),
         )
       ).flat();
       room -= level.length;
@@ -233,16 +233,20 @@ export class FolderChanger extends FolderReader {
     return undefined;
   }
 
-  async #subfolders(place: Place, folder: string, limit: number): Promise<string[]> {
-    const { values } = await this.table.query(FolderEntryEntity, { ...place, folder }, { prefix: ['folder'], limit });
+  async #subfolders(scope: OrganizationScope, folder: string, limit: number): Promise<string[]> {
+    const { values } = await this.table.query(
+      FolderEntryEntity,
+      { ...scope, folderKey: folder },
+      { prefix: ['folder'], limit },
+    );
     return values.map(({ internalId }) => internalId);
   }
 
-  async #withParents(place: Place, folderIds: readonly string[]): Promise<(WithParent | undefined)[]> {
-    const folders = await this.named(place, folderIds);
+  async #withParents(scope: OrganizationScope, folderIds: readonly string[]): Promise<(WithParent | undefined)[]> {
+    const folders = await this.named(scope, folderIds);
     const parentIds = folders.flatMap((folder) => folder?.ancestors.at(-1)?.folderId ?? []);
     const parents = new Map(
-      (await this.named(place, parentIds)).flatMap((parent) => (parent ? [[parent.internalId, parent] as const] : [])),
+      (await this.named(scope, parentIds)).flatMap((parent) => (parent ? [[parent.internalId, parent] as const] : [])),
     );
     return folders.map((folder) => {
       if (!folder) return undefined;
@@ -283,15 +287,15 @@ class ChangingCall {
   }
 
   /** The organization to read the tree of; read anew after somebody else wrote it. INVALID_ARGUMENT when it is gone. */
-  async place(): Promise<Place> {
-    return this.#head.place();
+  async scope(): Promise<OrganizationScope> {
+    return this.#head.scope();
   }
 
   /** Begins the job, for changes that are written without the organization. */
   async begin(): Promise<void> {
     if (this.#begun) return;
-    await settle(async () => {
-      await this.place();
+    await retryOnConflict(async () => {
+      await this.scope();
       return this.write([]);
     });
   }
@@ -320,8 +324,8 @@ class ChangingCall {
   #change({ folderId, internalId }: Folder, kind: 'changed' | 'removed'): WriteOp {
     return upsert(FolderChangeEntity, {
       tenant: this.#tenant,
-      organization: this.#head.ids.organization,
-      folder: internalId,
+      organizationKey: this.#head.ids.organizationKey,
+      folderKey: internalId,
       folderId,
       kind,
       jobId: this.#id,
@@ -330,13 +334,18 @@ class ChangingCall {
   }
 }
 
-function removeEntry(place: Place, folder: Folder): WriteOp {
-  return remove(FolderEntryEntity, { ...place, folder: parentOf(folder), kind: 'folder', id: folder.folderId });
+function removeEntry(scope: OrganizationScope, folder: Folder): WriteOp {
+  return remove(FolderEntryEntity, { ...scope, folderKey: parentOf(folder), kind: 'folder', id: folder.folderId });
 }
 
-function renamed(place: Place, folder: Stored<Folder>, { folderName }: FolderUpdate, now: number): WriteOp[] {
+function renamed(
+  scope: OrganizationScope,
+  folder: Stored<Folder>,
+  { folderName }: FolderUpdate,
+  now: number,
+): WriteOp[] {
   if (folderName === undefined || folderName === folder.folderName) return [];
-  return [replace(FolderEntity, { ...place, ...folder, folderName, lastUpdated: now }, folder._r)];
+  return [replace(FolderEntity, { ...scope, ...folder, folderName, lastUpdated: now }, folder._r)];
 }
 
 function updated({ folderId }: FolderUpdate): Added {

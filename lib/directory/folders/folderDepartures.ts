@@ -3,7 +3,7 @@ import { type Departure, type Sides, sideOf } from '../rules/access.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { defineEntity } from '../../table/entity.ts';
-import type { Place } from './folders.ts';
+import type { OrganizationScope } from './folders.ts';
 import { insert, type Table, type WriteOp } from '../../table/table.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
@@ -24,7 +24,7 @@ export const FolderDepartureEntity = defineEntity({
   schema: z.object({
     jobId: z.string(),
     /** Internal id. */
-    folder: z.string(),
+    folderKey: z.string(),
     /** The job itself, or the move that this is about. */
     id: z.string(),
     /** The internal ids of what was moved: of what lay in the folder when the users left, and of what did not. */
@@ -33,10 +33,10 @@ export const FolderDepartureEntity = defineEntity({
     /** Epoch ms. */
     at: z.number(),
   }),
-  pk: (of: { tenant: string; organization: string }) => [
+  pk: (of: { tenant: string; organizationKey: string }) => [
     of.tenant,
     'ORGANIZATION',
-    of.organization,
+    of.organizationKey,
     'FOLDER_DEPARTURES',
   ],
   sk: (key: { jobId: string; id: string }) => [key.jobId, key.id],
@@ -52,13 +52,13 @@ export interface LeftFolder {
 }
 
 /** The folders of an organization that users are being removed from, by the jobs. Ask after the folders were read: what was moved meanwhile is known then. */
-export async function leftFolders(table: Table, place: Place): Promise<ReadonlyMap<string, LeftFolder>> {
+export async function leftFolders(table: Table, scope: OrganizationScope): Promise<ReadonlyMap<string, LeftFolder>> {
   const found = new Map<string, { readonly resource: string; readonly sides: Map<string, boolean> }>();
   let after: string | undefined;
   do {
-    const { values, next } = await table.query(FolderDepartureEntity, place, { limit: READ_AT_A_TIME, after });
-    for (const { jobId, folder, inside, outside } of values) {
-      const { sides } = found.get(jobId) ?? found.set(jobId, { resource: folder, sides: new Map() }).get(jobId)!;
+    const { values, next } = await table.query(FolderDepartureEntity, scope, { limit: READ_AT_A_TIME, after });
+    for (const { jobId, folderKey, inside, outside } of values) {
+      const { sides } = found.get(jobId) ?? found.set(jobId, { resource: folderKey, sides: new Map() }).get(jobId)!;
       for (const internalId of inside) sides.set(internalId, true);
       for (const internalId of outside) sides.set(internalId, false);
     }
@@ -73,13 +73,14 @@ export async function leftFolders(table: Table, place: Place): Promise<ReadonlyM
  */
 export async function departuresOf(
   table: Table,
-  place: Place,
+  scope: OrganizationScope,
   users: readonly ({ readonly departures?: readonly Departure[] | undefined } | undefined)[],
 ): Promise<(readonly Departure[] | undefined)[]> {
   const all = users.map((user) => user?.departures);
-  const leaves = ({ folder, organization }: Departure) => folder === true && organization === place.organization;
-  if (!place.leavingFolders || !all.some((departures) => departures?.some(leaves))) return all;
-  const left = await leftFolders(table, place);
+  const leaves = ({ folder, organizationKey }: Departure) =>
+    folder === true && organizationKey === scope.organizationKey;
+  if (!scope.leavingFolders || !all.some((departures) => departures?.some(leaves))) return all;
+  const left = await leftFolders(table, scope);
   return all.map((departures) =>
     departures?.map((departure) =>
       leaves(departure) ? { ...departure, sides: left.get(departure.jobId)?.sides } : departure,
@@ -98,17 +99,22 @@ export interface Moved {
  * The operations that write down, with a move, what was moved into folders that users are being removed from, or out of them. Reads these folders
  * where there are any. ABORTED when they are too many.
  */
-export async function crossings(table: Table, place: Place, moved: readonly Moved[], now: number): Promise<WriteOp[]> {
-  if (!place.leavingFolders || moved.length === 0) return [];
+export async function crossings(
+  table: Table,
+  scope: OrganizationScope,
+  moved: readonly Moved[],
+  now: number,
+): Promise<WriteOp[]> {
+  if (!scope.leavingFolders || moved.length === 0) return [];
   const id = newId('mov', now);
-  const ops = [...(await leftFolders(table, place))].flatMap(([jobId, left]) => {
+  const ops = [...(await leftFolders(table, scope))].flatMap(([jobId, left]) => {
     const sides = moved.map(({ internalId, from, to }) => [internalId, sideOf(left, internalId, from, to)] as const);
     const [inside, outside] = [true, false].map((side) =>
       sides.flatMap(([internalId, is]) => (is === side ? [internalId] : [])),
     ) as [string[], string[]];
     return inside.length + outside.length === 0
       ? []
-      : [insert(FolderDepartureEntity, { ...place, jobId, folder: left.resource, id, inside, outside, at: now })];
+      : [insert(FolderDepartureEntity, { ...scope, jobId, folderKey: left.resource, id, inside, outside, at: now })];
   });
   if (ops.length > MOST_CROSSED)
     throw new ApiError(
@@ -119,18 +125,26 @@ export async function crossings(table: Table, place: Place, moved: readonly Move
 }
 
 /** The operation that begins to write down, with a job that removes users from a folder. */
-export function leaveFolder(place: Place, jobId: string, folder: string, now: number): WriteOp {
-  return insert(FolderDepartureEntity, { ...place, jobId, folder, id: jobId, inside: [], outside: [], at: now });
+export function leaveFolder(scope: OrganizationScope, jobId: string, folder: string, now: number): WriteOp {
+  return insert(FolderDepartureEntity, {
+    ...scope,
+    jobId,
+    folderKey: folder,
+    id: jobId,
+    inside: [],
+    outside: [],
+    at: now,
+  });
 }
 
 /** Removes what was written down for a job. */
-export async function forgetFolder(table: Table, place: Place, jobId: string): Promise<void> {
+export async function forgetFolder(table: Table, scope: OrganizationScope, jobId: string): Promise<void> {
   for (;;) {
-    const { values, next } = await table.query(FolderDepartureEntity, place, {
+    const { values, next } = await table.query(FolderDepartureEntity, scope, {
       limit: READ_AT_A_TIME,
       prefix: [jobId],
     });
-    await table.removeKeys(values.map(({ id }) => FolderDepartureEntity.key({ ...place, jobId, id })));
+    await table.removeKeys(values.map(({ id }) => FolderDepartureEntity.key({ ...scope, jobId, id })));
     if (next === undefined) return;
   }
 }

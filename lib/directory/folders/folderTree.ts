@@ -2,7 +2,7 @@ import { inSlices } from '../../shared/inSlices.ts';
 import { parentOf, rootFolderId } from '../rules/folders.ts';
 import { invalid } from '../../shared/errors.ts';
 import type { Stored } from '../../table/entity.ts';
-import { type Folder, FolderEntryEntity, FolderReader, type Place } from './folders.ts';
+import { type Folder, FolderEntryEntity, FolderReader, type OrganizationScope } from './folders.ts';
 import { storeCapability } from '../../table/storeCapability.ts';
 
 /** A folder with those beneath it. */
@@ -31,18 +31,18 @@ export class FolderTreeReader extends FolderReader {
    * that is more than one answer holds.
    */
   async beneath(
-    place: Place,
+    scope: OrganizationScope,
     folder: Folder | undefined,
     { maxDepth, limit, after }: TreeOptions,
   ): Promise<{ trees: readonly FolderTree[]; next: string | undefined }> {
-    const first = await this.children(place, folder?.internalId ?? rootFolderId, { limit, after });
+    const first = await this.children(scope, folder?.internalId ?? rootFolderId, { limit, after });
     const byParent = new Map<string, Stored<Folder>[]>();
     let level = first.folders;
     let room = MOST_FOLDERS - level.length;
     for (let depth = 2; depth <= maxDepth && level.length > 0; depth++) {
       const entries = await inSlices(level, PARALLEL, async (some) => {
         const pages = await Promise.all(
-          some.map(({ internalId }) => this.#entries(place, internalId, { limit: room + 1 })),
+          some.map(({ internalId }) => this.#entries(scope, internalId, { limit: room + 1 })),
         );
         room -= pages.reduce((sum, { values }) => sum + values.length, 0);
         if (room < 0) throw tooMany();
@@ -51,7 +51,7 @@ export class FolderTreeReader extends FolderReader {
       const parents = new Set(level.map(({ internalId }) => internalId));
       level = (
         await this.named(
-          place,
+          scope,
           entries.map(({ id }) => id),
         )
       )
@@ -68,23 +68,23 @@ export class FolderTreeReader extends FolderReader {
 
   /** A page of the folders that lie directly in a folder, or at the top (`root`), by id. Empty at the end only. */
   async children(
-    place: Place,
+    scope: OrganizationScope,
     parent: string,
     { limit, after }: { limit: number; after?: string | undefined },
   ): Promise<{ folders: Stored<Folder>[]; next: string | undefined }> {
-    const entries = await this.#entries(place, parent, { limit, after });
+    const entries = await this.#entries(scope, parent, { limit, after });
     const found = await this.named(
-      place,
+      scope,
       entries.values.map(({ id }) => id),
     );
     const folders = found.filter((folder) => folder !== undefined).filter((folder) => parentOf(folder) === parent);
     return folders.length > 0 || entries.next === undefined
       ? { folders, next: entries.next }
-      : this.children(place, parent, { limit, after: entries.next });
+      : this.children(scope, parent, { limit, after: entries.next });
   }
 
-  async #entries(place: Place, parent: string, options: { limit: number; after?: string | undefined }) {
-    return this.table.query(FolderEntryEntity, { ...place, folder: parent }, { ...options, prefix: ['folder'] });
+  async #entries(scope: OrganizationScope, parent: string, options: { limit: number; after?: string | undefined }) {
+    return this.table.query(FolderEntryEntity, { ...scope, folderKey: parent }, { ...options, prefix: ['folder'] });
   }
 }
 

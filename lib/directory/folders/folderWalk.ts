@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { FolderEntryEntity, type Place } from './folders.ts';
+import { FolderEntryEntity, type OrganizationScope } from './folders.ts';
 import type { Table } from '../../table/table.ts';
 
 /** A document or folder that lies directly in a folder, by the customer's id. */
@@ -66,7 +66,7 @@ export function walkFrom({ internalId, id }: WalkedFolder): WalkStack {
  */
 export async function walkFolders(
   table: Table,
-  place: Place,
+  scope: OrganizationScope,
   from: WalkStack,
   visitor: FolderVisitor,
   budget: WalkBudget,
@@ -76,7 +76,7 @@ export async function walkFolders(
   for (let level = levels.at(-1); level; level = levels.at(-1)) {
     const subfolder = level.into.shift();
     if (subfolder) {
-      level.after = entryKey(place, level, subfolder);
+      level.after = entryKey(scope, level, subfolder);
       levels.push({ internalId: subfolder.internalId, id: subfolder.id, into: [], read: undefined });
       continue;
     }
@@ -88,7 +88,7 @@ export async function walkFolders(
     if (pages++ === budget.pages || !budget.goesOn()) break;
     const { values, next } = await table.query(
       FolderEntryEntity,
-      { ...place, folder: level.internalId },
+      { ...scope, folderKey: level.internalId },
       { limit: budget.page, after: level.read, ...(visitor.kind && { prefix: [visitor.kind] }) },
     );
     const into = await visitor.visit(level, values);
@@ -97,13 +97,13 @@ export async function walkFolders(
     level.into.push(...values.filter(({ id, kind }) => kind === 'folder' && into.has(id)));
     level.read = next ?? 'end';
     const last = values.at(-1);
-    if (last && into.size === 0) level.after = entryKey(place, level, last);
+    if (last && into.size === 0) level.after = entryKey(scope, level, last);
   }
   return levels.length === 0
     ? undefined
     : levels.map(({ internalId, id, after }) => ({ internalId, id, ...(after !== undefined && { after }) }));
 }
 
-function entryKey(place: Place, folder: WalkedFolder, { kind, id }: FolderEntry): string {
-  return FolderEntryEntity.key({ ...place, folder: folder.internalId, kind, id }).SK;
+function entryKey(scope: OrganizationScope, folder: WalkedFolder, { kind, id }: FolderEntry): string {
+  return FolderEntryEntity.key({ ...scope, folderKey: folder.internalId, kind, id }).SK;
 }

@@ -42,7 +42,7 @@ export const FolderEntity = defineEntity({
   ownedBy: 'organization',
   purpose: "A folder under the customer's id, with its ancestors and effective access type",
   schema: Schema,
-  pk: (of: { tenant: string; organization: string }) => [of.tenant, 'ORGANIZATION', of.organization, 'FOLDERS'],
+  pk: (of: { tenant: string; organizationKey: string }) => [of.tenant, 'ORGANIZATION', of.organizationKey, 'FOLDERS'],
   sk: (key: { folderId: string }) => [key.folderId],
 });
 
@@ -57,19 +57,19 @@ export const FolderEntryEntity = defineEntity({
   ownedBy: 'folder',
   purpose: 'What lies directly in a folder (or at the root)',
   schema: z.object({ kind: z.enum(['folder', 'document']), id: z.string(), internalId: z.string() }),
-  pk: (of: { tenant: string; organization: string; folder: string }) => [
+  pk: (of: { tenant: string; organizationKey: string; folderKey: string }) => [
     of.tenant,
     'ORGANIZATION',
-    of.organization,
+    of.organizationKey,
     'FOLDER',
-    of.folder,
+    of.folderKey,
   ],
   sk: (key: { kind: 'folder' | 'document'; id: string }) => [key.kind, key.id],
 });
 
 const ChangeSchema = z.object({
   /** Internal id. */
-  folder: z.string(),
+  folderKey: z.string(),
   folderId: z.string(),
   kind: z.enum(['changed', 'removed']),
   jobId: z.string(),
@@ -89,8 +89,13 @@ export const FolderChangeEntity = defineEntity({
   ownedBy: 'organization',
   purpose: 'A change of a folder that has not reached everything beneath it',
   schema: ChangeSchema,
-  pk: (of: { tenant: string; organization: string }) => [of.tenant, 'ORGANIZATION', of.organization, 'FOLDER_CHANGES'],
-  sk: (key: { folder: string }) => [key.folder],
+  pk: (of: { tenant: string; organizationKey: string }) => [
+    of.tenant,
+    'ORGANIZATION',
+    of.organizationKey,
+    'FOLDER_CHANGES',
+  ],
+  sk: (key: { folderKey: string }) => [key.folderKey],
 });
 export interface NewFolder {
   readonly folderId: string;
@@ -100,9 +105,9 @@ export interface NewFolder {
 }
 
 /** Which folders' reads and writes are beneath: the tenant and the organization's internal id. */
-export interface Place {
+export interface OrganizationScope {
   readonly tenant: string;
-  readonly organization: string;
+  readonly organizationKey: string;
   /** Whether changes of folders are under way, with which what is stored of them is to be read. */
   readonly changingFolders?: boolean | undefined;
   /** Whether users are being removed from folders: what was moved into one or out of it meanwhile is to be asked for. */
@@ -110,17 +115,17 @@ export interface Place {
 }
 
 /** The place beneath an organization. */
-export function placeOf(
+export function organizationScope(
   tenant: string,
   {
     internalId,
     folderChanges = 0,
     folderDepartures = 0,
   }: Pick<Organization, 'internalId' | 'folderChanges' | 'folderDepartures'>,
-): Place {
+): OrganizationScope {
   return {
     tenant,
-    organization: internalId,
+    organizationKey: internalId,
     ...(folderChanges > 0 && { changingFolders: true }),
     ...(folderDepartures > 0 && { leavingFolders: true }),
   };
@@ -133,11 +138,11 @@ export interface Found<T> {
 }
 
 /** The changes of folders that are under way in an organization. */
-export async function folderChangesOf(table: Table, place: Place): Promise<StoredFolderChange[]> {
+export async function folderChangesOf(table: Table, scope: OrganizationScope): Promise<StoredFolderChange[]> {
   const changes: StoredFolderChange[] = [];
   let after: string | undefined;
   do {
-    const page = await table.query(FolderChangeEntity, place, { limit: CHANGES_READ, after });
+    const page = await table.query(FolderChangeEntity, scope, { limit: CHANGES_READ, after });
     changes.push(...page.values);
     after = page.next;
   } while (after !== undefined);
@@ -159,31 +164,31 @@ export class FolderReader {
   }
 
   /** The folders under the customer's ids, undefined where there is none. */
-  async named(place: Place, folderIds: readonly string[]): Promise<(Stored<Folder> | undefined)[]> {
-    return (await this.find(place, folderIds)).map(({ live }) => live);
+  async named(scope: OrganizationScope, folderIds: readonly string[]): Promise<(Stored<Folder> | undefined)[]> {
+    return (await this.find(scope, folderIds)).map(({ live }) => live);
   }
 
   /** The folder under the customer's id. NOT_FOUND when there is none. */
-  async require(place: Place, folderId: string): Promise<Stored<Folder>> {
-    const folder = place.changingFolders
-      ? (await this.named(place, [folderId]))[0]
-      : await this.table.get(FolderEntity, { ...place, folderId });
+  async require(scope: OrganizationScope, folderId: string): Promise<Stored<Folder>> {
+    const folder = scope.changingFolders
+      ? (await this.named(scope, [folderId]))[0]
+      : await this.table.get(FolderEntity, { ...scope, folderId });
     if (!folder) throw new ApiError('NOT_FOUND', 'Folder does not exist');
     return folder;
   }
 
   /** The same with what is stored. One BatchGet; while folders are being changed, their changes beside it and the changed ones after it. */
-  async find(place: Place, folderIds: readonly string[]): Promise<Found<Folder>[]> {
+  async find(scope: OrganizationScope, folderIds: readonly string[]): Promise<Found<Folder>[]> {
     const read = () =>
       this.table.getMany(
         FolderEntity,
-        folderIds.map((folderId) => ({ ...place, folderId })),
+        folderIds.map((folderId) => ({ ...scope, folderId })),
       );
-    if (!place.changingFolders || folderIds.length === 0)
+    if (!scope.changingFolders || folderIds.length === 0)
       return (await read()).map((stored) => ({ live: stored, stored }));
     for (let attempt = 0; attempt < READING_TRIES; attempt++) {
-      const [changes, folders] = await Promise.all([folderChangesOf(this.table, place), read()]);
-      const live = await this.#resolved(place, folders, changes);
+      const [changes, folders] = await Promise.all([folderChangesOf(this.table, scope), read()]);
+      const live = await this.#resolved(scope, folders, changes);
       if (live) return folders.map((stored, index) => ({ live: live[index], stored }));
     }
     throw Object.assign(new Error('Others kept moving the folders while they were read'), {
@@ -193,12 +198,12 @@ export class FolderReader {
 
   /** The folders as they are, undefined where one is gone; undefined altogether when they must be read anew. */
   async #resolved(
-    place: Place,
+    scope: OrganizationScope,
     folders: readonly (Stored<Folder> | undefined)[],
     found: readonly StoredFolderChange[],
   ): Promise<(Stored<Folder> | undefined)[] | undefined> {
     const changes = new Map(
-      found.map(({ folder, folderId, kind }): [string, FolderChange] => [folder, { folderId, kind }]),
+      found.map(({ folderKey, folderId, kind }): [string, FolderChange] => [folderKey, { folderId, kind }]),
     );
     const read = new Map<string, Stored<Folder> | undefined>();
     for (;;) {
@@ -209,7 +214,7 @@ export class FolderReader {
         return resolutions.map((one) => (typeof one === 'object' && 'folder' in one ? one.folder : undefined));
       const changed = await this.table.getMany(
         FolderEntity,
-        needed.map(({ folderId }) => ({ ...place, folderId })),
+        needed.map(({ folderId }) => ({ ...scope, folderId })),
       );
       needed.forEach(({ internalId }, index) =>
         read.set(internalId, changed[index]?.internalId === internalId ? changed[index] : undefined),
@@ -223,7 +228,7 @@ export class FolderWriter extends FolderReader {
    * Creates folders, parents before children whatever the order of the call (spec 4.20). A taken id, an unknown parent
    * or too deep a place is a failure of that folder alone. Ids are distinct.
    */
-  async add(place: Place, folders: readonly NewFolder[], now: number): Promise<Added[]> {
+  async add(scope: OrganizationScope, folders: readonly NewFolder[], now: number): Promise<Added[]> {
     const results = new Map<NewFolder, Added>();
     const { waves, circular } = inWaves(folders);
     for (const folder of circular) results.set(folder, failed(folder, 'Parent folders form a circle.'));
@@ -231,8 +236,8 @@ export class FolderWriter extends FolderReader {
       const added = await writeEach<NewFolder, AddState, Added>({
         table: this.table,
         items: wave,
-        read: (items) => this.#readWithParents(place, items),
-        decide: (folder, state) => decide(place, folder, state, now),
+        read: (items) => this.#readWithParents(scope, items),
+        decide: (folder, state) => decide(scope, folder, state, now),
         conflicted: (folder) => failed(folder, 'Folder is being changed by another request.'),
       });
       wave.forEach((folder, index) => results.set(folder, added[index] as Added));
@@ -244,16 +249,22 @@ export class FolderWriter extends FolderReader {
    * The folder under the customer's id, created when it is missing and `create` says so: in the parent that is named, else at the root. NOT_FOUND when
    * there is no such folder, or no such parent to create it in; FAILED_PRECONDITION when it would lie too deep.
    */
-  async ensure(place: Place, folderId: string, create: boolean, now: number, parentFolderId?: string): Promise<Folder> {
-    const [added] = create ? await this.add(place, [{ folderId, parentFolderId }], now) : [];
+  async ensure(
+    scope: OrganizationScope,
+    folderId: string,
+    create: boolean,
+    now: number,
+    parentFolderId?: string,
+  ): Promise<Folder> {
+    const [added] = create ? await this.add(scope, [{ folderId, parentFolderId }], now) : [];
     if (added?.message === PARENT_ABSENT) throw new ApiError('NOT_FOUND', 'Parent folder does not exist');
     if (added?.message === TOO_DEEP) throw new ApiError('FAILED_PRECONDITION', 'The folder would lie too deep');
-    return this.require(place, folderId);
+    return this.require(scope, folderId);
   }
 
-  async #readWithParents(place: Place, folders: readonly NewFolder[]): Promise<AddState[]> {
+  async #readWithParents(scope: OrganizationScope, folders: readonly NewFolder[]): Promise<AddState[]> {
     const parentIds = folders.flatMap((folder) => parentIdOf(folder) ?? []);
-    const found = await this.find(place, [...folders.map(({ folderId }) => folderId), ...parentIds]);
+    const found = await this.find(scope, [...folders.map(({ folderId }) => folderId), ...parentIds]);
     const parents = new Map(
       parentIds.map((folderId, index) => [folderId, found[folders.length + index]?.live] as const),
     );
@@ -274,7 +285,12 @@ function parentIdOf({ parentFolderId }: NewFolder): string | undefined {
   return parentFolderId === rootFolderId ? undefined : parentFolderId;
 }
 
-function decide(place: Place, folder: NewFolder, { found, parent }: AddState, now: number): Decision<Added> {
+function decide(
+  scope: OrganizationScope,
+  folder: NewFolder,
+  { found, parent }: AddState,
+  now: number,
+): Decision<Added> {
   const refuse = (message: string) => ({ result: failed(folder, message), ops: [] });
   if (folder.folderId === rootFolderId) return refuse('The id root is reserved.');
   if (found.live) return refuse('Folder already exists.');
@@ -284,7 +300,7 @@ function decide(place: Place, folder: NewFolder, { found, parent }: AddState, no
   const position = placeFolder(parent, { internalId, accessType });
   if (depthOf(position) > deepestFolder) return refuse(TOO_DEEP);
   const added = {
-    ...place,
+    ...scope,
     folderId,
     folderName,
     internalId,
@@ -298,8 +314,8 @@ function decide(place: Place, folder: NewFolder, { found, parent }: AddState, no
     ops: [
       found.stored ? replace(FolderEntity, added, found.stored._r) : insert(FolderEntity, added),
       insert(FolderEntryEntity, {
-        ...place,
-        folder: parent?.internalId ?? rootFolderId,
+        ...scope,
+        folderKey: parent?.internalId ?? rootFolderId,
         kind: 'folder',
         id: folderId,
         internalId,

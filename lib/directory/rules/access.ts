@@ -32,7 +32,7 @@ export interface Grant {
 /** That a user was removed from an organization, or from one of its folders or documents, and that something older may still be stored. */
 export interface Departure {
   /** Internal ids: of the organization, and of what the user left, which can be the organization itself. */
-  readonly organization: string;
+  readonly organizationKey: string;
   readonly resource: string;
   /** Epoch ms. */
   readonly at: number;
@@ -96,7 +96,7 @@ export function sideOf(
 export function givenAt(departures: readonly Departure[] | undefined, organization: string, now: number): number {
   return (departures ?? []).reduce(
     (latest, departure) =>
-      departure.organization === organization || departure.organization === everywhere
+      departure.organizationKey === organization || departure.organizationKey === everywhere
         ? Math.max(latest, departure.at + 1)
         : latest,
     now,
@@ -116,10 +116,10 @@ export function depart(
   leaving: Departure,
   since: readonly (number | undefined)[] = [],
 ): Departure[] | undefined {
-  const at = Math.max(givenAt(departures, leaving.organization, leaving.at), ...since.map((time) => time ?? 0));
-  const covered = ({ organization, resource }: Departure) =>
+  const at = Math.max(givenAt(departures, leaving.organizationKey, leaving.at), ...since.map((time) => time ?? 0));
+  const covered = ({ organizationKey, resource }: Departure) =>
     (resource === leaving.resource && !leaving.folder) ||
-    (organization === leaving.organization && leaving.resource === leaving.organization);
+    (organizationKey === leaving.organizationKey && leaving.resource === leaving.organizationKey);
   const next = [...(departures ?? []).filter((departure) => !covered(departure)), { ...leaving, at }];
   return next.length > mostDepartures ? undefined : next;
 }

@@ -5,7 +5,7 @@ export interface GroupCursor {
   /** The group before the one that is next, by its position in the listing; absent at the beginning. */
   readonly after?: string;
   /** The group in the middle of whose members the page ended, by its internal id, and the position of the last one shown. */
-  readonly within?: { readonly group: string; readonly after: string };
+  readonly within?: { readonly groupKey: string; readonly after: string };
 }
 
 /** A group as a page could show it: where it stands, and as many of its members as were read. */
@@ -46,7 +46,7 @@ export function fillPage<G, M>(
     room -= 1 + fitting.length;
     const last = fitting.at(-1);
     if (last && (hasMore || fitting.length < members.length))
-      return { shown, room: 0, next: { ...at(before), within: { group: internalId, after: last.position } } };
+      return { shown, room: 0, next: { ...at(before), within: { groupKey: internalId, after: last.position } } };
     before = position;
   }
   return { shown, room: Math.max(room, 0), next: undefined };

@@ -1,6 +1,6 @@
 import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
-import { completeUser, isIncomplete, type NamedUser, type ShownProfile } from '../../content/rules/user.ts';
+import { completeUser, isIncomplete, type NamedUser, type ProfileResponse } from '../../content/rules/user.ts';
 import { type EventPayload, LARGEST_PAYLOAD_BYTES } from './payload.ts';
 
 /** How many users of one event are completed. */
@@ -42,7 +42,7 @@ export function incompleteActors({ data }: EventPayload): string[] {
  * An event whose actor and authors are completed from stored profiles, by user id. Fields that the call sent win. The event stays as it is when it would
  * become larger than a payload may be.
  */
-export function withActors(payload: EventPayload, profiles: ReadonlyMap<string, ShownProfile>): EventPayload {
+export function withActors(payload: EventPayload, profiles: ReadonlyMap<string, ProfileResponse>): EventPayload {
   if (profiles.size === 0) return payload;
   const data = mapActors(payload.data, (user) => completeUser(user, profiles.get(user.userId)));
   return isLongerThan(JSON.stringify(data), LARGEST_PAYLOAD_BYTES) ? payload : { ...payload, data };

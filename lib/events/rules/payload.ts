@@ -49,8 +49,8 @@ export interface Audience {
 
 export interface AudienceThread {
   /** The internal ids of organization and document. */
-  readonly organization: string;
-  readonly document: string;
+  readonly organizationKey: string;
+  readonly documentKey: string;
   readonly annotationId: string;
   /** Epoch ms; a part of the thread's key. */
   readonly createdAt: number;

@@ -148,7 +148,7 @@ const data: Readonly<Record<EventType, Readonly<Record<string, unknown>>>> = {
 /** A realistic sample of an event type, as the caller's API key would see it. */
 export function sampleEvent(event: EventType, apiKey: string): SampleEvent {
   const source = sourceOf(event);
-  const place = {
+  const scope = {
     apiKey,
     organization: { organizationId: 'acme', organizationName: 'Acme' },
     document: { documentId: 'notes', documentName: 'Notes on the engine' },
@@ -156,6 +156,6 @@ export function sampleEvent(event: EventType, apiKey: string): SampleEvent {
   const said =
     source === 'operational'
       ? { metadata: { apiKey }, ...data[event] }
-      : { actionUser: ada, metadata: place, ...data[event] };
+      : { actionUser: ada, metadata: scope, ...data[event] };
   return { event, organizationId: 'acme', documentId: 'notes', payload: { source, data: said } };
 }

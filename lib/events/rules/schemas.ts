@@ -3,9 +3,9 @@
  * webhook is sent; the tests check what is sent.
  */
 import * as z from 'zod';
-import { ShownComment } from '../../comments/rules/comments.ts';
-import { ShownReaction } from '../../reactions/rules.ts';
-import { ShownThread } from '../../comments/rules/threads.ts';
+import { CommentResponse } from '../../comments/rules/comments.ts';
+import { ReactionResponse } from '../../reactions/rules.ts';
+import { ThreadResponse } from '../../comments/rules/threads.ts';
 import { StoredUser } from '../../content/rules/user.ts';
 import { Visibility } from '../../content/rules/visibility.ts';
 import { attemptOutcomes } from '../../webhooks/rules/outcome.ts';
@@ -42,11 +42,11 @@ function sparseObject(schema: z.ZodObject): z.ZodObject {
 }
 
 const Comment = described(
-  sparseObject(ShownComment.extend({ reactionAnnotations: z.array(ShownReaction).optional() })),
+  sparseObject(CommentResponse.extend({ reactionAnnotations: z.array(ReactionResponse).optional() })),
   'A comment as /v2/commentannotations/comments/get shows it.',
 );
 const Annotation = described(
-  sparseObject(ShownThread).extend({ comments: z.array(Comment).optional() }),
+  sparseObject(ThreadResponse).extend({ comments: z.array(Comment).optional() }),
   'A thread as /v2/commentannotations/get shows it, with those of its comments that the event is about.',
 );
 const Asset = described(

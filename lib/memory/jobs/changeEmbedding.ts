@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
-import { SETTLED_MS, type StepResult, type StoredJob } from '../../jobs/jobStore.ts';
+import { READS_SETTLED_MS, type StepResult, type StoredJob } from '../../jobs/jobStore.ts';
 import type { EmbeddingState } from '../entities.ts';
 import type { EmbeddingStore } from '../embeddings.ts';
 import type { Stored } from '../../table/entity.ts';
@@ -75,7 +75,7 @@ export async function changeEmbeddingStep(
 /** Turns to the setting. What is not needed any more is left until nobody writes or searches it. */
 async function begin(store: ChangeDeps['store'], { tenant, state, revision, now }: Change): Promise<StepResult> {
   await store.changeState(tenant, state, revision);
-  return { progress: {}, ...(state.next === undefined && { notBefore: now + SETTLED_MS }) };
+  return { progress: {}, ...(state.next === undefined && { notBefore: now + READS_SETTLED_MS }) };
 }
 
 async function embedSome(
@@ -87,7 +87,7 @@ async function embedSome(
   await store.putVectors(tenant, walk.model, await embedJudgments(embedders.current, judgments));
   const embedded = walk.embedded + judgments.length;
   if (next !== undefined) return { progress: { walk: { ...walk, embedded, after: next } } satisfies Progress };
-  const settled = walk.since + SETTLED_MS;
+  const settled = walk.since + READS_SETTLED_MS;
   // Nothing is missing any more when a walk finds all done that began after everybody knew of the model.
   if (embedded > 0 || walk.from < settled) {
     const from = Math.max(now, settled);
@@ -97,7 +97,7 @@ async function embedSome(
     };
   }
   await store.changeState(tenant, arrived(state), revision);
-  return { progress: {}, notBefore: now + SETTLED_MS };
+  return { progress: {}, notBefore: now + READS_SETTLED_MS };
 }
 
 async function removeSome(

@@ -44,9 +44,9 @@ const Reviewer = z.object({ userId: z.string(), name: z.string().optional(), ema
 export const Judgment = z.object({
   recordId: z.string(),
   /** The internal ids of where it lies, and the customer's. */
-  organization: z.string(),
+  organizationKey: z.string(),
   organizationId: z.string(),
-  document: z.string().optional(),
+  documentKey: z.string().optional(),
   documentId: z.string().optional(),
   decision: z.string(),
   reasoning: z.string(),
@@ -61,17 +61,17 @@ export const Judgment = z.object({
 export type Judgment = z.output<typeof Judgment>;
 
 /** Where a judgment lies: in a document, or in an organization alone. */
-export type JudgmentPlace = Pick<Judgment, 'organization' | 'organizationId' | 'document' | 'documentId'>;
+export type JudgmentPlace = Pick<Judgment, 'organizationKey' | 'organizationId' | 'documentKey' | 'documentId'>;
 
 /** A judgment that was sent, with its id. */
 export function toJudgment(
   { recordId: _, createdAt, ...sent }: NewJudgment,
   recordId: string,
-  place: JudgmentPlace,
+  scope: JudgmentPlace,
   now: number,
 ): Judgment {
-  const { organization, organizationId, document, documentId } = place;
-  return { ...sent, recordId, organization, organizationId, document, documentId, createdAt: createdAt ?? now };
+  const { organizationKey, organizationId, documentKey, documentId } = scope;
+  return { ...sent, recordId, organizationKey, organizationId, documentKey, documentId, createdAt: createdAt ?? now };
 }
 
 /** What speaks against a judgment that was sent; undefined for nothing. */
@@ -95,7 +95,7 @@ export function contentText({ content }: Pick<Judgment, 'content'>): string | un
 }
 
 /** A judgment as answers show it (spec 2). */
-export const ShownJudgment = z.object({
+export const JudgmentResponse = z.object({
   recordId: z.string(),
   reasoning: z.string(),
   decision: z.string(),
@@ -112,10 +112,10 @@ export const ShownJudgment = z.object({
   contentType: z.string().optional(),
   agent: StoredAgent.nullable(),
 });
-export type ShownJudgment = z.output<typeof ShownJudgment>;
+export type JudgmentResponse = z.output<typeof JudgmentResponse>;
 
 /** A judgment as answers show it; without a similarity it was not searched by that. */
-export function showJudgment(judgment: Judgment, similarity = 1): ShownJudgment {
+export function toJudgmentResponse(judgment: Judgment, similarity = 1): JudgmentResponse {
   const {
     recordId,
     reasoning,
@@ -124,13 +124,13 @@ export function showJudgment(judgment: Judgment, similarity = 1): ShownJudgment 
     actionUser,
     createdAt,
     organizationId,
-    document,
+    documentKey,
     documentId,
     annotationId,
     contentType,
     agent = null,
   } = judgment;
-  const scope = document === undefined ? 'organization' : 'document';
+  const scope = documentKey === undefined ? 'organization' : 'document';
   return {
     recordId,
     reasoning,

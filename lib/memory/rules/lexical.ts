@@ -17,7 +17,7 @@ export function lexical(text: string): Float32Array {
   const sums = new Float64Array(DIMENSIONS);
   for (const [feature, weight] of features(text)) {
     let state = hashOf(feature);
-    for (let place = 0; place < PLACES; place++) {
+    for (let scope = 0; scope < PLACES; scope++) {
       state = scrambled(state + 0x9e3779b9);
       const index = state % DIMENSIONS;
       // A bit that has no part in the index: signs that go with places would not cancel out.

@@ -8,7 +8,7 @@ import { DocumentEntity } from '../../directory/documents.ts';
 import type { Stored } from '../../table/entity.ts';
 import { EventEntity, EventPayloadEntity } from '../../events/outbox.ts';
 import { OrganizationEntity } from '../../directory/organizations.ts';
-import { openTable, type Table, wanted } from '../../table/table.ts';
+import { openTable, type Table, itemOf } from '../../table/table.ts';
 import { profilesOf, UserEntity } from '../../directory/users.ts';
 import { AdvancedWebhookConfigEntity, openBasicConfig } from '../configs.ts';
 import { openSigningSecret } from '../signingSecrets.ts';
@@ -83,10 +83,10 @@ export class WebhookRequests {
     const current = event && (await this.#current(event, key.endpointId));
     if (!current) return 'gone';
     // The profiles of the actor and authors come with the last read, so that they cost no call.
-    const actors = incompleteActors(event.payload).map((userId) => wanted(UserEntity, { tenant, userId }));
-    const [target, advanced, ...users] = await this.#table.getEach(
+    const actors = incompleteActors(event.payload).map((userId) => itemOf(UserEntity, { tenant, userId }));
+    const [target, advanced, ...users] = await this.#table.batchGet(
       wantedTarget(key),
-      wanted(AdvancedWebhookConfigEntity, { tenant }),
+      itemOf(AdvancedWebhookConfigEntity, { tenant }),
       ...actors,
     );
     if (!target) return 'gone';
@@ -102,7 +102,7 @@ export class WebhookRequests {
   }
 
   async #event(key: DeliveryKey): Promise<OccurredEvent | undefined> {
-    const [event, text] = await this.#table.getEach(wanted(EventEntity, key), wanted(EventPayloadEntity, key));
+    const [event, text] = await this.#table.batchGet(itemOf(EventEntity, key), itemOf(EventPayloadEntity, key));
     return event && text && { ...event, tenant: key.tenant, payload: JSON.parse(text.payload) as EventPayload };
   }
 
@@ -134,21 +134,14 @@ export class WebhookRequests {
   async #subject({ tenant, event, documentId, payload }: OccurredEvent): Promise<Subject | 'gone' | undefined> {
     const thread = payload.audience?.thread;
     if (!thread) return undefined;
-    const {
-      organization: organizationInternalId,
-      document: documentInternalId,
-      organizationId,
-      annotationId,
-      createdAt,
-    } = thread;
-    const place = { tenant, organization: organizationInternalId };
-    const [organization, document, head] = await this.#table.getEach(
-      wanted(OrganizationEntity, { tenant, organizationId }),
-      wanted(DocumentEntity, { ...place, documentId: documentId ?? '' }),
-      wanted(ThreadEntity, { ...place, document: documentInternalId, annotationId, createdAt }),
+    const { organizationKey, documentKey, organizationId, annotationId, createdAt } = thread;
+    const scope = { tenant, organizationKey };
+    const [organization, document, head] = await this.#table.batchGet(
+      itemOf(OrganizationEntity, { tenant, organizationId }),
+      itemOf(DocumentEntity, { ...scope, documentId: documentId ?? '' }),
+      itemOf(ThreadEntity, { ...scope, documentKey, annotationId, createdAt }),
     );
-    const there =
-      organization?.internalId === organizationInternalId && document?.internalId === documentInternalId && head;
+    const there = organization?.internalId === organizationKey && document?.internalId === documentKey && head;
     if (!there) return event === 'comment.delete' ? undefined : 'gone';
     return {
       organizationName: organization.organizationName,
@@ -161,8 +154,8 @@ export class WebhookRequests {
   async #notificationsConfig(tenant: string, audience: Audience | undefined): Promise<NotificationsConfig | undefined> {
     const userIds = audience ? candidates(audience).slice(0, MOST_CONFIGS) : [];
     if (!audience?.thread || userIds.length === 0) return undefined;
-    const { organization, document } = audience.thread;
-    const settings = await notificationSettings(this.#table, { tenant, organization }, document, userIds);
+    const { organizationKey, documentKey } = audience.thread;
+    const settings = await notificationSettings(this.#table, { tenant, organizationKey }, documentKey, userIds);
     return {
       of: 'document',
       users: dict([...settings].map(([userId, { inbox, email }]) => [userId, { inbox, email }])),

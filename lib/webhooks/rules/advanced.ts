@@ -55,7 +55,7 @@ export function changeAdvancedConfig(
 }
 
 /** The config as answers show it (spec 4.6). */
-export function showAdvancedConfig(config: AdvancedWebhookConfig = initialAdvancedConfig): AdvancedWebhookConfig {
+export function toAdvancedConfigResponse(config: AdvancedWebhookConfig = initialAdvancedConfig): AdvancedWebhookConfig {
   return AdvancedWebhookConfig.parse(config);
 }
 

@@ -116,7 +116,7 @@ function withDisabling(
 }
 
 /** An endpoint as answers show it: what is not set is null (spec 4.3). Neither metadata nor secrets are shown. */
-export const WebhookEndpointShown = z.object({
+export const WebhookEndpointResponse = z.object({
   id: z.string(),
   url: z.string(),
   description: z.string().nullable(),
@@ -129,7 +129,7 @@ export const WebhookEndpointShown = z.object({
   updatedAt: IsoTime,
 });
 
-export function showEndpoint(endpoint: WebhookEndpoint): z.output<typeof WebhookEndpointShown> {
+export function toEndpointResponse(endpoint: WebhookEndpoint): z.output<typeof WebhookEndpointResponse> {
   const {
     endpointId: id,
     url,

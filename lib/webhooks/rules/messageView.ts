@@ -7,15 +7,15 @@ import { type AttemptOutcome, attemptOutcomes } from './outcome.ts';
 
 /** How answers call the status of a delivery. One that was cancelled has failed for whoever waits for it, and is recovered with the others. */
 export const shownStatuses = ['pending', 'delivered', 'failed'] as const;
-export type ShownStatus = (typeof shownStatuses)[number];
+export type StatusResponse = (typeof shownStatuses)[number];
 
-export function shownStatus(status: DeliveryStatus): ShownStatus {
+export function shownStatus(status: DeliveryStatus): StatusResponse {
   if (hasFailed(status)) return 'failed';
   return status === 'DELIVERED' ? 'delivered' : 'pending';
 }
 
 /** A message as answers show it: an event, and what became of it at each endpoint. */
-export const MessageShown = z.object({
+export const MessageResponse = z.object({
   id: z.string(),
   event: z.string(),
   channels: z.array(z.string()).nullable(),
@@ -37,10 +37,10 @@ interface MessageEvent {
   readonly createdAt: number;
 }
 
-export function showMessage(
+export function toMessageResponse(
   { eventId, event, channels, createdAt }: MessageEvent,
   deliveries: readonly Delivery[],
-): z.output<typeof MessageShown> {
+): z.output<typeof MessageResponse> {
   return {
     id: eventId,
     event,
@@ -56,7 +56,7 @@ export function showMessage(
 }
 
 /** An attempt as answers show it. */
-export const AttemptShown = z.object({
+export const AttemptResponse = z.object({
   endpointId: z.string(),
   attempt: z.number(),
   at: z.string(),
@@ -80,7 +80,7 @@ interface LoggedAttempt {
 }
 
 /** The body is what the receiver sent, as text whatever it is: whoever shows it on a page has to escape it. */
-export function showAttempt({
+export function toAttemptResponse({
   endpointId,
   attempt,
   at,
@@ -88,7 +88,7 @@ export function showAttempt({
   responseStatus,
   responseBody,
   durationMs,
-}: LoggedAttempt): z.output<typeof AttemptShown> {
+}: LoggedAttempt): z.output<typeof AttemptResponse> {
   return {
     endpointId,
     attempt,

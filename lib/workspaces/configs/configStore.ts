@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import type { Capability } from '../../app/capability.ts';
 import { defineEntity, type Entity, type Stored } from '../../table/entity.ts';
-import { settle } from '../../table/retryOnConflict.ts';
+import { retryOnConflict } from '../../table/retryOnConflict.ts';
 import { insert, openTable, replace, type Table } from '../../table/table.ts';
 
 /** One configuration of an API key: a kind that there is at most one of. */
@@ -46,7 +46,7 @@ export class ConfigStore<T extends object> {
    * ABORTED when others keep writing.
    */
   async update(tenant: string, change: (stored: T | undefined) => T): Promise<T> {
-    return settle(async () => {
+    return retryOnConflict(async () => {
       const stored = await this.get(tenant);
       const value = { ...change(stored), tenant };
       const outcome = await this.#table.write([

@@ -49,6 +49,6 @@ export function changeActivityConfig(
 }
 
 /** The configuration as answers show it. */
-export function showActivityConfig(config: ActivityConfig = initialActivityConfig): ActivityConfig {
+export function toActivityConfigResponse(config: ActivityConfig = initialActivityConfig): ActivityConfig {
   return ActivityConfig.parse(config);
 }

@@ -43,7 +43,7 @@ export const ApiKeyConfigChange = z.strictObject({
 export type ApiKeyConfigChange = z.output<typeof ApiKeyConfigChange>;
 
 /** AI models as answers show them: which providers have a key, and its end. */
-export const AiModelsShown = z.record(z.string(), z.object({ displayText: z.string() }));
+export const AiModelsResponse = z.record(z.string(), z.object({ displayText: z.string() }));
 
 /** What a configuration that was never made reads as. */
 export const initialApiKeyConfig: ApiKeyConfig = {
@@ -82,10 +82,10 @@ export function maskKey(key: string): string {
 }
 
 /** The AI keys of some providers as answers show them. */
-export function showAiKeys(
+export function toAiKeysResponse(
   aiKeys: ApiKeyConfig['aiKeys'],
   providers: readonly string[] = Object.keys(aiKeys),
-): z.output<typeof AiModelsShown> {
+): z.output<typeof AiModelsResponse> {
   return dict(
     providers.flatMap((provider) =>
       aiKeys[provider] ? [[provider, { displayText: aiKeys[provider].displayText }] as const] : [],

@@ -84,6 +84,8 @@ export function changeNotificationConfig(
 }
 
 /** The configuration as answers show it. */
-export function showNotificationConfig(config: NotificationConfig = initialNotificationConfig): NotificationConfig {
+export function toNotificationConfigResponse(
+  config: NotificationConfig = initialNotificationConfig,
+): NotificationConfig {
   return NotificationConfig.parse(config);
 }

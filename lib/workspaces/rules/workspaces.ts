@@ -32,19 +32,19 @@ export const apiKeyTypes = ['testing', 'production'] as const;
 export const ApiKeyType = z.enum(apiKeyTypes);
 
 /** An API key as answers show it. */
-export const ApiKeyShown = z.object({ id: z.string(), apiKeyName: z.string(), type: ApiKeyType });
+export const ApiKeyResponse = z.object({ id: z.string(), apiKeyName: z.string(), type: ApiKeyType });
 
 /** An auth token of an API key, with its text. */
-export const AuthTokenShown = z.object({ token: z.string(), name: z.string(), domains: z.array(z.string()) });
+export const AuthTokenResponse = z.object({ token: z.string(), name: z.string(), domains: z.array(z.string()) });
 
 /** A workspace as answers show it. */
-export const WorkspaceShown = z.object({
+export const WorkspaceResponse = z.object({
   id: z.string(),
   name: z.string(),
   /** At creation the new token, later the one that the caller sent: only its hash is stored. */
   authToken: z.string(),
   owner: z.object({ email: z.string(), id: z.string(), name: z.string(), avatar: z.string() }),
-  apiKeyList: z.record(z.string(), ApiKeyShown),
+  apiKeyList: z.record(z.string(), ApiKeyResponse),
 });
 
 /** What an API key is created with. */
@@ -133,11 +133,11 @@ export function keysExpireAt(
   return verifiedAt === undefined ? createdAt + Math.min(verifyWithinMs, graceDays * DAY_MILLISECONDS) : undefined;
 }
 
-export function showApiKey({ apiKey, apiKeyName, type }: StoredApiKey): z.output<typeof ApiKeyShown> {
+export function toApiKeyResponse({ apiKey, apiKeyName, type }: StoredApiKey): z.output<typeof ApiKeyResponse> {
   return { id: apiKey, apiKeyName, type };
 }
 
-export function showWorkspace(
+export function toWorkspaceResponse(
   workspace: {
     workspaceId: string;
     workspaceName: string;
@@ -145,14 +145,14 @@ export function showWorkspace(
   },
   apiKeys: readonly StoredApiKey[],
   authToken: string,
-): z.output<typeof WorkspaceShown> {
+): z.output<typeof WorkspaceResponse> {
   const { workspaceId, workspaceName, owner } = workspace;
   return {
     id: workspaceId,
     name: workspaceName,
     authToken,
     owner,
-    apiKeyList: dict(apiKeys.map((key) => [key.apiKey, showApiKey(key)] as const)),
+    apiKeyList: dict(apiKeys.map((key) => [key.apiKey, toApiKeyResponse(key)] as const)),
   };
 }
 

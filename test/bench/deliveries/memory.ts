@@ -2,7 +2,7 @@ import type { StoredDelivery } from '../../../lib/webhooks/deliveries.ts';
 import { type Target, wantedTarget } from '../../../lib/webhooks/targets.ts';
 import type { Key, Stored } from '../../../lib/table/entity.ts';
 import { EventEntity, EventPayloadEntity, type StoredEvent } from '../../../lib/events/outbox.ts';
-import type { Table, Wanted } from '../../../lib/table/table.ts';
+import type { Table, ItemRead } from '../../../lib/table/table.ts';
 import { AdvancedWebhookConfigEntity } from '../../../lib/webhooks/configs.ts';
 import type { DeliverDeps } from '../../../lib/webhooks/attempt/attemptContext.ts';
 import type { DeliveryMessage } from '../../../lib/webhooks/deliveryMessage.ts';
@@ -22,7 +22,7 @@ export class Memory {
 
   /** A table from which requests are made: it hands out values as they are. */
   readonly table = {
-    getEach: async (...all: readonly Wanted<unknown>[]) => all.map(({ key }) => this.#values.get(identity(key))),
+    getEach: async (...all: readonly ItemRead<unknown>[]) => all.map(({ key }) => this.#values.get(identity(key))),
   } as unknown as Table;
 
   readonly deliveries: DeliverDeps['deliveries'] = {

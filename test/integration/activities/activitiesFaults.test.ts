@@ -49,9 +49,10 @@ const activity = (fields: object = {}) => ({
 const activities = (count: number, fields: (i: number) => object) =>
   Array.from({ length: count }, (_, i) => activity(fields(i)));
 const get = (filter: object = {}) => customer.ok(GET, { organizationId: 'acme', ...filter }) as Promise<any[]>;
-const place = async () => ({
+const scope = async () => ({
   tenant: customer.apiKey,
-  organization: (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!.internalId,
+  organizationKey: (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!
+    .internalId,
 });
 
 /** Sends a call whose second transaction fails. */
@@ -116,7 +117,7 @@ describe('design 5: an addition that is cut off between its transactions', () =>
 describe('design 5: what a document that is gone left behind', () => {
   /** Takes the document away under the customer's id, as its deletion does, and makes it again. */
   async function deleteAndMakeAgain() {
-    await table.write([remove(DocumentEntity, { ...(await place()), documentId: 'nda' })]);
+    await table.write([remove(DocumentEntity, { ...(await scope()), documentId: 'nda' })]);
     expect([await get({ activityIds: ['a'] }), await get({ targetEntityId: 't' }), await get()]).toEqual([[], [], []]);
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',
@@ -188,7 +189,7 @@ describe('design 5: what races', () => {
       DynamoDBDocumentClient.from(new DynamoDBClient({}), { marshallOptions: { removeUndefinedValues: true } }),
       TABLE_NAME,
     );
-    const { results } = await new ActivityWriter(racing).remove(await place(), ['a']);
+    const { results } = await new ActivityWriter(racing).remove(await scope(), ['a']);
     expect(results).toEqual([['a', { success: true, message: 'Activity deleted.' }]]);
     expect([await get(), await get({ activityIds: ['a'] })]).toEqual([[], []]);
   });
@@ -204,11 +205,11 @@ describe("facts A15: an activity of the service's own", () => {
     targetEntityId: 'c1',
   } as const;
   const at = async () => {
-    const { organization, tenant } = await place();
+    const { organizationKey, tenant } = await scope();
     return {
       tenant,
-      organization,
-      document: (await table.get(DocumentEntity, { tenant, organization, documentId: 'nda' }))!.internalId,
+      organizationKey,
+      documentKey: (await table.get(DocumentEntity, { tenant, organizationKey, documentId: 'nda' }))!.internalId,
     };
   };
 
@@ -239,7 +240,7 @@ describe("facts A15: an activity of the service's own", () => {
       activityOps(here, names, own, 1_700_000_000_000),
       activityOps(here, names, { ...own, cause: { ...own.cause, revision: 2 } }, 1_700_000_000_000),
       activityOps(here, names, { ...own, actionType: 'comment.add' }, 1_700_000_000_000),
-      activityOps({ ...here, document: 'doc_2' }, names, own, 1_700_000_000_000),
+      activityOps({ ...here, documentKey: 'doc_2' }, names, own, 1_700_000_000_000),
     ].map(idOf);
     expect(new Set(ids).size).toBe(4);
     expect(ids[0]).toBe(ids[1]);
@@ -251,7 +252,7 @@ describe("facts A15: an activity of the service's own", () => {
 describe('a disabled document', () => {
   test('takes and loses no activities, and still shows those that it has', async () => {
     await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', targetEntityId: 't' })] });
-    const at = await place();
+    const at = await scope();
     const document = (await table.get(DocumentEntity, { ...at, documentId: 'nda' }))!;
     await table.write([replace(DocumentEntity, { ...at, ...document, disabled: true }, document._r)]);
     for (const [path, data] of [

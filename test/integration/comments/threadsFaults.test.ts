@@ -254,11 +254,11 @@ describe('at the same time', () => {
   ])('what comes to %s of %s comments just before it is removed goes as well', async (_what, count, first) => {
     await addLongThread(customer, { annotationId: 'a', commentData: Array.from({ length: count }, () => comment()) });
     const [item] = (await itemsOf(engine, customer, 'Thread')).filter(({ annotationId }) => annotationId === 'a');
-    const [, , , organization = '', , document = ''] = item!.PK.split('#');
-    const place = { tenant: customer.apiKey, organization, document };
+    const [, , , organizationKey = '', , documentKey = ''] = item!.PK.split('#');
+    const scope = { tenant: customer.apiKey, organizationKey, documentKey };
     const table = racing(first);
-    const stored = await table.get(ThreadEntity, { ...place, annotationId: 'a', createdAt: item!.createdAt });
-    expect(await removeThreads(table, place, [stored!], Date.now())).toEqual(['removed']);
+    const stored = await table.get(ThreadEntity, { ...scope, annotationId: 'a', createdAt: item!.createdAt });
+    expect(await removeThreads(table, scope, [stored!], Date.now())).toEqual(['removed']);
     expect(await contentOf(engine, customer)).toEqual(NOTHING_ELSE);
   });
 

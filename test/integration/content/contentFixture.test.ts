@@ -137,7 +137,7 @@ describe('an organization with 300 threads of 2,000 comments, and one of 1,000 b
         (await listed(THREADS, { documentId, pageSize: 25 })).map((thread: any) => [thread.annotationId, thread]),
       );
       expect([...found.keys()].sort()).toEqual(sortedIds(threads));
-      for (const { annotationId, from, comments, statusId, assignee, place } of threads) {
+      for (const { annotationId, from, comments, statusId, assignee, scope } of threads) {
         const { commentCount, comments: shown, hasMoreComments, ...thread } = found.get(annotationId);
         expect([
           annotationId,
@@ -145,7 +145,7 @@ describe('an organization with 300 threads of 2,000 comments, and one of 1,000 b
           thread.status.id,
           thread.assignedTo?.userId,
           thread.locationId,
-        ]).toEqual([annotationId, from, statusId, assignee, place ?? null]);
+        ]).toEqual([annotationId, from, statusId, assignee, scope ?? null]);
         expect([
           commentCount,
           hasMoreComments,
@@ -205,13 +205,13 @@ describe('an organization with 300 threads of 2,000 comments, and one of 1,000 b
         filter,
         sortedIds(expected),
       ]);
-    for (const place of places) {
-      const lies = (one: { place: string | undefined }) => one.place === place;
-      await expectThreads({ locationIds: [place] }, threads.filter(lies));
-      expect(sortedIds(await listed(NOTIFICATIONS, { locationId: place }))).toEqual(
+    for (const scope of places) {
+      const lies = (one: { scope: string | undefined }) => one.scope === scope;
+      await expectThreads({ locationIds: [scope] }, threads.filter(lies));
+      expect(sortedIds(await listed(NOTIFICATIONS, { locationId: scope }))).toEqual(
         sortedIds(ofAcme(fixture.notifications).filter(lies)),
       );
-      expect(sortedIds(recordings.filter(({ locationId }: any) => locationId === place))).toEqual(
+      expect(sortedIds(recordings.filter(({ locationId }: any) => locationId === scope))).toEqual(
         sortedIds(ofAcme(fixture.recordings).filter(lies)),
       );
     }
@@ -401,8 +401,8 @@ describe('design 5: what is there from beginning to end of a listing is given ex
 
 describe('what is deleted', () => {
   test('spec 4.22: by location leaves nothing of it in any organization, and everything else', async () => {
-    const [place] = places as [string];
-    const lies = (one: { at: At; place: string | undefined }) => one.at.documentId === 'nda' && one.place === place;
+    const [scope] = places as [string];
+    const lies = (one: { at: At; scope: string | undefined }) => one.at.documentId === 'nda' && one.scope === scope;
     const kinds = [fixture.threads, fixture.reactions, fixture.recordings, fixture.notifications].map((records) =>
       records.filter(lies),
     );
@@ -417,7 +417,7 @@ describe('what is deleted', () => {
       apiKey,
       authToken,
       documentId: 'nda',
-      location: { id: place },
+      location: { id: scope },
     });
     await expectTableToMatch();
   });

@@ -35,8 +35,8 @@ const ada = { userId: 'ada' };
 const client = () => DynamoDBDocumentClient.from(engine.client, { marshallOptions: { removeUndefinedValues: true } });
 
 /** One thing of each kind in a location. */
-async function fill(location: object, place: object = {}, suffix = '') {
-  const at = { organizationId: 'acme', documentId: 'nda', ...place };
+async function fill(location: object, scope: object = {}, suffix = '') {
+  const at = { organizationId: 'acme', documentId: 'nda', ...scope };
   await customer.ok('/v2/commentannotations/add', {
     ...at,
     commentAnnotations: [
@@ -296,7 +296,11 @@ describe('spec 4.22: locations/data/delete', () => {
       ({ _t, organizationId, PK: key }) =>
         _t === OrganizationEntity.type && organizationId === 'acme' && key.includes(customer.apiKey),
     )!;
-    const { PK, SK } = DocumentEntity.key({ tenant: customer.apiKey, organization, documentId: 'nda' });
+    const { PK, SK } = DocumentEntity.key({
+      tenant: customer.apiKey,
+      organizationKey: organization,
+      documentId: 'nda',
+    });
     await engine.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: { PK: { S: PK }, SK: { S: SK } } }));
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',

@@ -43,8 +43,8 @@ const update = (more: object = {}) =>
 const table = () => DynamoDBDocumentClient.from(engine.client, { marshallOptions: { removeUndefinedValues: true } });
 
 /** Adds a record of each kind at a location. */
-async function fill(location: object = oldLocation, place: object = {}, suffix = '', to = customer) {
-  const at = { organizationId: 'acme', documentId: 'nda', ...place };
+async function fill(location: object = oldLocation, scope: object = {}, suffix = '', to = customer) {
+  const at = { organizationId: 'acme', documentId: 'nda', ...scope };
   await to.ok('/v2/commentannotations/add', {
     ...at,
     commentAnnotations: [{ annotationId: `t${suffix}`, location, commentData: [{ commentText: 'a', from: ada }] }],

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { removeRest } from '../../../lib/content/removeThreads.ts';
 import { removeUserContent } from '../../../lib/deletion/purgeUserContent.ts';
 import { eraseUsersStep } from '../../../lib/deletion/eraseUsersStep.ts';
-import { JobEntity, SETTLED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
+import { JobEntity, READS_SETTLED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { involvements, itemsOf } from '../../support/content.ts';
 import { type Fault, InjectedError, Invocation, Trial } from '../../support/crashes.ts';
@@ -109,7 +109,7 @@ describe('users/data/delete', () => {
     expect(await status(begun.jobId)).toEqual({ isDeleteCompleted: false, tasksLeft: 3, lastTaskCompletedTime: null });
     const runner = await Runner.of(customer);
     await runner.run();
-    expect(runner.waits).toEqual([SETTLED_MS]);
+    expect(runner.waits).toEqual([READS_SETTLED_MS]);
     expect(await status(begun.jobId)).toEqual({
       isDeleteCompleted: true,
       tasksLeft: 0,
@@ -325,7 +325,7 @@ describe('users/data/delete', () => {
     const [{ internalId }] = (await itemsOf(engine, customer, 'Organization')) as [Item];
     await removeUserContent(
       table,
-      { tenant: customer.apiKey, organization: internalId },
+      { tenant: customer.apiKey, organizationKey: internalId },
       ada.userId,
       { until: Date.now(), mode: 'leave' },
       Date.now,

@@ -57,10 +57,10 @@ const speaksOf = ({ _t, ...item }: Record<string, any>, document: string) =>
 
 async function removeDocument(organizationId: string, documentId: string): Promise<JobMessage> {
   const table = openTable(environment(process.env));
-  const place = { tenant: customer.apiKey, organization: await internalId(organizationId) };
-  const document = (await table.get(DocumentEntity, { ...place, documentId }))!;
-  const { op, jobId } = removeDocumentsJob(place, [document], Date.now());
-  expect(await table.write([remove(DocumentEntity, { ...place, documentId }, document._r), op])).toBe('done');
+  const scope = { tenant: customer.apiKey, organizationKey: await internalId(organizationId) };
+  const document = (await table.get(DocumentEntity, { ...scope, documentId }))!;
+  const { op, jobId } = removeDocumentsJob(scope, [document], Date.now());
+  expect(await table.write([remove(DocumentEntity, { ...scope, documentId }, document._r), op])).toBe('done');
   return { tenant: customer.apiKey, jobId };
 }
 
@@ -137,7 +137,7 @@ describe('the removal of an organization', () => {
     const all = beneath(before, acme);
     const rest = new Map([...before].filter(([, item]) => !all.includes(item) && item.internalId !== acme));
     await customer.ok(DELETE, { organizationIds: ['acme'] });
-    const job = { tenant: customer.apiKey, createdAt: Date.now(), data: JSON.stringify({ organization: acme }) };
+    const job = { tenant: customer.apiKey, createdAt: Date.now(), data: JSON.stringify({ organizationKey: acme }) };
     await killedAtEveryCall((table) => removeOrganizationStep(table, job, () => job.createdAt + MINUTE), all);
     expect(withoutJobs(await items())).toEqual(rest);
   });
@@ -145,7 +145,7 @@ describe('the removal of an organization', () => {
   test('goes on by several steps where one has no time for all of it', async () => {
     await fillOrganization(customer, 'acme', { documents: ['a', 'b', 'c'], each: 1 });
     const acme = await internalId('acme');
-    const job = { tenant: customer.apiKey, createdAt: 0, data: JSON.stringify({ organization: acme }) };
+    const job = { tenant: customer.apiKey, createdAt: 0, data: JSON.stringify({ organizationKey: acme }) };
     // A clock by which each look takes a second.
     let now = MINUTE;
     let steps = 1;
@@ -171,7 +171,7 @@ describe('the removal of documents', () => {
     const after = withoutJobs(await items());
     expect([...after.values()].filter((item) => speaksOf(item, document))).toEqual([]);
     // What is under the customer's ids of its records is gone as well, and all else is as it was.
-    const belongs = ({ _t, PK, SK, document: of }: Record<string, any>) =>
+    const belongs = ({ _t, PK, SK, documentKey: of }: Record<string, any>) =>
       of === document || `${PK} ${SK}`.includes(document) || (_t === 'Document' && SK === 'nda');
     expect(after).toEqual(new Map([...before].filter(([, item]) => !belongs(item))));
   });
@@ -214,7 +214,7 @@ describe('the removal of documents', () => {
     const acme = await internalId('acme');
     const before = withoutJobs(await items());
     const document = [...before.values()].find(({ _t }) => _t === 'Document')!.internalId;
-    const belongs = ({ _t, PK, SK, document: of }: Record<string, any>) =>
+    const belongs = ({ _t, PK, SK, documentKey: of }: Record<string, any>) =>
       of === document || `${PK} ${SK}`.includes(document) || _t === 'Document';
     const all = [...before.values()].filter(belongs);
     const { jobId } = await removeDocument('acme', 'nda');
@@ -222,7 +222,7 @@ describe('the removal of documents', () => {
       tenant: customer.apiKey,
       jobId,
       createdAt: Date.now(),
-      data: JSON.stringify({ organization: acme, documents: [{ internalId: document, documentId: 'nda' }] }),
+      data: JSON.stringify({ organizationKey: acme, documents: [{ internalId: document, documentId: 'nda' }] }),
     };
     const content = all.filter(({ _t }) => _t !== 'Document');
     await killedAtEveryCall((table) => removeDocumentsStep(table, job, () => job.createdAt + MINUTE), content);
@@ -246,7 +246,7 @@ describe('the removal of documents', () => {
     const job = {
       tenant: customer.apiKey,
       createdAt: 0,
-      data: JSON.stringify({ organization: await internalId('acme'), documents: removed }),
+      data: JSON.stringify({ organizationKey: await internalId('acme'), documents: removed }),
     };
     let now = MINUTE;
     const left: number[] = [];
@@ -278,8 +278,8 @@ describe('the removal of documents', () => {
     const { annotationId, createdAt, first, assignedTo } = head;
     const [document] = [head.PK.split('#')[5]];
     const leftover = {
-      organization: acme,
-      document,
+      organizationKey: acme,
+      documentKey: document,
       documentId: 'nda',
       thread: { annotationId, createdAt, first, assignedTo },
     };

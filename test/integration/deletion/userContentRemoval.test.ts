@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { removeUserContent } from '../../../lib/deletion/purgeUserContent.ts';
-import { involve, type Involvement } from '../../../lib/content/involvements.ts';
-import type { Place } from '../../../lib/directory/folders/folders.ts';
+import { addInvolvement, type Involvement } from '../../../lib/content/involvements.ts';
+import type { OrganizationScope } from '../../../lib/directory/folders/folders.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { emitted, involvements, itemsOf } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
@@ -29,13 +29,13 @@ afterAll(async () => {
 const acme = { organizationId: 'acme', documentId: 'nda' };
 
 let customer: Customer;
-let place: Place;
+let scope: OrganizationScope;
 let until: number;
 beforeEach(async () => {
   customer = await newCustomer();
   await leaveTraces(customer, 'acme');
   const [{ internalId }] = (await itemsOf(engine, customer, 'Organization')) as [Item];
-  place = { tenant: customer.apiKey, organization: internalId };
+  scope = { tenant: customer.apiKey, organizationKey: internalId };
   until = Date.now();
 });
 
@@ -45,7 +45,7 @@ async function dump(): Promise<Map<string, Item>> {
 }
 
 const leave = (more: object = {}, on: Table = table) =>
-  removeUserContent(on, place, ada.userId, { until, mode: 'leave', ...more }, Date.now, Infinity);
+  removeUserContent(on, scope, ada.userId, { until, mode: 'leave', ...more }, Date.now, Infinity);
 const nameOf = ({ _t, annotationId, id, commentId }: Item) =>
   [_t, annotationId ?? id, commentId].filter((one) => one !== undefined).join(' ');
 
@@ -164,14 +164,14 @@ describe('spec 4.18: removing a user from an organization', () => {
     const edges = Array.from({ length: 250 }, (_, i): Involvement => ({
       userId: ada.userId,
       kind: 'comment',
-      document: 'gone',
+      documentKey: 'gone',
       id: `gone-${i}`,
       createdAt: i,
       at: i,
       commentId: 1,
       made: false,
     }));
-    await table.writeSurely(edges.map((edge) => involve(place, edge)));
+    await table.writeSurely(edges.map((edge) => addInvolvement(scope, edge)));
     const run = async (documents?: ReadonlySet<string>): Promise<number> => {
       let after: string | undefined;
       for (let calls = 1; calls < 100; calls++) {
@@ -179,7 +179,7 @@ describe('spec 4.18: removing a user from an organization', () => {
         let now = until;
         const result = await removeUserContent(
           table,
-          place,
+          scope,
           ada.userId,
           { until, mode: 'leave', documents, after },
           () => (now += 1),

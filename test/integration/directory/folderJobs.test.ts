@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { changeFoldersStep } from '../../../lib/directory/folders/changeFoldersStep.ts';
-import { JobEntity, JobStore, SETTLED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
+import { JobEntity, JobStore, READS_SETTLED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { removeDocumentsStep } from '../../../lib/deletion/purgeDocuments.ts';
 import { openTable, type Table } from '../../../lib/table/table.ts';
 import { itemsOf } from '../../support/content.ts';
@@ -205,7 +205,7 @@ test('jobs are counted off once each, also by two workers who end one at the sam
   for (const folderId of ['a', 'b', 'c']) await ok(`${FOLDERS}/delete`, { folderId });
   expect(await counted()).toBe(3);
   const open = await jobs();
-  now = Math.max(...open.map(({ createdAt }) => createdAt)) + SETTLED_MS;
+  now = Math.max(...open.map(({ createdAt }) => createdAt)) + READS_SETTLED_MS;
   for (const [index, job] of open.entries()) {
     let at: StoredJob | 'done' = job;
     while (at !== 'done') at = await step(at, { twice: true });
@@ -225,7 +225,7 @@ describe('what was written beside a change', () => {
     const begun = (await jobs())[0]!;
     now = begun.createdAt;
     const waiting = (await step(begun)) as StoredJob;
-    expect(now).toBe(begun.createdAt + SETTLED_MS);
+    expect(now).toBe(begun.createdAt + READS_SETTLED_MS);
     expect(Object.fromEntries(await storedTree()).b).toBe('root/to/a restricted');
     // A request that had read b before writes it now.
     await addFolders({ folderId: 'late', parentFolderId: 'b' });
@@ -366,7 +366,7 @@ describe('a folder that is deleted with three levels, documents, comments and gr
     const begun = (await jobs()).find(({ kind }) => kind === 'changeFolders')!;
     now = begun.createdAt;
     await step(begun);
-    expect(now).toBe(begun.createdAt + SETTLED_MS);
+    expect(now).toBe(begun.createdAt + READS_SETTLED_MS);
     await expectGone();
     await runJobs();
     await expectGone();
@@ -491,7 +491,7 @@ describe('a folder that is deleted with three levels, documents, comments and gr
       open.find(({ jobId }) => jobId !== removalId)!,
     ];
     // The removal comes as far as x itself: the time is over before it comes to what is in x.
-    now = Math.max(...open.map(({ createdAt }) => createdAt)) + SETTLED_MS;
+    now = Math.max(...open.map(({ createdAt }) => createdAt)) + READS_SETTLED_MS;
     const waiting = { ...removal, progress: JSON.stringify({ round: 'second', missed: false }) };
     let looks = 0;
     expect(await changeFoldersStep(table, waiting, () => (looks++ < 3 ? now : now + 60_000))).toHaveProperty(

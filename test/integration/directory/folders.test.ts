@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { FolderChanger } from '../../../lib/directory/folders/folderChanger.ts';
-import { FolderEntity, FolderEntryEntity, placeOf } from '../../../lib/directory/folders/folders.ts';
+import { FolderEntity, FolderEntryEntity, organizationScope } from '../../../lib/directory/folders/folders.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { openTable, Table, upsert, type WriteOp } from '../../../lib/table/table.ts';
 import { placeFolder } from '../../../lib/directory/rules/folders.ts';
@@ -57,8 +57,8 @@ async function disable(): Promise<void> {
 /** A tree of folders below one, written as the store would have it. */
 async function grow(count: number, below: string, shape: (index: number) => number): Promise<void> {
   const tenant = customer.apiKey;
-  const place = placeOf(tenant, (await table.get(OrganizationEntity, { tenant, organizationId: 'acme' }))!);
-  const folders = [(await table.get(FolderEntity, { ...place, folderId: below }))!];
+  const scope = organizationScope(tenant, (await table.get(OrganizationEntity, { tenant, organizationId: 'acme' }))!);
+  const folders = [(await table.get(FolderEntity, { ...scope, folderId: below }))!];
   const ops = Array.from({ length: count }, (_, index) => {
     const parent = folders[shape(index)]!;
     const [folderId, internalId] = [`${below}-${index}`, `fld_${below}-${index}`];
@@ -74,8 +74,8 @@ async function grow(count: number, below: string, shape: (index: number) => numb
     };
     folders.push(folder);
     return [
-      upsert(FolderEntity, { ...place, ...folder }),
-      upsert(FolderEntryEntity, { ...place, folder: parent.internalId, kind: 'folder', id: folderId, internalId }),
+      upsert(FolderEntity, { ...scope, ...folder }),
+      upsert(FolderEntryEntity, { ...scope, folderKey: parent.internalId, kind: 'folder', id: folderId, internalId }),
     ];
   }).flat();
   await inSlices(ops, 100, async (some) => [await table.write(some)]);

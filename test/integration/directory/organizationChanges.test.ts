@@ -213,7 +213,7 @@ describe(DELETE, () => {
     const results = await customer.ok(DELETE, { organizationIds });
     expect(Object.values(results).filter(({ success }: any) => success)).toHaveLength(40);
     const jobs = await itemsOf(engine, customer, 'Job');
-    expect(new Set(jobs.map(({ data }) => JSON.parse(data).organization))).toEqual(
+    expect(new Set(jobs.map(({ data }) => JSON.parse(data).organizationKey))).toEqual(
       new Set(Object.values(results).map(({ id }: any) => id)),
     );
     const messages = queues.waiting('jobs');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { placeOf } from '../../../lib/directory/folders/folders.ts';
+import { organizationScope } from '../../../lib/directory/folders/folders.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { replace, Table, upsert } from '../../../lib/table/table.ts';
 import {
@@ -45,7 +45,7 @@ const acme = { organizationId: 'acme' };
 const lawyers = { ...acme, organizationUserGroupId: 'lawyers' };
 const ids = (prefix: string, count: number) =>
   Array.from({ length: count }, (_each, index) => `${prefix}${String(index).padStart(4, '0')}`);
-const place = () => placeOf(customer.apiKey, { internalId });
+const scope = () => organizationScope(customer.apiKey, { internalId });
 
 /** A group with users that the tenant knows. */
 async function withGroup(groupId: string, userIds: readonly string[]): Promise<void> {
@@ -61,9 +61,9 @@ async function withGroup(groupId: string, userIds: readonly string[]): Promise<v
 /** Members of the group lawyers by the thousand, as the store has them. */
 async function manyMembers(userIds: readonly string[], groupId = 'lawyers'): Promise<Group> {
   await withGroup(groupId, []);
-  const group = (await new GroupReader(table).named(place(), [groupId]))[0]!;
+  const group = (await new GroupReader(table).named(scope(), [groupId]))[0]!;
   const writes = userIds.map((userId) =>
-    upsert(GroupMemberEntity, { ...place(), group: group.internalId, userId, addedAt: 1 }),
+    upsert(GroupMemberEntity, { ...scope(), groupKey: group.internalId, userId, addedAt: 1 }),
   );
   const slices = Array.from({ length: Math.ceil(writes.length / 100) }, (_each, index) =>
     writes.slice(index * 100, (index + 1) * 100),
@@ -216,19 +216,19 @@ describe('usergroups/users/add', () => {
         {
           tenant: customer.apiKey,
           ...ada,
-          departures: [{ organization: internalId, resource: internalId, at, jobId: 'job' }],
+          departures: [{ organizationKey: internalId, resource: internalId, at, jobId: 'job' }],
         },
         ada._r,
       ),
     ]);
     expect(await members()).toEqual(['bob']);
     expect(
-      (await new GroupReader(table).members(place(), 'lawyers', { limit: 10 })).values.map(({ userId }) => userId),
+      (await new GroupReader(table).members(scope(), 'lawyers', { limit: 10 })).values.map(({ userId }) => userId),
     ).toEqual(['bob']);
 
     const key = {
-      ...place(),
-      group: (await new GroupReader(table).named(place(), ['lawyers']))[0]!.internalId,
+      ...scope(),
+      groupKey: (await new GroupReader(table).named(scope(), ['lawyers']))[0]!.internalId,
       userId: 'ada',
     };
     const before = (await table.get(GroupMemberEntity, key))!;
@@ -475,11 +475,11 @@ describe('spec 4.21: usergroups/users/delete', () => {
     const userIds = ids('u', 1_200);
     const group = await manyMembers(userIds);
     let now = 0;
-    await expect(new GroupMemberRemover(table, () => (now += 15_000)).removeAll(place(), group)).rejects.toMatchObject({
+    await expect(new GroupMemberRemover(table, () => (now += 15_000)).removeAll(scope(), group)).rejects.toMatchObject({
       status: 'UNAVAILABLE',
       message: 'Not all users are deleted from the group yet. Send the request again.',
     });
-    expect(await new GroupMemberRemover(table, () => now).removeAll(place(), group)).toEqual(userIds.slice(500));
+    expect(await new GroupMemberRemover(table, () => now).removeAll(scope(), group)).toEqual(userIds.slice(500));
   });
 
   test('deleteAll of more than one answer can name deletes so many, says so, and goes on with the same call', async () => {
@@ -494,9 +494,9 @@ describe('spec 4.21: usergroups/users/delete', () => {
       expect(statuses.length).toBeLessThan(5);
     }
     expect(statuses).toEqual(['UNAVAILABLE', 'success']);
-    const [group] = await new GroupReader(table).named(place(), [groupId]);
+    const [group] = await new GroupReader(table).named(scope(), [groupId]);
     expect(
-      (await table.query(GroupMemberEntity, { ...place(), group: group!.internalId }, { limit: 1 })).values,
+      (await table.query(GroupMemberEntity, { ...scope(), groupKey: group!.internalId }, { limit: 1 })).values,
     ).toEqual([]);
   });
 });
@@ -507,5 +507,5 @@ test('groups lie beneath the organization: one created again starts without them
     ({ _t, PK }) => _t.startsWith('UserGroup') && PK.includes(customer.apiKey),
   );
   expect(keys.map(({ PK }) => PK.includes(internalId))).toEqual([true, true]);
-  expect(GroupEntity.key({ ...place(), groupId: 'lawyers' }).PK).toBe(keys.find(({ _t }) => _t === 'UserGroup')?.PK);
+  expect(GroupEntity.key({ ...scope(), groupId: 'lawyers' }).PK).toBe(keys.find(({ _t }) => _t === 'UserGroup')?.PK);
 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { changeFoldersStep } from '../../../lib/directory/folders/changeFoldersStep.ts';
-import { FolderEntity, placeOf } from '../../../lib/directory/folders/folders.ts';
-import { JobStore, SETTLED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
+import { FolderEntity, organizationScope } from '../../../lib/directory/folders/folders.ts';
+import { JobStore, READS_SETTLED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { replace, Table } from '../../../lib/table/table.ts';
 import { removeUsersStep } from '../../../lib/deletion/removeUsersStep.ts';
@@ -102,7 +102,7 @@ async function runJobs(upTo: 'settling' | 'end' = 'end'): Promise<void> {
     removeUsers: on(removeUsersStep),
     changeFolders: on(changeFoldersStep),
   } as unknown as RunJobDeps['steps'];
-  if (upTo === 'end' && waiting.length > 0) ahead += SETTLED_MS;
+  if (upTo === 'end' && waiting.length > 0) ahead += READS_SETTLED_MS;
   let messages = [...(upTo === 'end' ? waiting.splice(0) : []), ...queues.waiting('jobs')];
   queues.clear();
   while (messages.length > 0) {
@@ -113,7 +113,7 @@ async function runJobs(upTo: 'settling' | 'end' = 'end'): Promise<void> {
         { message: body, clock: () => Date.now() + ahead, deadline: Infinity, log: silent },
       );
     if (upTo === 'settling') return;
-    if (waiting.length > 0) ahead += SETTLED_MS;
+    if (waiting.length > 0) ahead += READS_SETTLED_MS;
     messages = waiting.splice(0);
   }
 }
@@ -135,8 +135,11 @@ async function jobsLeft(): Promise<number> {
 }
 
 const stored = async (userId: string) => (await table.get(UserEntity, { tenant: customer.apiKey, userId }))!;
-const place = async () =>
-  placeOf(customer.apiKey, (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!);
+const scope = async () =>
+  organizationScope(
+    customer.apiKey,
+    (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!,
+  );
 
 async function withEverything(...userIds: string[]): Promise<void> {
   for (const where of [
@@ -318,7 +321,7 @@ describe('spec 4.18: with documentId', () => {
     ]).toEqual([left, [], ['ada'], ['ada']]);
     const before = await traces('ada');
     await runJobs();
-    const { internalId } = (await table.get(DocumentEntity, { ...(await place()), documentId: 'nda' }))!;
+    const { internalId } = (await table.get(DocumentEntity, { ...(await scope()), documentId: 'nda' }))!;
     expect(await traces('ada')).toEqual(before.filter((trace) => !trace.endsWith(internalId)));
     expect([await roles('ada'), await contacts({ organizationUserGroupIds: ['lawyers'] })]).toEqual([left, ['ada']]);
   });
@@ -356,7 +359,7 @@ describe('spec 4.18: with folderId', () => {
   });
 
   test('with more in it than one portion of the walk', async () => {
-    const at = await place();
+    const at = await scope();
     const folders = Array.from({ length: 30 }, (_each, i) => ({
       folderId: `f${i}`,
       parentFolderId: i % 5 === 0 ? 'inner' : `f${i - 1}`,
@@ -378,9 +381,9 @@ describe('spec 4.18: with folderId', () => {
     const { jobId } = queues.waiting('jobs')[0]!.body;
     let job = (await new JobStore(table).get({ tenant: at.tenant, jobId }))!;
     for (
-      let result = await removeUsersStep(table, job, () => Date.now() + SETTLED_MS, 7);
+      let result = await removeUsersStep(table, job, () => Date.now() + READS_SETTLED_MS, 7);
       result !== 'done';
-      result = await removeUsersStep(table, job, () => Date.now() + SETTLED_MS, 7)
+      result = await removeUsersStep(table, job, () => Date.now() + READS_SETTLED_MS, 7)
     ) {
       job = { ...job, progress: JSON.stringify(result.progress) };
     }
@@ -461,11 +464,11 @@ describe('spec 4.18: what is moved after users left a folder', () => {
     await remove({ folderId: 'outer' }, 'ada');
     await moveFolder('deep', 'root');
     const { jobId } = queues.waiting('jobs')[0]!.body;
-    const { internalId: deep } = (await table.get(FolderEntity, { ...(await place()), folderId: 'deep' }))!;
+    const { internalId: deep } = (await table.get(FolderEntity, { ...(await scope()), folderId: 'deep' }))!;
     let job = (await new JobStore(table).get({ tenant: customer.apiKey, jobId }))!;
     job = { ...job, progress: JSON.stringify({ stage: 'second', user: 0 }) };
     const step = async () => {
-      const result = await removeUsersStep(table, job, () => Date.now() + SETTLED_MS, 1);
+      const result = await removeUsersStep(table, job, () => Date.now() + READS_SETTLED_MS, 1);
       if (result !== 'done') job = { ...job, progress: JSON.stringify(result.progress) };
       return result;
     };
@@ -502,10 +505,10 @@ describe('spec 4.18: what is moved after users left a folder', () => {
 
 describe('many grants', () => {
   test('are void at once and gone after the job', async () => {
-    const at = await place();
+    const at = await scope();
     await grant('ada', on('organization', 'acme'), on('document', 'nda'), on('folder', 'outer'));
     const grants = Array.from({ length: 1_200 }, (_each, i): GrantOn => ({
-      place: at,
+      scope: at,
       resource: { resourceType: 'document', internalId: `doc_${i}` },
       accessRole: 'viewer',
       accessFields: [`n:${i}`],
@@ -574,7 +577,7 @@ describe('who is removed and added again', () => {
   });
 
   test('a grant by a request that began before the removal does not outlive it, whenever it is written', async () => {
-    const at = await place();
+    const at = await scope();
     await grant('ada', on('document', 'nda'));
     const known = await stored('ada');
     const began = Date.now();
@@ -583,7 +586,7 @@ describe('who is removed and added again', () => {
         at.tenant,
         'ada',
         known,
-        [{ place: at, resource: { resourceType: 'document', internalId }, accessRole: 'editor' }],
+        [{ scope: at, resource: { resourceType: 'document', internalId }, accessRole: 'editor' }],
         began - 1,
       );
     const { internalId } = (await table.get(DocumentEntity, { ...at, documentId: 'nda' }))!;
@@ -650,7 +653,7 @@ describe('removals that overlap', () => {
     await add({}, 'ada', 'bob');
     const user = await stored('ada');
     const departures = Array.from({ length: mostDepartures }, (_each, i) => ({
-      organization: 'org_x',
+      organizationKey: 'org_x',
       resource: `doc_${i}`,
       at: 1,
       jobId: 'job_x',
@@ -733,7 +736,7 @@ describe('while disabled', () => {
     });
     await remove({}, 'bob');
     await disable(false);
-    const at = await place();
+    const at = await scope();
     const document = (await table.get(DocumentEntity, { ...at, documentId: 'nda' }))!;
     await table.write([replace(DocumentEntity, { ...at, ...document, disabled: true }, document._r)]);
     for (const [path, data] of [

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import fc from 'fast-check';
 import * as Y from 'yjs';
 import { removeRest } from '../../../lib/content/removeThreads.ts';
-import type { ContentPlace } from '../../../lib/content/documentScope.ts';
+import type { DocumentContext } from '../../../lib/content/documentScope.ts';
 import { compact } from '../../../lib/editors/compaction.ts';
 import { EditorPusher } from '../../../lib/editors/pushUpdates.ts';
 import { EditorReader } from '../../../lib/editors/editorReader.ts';
@@ -26,7 +26,7 @@ const EDITOR = 'summary';
 let engine: Engine;
 let client: LeanClient;
 let number = 0;
-let at: ContentPlace;
+let at: DocumentContext;
 beforeAll(async () => {
   engine = await startEngine();
   client = new LeanClient();
@@ -39,13 +39,13 @@ beforeEach(() => {
   at = newPlace();
 });
 
-function newPlace(): ContentPlace {
+function newPlace(): DocumentContext {
   const internalId = `doc_${(number += 1)}`;
   const times = { createdAt: START, lastUpdated: START, disabled: false };
   return {
     organization: { organizationId: 'acme', internalId: 'org_1', ...times },
     document: { documentId: 'nda', internalId, accessType: 'public', ...times },
-    place: { tenant: 'key_1', organization: 'org_1', document: internalId },
+    scope: { tenant: 'key_1', organizationKey: 'org_1', documentKey: internalId },
   };
 }
 
@@ -61,7 +61,7 @@ const writer = (table = tableOf()) => {
 };
 const text = (data: string) => ({ type: 'text', data }) as const;
 const add = (data: string, now = START) => writer().add(at, EDITOR, text(data), { now });
-const valueOf = async (place = at.place) => (await new EditorValues(tableOf()).one(place, EDITOR))[0]?.data;
+const valueOf = async (scope = at.scope) => (await new EditorValues(tableOf()).one(scope, EDITOR))[0]?.data;
 /** The items whose attribute contains a text. */
 async function scanned(attribute: string, value: string): Promise<Record<string, any>[]> {
   const found: Record<string, any>[] = [];
@@ -86,7 +86,7 @@ async function items(): Promise<Record<string, Record<string, any>[]>> {
     Editor: [],
     EditorUpdate: [],
     EditorPart: [],
-    ...(Object.groupBy(await scanned('PK', `#${at.place.document}#`), ({ _t }) => _t) as Record<
+    ...(Object.groupBy(await scanned('PK', `#${at.scope.documentKey}#`), ({ _t }) => _t) as Record<
       string,
       Record<string, any>[]
     >),
@@ -94,7 +94,7 @@ async function items(): Promise<Record<string, Record<string, any>[]>> {
 }
 /** The jobs of a kind that are about the document. */
 const jobsOf = async (kind: string) =>
-  (await scanned('data', `"${at.place.document}"`)).filter((job) => job.kind === kind);
+  (await scanned('data', `"${at.scope.documentKey}"`)).filter((job) => job.kind === kind);
 /** So many letters that packing makes hardly smaller, different from each start on. */
 const letters = (count: number, start = 0) =>
   Array.from({ length: Math.ceil(count / 6) }, (_each, index) =>
@@ -111,7 +111,7 @@ class YjsClient {
   readonly doc = new Y.Doc();
 
   async pull(): Promise<this> {
-    const { update } = await new EditorUpdates(tableOf()).since(at.place, EDITOR, {});
+    const { update } = await new EditorUpdates(tableOf()).since(at.scope, EDITOR, {});
     Y.applyUpdate(this.doc, Buffer.from(update, 'base64'));
     return this;
   }
@@ -130,7 +130,7 @@ class YjsClient {
 /** What an endpoint does: the change, and what follows it, apart from the message. */
 async function pushing(writers: ReturnType<typeof writer>, update: Uint8Array, now: number): Promise<Changed> {
   const changed = await writers.push(at, EDITOR, update, { now });
-  if (changed.compact) await compact(tableOf(), at.place, EDITOR, now);
+  if (changed.compact) await compact(tableOf(), at.scope, EDITOR, now);
   return changed;
 }
 
@@ -157,7 +157,7 @@ describe('changes of many at the same time', () => {
         }
       }),
     ]);
-    const state = (await new EditorReader(tableOf()).find(at.place, EDITOR))!;
+    const state = (await new EditorReader(tableOf()).find(at.scope, EDITOR))!;
     expect(pushed.every((update) => holds(openDocument(state.updates), update))).toBe(true);
     const taken = new Set(versions);
     const log = (await items()).EditorUpdate!.map(({ version }) => version).sort();
@@ -169,7 +169,7 @@ describe('changes of many at the same time', () => {
     await add('start ');
     const [byVersion, byVector] = [await new YjsClient().pull(), await new YjsClient().pull()];
     const reader = new EditorUpdates(tableOf());
-    let { version } = await reader.since(at.place, EDITOR, {});
+    let { version } = await reader.since(at.scope, EDITOR, {});
     const [own, other] = [writer(), writer()];
     for (let round = 0; round < 12; round++) {
       const [mine, theirs] = [
@@ -181,11 +181,11 @@ describe('changes of many at the same time', () => {
         other.push(at, EDITOR, theirs, { now: START }),
         writer().replace(at, EDITOR, text(`${await valueOf()}r${round} `), { now: START }),
       ]);
-      const later = await reader.since(at.place, EDITOR, { version });
+      const later = await reader.since(at.scope, EDITOR, { version });
       expect(later.stateVector).toBeUndefined();
       version = later.version;
       Y.applyUpdate(byVersion.doc, Buffer.from(later.update, 'base64'));
-      const { update } = await reader.since(at.place, EDITOR, { stateVector: Y.encodeStateVector(byVector.doc) });
+      const { update } = await reader.since(at.scope, EDITOR, { stateVector: Y.encodeStateVector(byVector.doc) });
       Y.applyUpdate(byVector.doc, Buffer.from(update, 'base64'));
     }
     const value = await valueOf();
@@ -233,9 +233,9 @@ describe('compaction', () => {
 
   test('a version of before it leads to everything', async () => {
     await add('');
-    const { version } = await new EditorUpdates(tableOf()).since(at.place, EDITOR, {});
+    const { version } = await new EditorUpdates(tableOf()).since(at.scope, EDITOR, {});
     await write(60, 10_000);
-    const { stateVector } = await new EditorUpdates(tableOf()).since(at.place, EDITOR, { version });
+    const { stateVector } = await new EditorUpdates(tableOf()).since(at.scope, EDITOR, { version });
     expect(stateVector).toBeDefined();
   });
 
@@ -306,7 +306,7 @@ describe('compaction', () => {
     const read = async (reader: () => EditorReader) => {
       while (!isOver) {
         const before = acknowledged;
-        const state = (await reader().find(at.place, EDITOR))!;
+        const state = (await reader().find(at.scope, EDITOR))!;
         expect(openDocument(state.updates).getText('content').length).toBeGreaterThanOrEqual(before * 2_000);
         reads++;
       }
@@ -329,8 +329,8 @@ describe('compaction', () => {
       await writer().push(at, EDITOR, pusher.append(letters(2_000, i * 1_000)), { now: START });
     const written = pusher.doc.getText('content').toString();
     const readers: ((table: Table) => Promise<unknown>)[] = [
-      async (table) => new EditorValues(table).one(at.place, EDITOR),
-      async (table) => new EditorValues(table).all(at.place),
+      async (table) => new EditorValues(table).one(at.scope, EDITOR),
+      async (table) => new EditorValues(table).all(at.scope),
     ];
     for (const read of readers) {
       let queries = 0;
@@ -344,7 +344,7 @@ describe('compaction', () => {
         });
         if ((queries += 1) === 1) {
           await writer().push(at, EDITOR, pusher.append(letters(64_000, queries)), { now: START });
-          await compact(tableOf(), at.place, EDITOR, START + 10 * MINUTE);
+          await compact(tableOf(), at.scope, EDITOR, START + 10 * MINUTE);
         }
         return page;
       };
@@ -364,7 +364,7 @@ describe('compaction', () => {
     let now = START;
     for (const data of [`a${random}`, random.slice(1_000), random.slice(500_000) + random.slice(0, 500_000), random]) {
       const changed = await own.replace(at, EDITOR, text(data), { now: (now += 3 * MINUTE) });
-      if (changed.compact) await compact(tableOf(), at.place, EDITOR, now);
+      if (changed.compact) await compact(tableOf(), at.scope, EDITOR, now);
       expect((await valueOf()) === data).toBe(true);
     }
     expect((await items()).Editor![0]!.snapshot.blob.parts).toBeGreaterThan(1);
@@ -412,7 +412,7 @@ describe('whatever call goes wrong, in whatever way', () => {
   async function isWell(): Promise<void> {
     const own = writer();
     const { version } = await own.replace(at, EDITOR, text('well'), { now: START + 5 * MINUTE });
-    await compact(tableOf(), at.place, EDITOR, START + 60 * MINUTE);
+    await compact(tableOf(), at.scope, EDITOR, START + 60 * MINUTE);
     expect(await valueOf()).toBe('well');
     expect((await own.replace(at, EDITOR, text('well!'), { now: START + 61 * MINUTE })).version).toBe(version + 1);
   }
@@ -452,7 +452,7 @@ describe('whatever call goes wrong, in whatever way', () => {
     };
     await everyFault(
       prepare,
-      (table) => compact(table, at.place, EDITOR, START + 10 * MINUTE),
+      (table) => compact(table, at.scope, EDITOR, START + 10 * MINUTE),
       async () => {
         expect((await valueOf()) === large).toBe(true);
         const [pusher, own] = [await new YjsClient().pull(), writer()];
@@ -460,7 +460,7 @@ describe('whatever call goes wrong, in whatever way', () => {
           await own.push(at, EDITOR, pusher.append(large.slice(i * 4_000, (i + 1) * 4_000)), {
             now: START + 20 * MINUTE,
           });
-        await compact(tableOf(), at.place, EDITOR, START + 30 * MINUTE);
+        await compact(tableOf(), at.scope, EDITOR, START + 30 * MINUTE);
         expect((await valueOf()) === large + large).toBe(true);
         const { Editor, EditorUpdate, EditorPart } = await items();
         expect(EditorUpdate!.map(({ version }) => version)).toEqual([Editor![0]!.snapshot.version]);
@@ -481,7 +481,7 @@ describe('whatever call goes wrong, in whatever way', () => {
         expect(jobs).toHaveLength(isGone ? 1 : 0);
         if (!isGone) return;
         await add('again', START + MINUTE);
-        await removeRest(tableOf(), at.place.tenant, JSON.parse(jobs[0]!.data));
+        await removeRest(tableOf(), at.scope.tenant, JSON.parse(jobs[0]!.data));
         expect(await valueOf()).toBe('again');
         const { Editor, EditorUpdate, EditorPart } = await items();
         expect([Editor!.length, EditorUpdate!.length, EditorPart!.length]).toEqual([1, 1, 0]);
@@ -519,7 +519,7 @@ test('issue 7: what was written is what is read, whatever it was before, also af
         await own.push(at, EDITOR, fill(), { now });
         await own.replace(at, EDITOR, { type, data }, { now: (now += MINUTE) });
         expect(isDeepStrictEqual(await valueOf(), data)).toBe(true);
-        await compact(tableOf(), at.place, EDITOR, now);
+        await compact(tableOf(), at.scope, EDITOR, now);
         expect(isDeepStrictEqual(await valueOf(), data)).toBe(true);
       }),
       { seed: 20_261_122, numRuns: 20 },
@@ -532,7 +532,7 @@ describe('removal', () => {
   test("a document's editors go, all of them, some at a time", async () => {
     for (let i = 0; i < 5; i++) await writer().add(at, `editor-${i}`, text('x'.repeat(20_000)), { now: START });
     await writer().add(newPlace(), EDITOR, text('stays'), { now: START });
-    while (!(await editorPart.removeSome(tableOf(), at.place, () => START)));
+    while (!(await editorPart.removeSome(tableOf(), at.scope, () => START)));
     const left = await items();
     expect(editorPart.entities.flatMap(({ type }) => left[type] ?? [])).toEqual([]);
     expect((await scanned('PK', `#doc_${number}#`)).map(({ editorId }) => editorId)).toContain(EDITOR);

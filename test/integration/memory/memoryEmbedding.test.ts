@@ -1,7 +1,7 @@
 import { DeleteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
-import { type JobKind, type JobMessage, queueOfJob, SETTLED_MS } from '../../../lib/jobs/jobStore.ts';
+import { type JobKind, type JobMessage, queueOfJob, READS_SETTLED_MS } from '../../../lib/jobs/jobStore.ts';
 import { EmbeddingStateEntity } from '../../../lib/memory/entities.ts';
 import { openTable } from '../../../lib/table/table.ts';
 import { sweep, sweeps } from '../../../lib/webhooks/sweep.ts';
@@ -181,7 +181,7 @@ describe('judgments whose embedding failed', () => {
     setting(TITAN_MODEL);
     const { PK } = (await stored()).judgments[0]!;
     const [message, now] = [{ tenant: customer.apiKey, jobId: 'left' }, Date.now()];
-    const refs = judged.map(({ recordId }) => ({ organization: PK.split('#')[3]!, recordId }));
+    const refs = judged.map(({ recordId }) => ({ organizationKey: PK.split('#')[3]!, recordId }));
     await openTable(environment(process.env)).write([
       beginEmbedding(customer.apiKey, { jobId: 'left', judgments: refs }, now),
     ]);
@@ -209,7 +209,7 @@ describe('judgments whose embedding failed', () => {
       { tenant: customer.apiKey, jobId: 'decision' },
     ];
     await engine.lean.send(new DeleteCommand({ TableName: TABLE_NAME, Key: { PK, SK } }));
-    const refs = [{ organization: (await stored()).judgments[0]!.PK.split('#')[3]!, recordId: 'liability' }];
+    const refs = [{ organizationKey: (await stored()).judgments[0]!.PK.split('#')[3]!, recordId: 'liability' }];
     await openTable(environment(process.env)).write([
       beginEmbedding(customer.apiKey, { jobId: message.jobId, judgments: refs }, Date.now()),
     ]);
@@ -320,7 +320,7 @@ describe('a change of the model', () => {
     await worker.deps.steps.changeEmbedding((await worker.job(message!))!, () => worker.now);
     await worker.run(message!, { deadline: 0 });
     expect([worker.sent, (await stored()).vectors]).toEqual([
-      [{ body: message, groupId: message!.tenant, delaySeconds: SETTLED_MS / 1000 }],
+      [{ body: message, groupId: message!.tenant, delaySeconds: READS_SETTLED_MS / 1000 }],
       both(3, 3),
     ]);
     await engine.lean.send(

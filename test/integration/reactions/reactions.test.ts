@@ -418,7 +418,7 @@ test('an id that a document which is gone left behind is free', async () => {
     for (const { PK, SK } of await itemsOf(engine, customer, type))
       await engine.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: marshall({ PK, SK }) }));
   await engine.client.send(
-    new PutItemCommand({ TableName: TABLE_NAME, Item: marshall({ ...name, document: 'doc_gone' }) }),
+    new PutItemCommand({ TableName: TABLE_NAME, Item: marshall({ ...name, documentKey: 'doc_gone' }) }),
   );
   expect(await unreact('thumb')).toEqual({ thumb: { success: false, message: 'Reaction does not exist.' } });
   expect(await react(thumb({ icon: '🎉' }))).toEqual({ thumb: added('thumb') });

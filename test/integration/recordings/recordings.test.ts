@@ -49,17 +49,17 @@ const failure = async (path: string, data: object) => {
 };
 const invalid = (message: string) => ({ http: 400, status: 'INVALID_ARGUMENT', message });
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
-const place = async (documentId = 'nda') => {
-  const { internalId: organization } = (await table.get(OrganizationEntity, {
+const scope = async (documentId = 'nda') => {
+  const { internalId: organizationKey } = (await table.get(OrganizationEntity, {
     tenant: customer.apiKey,
     organizationId: 'acme',
   }))!;
-  const { internalId: document } = (await table.get(DocumentEntity, {
+  const { internalId: documentKey } = (await table.get(DocumentEntity, {
     tenant: customer.apiKey,
-    organization,
+    organizationKey,
     documentId,
   }))!;
-  return { tenant: customer.apiKey, organization, document };
+  return { tenant: customer.apiKey, organizationKey, documentKey };
 };
 /** The events of the customer, with what they say. */
 async function events(): Promise<any[]> {
@@ -206,7 +206,7 @@ describe('recordings/add (extensions)', () => {
 
   test('belongs to the data of who made it (spec 4.19), and lies at its location', async () => {
     await add([recording({ annotationId: 'r', location: { id: 'page-3' } }), recording({ annotationId: 'elsewhere' })]);
-    const at = await place();
+    const at = await scope();
     const edges = (
       await table.query(InvolvementEntity, { ...at, userId: 'ada' }, { prefix: ['DATA', 'recording'], limit: 10 })
     ).values;
@@ -227,7 +227,7 @@ describe('recordings/add (extensions)', () => {
 
   test('is removed with its id and edge, and can be added again, with an event again', async () => {
     await add([recording({ annotationId: 'r', location: { id: 'page-3' } })]);
-    const at = await place();
+    const at = await scope();
     const { values } = await table.query(RecordingEntity, at, { limit: 10 });
     expect(await table.write(recordingRemovalOps(at, values))).toBe('done');
     expect(
@@ -241,8 +241,8 @@ describe('recordings/add (extensions)', () => {
 
   test('a document that was made again starts empty, and its ids are free', async () => {
     await add([recording({ annotationId: 'r', displayName: 'old' })]);
-    const { tenant, organization } = await place();
-    await table.write([remove(DocumentEntity, { tenant, organization, documentId: 'nda' })]);
+    const { tenant, organizationKey } = await scope();
+    await table.write([remove(DocumentEntity, { tenant, organizationKey, documentId: 'nda' })]);
     expect(await get()).toEqual([]);
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',

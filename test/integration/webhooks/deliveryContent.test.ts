@@ -18,7 +18,7 @@ let customer: Customer;
 let tenant: string;
 let endpointId: string;
 
-const place = { organizationId: 'acme', documentId: 'nda' };
+const scope = { organizationId: 'acme', documentId: 'nda' };
 const ada = { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' };
 const grace = { userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' };
 
@@ -45,7 +45,7 @@ const eventsOf = async (type: string): Promise<string[]> =>
 /** A thread with one comment; the id of the event that it makes. */
 async function thread(fields: object = {}, from: object = ada): Promise<string> {
   await customer.ok('/v2/commentannotations/add', {
-    ...place,
+    ...scope,
     createOrganization: true,
     createDocument: true,
     commentAnnotations: [
@@ -69,7 +69,7 @@ async function thread(fields: object = {}, from: object = ada): Promise<string> 
 }
 
 const update = (updatedData: object, more: object = {}) =>
-  customer.ok('/v2/commentannotations/update', { ...place, annotationIds: ['clause-4'], updatedData, ...more });
+  customer.ok('/v2/commentannotations/update', { ...scope, annotationIds: ['clause-4'], updatedData, ...more });
 const bodyAt = (path: string) => JSON.parse(hooks.at(path)[0]!.body);
 const status = async (eventId: string, id = endpointId) =>
   (await system.delivery({ tenant, eventId, endpointId: id }))?.status;
@@ -113,7 +113,7 @@ describe('what a delivery tells, as things are when it is made', () => {
   test('deliveries 2.5: of a thread that is gone nothing is told but that it was deleted', async () => {
     const added = await thread();
     await customer.ok('/v2/commentannotations/delete', {
-      ...place,
+      ...scope,
       annotationIds: ['clause-4'],
       actionUser: ada,
       triggerNotification: true,
@@ -133,7 +133,7 @@ describe('what a delivery tells, as things are when it is made', () => {
       if (what === 'organization')
         await system.table.write([upsert(OrganizationEntity, { ...organization, tenant, internalId: 'org_other' })]);
       else {
-        const key = { tenant, organization: organization.internalId, documentId: 'nda' };
+        const key = { tenant, organizationKey: organization.internalId, documentId: 'nda' };
         const document = (await system.table.get(DocumentEntity, key))!;
         await system.table.write([upsert(DocumentEntity, { ...document, ...key, internalId: 'doc_other' })]);
       }

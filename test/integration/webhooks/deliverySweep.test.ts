@@ -211,7 +211,7 @@ describe('the other parts of a sweep', () => {
     const create = async () => (await customer.ok(paths.create, { url: hooks.url('/a') })).id as string;
     /** What is known of an endpoint as it is now: until when its breaker is open, and up to which day its owner was warned. */
     const ails = async (id: string, until: number | undefined, warned: number) => {
-      const { _r: about } = (await system.table.getEach(wantedTarget({ tenant, endpointId: id })))[0]!;
+      const { _r: about } = (await system.table.batchGet(wantedTarget({ tenant, endpointId: id })))[0]!;
       await system.table.write([
         upsert(EndpointHealthEntity, {
           tenant,

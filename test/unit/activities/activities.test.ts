@@ -9,7 +9,7 @@ import {
   NewActivity,
   requireEnabled,
   requireMutable,
-  showActivity,
+  toActivityResponse,
   toActivity,
   toOwnActivity,
 } from '../../../lib/activities/rules.ts';
@@ -49,7 +49,7 @@ describe('spec 4.15: an activity', () => {
   test('is shown as it was sent, whatever it says', () => {
     fc.assert(
       fc.property(sent, ({ actionUser, ...fields }) => {
-        const shown = showActivity(names, toActivity(parsed({ ...fields, actionUser }), fixed));
+        const shown = toActivityResponse(names, toActivity(parsed({ ...fields, actionUser }), fixed));
         expect(shown.actionUser).toEqual(actionUser);
         for (const [field, value] of Object.entries(fields))
           expect(wire(shown[field as keyof typeof shown])).toBe(wire(value));
@@ -72,7 +72,7 @@ describe('spec 4.15: an activity', () => {
       fixed,
     );
     expect([activity.changes, activity.entityData]).toEqual(['{"__proto__":{"to":1}}', '[{"__proto__":2}]']);
-    expect(wire(showActivity(names, activity))).toContain(
+    expect(wire(toActivityResponse(names, activity))).toContain(
       '"changes":{"__proto__":{"to":1}},"entityData":[{"__proto__":2}]',
     );
   });
@@ -81,7 +81,7 @@ describe('spec 4.15: an activity', () => {
     fc.assert(
       fc.property(sent, change, (fields, changes) => {
         const before = toActivity(parsed(fields), fixed);
-        const after = showActivity(
+        const after = toActivityResponse(
           names,
           changeActivity(before, ActivityChange.parse(JSON.parse(wire({ id: 'a', ...changes })))),
         );
@@ -89,7 +89,7 @@ describe('spec 4.15: an activity', () => {
         expect(wire({ ...after, ...given })).toBe(wire(after));
         expect(wire({ ...after, ...Object.fromEntries(Object.keys(given).map((field) => [field, undefined])) })).toBe(
           wire({
-            ...showActivity(names, before),
+            ...toActivityResponse(names, before),
             ...Object.fromEntries(Object.keys(given).map((field) => [field, undefined])),
           }),
         );
@@ -170,7 +170,7 @@ describe("facts A15: an activity of the service's own", () => {
   } as const;
 
   test('says what it is given', () => {
-    const shown = showActivity(
+    const shown = toActivityResponse(
       names,
       toOwnActivity({ ...own, entityData: { text: 'hi' }, changes: { status: { from: 1, to: 2 } } }, fixed),
     );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type AgentRun, type RunCount, showRuns, withRuns } from '../../../lib/agents/rules/runs.ts';
+import { type AgentRun, type RunCount, toRunsResponse, withRuns } from '../../../lib/agents/rules/runs.ts';
 import { agentsOf } from '../../../lib/comments/rules/commentAgents.ts';
 
 const [createdAt, now] = [100, 1_000];
@@ -55,7 +55,7 @@ describe('design 14: the agents of comments', () => {
 
 describe('spec 4.11: a count', () => {
   test('of nothing is 0 and null', () => {
-    expect(showRuns(withRuns({}, []))).toEqual({ executionCount: 0, lastExecutedAt: null });
+    expect(toRunsResponse(withRuns({}, []))).toEqual({ executionCount: 0, lastExecutedAt: null });
   });
 
   test('is how many were added, and the latest time of them, in whatever portions; the rest stays', () => {
@@ -67,7 +67,7 @@ describe('spec 4.11: a count', () => {
           { name: 'Agent' },
         );
         const all = portions.flat();
-        expect(showRuns(counted)).toEqual({
+        expect(toRunsResponse(counted)).toEqual({
           executionCount: all.length,
           lastExecutedAt: all.length === 0 ? null : Math.max(...all.map(({ at }) => at)),
         });

@@ -5,21 +5,21 @@ import {
   type CommentVerb,
   differences,
   eventsOf,
-  type Happening,
-  type HappeningPlace,
+  type ContentChange,
+  type EventScope,
 } from '../../../lib/comments/rules/commentEvents.ts';
 import { changeThread, NewThread, newThread, type Thread, ThreadChange } from '../../../lib/comments/rules/threads.ts';
 import { commentVerbs } from '../../../lib/workspaces/rules/groupedTriggers.ts';
 import { triggerTypes } from '../../../lib/events/rules/catalogue.ts';
 
 const NOW = 1_000_000;
-const at: HappeningPlace = {
+const at: EventScope = {
   names: {
     apiKey: 'key',
     organization: { organizationId: 'acme', organizationName: 'Acme', metadata: '{"plan":"pro"}' },
     document: { documentId: 'nda', documentName: 'NDA', folder: { folderId: 'contracts' } },
   },
-  place: { organization: 'org_1', document: 'doc_1' },
+  scope: { organizationKey: 'org_1', documentKey: 'doc_1' },
   now: NOW,
 };
 const ada = { userId: 'ada', name: 'Ada' };
@@ -40,7 +40,7 @@ function change(thread: Thread, changes: object): Thread {
   return changed;
 }
 
-const happening = (changes: Partial<Happening> = {}): Happening => ({
+const happening = (changes: Partial<ContentChange> = {}): ContentChange => ({
   verb: 'added',
   actor: ada,
   revision: 1,
@@ -49,7 +49,7 @@ const happening = (changes: Partial<Happening> = {}): Happening => ({
   thread: make().thread,
   ...changes,
 });
-const event = (changes: Partial<Happening> = {}) => {
+const event = (changes: Partial<ContentChange> = {}) => {
   const [only, ...more] = eventsOf([happening(changes)], at);
   expect(more).toEqual([]);
   return only!;
@@ -213,7 +213,7 @@ describe('an event', () => {
       eventsOf([happening({})], at),
       eventsOf([happening({ revision: 2 })], at),
       eventsOf([happening()], { ...at, now: NOW + 1 }),
-      eventsOf([happening()], { ...at, place: { organization: 'org_1', document: 'doc_2' } }),
+      eventsOf([happening()], { ...at, scope: { organizationKey: 'org_1', documentKey: 'doc_2' } }),
       eventsOf([happening({ thread: { ...thread, annotationId: 'b' } })], at),
     ].map(([one]) => JSON.stringify(one!.cause));
     expect(new Set(causes).size).toBe(causes.length);
@@ -261,7 +261,7 @@ describe('an event', () => {
 });
 
 describe('an activity', () => {
-  const activity = (changes: Partial<Happening>, enabled: (verb: CommentVerb) => boolean = () => true) =>
+  const activity = (changes: Partial<ContentChange>, enabled: (verb: CommentVerb) => boolean = () => true) =>
     activitiesOf([happening(changes)], at, enabled);
 
   test('is logged only when it is asked to be and its verb is on', () => {

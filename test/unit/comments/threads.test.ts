@@ -9,7 +9,7 @@ import {
   NewComment,
   NewComments,
   newComments,
-  showComment,
+  toCommentResponse,
   withUsers,
 } from '../../../lib/comments/rules/comments.ts';
 import { isTerminal, statusOf } from '../../../lib/comments/rules/statuses.ts';
@@ -22,7 +22,7 @@ import {
   NewThread,
   newThread,
   type Refused,
-  showThread,
+  toThreadResponse,
   type Thread,
   ThreadChange,
   withChangedComments,
@@ -33,7 +33,7 @@ import {
 const NOW = 1_000_000;
 const LATER = NOW + 1;
 const names = { apiKey: 'key', organization: { organizationId: 'acme' }, document: { documentId: 'nda' } };
-const place = { annotationId: 'a', documentId: 'nda', now: NOW };
+const scope = { annotationId: 'a', documentId: 'nda', now: NOW };
 
 /** A thread as callers send it; one comment of Ada's unless others are given. */
 function sent(changes: object = {}) {
@@ -45,7 +45,7 @@ function done<T extends object>(outcome: T): Exclude<T, Refused> {
   return outcome as Exclude<T, Refused>;
 }
 
-const make = (changes: object = {}) => done(newThread(sent(changes), place));
+const make = (changes: object = {}) => done(newThread(sent(changes), scope));
 const change = (thread: Thread, changes: object, actorId?: string) =>
   done(changeThread(thread, ThreadChange.parse(changes), { actorId, now: LATER }));
 const status = (thread: Thread) => JSON.parse(thread.status) as object;
@@ -133,7 +133,7 @@ describe('a new thread', () => {
       sourceType: 'agent',
       agent: { agentId: 'lint', agentSource: 'external', executionId: 'run-1', url: 'https://example.com' },
     });
-    expect(showComment(names, comments[0]!).agent).toEqual(agent);
+    expect(toCommentResponse(names, comments[0]!).agent).toEqual(agent);
   });
 
   test('whose own fields are larger than 256 KB together is refused', () => {
@@ -325,7 +325,7 @@ describe('a comment', () => {
 
   test('is shown with its own fields as they were sent (facts B17)', () => {
     const attachments = JSON.parse('[{"attachmentId":1,"__proto__":{"x":1}}]');
-    const shown = showComment(
+    const shown = toCommentResponse(
       names,
       comment({
         attachments,
@@ -358,7 +358,7 @@ describe('a comment', () => {
     });
     const bobby = { userId: 'bobby', name: 'Bobby' };
     const after = withUsers(before, (userId) => (userId === 'bob' ? bobby : undefined));
-    expect(showComment(names, after)).toMatchObject({
+    expect(toCommentResponse(names, after)).toMatchObject({
       from: bobby,
       to: [bobby, { userId: 'eve' }],
       taggedUserContacts: [{ userId: 'bobby', text: '@bob' }, { contact: bobby }, { userId: 'eve' }],
@@ -392,7 +392,7 @@ describe('what a thread counts', () => {
         fc.array(comment, { minLength: 1, maxLength: 4 }),
         fc.array(step, { maxLength: 15 }),
         (first, steps) => {
-          let { thread, comments } = done(newThread({ ...sent(), commentData: first }, place));
+          let { thread, comments } = done(newThread({ ...sent(), commentData: first }, scope));
           const given = new Set(comments.map(({ commentId }) => commentId));
           for (const one of steps) {
             if ('add' in one) {
@@ -570,7 +570,7 @@ test('a thread is shown with everything that was sent as it was sent (facts B17)
     assignedTo: { userId: 'zoe' },
   };
   const { thread, comments } = make(whole);
-  const shown = showThread(names, { thread, comments, more: true });
+  const shown = toThreadResponse(names, { thread, comments, more: true });
   expect(shown).toMatchObject({
     ...whole,
     locationId: '0',

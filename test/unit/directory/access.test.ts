@@ -193,7 +193,7 @@ describe('departures (spec 4.18)', () => {
   );
   const left = fc.array(
     fc.record({
-      organization: fc.constant(ORGANIZATION),
+      organizationKey: fc.constant(ORGANIZATION),
       resource: fc.constantFrom(...places),
       at: times,
       jobId: fc.constant('job'),
@@ -235,20 +235,20 @@ describe('departures (spec 4.18)', () => {
         const at = givenAt(departures, ORGANIZATION, now);
         expect(at).toBeGreaterThanOrEqual(now);
         expect(hasEnded(departures, [resource, ...places], at)).toBe(false);
-        const next = depart(departures, { organization: ORGANIZATION, resource, at: now, jobId: 'new' }, [at])!;
+        const next = depart(departures, { organizationKey: ORGANIZATION, resource, at: now, jobId: 'new' }, [at])!;
         expect(hasEnded(next, [resource], at)).toBe(true);
         expect(hasEnded(next, [resource], givenAt(next, ORGANIZATION, now))).toBe(false);
-        for (const place of places)
+        for (const scope of places)
           for (let time = 0; time <= 6; time++)
-            if (hasEnded(departures, [place, ORGANIZATION], time))
-              expect(hasEnded(next, [place, ORGANIZATION], time)).toBe(true);
+            if (hasEnded(departures, [scope, ORGANIZATION], time))
+              expect(hasEnded(next, [scope, ORGANIZATION], time)).toBe(true);
       }),
     );
   });
 
   test('that are covered make room, others are kept up to a limit, and other organizations do not matter', () => {
     const leave = (resource: string, organization = ORGANIZATION): Departure => ({
-      organization,
+      organizationKey: organization,
       resource,
       at: 1,
       jobId: `job of ${resource}`,
@@ -269,7 +269,7 @@ describe('departures (spec 4.18)', () => {
 
   test('one from the same folder as before leaves that in force, for what was moved out in between', () => {
     const leave = (jobId: string): Departure => ({
-      organization: ORGANIZATION,
+      organizationKey: ORGANIZATION,
       resource: 'f0',
       at: 1,
       jobId,
@@ -315,7 +315,7 @@ describe('departures (spec 4.18)', () => {
       known: true,
       organizationId: ORGANIZATION,
       grants,
-      departures: [{ organization: ORGANIZATION, resource: 'f0', at: 1, jobId: 'job' }],
+      departures: [{ organizationKey: ORGANIZATION, resource: 'f0', at: 1, jobId: 'job' }],
       now: NOW,
     };
     expect([accessContext(user), accessContext(user, (id) => (id === 'document' ? ['f0'] : []))]).toEqual([

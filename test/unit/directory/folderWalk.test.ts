@@ -4,11 +4,12 @@ import { type FolderEntry, walkFolders, walkFrom, type WalkStack } from '../../.
 import { FolderEntryEntity } from '../../../lib/directory/folders/folders.ts';
 import type { Table } from '../../../lib/table/table.ts';
 
-const place = { tenant: 't', organization: 'o' };
+const scope = { tenant: 't', organizationKey: 'o' };
 
 /** A table that knows the entries of folders; `contents` are each folder's documents and folders. */
 function tableOf(contents: ReadonlyMap<string, readonly FolderEntry[]>): Table {
-  const keyOf = (folder: string, entry: FolderEntry) => FolderEntryEntity.key({ ...place, folder, ...entry }).SK;
+  const keyOf = (folder: string, entry: FolderEntry) =>
+    FolderEntryEntity.key({ ...scope, folderKey: folder, ...entry }).SK;
   return {
     async query(
       _entity: unknown,
@@ -57,7 +58,7 @@ describe('walkFolders', () => {
           do {
             stack = await walkFolders(
               tableOf(contents),
-              place,
+              scope,
               JSON.parse(JSON.stringify(stack)),
               {
                 ...(foldersOnly && { kind: 'folder' as const }),
@@ -99,7 +100,7 @@ describe('walkFolders', () => {
     const budget = { page: 10, pages: 10, goesOn: () => true };
     const stopped = await walkFolders(
       tableOf(contents),
-      place,
+      scope,
       walkFrom({ internalId: 'i-top', id: 'top' }),
       { visit: async ({ id }) => (id === 'b' ? 'stop' : new Set(['b'])) },
       budget,
@@ -111,7 +112,7 @@ describe('walkFolders', () => {
     expect(
       await walkFolders(
         tableOf(contents),
-        place,
+        scope,
         stopped!,
         { visit: async (_folder, entries) => (seen.push(...entries.map(({ id }) => id)), new Set()) },
         budget,

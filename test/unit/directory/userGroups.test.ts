@@ -30,7 +30,7 @@ function pagesOf(
       const read: ReadGroup<Group, string>[] = groups
         .slice(first, first + Math.min(groupsAtOnce, room))
         .map((group, index) => {
-          const rest = group.members.filter((member) => within?.group !== group.id || member > within.after);
+          const rest = group.members.filter((member) => within?.groupKey !== group.id || member > within.after);
           const members = rest.slice(0, Math.max(Math.min(membersAtOnce, room - 1), 1));
           return {
             group,

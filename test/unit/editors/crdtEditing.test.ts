@@ -97,8 +97,8 @@ test('the updates of a log give the same value in any order, and repeatedly', ()
       const log = new Log();
       for (const value of written) log.replace('map', value);
       const order = [...log.updates, ...log.updates]
-        .map((update) => ({ update, place: random.next().value! }))
-        .sort((a, b) => a.place - b.place);
+        .map((update) => ({ update, scope: random.next().value! }))
+        .sort((a, b) => a.scope - b.scope);
       deepStrictEqual(readValue(openDocument(order.map(({ update }) => update)), 'map', 'content'), written.at(-1));
     }),
     { numRuns: 50 },

@@ -13,7 +13,7 @@ import {
   faultOf,
   type Judgment,
   reviewText,
-  showJudgment,
+  toJudgmentResponse,
   similarityOf,
   toJudgment,
 } from '../../../lib/memory/rules/judgments.ts';
@@ -21,7 +21,7 @@ import { checkScope, idsOf, scopeNameOf } from '../../../lib/memory/rules/scopes
 import { distance } from '../../../lib/memory/rules/vectors.ts';
 
 const instant = fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) });
-const place = { organization: 'org_1', organizationId: 'acme', document: 'doc_1', documentId: 'nda' };
+const scope = { organizationKey: 'org_1', organizationId: 'acme', documentKey: 'doc_1', documentId: 'nda' };
 const judgment: Judgment = toJudgment(
   {
     decision: 'approved',
@@ -29,7 +29,7 @@ const judgment: Judgment = toJudgment(
     actionUser: { userId: 'ada', name: 'Ada', email: 'ada@example.com' },
   },
   'r',
-  place,
+  scope,
   1_000,
 );
 
@@ -158,7 +158,7 @@ describe('a judgment', () => {
 
   test('has the time that it is sent with, which is not far ahead', () => {
     const sent = { decision: 'x', reasoning: 'y', actionUser: { userId: 'u' } };
-    expect(toJudgment({ ...sent, createdAt: 5 }, 'r', place, 10).createdAt).toBe(5);
+    expect(toJudgment({ ...sent, createdAt: 5 }, 'r', scope, 10).createdAt).toBe(5);
     expect([
       faultOf(sent, 10),
       faultOf({ ...sent, createdAt: 300_010 }, 10),
@@ -167,8 +167,8 @@ describe('a judgment', () => {
   });
 
   test('is shown with the place it lies in, and the agent or null (spec 2)', () => {
-    expect(showJudgment(judgment, 0.5)).toMatchObject({ similarity: 0.5, scope: 'document', agent: null });
-    expect(showJudgment({ ...judgment, document: undefined, agent: { agentId: 'a' } })).toMatchObject({
+    expect(toJudgmentResponse(judgment, 0.5)).toMatchObject({ similarity: 0.5, scope: 'document', agent: null });
+    expect(toJudgmentResponse({ ...judgment, documentKey: undefined, agent: { agentId: 'a' } })).toMatchObject({
       similarity: 1,
       scope: 'organization',
       agent: { agentId: 'a' },

@@ -11,7 +11,7 @@ import {
   newNotification,
   type Notification,
   NotificationId,
-  showNotification,
+  toNotificationResponse,
   userHash,
 } from '../../../lib/notifications/rules.ts';
 import { inAppNotifications, makesNotifications } from '../../../lib/notifications/inAppFanOut.ts';
@@ -28,7 +28,8 @@ const sent = {
 };
 const made = (more: Partial<NewNotification> = {}): Notification =>
   newNotification({ ...sent, ...more }, { id: 'n', documentId: 'nda', now: 1 });
-const shown = (notification: Notification) => showNotification({ apiKey: 'key', organizationId: 'acme' }, notification);
+const shown = (notification: Notification) =>
+  toNotificationResponse({ apiKey: 'key', organizationId: 'acme' }, notification);
 
 describe('a notification', () => {
   test('is for everybody, and of source custom, unless it says otherwise', () => {
@@ -142,8 +143,8 @@ describe('a notification', () => {
 
 describe('in-app notifications of an event', () => {
   const thread = {
-    organization: 'org',
-    document: 'doc',
+    organizationKey: 'org',
+    documentKey: 'doc',
     annotationId: 't',
     createdAt: 1,
     organizationId: 'acme',

@@ -9,7 +9,7 @@ import {
   type ReactionEntry,
   type ReactionPlace,
   type ReactionReference,
-  showReaction,
+  toReactionResponse,
   withReference,
 } from '../../../lib/reactions/rules.ts';
 
@@ -17,8 +17,8 @@ const ada = { userId: 'ada', name: 'Ada' };
 const bob = { userId: 'bob' };
 const eve = { userId: 'eve' };
 const on = { annotationId: 'thread', commentId: 7 };
-const place = { documentId: 'document' };
-const placeOnComment = { ...place, on: { ...on, threadCreatedAt: 500 }, threadLocation: '{"id":"page-1"}' };
+const scope = { documentId: 'document' };
+const placeOnComment = { ...scope, on: { ...on, threadCreatedAt: 500 }, threadLocation: '{"id":"page-1"}' };
 const NOW = 1_000;
 const LATER = 2_000;
 
@@ -41,7 +41,7 @@ function done(outcome: Reacted) {
 /** What becomes of a reaction when all users of some entries react at once. */
 const reactAll = (stored: Reaction | undefined, entries: Reacting, at: ReactionPlace, now: number) =>
   react(stored, entries, entries.users, at, now);
-const made = (...entries: ReactionEntry[]) => done(reactAll(undefined, reacting(...entries), place, NOW)).reaction;
+const made = (...entries: ReactionEntry[]) => done(reactAll(undefined, reacting(...entries), scope, NOW)).reaction;
 const userIds = ({ fromUsers }: Reaction) => fromUsers.map(({ from }) => from.userId);
 
 describe('a new reaction', () => {
@@ -72,7 +72,7 @@ describe('a new reaction', () => {
 
 describe('the same id again', () => {
   test('by another user adds to its users, in their order', () => {
-    const { reaction, added } = done(reactAll(made(entry()), reacting(entry({ from: bob })), place, LATER));
+    const { reaction, added } = done(reactAll(made(entry()), reacting(entry({ from: bob })), scope, LATER));
     expect(reaction).toMatchObject({
       fromUsers: [
         { from: ada, lastUpdated: NOW },
@@ -86,14 +86,14 @@ describe('the same id again', () => {
 
   test('by the same user changes nothing', () => {
     const stored = made(entry());
-    expect(reactAll(stored, reacting(entry({ from: { userId: 'ada', name: 'Ada Lovelace' } })), place, LATER)).toEqual({
+    expect(reactAll(stored, reacting(entry({ from: { userId: 'ada', name: 'Ada Lovelace' } })), scope, LATER)).toEqual({
       reaction: stored,
       added: [],
     });
   });
 
   test('with another icon is refused', () => {
-    expect(reactAll(made(entry()), reacting(entry({ icon: '👎', from: bob })), place, LATER)).toEqual({
+    expect(reactAll(made(entry()), reacting(entry({ icon: '👎', from: bob })), scope, LATER)).toEqual({
       refused: 'Reaction has another icon.',
     });
   });
@@ -116,7 +116,7 @@ describe('the same id again', () => {
 
   test('without saying what it is on is about what the reaction is on', () => {
     const stored = done(reactAll(undefined, reacting(entry({ on })), placeOnComment, NOW)).reaction;
-    expect(done(reactAll(stored, reacting(entry({ from: bob })), place, LATER)).reaction.on).toEqual(placeOnComment.on);
+    expect(done(reactAll(stored, reacting(entry({ from: bob })), scope, LATER)).reaction.on).toEqual(placeOnComment.on);
   });
 });
 
@@ -127,8 +127,8 @@ describe('the limits', () => {
   test('a reaction has at most 50 users', () => {
     const full = made(...crowd(50));
     expect(userIds(full)).toHaveLength(50);
-    expect(reactAll(full, reacting(entry()), place, LATER)).toEqual({ refused: 'Reaction can have at most 50 users.' });
-    expect(reactAll(full, reacting(entry({ from: { userId: 'user-49' } })), place, LATER)).toEqual({
+    expect(reactAll(full, reacting(entry()), scope, LATER)).toEqual({ refused: 'Reaction can have at most 50 users.' });
+    expect(reactAll(full, reacting(entry({ from: { userId: 'user-49' } })), scope, LATER)).toEqual({
       reaction: full,
       added: [],
     });
@@ -136,11 +136,11 @@ describe('the limits', () => {
 
   test('counting everybody in the call, so that all are added or none', () => {
     const all = reacting(...crowd(51));
-    expect(react(undefined, all, all.users.slice(0, 5), place, NOW)).toEqual({
+    expect(react(undefined, all, all.users.slice(0, 5), scope, NOW)).toEqual({
       refused: 'Reaction can have at most 50 users.',
     });
     const fits = reacting(...crowd(50));
-    const first = done(react(undefined, fits, fits.users.slice(0, 5), place, NOW));
+    const first = done(react(undefined, fits, fits.users.slice(0, 5), scope, NOW));
     expect([userIds(first.reaction), first.added]).toEqual([
       fits.users.slice(0, 5).map(({ userId }) => userId),
       fits.users.slice(0, 5),
@@ -150,7 +150,7 @@ describe('the limits', () => {
   test('and never more of them than an item of the table holds', () => {
     const photoUrl = '字'.repeat(2_048);
     const stored = made(...crowd(40, { photoUrl }));
-    expect(reactAll(stored, reacting(...crowd(50, { photoUrl })), place, LATER)).toEqual({
+    expect(reactAll(stored, reacting(...crowd(50, { photoUrl })), scope, LATER)).toEqual({
       refused: 'Reaction is too large.',
     });
   });
@@ -215,7 +215,7 @@ test('whatever the order of adding, everybody who reacted is among the users onc
       let told = 0;
       for (const [at, users] of calls.entries()) {
         const { reaction, added } = done(
-          reactAll(stored, reacting(...users.map((from) => entry({ from }))), place, at),
+          reactAll(stored, reacting(...users.map((from) => entry({ from }))), scope, at),
         );
         told += added.length;
         expect(reaction.lastUpdated).toBe(added.length > 0 ? at : stored?.lastUpdated);
@@ -233,7 +233,9 @@ describe('the record (facts B17)', () => {
   const names = { apiKey: 'key', organizationId: 'acme' };
 
   test('of a reaction on the document', () => {
-    expect(showReaction(names, made(entry({ location: { locationName: 'Page', __proto__: null } as never })))).toEqual({
+    expect(
+      toReactionResponse(names, made(entry({ location: { locationName: 'Page', __proto__: null } as never }))),
+    ).toEqual({
       annotationId: 'r',
       type: 'reaction',
       icon: '👍',
@@ -248,7 +250,7 @@ describe('the record (facts B17)', () => {
 
   test('of a reaction on a comment names the comment and nothing internal', () => {
     const { reaction } = done(reactAll(undefined, reacting(entry({ on })), placeOnComment, NOW));
-    const shown = showReaction(names, reaction);
+    const shown = toReactionResponse(names, reaction);
     expect(shown).toMatchObject({
       commentAnnotationId: 'thread',
       commentId: 7,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { NewRecording, recorderPayload, showRecording, toRecording } from '../../../lib/recordings/rules.ts';
+import { NewRecording, recorderPayload, toRecordingResponse, toRecording } from '../../../lib/recordings/rules.ts';
 
 const NOW = 1_700_000_000_000;
 const from = { userId: 'ada', name: 'Ada' };
@@ -15,7 +15,7 @@ const stored = (fields: object = {}, documentId = 'nda') => {
   return toRecording({ annotationId, ...sent }, documentId, NOW);
 };
 const shown = (fields: object = {}) =>
-  JSON.parse(JSON.stringify(showRecording({ apiKey: 'key', organizationId: 'acme' }, stored(fields))));
+  JSON.parse(JSON.stringify(toRecordingResponse({ apiKey: 'key', organizationId: 'acme' }, stored(fields))));
 const data = (fields: object = {}, names: Parameters<typeof recorderPayload>[0] = content) =>
   JSON.parse(JSON.stringify(recorderPayload(names, stored(fields)).data));
 

@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda';
 import { describe, expect, test } from '@jest/globals';
-import { settle } from '../../../lib/table/retryOnConflict.ts';
+import { retryOnConflict } from '../../../lib/table/retryOnConflict.ts';
 import { testHandler } from '../../support/endpoint.ts';
 import { eventOf } from '../../support/requests.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
@@ -11,7 +11,7 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total
 describe('retries of a conflicting write', () => {
   test('go on for 3 s with growing pauses, then the answer is ABORTED', async () => {
     const time = virtualTime();
-    await expect(time.run(() => settle(conflict))).rejects.toMatchObject({
+    await expect(time.run(() => retryOnConflict(conflict))).rejects.toMatchObject({
       status: 'ABORTED',
       message: 'Other requests are changing the same thing. Send the request again.',
     });
@@ -25,19 +25,21 @@ describe('retries of a conflicting write', () => {
     const draws = [0, 0.25, 0.999];
     const time = virtualTime({ random: () => draws.shift() ?? 0.5 });
     let tries = 0;
-    expect(await time.run(() => settle(async () => (++tries === 4 ? 'done' : 'conflict')))).toBe('done');
+    expect(await time.run(() => retryOnConflict(async () => (++tries === 4 ? 'done' : 'conflict')))).toBe('done');
     expect(time.sleeps).toEqual([0, 0.25 * 80, 0.999 * 120]);
   });
 
   test('end before 3 s when the function has less time left', async () => {
     const time = virtualTime({ until: Date.now() + 500 });
-    await expect(time.run(() => settle(conflict))).rejects.toMatchObject({ status: 'ABORTED' });
+    await expect(time.run(() => retryOnConflict(conflict))).rejects.toMatchObject({ status: 'ABORTED' });
     expect(sum(time.sleeps)).toBeLessThanOrEqual(500);
   });
 
   test('within retries end together with the outer ones', async () => {
     const time = virtualTime();
-    await expect(time.run(() => settle(() => settle(conflict)))).rejects.toMatchObject({ status: 'ABORTED' });
+    await expect(time.run(() => retryOnConflict(() => retryOnConflict(conflict)))).rejects.toMatchObject({
+      status: 'ABORTED',
+    });
     expect(sum(time.sleeps)).toBe(3_000);
   });
 
@@ -45,7 +47,7 @@ describe('retries of a conflicting write', () => {
     const time = virtualTime();
     await expect(
       time.run(() =>
-        settle(async () => {
+        retryOnConflict(async () => {
           throw new Error('The table is away');
         }),
       ),
@@ -54,7 +56,7 @@ describe('retries of a conflicting write', () => {
   });
 
   test('in a request end early enough for ABORTED to be answered and not DEADLINE_EXCEEDED', async () => {
-    const handler = testHandler({ run: () => settle(conflict) });
+    const handler = testHandler({ run: () => retryOnConflict(conflict) });
     const time = virtualTime();
     const { statusCode, body } = await time.run(() =>
       handler(eventOf('{"data":{}}'), { awsRequestId: 'aws', getRemainingTimeInMillis: () => 2_000 } as Context),

@@ -2,20 +2,20 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   everyDocument,
-  type Stretch,
-  type StretchOptions,
+  type RecordPage,
+  type RecordPageOptions,
   theseDocuments,
-  walk,
-  type Walked,
-  type WalkedDocument,
-  walkCursor,
+  listAcrossDocuments,
+  type ListingPage,
+  type ListedDocument,
+  listingCursor,
 } from '../../../lib/content/listDocuments.ts';
 
 type Records = Map<string, string[]>;
 
-const at = (documentId: string): WalkedDocument => ({
+const at = (documentId: string): ListedDocument => ({
   documentId,
-  place: { tenant: 't', organization: 'o', document: `internal ${documentId}` },
+  scope: { tenant: 't', organizationKey: 'o', documentKey: `internal ${documentId}` },
 });
 
 /** Reads records that are kept in memory; one stretch gives at most `most` of them, and those that are not wanted never. */
@@ -28,7 +28,10 @@ function reader(
   }: { most?: number; wanted?: (record: string) => boolean; size?: number } = {},
 ) {
   const reads: string[] = [];
-  const read = async ({ documentId }: WalkedDocument, { after, limit }: StretchOptions): Promise<Stretch<string>> => {
+  const read = async (
+    { documentId }: ListedDocument,
+    { after, limit }: RecordPageOptions,
+  ): Promise<RecordPage<string>> => {
     reads.push(documentId);
     const rest = (records.get(documentId) ?? []).toSorted().filter((record) => after === undefined || record > after);
     const looked = rest.slice(0, most);
@@ -45,13 +48,13 @@ function reader(
 
 /** The pages of a listing; `between` runs after each. */
 async function pages(
-  list: (from: Walked<string>['next']) => Promise<Walked<string>>,
+  list: (from: ListingPage<string>['next']) => Promise<ListingPage<string>>,
   between: (page: number) => void = () => undefined,
 ): Promise<string[][]> {
   const found: string[][] = [];
-  let next: Walked<string>['next'];
+  let next: ListingPage<string>['next'];
   do {
-    const page = await list(next && walkCursor.position(walkCursor.of(next)));
+    const page = await list(next && listingCursor.position(listingCursor.of(next)));
     found.push(page.values);
     next = page.next;
     between(found.length);
@@ -73,7 +76,9 @@ describe('design 5: a listing over documents', () => {
     await fc.assert(
       fc.asyncProperty(someRecords, fc.integer({ min: 1, max: 7 }), async (records, limit) => {
         const documents = theseDocuments([...records.keys()].map(at));
-        const found = await pages((from) => walk({ documents, from, limit, read: reader(records).read }));
+        const found = await pages((from) =>
+          listAcrossDocuments({ documents, from, limit, read: reader(records).read }),
+        );
         expect(found.flat()).toEqual(inOrder(records));
         expect(found.slice(0, -1).every((page) => page.length === limit)).toBe(true);
         if (found.length > 1) expect(found.at(-1)).not.toHaveLength(0);
@@ -92,7 +97,7 @@ describe('design 5: a listing over documents', () => {
           const wanted = (record: string) => !record.startsWith(unwanted.slice(0, 1));
           const documents = theseDocuments([...records.keys()].map(at));
           const found = await pages((from) =>
-            walk({ documents, from, limit, read: reader(records, { most, wanted }).read }),
+            listAcrossDocuments({ documents, from, limit, read: reader(records, { most, wanted }).read }),
           );
           expect(found.flat()).toEqual(
             inOrder(new Map([...records].map(([documentId, keys]) => [documentId, keys.filter(wanted)]))),
@@ -109,7 +114,7 @@ describe('design 5: a listing over documents', () => {
         const living: Records = new Map([...records].map(([documentId, keys]) => [documentId, [...keys]]));
         const source = { list: (from: string | undefined) => theseDocuments([...living.keys()].map(at)).list(from) };
         const found = await pages(
-          (from) => walk({ documents: source, from, limit, read: reader(living).read }),
+          (from) => listAcrossDocuments({ documents: source, from, limit, read: reader(living).read }),
           (page) => {
             if (page > 1) return;
             for (const [documentId, keys] of others)
@@ -127,14 +132,19 @@ describe('design 5: a listing over documents', () => {
       ['a', ['1', '2', '3']],
       ['b', ['4']],
     ]);
-    const { values, next } = await walk({
+    const { values, next } = await listAcrossDocuments({
       documents: theseDocuments(['a', 'b'].map(at)),
       limit: 2,
       read: reader(records).read,
     });
     expect(values).toEqual(['a/1', 'a/2']);
     expect(
-      await walk({ documents: theseDocuments([at('b')]), from: next, limit: 2, read: reader(records).read }),
+      await listAcrossDocuments({
+        documents: theseDocuments([at('b')]),
+        from: next,
+        limit: 2,
+        read: reader(records).read,
+      }),
     ).toEqual({ values: ['b/4'], next: undefined });
   });
 
@@ -142,7 +152,12 @@ describe('design 5: a listing over documents', () => {
     const records: Records = new Map([['a', ['1', '2', '3', '4', '5']]]);
     const sized = (size: number) =>
       pages((from) =>
-        walk({ documents: theseDocuments([at('a')]), from, limit: 10, read: reader(records, { size }).read }),
+        listAcrossDocuments({
+          documents: theseDocuments([at('a')]),
+          from,
+          limit: 10,
+          read: reader(records, { size }).read,
+        }),
       );
     expect((await sized(1_500_000)).map((page) => page.length)).toEqual([2, 2, 1]);
     expect((await sized(4_500_000)).map((page) => page.length)).toEqual([1, 1, 1, 1, 1]);
@@ -151,7 +166,9 @@ describe('design 5: a listing over documents', () => {
   test('ends a page when 32 MB were read in vain, and goes on from there', async () => {
     const records: Records = new Map([['a', Array.from({ length: 100 }, (_, i) => String(i).padStart(3, '0'))]]);
     const { read, reads } = reader(records, { most: 1, wanted: (record) => record === '099', size: 1_000_000 });
-    const found = await pages((from) => walk({ documents: theseDocuments([at('a')]), from, limit: 10, read }));
+    const found = await pages((from) =>
+      listAcrossDocuments({ documents: theseDocuments([at('a')]), from, limit: 10, read }),
+    );
     expect(found.map((page) => page.map((value) => value.trim()))).toEqual([[], [], [], ['a/099']]);
     expect(reads).toHaveLength(100);
   });
@@ -160,18 +177,18 @@ describe('design 5: a listing over documents', () => {
     const ids = Array.from({ length: 1_200 }, (_, i) => String(i).padStart(4, '0'));
     const empty = reader(new Map([['1199', ['x']]]));
     const found = await pages((from) =>
-      walk({ documents: theseDocuments(ids.map(at)), from, limit: 10, read: empty.read }),
+      listAcrossDocuments({ documents: theseDocuments(ids.map(at)), from, limit: 10, read: empty.read }),
     );
     expect(found).toEqual([[], [], ['1199/x']]);
     expect(empty.reads).toHaveLength(1_200);
     const full = reader(new Map(ids.map((id) => [id, ['x', 'y', 'z']])));
-    await walk({ documents: theseDocuments(ids.map(at)), limit: 2, read: full.read });
+    await listAcrossDocuments({ documents: theseDocuments(ids.map(at)), limit: 2, read: full.read });
     expect(full.reads).toEqual(['0000']);
   });
 });
 
 describe('the documents of an organization', () => {
-  const place = { tenant: 't', organization: 'o' };
+  const scope = { tenant: 't', organizationKey: 'o' };
 
   /** A reader of documents that lists some of them at a time; those whose folder is gone are not placed. */
   function documents(ids: readonly string[], atOnce: number, gone: ReadonlySet<string>) {
@@ -206,8 +223,10 @@ describe('the documents of an organization', () => {
         async (all, isGone, atOnce, limit) => {
           const gone = new Set(all.filter((id) => isGone(id)));
           const records: Records = new Map(all.map((id) => [id, ['1', '2']]));
-          const source = everyDocument(documents(all, atOnce, gone), place);
-          const found = await pages((from) => walk({ documents: source, from, limit, read: reader(records).read }));
+          const source = everyDocument(documents(all, atOnce, gone), scope);
+          const found = await pages((from) =>
+            listAcrossDocuments({ documents: source, from, limit, read: reader(records).read }),
+          );
           expect(found.flat()).toEqual(inOrder(new Map([...records].filter(([id]) => !gone.has(id)))));
         },
       ),
@@ -215,9 +234,9 @@ describe('the documents of an organization', () => {
   });
 
   test('are read under their internal ids', async () => {
-    const source = everyDocument(documents(['a'], 10, new Set()), place);
+    const source = everyDocument(documents(['a'], 10, new Set()), scope);
     expect(await source.list(undefined)).toEqual({
-      documents: [{ documentId: 'a', place: { ...place, document: 'internal a' } }],
+      documents: [{ documentId: 'a', scope: { ...scope, documentKey: 'internal a' } }],
       more: false,
     });
   });

@@ -5,7 +5,7 @@ import {
   changeApiKeyConfig,
   initialApiKeyConfig,
   maskKey,
-  showAiKeys,
+  toAiKeysResponse,
 } from '../../../lib/workspaces/rules/apiKeyConfig.ts';
 
 const key = (name: string) => ({ sealedKey: `sealed ${name}`, displayText: `****${name}` });
@@ -39,8 +39,11 @@ describe('the settings of an API key (facts C1)', () => {
 
   test('show AI keys masked, all or those asked for', () => {
     const aiKeys = { openai: key('1'), gemini: key('2') };
-    expect({ ...showAiKeys(aiKeys) }).toEqual({ openai: { displayText: '****1' }, gemini: { displayText: '****2' } });
-    expect({ ...showAiKeys(aiKeys, ['gemini', 'anthropic']) }).toEqual({ gemini: { displayText: '****2' } });
+    expect({ ...toAiKeysResponse(aiKeys) }).toEqual({
+      openai: { displayText: '****1' },
+      gemini: { displayText: '****2' },
+    });
+    expect({ ...toAiKeysResponse(aiKeys, ['gemini', 'anthropic']) }).toEqual({ gemini: { displayText: '****2' } });
   });
 
   test('a mask shows at most the last four characters, and a quarter of the key', () => {

@@ -2,14 +2,14 @@ import { describe, expect, test } from '@jest/globals';
 import {
   ActivityConfigChange,
   changeActivityConfig,
-  showActivityConfig,
+  toActivityConfigResponse,
 } from '../../../lib/workspaces/rules/activityConfig.ts';
 import { triggerTypes } from '../../../lib/events/rules/catalogue.ts';
 import { commentVerbs, huddleVerbs } from '../../../lib/workspaces/rules/groupedTriggers.ts';
 import {
   changeNotificationConfig,
   NotificationConfigChange,
-  showNotificationConfig,
+  toNotificationConfigResponse,
 } from '../../../lib/workspaces/rules/notificationConfig.ts';
 
 const NOW = 1_800_000_000_000;
@@ -91,8 +91,8 @@ describe('activity logs (facts B9 and C1)', () => {
   });
 
   test('is shown without anything that storing adds', () => {
-    expect(showActivityConfig(undefined)).toEqual({ isEnabled: false });
-    expect(showActivityConfig({ isEnabled: true, _r: 3, tenant: 'key' } as never)).toEqual({ isEnabled: true });
+    expect(toActivityConfigResponse(undefined)).toEqual({ isEnabled: false });
+    expect(toActivityConfigResponse({ isEnabled: true, _r: 3, tenant: 'key' } as never)).toEqual({ isEnabled: true });
   });
 
   test.each([
@@ -175,9 +175,12 @@ describe('notifications (facts B9, B13 and C1)', () => {
   });
 
   test('is shown without anything that storing adds', () => {
-    expect(showNotificationConfig(undefined)).toEqual({ useNotificationService: false, notificationServiceConfig: {} });
+    expect(toNotificationConfigResponse(undefined)).toEqual({
+      useNotificationService: false,
+      notificationServiceConfig: {},
+    });
     expect(
-      showNotificationConfig({
+      toNotificationConfigResponse({
         useNotificationService: true,
         notificationServiceConfig: {},
         _r: 3,

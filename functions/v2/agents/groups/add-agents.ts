@@ -3,8 +3,8 @@ import { fillAgentGroups } from '../../../../lib/agents/agentGroups.ts';
 import {
   GroupMembers,
   requireKnown,
-  showGroup,
-  ShownGroup,
+  toGroupResponse,
+  GroupResponse,
   unknownGroup,
   withAgents,
 } from '../../../../lib/agents/rules/groups.ts';
@@ -18,7 +18,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'write',
     input: GroupMembers,
-    output: z.object({ data: z.object({ group: ShownGroup }) }),
+    output: z.object({ data: z.object({ group: GroupResponse }) }),
     message: 'Agents added to group successfully',
     errors: ['RESOURCE_EXHAUSTED', 'NOT_FOUND', 'ABORTED'],
     uses: { groups: fillAgentGroups },
@@ -43,7 +43,7 @@ export const endpoint = defineEndpoint(
     requireKnown(await deps.groups.unknownAgents(tenant, agentIds));
     const group = await deps.groups.change(tenant, groupId, (stored) => withAgents(stored, agentIds, now));
     if (!group) throw unknownGroup();
-    return { data: { group: showGroup(tenant, group) } };
+    return { data: { group: toGroupResponse(tenant, group) } };
   },
 );
 

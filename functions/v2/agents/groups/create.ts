@@ -5,8 +5,8 @@ import {
   NewGroup,
   newGroup,
   requireKnown,
-  showGroup,
-  ShownGroup,
+  toGroupResponse,
+  GroupResponse,
 } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
@@ -19,7 +19,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'write',
     input: NewGroup,
-    output: z.object({ data: z.object({ group: ShownGroup }) }),
+    output: z.object({ data: z.object({ group: GroupResponse }) }),
     message: 'Agent group created successfully',
     errors: ['RESOURCE_EXHAUSTED', 'NOT_FOUND', 'ABORTED'],
     uses: { groups: createAgentGroups },
@@ -55,7 +55,7 @@ export const endpoint = defineEndpoint(
         'RESOURCE_EXHAUSTED',
         `The API key has ${MOST_GROUPS} groups of agents, as many as it may have.`,
       );
-    return { data: { group: showGroup(tenant, group) } };
+    return { data: { group: toGroupResponse(tenant, group) } };
   },
 );
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { readAgentGroups } from '../../../../lib/agents/agentGroups.ts';
-import { showGroup, ShownGroup, unknownGroup } from '../../../../lib/agents/rules/groups.ts';
+import { toGroupResponse, GroupResponse, unknownGroup } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id } from '../../../../lib/shared/schema.ts';
@@ -12,7 +12,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'read',
     input: z.object({ groupId: Id }),
-    output: z.object({ data: z.object({ group: ShownGroup }) }),
+    output: z.object({ data: z.object({ group: GroupResponse }) }),
     message: 'Agent group fetched successfully',
     errors: ['NOT_FOUND'],
     uses: { groups: readAgentGroups },
@@ -36,7 +36,7 @@ export const endpoint = defineEndpoint(
   async ({ input: { groupId }, caller: { tenant }, deps }) => {
     const group = await deps.groups.get(tenant, groupId);
     if (!group) throw unknownGroup();
-    return { data: { group: showGroup(tenant, group) } };
+    return { data: { group: toGroupResponse(tenant, group) } };
   },
 );
 

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { changeAgentGroups } from '../../../../lib/agents/agentGroups.ts';
 import {
   GroupMembers,
-  showGroup,
-  ShownGroup,
+  toGroupResponse,
+  GroupResponse,
   unknownGroup,
   withoutAgents,
 } from '../../../../lib/agents/rules/groups.ts';
@@ -17,7 +17,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'write',
     input: GroupMembers,
-    output: z.object({ data: z.object({ group: ShownGroup }) }),
+    output: z.object({ data: z.object({ group: GroupResponse }) }),
     message: 'Agents removed from group successfully',
     errors: ['NOT_FOUND', 'ABORTED'],
     uses: { groups: changeAgentGroups },
@@ -41,7 +41,7 @@ export const endpoint = defineEndpoint(
   async ({ input: { groupId, agentIds }, caller: { tenant }, deps, now }) => {
     const group = await deps.groups.change(tenant, groupId, (stored) => withoutAgents(stored, agentIds, now));
     if (!group) throw unknownGroup();
-    return { data: { group: showGroup(tenant, group) } };
+    return { data: { group: toGroupResponse(tenant, group) } };
   },
 );
 

@@ -1,6 +1,11 @@
 import * as z from 'zod';
 import { readAgentVersions } from '../../../../lib/agents/agentReader.ts';
-import { onlyCustomAgents, ShownVersion, showVersion, unknownAgent } from '../../../../lib/agents/rules/agents.ts';
+import {
+  onlyCustomAgents,
+  VersionResponse,
+  toVersionResponse,
+  unknownAgent,
+} from '../../../../lib/agents/rules/agents.ts';
 import { builtInAgent } from '../../../../lib/agents/rules/builtIn.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
@@ -16,7 +21,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'read',
     input: z.object({ agentId: Id, pageSize: optional(PageSize), pageToken: optional(PageToken) }),
-    output: z.object({ data: z.object({ versions: z.array(ShownVersion) }), nextPageToken: z.string().nullable() }),
+    output: z.object({ data: z.object({ versions: z.array(VersionResponse) }), nextPageToken: z.string().nullable() }),
     message: 'Versions listed successfully',
     errors: ['NOT_FOUND'],
     uses: { agents: readAgentVersions },
@@ -48,7 +53,7 @@ export const endpoint = defineEndpoint(
     const page = await deps.agents.versions(caller.tenant, agentId, { limit: pageSize, after: pages.after });
     if (!page) throw unknownAgent();
     return {
-      data: { versions: page.versions.map((version) => showVersion(caller.tenant, version)) },
+      data: { versions: page.versions.map((version) => toVersionResponse(caller.tenant, version)) },
       nextPageToken: pages.next(page.next),
     };
   },

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { readDocuments } from '../../../../lib/directory/documents.ts';
-import { placeOf, readFolders } from '../../../../lib/directory/folders/folders.ts';
+import { organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { readUsers } from '../../../../lib/directory/users.ts';
 import { dict, distinct } from '../../../../lib/shared/collections.ts';
@@ -64,7 +64,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now }) => {
     const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-    const place = placeOf(caller.tenant, organization);
+    const scope = organizationScope(caller.tenant, organization);
     const [userIds, folderIds, documentIds] = [
       distinct(input.userIds),
       distinct(input.folderIds ?? []),
@@ -72,16 +72,16 @@ export const endpoint = defineEndpoint(
     ];
     const [known, grants, folders, documents] = await Promise.all([
       deps.users.known(caller.tenant, userIds),
-      Promise.all(userIds.map((userId) => deps.users.grants(place, userId))),
-      deps.folders.named(place, folderIds),
-      deps.documents.named(place, documentIds).then((found) => deps.documents.placed(place, found)),
+      Promise.all(userIds.map((userId) => deps.users.grants(scope, userId))),
+      deps.folders.named(scope, folderIds),
+      deps.documents.named(scope, documentIds).then((found) => deps.documents.placed(scope, found)),
     ]);
     const asked = {
       organization,
       folders: folderIds.map((id, index) => ({ id, folder: folders[index] })),
       documents: documentIds.map((id, index) => ({ id, document: documents[index] })),
     };
-    const departures = await deps.users.departures(place, known);
+    const departures = await deps.users.departures(scope, known);
     const data = dict(
       userIds.map((userId, index) => {
         const user = {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { writeComments } from '../../../../lib/comments/commentWriter.ts';
-import { findPlaceToWrite } from '../../../../lib/content/documentScope.ts';
+import { findWritableDocument } from '../../../../lib/content/documentScope.ts';
 import { requireAgentSources } from '../../../../lib/comments/rules/commentAgents.ts';
 import { commentLists, oneCommentList, sentComments } from '../../../../lib/comments/rules/comments.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
@@ -30,7 +30,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.array(z.number()) }),
     message: 'Comment(s) added successfully.',
     errors: ['NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION', 'PERMISSION_DENIED', 'ABORTED'],
-    uses: { findPlace: findPlaceToWrite, comments: writeComments, serviceName },
+    uses: { findPlace: findWritableDocument, comments: writeComments, serviceName },
     impact: 'customers cannot reply to annotations',
     example: {
       data: {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { writeComments } from '../../../../lib/comments/commentWriter.ts';
-import { findPlaceToWrite } from '../../../../lib/content/documentScope.ts';
+import { findWritableDocument } from '../../../../lib/content/documentScope.ts';
 import { CommentId, CommentResults } from '../../../../lib/comments/rules/comments.ts';
 import { ContentUser } from '../../../../lib/content/rules/user.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
@@ -31,7 +31,7 @@ export const endpoint = defineEndpoint(
     output: CommentResults,
     message: 'Comments(s) deleted successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findPlace: findPlaceToWrite, comments: writeComments },
+    uses: { findPlace: findWritableDocument, comments: writeComments },
     impact: 'customers cannot delete comments',
     example: {
       data: { organizationId: 'acme', documentId: 'nda', annotationId: 'clause-4', commentIds: [2] },

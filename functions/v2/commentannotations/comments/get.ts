@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { type ReactedComment, readCommentPages } from '../../../../lib/comments/commentPages.ts';
-import { CommentId, CommentRow, commentRow, showComment } from '../../../../lib/comments/rules/comments.ts';
+import { CommentId, CommentRow, commentRow, toCommentResponse } from '../../../../lib/comments/rules/comments.ts';
 import { OlderComment, toOlderComment } from '../../../../lib/comments/rules/olderRows.ts';
-import { ShownReaction, showReaction } from '../../../../lib/reactions/rules.ts';
+import { ReactionResponse, toReactionResponse } from '../../../../lib/reactions/rules.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
@@ -12,7 +12,7 @@ import { Id, limits, list, optional, PageSize, PageToken } from '../../../../lib
 const path = '/v2/commentannotations/comments/get';
 
 /** A comment with the reactions on it, in full. */
-const ShownReactedComment = CommentRow.extend({ reactionAnnotations: z.array(ShownReaction) });
+const ReactedCommentResponse = CommentRow.extend({ reactionAnnotations: z.array(ReactionResponse) });
 
 export const endpoint = defineEndpoint(
   {
@@ -30,7 +30,7 @@ export const endpoint = defineEndpoint(
       pageSize: optional(PageSize),
       pageToken: optional(PageToken),
     }),
-    output: z.object({ data: z.array(ShownReactedComment.nullable()), nextPageToken: z.string().nullable() }),
+    output: z.object({ data: z.array(ReactedCommentResponse.nullable()), nextPageToken: z.string().nullable() }),
     message: 'Comments retrieved successfully.',
     errors: ['NOT_FOUND'],
     uses: { comments: readCommentPages },
@@ -83,9 +83,9 @@ export const endpoint = defineEndpoint(
     const { annotationId, userIds, commentIds } = input;
     const thread = await deps.comments.locate(caller.tenant, input);
     const show = ({ comment, reactions }: ReactedComment) => ({
-      ...commentRow(showComment(thread.names, comment)),
+      ...commentRow(toCommentResponse(thread.names, comment)),
       reactionAnnotations: reactions.map((reaction) =>
-        showReaction({ apiKey: caller.tenant, organizationId: input.organizationId }, reaction),
+        toReactionResponse({ apiKey: caller.tenant, organizationId: input.organizationId }, reaction),
       ),
     });
     if (commentIds) {
@@ -98,7 +98,7 @@ export const endpoint = defineEndpoint(
     }
     const pages = paging(
       caller,
-      [path, thread.place.document, annotationId, String(thread.key.createdAt), JSON.stringify(userIds ?? [])],
+      [path, thread.scope.documentKey, annotationId, String(thread.key.createdAt), JSON.stringify(userIds ?? [])],
       input,
       now,
     );

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { writeComments } from '../../../../lib/comments/commentWriter.ts';
-import { findPlaceToWrite } from '../../../../lib/content/documentScope.ts';
+import { findWritableDocument } from '../../../../lib/content/documentScope.ts';
 import { requireAgentSources } from '../../../../lib/comments/rules/commentAgents.ts';
 import { CommentChange, CommentId, CommentResults } from '../../../../lib/comments/rules/comments.ts';
 import { ContentUser } from '../../../../lib/content/rules/user.ts';
@@ -34,7 +34,7 @@ export const endpoint = defineEndpoint(
     output: CommentResults,
     message: 'Comment updated successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findPlace: findPlaceToWrite, comments: writeComments, serviceName },
+    uses: { findPlace: findWritableDocument, comments: writeComments, serviceName },
     impact: 'customers cannot edit comments',
     example: {
       data: {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { findPlace } from '../../../../lib/content/documentScope.ts';
+import { findDocument } from '../../../../lib/content/documentScope.ts';
 import { readUpdates } from '../../../../lib/editors/editorUpdates.ts';
 import { Base64, editorName, UPDATES_ANSWER_BYTES, Version } from '../../../../lib/editors/rules/editors.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
@@ -30,7 +30,7 @@ export const endpoint = defineEndpoint(
     }),
     message: 'CRDT updates retrieved successfully.',
     errors: ['NOT_FOUND'],
-    uses: { findPlace, updates: readUpdates },
+    uses: { findPlace: findDocument, updates: readUpdates },
     answerBytes: UPDATES_ANSWER_BYTES,
     impact: 'clients of collaborative editors get no updates',
     example: {
@@ -40,8 +40,8 @@ export const endpoint = defineEndpoint(
     memoryMb: 1024,
   },
   async ({ input: { organizationId, documentId, editorId, stateVector, version }, caller, deps }) => {
-    const { place } = await deps.findPlace(caller.tenant, { organizationId, documentId });
-    return { data: await deps.updates.since(place, editorId, { stateVector, version }) };
+    const { scope: scope } = await deps.findPlace(caller.tenant, { organizationId, documentId });
+    return { data: await deps.updates.since(scope, editorId, { stateVector, version }) };
   },
 );
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { findPlaceToWrite } from '../../../../lib/content/documentScope.ts';
+import { findWritableDocument } from '../../../../lib/content/documentScope.ts';
 import { followChange } from '../../../../lib/editors/followChange.ts';
 import { pushToEditors } from '../../../../lib/editors/pushUpdates.ts';
 import { Base64, changing, editorName } from '../../../../lib/editors/rules/editors.ts';
@@ -30,7 +30,7 @@ export const endpoint = defineEndpoint(
     }),
     message: 'CRDT update added successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findPlace: findPlaceToWrite, editors: pushToEditors, follow: followChange },
+    uses: { findPlace: findWritableDocument, editors: pushToEditors, follow: followChange },
     impact: 'changes of clients of collaborative editors are not taken',
     example: {
       data: {
@@ -48,7 +48,7 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps, now, log }) => {
     const at = await deps.findPlace(caller.tenant, input);
     const pushed = await deps.editors.push(at, input.editorId, input.update, { ...input, now });
-    await deps.follow(at.place, input.editorId, pushed, now, log);
+    await deps.follow(at.scope, input.editorId, pushed, now, log);
     return { data: { version: pushed.version } };
   },
 );

@@ -46,13 +46,13 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now, newId, repeatableId, log }) => {
-    const place = await deps.findPlace(caller.tenant, input);
+    const scope = await deps.findPlace(caller.tenant, input);
     const identified = input.judgments.map((sent, number) => ({
       recordId: sent.recordId ?? repeatableId('jdg', number),
       sent,
     }));
     const judgments = distinctBy(identified, ({ recordId }) => recordId);
-    const results = await deps.judgments.add(caller.tenant, place, judgments, { jobId: newId('job'), now, log });
+    const results = await deps.judgments.add(caller.tenant, scope, judgments, { jobId: newId('job'), now, log });
     return {
       data: byId(
         judgments.map(({ recordId }) => recordId),

@@ -2,7 +2,12 @@ import * as z from 'zod';
 import { threadListing } from '../../../../lib/memory/entities.ts';
 import { findScope, readJudgments } from '../../../../lib/memory/judgmentLists.ts';
 import { judgmentFilters } from '../../../../lib/memory/rules/filters.ts';
-import { judgeTypeOf, judgeTypes, showJudgment, ShownJudgment } from '../../../../lib/memory/rules/judgments.ts';
+import {
+  judgeTypeOf,
+  judgeTypes,
+  toJudgmentResponse,
+  JudgmentResponse,
+} from '../../../../lib/memory/rules/judgments.ts';
 import { checkScope } from '../../../../lib/memory/rules/scopes.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
@@ -11,7 +16,7 @@ import { Id, optional } from '../../../../lib/shared/schema.ts';
 const LIMIT = 20;
 
 /** A judgment without a similarity, since nothing is searched for. */
-const QueriedJudgment = ShownJudgment.omit({ similarity: true }).extend({ judgeType: z.enum(judgeTypes) });
+const QueriedJudgment = JudgmentResponse.omit({ similarity: true }).extend({ judgeType: z.enum(judgeTypes) });
 
 export const endpoint = defineEndpoint(
   {
@@ -67,13 +72,13 @@ export const endpoint = defineEndpoint(
       annotationId !== undefined && scope.organization
         ? await deps.judgments.ofThread(
             scope,
-            threadListing(caller.tenant, scope.organization.organization, annotationId),
+            threadListing(caller.tenant, scope.organization.organizationKey, annotationId),
             { filters },
             limit,
           )
         : await deps.judgments.latestAndTotal(scope, filters, limit);
     const results = judgments.map((judgment) => {
-      const { similarity: _, ...shown } = showJudgment(judgment);
+      const { similarity: _, ...shown } = toJudgmentResponse(judgment);
       return { ...shown, judgeType: judgeTypeOf(judgment) };
     });
     return { results, total };

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { readNotificationSettings } from '../../../../lib/notifications/notificationSettings.ts';
 import { readDocuments } from '../../../../lib/directory/documents.ts';
-import { placeOf } from '../../../../lib/directory/folders/folders.ts';
+import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { notificationLevels } from '../../../../lib/events/rules/recipients.ts';
@@ -68,15 +68,15 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input: { organizationId, userId, documentIds = [], getOrganizationConfig }, caller, deps }) => {
-    const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, organizationId));
-    const documents = (await deps.documents.named(place, distinct(documentIds))).filter(
+    const scope = organizationScope(caller.tenant, await deps.organizations.require(caller.tenant, organizationId));
+    const documents = (await deps.documents.named(scope, distinct(documentIds))).filter(
       (document) => document !== undefined,
     );
     const scopes = [
-      ...(getOrganizationConfig ? [{ document: undefined, documentId: undefined }] : []),
-      ...documents.map(({ internalId, documentId }) => ({ document: internalId, documentId })),
+      ...(getOrganizationConfig ? [{ documentKey: undefined, documentId: undefined }] : []),
+      ...documents.map(({ internalId, documentId }) => ({ documentKey: internalId, documentId })),
     ];
-    const settings = await deps.settings.of(place, userId, scopes);
+    const settings = await deps.settings.of(scope, userId, scopes);
     return {
       data: settings.map(({ set, inForce: { inbox, email, slack } }, index) => ({
         config: { inbox, email, ...(set.slack !== undefined && { slack }) },

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { writeNotificationSettings } from '../../../../lib/notifications/notificationSettings.ts';
 import { requireWritable } from '../../../../lib/content/documentScope.ts';
 import { readDocuments } from '../../../../lib/directory/documents.ts';
-import { placeOf } from '../../../../lib/directory/folders/folders.ts';
+import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
@@ -51,9 +51,9 @@ export const endpoint = defineEndpoint(
     ]);
     const organization = await deps.organizations.require(caller.tenant, input.organizationId);
     requireWritable({ organization });
-    const place = placeOf(caller.tenant, organization);
+    const scope = organizationScope(caller.tenant, organization);
     const userIds = distinct(input.userIds);
-    const results = await deps.settings.set(place, userIds, await scopes(), input.config, now);
+    const results = await deps.settings.set(scope, userIds, await scopes(), input.config, now);
     const documentId = input.documentIds?.[0] ?? null;
     return {
       data: byId(
@@ -70,10 +70,10 @@ export const endpoint = defineEndpoint(
     async function scopes() {
       if (!input.documentIds) return [{}];
       const documentIds = distinct(input.documentIds);
-      const documents = await deps.documents.named(place, documentIds);
+      const documents = await deps.documents.named(scope, documentIds);
       const unknown = documents.indexOf(undefined);
       if (unknown !== -1) throw new ApiError('NOT_FOUND', `Document ${documentIds[unknown]} does not exist`);
-      return documents.map((document) => ({ document: document?.internalId }));
+      return documents.map((document) => ({ documentKey: document?.internalId }));
     }
   },
 );

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { newDocumentAccess } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
 import { requireWritable } from '../../../../lib/content/documentScope.ts';
 import { writeDocuments } from '../../../../lib/directory/documents.ts';
-import { placeOf, writeFolders } from '../../../../lib/directory/folders/folders.ts';
+import { organizationScope, writeFolders } from '../../../../lib/directory/folders/folders.ts';
 import { writeOrganizations } from '../../../../lib/directory/organizations.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
@@ -49,11 +49,11 @@ export const endpoint = defineEndpoint(
       deps.newDocumentAccess(caller.tenant),
     ]);
     requireWritable({ organization });
-    const place = placeOf(caller.tenant, organization);
+    const scope = organizationScope(caller.tenant, organization);
     const folder =
       input.folderId === undefined
         ? undefined
-        : await deps.folders.ensure(place, input.folderId, input.createFolder ?? false, now);
+        : await deps.folders.ensure(scope, input.folderId, input.createFolder ?? false, now);
     const documents = distinctBy(input.documents, ({ documentId }) => documentId).map(
       ({ documentId, documentName, metadata }) => ({
         documentId,
@@ -61,7 +61,7 @@ export const endpoint = defineEndpoint(
         metadata: metadata && JSON.stringify(metadata),
       }),
     );
-    const results = await deps.documents.add(place, documents, { accessType, folder }, now);
+    const results = await deps.documents.add(scope, documents, { accessType, folder }, now);
     return {
       data: byId(
         documents.map(({ documentId }) => documentId),

@@ -1,8 +1,8 @@
 import { changeDocuments } from '../../../../lib/directory/documentChanges.ts';
-import { placeOf } from '../../../../lib/directory/folders/folders.ts';
+import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { removalMessage } from '../../../../lib/deletion/startPurge.ts';
-import { sendHints } from '../../../../lib/webhooks/notifyQueue.ts';
+import { notifyQueue } from '../../../../lib/webhooks/notifyQueue.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
@@ -31,10 +31,13 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now, log }) => {
-    const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, input.organizationId));
+    const scope = organizationScope(
+      caller.tenant,
+      await deps.organizations.require(caller.tenant, input.organizationId),
+    );
     const documentIds = distinct(input.documentIds);
-    const { results, jobs } = await deps.documents.remove(place, documentIds, now);
-    await sendHints(deps.queue, jobs.map(removalMessage), log);
+    const { results, jobs } = await deps.documents.remove(scope, documentIds, now);
+    await notifyQueue(deps.queue, jobs.map(removalMessage), log);
     return { data: byId(documentIds, results) };
   },
 );

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { meets, searchDocuments } from '../../../../lib/directory/documentSearch.ts';
 import { type PlacedDocument, readDocuments } from '../../../../lib/directory/documents.ts';
-import { placeOf, readFolders } from '../../../../lib/directory/folders/folders.ts';
+import { organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { accessTypes } from '../../../../lib/directory/rules/access.ts';
@@ -13,7 +13,7 @@ import { Id, limits, list, MetadataFilters, optional, PageSize, PageToken } from
 
 const path = '/v2/organizations/documents/get';
 
-const ShownDocument = z.object({
+const DocumentResponse = z.object({
   id: z.string(),
   documentName: z.string().optional(),
   disabled: z.boolean(),
@@ -44,7 +44,7 @@ export const endpoint = defineEndpoint(
       pageSize: optional(PageSize),
       pageToken: optional(PageToken),
     }),
-    output: z.object({ data: z.array(ShownDocument), pageToken: z.string().nullable() }),
+    output: z.object({ data: z.array(DocumentResponse), pageToken: z.string().nullable() }),
     message: 'Document(s) retrieved successfully.',
     errors: ['NOT_FOUND'],
     uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, search: searchDocuments },
@@ -68,11 +68,14 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
-    const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, input.organizationId));
+    const scope = organizationScope(
+      caller.tenant,
+      await deps.organizations.require(caller.tenant, input.organizationId),
+    );
     if (input.documentIds) {
       const documents = await deps.documents.placed(
-        place,
-        await deps.documents.named(place, distinct(input.documentIds)),
+        scope,
+        await deps.documents.named(scope, distinct(input.documentIds)),
       );
       const wanted = documents
         .filter((document) => document !== undefined)
@@ -82,18 +85,18 @@ export const endpoint = defineEndpoint(
     }
     const pages = paging(
       caller,
-      [path, place.organization, input.folderId ?? '', ...(input.filters ? [JSON.stringify(input.filters)] : [])],
+      [path, scope.organizationKey, input.folderId ?? '', ...(input.filters ? [JSON.stringify(input.filters)] : [])],
       input,
       now,
     );
     const options = { limit: input.pageSize ?? limits.pageSize, after: pages.after };
-    const folder = input.folderId === undefined ? undefined : await deps.folders.require(place, input.folderId);
+    const folder = input.folderId === undefined ? undefined : await deps.folders.require(scope, input.folderId);
     const page = await listed();
     return { data: page.values.map(shown), pageToken: pages.next(page.next) };
 
     async function listed() {
-      if (input.filters) return deps.search.page({ place, folder }, input.filters, options);
-      return folder ? deps.documents.listInFolder(place, folder, options) : deps.documents.list(place, options);
+      if (input.filters) return deps.search.page({ scope, folder }, input.filters, options);
+      return folder ? deps.documents.listInFolder(scope, folder, options) : deps.documents.list(scope, options);
     }
   },
 );
@@ -105,7 +108,7 @@ function shown({
   accessType,
   folder,
   metadata,
-}: PlacedDocument): z.output<typeof ShownDocument> {
+}: PlacedDocument): z.output<typeof DocumentResponse> {
   return {
     id: documentId,
     documentName,
@@ -116,6 +119,6 @@ function shown({
   };
 }
 
-export const twin = defineUnpagedTwin(endpoint, { narrowBy: 'documentIds', row: ShownDocument });
+export const twin = defineUnpagedTwin(endpoint, { narrowBy: 'documentIds', row: DocumentResponse });
 
 export const handler = toLambdaWithTwin(endpoint, twin);

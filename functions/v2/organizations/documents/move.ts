@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { requireWritable } from '../../../../lib/content/documentScope.ts';
 import { changeDocuments } from '../../../../lib/directory/documentChanges.ts';
-import { placeOf, readFolders } from '../../../../lib/directory/folders/folders.ts';
+import { organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { rootFolderId } from '../../../../lib/directory/rules/folders.ts';
@@ -31,9 +31,9 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps, now }) => {
     const organization = await deps.organizations.require(caller.tenant, input.organizationId);
     requireWritable({ organization });
-    const place = placeOf(caller.tenant, organization);
-    const folder = input.folderId === rootFolderId ? undefined : await deps.folders.require(place, input.folderId);
-    await deps.documents.move(place, distinct(input.documentIds), folder, now);
+    const scope = organizationScope(caller.tenant, organization);
+    const folder = input.folderId === rootFolderId ? undefined : await deps.folders.require(scope, input.folderId);
+    await deps.documents.move(scope, distinct(input.documentIds), folder, now);
     return {};
   },
 );

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { requireWritable } from '../../../../lib/content/documentScope.ts';
 import { changeDocuments } from '../../../../lib/directory/documentChanges.ts';
-import { placeOf } from '../../../../lib/directory/folders/folders.ts';
+import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
@@ -44,7 +44,7 @@ export const endpoint = defineEndpoint(
     requireWritable({ organization });
     const documents = distinctBy(input.documents, ({ documentId }) => documentId);
     const results = await deps.documents.update(
-      placeOf(caller.tenant, organization),
+      organizationScope(caller.tenant, organization),
       documents,
       { merge: input.merge ?? false },
       now,

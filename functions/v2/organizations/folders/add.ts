@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { requireWritable } from '../../../../lib/content/documentScope.ts';
-import { placeOf, writeFolders } from '../../../../lib/directory/folders/folders.ts';
+import { organizationScope, writeFolders } from '../../../../lib/directory/folders/folders.ts';
 import { writeOrganizations } from '../../../../lib/directory/organizations.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { accessTypes } from '../../../../lib/directory/rules/access.ts';
@@ -60,7 +60,7 @@ export const endpoint = defineEndpoint(
     );
     requireWritable({ organization });
     const folders = distinctBy(input.folders, ({ folderId }) => folderId);
-    const results = await deps.folders.add(placeOf(caller.tenant, organization), folders, now);
+    const results = await deps.folders.add(organizationScope(caller.tenant, organization), folders, now);
     return {
       data: byId(
         folders.map(({ folderId }) => folderId),

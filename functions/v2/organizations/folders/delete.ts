@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { changeFolders } from '../../../../lib/directory/folders/folderChanger.ts';
 import { jobMessage } from '../../../../lib/jobs/jobStore.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
-import { sendHints } from '../../../../lib/webhooks/notifyQueue.ts';
+import { notifyQueue } from '../../../../lib/webhooks/notifyQueue.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { sendTo } from '../../../../lib/workers/queues.ts';
@@ -28,7 +28,7 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps, now, log }) => {
     const organization = await deps.organizations.require(caller.tenant, input.organizationId);
     const { jobId } = await deps.folders.remove(caller.tenant, organization, input.folderId, now);
-    if (jobId !== undefined) await sendHints(deps.queue, [jobMessage({ tenant: caller.tenant, jobId })], log);
+    if (jobId !== undefined) await notifyQueue(deps.queue, [jobMessage({ tenant: caller.tenant, jobId })], log);
     return { data: null };
   },
 );

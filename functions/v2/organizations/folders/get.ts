@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type FolderTree, readFolderTrees } from '../../../../lib/directory/folders/folderTree.ts';
-import { placeOf } from '../../../../lib/directory/folders/folders.ts';
+import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { accessTypes } from '../../../../lib/directory/rules/access.ts';
 import { deepestFolder, rootFolderId } from '../../../../lib/directory/rules/folders.ts';
@@ -12,7 +12,7 @@ import { Id, limits, optional, PageSize, PageToken } from '../../../../lib/share
 
 const path = '/v2/organizations/folders/get';
 
-const ShownFolder = z.object({
+const FolderResponse = z.object({
   folderId: z.string(),
   folderName: z.string().optional(),
   organizationId: z.string(),
@@ -48,7 +48,7 @@ export const endpoint = defineEndpoint(
           { path: ['rootFoldersOnly'], error: 'must not be given together with folderId' },
         ),
       ),
-    output: z.object({ data: z.array(ShownFolder), nextPageToken: z.string().nullable() }),
+    output: z.object({ data: z.array(FolderResponse), nextPageToken: z.string().nullable() }),
     message: (_output, { folderId, maxDepth }) =>
       folderId === undefined && maxDepth === undefined
         ? 'Folders retrieved successfully.'
@@ -82,16 +82,16 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps, now }) => {
     const { organizationId, folderId, pageSize = limits.pageSize } = input;
     const maxDepth = input.rootFoldersOnly ? 1 : (input.maxDepth ?? 1);
-    const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, organizationId));
+    const scope = organizationScope(caller.tenant, await deps.organizations.require(caller.tenant, organizationId));
     const folder =
-      folderId === undefined || folderId === rootFolderId ? undefined : await deps.folders.require(place, folderId);
+      folderId === undefined || folderId === rootFolderId ? undefined : await deps.folders.require(scope, folderId);
     const pages = paging(
       caller,
-      [path, place.organization, folder?.internalId ?? rootFolderId, String(maxDepth)],
+      [path, scope.organizationKey, folder?.internalId ?? rootFolderId, String(maxDepth)],
       input,
       now,
     );
-    const { trees, next } = await deps.folders.beneath(place, folder, {
+    const { trees, next } = await deps.folders.beneath(scope, folder, {
       maxDepth,
       limit: pageSize,
       after: pages.after,
@@ -102,7 +102,7 @@ export const endpoint = defineEndpoint(
     function shown({
       folder: { internalId: _, accessFrom: __, _r, ancestors, ...fields },
       subFolders,
-    }: FolderTree): z.output<typeof ShownFolder> {
+    }: FolderTree): z.output<typeof FolderResponse> {
       const above = [rootFolderId, ...ancestors.map((ancestor) => ancestor.folderId)];
       return {
         ...fields,
@@ -122,7 +122,7 @@ const {
   accessType: _type,
   inheritAccessFromParent: _inherits,
   ...olderFields
-} = ShownFolder.shape;
+} = FolderResponse.shape;
 
 /** A folder as `/v1` shows it. */
 const OlderFolder = z.object(olderFields);
@@ -134,12 +134,15 @@ function toOlder({
   inheritAccessFromParent: ____,
   subFolders,
   ...folder
-}: z.output<typeof ShownFolder>): z.output<typeof OlderFolder> {
-  return { ...folder, subFolders: subFolders.map((one) => toOlder(one as z.output<typeof ShownFolder>)) };
+}: z.output<typeof FolderResponse>): z.output<typeof OlderFolder> {
+  return { ...folder, subFolders: subFolders.map((one) => toOlder(one as z.output<typeof FolderResponse>)) };
 }
 
 /** Each page of one folder shows that folder with some more of those directly in it. */
-function joinFolders(rows: readonly z.output<typeof ShownFolder>[], page: readonly z.output<typeof ShownFolder>[]) {
+function joinFolders(
+  rows: readonly z.output<typeof FolderResponse>[],
+  page: readonly z.output<typeof FolderResponse>[],
+) {
   const [last, first] = [rows.at(-1), page[0]];
   if (!last || last.folderId !== first?.folderId) return [...rows, ...page];
   return [...rows.slice(0, -1), { ...last, subFolders: [...last.subFolders, ...first.subFolders] }, ...page.slice(1)];

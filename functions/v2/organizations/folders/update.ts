@@ -3,7 +3,7 @@ import { requireWritable } from '../../../../lib/content/documentScope.ts';
 import { changeFolders } from '../../../../lib/directory/folders/folderChanger.ts';
 import { jobMessage } from '../../../../lib/jobs/jobStore.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
-import { sendHints } from '../../../../lib/webhooks/notifyQueue.ts';
+import { notifyQueue } from '../../../../lib/webhooks/notifyQueue.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
@@ -52,7 +52,7 @@ export const endpoint = defineEndpoint(
     requireWritable({ organization });
     const folders = distinctBy(input.folders, ({ folderId }) => folderId);
     const { results, jobId } = await deps.folders.update(caller.tenant, organization, folders, now);
-    if (jobId !== undefined) await sendHints(deps.queue, [jobMessage({ tenant: caller.tenant, jobId })], log);
+    if (jobId !== undefined) await notifyQueue(deps.queue, [jobMessage({ tenant: caller.tenant, jobId })], log);
     return {
       data: byId(
         folders.map(({ folderId }) => folderId),

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { requireWritable } from '../../../../lib/content/documentScope.ts';
-import { placeOf } from '../../../../lib/directory/folders/folders.ts';
+import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
 import { writeOrganizations } from '../../../../lib/directory/organizations.ts';
 import { writeGroups } from '../../../../lib/directory/userGroups.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
@@ -44,7 +44,7 @@ export const endpoint = defineEndpoint(
     );
     requireWritable({ organization });
     const groups = distinctBy(input.organizationUserGroups, ({ groupId }) => groupId);
-    const results = await deps.groups.add(placeOf(caller.tenant, organization), groups, now);
+    const results = await deps.groups.add(organizationScope(caller.tenant, organization), groups, now);
     return {
       data: byId(
         groups.map(({ groupId }) => groupId),

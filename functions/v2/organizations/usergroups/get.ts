@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { placeOf } from '../../../../lib/directory/folders/folders.ts';
+import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { type GroupWithMembers, readGroups } from '../../../../lib/directory/userGroups.ts';
 import { Profile } from '../../../../lib/directory/users.ts';
@@ -11,11 +11,11 @@ import { Id, limits, list, optional, PageSize, PageToken } from '../../../../lib
 
 const path = '/v2/organizations/usergroups/get';
 
-const ShownUser = Profile.extend({ userId: z.string() });
-const ShownGroup = z.object({
+const UserResponse = Profile.extend({ userId: z.string() });
+const GroupResponse = z.object({
   groupId: z.string(),
   groupName: z.string().optional(),
-  users: z.array(ShownUser).optional(),
+  users: z.array(UserResponse).optional(),
 });
 
 export const endpoint = defineEndpoint(
@@ -31,7 +31,7 @@ export const endpoint = defineEndpoint(
       pageSize: optional(PageSize),
       pageToken: optional(PageToken),
     }),
-    output: z.object({ data: z.array(ShownGroup), nextPageToken: z.string().nullable() }),
+    output: z.object({ data: z.array(GroupResponse), nextPageToken: z.string().nullable() }),
     message: 'Organization user group(s) retrieved successfully.',
     errors: [],
     uses: { organizations: findOrganization, groups: readGroups },
@@ -52,24 +52,27 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
-    const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, input.organizationId));
+    const scope = organizationScope(
+      caller.tenant,
+      await deps.organizations.require(caller.tenant, input.organizationId),
+    );
     const groupIds = input.organizationUserGroupIds && distinct(input.organizationUserGroupIds);
     const pages = paging(
       caller,
-      [path, place.organization, JSON.stringify([groupIds, input.includeUsers ?? false])],
+      [path, scope.organizationKey, JSON.stringify([groupIds, input.includeUsers ?? false])],
       input,
       now,
     );
     const options = { limit: input.pageSize ?? limits.pageSize, after: pages.after };
     if (input.includeUsers) {
-      const { groups, next } = await deps.groups.listWithMembers(place, groupIds, options);
+      const { groups, next } = await deps.groups.listWithMembers(scope, groupIds, options);
       return { data: groups.map(shown), nextPageToken: pages.next(next) };
     }
     if (groupIds) {
-      const groups = await deps.groups.named(place, groupIds);
+      const groups = await deps.groups.named(scope, groupIds);
       return { data: groups.flatMap((group) => (group ? [shown({ group })] : [])), nextPageToken: null };
     }
-    const page = await deps.groups.list(place, options);
+    const page = await deps.groups.list(scope, options);
     return { data: page.values.map((group) => shown({ group })), nextPageToken: pages.next(page.next) };
   },
 );
@@ -78,8 +81,8 @@ export const endpoint = defineEndpoint(
 function shown({
   group: { groupId, groupName },
   users,
-}: Pick<GroupWithMembers, 'group'> & Partial<GroupWithMembers>): z.output<typeof ShownGroup> {
-  return { groupId, groupName, users: users?.map((user) => ShownUser.parse(user)) };
+}: Pick<GroupWithMembers, 'group'> & Partial<GroupWithMembers>): z.output<typeof GroupResponse> {
+  return { groupId, groupName, users: users?.map((user) => UserResponse.parse(user)) };
 }
 
 export const handler = toLambda(endpoint);

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { readDocuments } from '../../../../lib/directory/documents.ts';
-import { placeOf, readFolders } from '../../../../lib/directory/folders/folders.ts';
+import { organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { countUsers } from '../../../../lib/directory/userCounts.ts';
 import { documentResource, folderResource, type Resource } from '../../../../lib/directory/users.ts';
@@ -53,22 +53,22 @@ export const endpoint = defineEndpoint(
   },
   async ({ input: { organizationId, documentId, documentIds, folderId, allDocuments, userId }, caller, deps }) => {
     const organization = await deps.organizations.require(caller.tenant, organizationId);
-    const place = placeOf(caller.tenant, organization);
+    const scope = organizationScope(caller.tenant, organization);
     if (documentIds) {
       const ids = distinct(documentIds);
-      const documents = await deps.documents.named(place, ids).then((found) => deps.documents.placed(place, found));
+      const documents = await deps.documents.named(scope, ids).then((found) => deps.documents.placed(scope, found));
       if (documents.includes(undefined)) throw new ApiError('NOT_FOUND', 'Document does not exist');
       const counts = await Promise.all(
-        documents.map(async (document) => ({ count: await deps.users.of(place, documentResource(document!), userId) })),
+        documents.map(async (document) => ({ count: await deps.users.of(scope, documentResource(document!), userId) })),
       );
       return { data: dict(ids.map((id, index) => [id, counts[index]!] as const)) };
     }
-    if (allDocuments) return { data: { count: await deps.users.ofAllDocuments(place, userId) } };
-    return { data: { count: await deps.users.of(place, await counted(), userId) } };
+    if (allDocuments) return { data: { count: await deps.users.ofAllDocuments(scope, userId) } };
+    return { data: { count: await deps.users.of(scope, await counted(), userId) } };
 
     async function counted(): Promise<Resource> {
-      if (documentId !== undefined) return documentResource(await deps.documents.require(place, documentId));
-      if (folderId !== undefined) return folderResource(await deps.folders.require(place, folderId));
+      if (documentId !== undefined) return documentResource(await deps.documents.require(scope, documentId));
+      if (folderId !== undefined) return folderResource(await deps.folders.require(scope, folderId));
       return { resourceType: 'organization', internalId: organization.internalId };
     }
   },

@@ -3,7 +3,7 @@ import { beginErasures } from '../../../../lib/deletion/erasures.ts';
 import { jobMessage } from '../../../../lib/jobs/jobStore.ts';
 import { readOrganizations } from '../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
-import { sendHints } from '../../../../lib/webhooks/notifyQueue.ts';
+import { notifyQueue } from '../../../../lib/webhooks/notifyQueue.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { invalid } from '../../../../lib/shared/errors.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
@@ -53,7 +53,7 @@ export const endpoint = defineEndpoint(
     );
     log.info('erasure begun', begun);
     // It is hidden already; without the message the sweeper finds the job.
-    await sendHints(deps.jobs, [jobMessage({ tenant, jobId: begun.jobId })], log);
+    await notifyQueue(deps.jobs, [jobMessage({ tenant, jobId: begun.jobId })], log);
     return { data: begun };
   },
 );

@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { readUserData, type UserDataCursor } from '../../../../lib/content/userData.ts';
 import { type EverywhereCursor, readUserDataEverywhere } from '../../../../lib/content/userDataEverywhere.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
-import { ShownComment } from '../../../../lib/comments/rules/comments.ts';
-import { ShownNotification } from '../../../../lib/notifications/rules.ts';
-import { ShownReaction } from '../../../../lib/reactions/rules.ts';
-import { ShownRecording } from '../../../../lib/recordings/rules.ts';
+import { CommentResponse } from '../../../../lib/comments/rules/comments.ts';
+import { NotificationResponse } from '../../../../lib/notifications/rules.ts';
+import { ReactionResponse } from '../../../../lib/reactions/rules.ts';
+import { RecordingResponse } from '../../../../lib/recordings/rules.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { invalid } from '../../../../lib/shared/errors.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
@@ -32,10 +32,10 @@ export const endpoint = defineEndpoint(
     }),
     output: z.object({
       data: z.object({
-        comments: z.array(ShownComment.extend({ annotationId: z.string(), documentId: z.string() })),
-        reactions: z.array(ShownReaction),
-        recordings: z.array(ShownRecording),
-        notifications: z.array(ShownNotification),
+        comments: z.array(CommentResponse.extend({ annotationId: z.string(), documentId: z.string() })),
+        reactions: z.array(ReactionResponse),
+        recordings: z.array(RecordingResponse),
+        notifications: z.array(NotificationResponse),
       }),
       nextPageToken: z.string().nullable(),
       uniqueId: z.string().optional(),

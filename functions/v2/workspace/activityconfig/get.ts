@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { readActivityConfig } from '../../../../lib/workspaces/configs/activityConfig.ts';
-import { ActivityConfig, showActivityConfig } from '../../../../lib/workspaces/rules/activityConfig.ts';
+import { ActivityConfig, toActivityConfigResponse } from '../../../../lib/workspaces/rules/activityConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
@@ -23,7 +23,7 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ caller, deps }) => ({
-    data: { activityServiceConfig: showActivityConfig(await deps.configs.get(caller.tenant)) },
+    data: { activityServiceConfig: toActivityConfigResponse(await deps.configs.get(caller.tenant)) },
   }),
 );
 

@@ -4,7 +4,7 @@ import {
   ActivityConfig,
   ActivityConfigChange,
   changeActivityConfig,
-  showActivityConfig,
+  toActivityConfigResponse,
 } from '../../../../lib/workspaces/rules/activityConfig.ts';
 import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
@@ -40,7 +40,7 @@ export const endpoint = defineEndpoint(
       'activityServiceConfig',
     ]);
     const config = await deps.configs.update(caller.tenant, (stored) => changeActivityConfig(stored, sent, now));
-    return { data: { activityServiceConfig: showActivityConfig(config) } };
+    return { data: { activityServiceConfig: toActivityConfigResponse(config) } };
   },
 );
 

@@ -3,7 +3,7 @@ import { readAdvancedWebhooks } from '../../../../lib/webhooks/configs.ts';
 import {
   AdvancedWebhookConfig,
   requireAvailable,
-  showAdvancedConfig,
+  toAdvancedConfigResponse,
 } from '../../../../lib/webhooks/rules/advanced.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
@@ -30,7 +30,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ caller, deps }) => {
     requireAvailable(caller);
-    return { data: showAdvancedConfig(await deps.webhooks.get(caller.tenant)) };
+    return { data: toAdvancedConfigResponse(await deps.webhooks.get(caller.tenant)) };
   },
 );
 

@@ -6,7 +6,7 @@ import {
   AdvancedWebhookConfig,
   changeAdvancedConfig,
   requireAvailable,
-  showAdvancedConfig,
+  toAdvancedConfigResponse,
 } from '../../../../lib/webhooks/rules/advanced.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
@@ -38,7 +38,7 @@ export const endpoint = defineEndpoint(
     );
     requireAvailable(caller);
     const config = await deps.webhooks.update(caller.tenant, (stored) => changeAdvancedConfig(stored, input));
-    return { data: showAdvancedConfig(config) };
+    return { data: toAdvancedConfigResponse(config) };
   },
 );
 

@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { readApiKeyConfig, workspaceOwner } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
 import { accessTypes } from '../../../../lib/directory/rules/access.ts';
 import {
-  AiModelsShown,
+  AiModelsResponse,
   initialApiKeyConfig,
   planInfo,
-  showAiKeys,
+  toAiKeysResponse,
 } from '../../../../lib/workspaces/rules/apiKeyConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
@@ -26,7 +26,7 @@ export const endpoint = defineEndpoint(
         isPrivateCommentsEnabled: z.boolean(),
         requireJwtToken: z.boolean(),
         requireAutoOrgUser: z.boolean(),
-        aiModelsConfig: AiModelsShown.optional(),
+        aiModelsConfig: AiModelsResponse.optional(),
       }),
     }),
     message: 'API key metadata retrieved successfully.',
@@ -54,7 +54,7 @@ export const endpoint = defineEndpoint(
       deps.configs.get(caller.tenant),
     ]);
     const { defaultDocumentAccessType, isPrivateCommentsEnabled, requireJwtToken, requireAutoOrgUser, aiKeys } = config;
-    const aiModelsConfig = Object.keys(aiKeys).length > 0 ? showAiKeys(aiKeys) : undefined;
+    const aiModelsConfig = Object.keys(aiKeys).length > 0 ? toAiKeysResponse(aiKeys) : undefined;
     return {
       data: {
         ownerEmail,

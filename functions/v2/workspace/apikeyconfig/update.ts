@@ -3,10 +3,10 @@ import { secretBox } from '../../../../lib/crypto/secretBox.ts';
 import { sealAiKeys, writeApiKeyConfig } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
 import { accessTypes } from '../../../../lib/directory/rules/access.ts';
 import {
-  AiModelsShown,
+  AiModelsResponse,
   ApiKeyConfigChange,
   changeApiKeyConfig,
-  showAiKeys,
+  toAiKeysResponse,
 } from '../../../../lib/workspaces/rules/apiKeyConfig.ts';
 import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
@@ -25,7 +25,7 @@ export const endpoint = defineEndpoint(
         requireJwtToken: z.boolean().optional(),
         requireAutoOrgUser: z.boolean().optional(),
         defaultDocumentAccessType: z.enum(accessTypes).optional(),
-        aiModelsConfig: AiModelsShown.optional(),
+        aiModelsConfig: AiModelsResponse.optional(),
       }),
     }),
     message: 'API key configuration updated successfully.',
@@ -47,7 +47,7 @@ export const endpoint = defineEndpoint(
     const sealed = await sealAiKeys(deps.box, tenant, input.aiModelApiKey);
     const { aiKeys } = await deps.configs.update(tenant, (stored) => changeApiKeyConfig(stored, input, sealed));
     const { aiModelApiKey, ...written } = input;
-    return { data: { ...written, aiModelsConfig: aiModelApiKey && showAiKeys(aiKeys, Object.keys(sealed)) } };
+    return { data: { ...written, aiModelsConfig: aiModelApiKey && toAiKeysResponse(aiKeys, Object.keys(sealed)) } };
   },
 );
 

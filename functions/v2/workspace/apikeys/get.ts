@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { readApiKeys } from '../../../../lib/workspaces/workspaces.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
-import { ApiKeyShown, MOST_API_KEYS, showApiKey } from '../../../../lib/workspaces/rules/workspaces.ts';
+import { ApiKeyResponse, MOST_API_KEYS, toApiKeyResponse } from '../../../../lib/workspaces/rules/workspaces.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
@@ -20,7 +20,7 @@ export const endpoint = defineEndpoint(
       pageSize: optional(z.int().min(1).max(MOST_API_KEYS)),
       pageToken: optional(PageToken),
     }),
-    output: z.object({ data: z.array(ApiKeyShown), nextPageToken: z.string().nullable() }),
+    output: z.object({ data: z.array(ApiKeyResponse), nextPageToken: z.string().nullable() }),
     message: 'API keys retrieved successfully.',
     errors: [],
     uses: { apiKeys: readApiKeys },
@@ -37,14 +37,14 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps, now }) => {
     if (input.apiKeys) {
       const apiKeys = await deps.apiKeys.named(caller.workspaceId, distinct(input.apiKeys));
-      return { data: apiKeys.map(showApiKey), nextPageToken: null };
+      return { data: apiKeys.map(toApiKeyResponse), nextPageToken: null };
     }
     const pages = paging(caller, [path], input, now);
     const page = await deps.apiKeys.list(caller.workspaceId, {
       limit: input.pageSize ?? MOST_API_KEYS,
       after: pages.after,
     });
-    return { data: page.values.map(showApiKey), nextPageToken: pages.next(page.next) };
+    return { data: page.values.map(toApiKeyResponse), nextPageToken: pages.next(page.next) };
   },
 );
 

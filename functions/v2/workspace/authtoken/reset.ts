@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { resetAuthTokens } from '../../../../lib/workspaces/workspaces.ts';
-import { AuthTokenShown } from '../../../../lib/workspaces/rules/workspaces.ts';
+import { AuthTokenResponse } from '../../../../lib/workspaces/rules/workspaces.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
@@ -14,7 +14,7 @@ export const endpoint = defineEndpoint(
     kind: 'write',
     freshCredentials: true,
     input: z.object({ apiKey: Id }),
-    output: z.object({ data: z.object({ apiKey: z.string(), newAuthToken: AuthTokenShown }) }),
+    output: z.object({ data: z.object({ apiKey: z.string(), newAuthToken: AuthTokenResponse }) }),
     message: 'Auth token reset successfully.',
     errors: ['NOT_FOUND', 'ABORTED'],
     uses: { tokens: resetAuthTokens },

@@ -3,7 +3,7 @@ import { readNotificationConfig } from '../../../../lib/workspaces/configs/notif
 import {
   initialNotificationConfig,
   NotificationConfig,
-  showNotificationConfig,
+  toNotificationConfigResponse,
 } from '../../../../lib/workspaces/rules/notificationConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
@@ -26,7 +26,7 @@ export const endpoint = defineEndpoint(
       result: { data: initialNotificationConfig },
     },
   },
-  async ({ caller, deps }) => ({ data: showNotificationConfig(await deps.configs.get(caller.tenant)) }),
+  async ({ caller, deps }) => ({ data: toNotificationConfigResponse(await deps.configs.get(caller.tenant)) }),
 );
 
 export const handler = toLambda(endpoint);

@@ -5,7 +5,7 @@ import {
   changeNotificationConfig,
   NotificationConfig,
   NotificationConfigChange,
-  showNotificationConfig,
+  toNotificationConfigResponse,
 } from '../../../../lib/workspaces/rules/notificationConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
@@ -47,7 +47,7 @@ export const endpoint = defineEndpoint(
       'At least one of useNotificationService or notificationServiceConfig must be provided.',
     );
     const config = await deps.configs.update(caller.tenant, (stored) => changeNotificationConfig(stored, input));
-    return { data: showNotificationConfig(config) };
+    return { data: toNotificationConfigResponse(config) };
   },
 );
 

@@ -140,11 +140,11 @@ export interface ListWriter {
 export function carryOut(replaced: readonly Replacement[], list: ListWriter): void {
   for (const { at, removed, from, added, pairs } of replaced.toReversed()) {
     let [to, until] = [at + removed, from + added];
-    for (const [place, other] of [...pairs.toReversed(), [at - 1, from - 1] as const]) {
-      if (to > place + 1) list.remove(place + 1, to - place - 1);
-      if (until > other + 1) list.insert(place + 1, other + 1, until - other - 1);
-      if (place >= at) list.change(place, other);
-      [to, until] = [place, other];
+    for (const [scope, other] of [...pairs.toReversed(), [at - 1, from - 1] as const]) {
+      if (to > scope + 1) list.remove(scope + 1, to - scope - 1);
+      if (until > other + 1) list.insert(scope + 1, other + 1, until - other - 1);
+      if (scope >= at) list.change(scope, other);
+      [to, until] = [scope, other];
     }
   }
 }

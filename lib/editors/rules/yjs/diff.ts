@@ -134,12 +134,12 @@ function onceIn(values: Int32Array, from: number, to: number): Map<number, numbe
 function longestRising(pairs: readonly [number, number][]): [number, number][] {
   const tails: number[] = [];
   const before = new Int32Array(pairs.length);
-  for (const [index, [, place]] of pairs.entries()) {
+  for (const [index, [, scope]] of pairs.entries()) {
     let low = 0;
     let high = tails.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (pairs[tails[middle]!]![1] < place) low = middle + 1;
+      if (pairs[tails[middle]!]![1] < scope) low = middle + 1;
       else high = middle;
     }
     before[index] = low > 0 ? tails[low - 1]! : -1;

@@ -12,10 +12,10 @@ export function readText(text: Shared): string {
 /** Makes a text this one by the smallest change; inserted characters are formatted as those before them. */
 export function replaceText(text: Y.Text, target: string): void {
   const edits = textEdits(readText(text as Shared), target);
-  const place = placesAmongEmbeds(text as Shared);
+  const scope = placesAmongEmbeds(text as Shared);
   for (const { index, remove, insert } of edits.toReversed()) {
-    const at = place(index);
-    if (remove > 0) text.delete(at, place(index + remove - 1) + 1 - at);
+    const at = scope(index);
+    if (remove > 0) text.delete(at, scope(index + remove - 1) + 1 - at);
     if (insert !== '') text.insert(at, insert);
   }
 }

@@ -49,7 +49,7 @@ export function readNodes(list: Shared, kind: ListKind): StoredNode[] {
 }
 
 function readElements(list: Shared): StoredNode[] {
-  return readEach(list, ({ type, place, nodes, last }) => {
+  return readEach(list, ({ type, scope, nodes, last }) => {
     if (!(type instanceof Y.XmlText) || isBlock(type as Shared)) return false;
     const runs = readRuns(type as Shared);
     // Texts side by side, as concurrent editing makes them, are one to every reader; an empty one is none.
@@ -57,22 +57,22 @@ function readElements(list: Shared): StoredNode[] {
       nodes[nodes.length - 1] = {
         ...last,
         runs: joinedRuns(last.runs, runs),
-        length: place.at + place.length - last.at,
-        types: [...last.types, ...place.types],
+        length: scope.at + scope.length - last.at,
+        types: [...last.types, ...scope.types],
       };
-    else if (runs.length > 0) nodes.push({ shape: 'text', runs, ...place } satisfies TextNode & typeof place);
+    else if (runs.length > 0) nodes.push({ shape: 'text', runs, ...scope } satisfies TextNode & typeof scope);
     return true;
   });
 }
 
 function readSpans(list: Shared): StoredNode[] {
-  return readEach(list, ({ content, type, place, nodes, last }) => {
+  return readEach(list, ({ content, type, scope, nodes, last }) => {
     if (content instanceof Y.ContentString) {
       if (last && 'text' in last)
         nodes[nodes.length - 1] = {
           ...last,
           text: last.text + knownToXml(content.str),
-          length: place.at + place.length - last.at,
+          length: scope.at + scope.length - last.at,
         };
       else
         nodes.push({
@@ -80,8 +80,8 @@ function readSpans(list: Shared): StoredNode[] {
           name: 'text',
           attributes: [],
           text: knownToXml(content.str),
-          ...place,
-        } satisfies SpanNode & typeof place);
+          ...scope,
+        } satisfies SpanNode & typeof scope);
       return true;
     }
     if (type?.constructor !== Y.Map) return false;
@@ -90,8 +90,8 @@ function readSpans(list: Shared): StoredNode[] {
       name: typeOf(type) ?? 'text',
       attributes: attributesOf(type, true),
       text: '',
-      ...place,
-    } satisfies SpanNode & typeof place);
+      ...scope,
+    } satisfies SpanNode & typeof scope);
     return true;
   });
 }
@@ -101,7 +101,7 @@ interface Holding {
   readonly content: Y.Item['content'];
   /** The type that it is, if it is one. */
   readonly type: Shared | undefined;
-  readonly place: Pick<StoredNode, 'at' | 'length' | 'types'>;
+  readonly scope: Pick<StoredNode, 'at' | 'length' | 'types'>;
   readonly nodes: StoredNode[];
   readonly last: StoredNode | undefined;
 }
@@ -114,12 +114,12 @@ function readEach(list: Shared, readOwn: (holding: Holding) => boolean): StoredN
     if (!item.countable) continue;
     const { content } = item;
     const type = content instanceof Y.ContentType ? (content.type as Shared) : undefined;
-    const place = { at, length: item.length, types: type ? [type] : [] };
+    const scope = { at, length: item.length, types: type ? [type] : [] };
     at += item.length;
-    if (readOwn({ content, type, place, nodes, last: nodes.at(-1) })) continue;
-    if (type instanceof Y.XmlText) nodes.push({ ...readBlock(type as Shared), ...place });
-    else if (type instanceof Y.XmlElement) nodes.push({ ...readElement(type), ...place });
-    else nodes.push({ ...readOpaque(item), ...place });
+    if (readOwn({ content, type, scope, nodes, last: nodes.at(-1) })) continue;
+    if (type instanceof Y.XmlText) nodes.push({ ...readBlock(type as Shared), ...scope });
+    else if (type instanceof Y.XmlElement) nodes.push({ ...readElement(type), ...scope });
+    else nodes.push({ ...readOpaque(item), ...scope });
   }
   return nodes;
 }
@@ -333,9 +333,9 @@ export class Usage implements Vocabulary {
 
   #learnKind(owner: string, name: string, value: unknown): void {
     if (value === null || value === undefined || value instanceof Y.AbstractType) return;
-    const place = placeOf(owner, name);
+    const scope = placeOf(owner, name);
     const kind = kindOfValue(value);
-    this.#kinds.set(place, (this.#kinds.get(place) ?? kind) === kind ? kind : 'several');
+    this.#kinds.set(scope, (this.#kinds.get(scope) ?? kind) === kind ? kind : 'several');
   }
 }
 

@@ -34,8 +34,8 @@ export class XmlReplacement {
     this.#interner = interner;
   }
 
-  replaceNodes(place: Place, before: readonly StoredNode[], after: readonly XmlNode[]): void {
-    const end = before.length > 0 ? before.at(-1)!.at + before.at(-1)!.length : place.length;
+  replaceNodes(scope: Place, before: readonly StoredNode[], after: readonly XmlNode[]): void {
+    const end = before.length > 0 ? before.at(-1)!.at + before.at(-1)!.length : scope.length;
     const startOf = (at: number) => before[at]?.at ?? end;
     const replaced = replacements(before.map(this.#numberOf), after.map(this.#numberOf), (at, from) =>
       this.#likeness(before[at]!, after[from]!),
@@ -43,10 +43,10 @@ export class XmlReplacement {
     carryOut(replaced, {
       remove: (at, count) => {
         const last = before[at + count - 1]!;
-        place.delete(startOf(at), last.at + last.length - startOf(at));
+        scope.delete(startOf(at), last.at + last.length - startOf(at));
       },
-      insert: (at, from, count) => this.#insert(place, startOf(at), after.slice(from, from + count)),
-      change: (at, from) => this.#change(place, before[at]!, after[from]!),
+      insert: (at, from, count) => this.#insert(scope, startOf(at), after.slice(from, from + count)),
+      change: (at, from) => this.#change(scope, before[at]!, after[from]!),
     });
   }
 
@@ -77,15 +77,15 @@ export class XmlReplacement {
     );
   }
 
-  #change(place: Place, before: StoredNode, after: XmlNode): void {
+  #change(scope: Place, before: StoredNode, after: XmlNode): void {
     const [type] = before.types;
-    if (before.shape === 'text' && after.shape === 'text') this.#changeText(place as Y.XmlFragment, before, after);
+    if (before.shape === 'text' && after.shape === 'text') this.#changeText(scope as Y.XmlFragment, before, after);
     else if ('children' in before && 'children' in after) {
-      this.#replaceAttributes(type!, before, after.attributes, before.shape === 'block' || place instanceof Y.XmlText);
+      this.#replaceAttributes(type!, before, after.attributes, before.shape === 'block' || scope instanceof Y.XmlText);
       this.replaceNodes(type as unknown as Place, before.children as StoredNode[], after.children);
     } else if ('text' in before && 'text' in after) {
       this.#replaceAttributes(type!, before, after.attributes, true);
-      const text = place as Y.XmlText;
+      const text = scope as Y.XmlText;
       for (const { index, remove, insert } of textEdits(before.text, after.text).toReversed()) {
         text.delete(before.at + 1 + index, remove);
         text.insert(before.at + 1 + index, insert);
@@ -93,11 +93,11 @@ export class XmlReplacement {
     }
   }
 
-  #changeText(place: Y.XmlFragment, before: StoredNode & TextNode, after: TextNode): void {
+  #changeText(scope: Y.XmlFragment, before: StoredNode & TextNode, after: TextNode): void {
     const [first, ...others] = before.types as unknown as Y.XmlText[];
     let { runs } = before;
     if (others.length > 0) {
-      place.delete(before.at + 1, before.length - 1);
+      scope.delete(before.at + 1, before.length - 1);
       runs = cut(runs, first!.length);
     }
     first!.applyDelta(deltaOf(runs, after.runs, this.#usage));
@@ -142,16 +142,16 @@ export class XmlReplacement {
     });
   }
 
-  #insert(place: Place, at: number, nodes: readonly XmlNode[]): void {
-    if (place instanceof Y.XmlText) {
+  #insert(scope: Place, at: number, nodes: readonly XmlNode[]): void {
+    if (scope instanceof Y.XmlText) {
       let next = at;
-      for (const node of nodes) next = this.#insertIntoBlock(place, next, node);
+      for (const node of nodes) next = this.#insertIntoBlock(scope, next, node);
       return;
     }
     const types = nodes.map((node) =>
       node.shape === 'text' ? new Y.XmlText() : new Y.XmlElement((node as ElementNode).name),
     );
-    place.insert(at, types);
+    scope.insert(at, types);
     for (const [index, node] of nodes.entries()) {
       const type = types[index]!;
       if (node.shape === 'text') (type as Y.XmlText).applyDelta(deltaOf([], node.runs, this.#usage));

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { placeOf } from '../../../../../lib/directory/folders/folders.ts';
+import { organizationScope } from '../../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../../lib/directory/organizations.ts';
 import { removeGroupMembers, userDeleted } from '../../../../../lib/directory/userGroups.ts';
 import { dict, distinct } from '../../../../../lib/shared/collections.ts';
@@ -49,14 +49,14 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input: { organizationId, organizationUserGroupId, userIds = [], deleteAll = false }, caller, deps }) => {
-    const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, organizationId));
-    const group = await deps.members.require(place, organizationUserGroupId);
+    const scope = organizationScope(caller.tenant, await deps.organizations.require(caller.tenant, organizationId));
+    const group = await deps.members.require(scope, organizationUserGroupId);
     if (deleteAll) {
-      const removed = await deps.members.removeAll(place, group);
+      const removed = await deps.members.removeAll(scope, group);
       return { data: dict(removed.map((userId) => [userId, { ...userDeleted, organizationUserGroupId }])) };
     }
     const ids = distinct(userIds);
-    const results = await deps.members.remove(place, group, ids);
+    const results = await deps.members.remove(scope, group, ids);
     return {
       data: byId(
         ids,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { requireWritable } from '../../../../../lib/content/documentScope.ts';
 import { changeDocuments } from '../../../../../lib/directory/documentChanges.ts';
-import { placeOf } from '../../../../../lib/directory/folders/folders.ts';
+import { organizationScope } from '../../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../../lib/shared/collections.ts';
 import { accessTypes } from '../../../../../lib/directory/rules/access.ts';
@@ -38,7 +38,7 @@ export const endpoint = defineEndpoint(
     requireWritable({ organization });
     const documentIds = distinct(input.documentIds);
     const results = await deps.documents.updateAccess(
-      placeOf(caller.tenant, organization),
+      organizationScope(caller.tenant, organization),
       documentIds,
       input.accessType,
       now,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { countDocuments } from '../../../../../lib/directory/documentCounts.ts';
 import { searchDocuments } from '../../../../../lib/directory/documentSearch.ts';
-import { placeOf, readFolders } from '../../../../../lib/directory/folders/folders.ts';
+import { organizationScope, readFolders } from '../../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../../lib/directory/organizations.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
@@ -39,16 +39,16 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input: { organizationId, folderId, filters, excludeFolderDocs }, caller, deps }) => {
-    const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, organizationId));
+    const scope = organizationScope(caller.tenant, await deps.organizations.require(caller.tenant, organizationId));
     if (filters) {
-      const folder = folderId === undefined ? undefined : await deps.folders.require(place, folderId);
-      const count = await deps.search.count({ place, folder }, filters);
+      const folder = folderId === undefined ? undefined : await deps.folders.require(scope, folderId);
+      const count = await deps.search.count({ scope, folder }, filters);
       if (count !== undefined) return { data: { count, filtersApplied: true } };
     }
     const count =
       folderId === undefined
-        ? await deps.documents.all(place, { outsideFolders: excludeFolderDocs ?? false })
-        : await deps.documents.inFolder(place, folderId);
+        ? await deps.documents.all(scope, { outsideFolders: excludeFolderDocs ?? false })
+        : await deps.documents.inFolder(scope, folderId);
     return { data: { count, ...(filters && { filtersApplied: false }) } };
   },
 );

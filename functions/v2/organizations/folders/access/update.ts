@@ -3,7 +3,7 @@ import { requireWritable } from '../../../../../lib/content/documentScope.ts';
 import { changeFolders } from '../../../../../lib/directory/folders/folderChanger.ts';
 import { jobMessage } from '../../../../../lib/jobs/jobStore.ts';
 import { findOrganization } from '../../../../../lib/directory/organizations.ts';
-import { sendHints } from '../../../../../lib/webhooks/notifyQueue.ts';
+import { notifyQueue } from '../../../../../lib/webhooks/notifyQueue.ts';
 import { distinct } from '../../../../../lib/shared/collections.ts';
 import { accessTypes } from '../../../../../lib/directory/rules/access.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
@@ -65,7 +65,7 @@ export const endpoint = defineEndpoint(
     const folderIds = distinct(input.folderIds);
     const accessType = input.inheritFromParent ? undefined : input.accessType;
     const { results, jobId } = await deps.folders.updateAccess(caller.tenant, organization, folderIds, accessType, now);
-    if (jobId !== undefined) await sendHints(deps.queue, [jobMessage({ tenant: caller.tenant, jobId })], log);
+    if (jobId !== undefined) await notifyQueue(deps.queue, [jobMessage({ tenant: caller.tenant, jobId })], log);
     return { data: byId(folderIds, results) };
   },
 );

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { requireWritable } from '../../../../../lib/content/documentScope.ts';
-import { placeOf } from '../../../../../lib/directory/folders/folders.ts';
+import { organizationScope } from '../../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../../lib/directory/organizations.ts';
 import { writeGroups } from '../../../../../lib/directory/userGroups.ts';
 import { distinct } from '../../../../../lib/shared/collections.ts';
@@ -36,7 +36,7 @@ export const endpoint = defineEndpoint(
     requireWritable({ organization });
     const ids = distinct(userIds);
     const results = await deps.groups.addMembers(
-      placeOf(caller.tenant, organization),
+      organizationScope(caller.tenant, organization),
       organizationUserGroupId,
       ids,
       now,

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { readDeliveries } from '../../../../../lib/webhooks/deliveries.ts';
 import { readMessages } from '../../../../../lib/webhooks/messages.ts';
 import { readAdvancedWebhooks } from '../../../../../lib/webhooks/configs.ts';
-import { AttemptShown, showAttempt, unknownMessage } from '../../../../../lib/webhooks/rules/messageView.ts';
+import { AttemptResponse, toAttemptResponse, unknownMessage } from '../../../../../lib/webhooks/rules/messageView.ts';
 import { requireEnabled } from '../../../../../lib/webhooks/rules/advanced.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { invalid } from '../../../../../lib/shared/errors.ts';
@@ -19,7 +19,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'read',
     input: z.object({ messageId: Id, endpointId: optional(Id) }),
-    output: z.object({ data: z.object({ attempts: z.array(AttemptShown) }) }),
+    output: z.object({ data: z.object({ attempts: z.array(AttemptResponse) }) }),
     message: 'Attempts retrieved successfully.',
     errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
     uses: { webhooks: readAdvancedWebhooks, messages: readMessages, deliveries: readDeliveries },
@@ -60,7 +60,7 @@ export const endpoint = defineEndpoint(
         message: `endpointId is required for this message, which has more than ${MOST} attempts`,
       });
     }
-    return { data: { attempts: attempts.sort((a, b) => a.at - b.at).map(showAttempt) } };
+    return { data: { attempts: attempts.sort((a, b) => a.at - b.at).map(toAttemptResponse) } };
   },
 );
 

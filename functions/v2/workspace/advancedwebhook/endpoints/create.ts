@@ -7,8 +7,8 @@ import { requireEnabled } from '../../../../../lib/webhooks/rules/advanced.ts';
 import {
   newEndpoint,
   NewWebhookEndpoint,
-  showEndpoint,
-  WebhookEndpointShown,
+  toEndpointResponse,
+  WebhookEndpointResponse,
 } from '../../../../../lib/webhooks/rules/endpoints.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../../lib/shared/errors.ts';
@@ -23,7 +23,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'write',
     input: NewWebhookEndpoint,
-    output: z.object({ data: WebhookEndpointShown }),
+    output: z.object({ data: WebhookEndpointResponse }),
     message: 'Advanced webhook endpoint created successfully.',
     errors: ['FAILED_PRECONDITION', 'ALREADY_EXISTS', 'RESOURCE_EXHAUSTED', 'ABORTED'],
     uses: { webhooks: readAdvancedWebhooks, endpoints: createWebhookEndpoints, box: secretBox, addressPolicy },
@@ -65,7 +65,7 @@ export const endpoint = defineEndpoint(
       throw new ApiError('ALREADY_EXISTS', 'An advanced webhook endpoint with this uid already exists.');
     if (outcome === 'full')
       throw new ApiError('RESOURCE_EXHAUSTED', 'The API key has as many advanced webhook endpoints as it may have.');
-    return { data: showEndpoint(created) };
+    return { data: toEndpointResponse(created) };
   },
 );
 

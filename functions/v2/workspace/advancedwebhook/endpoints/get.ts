@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { readAdvancedWebhooks } from '../../../../../lib/webhooks/configs.ts';
 import { listWebhookEndpoints } from '../../../../../lib/webhooks/endpoints.ts';
 import { requireEnabledToList } from '../../../../../lib/webhooks/rules/advanced.ts';
-import { showEndpoint, WebhookEndpointShown } from '../../../../../lib/webhooks/rules/endpoints.ts';
+import { toEndpointResponse, WebhookEndpointResponse } from '../../../../../lib/webhooks/rules/endpoints.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { iterators } from '../../../../../lib/http/iterator.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
@@ -21,7 +21,7 @@ export const endpoint = defineEndpoint(
     input: z.object({ limit: optional(z.int().min(1).max(MOST)), iterator: optional(PageToken) }),
     output: z.object({
       data: z.object({
-        endpoints: z.array(WebhookEndpointShown),
+        endpoints: z.array(WebhookEndpointResponse),
         iterator: z.string().nullable(),
         prevIterator: z.string().nullable(),
         done: z.boolean(),
@@ -66,7 +66,7 @@ export const endpoint = defineEndpoint(
     requireEnabledToList(caller, config);
     return {
       data: {
-        endpoints: page.endpoints.map(showEndpoint),
+        endpoints: page.endpoints.map(toEndpointResponse),
         iterator: pages.at(page.next),
         prevIterator: pages.at(page.previous),
         done: !page.next,

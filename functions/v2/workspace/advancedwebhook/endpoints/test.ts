@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { requireOperable } from '../../../../../lib/webhooks/requireOperable.ts';
 import { emitTrials } from '../../../../../lib/webhooks/testDeliveries.ts';
-import { sendHints } from '../../../../../lib/webhooks/notifyQueue.ts';
+import { notifyQueue } from '../../../../../lib/webhooks/notifyQueue.ts';
 import { messageAbout } from '../../../../../lib/webhooks/deliveryMessage.ts';
 import { deliveryTiming } from '../../../../../lib/webhooks/deliveryTiming.ts';
 import { sampleEvent } from '../../../../../lib/events/rules/samples.ts';
@@ -39,7 +39,7 @@ export const endpoint = defineEndpoint(
       now,
       deps.timing,
     );
-    await sendHints(deps.queue, messageAbout(delivery, now), log);
+    await notifyQueue(deps.queue, messageAbout(delivery, now), log);
     return { data: { messageId: delivery.eventId } };
   },
 );

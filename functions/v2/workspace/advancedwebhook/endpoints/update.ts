@@ -6,10 +6,10 @@ import { requireEnabled } from '../../../../../lib/webhooks/rules/advanced.ts';
 import {
   changeEndpoint,
   FixedUid,
-  showEndpoint,
+  toEndpointResponse,
   unknownEndpoint,
   WebhookEndpointChange,
-  WebhookEndpointShown,
+  WebhookEndpointResponse,
 } from '../../../../../lib/webhooks/rules/endpoints.ts';
 import { requireAllowedUrls } from '../../../../../lib/net/allowedUrls.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
@@ -24,7 +24,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'write',
     input: WebhookEndpointChange.extend({ endpointId: Id, uid: FixedUid }),
-    output: z.object({ data: WebhookEndpointShown }),
+    output: z.object({ data: WebhookEndpointResponse }),
     message: 'Advanced webhook endpoint updated successfully.',
     errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
     uses: { webhooks: readAdvancedWebhooks, endpoints: changeWebhookEndpoints, addressPolicy },
@@ -59,7 +59,7 @@ export const endpoint = defineEndpoint(
       changeEndpoint(stored, change, now),
     );
     if (!changed) throw unknownEndpoint();
-    return { data: showEndpoint(changed) };
+    return { data: toEndpointResponse(changed) };
   },
 );
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { readMessages } from '../../../../../lib/webhooks/messages.ts';
 import { readAdvancedWebhooks } from '../../../../../lib/webhooks/configs.ts';
-import { MessageShown, showMessage, shownStatuses } from '../../../../../lib/webhooks/rules/messageView.ts';
+import { MessageResponse, toMessageResponse, shownStatuses } from '../../../../../lib/webhooks/rules/messageView.ts';
 import { requireEnabled } from '../../../../../lib/webhooks/rules/advanced.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { iterators } from '../../../../../lib/http/iterator.ts';
@@ -25,7 +25,7 @@ export const endpoint = defineEndpoint(
       status: optional(z.enum(shownStatuses)),
     }),
     output: z.object({
-      data: z.object({ messages: z.array(MessageShown), iterator: z.string().nullable(), done: z.boolean() }),
+      data: z.object({ messages: z.array(MessageResponse), iterator: z.string().nullable(), done: z.boolean() }),
     }),
     message: 'Messages retrieved successfully.',
     errors: ['FAILED_PRECONDITION'],
@@ -67,7 +67,7 @@ export const endpoint = defineEndpoint(
     requireEnabled(caller, config);
     return {
       data: {
-        messages: messages.map(({ event, deliveries }) => showMessage(event, deliveries)),
+        messages: messages.map(({ event, deliveries }) => toMessageResponse(event, deliveries)),
         iterator: pages.at(next === undefined ? undefined : { direction: 'after', key: next }),
         done: next === undefined,
       },

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { repeatDeliveries } from '../../../../../lib/webhooks/deliveries.ts';
 import { requireOperable } from '../../../../../lib/webhooks/requireOperable.ts';
-import { sendHints } from '../../../../../lib/webhooks/notifyQueue.ts';
+import { notifyQueue } from '../../../../../lib/webhooks/notifyQueue.ts';
 import { messageAbout } from '../../../../../lib/webhooks/deliveryMessage.ts';
 import { deliveryTiming } from '../../../../../lib/webhooks/deliveryTiming.ts';
 import { unknownMessage } from '../../../../../lib/webhooks/rules/messageView.ts';
@@ -35,7 +35,7 @@ export const endpoint = defineEndpoint(
       deps.timing,
     );
     if (!delivery) throw unknownMessage();
-    await sendHints(deps.queue, messageAbout(delivery, now), log);
+    await notifyQueue(deps.queue, messageAbout(delivery, now), log);
     return { data: { messageId } };
   },
 );

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { changeDocuments } from '../../../../../../lib/directory/documentChanges.ts';
-import { placeOf } from '../../../../../../lib/directory/folders/folders.ts';
+import { organizationScope } from '../../../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../../../lib/app/endpoint.ts';
@@ -35,7 +35,7 @@ export const endpoint = defineEndpoint(
     const organization = await deps.organizations.require(caller.tenant, input.organizationId);
     const documentIds = distinct(input.documentIds);
     const results = await deps.documents.disable(
-      placeOf(caller.tenant, organization),
+      organizationScope(caller.tenant, organization),
       documentIds,
       input.disabled,
       now,
