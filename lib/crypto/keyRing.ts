@@ -4,16 +4,16 @@ import { clientSettings } from '../app/sdkSettings.ts';
 
 const Secret = z.object({ current: z.string() }).catchall(z.string());
 
-/** After a miss the secret is read again at most this often, so that a wrong version in an item cannot cause a flood. */
-const REFRESH_MILLISECONDS = 10_000;
-/** For how long a version counts as the current one without looking: so soon after a rotation everything new is under the new one. */
+/** After a missing version, the secret is read again at most this often: made-up versions must not flood Secrets Manager. */
+const RETRY_MILLISECONDS = 10_000;
+/** After this time the current version is read again: a rotation takes effect within it. */
 const CURRENT_MILLISECONDS = 5 * 60_000;
-/** For how long that look may hold up a call, which can go on with what is known. */
-const LOOK_MILLISECONDS = 1_000;
+/** The longest time that this read may delay a call. After it the call uses the keys read before. */
+const REFRESH_TIMEOUT_MILLISECONDS = 1_000;
 
 /**
- * A secret of Secrets Manager that holds versioned keys: `{ "current": "2", "1": "…", "2": "…" }`. What was written
- * under version 1 stays readable after an operator adds version 2 and points `current` at it.
+ * A secret of Secrets Manager with versioned keys: `{ "current": "2", "1": "…", "2": "…" }`. To rotate, an operator adds version 2 and
+ * points `current` at it. Values sealed under version 1 stay readable.
  */
 export class KeyRing {
   readonly #arn: string;
@@ -26,34 +26,34 @@ export class KeyRing {
     this.#client = client;
   }
 
-  /** The version that new things are written under, and its key. */
+  /** Returns the version to seal new values under, and its key. */
   async current(): Promise<{ version: string; key: string }> {
-    if (this.#keys && Date.now() - this.#readAt > CURRENT_MILLISECONDS) this.#readAgain(this.#keys);
+    if (this.#keys && Date.now() - this.#readAt > CURRENT_MILLISECONDS) this.#refresh(this.#keys);
     const keys = await this.#read();
     const version = keys.get('current') ?? '';
     return { version, key: await this.byVersion(version) };
   }
 
-  /** The key of a version. Throws when the secret has no such version, also after reading it again. */
+  /** Returns the key of a version. Throws when the secret has no such version, even after it is read again. */
   async byVersion(version: string): Promise<string> {
     const key = await this.find(version);
     if (key === undefined) throw new Error(`The secret has no key of version ${JSON.stringify(version)}`);
     return key;
   }
 
-  /** The key of a version that somebody outside may have made up; undefined when there is none. */
+  /** Returns the key of a version that may be made up; undefined without such a version. */
   async find(version: string): Promise<string | undefined> {
-    // The entry that says which version is the current one is no key: anybody could guess it.
+    // This entry holds the name of a version, not a key.
     if (version === 'current') return undefined;
     const key = (await this.#read()).get(version);
-    if (key !== undefined || Date.now() - this.#readAt <= REFRESH_MILLISECONDS) return key;
+    if (key !== undefined || Date.now() - this.#readAt <= RETRY_MILLISECONDS) return key;
     this.#keys = undefined;
     return (await this.#read()).get(version);
   }
 
-  /** What is known goes on to work while Secrets Manager does not answer. */
-  #readAgain(known: Promise<Map<string, string>>): void {
-    this.#keys = this.#fetch(AbortSignal.timeout(LOOK_MILLISECONDS)).catch(() => known);
+  /** Reads the secret again. The keys read before stay in use when that fails. */
+  #refresh(keys: Promise<Map<string, string>>): void {
+    this.#keys = this.#fetch(AbortSignal.timeout(REFRESH_TIMEOUT_MILLISECONDS)).catch(() => keys);
   }
 
   #read(): Promise<Map<string, string>> {

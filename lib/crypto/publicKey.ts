@@ -1,15 +1,14 @@
 import { constants, createPublicKey, type KeyObject, publicEncrypt } from 'node:crypto';
 
-const FEWEST_BITS = 2_048;
+const MIN_BITS = 2_048;
 
-/** One PEM block of a public key: `PUBLIC KEY` (SPKI) or `RSA PUBLIC KEY` (PKCS#1). Private keys and certificates are none. */
+/** One PEM block of a public key: `PUBLIC KEY` (SPKI) or `RSA PUBLIC KEY` (PKCS#1). Private keys and certificates do not match. */
 const PEM = /^\s*-----BEGIN ((?:RSA )?PUBLIC KEY)-----([^-]+)-----END ((?:RSA )?PUBLIC KEY)-----\s*$/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /**
- * The RSA public key that payloads are encrypted with: SPKI or PKCS#1, as PEM or as the base64 inside it without the PEM
- * lines (deliveries 2.10). Undefined for anything else: keys below 2048 bits, other kinds, private keys, and keys that
- * cannot encrypt.
+ * Returns the RSA public key to encrypt payloads with. Accepts SPKI and PKCS#1, as PEM or as the base64 between its lines. Returns
+ * undefined for anything else: keys below 2048 bits, other kinds, private keys, and keys that cannot encrypt.
  */
 export function parsePublicKey(text: string): KeyObject | undefined {
   const [, begin, body, end] = PEM.exec(text) ?? [];
@@ -24,19 +23,19 @@ function readDer(der: Buffer, type: 'spki' | 'pkcs1'): KeyObject | undefined {
   try {
     const read = createPublicKey({ key: der, format: 'der', type });
     if (read.asymmetricKeyType !== 'rsa') return undefined;
-    // Made anew from its numbers, as Node cannot export a key that it read as PKCS#1.
+    // Built from its numbers: Node cannot export a key that it read as PKCS#1.
     const key = createPublicKey({ key: read.export({ format: 'jwk' }), format: 'jwk' });
-    // Node also takes a private key, and what has more behind it; both are not what the key is written as.
+    // Node also accepts a private key, and bytes behind the key. Neither equals the exported key.
     return key.export({ format: 'der', type }).equals(der) ? key : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Whether a key is long enough, hides what it encrypts, and works: OpenSSL refuses some only when they are used. */
+/** Returns whether a key is long enough, has a safe exponent, and encrypts: OpenSSL rejects some keys only on use. */
 function isUsable(key: KeyObject): boolean {
   const { modulusLength = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
-  if (modulusLength < FEWEST_BITS || publicExponent < 3n || publicExponent % 2n === 0n) return false;
+  if (modulusLength < MIN_BITS || publicExponent < 3n || publicExponent % 2n === 0n) return false;
   const number = Buffer.alloc(Math.ceil(modulusLength / 8));
   number.writeUInt8(2, number.length - 1);
   try {

@@ -2,18 +2,18 @@ import type { Capability } from '../app/capability.ts';
 import { KeyRing } from './keyRing.ts';
 import { deriveKey, openBytes, sealBytes } from './sealing.ts';
 
-/** What a stored secret belongs to: it opens only with the same owner, so a ciphertext copied elsewhere is worthless. */
+/** The owner of a stored secret. It opens only for the same owner, so a copied ciphertext is worthless. */
 export interface SecretOwner {
   readonly tenant: string;
-  /** What the secret is for, as in `authToken`. */
+  /** For example `authToken`. */
   readonly purpose: string;
-  /** The id of the thing that has it. */
+  /** The id of the record that has the secret. */
   readonly id: string;
 }
 
 /**
- * Encrypts secrets at rest: AES-256-GCM under a key of the tenant's own, derived from the master key. The text is
- * `<version of the master key>.<base64url>`, so that the master key can be rotated.
+ * Encrypts secrets at rest with AES-256-GCM. Each tenant has a key derived from the master key. The result is
+ * `<version of the master key>.<base64url>`, so old secrets stay readable after a rotation.
  */
 export class SecretBox {
   readonly #ring: KeyRing;
@@ -29,7 +29,7 @@ export class SecretBox {
     return `${version}.${sealed.toString('base64url')}`;
   }
 
-  /** The plain text. Throws when it was not sealed for this owner, which is a fault of ours and never of a caller. */
+  /** Returns the plain text. Throws when it was sealed for another owner, which is an internal error. */
   async open(sealed: string, owner: SecretOwner): Promise<string> {
     const dot = sealed.indexOf('.');
     const version = sealed.slice(0, dot);
@@ -59,7 +59,7 @@ function bound(owner: SecretOwner): string[] {
   return [owner.tenant, owner.purpose, owner.id];
 }
 
-/** Seal and open secrets at rest. Whoever uses it may read the master key. */
+/** Seals and opens secrets at rest. A function with this capability may read the master key. */
 export const secretBox: Capability<SecretBox> = {
   grants: [{ resource: 'secret/masterKey', actions: ['GetSecretValue'] }],
   env: ['MASTER_KEY_SECRET_ARN'],

@@ -2,8 +2,8 @@ import { invalid } from '../shared/errors.ts';
 import { type AddressPolicy, isAllowedHost } from './addressPolicy.ts';
 
 /**
- * Refuses URLs whose host is a local name or an address that is not public (design 6): INVALID_ARGUMENT naming each. What
- * names resolve to is checked at each delivery, not here. The URLs are by field, below `path`.
+ * Throws INVALID_ARGUMENT, with an issue for each field, for URLs whose host is a local name or an address that is not public. The
+ * addresses that names resolve to are checked at each delivery. `urls` are by field, `path` is the path of the fields.
  */
 export function requireAllowedUrls(
   urls: Readonly<Record<string, string | undefined>>,

@@ -1,6 +1,7 @@
+/** In characters. */
 export const LONGEST_URL = 2_048;
 
-/** The ports of the Fetch standard's "port blocking": where other protocols listen that a request could be mistaken for. */
+/** Ports that the Fetch standard blocks ("port blocking"): other protocols there could misread a request. */
 const blockedPorts: ReadonlySet<string> = new Set(
   [
     0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109,
@@ -11,17 +12,17 @@ const blockedPorts: ReadonlySet<string> = new Set(
 );
 
 /**
- * An http(s) URL; undefined when the text is none. Stricter than `new URL`, which repairs what it can: it drops line
- * breaks, reads backslashes as slashes and takes `http:host` for `http://host`.
+ * Parses an http(s) URL; undefined for other text. Stricter than `new URL`, which repairs its input: it drops line breaks, reads
+ * backslashes as slashes and `http:host` as `http://host`.
  */
 export function parseHttpUrl(text: string): URL | undefined {
   if (!/^https?:\/\/[^/\\]/i.test(text) || /[\s\p{Cc}]/u.test(text) || !text.isWellFormed()) return undefined;
   const url = URL.parse(text) ?? undefined;
-  // Empty labels, as in `a..b`, name nothing.
+  // A host with an empty label, such as `a..b`, does not exist.
   return url?.hostname.replace(/\.$/, '').split('.').every(Boolean) ? url : undefined;
 }
 
-/** Whether the port of a URL is one that no request may go to. */
+/** Returns whether requests to the port of a URL are blocked. */
 export function hasBlockedPort(url: URL): boolean {
   return blockedPorts.has(url.port);
 }
