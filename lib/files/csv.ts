@@ -2,73 +2,72 @@ import { type CsvError, parse } from 'csv-parse/sync';
 import { boundedCells, isBlank, type Row, type Table, tableLimits, type Unread } from './table.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'];
-/** Rows by which the delimiter is found. */
-const SAMPLE = 20;
-/** Each one can cost a pass over the rest of the file. */
-const MOST_OPEN_QUOTES = 20;
+/** The delimiter is chosen by this many rows. */
+const SAMPLE_ROWS = 20;
+/** Each quote that is never closed can cost a pass over the rest of the file. */
+const MAX_OPEN_QUOTES = 20;
+const MAX_EXCERPT_BYTES = 4 * 1_024;
+const FILE_GOES_ON = 'The file goes on after what is read of a file: this row, and all that follow it, were left out.';
 
 /**
- * The table in a text whose cells are parted by commas, semicolons, tabs or bars: by those with which its first rows fit best, in
- * the judgment of `fit`.
+ * Returns the table of a CSV text. The delimiter is a comma, semicolon, tab or bar: the one whose first rows get the highest score
+ * from `scoreOf`.
  */
-export function readCsv(text: string, fit: (rows: readonly Row[]) => number): Table {
+export function readCsv(text: string, scoreOf: (rows: readonly Row[]) => number): Table {
   const bytes = Buffer.from(text);
-  const fits = DELIMITERS.map((delimiter) =>
-    fit(records(bytes, delimiter, SAMPLE).rows.filter((row) => !isBlank(row))),
-  );
-  const delimiter = DELIMITERS[fits.indexOf(Math.max(...fits))]!;
-  return readWith(bytes, delimiter);
+  const scored = DELIMITERS.map((delimiter) => {
+    const { rows } = readRecords(bytes, delimiter, SAMPLE_ROWS);
+    return { delimiter, score: scoreOf(rows.filter((row) => !isBlank(row))) };
+  });
+  const [{ delimiter } = { delimiter: ',' }] = scored.sort((a, b) => b.score - a.score);
+  return readRows(bytes, delimiter);
 }
 
-/** Reads all rows. A quote that is never closed spoils the line that it is in, not everything after it. */
-function readWith(bytes: Buffer, delimiter: string): Table {
+/** Reads all rows. A quote that is never closed makes its line unreadable, not the lines after it. */
+function readRows(bytes: Buffer, delimiter: string): Table {
   const rows: Row[] = [];
   const unread: Unread[] = [];
-  let [at, line] = [0, 0];
-  while (at < bytes.length) {
-    const room = tableLimits.lines - line;
-    if (room <= 0) return { rows, unread: [...unread, restOf(bytes, at, line)] };
-    const part = records(bytes.subarray(at), delimiter, room);
+  let rest = bytes;
+  let line = 0;
+  const endBefore = (row: number): Table => ({
+    rows,
+    unread: [...unread, { row, text: firstLineOf(rest), reason: FILE_GOES_ON }],
+  });
+  while (rest.length > 0) {
+    const left = tableLimits.lines - line;
+    if (left <= 0) return endBefore(line + 1);
+    const part = readRecords(rest, delimiter, left);
     for (const row of part.rows) {
-      const numbered = { ...row, number: line + row.number };
-      if (!isBlank(numbered)) rows.push(numbered);
-      if (rows.length > tableLimits.rows)
-        return { rows: rows.slice(0, -1), unread: [...unread, restOf(bytes, at, numbered.number - 1)] };
+      if (isBlank(row)) continue;
+      const number = line + row.number;
+      if (rows.length === tableLimits.rows) return endBefore(number);
+      rows.push({ ...row, number });
     }
-    [at, line] = [at + part.bytes, line + part.rows.length];
-    if (!part.openQuote) continue;
-    if (unread.length >= MOST_OPEN_QUOTES) return { rows, unread: [...unread, restOf(bytes, at, line)] };
+    rest = rest.subarray(part.bytes);
+    line += part.rows.length;
+    if (!part.hasOpenQuote) continue;
+    if (unread.length >= MAX_OPEN_QUOTES) return endBefore(line + 1);
     line++;
-    unread.push({ row: line, text: firstLine(bytes.subarray(at)), reason: 'A quote is opened that is never closed.' });
-    at += lengthOfLine(bytes.subarray(at));
+    unread.push({ row: line, text: firstLineOf(rest), reason: 'A quote is opened that is never closed.' });
+    rest = rest.subarray(lengthOfLine(rest));
   }
   return { rows, unread };
 }
 
-/** A quote that swallowed lines up to one within another cell. */
+/** A quote includes the lines up to another quote inside a later cell. */
 class OpenQuote extends Error {}
 
-/** Whether quotes are where they have to be: in hand-written files they are within cells, too. */
-function isStrict(bytes: Buffer, delimiter: string): boolean {
-  try {
-    parse(bytes, { delimiter, record_delimiter: '\n', relax_column_count: true });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 interface Records {
-  /** Numbered from 1. */
+  /** Numbered from 1, including blank ones. */
   readonly rows: Row[];
-  /** How far they go. */
+  /** Where the records end. */
   readonly bytes: number;
-  /** What follows them opens a quote that nothing closes. */
-  readonly openQuote: boolean;
+  /** Whether the next line opens a quote that nothing closes. */
+  readonly hasOpenQuote: boolean;
 }
 
-/** The first records of a text, blank ones too. */
-function records(bytes: Buffer, delimiter: string, most: number): Records {
+/** Returns the first records of a text, `most` at the most. */
+function readRecords(bytes: Buffer, delimiter: string, most: number): Records {
   const rows: Row[] = [];
   let end = 0;
   try {
@@ -79,11 +78,8 @@ function records(bytes: Buffer, delimiter: string, most: number): Records {
       relax_column_count: true,
       relax_quotes: true,
       on_record: (record: string[], info) => {
-        if (
-          record.some((cell) => cell.startsWith('"') && cell.includes('\n')) &&
-          !isStrict(bytes.subarray(end, info.bytes), delimiter)
-        )
-          throw new OpenQuote();
+        const hasQuotedLines = record.some((cell) => cell.startsWith('"') && cell.includes('\n'));
+        if (hasQuotedLines && !isStrictCsv(bytes.subarray(end, info.bytes), delimiter)) throw new OpenQuote();
         rows.push({ number: rows.length + 1, cells: boundedCells(record) });
         end = info.bytes;
         return null;
@@ -91,27 +87,26 @@ function records(bytes: Buffer, delimiter: string, most: number): Records {
     });
   } catch (error) {
     if (!(error instanceof OpenQuote) && (error as CsvError).code !== 'CSV_QUOTE_NOT_CLOSED') throw error;
-    return { rows, bytes: end, openQuote: true };
+    return { rows, bytes: end, hasOpenQuote: true };
   }
-  return { rows, bytes: rows.length < most ? bytes.length : end, openQuote: false };
+  return { rows, bytes: rows.length < most ? bytes.length : end, hasOpenQuote: false };
 }
 
-function restOf(bytes: Buffer, at: number, line: number): Unread {
-  return {
-    row: line + 1,
-    text: firstLine(bytes.subarray(at)),
-    reason: 'The file goes on after what is read of a file: this row, and all that follow it, were left out.',
-  };
+/** Returns whether all quotes stand where CSV allows them. Hand-written files have quotes within cells. */
+function isStrictCsv(bytes: Buffer, delimiter: string): boolean {
+  try {
+    parse(bytes, { delimiter, record_delimiter: '\n', relax_column_count: true });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
-function firstLine(bytes: Buffer): string {
-  return bytes
-    .subarray(0, Math.min(lengthOfLine(bytes), 4 * 1_024))
-    .toString()
-    .trim();
+function firstLineOf(bytes: Buffer): string {
+  return bytes.toString('utf8', 0, Math.min(lengthOfLine(bytes), MAX_EXCERPT_BYTES)).trim();
 }
 
 function lengthOfLine(bytes: Buffer): number {
-  const end = bytes.indexOf(10);
+  const end = bytes.indexOf('\n');
   return end < 0 ? bytes.length : end + 1;
 }

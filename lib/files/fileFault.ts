@@ -1,2 +1,2 @@
-/** A file that cannot be read, and why: the message goes on after the name of the field that the file came in. */
+/** The file cannot be read. The message continues a sentence that begins with the name of the field: `is not a PDF`. */
 export class FileFault extends Error {}

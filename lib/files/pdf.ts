@@ -1,9 +1,9 @@
 import { FileFault } from './fileFault.ts';
 
-/** Its marker may come late, but within this; what stands before it is nobody's. */
+/** Readers of PDFs look for the marker only here. Other bytes may precede it. */
 const MARKER_WITHIN = 1_024;
 
-/** Refuses what does not begin as a PDF does. Nothing in it is looked at, or run. */
+/** Throws FileFault unless the file begins like a PDF. Nothing else in it is read, and nothing is run. */
 export function requirePdf(bytes: Buffer): void {
   if (!bytes.subarray(0, MARKER_WITHIN).includes('%PDF-')) throw new FileFault('is not a PDF');
 }

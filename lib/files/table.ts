@@ -1,36 +1,37 @@
-/** A row that holds something, with the number that it has in the file, from 1. */
+/** A row with at least one cell that is not blank. */
 export interface Row {
+  /** The number in the file, from 1. */
   readonly number: number;
-  /** The texts of its cells, blank ones included; those at the end may be missing. */
+  /** The texts of the cells, including blank ones. Cells at the end may be missing. */
   readonly cells: readonly string[];
 }
 
-/** Something of a file that is not among its rows, and why. */
+/** A part of a file that is not among the rows. */
 export interface Unread {
   readonly row?: number;
-  /** How it begins. */
+  /** The beginning of the part. */
   readonly text: string;
   readonly reason: string;
 }
 
-/** A table as it stands in a file. */
+/** A table of a file. */
 export interface Table {
   readonly rows: readonly Row[];
   readonly unread: readonly Unread[];
 }
 
-/** How much of a table is read. Nothing depends on what a file says of its own size. */
+/** How much of a table is read, whatever size the file claims. */
 export const tableLimits = {
-  /** Rows, blank ones left out. */
+  /** Rows that are not blank. */
   rows: 500,
-  /** Rows with the blank ones. */
+  /** Rows including blank ones. */
   lines: 5_000,
   columns: 100,
-  /** More than any field of an agent may have, so that what is cut is refused and not taken for the whole. */
+  /** Longer than any field of an agent: a cell that is cut is rejected and never taken for the whole. */
   cellCharacters: 40_000,
 } as const;
 
-/** The cells of a row within the limits, without the blanks around them. */
+/** Returns the trimmed cells of a row within the limits. */
 export function boundedCells(cells: readonly string[]): string[] {
   return cells.slice(0, tableLimits.columns).map((cell) => cell.slice(0, tableLimits.cellCharacters).trim());
 }

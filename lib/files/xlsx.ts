@@ -1,29 +1,29 @@
 import { posix } from 'node:path';
 import { FileFault } from './fileFault.ts';
-import { type Sheet, type SheetCell, readSheet, readSharedTexts } from './xlsxSheet.ts';
-import { readDateStyles, showDate } from './xlsxDates.ts';
 import { boundedCells, isBlank, type Table } from './table.ts';
+import { formatDate, readDateStyles } from './xlsxDates.ts';
+import { readSharedTexts, readSheet, type Sheet, type SheetCell } from './xlsxSheet.ts';
 import { localName, newXmlBudget, readXml, type XmlBudget } from './xml.ts';
 import { Zip } from './zip.ts';
 
-/** What all parts of a workbook together may have when they are unpacked. */
+/** All parts of a workbook together, unpacked. */
 const UNPACKED_BYTES = 12 * 1_024 * 1_024;
-const MOST_SHEETS = 10;
-/** Sheets beyond those that are read are named in the answer, as long as there are no more than this. */
-const MOST_NAMED_SHEETS = 200;
-/** A longer path leads to no part: to take `..` out of a path can take quadratic time. */
-const LONGEST_PATH = 1_024;
-/** How files begin that are spreadsheets all the same: those of before 2007, and those with a password. */
+const MAX_SHEETS = 10;
+/** The answer names sheets that are not read, up to this number of sheets. */
+const MAX_NAMED_SHEETS = 200;
+/** No part has a longer path. To resolve `..` in a path can take quadratic time. */
+const MAX_PATH_CHARACTERS = 1_024;
+/** How spreadsheets from before 2007, and those with a password, begin. */
 const OLD_FORMAT = 'd0cf11e0';
 
-/** A sheet of a workbook that is not hidden. */
+/** A visible sheet of a workbook. */
 export interface NamedTable extends Table {
   readonly name: string;
 }
 
 /**
- * The sheets of an XLSX file that are shown; only ten of them are read. Cells have the text that was last shown of them: formulas are neither read
- * nor run, and links are not followed.
+ * Returns the visible sheets of an XLSX file. Only the first ten are read. The text of a cell is the one that was last shown:
+ * formulas are not run, and links are not followed. Throws FileFault when the file cannot be read.
  */
 export function readWorkbook(bytes: Buffer): NamedTable[] {
   if (bytes.toString('hex', 0, 4) === OLD_FORMAT)
@@ -31,105 +31,86 @@ export function readWorkbook(bytes: Buffer): NamedTable[] {
   const zip = new Zip(bytes, UNPACKED_BYTES);
   const budget = newXmlBudget();
   const { sheets, folder, targets, dates1904 } = readIndex(zip, budget);
-  const read = sheets.flatMap(({ name, id }, index) => {
-    if (index >= MOST_SHEETS)
-      return [
-        {
-          name,
-          sheet: { rows: [], unread: [{ text: '', reason: `At most ${MOST_SHEETS} sheets of a file are read.` }] },
-        },
-      ];
-    const part = zip.read(posix.join(folder, targets.get(id)?.target ?? ''));
-    return part === undefined ? [] : [{ name, sheet: readSheet(part, budget) }];
+  const readTarget = (target = '') => zip.read(posix.join(folder, target));
+  const read = sheets.flatMap(({ name, id }, index): { name: string; sheet: Sheet }[] => {
+    if (index >= MAX_SHEETS) {
+      const reason = `At most ${MAX_SHEETS} sheets of a file are read.`;
+      return [{ name, sheet: { rows: [], unread: [{ text: '', reason }] } }];
+    }
+    const part = readTarget(targets.get(id)?.target);
+    return part ? [{ name, sheet: readSheet(part, budget) }] : [];
   });
   if (read.length === 0) throw new FileFault('has no sheet that is shown');
-  const partOf = (type: string) => {
+  const readType = (type: string) => {
     const found = [...targets.values()].find((target) => target.type === type);
-    return found && zip.read(posix.join(folder, found.target));
+    return found && readTarget(found.target);
   };
-  const texts = readSharedTexts(
-    partOf('sharedStrings'),
-    read.flatMap(({ sheet }) => sharedIn(sheet)),
-    budget,
-  );
-  const isDate = readDateStyles(partOf('styles'), budget);
+  const cells = read.flatMap(({ sheet }) => sheet.rows.flatMap((row) => row.cells));
+  const shared = new Set(cells.flatMap((cell) => (cell?.type === 's' ? Number(cell.text) : [])));
+  const texts = readSharedTexts(readType('sharedStrings'), shared, budget);
+  const isDate = readDateStyles(readType('styles'), budget);
   const textOf = (cell: SheetCell | undefined) => {
-    if (cell === undefined) return '';
-    if (cell.type === 's') return texts.get(Number(cell.text)) ?? '';
-    if (cell.type === 'b') return cell.text.trim() === '1' ? 'TRUE' : 'FALSE';
-    return cell.type === 'n' && isDate(cell.style) ? showDate(cell.text, dates1904) : cell.text;
+    if (cell?.type === 's') return texts.get(Number(cell.text)) ?? '';
+    if (cell?.type === 'b') return cell.text.trim() === '1' ? 'TRUE' : 'FALSE';
+    return cell?.type === 'n' && isDate(cell.style) ? formatDate(cell.text, dates1904) : (cell?.text ?? '');
   };
   return read.map(({ name, sheet: { rows, unread } }) => ({
     name,
     unread,
     rows: rows
-      .map(({ number, cells }) => ({ number, cells: boundedCells(Array.from(cells, textOf)) }))
+      .map((row) => ({ number: row.number, cells: boundedCells(Array.from(row.cells, textOf)) }))
       .filter((row) => !isBlank(row)),
   }));
 }
 
-function sharedIn({ rows }: Sheet): number[] {
-  return rows.flatMap(({ cells }) => cells.flatMap((cell) => (cell?.type === 's' ? [Number(cell.text)] : [])));
+/** A relation of a part: its type, and the path of its target from the folder of the part. */
+interface Relation {
+  readonly type: string;
+  readonly target: string;
 }
 
 interface Index {
   readonly sheets: readonly { readonly name: string; readonly id: string }[];
-  /** Where the workbook is, from where its relations lead on. */
+  /** The folder of the workbook. Its relations start from here. */
   readonly folder: string;
   /** By the id of the relation. */
-  readonly targets: ReadonlyMap<string, { readonly type: string; readonly target: string }>;
+  readonly targets: ReadonlyMap<string, Relation>;
+  /** Whether days are counted from 1904. */
   readonly dates1904: boolean;
 }
 
-/** What sheets there are, and in which parts. */
+/** Returns the visible sheets, and in which parts they are. */
 function readIndex(zip: Zip, budget: XmlBudget): Index {
-  const workbook =
-    [...relations(zip, '', '', budget).values()].find(({ type }) => type === 'officeDocument')?.target ??
-    'xl/workbook.xml';
+  const relations = readRelations(zip, '', '', budget);
+  const workbook = [...relations.values()].find(({ type }) => type === 'officeDocument')?.target ?? 'xl/workbook.xml';
   const part = zip.read(workbook);
   if (part === undefined) throw new FileFault('is not an XLSX file');
   const sheets: Index['sheets'][number][] = [];
   let dates1904 = false;
-  readXml(
-    part,
-    {
-      open(name, attributes) {
-        if (name === 'workbookPr') dates1904 = attributes['date1904'] === '1' || attributes['date1904'] === 'true';
-        if (name !== 'sheet' || (attributes['state'] ?? 'visible') !== 'visible') return;
-        const [, id = ''] =
-          Object.entries(attributes).find(([key]) => key.includes(':') && localName(key) === 'id') ?? [];
-        if (sheets.push({ name: attributes['name'] ?? '', id }) > MOST_NAMED_SHEETS)
-          throw new FileFault(`has more than ${MOST_NAMED_SHEETS} sheets`);
-      },
-    },
-    budget,
-  );
+  const open = (name: string, attributes: Readonly<Record<string, string>>) => {
+    const { date1904, state = 'visible', name: sheetName = '' } = attributes;
+    if (name === 'workbookPr') dates1904 = date1904 === '1' || date1904 === 'true';
+    if (name !== 'sheet' || state !== 'visible') return;
+    const [, id = ''] = Object.entries(attributes).find(([key]) => key.includes(':') && localName(key) === 'id') ?? [];
+    if (sheets.push({ name: sheetName, id }) > MAX_NAMED_SHEETS)
+      throw new FileFault(`has more than ${MAX_NAMED_SHEETS} sheets`);
+  };
+  readXml(part, { open }, budget);
   const { dir, base } = posix.parse(workbook);
-  return { sheets, folder: dir, targets: relations(zip, dir, base, budget), dates1904 };
+  return { sheets, folder: dir, targets: readRelations(zip, dir, base, budget), dates1904 };
 }
 
-/** Where the relations of a part lead. A target with a slash before it is from the root: joined to a folder it would not be. */
-function relations(
-  zip: Zip,
-  folder: string,
-  file: string,
-  budget: XmlBudget,
-): Map<string, { type: string; target: string }> {
-  const found = new Map<string, { type: string; target: string }>();
+/** Returns the relations of a part by id. A target that begins with a slash is a path from the root. */
+function readRelations(zip: Zip, folder: string, file: string, budget: XmlBudget): Map<string, Relation> {
+  const relations = new Map<string, Relation>();
   const part = zip.read(posix.join(folder, '_rels', `${file}.rels`));
-  if (part === undefined) return found;
-  readXml(
-    part,
-    {
-      open(name, { Id = '', Type = '', Target = '', TargetMode }) {
-        if (name !== 'Relationship' || TargetMode === 'External' || Target.length > LONGEST_PATH) return;
-        found.set(Id, {
-          type: posix.basename(Type),
-          target: Target.startsWith('/') ? posix.relative(posix.resolve('/', folder), Target) : Target,
-        });
-      },
-    },
-    budget,
-  );
-  return found;
+  if (part === undefined) return relations;
+  const open = (name: string, attributes: Readonly<Record<string, string>>) => {
+    const { Id = '', Type = '', Target = '', TargetMode } = attributes;
+    if (name !== 'Relationship' || TargetMode === 'External' || Target.length > MAX_PATH_CHARACTERS) return;
+    const target = Target.startsWith('/') ? posix.relative(posix.resolve('/', folder), Target) : Target;
+    relations.set(Id, { type: posix.basename(Type), target });
+  };
+  readXml(part, { open }, budget);
+  return relations;
 }

@@ -1,28 +1,49 @@
 import { tableLimits, type Unread } from './table.ts';
 import { readXml, STOP, type XmlBudget } from './xml.ts';
 
-/** A cell as a sheet has it: of type `s` its text is a number, that of a text which cells share. */
+/** A cell of a sheet. The text of type `s` is the number of a shared text. */
 export interface SheetCell {
   readonly type: string;
   readonly style: number;
   readonly text: string;
 }
 
-/** The rows of a sheet that have cells; a cell that is not there is undefined. */
+/** The rows of a sheet that have cells. A missing cell is undefined. */
 export interface Sheet {
   readonly rows: readonly { readonly number: number; readonly cells: readonly (SheetCell | undefined)[] }[];
   readonly unread: readonly Unread[];
 }
 
-/** Reads a sheet as far as it is read of any file. Where a cell says that it is does not make anything larger. */
+/** Collects the text of values (`v`) and texts (`t`). It skips formulas and phonetic hints (`rPh`). */
+class TextCollector {
+  text = '';
+  #isOpen = false;
+  #isPhonetic = false;
+
+  open(name: string): void {
+    if (name === 'rPh') this.#isPhonetic = true;
+    if (name === 'v' || name === 't') this.#isOpen = !this.#isPhonetic;
+  }
+
+  add(text: string): void {
+    if (this.#isOpen && this.text.length < tableLimits.cellCharacters) this.text += text;
+  }
+
+  close(name: string): void {
+    if (name === 'v' || name === 't') this.#isOpen = false;
+    if (name === 'rPh') this.#isPhonetic = false;
+  }
+}
+
+/** Reads a sheet within the limits of tables. The address of a cell never makes the result larger. */
 export function readSheet(part: Buffer, budget: XmlBudget): Sheet {
   const rows: { number: number; cells: (SheetCell | undefined)[] }[] = [];
   const unread: Unread[] = [];
   let [row, column] = [0, -1];
   let cells: (SheetCell | undefined)[] = [];
-  let cell: { type: string; style: number; text: string } | undefined;
-  let [reads, spoken] = [false, false];
-  const put = (read: SheetCell) => {
+  let cell = { type: 'n', style: 0 };
+  const collector = new TextCollector();
+  const addCell = (text: string) => {
     if (rows.length === tableLimits.rows) {
       unread.push({
         row,
@@ -31,87 +52,72 @@ export function readSheet(part: Buffer, budget: XmlBudget): Sheet {
       });
       throw STOP;
     }
-    cells[column] = read.type === 's' || read.type === 'n' ? read : { ...read, text: unescaped(read.text) };
+    cells[column] = { ...cell, text: cell.type === 's' || cell.type === 'n' ? text : unescapeText(text) };
   };
-  readXml(
-    part,
-    {
-      open(name, { r, t = 'n', s = '0' }) {
-        if (name === 'row') [row, column, cells] = [numberOf(r) ?? row + 1, -1, []];
-        if (name === 'c') {
-          column = columnOf(r) ?? column + 1;
-          cell = { type: t, style: Number(s), text: '' };
-        }
-        // Of a formula only what it came to is read; of a text not how it is pronounced.
-        if (name === 'rPh') spoken = true;
-        if (name === 'v' || name === 't') reads = !spoken;
-      },
-      text(text) {
-        if (reads && cell && cell.text.length < tableLimits.cellCharacters) cell.text += text;
-      },
-      close(name) {
-        if (name === 'v' || name === 't') reads = false;
-        if (name === 'rPh') spoken = false;
-        if (name === 'c' && cell) {
-          if (cell.text !== '' && column < tableLimits.columns) put(cell);
-          cell = undefined;
-        }
-        if (name === 'row' && cells.length > 0) rows.push({ number: row, cells });
-      },
+  const reader = {
+    open(name: string, { r, t = 'n', s = '0' }: Readonly<Record<string, string>>) {
+      collector.open(name);
+      if (name === 'row') [row, column, cells] = [parseRowNumber(r) ?? row + 1, -1, []];
+      if (name !== 'c') return;
+      column = parseColumn(r) ?? column + 1;
+      cell = { type: t, style: Number(s) };
+      collector.text = '';
     },
-    budget,
-  );
+    text: (text: string) => collector.add(text),
+    close(name: string) {
+      collector.close(name);
+      if (name === 'c' && collector.text !== '' && column < tableLimits.columns) addCell(collector.text);
+      if (name === 'row' && cells.length > 0) rows.push({ number: row, cells });
+    },
+  };
+  readXml(part, reader, budget);
   return { rows, unread };
 }
 
-/** Those of the texts that cells share which are wanted, by their number. */
+/** Returns the shared texts with these numbers. */
 export function readSharedTexts(
   part: Buffer | undefined,
-  wanted: readonly number[],
+  numbers: ReadonlySet<number>,
   budget: XmlBudget,
 ): Map<number, string> {
   const texts = new Map<number, string>();
-  if (part === undefined || wanted.length === 0) return texts;
-  const numbers = new Set(wanted);
-  let [index, left, text, reads, spoken] = [-1, numbers.size, '', false, false];
-  readXml(
-    part,
-    {
-      open(name) {
-        if (name === 'si') [index, text] = [index + 1, ''];
-        if (name === 'rPh') spoken = true;
-        if (name === 't') reads = !spoken && numbers.has(index);
-      },
-      text(added) {
-        if (reads && text.length < tableLimits.cellCharacters) text += added;
-      },
-      close(name) {
-        if (name === 't') reads = false;
-        if (name === 'rPh') spoken = false;
-        if (name !== 'si' || !numbers.has(index)) return;
-        texts.set(index, unescaped(text));
-        if (--left === 0) throw STOP;
-      },
+  if (part === undefined || numbers.size === 0) return texts;
+  let number = -1;
+  const collector = new TextCollector();
+  const reader = {
+    open(name: string) {
+      collector.open(name);
+      if (name !== 'si') return;
+      number++;
+      collector.text = '';
     },
-    budget,
-  );
+    text(text: string) {
+      if (numbers.has(number)) collector.add(text);
+    },
+    close(name: string) {
+      collector.close(name);
+      if (name !== 'si' || !numbers.has(number)) return;
+      texts.set(number, unescapeText(collector.text));
+      if (texts.size === numbers.size) throw STOP;
+    },
+  };
+  readXml(part, reader, budget);
   return texts;
 }
 
-function numberOf(text: string | undefined): number | undefined {
-  return text !== undefined && /^[1-9]\d{0,6}$/.test(text) ? Number(text) : undefined;
+function parseRowNumber(text = ''): number | undefined {
+  return /^[1-9]\d{0,6}$/.test(text) ? Number(text) : undefined;
 }
 
-/** The column of `C7`, from 0. */
-function columnOf(address: string | undefined): number | undefined {
-  const [, letters] = /^([A-Z]{1,3})\d{1,7}$/.exec(address ?? '') ?? [];
-  return letters === undefined
-    ? undefined
-    : [...letters].reduce((column, letter) => column * 26 + letter.charCodeAt(0) - 64, 0) - 1;
+/** Returns the column of an address such as `C7`, from 0. */
+function parseColumn(address = ''): number | undefined {
+  const [, letters] = /^([A-Z]{1,3})\d{1,7}$/.exec(address) ?? [];
+  if (letters === undefined) return undefined;
+  return Array.from(letters).reduce((column, letter) => column * 26 + letter.charCodeAt(0) - 64, 0) - 1;
 }
 
-/** Text in which characters that XML does not have are written as `_x000D_`. */
-function unescaped(text: string): string {
+/** Decodes `_x000D_`, which stands for a character that XML does not allow. */
+function unescapeText(text: string): string {
   return text
     .replace(/_x([0-9A-Fa-f]{4})_/g, (_all, code: string) => String.fromCharCode(parseInt(code, 16)))
     .replace(/\r\n?/g, '\n')

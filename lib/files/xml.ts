@@ -1,49 +1,49 @@
 import { SaxesParser } from 'saxes';
 import { FileFault } from './fileFault.ts';
 
-const MOST_ATTRIBUTES = 100;
-const DEEPEST = 100;
+const MAX_ATTRIBUTES = 100;
+const MAX_DEPTH = 100;
 const CHUNK_BYTES = 64 * 1_024;
 
-/** How much may still be read of the XML documents of one file. Reading takes time for each element and each character. */
+/** How much may still be read of the XML documents of one file. Each element and each character takes time. */
 export interface XmlBudget {
   elements: number;
   characters: number;
 }
 
-/** What the documents of one file may have in all: about 0.7 s of CPU. Documents that hold many rows are not read to their end. */
+/** Returns the budget of all documents of one file: about 0.7 s of CPU. */
 export function newXmlBudget(): XmlBudget {
   return { elements: 300_000, characters: 6_000_000 };
 }
 
-/** What is told of an XML document; names are given without their prefixes. Any of them ends the reading by `STOP`. */
+/** What to do with the parts of an XML document. Names come without prefixes. Each function may throw `STOP`. */
 export interface XmlReader {
   open?(name: string, attributes: Readonly<Record<string, string>>): void;
   text?(text: string): void;
   close?(name: string): void;
 }
 
-/** Thrown by a reader that has what it wants. */
+/** Ends the reading of a document without an error. */
 export const STOP = new Error('Stop');
 
 /**
- * Reads an XML document piece by piece. There is no document type, and so there are no entities but XML's own; elements are bounded in
- * depth and attributes. What is read is taken from the budget. FileFault when the document is not well-formed, or the budget is used up.
+ * Reads an XML document in chunks and takes what it reads from the budget. Document types are rejected, so XML's own entities are the
+ * only ones. Throws FileFault when the document is malformed, nested too deep, or exceeds the budget.
  */
 export function readXml(bytes: Buffer, reader: XmlReader, budget: XmlBudget): void {
   const parser = new SaxesParser();
   let [depth, attributes] = [0, 0];
-  const refuse = () => {
+  const reject = () => {
     throw new FileFault('is damaged: its XML is not what it should be');
   };
-  parser.on('error', refuse);
-  parser.on('doctype', refuse);
+  parser.on('error', reject);
+  parser.on('doctype', reject);
   parser.on('attribute', () => {
-    if (++attributes > MOST_ATTRIBUTES) refuse();
+    if (++attributes > MAX_ATTRIBUTES) reject();
   });
   parser.on('opentagstart', () => {
     attributes = 0;
-    if (++depth > DEEPEST) refuse();
+    if (++depth > MAX_DEPTH) reject();
     if (--budget.elements < 0) throw new FileFault('is too large: its parts have too many elements in all');
   });
   parser.on('opentag', (tag) => reader.open?.(localName(tag.name), tag.attributes as Record<string, string>));
@@ -54,18 +54,12 @@ export function readXml(bytes: Buffer, reader: XmlReader, budget: XmlBudget): vo
     reader.close?.(localName(tag.name));
   });
   try {
-    const decoder = new TextDecoder(
-      bytes[0] === 0xff && bytes[1] === 0xfe
-        ? 'utf-16le'
-        : bytes[0] === 0xfe && bytes[1] === 0xff
-          ? 'utf-16be'
-          : 'utf-8',
-    );
-    // The parser handles carriage returns one by one, at a price in memory.
-    for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
-      const text = decoder.decode(bytes.subarray(at, at + CHUNK_BYTES), { stream: true });
-      if ((budget.characters -= text.length) < 0)
-        throw new FileFault('is too large: its parts have too many characters in all');
+    const decoder = new TextDecoder(encodings.get(bytes.toString('hex', 0, 2)) ?? 'utf-8');
+    for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
+      const text = decoder.decode(bytes.subarray(start, start + CHUNK_BYTES), { stream: true });
+      budget.characters -= text.length;
+      if (budget.characters < 0) throw new FileFault('is too large: its parts have too many characters in all');
+      // The parser handles carriage returns one by one, which costs memory.
       parser.write(text.replace(/\r\n?/g, '\n'));
     }
     parser.write(decoder.decode()).close();
@@ -74,7 +68,13 @@ export function readXml(bytes: Buffer, reader: XmlReader, budget: XmlBudget): vo
   }
 }
 
-/** A name without its prefix: which one stands for which vocabulary is the writer's choice. */
+/** Encodings by their byte order mark in hexadecimal. */
+const encodings: ReadonlyMap<string, string> = new Map([
+  ['fffe', 'utf-16le'],
+  ['feff', 'utf-16be'],
+]);
+
+/** Returns a name without its prefix. Each document chooses its own prefixes. */
 export function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1);
 }

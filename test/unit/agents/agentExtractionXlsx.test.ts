@@ -4,7 +4,7 @@ import { readSource } from '../../../lib/agents/rules/extraction/source.ts';
 import { FileFault } from '../../../lib/files/fileFault.ts';
 import { readWorkbook } from '../../../lib/files/xlsx.ts';
 import { readSheet } from '../../../lib/files/xlsxSheet.ts';
-import { showDate } from '../../../lib/files/xlsxDates.ts';
+import { formatDate } from '../../../lib/files/xlsxDates.ts';
 import { newXmlBudget } from '../../../lib/files/xml.ts';
 import { cpuMilliseconds } from '../../support/cpu.ts';
 import { type TestCell, workbook } from '../../support/workbook.ts';
@@ -57,14 +57,14 @@ describe('an XLSX file', () => {
 
   test('counts days from 1900 or from 1904', () => {
     expect([
-      showDate('1', false),
-      showDate('59', false),
-      showDate('61', false),
-      showDate('0.5', false),
-      showDate('0', true),
-      showDate('-1', false),
-      showDate('1e99', false),
-      showDate('soon', false),
+      formatDate('1', false),
+      formatDate('59', false),
+      formatDate('61', false),
+      formatDate('0.5', false),
+      formatDate('0', true),
+      formatDate('-1', false),
+      formatDate('1e99', false),
+      formatDate('soon', false),
     ]).toEqual(['1900-01-01', '1900-02-28', '1900-03-01', '12:00:00', '00:00:00', '-1', '1e99', 'soon']);
     expect(cellsOf(one([[{ number: 366, style: 1 }]], { dates1904: true }))).toEqual([['1905-01-01']]);
   });
