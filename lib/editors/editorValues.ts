@@ -1,5 +1,5 @@
 import { openDocument } from './rules/yjs/document.ts';
-import { readValue } from './rules/yjs/reading.ts';
+import { readValue } from './rules/yjs/readValue.ts';
 import type { CrdtType } from './rules/yjs/values.ts';
 import { type EditorRecord, editorRecord } from './rules/editors.ts';
 import { ANSWER_BYTES } from '../shared/bytes.ts';

@@ -1,5 +1,5 @@
 import { openDocument } from './rules/yjs/document.ts';
-import { readValue } from './rules/yjs/reading.ts';
+import { readValue } from './rules/yjs/readValue.ts';
 import { editorRecord } from './rules/editors.ts';
 import { editorUpdatePayload } from '../events/rules/crdt.ts';
 import type { ContentNames } from '../content/rules/names.ts';

@@ -1,5 +1,5 @@
 import type { Capability } from '../app/capability.ts';
-import { faultOfUpdate } from './rules/yjs/reading.ts';
+import { findUpdateFault } from './rules/yjs/updateFaults.ts';
 import { holds } from './rules/editorUpdates.ts';
 import { invalid } from '../shared/errors.ts';
 import type { DocumentContext } from '../content/documentScope.ts';
@@ -14,7 +14,7 @@ export class EditorPusher extends EditorWriter {
    */
   async push(found: DocumentContext, editorId: string, update: Uint8Array, changing: Changing): Promise<Changed> {
     return this.change(found, editorId, changing, ({ head }, doc) => {
-      const fault = faultOfUpdate(doc, head.type, head.contentKey, update);
+      const fault = findUpdateFault(doc, head.type, head.contentKey, update);
       if (fault !== undefined) throw invalid({ path: ['update'], code: 'invalid_update', message: fault });
       return holds(doc, update) ? undefined : update;
     });

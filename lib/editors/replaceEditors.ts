@@ -1,7 +1,7 @@
 import type * as Y from 'yjs';
 import type { Capability } from '../app/capability.ts';
 import { encodeState, openDocument } from './rules/yjs/document.ts';
-import { replaceValue } from './rules/yjs/editing.ts';
+import { replaceValue } from './rules/yjs/replaceValue.ts';
 import { crdtLimits, type CrdtType, type CrdtValue } from './rules/yjs/values.ts';
 import { requireSameKind } from './rules/editors.ts';
 import { ApiError, invalid } from '../shared/errors.ts';

@@ -1,8 +1,8 @@
 /** Collaborative-editor data: the size of changes and states, and the time of the worst ones. */
 import * as Y from 'yjs';
 import { encodeState, openDocument, stateVectorOf } from '../../lib/editors/rules/yjs/document.ts';
-import { replaceValue } from '../../lib/editors/rules/yjs/editing.ts';
-import { readValue } from '../../lib/editors/rules/yjs/reading.ts';
+import { replaceValue } from '../../lib/editors/rules/yjs/replaceValue.ts';
+import { readValue } from '../../lib/editors/rules/yjs/readValue.ts';
 import type { CrdtType, CrdtValue } from '../../lib/editors/rules/yjs/values.ts';
 import { printTable, quantile, ratio, reached } from './report.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { invalid } from '../../shared/errors.ts';
 import { Id, optional } from '../../shared/schema.ts';
-import { faultOf } from './yjs/editing.ts';
+import { findValueFault } from './yjs/replaceValue.ts';
 import { crdtTypes } from './yjs/values.ts';
 import { changing, editorName, EditorValue, ownIds } from './editors.ts';
 
@@ -17,6 +17,6 @@ export const ValueRequest = z.object({
 
 /** INVALID_ARGUMENT when the value does not fit its type (spec 4.16), or exceeds a limit. */
 export function requireFitting({ type, data }: Pick<z.output<typeof ValueRequest>, 'type' | 'data'>): void {
-  const fault = faultOf(type, data);
+  const fault = findValueFault(type, data);
   if (fault !== undefined) throw invalid({ path: ['data'], code: 'invalid_data', message: fault });
 }

@@ -4,9 +4,9 @@ import { describe, expect, test } from '@jest/globals';
 import * as ts from 'typescript';
 import { parsePublicKey } from '../../../lib/crypto/publicKey.ts';
 import { listOf, nameOf } from '../../../lib/agents/rules/extraction/cells.ts';
-import { faultOf, replaceValue } from '../../../lib/editors/rules/yjs/editing.ts';
+import { findValueFault, replaceValue } from '../../../lib/editors/rules/yjs/replaceValue.ts';
 import { openDocument } from '../../../lib/editors/rules/yjs/document.ts';
-import { isLayoutText } from '../../../lib/editors/rules/yjs/xmlNodes.ts';
+import { isLayoutText } from '../../../lib/editors/rules/yjs/parseXml.ts';
 import { ExtractionRequest } from '../../../lib/agents/rules/extraction/request.ts';
 import { Domain, parseDomain } from '../../../lib/workspaces/rules/domains.ts';
 import { mailAddressOf } from '../../../lib/mail/rules/address.ts';
@@ -103,7 +103,7 @@ describe('hostile text', () => {
     const text = `${'\n'.repeat(4 * MB)}x`;
     expect(cpuMilliseconds(() => isLayoutText(text))).toBeLessThan(100);
     const xml = `<p>a</p>${'\n'.repeat(2 * MB)}x`;
-    expect(cpuMilliseconds(() => faultOf('xml', xml))).toBeLessThan(100);
+    expect(cpuMilliseconds(() => findValueFault('xml', xml))).toBeLessThan(100);
     expect(isLayoutText(' \n\t')).toBe(true);
     expect([isLayoutText(' \t'), isLayoutText(''), isLayoutText('\n.')]).toEqual([false, false, false]);
   });
@@ -112,7 +112,7 @@ describe('hostile text', () => {
     for (const text of ['\n', ' \n', '&#13;', '<b>\n</b>'.repeat(10)]) {
       const xml = `<p>a</p>${text.repeat(Math.min(MB, 100_000))}x`;
       expect(
-        cpuMilliseconds(() => faultOf('xml', xml) ?? replaceValue(openDocument([]), 'xml', 'default', xml), 1),
+        cpuMilliseconds(() => findValueFault('xml', xml) ?? replaceValue(openDocument([]), 'xml', 'default', xml), 1),
       ).toBeLessThan(1_000);
     }
   });

@@ -2,8 +2,9 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as Y from 'yjs';
 import { encodeState, openDocument, stateVectorOf, updateSince } from '../../../lib/editors/rules/yjs/document.ts';
-import { faultOf, replaceValue } from '../../../lib/editors/rules/yjs/editing.ts';
-import { faultOfUpdate, readValue } from '../../../lib/editors/rules/yjs/reading.ts';
+import { findValueFault, replaceValue } from '../../../lib/editors/rules/yjs/replaceValue.ts';
+import { readValue } from '../../../lib/editors/rules/yjs/readValue.ts';
+import { findUpdateFault } from '../../../lib/editors/rules/yjs/updateFaults.ts';
 import { readText } from '../../../lib/editors/rules/yjs/plainText.ts';
 import type { CrdtType, CrdtValue } from '../../../lib/editors/rules/yjs/values.ts';
 
@@ -125,7 +126,7 @@ function simulate(type: CrdtType, steps: readonly number[]): void {
     for (const { inbox } of editors) inbox.push(update);
   };
   const push = (update: Uint8Array) => {
-    expect(faultOfUpdate(stored(), type, 'content', update)).toBeUndefined();
+    expect(findUpdateFault(stored(), type, 'content', update)).toBeUndefined();
     commit(update);
   };
   for (const step of steps) {
@@ -139,7 +140,7 @@ function simulate(type: CrdtType, steps: readonly number[]): void {
       Y.applyUpdate(editor.doc, editor.inbox[random(editor.inbox.length)]!, 'store');
     else if (action === 5) {
       const target = value(random);
-      expect(faultOf(type, target)).toBeUndefined();
+      expect(findValueFault(type, target)).toBeUndefined();
       const update = replaceValue(stored(), type, 'content', target);
       if (update) commit(update);
       expect(readValue(stored(), type, 'content')).toEqual(target);

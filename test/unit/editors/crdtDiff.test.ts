@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { replacements } from '../../../lib/editors/rules/yjs/align.ts';
+import { listEdits } from '../../../lib/editors/rules/yjs/listDiff.ts';
 import { diff } from '../../../lib/editors/rules/yjs/diff.ts';
 import { textEdits } from '../../../lib/editors/rules/yjs/textDiff.ts';
 
@@ -109,17 +109,17 @@ describe('textEdits', () => {
   });
 });
 
-test('replacements pair the elements that are most alike, in order', () => {
+test('listEdits pair the elements that are most alike, in order', () => {
   const alike = [
     [0.1, 0.2],
     [0.9, 0.1],
     [0.1, 0.8],
   ];
-  expect(replacements([1, 2, 3], [4, 5], (at, from) => alike[at]![from]!)[0]!.pairs).toEqual([
+  expect(listEdits([1, 2, 3], [4, 5], (at, from) => alike[at]![from]!)[0]!.pairs).toEqual([
     [1, 0],
     [2, 1],
   ]);
-  expect(replacements([1, 2, 9], [3, 9], (at) => (at === 1 ? 0.9 : 0.1))).toEqual([
+  expect(listEdits([1, 2, 9], [3, 9], (at) => (at === 1 ? 0.9 : 0.1))).toEqual([
     { at: 0, removed: 2, from: 0, added: 1, pairs: [[1, 0]] },
   ]);
 });

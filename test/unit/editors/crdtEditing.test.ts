@@ -3,15 +3,15 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as Y from 'yjs';
 import { encodeState, openDocument } from '../../../lib/editors/rules/yjs/document.ts';
-import { faultOf, replaceValue } from '../../../lib/editors/rules/yjs/editing.ts';
-import { readValue } from '../../../lib/editors/rules/yjs/reading.ts';
+import { findValueFault, replaceValue } from '../../../lib/editors/rules/yjs/replaceValue.ts';
+import { readValue } from '../../../lib/editors/rules/yjs/readValue.ts';
 import { crdtLimits, type CrdtType, type CrdtValue } from '../../../lib/editors/rules/yjs/values.ts';
 
 /** Any text that Unicode knows. */
 const anyText = fc.string({ unit: 'binary', maxLength: 30 });
 const json = fc
   .jsonValue({ stringUnit: 'binary', maxDepth: 4 })
-  .filter((value) => faultOf('array', [value]) === undefined);
+  .filter((value) => findValueFault('array', [value]) === undefined);
 const key = fc.oneof(fc.constantFrom('__proto__', '', 'constructor', 'toString', 'a', 'b', '0', '10'), anyText);
 const map = fc
   .array(fc.tuple(key, json), { maxLength: 8 })
@@ -256,7 +256,7 @@ describe('the size of what is stored', () => {
   });
 });
 
-describe('faultOf', () => {
+describe('findValueFault', () => {
   const deep = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
 
   test.each<[CrdtType, unknown, string]>([
@@ -278,17 +278,17 @@ describe('faultOf', () => {
     ],
     ['text', 'é'.repeat(crdtLimits.valueBytes / 2), 'Data must not be larger than 4 MB as JSON.'],
   ])('spec 4.16: type %s refuses %p', (type, value, fault) => {
-    expect(faultOf(type, value)).toBe(fault);
+    expect(findValueFault(type, value)).toBe(fault);
   });
 
   test('spec 4.16: the empty text, {} and [] are data, and so is what is just within the limits', () => {
     expect([
-      faultOf('text', ''),
-      faultOf('xml', ''),
-      faultOf('map', {}),
-      faultOf('array', []),
-      faultOf('array', deep(100)),
-      faultOf('text', 'a'.repeat(crdtLimits.valueBytes - 2)),
+      findValueFault('text', ''),
+      findValueFault('xml', ''),
+      findValueFault('map', {}),
+      findValueFault('array', []),
+      findValueFault('array', deep(100)),
+      findValueFault('text', 'a'.repeat(crdtLimits.valueBytes - 2)),
     ]).toEqual(Array(6).fill(undefined));
   });
 });

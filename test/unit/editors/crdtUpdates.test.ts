@@ -17,8 +17,9 @@ import {
   stateVectorOf,
   updateSince,
 } from '../../../lib/editors/rules/yjs/document.ts';
-import { replaceValue } from '../../../lib/editors/rules/yjs/editing.ts';
-import { faultOfUpdate, readValue } from '../../../lib/editors/rules/yjs/reading.ts';
+import { replaceValue } from '../../../lib/editors/rules/yjs/replaceValue.ts';
+import { readValue } from '../../../lib/editors/rules/yjs/readValue.ts';
+import { findUpdateFault } from '../../../lib/editors/rules/yjs/updateFaults.ts';
 import { crdtLimits, type CrdtType, type CrdtValue } from '../../../lib/editors/rules/yjs/values.ts';
 import { cpuMilliseconds } from '../../support/cpu.ts';
 
@@ -65,7 +66,7 @@ describe('an update that is none is refused, and the document stays as it is', (
       ]),
     ],
   ])('%s', (_what, update) => {
-    expect(faultOfUpdate(doc, 'map', 'content', update)).toMatch(malformed);
+    expect(findUpdateFault(doc, 'map', 'content', update)).toMatch(malformed);
     expect(encodeState(doc)).toEqual(state);
   });
 
@@ -86,7 +87,7 @@ describe('an update that is none is refused, and the document stays as it is', (
       });
     fc.assert(
       fc.property(fc.oneof(faulty, fc.uint8Array({ maxLength: 40 })), (update) => {
-        if (faultOfUpdate(doc, 'map', 'content', update) !== undefined) return;
+        if (findUpdateFault(doc, 'map', 'content', update) !== undefined) return;
         const merged = openDocument([state, update]);
         expect(readValue(openDocument([encodeState(merged)]), 'map', 'content')).toEqual(
           readValue(merged, 'map', 'content'),
@@ -123,9 +124,9 @@ describe('an update that contradicts the type is refused', () => {
       `${type} ${other}` === 'array xml' ||
       `${type} ${other}` === 'xml text' ||
       (other === 'map' && type !== 'array');
-    if (isFine) expect(faultOfUpdate(doc, type, 'content', update)).toBeUndefined();
+    if (isFine) expect(findUpdateFault(doc, type, 'content', update)).toBeUndefined();
     else
-      expect(faultOfUpdate(doc, type, 'content', update)).toMatch(
+      expect(findUpdateFault(doc, type, 'content', update)).toMatch(
         new RegExp(`^Update must hold a Y\\..* under "content", for type ${type}\\.$`),
       );
   });
@@ -133,7 +134,7 @@ describe('an update that contradicts the type is refused', () => {
   test('a change of another root type than the content is refused, and names it', () => {
     const doc = stored('xml', '<a x="1" />');
     const fault = (name: string) =>
-      faultOfUpdate(
+      findUpdateFault(
         doc,
         'xml',
         'content',
@@ -152,13 +153,13 @@ describe('an update that contradicts the type is refused', () => {
       encodeState(stored('xml', '<a x="1" />')),
       pushOf(openDocument([]), (client) => void client.getMap('meta').set('x', 1)),
     ]);
-    expect(faultOfUpdate(doc, 'xml', 'content', encodeState(doc))).toBeUndefined();
+    expect(findUpdateFault(doc, 'xml', 'content', encodeState(doc))).toBeUndefined();
   });
 });
 
 describe('an update beyond the limits is refused', () => {
   test('more than 4 MB of update', () => {
-    expect(faultOfUpdate(openDocument([]), 'text', 'content', new Uint8Array(crdtLimits.stateBytes + 1))).toBe(
+    expect(findUpdateFault(openDocument([]), 'text', 'content', new Uint8Array(crdtLimits.stateBytes + 1))).toBe(
       'Update must not be larger than 4 MB.',
     );
   });
@@ -166,7 +167,7 @@ describe('an update beyond the limits is refused', () => {
   test('more than 4 MB of state together', () => {
     const doc = stored('text', 'a'.repeat(3_000_000));
     expect(
-      faultOfUpdate(
+      findUpdateFault(
         doc,
         'text',
         'content',
@@ -174,7 +175,7 @@ describe('an update beyond the limits is refused', () => {
       ),
     ).toBeUndefined();
     expect(
-      faultOfUpdate(
+      findUpdateFault(
         doc,
         'text',
         'content',
@@ -192,7 +193,7 @@ describe('an update beyond the limits is refused', () => {
       for (let at = 0; at < 2_000; at += 2) text.format(at, 1, { bold: {} });
     });
     expect(update.length).toBeLessThan(400_000);
-    expect(faultOfUpdate(doc, 'xml', 'content', update)).toBe('Data must not be larger than 4 MB as JSON.');
+    expect(findUpdateFault(doc, 'xml', 'content', update)).toBe('Data must not be larger than 4 MB as JSON.');
   });
 
   test.each([
@@ -209,7 +210,7 @@ describe('an update beyond the limits is refused', () => {
         list = inner;
       }
     });
-    expect(faultOfUpdate(doc, 'array', 'content', update)).toBe(fault);
+    expect(findUpdateFault(doc, 'array', 'content', update)).toBe(fault);
   });
 
   test('types too deep where no value shows them', () => {
@@ -222,7 +223,7 @@ describe('an update beyond the limits is refused', () => {
         list = inner;
       }
     });
-    expect(faultOfUpdate(openDocument([]), 'text', 'content', update)).toBe(
+    expect(findUpdateFault(openDocument([]), 'text', 'content', update)).toBe(
       'Data must not be nested deeper than 100 levels.',
     );
   });
@@ -292,7 +293,7 @@ describe('an update that costs more than it weighs is refused by its structure',
   const refused = (doc: Y.Doc, update: Uint8Array, fault: string) => {
     const state = encodeState(doc);
     let found: string | undefined;
-    expect(cpuMilliseconds(() => (found = faultOfUpdate(doc, 'text', 'content', update)), 1)).toBeLessThan(1_500);
+    expect(cpuMilliseconds(() => (found = findUpdateFault(doc, 'text', 'content', update)), 1)).toBeLessThan(1_500);
     expect(found).toBe(fault);
     expect(encodeState(doc)).toEqual(state);
   };
@@ -311,7 +312,7 @@ describe('an update that costs more than it weighs is refused by its structure',
     const tooMany = 'The document must not have changes of more than 10000 clients of Yjs.';
     refused(openDocument([]), manyClients(30_000), tooMany);
     const doc = openDocument([manyClients(9_999)]);
-    expect(faultOfUpdate(doc, 'text', 'content', manyClients(1, 20_000))).toBeUndefined();
+    expect(findUpdateFault(doc, 'text', 'content', manyClients(1, 20_000))).toBeUndefined();
     refused(doc, manyClients(2, 20_000), tooMany);
   });
 
@@ -353,7 +354,7 @@ describe('an update that costs more than it weighs is refused by its structure',
 
   test('concurrent changes in one place that take quadratic time to put in order', () => {
     refused(openDocument([]), conflicting(10_000), 'Update has too many concurrent changes in one place.');
-    expect(faultOfUpdate(openDocument([]), 'text', 'content', conflicting(500))).toBeUndefined();
+    expect(findUpdateFault(openDocument([]), 'text', 'content', conflicting(500))).toBeUndefined();
   });
 
   test('more than 64 KB that waits for updates which are missing', () => {
@@ -369,7 +370,7 @@ describe('an update that costs more than it weighs is refused by its structure',
       second!,
       'Update must not wait for others with more than 65536 bytes: send the missing updates first.',
     );
-    expect(faultOfUpdate(openDocument([encodeState(whole), first!]), 'text', 'content', second!)).toBeUndefined();
+    expect(findUpdateFault(openDocument([encodeState(whole), first!]), 'text', 'content', second!)).toBeUndefined();
   });
 
   test('a document that many clients edited one after the other is taken, whatever its size', () => {
@@ -380,8 +381,8 @@ describe('an update that costs more than it weighs is refused by its structure',
       text.clientID = 1 + ((edit * 7) % 300);
       text.getText('content').insert((edit * 31) % (text.getText('content').length + 1), 'ab');
     }
-    expect(faultOfUpdate(openDocument([]), 'text', 'content', encodeState(text))).toBeUndefined();
-    expect(faultOfUpdate(openDocument(updates.slice(0, -1)), 'text', 'content', updates.at(-1)!)).toBeUndefined();
+    expect(findUpdateFault(openDocument([]), 'text', 'content', encodeState(text))).toBeUndefined();
+    expect(findUpdateFault(openDocument(updates.slice(0, -1)), 'text', 'content', updates.at(-1)!)).toBeUndefined();
   });
 });
 
@@ -390,8 +391,8 @@ describe('changes of the service', () => {
     const old = stored('text', 'old');
     const push = pushOf(old, (client) => client.getText('content').insert(3, '!'));
     const whole = openDocument([encodeState(old), push]);
-    expect(faultOfUpdate(old, 'text', 'content', encodeState(whole))).toBeUndefined();
-    expect(faultOfUpdate(stored('text', 'new'), 'text', 'content', encodeState(whole))).toBe(
+    expect(findUpdateFault(old, 'text', 'content', encodeState(whole))).toBeUndefined();
+    expect(findUpdateFault(stored('text', 'new'), 'text', 'content', encodeState(whole))).toBe(
       'Update has changes of another document: one of this name may have been deleted.',
     );
   });
@@ -402,7 +403,7 @@ describe('changes of the service', () => {
     const encoder = new Y.UpdateEncoderV1();
     writeVarUint(encoder.restEncoder, 0);
     for (const number of [1, client, 1, clock, 1]) writeVarUint(encoder.restEncoder, number);
-    expect(faultOfUpdate(doc, 'text', 'content', encoder.toUint8Array())).toMatch(/another document/);
+    expect(findUpdateFault(doc, 'text', 'content', encoder.toUint8Array())).toMatch(/another document/);
   });
 
   test('that do not follow what the document has are refused as well, also when they wait', () => {
@@ -411,8 +412,8 @@ describe('changes of the service', () => {
     const second = replaceValue(later, 'text', 'content', 'one two')!;
     Y.applyUpdate(later, second);
     const third = replaceValue(later, 'text', 'content', 'one two three')!;
-    expect(faultOfUpdate(doc, 'text', 'content', second)).toMatch(/another document/);
-    expect(faultOfUpdate(doc, 'text', 'content', third)).toMatch(/another document/);
+    expect(findUpdateFault(doc, 'text', 'content', second)).toMatch(/another document/);
+    expect(findUpdateFault(doc, 'text', 'content', third)).toMatch(/another document/);
   });
 });
 
@@ -424,7 +425,7 @@ test("a client's update that waits for an earlier one is accepted, and counts on
   client.getText('content').insert(1, 'b');
   client.getText('content').insert(2, 'c');
   const [first, second] = updates as [Uint8Array, Uint8Array];
-  expect(faultOfUpdate(doc, 'text', 'content', second)).toBeUndefined();
+  expect(findUpdateFault(doc, 'text', 'content', second)).toBeUndefined();
   const waiting = openDocument([encodeState(openDocument([encodeState(doc), second]))]);
   expect(readValue(waiting, 'text', 'content')).toBe('a');
   expect(readValue(openDocument([encodeState(waiting), first]), 'text', 'content')).toBe('abc');

@@ -2,10 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as Y from 'yjs';
 import { encodeState, openDocument } from '../../../lib/editors/rules/yjs/document.ts';
-import { faultOf, replaceValue } from '../../../lib/editors/rules/yjs/editing.ts';
-import { readValue } from '../../../lib/editors/rules/yjs/reading.ts';
+import { findValueFault, replaceValue } from '../../../lib/editors/rules/yjs/replaceValue.ts';
+import { readValue } from '../../../lib/editors/rules/yjs/readValue.ts';
 import { crdtLimits } from '../../../lib/editors/rules/yjs/values.ts';
-import { decodeName, encodeName } from '../../../lib/editors/rules/yjs/xmlText.ts';
+import { decodeName, encodeName } from '../../../lib/editors/rules/yjs/xmlEscapes.ts';
 
 /** A document as its log, in which each replace is computed on what was stored. */
 class XmlLog {
@@ -105,7 +105,7 @@ const { content } = fc.letrec<{ node: string; content: string }>((tie) => ({
   ),
   content: fc.array(tie('node'), { maxLength: 4 }).map((nodes) => nodes.join('')),
 }));
-const xml = content.filter((written) => faultOf('xml', written) === undefined);
+const xml = content.filter((written) => findValueFault('xml', written) === undefined);
 
 describe.each(['default', 'content', 'root'])('spec 4.16, type xml, contentKey %s', (contentKey) => {
   test('what was written is what is read, whatever was there before, also after compaction', () => {
@@ -125,7 +125,7 @@ describe.each(['default', 'content', 'root'])('spec 4.16, type xml, contentKey %
   });
 
   test('well-formed XML is most of what is generated', () => {
-    expect(fc.sample(content, 200).filter((written) => faultOf('xml', written) === undefined).length).toBeGreaterThan(
+    expect(fc.sample(content, 200).filter((written) => findValueFault('xml', written) === undefined).length).toBeGreaterThan(
       150,
     );
   });
@@ -145,7 +145,7 @@ test('what a client wrote is read as well-formed XML, whatever the names and tex
         inner.insert(0, characters, { [tag || 'mark']: { a: characters } });
       });
       const read = log.read();
-      expect(faultOf('xml', read)).toBeUndefined();
+      expect(findValueFault('xml', read)).toBeUndefined();
       expect(log.replace(read)).toBeUndefined();
       expect(log.replace(`${read}<p></p>`)).toBeDefined();
       expect(log.read()).toBe(`${read}<p></p>`);
@@ -163,7 +163,7 @@ test('any name has an XML name of its own', () => {
   fc.assert(
     fc.property(names, (any) => {
       expect(decodeName(encodeName(any))).toBe(any);
-      expect(faultOf('xml', `<${encodeName(any)}/>`)).toBeUndefined();
+      expect(findValueFault('xml', `<${encodeName(any)}/>`)).toBeUndefined();
     }),
     { numRuns: 2_000 },
   );
@@ -418,21 +418,21 @@ describe('XML that is refused', () => {
     ['<!DOCTYPE a [<!ENTITY b "b">]><a>&b;</a>', 'line 1, column 9: inappropriately located doctype declaration.'],
     ['<?xml version="1.0"?><a/>', 'line 1, column 6: an XML declaration must be at the start of the document.'],
   ])('%p', (written, fault) => {
-    expect(faultOf('xml', written)).toBe(`Data must be well-formed XML: ${fault}`);
+    expect(findValueFault('xml', written)).toBe(`Data must be well-formed XML: ${fault}`);
   });
 
   test('an entity bomb, before anything grows', () => {
     const bomb = `<!DOCTYPE l [<!ENTITY l0 "lol">${Array.from({ length: 9 }, (_, index) => `<!ENTITY l${index + 1} "${`&l${index};`.repeat(10)}">`).join('')}]><l>&l9;</l>`;
-    expect(faultOf('xml', bomb)).toContain('doctype');
+    expect(findValueFault('xml', bomb)).toContain('doctype');
   });
 
   test('deeper or more than the limits', () => {
-    expect(faultOf('xml', '<a>'.repeat(100) + '</a>'.repeat(100))).toBeUndefined();
-    expect(faultOf('xml', '<a>'.repeat(101) + '</a>'.repeat(101))).toBe(
+    expect(findValueFault('xml', '<a>'.repeat(100) + '</a>'.repeat(100))).toBeUndefined();
+    expect(findValueFault('xml', '<a>'.repeat(101) + '</a>'.repeat(101))).toBe(
       'Data must not be nested deeper than 100 levels.',
     );
-    expect(faultOf('xml', '<a>'.repeat(1_000_000))).toBe('Data must not be nested deeper than 100 levels.');
-    expect(faultOf('xml', '<a/>'.repeat(crdtLimits.parts + 1))).toBe(
+    expect(findValueFault('xml', '<a>'.repeat(1_000_000))).toBe('Data must not be nested deeper than 100 levels.');
+    expect(findValueFault('xml', '<a/>'.repeat(crdtLimits.parts + 1))).toBe(
       'Data must not have more than 100000 elements and attributes in all.',
     );
   });

@@ -1,11 +1,11 @@
 import * as Y from 'yjs';
 
-/** Bytes that are no Yjs update, or no state vector. */
+/** The bytes are not a Yjs update, or not a state vector. */
 export class MalformedUpdate extends Error {}
 
 /**
- * The document of some updates, which may come in any order and repeatedly; what waits for an update that is missing is kept, too.
- * Deleted content is dropped. MalformedUpdate when one of them is none.
+ * Returns the document of some updates. Their order and repetitions make no difference. Updates that wait for a missing one are
+ * kept, deleted content is dropped. Throws MalformedUpdate when one of them cannot be read.
  */
 export function openDocument(updates: readonly Uint8Array[]): Y.Doc {
   const doc = new Y.Doc();
@@ -19,32 +19,37 @@ export function openDocument(updates: readonly Uint8Array[]): Y.Doc {
   return doc;
 }
 
-/** A document of the same state, which may be changed in its place. */
+/** Returns a copy of a document, which may be changed. */
 export function copyOf(doc: Y.Doc): Y.Doc {
   return openDocument([encodeState(doc)]);
 }
 
-/** The whole state as one update, also what waits for missing updates. */
+/** Returns the whole state as one update, including updates that wait for a missing one. */
 export function encodeState(doc: Y.Doc): Uint8Array {
   return Y.encodeStateAsUpdate(doc);
 }
 
-/** How much of each client's changes the document has. */
+/** Returns how much of each client's changes the document has. */
 export function stateVectorOf(doc: Y.Doc): Uint8Array {
   return Y.encodeStateVector(doc);
 }
 
-/** What a client with this state vector lacks, as one update; everything without one. MalformedUpdate when it is none. */
+/**
+ * Returns what a client with this state vector lacks, as one update; the whole state without a state vector.
+ * Throws MalformedUpdate when the bytes are not a state vector.
+ */
 export function updateSince(doc: Y.Doc, stateVector?: Uint8Array): Uint8Array {
-  return stateVector === undefined ? encodeState(doc) : Y.encodeStateAsUpdate(doc, checked(stateVector));
+  if (stateVector) requireStateVector(stateVector);
+  return Y.encodeStateAsUpdate(doc, stateVector);
 }
 
-function checked(stateVector: Uint8Array): Uint8Array {
+function requireStateVector(bytes: Uint8Array): void {
+  let length: number | undefined;
   try {
-    // What is decoded takes as many bytes again, unless something was repeated, or follows.
-    if (Y.encodeStateVector(Y.decodeStateVector(stateVector)).length === stateVector.length) return stateVector;
+    length = Y.encodeStateVector(Y.decodeStateVector(bytes)).length;
   } catch {
-    // Not even the start of one.
+    // Not even the start is a state vector.
   }
-  throw new MalformedUpdate('State vector must be one of Yjs.');
+  // A length that differs shows a repeated client or bytes behind the end.
+  if (length !== bytes.length) throw new MalformedUpdate('State vector must be one of Yjs.');
 }

@@ -1,32 +1,22 @@
 import * as Y from 'yjs';
-import { carryOut, type Interner, remembered, replacements, sharedPart } from './align.ts';
+import { applyEdits, type Interner, listEdits, memoize, sharedFeatures } from './listDiff.ts';
 import { readText, replaceText } from './plainText.ts';
-import { contentOf, entriesOf, itemsOf, type Shared } from './types.ts';
+import { entriesOf, itemsOf, type Shared, valueOf } from './types.ts';
 import type { Writer } from './writers.ts';
 
-type Json = { readonly [key: string]: unknown };
+type Json = Readonly<Record<string, unknown>>;
 
-/** An object with any keys, `__proto__` as well, as JSON makes it. */
-export function objectOf(entries: Iterable<readonly [string, unknown]>): Record<string, unknown> {
-  const made: Record<string, unknown> = {};
-  for (const [key, value] of entries) {
-    if (key === '__proto__')
-      Object.defineProperty(made, key, { value, enumerable: true, configurable: true, writable: true });
-    else made[key] = value;
-  }
-  return made;
+/** Returns an object of the entries that JSON does not leave out. `Object.fromEntries` makes `__proto__` a key like any other. */
+function objectOf(entries: readonly (readonly [string, unknown])[]): Record<string, unknown> {
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
-/** The JSON value of a map. */
+/** Returns the JSON value of a map. */
 export function readMap(map: Shared): Record<string, unknown> {
-  return objectOf(
-    entriesOf(map)
-      .map(([key, item]) => [key, readAny(contentOf(item))] as const)
-      .filter(([, value]) => value !== undefined),
-  );
+  return objectOf(entriesOf(map).map(([key, item]) => [key, readAny(valueOf(item))]));
 }
 
-/** The JSON value of an array. */
+/** Returns the JSON value of an array. */
 export function readArray(array: Shared): unknown[] {
   const values: unknown[] = [];
   for (const item of itemsOf(array))
@@ -34,89 +24,76 @@ export function readArray(array: Shared): unknown[] {
   return values;
 }
 
-/** What JSON says of anything that a client may have put into a map or an array; undefined of what JSON leaves out. */
+/** Returns the JSON value of anything that a client may put into a map or an array; undefined for what JSON leaves out. */
 function readAny(content: unknown): unknown {
   if (content instanceof Y.Text) return readText(content as Shared);
   if (content instanceof Y.Map) return readMap(content as Shared);
   if (content instanceof Y.Array) return readArray(content as Shared);
-  if (content instanceof Y.XmlFragment) return content.toString();
+  // Typed loosely by Yjs: the class has a `toString` of its own.
+  if (content instanceof Y.XmlFragment) return (content as { toString(): string }).toString();
   if (typeof content === 'bigint') return Number(content);
   if (typeof content === 'number') return Number.isFinite(content) ? content : null;
-  if (Array.isArray(content)) return content.map((each) => readAny(each) ?? null);
+  if (Array.isArray(content)) return content.map((element) => readAny(element) ?? null);
   if (content instanceof Uint8Array || content instanceof Y.Doc) return undefined;
-  if (typeof content === 'object' && content !== null) {
-    return objectOf(
-      Object.entries(content)
-        .map(([key, each]) => [key, readAny(each)] as const)
-        .filter(([, each]) => each !== undefined),
-    );
-  }
-  return content;
+  if (typeof content !== 'object' || content === null) return content;
+  return objectOf(Object.entries(content).map(([key, value]) => [key, readAny(value)]));
 }
 
-/** Makes the value of a map this one: key by key, and inside of what stays an object or an array. */
-export function replaceMap(map: Y.Map<unknown>, target: Json, tools: JsonTools): void {
-  const current = new Map(entriesOf(map as Shared));
-  for (const key of current.keys()) if (!Object.hasOwn(target, key)) map.delete(key);
-  for (const [key, value] of Object.entries(target)) {
-    const item = current.get(key);
-    const content = item && contentOf(item);
-    if (item && replaceWithin(content, value, tools)) continue;
-    if (item && tools.interner.ofJson(readAny(content) ?? null) === tools.interner.ofJson(value)) continue;
-    const made = madeFor(value);
-    tools.writer.overwriting(map._map.get(key), () => map.set(key, made));
-    fill(made, value);
-  }
-}
-
-/** Makes the value of an array this one: equal elements stay, and what is most alike of the others is changed in its place. */
-export function replaceArray(array: Y.Array<unknown>, target: readonly unknown[], tools: JsonTools): void {
-  const { interner } = tools;
-  const contents = array.toArray();
-  const current = contents.map((content) => readAny(content) ?? null);
-  const features = remembered((value: object) =>
-    (Array.isArray(value) ? value.map((each) => interner.ofJson(each)) : interner.pairsOf(value)).slice(
-      0,
-      MOST_FEATURES,
-    ),
-  );
-  const likeness = (at: number, from: number) => {
-    const [before, after] = [current[at], target[from]];
-    if (contents[at] instanceof Y.Text) return typeof after === 'string' ? 1 : 0;
-    if (
-      !(contents[at] instanceof Y.Map || contents[at] instanceof Y.Array) ||
-      !isContainer(before) ||
-      !isContainer(after)
-    )
-      return 0;
-    if (Array.isArray(before) !== Array.isArray(after)) return 0;
-    return (
-      sharedPart(features(before), features(after)) +
-      (idOf(before) !== undefined && idOf(before) === idOf(after) ? 1 : 0)
-    );
-  };
-  const replaced = replacements(
-    current.map((value) => interner.ofJson(value)),
-    target.map((value) => interner.ofJson(value)),
-    likeness,
-  );
-  carryOut(replaced, {
-    remove: (at, count) => array.delete(at, count),
-    insert: (at, from, count) => insertInto(array, at, target.slice(from, from + count)),
-    change: (at, from) => void replaceWithin(contents[at], target[from], tools),
-  });
-}
-
-/** What a replace needs wherever it is: who writes, and what is the same. */
+/** Writes to JSON types: who writes, and the numbers of equal values. */
 export interface JsonTools {
   readonly writer: Writer;
   readonly interner: Interner;
 }
 
-const MOST_FEATURES = 100;
+/** Changes the value of a map key by key. Values that stay objects, arrays or texts change in place. */
+export function replaceMap(map: Y.Map<unknown>, target: Json, tools: JsonTools): void {
+  const current = new Map(entriesOf(map as Shared));
+  for (const key of current.keys()) if (!Object.hasOwn(target, key)) map.delete(key);
+  for (const [key, value] of Object.entries(target)) {
+    const item = current.get(key);
+    if (item) {
+      const content = valueOf(item);
+      if (replaceInPlace(content, value, tools)) continue;
+      if (tools.interner.numberOfJson(readAny(content) ?? null) === tools.interner.numberOfJson(value)) continue;
+    }
+    const made = emptyTypeFor(value);
+    tools.writer.overwrite(map._map.get(key), () => map.set(key, made));
+    fill(made, value);
+  }
+}
 
-/** Whether a shared type could take the value on by a change within. */
-function replaceWithin(content: unknown, value: unknown, tools: JsonTools): boolean {
+const MAX_FEATURES = 100;
+
+/** Changes the value of an array. Equal elements stay, and the most similar ones of the others change in place. */
+export function replaceArray(array: Y.Array<unknown>, target: readonly unknown[], tools: JsonTools): void {
+  const { interner } = tools;
+  const contents = array.toArray();
+  const current = contents.map((content) => readAny(content) ?? null);
+  const featuresOf = memoize((value: object) => {
+    const features = Array.isArray(value)
+      ? value.map((element) => interner.numberOfJson(element))
+      : interner.numbersOfEntries(value);
+    return features.slice(0, MAX_FEATURES);
+  });
+  const similarity = (at: number, from: number) => {
+    const [content, before, after] = [contents[at], current[at], target[from]];
+    if (content instanceof Y.Text) return typeof after === 'string' ? 1 : 0;
+    const isShared = content instanceof Y.Map || content instanceof Y.Array;
+    if (!isShared || !isContainer(before) || !isContainer(after)) return 0;
+    if (Array.isArray(before) !== Array.isArray(after)) return 0;
+    const id = idOf(before);
+    return sharedFeatures(featuresOf(before), featuresOf(after)) + (id !== undefined && id === idOf(after) ? 1 : 0);
+  };
+  const numbersOf = (values: readonly unknown[]) => values.map((value) => interner.numberOfJson(value));
+  applyEdits(listEdits(numbersOf(current), numbersOf(target), similarity), {
+    remove: (at, count) => array.delete(at, count),
+    insert: (at, from, count) => insertAll(array, at, target.slice(from, from + count)),
+    change: (at, from) => void replaceInPlace(contents[at], target[from], tools),
+  });
+}
+
+/** Changes a shared type into a value of the same kind. Returns false when the kinds differ. */
+function replaceInPlace(content: unknown, value: unknown, tools: JsonTools): boolean {
   if (content instanceof Y.Text && typeof value === 'string') replaceText(content, value);
   else if (content instanceof Y.Map && isContainer(value) && !Array.isArray(value)) replaceMap(content, value, tools);
   else if (content instanceof Y.Array && Array.isArray(value)) replaceArray(content, value, tools);
@@ -128,31 +105,31 @@ function isContainer(value: unknown): value is Json {
   return typeof value === 'object' && value !== null;
 }
 
-/** What a value's author tells it from others by. */
+/** Returns the id by which the customer tells objects apart, if there is one. */
 function idOf(value: Json): unknown {
   return ['id', '_id', 'key']
     .map((name) => (Object.hasOwn(value, name) ? value[name] : undefined))
     .find((id) => typeof id === 'string' || typeof id === 'number');
 }
 
-/** A value as it is stored, objects and arrays as shared types that are filled afterwards. */
-function madeFor(value: unknown): unknown {
+/** Returns what to store for a value: an empty shared type for an object or array, which `fill` then fills. */
+function emptyTypeFor(value: unknown): unknown {
   if (!isContainer(value)) return value;
   return Array.isArray(value) ? new Y.Array() : new Y.Map();
 }
 
 function fill(made: unknown, value: unknown): void {
-  if (made instanceof Y.Array) return insertInto(made, 0, value as unknown[]);
+  if (made instanceof Y.Array) insertAll(made, 0, value as unknown[]);
   if (!(made instanceof Y.Map)) return;
-  for (const [key, each] of Object.entries(value as Json)) {
-    const inner = madeFor(each);
+  for (const [key, element] of Object.entries(value as Json)) {
+    const inner = emptyTypeFor(element);
     made.set(key, inner);
-    fill(inner, each);
+    fill(inner, element);
   }
 }
 
-function insertInto(array: Y.Array<unknown>, at: number, values: readonly unknown[]): void {
-  const made = values.map(madeFor);
+function insertAll(array: Y.Array<unknown>, at: number, values: readonly unknown[]): void {
+  const made = values.map(emptyTypeFor);
   array.insert(at, made);
-  for (const [index, each] of made.entries()) fill(each, values[index]);
+  for (const [index, element] of made.entries()) fill(element, values[index]);
 }

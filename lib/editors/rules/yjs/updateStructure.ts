@@ -1,7 +1,7 @@
-import { createDecoder, type Decoder, readVarUint } from 'lib0/decoding';
+import { createDecoder, readVarUint } from 'lib0/decoding';
 import { crdtLimits } from './values.ts';
 
-/** What an update consists of, counted without making any of it. */
+/** What an update consists of. */
 export interface UpdateStructure {
   readonly clients: number;
   /** Structs and ranges of deletions. */
@@ -11,195 +11,144 @@ export interface UpdateStructure {
   readonly hasSubdocuments: boolean;
 }
 
-/** The numbers by which format 1 of Yjs tells contents and shared types apart. */
-const GC = 0;
-const [DELETED, JSON_TEXTS, BINARY, STRING, EMBED, FORMAT, TYPE, ANY, SUBDOCUMENT, SKIP] = [
-  1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
-];
-const [XML_ELEMENT, XML_HOOK] = [3, 5];
-const [HAS_ORIGIN, HAS_RIGHT_ORIGIN, HAS_PARENT_KEY] = [0x80, 0x40, 0x20];
-/** Values nested deeper than this would exhaust the stack when Yjs reads them. */
-const DEEPEST_VALUE = 1_000;
+/** Bits of the first byte of a struct. */
+const [HAS_ORIGIN, HAS_RIGHT_ORIGIN, HAS_PARENT_KEY, CONTENT] = [0x80, 0x40, 0x20, 0x1f];
+/** Structs without content, and shared types with a name, by their numbers in format 1. */
+const [GC, SKIP, XML_ELEMENT, XML_HOOK] = [0, 10, 3, 5];
+/** Types of values in lib0's encoding. */
+const [OBJECT, ARRAY, INTEGER] = [118, 117, 125];
+/** The bytes of values with a fixed size: undefined, null, booleans, and numbers of 32 and 64 bits. */
+const fixedSizes: ReadonlyMap<number, number> = new Map([
+  [127, 0],
+  [126, 0],
+  [121, 0],
+  [120, 0],
+  [124, 4],
+  [123, 8],
+  [122, 8],
+]);
+/** Types of values that begin with their length: text and bytes. */
+const sizedTypes: ReadonlySet<number> = new Set([119, 116]);
+/** Deeper values would exhaust the stack when Yjs reads them. */
+const MAX_VALUE_DEPTH = 1_000;
 
 /**
- * Counts what an update of format 1 consists of, in linear time and constant memory: Yjs itself would make an object of each struct, and a
- * whole document of each subdocument. Throws where the bytes are no such update. Stops early, with what it has counted,
- * where a limit is exceeded.
+ * Counts what an update of format 1 consists of, in linear time and constant memory. Yjs itself would make an object of each
+ * struct and a document of each subdocument. Stops at the first limit that is exceeded. Throws when the bytes are not an update.
  */
-export function structureOf(update: Uint8Array): UpdateStructure {
-  return new Scan(update).run();
-}
+export function countStructure(update: Uint8Array): UpdateStructure {
+  const decoder = createDecoder(update);
+  let [clients, structs, parts, hasSubdocuments] = [0, 0, 0, false];
 
-class Scan {
-  readonly #decoder: Decoder;
-  #clients = 0;
-  #structs = 0;
-  #parts = 0;
-  #hasSubdocuments = false;
+  const isOverLimit = () =>
+    hasSubdocuments || clients > crdtLimits.clients || structs > crdtLimits.structs || parts > crdtLimits.parts;
+  const readNumber = () => readVarUint(decoder);
+  const skip = (bytes: number) => {
+    if (bytes > update.length - decoder.pos) throw new Error('Unexpected end');
+    decoder.pos += bytes;
+  };
+  const readByte = () => {
+    skip(1);
+    return update[decoder.pos - 1] ?? 0;
+  };
+  const skipSized = () => skip(readNumber());
+  const skipId = () => {
+    readNumber();
+    readNumber();
+  };
+  const repeat = (times: number, read: () => void) => {
+    for (let left = times; left > 0 && !isOverLimit(); left--) read();
+  };
 
-  constructor(update: Uint8Array) {
-    this.#decoder = createDecoder(update);
-  }
-
-  run(): UpdateStructure {
-    this.#blocks();
-    if (!this.#isBeyondLimits()) this.#deletions();
-    return {
-      clients: this.#clients,
-      structs: this.#structs,
-      parts: this.#parts,
-      hasSubdocuments: this.#hasSubdocuments,
-    };
-  }
-
-  #isBeyondLimits(): boolean {
-    return (
-      this.#hasSubdocuments ||
-      this.#clients > crdtLimits.clients ||
-      this.#structs > crdtLimits.structs ||
-      this.#parts > crdtLimits.parts
-    );
-  }
-
-  #blocks(): void {
-    for (let block = this.#number(); block > 0 && !this.#isBeyondLimits(); block--) {
-      this.#clients++;
-      let structs = this.#number();
-      this.#number();
-      this.#number();
-      for (; structs > 0 && !this.#isBeyondLimits(); structs--) this.#struct();
-    }
-  }
-
-  #struct(): void {
-    this.#structs++;
-    const info = this.#byte();
-    const content = info & 0x1f;
-    if (info === SKIP || content === GC) {
-      this.#number();
-      return;
-    }
-    if (info & HAS_ORIGIN) this.#id();
-    if (info & HAS_RIGHT_ORIGIN) this.#id();
-    if (!(info & (HAS_ORIGIN | HAS_RIGHT_ORIGIN))) {
-      if (this.#number() === 1) this.#bytes();
-      else this.#id();
-      if (info & HAS_PARENT_KEY) this.#bytes();
-    }
-    this.#content(content);
-  }
-
-  #content(content: number): void {
-    switch (content) {
-      case DELETED:
-        return void this.#number();
-      case JSON_TEXTS:
-        return this.#each(() => this.#bytes());
-      case BINARY:
-      case STRING:
-      case EMBED:
-        return this.#bytes();
-      case FORMAT:
-        return (this.#bytes(), this.#bytes());
-      case TYPE: {
-        const type = this.#number();
-        return type === XML_ELEMENT || type === XML_HOOK ? this.#bytes() : undefined;
-      }
-      case ANY:
-        return this.#each(() => this.#value());
-      case SUBDOCUMENT:
-        this.#hasSubdocuments = true;
-        return;
-      default:
-        throw new Error('Unknown content');
-    }
-  }
-
-  #deletions(): void {
-    for (let block = this.#number(); block > 0 && !this.#isBeyondLimits(); block--) {
-      this.#number();
-      for (let ranges = this.#number(); ranges > 0 && !this.#isBeyondLimits(); ranges--) {
-        this.#structs++;
-        this.#number();
-        this.#number();
-      }
-    }
-  }
-
-  /** Passes a value and what is in it, without recursion. */
-  #value(): void {
-    /** How many values are still to come in each array, or each object, that is open. */
+  const skipPlainValue = (type: number) => {
+    const size = fixedSizes.get(type);
+    if (size !== undefined) skip(size);
+    else if (sizedTypes.has(type)) skipSized();
+    else if (type !== INTEGER) throw new Error('Unknown value');
+    else while (readByte() & 0x80);
+  };
+  /** Passes a value and the values in it, without recursion. */
+  const skipValue = () => {
+    /** The remaining values of each array and object that is open. */
     const open = [{ left: 1, hasKeys: false }];
-    for (let at = open.at(-1); at && !this.#isBeyondLimits(); at = open.at(-1)) {
-      if (at.left-- === 0) {
+    for (let last = open.at(-1); last && !isOverLimit(); last = open.at(-1)) {
+      if (last.left-- === 0) {
         open.pop();
         continue;
       }
-      if (at.hasKeys) {
-        this.#parts++;
-        this.#bytes();
+      if (last.hasKeys) {
+        parts++;
+        skipSized();
       }
-      const type = this.#byte();
-      if (type === 117 || type === 118) {
-        this.#parts++;
-        if (open.push({ left: this.#number(), hasKeys: type === 118 }) > DEEPEST_VALUE) throw new Error('Too deep');
-      } else {
-        this.#plainValue(type);
-      }
+      const type = readByte();
+      if (type === OBJECT || type === ARRAY) {
+        parts++;
+        if (open.push({ left: readNumber(), hasKeys: type === OBJECT }) > MAX_VALUE_DEPTH) throw new Error('Too deep');
+      } else skipPlainValue(type);
     }
-  }
+  };
+  const skipType = () => {
+    const type = readNumber();
+    if (type === XML_ELEMENT || type === XML_HOOK) skipSized();
+  };
 
-  #plainValue(type: number): void {
-    switch (type) {
-      case 127:
-      case 126:
-      case 121:
-      case 120:
-        return;
-      case 125:
-        while (this.#byte() & 0x80);
-        return;
-      case 124:
-        return this.#skip(4);
-      case 123:
-      case 122:
-        return this.#skip(8);
-      case 119:
-      case 116:
-        return this.#bytes();
-      default:
-        throw new Error('Unknown value');
+  /** Contents by their number in format 1. */
+  const skipContent: Readonly<Record<number, () => void>> = {
+    // Deleted.
+    1: readNumber,
+    // JSON texts.
+    2: () => repeat(readNumber(), skipSized),
+    // Binary, string, embed.
+    3: skipSized,
+    4: skipSized,
+    5: skipSized,
+    // Format: a key and its value.
+    6: () => {
+      skipSized();
+      skipSized();
+    },
+    // Shared type.
+    7: skipType,
+    // Values.
+    8: () => repeat(readNumber(), skipValue),
+    // Subdocument.
+    9: () => {
+      hasSubdocuments = true;
+    },
+  };
+  const skipStruct = () => {
+    structs++;
+    const info = readByte();
+    if (info === SKIP || (info & CONTENT) === GC) {
+      readNumber();
+      return;
     }
-  }
+    if (info & HAS_ORIGIN) skipId();
+    if (info & HAS_RIGHT_ORIGIN) skipId();
+    if (!(info & (HAS_ORIGIN | HAS_RIGHT_ORIGIN))) {
+      if (readNumber() === 1) skipSized();
+      else skipId();
+      if (info & HAS_PARENT_KEY) skipSized();
+    }
+    const skipKnown = skipContent[info & CONTENT];
+    if (!skipKnown) throw new Error('Unknown content');
+    skipKnown();
+  };
 
-  #each(pass: () => void): void {
-    for (let left = this.#number(); left > 0 && !this.#isBeyondLimits(); left--) pass();
+  repeat(readNumber(), () => {
+    clients++;
+    const count = readNumber();
+    skipId();
+    repeat(count, skipStruct);
+  });
+  if (!isOverLimit()) {
+    repeat(readNumber(), () => {
+      readNumber();
+      repeat(readNumber(), () => {
+        structs++;
+        skipId();
+      });
+    });
   }
-
-  #id(): void {
-    this.#number();
-    this.#number();
-  }
-
-  #number(): number {
-    return readVarUint(this.#decoder);
-  }
-
-  #byte(): number {
-    const { arr, pos } = this.#decoder;
-    const byte = arr[pos];
-    if (byte === undefined) throw new Error('Unexpected end');
-    this.#decoder.pos++;
-    return byte;
-  }
-
-  /** Passes a text or bytes, which begin with their length. */
-  #bytes(): void {
-    this.#skip(this.#number());
-  }
-
-  #skip(count: number): void {
-    if (count > this.#decoder.arr.length - this.#decoder.pos) throw new Error('Unexpected end');
-    this.#decoder.pos += count;
-  }
+  return { clients, structs, parts, hasSubdocuments };
 }

@@ -1,24 +1,24 @@
 export const crdtTypes = ['text', 'map', 'array', 'xml'] as const;
 export type CrdtType = (typeof crdtTypes)[number];
-export type CrdtValue = string | { readonly [key: string]: unknown } | readonly unknown[];
+export type CrdtValue = string | Readonly<Record<string, unknown>> | readonly unknown[];
 
-/** What one editor may hold. */
+/** The limits of one editor. */
 export const crdtLimits = {
   /** Of the encoded state. */
   stateBytes: 4 * 1024 * 1024,
   /** Of the value as JSON. */
   valueBytes: 4 * 1024 * 1024,
-  /** How deep values may lie in each other; the value itself is at depth 1. */
+  /** Levels of nested values; the value itself is level 1. */
   depth: 100,
   /** Keys, lists and objects, or elements and attributes: each costs memory far beyond its bytes. */
   parts: 100_000,
-  /** Of Yjs in an update and the document together: each session of an editor writes as a client of its own. */
+  /** Yjs clients in an update and the document together: each session of an editor is a client of its own. */
   clients: 10_000,
-  /** Pieces of Yjs in an update and the document together. */
+  /** Yjs structs in an update and the document together. */
   structs: 400_000,
-  /** Of updates that wait for others, encoded. */
+  /** Encoded updates that wait for missing ones. */
   waitingBytes: 64 * 1024,
-  /** How many structs may be passed to put concurrent changes in order. Two million take about half a second. */
+  /** Structs that are passed to put concurrent changes in order. Two million take about half a second. */
   conflictSteps: 2_000_000,
 } as const;
 
@@ -29,85 +29,58 @@ const shapes: Readonly<Record<CrdtType, string>> = {
   xml: 'a string',
 };
 
-/**
- * What is wrong with a value for a type, or undefined: another shape than the type's (spec 4.16), more than the limits, text that
- * is not Unicode (half of a surrogate pair cannot be stored). Whether XML is well formed is another question (`faultOf`).
- */
-export function faultOfValue(type: CrdtType, value: unknown): string | undefined {
-  if (!hasShape(type, value)) return `Data must be ${shapes[type]} for type ${type}.`;
-  const fault = typeof value === 'string' ? faultOfString(value, '') : new Walk().faultOf(value, 1);
-  if (fault) return fault;
-  return jsonBytes(value) > crdtLimits.valueBytes ? tooLarge : undefined;
-}
-
 export const tooLarge = 'Data must not be larger than 4 MB as JSON.';
 export const tooDeep = `Data must not be nested deeper than ${crdtLimits.depth} levels.`;
+const tooManyParts = `Data must not have more than ${crdtLimits.parts} keys, objects and arrays in all.`;
 
-function hasShape(type: CrdtType, value: unknown): value is CrdtValue {
-  if (type === 'map') return typeof value === 'object' && value !== null && !Array.isArray(value);
-  return type === 'array' ? Array.isArray(value) : typeof value === 'string';
+/**
+ * Returns what is wrong with a value, for the API's message: a shape that does not fit the type, a limit that is exceeded, or text
+ * with half of a surrogate pair, which cannot be stored. Does not parse XML (see `findValueFault`).
+ */
+export function findJsonFault(type: CrdtType, value: unknown): string | undefined {
+  if (shapeOf(value) !== shapes[type]) return `Data must be ${shapes[type]} for type ${type}.`;
+  return findNestedFault(value) ?? (jsonBytes(value) > crdtLimits.valueBytes ? tooLarge : undefined);
 }
 
-/** How many bytes a value is as JSON in UTF-8. */
+function shapeOf(value: unknown): string | undefined {
+  if (Array.isArray(value)) return shapes.array;
+  if (typeof value === 'object' && value !== null) return shapes.map;
+  return typeof value === 'string' ? shapes.text : undefined;
+}
+
+/** Returns the bytes of a value as JSON in UTF-8. */
 export function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-function faultOfString(text: string, path: string): string | undefined {
-  return text.isWellFormed() ? undefined : `Data must be valid Unicode: data${path} has half of a surrogate pair.`;
-}
-
-/** Goes through a value, never deeper than is allowed: what JSON parses can lie deeper than a stack. */
-class Walk {
-  #parts = 0;
-  readonly #path: (string | number)[] = [];
-
-  faultOf(value: unknown, depth: number): string | undefined {
-    if (typeof value === 'string') return faultOfString(value, this.#shown());
-    if (typeof value === 'number') return Number.isFinite(value) ? undefined : this.#notJson();
-    if (value === null || typeof value === 'boolean') return undefined;
-    if (typeof value !== 'object') return this.#notJson();
-    if (depth > crdtLimits.depth) return tooDeep;
-    if (++this.#parts > crdtLimits.parts) return this.#tooMany();
-    return Array.isArray(value) ? this.#faultOfArray(value, depth) : this.#faultOfMap(value, depth);
-  }
-
-  #faultOfArray(values: readonly unknown[], depth: number): string | undefined {
-    for (const [index, value] of values.entries()) {
-      const fault = this.#within(index, value, depth);
+/** Checks a value and the values in it, never deeper than the limit: parsed JSON can be deeper than the stack. */
+function findNestedFault(value: unknown): string | undefined {
+  const path: (string | number)[] = [];
+  let parts = 0;
+  const location = () => {
+    const text = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
+    return `data${text.length > 100 ? `${text.slice(0, 100).toWellFormed()}...` : text}`;
+  };
+  const findTextFault = (text: string, owner = '') =>
+    text.isWellFormed() ? undefined : `Data must be valid Unicode: ${owner}${location()} has half of a surrogate pair.`;
+  const findFault = (current: unknown): string | undefined => {
+    if (typeof current === 'string') return findTextFault(current);
+    if (current === null || typeof current === 'boolean' || Number.isFinite(current)) return undefined;
+    if (typeof current !== 'object') return `Data must hold JSON values only: ${location()} is none.`;
+    if (path.length >= crdtLimits.depth) return tooDeep;
+    if (++parts > crdtLimits.parts) return tooManyParts;
+    for (const [key, element] of Array.isArray(current) ? current.entries() : Object.entries(current)) {
+      if (typeof key === 'string') {
+        if (++parts > crdtLimits.parts) return tooManyParts;
+        const fault = findTextFault(key, 'a key of ');
+        if (fault) return fault;
+      }
+      path.push(key);
+      const fault = findFault(element);
       if (fault) return fault;
+      path.pop();
     }
     return undefined;
-  }
-
-  #faultOfMap(values: object, depth: number): string | undefined {
-    for (const [key, value] of Object.entries(values)) {
-      if (++this.#parts > crdtLimits.parts) return this.#tooMany();
-      if (!key.isWellFormed())
-        return `Data must be valid Unicode: a key of data${this.#shown()} has half of a surrogate pair.`;
-      const fault = this.#within(key, value, depth);
-      if (fault) return fault;
-    }
-    return undefined;
-  }
-
-  #within(at: string | number, value: unknown, depth: number): string | undefined {
-    this.#path.push(at);
-    const fault = this.faultOf(value, depth + 1);
-    this.#path.pop();
-    return fault;
-  }
-
-  #notJson(): string {
-    return `Data must hold JSON values only: data${this.#shown()} is none.`;
-  }
-
-  #tooMany(): string {
-    return `Data must not have more than ${crdtLimits.parts} keys, objects and arrays in all.`;
-  }
-
-  #shown(): string {
-    const path = this.#path.map((at) => (typeof at === 'number' ? `[${at}]` : `.${at}`)).join('');
-    return path.length > 100 ? `${path.slice(0, 100).toWellFormed()}...` : path;
-  }
+  };
+  return findFault(value);
 }

@@ -1,26 +1,27 @@
 import * as Y from 'yjs';
 
 /**
- * Who the service is to Yjs. A client's id is drawn from 32 bits; the service's lie above, so that they are known in any state, and
- * no client can have one. Each document has its own few, which its first replace draws and every later one finds in the state:
- * a new id for each replace would make state vectors grow forever.
+ * The Yjs client ids that the service writes under. Clients draw 32-bit ids, so ids from here on are the service's in any state.
+ * Each document has a few of its own: the first replace draws them and later ones find them in the state. A new id for each
+ * replace would make state vectors grow without end.
  *
- * To use an id again is safe because a replace is computed on the whole state and counts only when no other update took its place
- * in the log: two different changes under the same id and clock are never both stored. A client that still holds a deleted
- * document has service changes that the new document of the same name does not have, and is refused (`faultOfUpdate`).
+ * Reuse of an id is safe: a replace is computed on the whole state and stored only if no other update was stored in between, so
+ * two different changes never have the same id and clock. A client that still has a deleted document sends changes of the
+ * service that the new document of the same name does not have, and `findUpdateFault` rejects them.
  */
 const FIRST_WRITER = 2 ** 32;
-/** How many a document has. Written by one alone, keys rewritten in turn would each leave a trace of every rewriting. */
+/** Ids per document. With a single one, keys that are rewritten alternately would each keep a trace of every rewrite. */
 const WRITERS = 32;
 const DOCUMENTS = 2 ** 28;
-const GIVEN_UP = 16;
+/** When all ids are in use, a key takes one over at about one in this many rewrites. */
+const TAKEOVER_INTERVAL = 16;
 
-/** Whether an id is one of the service's. */
+/** Returns whether a Yjs client id is one of the service's. */
 export function isWriter(client: number): boolean {
   return client >= FIRST_WRITER;
 }
 
-/** Lets the service write in a document. The document is to be thrown away when what was written is not stored. */
+/** Writes to a document under the service's ids. Discard the document when the update is not stored. */
 export class Writer {
   readonly #doc: Y.Doc;
   readonly #first: number;
@@ -28,17 +29,17 @@ export class Writer {
   constructor(doc: Y.Doc) {
     this.#doc = doc;
     const used = [...doc.store.clients.keys()].filter(isWriter);
-    // The id that Yjs drew for the copy is as random as any.
+    // Yjs drew the client id of the document at random.
     const first = used.length > 0 ? Math.max(...used) : FIRST_WRITER + (doc.clientID % DOCUMENTS) * WRITERS;
     this.#first = first - (first % WRITERS);
     doc.clientID = this.#first;
   }
 
   /**
-   * Writes a key of a map, or an attribute, in place of this item. When the item is the last of its writer, that one goes on:
-   * what one writer replaced in a row is one trace, however long.
+   * Runs `write`, which overwrites the item of a map's key or of an attribute. If the item is the last one of its id, the same id
+   * writes again: Yjs keeps one trace of consecutive rewrites by one id.
    */
-  overwriting(item: Y.Item | undefined, write: () => void): void {
+  overwrite(item: Y.Item | undefined, write: () => void): void {
     if (item) this.#doc.clientID = this.#writerAfter(item);
     try {
       write();
@@ -54,7 +55,8 @@ export class Writer {
       const last = this.#doc.store.clients.get(writer)?.at(-1);
       if (!last || last.deleted) return writer;
     }
-    // All go on with a key of theirs. Now and then one gives it up for this one, which may be written more often today.
-    return clock % GIVEN_UP === 0 ? this.#first + 1 + ((clock / GIVEN_UP) % (WRITERS - 1)) : this.#first;
+    // All ids rewrite other keys. A takeover helps when this key is now the one that is rewritten most.
+    if (clock % TAKEOVER_INTERVAL !== 0) return this.#first;
+    return this.#first + 1 + ((clock / TAKEOVER_INTERVAL) % (WRITERS - 1));
   }
 }

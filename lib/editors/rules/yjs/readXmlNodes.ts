@@ -1,0 +1,170 @@
+import * as Y from 'yjs';
+import { entriesOf, itemsOf, type Shared, valueOf } from './types.ts';
+import { replaceDisallowed } from './xmlEscapes.ts';
+import {
+  addRun,
+  type Attribute,
+  attributeText,
+  blockDefaults,
+  type ElementNode,
+  type ListKind,
+  type Named,
+  type Run,
+  type XmlNode,
+} from './xmlNodes.ts';
+
+/** Where a node is in its list, as Yjs counts, and the types that hold it. */
+interface Position {
+  readonly at: number;
+  readonly length: number;
+  readonly types: readonly Shared[];
+}
+
+/** A node of a document. */
+export type StoredNode = XmlNode & Position;
+
+/** Returns how the nodes under a root are stored. An empty root is Lexical's if it has Lexical's name, `root`. */
+export function kindOf(root: Shared | undefined, contentKey: string): ListKind {
+  const items = root ? [...itemsOf(root)] : [];
+  const isSpans = items.length === 0 ? contentKey === 'root' : items.some(isOfBlock);
+  return isSpans ? 'spans' : 'elements';
+}
+
+function isOfBlock({ content }: Y.Item): boolean {
+  if (content instanceof Y.ContentString || content instanceof Y.ContentEmbed) return true;
+  if (!(content instanceof Y.ContentType)) return false;
+  const type = content.type as Shared;
+  if (type.constructor === Y.Map) return true;
+  if (lexicalTypeOf(type) === undefined) return false;
+  return type instanceof Y.XmlText || (type instanceof Y.XmlElement && type.nodeName === 'UNDEFINED');
+}
+
+/** Returns the nodes of a list. */
+export function readNodes(list: Shared, kind: ListKind): StoredNode[] {
+  const nodes: StoredNode[] = [];
+  const addNode = kind === 'elements' ? addTextNode : addSpanNode;
+  let at = 0;
+  for (const item of itemsOf(list)) {
+    if (!item.countable) continue;
+    const type = item.content instanceof Y.ContentType ? (item.content.type as Shared) : undefined;
+    const position = { at, length: item.length, types: type ? [type] : [] };
+    at += item.length;
+    if (!addNode(nodes, item, type, position)) nodes.push({ ...readNode(item, type), ...position });
+  }
+  return nodes;
+}
+
+/** Adds an item of a list of elements when it is a text. Returns false when it is not. */
+function addTextNode(nodes: StoredNode[], _item: Y.Item, type: Shared | undefined, position: Position): boolean {
+  if (!(type instanceof Y.XmlText) || isBlock(type as Shared)) return false;
+  const runs = readRuns(type as Shared);
+  const last = nodes.at(-1);
+  // Concurrent edits can leave several texts in a row, and empty ones. Readers see one text.
+  if (last?.shape === 'text') {
+    const joined = [...last.runs];
+    for (const run of runs) addRun(joined, run);
+    nodes[nodes.length - 1] = { ...extend(last, position), runs: joined, types: [...last.types, ...position.types] };
+  } else if (runs.length > 0) nodes.push({ shape: 'text', runs, ...position });
+  return true;
+}
+
+/** Adds an item of a list of spans when it is a span or characters. Returns false when it is neither. */
+function addSpanNode(nodes: StoredNode[], { content }: Y.Item, type: Shared | undefined, position: Position): boolean {
+  if (content instanceof Y.ContentString) {
+    const text = replaceDisallowed(content.str);
+    const last = nodes.at(-1);
+    if (last && 'text' in last) nodes[nodes.length - 1] = { ...extend(last, position), text: last.text + text };
+    else nodes.push({ shape: 'loose', name: 'text', attributes: [], text, ...position });
+    return true;
+  }
+  if (type?.constructor !== Y.Map) return false;
+  const name = lexicalTypeOf(type) ?? 'text';
+  nodes.push({ shape: 'span', name, attributes: readAttributes(type, true), text: '', ...position });
+  return true;
+}
+
+function extend<T extends Position>(node: T, { at, length }: Position): T {
+  return { ...node, length: at + length - node.at };
+}
+
+/** Reads what lists of both kinds have: blocks, elements and unknown types. */
+function readNode({ content }: Y.Item, type: Shared | undefined): ElementNode {
+  const lexicalType = type && lexicalTypeOf(type);
+  if (type instanceof Y.XmlText) {
+    const attributes = readAttributes(type as Shared, true);
+    return { shape: 'block', name: lexicalType ?? 'block', attributes, children: readNodes(type as Shared, 'spans') };
+  }
+  if (type instanceof Y.XmlElement) {
+    const { nodeName } = type;
+    const decorator = nodeName === 'UNDEFINED' ? lexicalType : undefined;
+    const attributes = readAttributes(type as Shared, decorator !== undefined);
+    return {
+      shape: 'element',
+      name: decorator ?? nodeName,
+      attributes,
+      children: readNodes(type as Shared, 'elements'),
+    };
+  }
+  const value: unknown = type ? type.toJSON() : content.getContent();
+  return { shape: 'opaque', name: 'embed', attributes: [['value', attributeText(value) ?? '']], children: [] };
+}
+
+/** Returns the type that Lexical gives a node. */
+function lexicalTypeOf(type: Shared): string | undefined {
+  const value = valueOf(type._map.get('__type'));
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Returns whether a text is one of Lexical's blocks, and not a text of ProseMirror. */
+function isBlock(text: Shared): boolean {
+  return (
+    lexicalTypeOf(text) !== undefined ||
+    [...itemsOf(text)].some(
+      ({ content }) => !(content instanceof Y.ContentString || content instanceof Y.ContentFormat),
+    )
+  );
+}
+
+/** Returns the attributes that XML shows, in the order in which they were first written. It leaves out types (Lexical's states and slots). */
+function readAttributes(type: Shared, isLexical: boolean): Attribute[] {
+  const isHidden = (name: string, value: unknown) =>
+    value instanceof Y.AbstractType ||
+    (isLexical && (name === '__type' || (blockDefaults.has(name) && blockDefaults.get(name) === value)));
+  return textAttributes(
+    entriesOf(type)
+      .map(([name, item]) => [name, valueOf(item)] as const)
+      .filter(([name, value]) => !isHidden(name, value)),
+  );
+}
+
+function textAttributes(entries: readonly (readonly [string, unknown])[]): Attribute[] {
+  return entries.flatMap(([name, value]): Attribute[] => {
+    const text = attributeText(value);
+    return text === undefined ? [] : [[name, text]];
+  });
+}
+
+/** Returns the characters of a text with their marks. */
+function readRuns(text: Shared): Run[] {
+  const runs: Run[] = [];
+  const marks = new Map<string, Named>();
+  for (const { content } of itemsOf(text)) {
+    if (content instanceof Y.ContentString) {
+      const sorted = [...marks.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+      addRun(runs, { text: replaceDisallowed(content.str), marks: sorted });
+    }
+    if (!(content instanceof Y.ContentFormat)) continue;
+    const { key, value } = content as { key: string; value: unknown };
+    if (value === null) marks.delete(key);
+    else marks.set(key, { name: key, attributes: markAttributes(value) });
+  }
+  return runs;
+}
+
+/** Returns the attributes of a mark. ProseMirror's marks are objects of attributes. Others have plain values; `true` needs no attribute. */
+export function markAttributes(value: unknown): Attribute[] {
+  if (value === true) return [];
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return textAttributes(Object.entries(value));
+  return [['value', attributeText(value) ?? '']];
+}

@@ -1,0 +1,324 @@
+import * as Y from 'yjs';
+import { dict } from '../../../shared/collections.ts';
+import { at } from './diff.ts';
+import type { JsonTools } from './json.ts';
+import { applyEdits, listEdits, memoize, sharedFeatures } from './listDiff.ts';
+import { parseXml } from './parseXml.ts';
+import { digestOf, readPlainXml, SPELLING_EDITS, spellingKey } from './readXml.ts';
+import { kindOf, readNodes, type StoredNode } from './readXmlNodes.ts';
+import { textEdits } from './textDiff.ts';
+import { rootOf, type Shared, valueOf } from './types.ts';
+import {
+  type Attribute,
+  blockDefaults,
+  type ElementNode,
+  keyOf,
+  marksKeyOf,
+  type Named,
+  type Run,
+  type SpanNode,
+  type TextNode,
+  type XmlNode,
+} from './xmlNodes.ts';
+import { Vocabulary } from './xmlVocabulary.ts';
+
+/** A list of nodes: ProseMirror's elements, or a block of Lexical. */
+type NodeList = Y.XmlFragment | Y.XmlText;
+/** A type with attributes. */
+type Attributed = Y.XmlElement | Y.XmlText | Y.Map<unknown>;
+
+/** Changes the XML of a document by its nodes, attributes, runs of marks and characters. */
+export function replaceXml(doc: Y.Doc, contentKey: string, target: string, tools: JsonTools): void {
+  const stored = rootOf(doc, contentKey);
+  const kind = kindOf(stored, contentKey);
+  const before = stored ? readNodes(stored, kind) : [];
+  const vocabulary = new Vocabulary(before, kind);
+  const root = kind === 'elements' ? doc.getXmlFragment(contentKey) : doc.get(contentKey, Y.XmlText);
+  new XmlReplacement(tools, vocabulary).replaceNodes(root, before, parseXml(target, kind, vocabulary));
+  replaceSpelling(doc, contentKey, target, tools);
+}
+
+/** Stores how the XML was written (see `readXml`). */
+function replaceSpelling(doc: Y.Doc, contentKey: string, target: string, { writer }: JsonTools): void {
+  const plain = readPlainXml(doc, contentKey, Infinity);
+  const spelling = doc.getMap<unknown>(spellingKey(contentKey));
+  if (plain === target) {
+    spelling.delete(SPELLING_EDITS);
+    return;
+  }
+  const edits = textEdits(plain, target).flatMap(({ index, remove, insert }) => [index, remove, insert]);
+  writer.overwrite(spelling._map.get(SPELLING_EDITS), () => spelling.set(SPELLING_EDITS, [digestOf(plain), ...edits]));
+}
+
+const MAX_FEATURES = 100;
+
+/** Changes the nodes of a document. Equal nodes stay as they are. */
+class XmlReplacement {
+  readonly #tools: JsonTools;
+  readonly #vocabulary: Vocabulary;
+
+  constructor(tools: JsonTools, vocabulary: Vocabulary) {
+    this.#tools = tools;
+    this.#vocabulary = vocabulary;
+  }
+
+  replaceNodes(list: NodeList, before: readonly StoredNode[], after: readonly XmlNode[]): void {
+    const last = before.at(-1);
+    const end = last ? last.at + last.length : list.length;
+    const startOf = (index: number) => before[index]?.at ?? end;
+    const similarity = (index: number, from: number) => this.#similarity(at(before, index), at(after, from));
+    applyEdits(listEdits(before.map(this.#numberOf), after.map(this.#numberOf), similarity), {
+      remove: (index, count) => {
+        const removed = at(before, index + count - 1);
+        list.delete(startOf(index), removed.at + removed.length - startOf(index));
+      },
+      insert: (index, from, count) => this.#insert(list, startOf(index), after.slice(from, from + count)),
+      change: (index, from) => this.#change(list, at(before, index), at(after, from)),
+    });
+  }
+
+  /** Equal nodes have the same number. */
+  readonly #numberOf: (node: XmlNode) => number = memoize((node) => {
+    const { interner } = this.#tools;
+    if (node.shape === 'text')
+      return interner.numberOf(`text ${JSON.stringify(node.runs.map(({ text, marks }) => [text, marksKeyOf(marks)]))}`);
+    const content = 'text' in node ? JSON.stringify(node.text) : node.children.map(this.#numberOf).join();
+    return interner.numberOf(`${node.shape} ${keyOf(node)} ${content}`);
+  });
+
+  /** Numbers of the attributes, children and words of a node. */
+  readonly #featuresOf: (node: XmlNode) => number[] = memoize((node) => {
+    const attributes = 'attributes' in node ? node.attributes.map(([name, text]) => `${name}=${text}`) : [];
+    const words = textOf(node, 1_000)
+      .split(/\s+/, MAX_FEATURES)
+      .map((word) => `word ${word}`);
+    const children = 'children' in node ? node.children.slice(0, MAX_FEATURES).map(this.#numberOf) : [];
+    return [...children, ...[...attributes, ...words].map((feature) => this.#tools.interner.numberOf(feature))];
+  });
+
+  #similarity(before: StoredNode, after: XmlNode): number {
+    if (before.shape !== after.shape || before.shape === 'opaque' || before.shape === 'loose') return 0;
+    if ('name' in before && 'name' in after && before.name !== after.name) return 0;
+    const id = idOf(before);
+    const hasSameId = id !== undefined && id === idOf(after);
+    return sharedFeatures(this.#featuresOf(before), this.#featuresOf(after)) + (hasSameId ? 1 : 0);
+  }
+
+  #change(list: NodeList, before: StoredNode, after: XmlNode): void {
+    if (before.shape === 'text' && after.shape === 'text') {
+      this.#changeText(list as Y.XmlFragment, before, after);
+      return;
+    }
+    const type = at(before.types, 0);
+    if ('children' in before && 'children' in after) {
+      this.#replaceAttributes(type, before, after.attributes, before.shape === 'block' || list instanceof Y.XmlText);
+      this.replaceNodes(type as unknown as NodeList, before.children as StoredNode[], after.children);
+    } else if ('text' in before && 'text' in after) {
+      this.#replaceAttributes(type, before, after.attributes, true);
+      const block = list as Y.XmlText;
+      for (const { index, remove, insert } of textEdits(before.text, after.text).toReversed()) {
+        block.delete(before.at + 1 + index, remove);
+        block.insert(before.at + 1 + index, insert);
+      }
+    }
+  }
+
+  /** Changes a text. Further texts that concurrent edits left beside it are deleted. */
+  #changeText(list: Y.XmlFragment, before: StoredNode & TextNode, after: TextNode): void {
+    const text = at(before.types, 0) as unknown as Y.XmlText;
+    let { runs } = before;
+    if (before.types.length > 1) {
+      list.delete(before.at + 1, before.length - 1);
+      runs = cutRuns(runs, text.length);
+    }
+    text.applyDelta(deltaOf(runs, after.runs, this.#vocabulary));
+  }
+
+  #replaceAttributes(type: Shared, before: Named, after: readonly Attribute[], isLexical: boolean): void {
+    const target = new Map(after);
+    const current = new Map(before.attributes);
+    const holder = type as unknown as Attributed;
+    for (const name of current.keys()) {
+      if (target.has(name)) continue;
+      if (isLexical && blockDefaults.has(name)) this.#setAttribute(holder, name, blockDefaults.get(name));
+      else if (holder instanceof Y.Map) holder.delete(name);
+      else holder.removeAttribute(name);
+    }
+    for (const [name, text] of target) {
+      if (current.get(name) === text) continue;
+      const value = valueOf(type._map.get(name));
+      this.#setAttribute(holder, name, this.#vocabulary.attributeValue(before.name, name, text, value, isLexical));
+    }
+  }
+
+  #setAttribute(holder: Attributed, name: string, value: unknown): void {
+    this.#tools.writer.overwrite(holder._map.get(name), () => {
+      if (holder instanceof Y.Map) holder.set(name, value);
+      else holder.setAttribute(name, value as string);
+    });
+  }
+
+  #insert(list: NodeList, start: number, nodes: readonly XmlNode[]): void {
+    if (list instanceof Y.XmlText) {
+      let next = start;
+      for (const node of nodes) next = this.#insertIntoBlock(list, next, node as ElementNode | SpanNode);
+      return;
+    }
+    const types = nodes.map((node) =>
+      node.shape === 'text' ? new Y.XmlText() : new Y.XmlElement((node as ElementNode).name),
+    );
+    list.insert(start, types);
+    for (const [index, node] of nodes.entries()) {
+      const type = at(types, index);
+      if (node.shape === 'text') (type as Y.XmlText).applyDelta(deltaOf([], node.runs, this.#vocabulary));
+      else this.#fill(type, node as ElementNode, false);
+    }
+  }
+
+  /** Inserts a node into a block of Lexical. Returns the position behind it. */
+  #insertIntoBlock(block: Y.XmlText, start: number, node: ElementNode | SpanNode): number {
+    const type = emptyTypeFor(node);
+    block.insertEmbed(start, type);
+    this.#setAttribute(type, '__type', node.name);
+    if ('children' in node) {
+      this.#fill(type as Y.XmlText | Y.XmlElement, node, true);
+      return start + 1;
+    }
+    if (node.name === 'text')
+      for (const property of ['__format', '__style', '__mode', '__detail'])
+        this.#setAttribute(type, property, blockDefaults.get(property));
+    this.#replaceAttributes(type as unknown as Shared, { name: node.name, attributes: [] }, node.attributes, true);
+    block.insert(start + 1, node.text, {});
+    return start + 1 + node.text.length;
+  }
+
+  #fill(type: Y.XmlText | Y.XmlElement, { name, attributes, children }: ElementNode, isLexical: boolean): void {
+    this.#replaceAttributes(type as unknown as Shared, { name, attributes: [] }, attributes, isLexical);
+    this.#insert(type, 0, children);
+  }
+}
+
+/** Returns the type that stores a node in a block of Lexical. */
+function emptyTypeFor(node: ElementNode | SpanNode): Attributed {
+  if ('text' in node) return new Y.Map();
+  return node.shape === 'block' ? new Y.XmlText() : new Y.XmlElement();
+}
+
+/** Returns the characters of a node and the nodes in it, about `most` at the most. */
+function textOf(node: XmlNode, most: number): string {
+  if (node.shape === 'text') return charactersOf(node.runs).slice(0, most);
+  if ('text' in node) return node.text.slice(0, most);
+  let text = '';
+  for (const child of node.children) if (text.length < most) text += `${textOf(child, most - text.length)} `;
+  return text;
+}
+
+function charactersOf(runs: readonly Run[]): string {
+  return runs.map(({ text }) => text).join('');
+}
+
+/** Returns the id by which an editor tells nodes apart, if there is one. */
+function idOf(node: XmlNode): string | undefined {
+  if (!('attributes' in node)) return undefined;
+  return node.attributes.find(([name]) => /^(__)?(id|blockId|data-id|key)$/.test(name))?.[1];
+}
+
+/** Returns the first `length` characters of some runs. */
+function cutRuns(runs: readonly Run[], length: number): Run[] {
+  const kept: Run[] = [];
+  let left = length;
+  for (const { text, marks } of runs) {
+    if (left > 0) kept.push({ text: text.slice(0, left), marks });
+    left -= text.length;
+  }
+  return kept;
+}
+
+interface DeltaStep {
+  insert?: string;
+  retain?: number;
+  delete?: number;
+  attributes?: Record<string, unknown>;
+}
+
+/** Returns the change of a text with marks, in Yjs' delta format: edits of characters, and changed marks of the others. */
+function deltaOf(before: readonly Run[], after: readonly Run[], vocabulary: Vocabulary): DeltaStep[] {
+  const [old, target] = [new RunReader(before), new RunReader(after)];
+  const delta: DeltaStep[] = [];
+  const retain = (length: number) => {
+    for (let left = length; left > 0;) {
+      const taken = Math.min(left, old.left, target.left);
+      const attributes = changedMarks(old.marks, target.marks, vocabulary);
+      delta.push(attributes ? { retain: taken, attributes } : { retain: taken });
+      old.skip(taken);
+      target.skip(taken);
+      left -= taken;
+    }
+  };
+  let end = 0;
+  const [oldText, newText] = [charactersOf(before), charactersOf(after)];
+  for (const { index, remove, insert } of textEdits(oldText, newText)) {
+    retain(index - end);
+    if (remove > 0) delta.push({ delete: remove });
+    old.skip(remove);
+    end = index + remove;
+    for (let start = 0; start < insert.length;) {
+      const taken = Math.min(insert.length - start, target.left);
+      const attributes = dict(target.marks.map((mark) => [mark.name, vocabulary.markValue(mark)]));
+      delta.push({ insert: insert.slice(start, start + taken), attributes });
+      target.skip(taken);
+      start += taken;
+    }
+  }
+  retain(oldText.length - end);
+  return delta;
+}
+
+/** A position in some runs. */
+class RunReader {
+  readonly #runs: Run[];
+  #read = 0;
+
+  constructor(runs: readonly Run[]) {
+    this.#runs = [...runs].reverse();
+  }
+
+  /** The characters that are left of the current run. */
+  get left(): number {
+    return this.#current.text.length - this.#read;
+  }
+
+  get marks(): readonly Named[] {
+    return this.#current.marks;
+  }
+
+  skip(length: number): void {
+    for (let rest = length; rest > 0;) {
+      const taken = Math.min(rest, this.left);
+      this.#read += taken;
+      rest -= taken;
+      if (this.left > 0) continue;
+      this.#runs.pop();
+      this.#read = 0;
+    }
+  }
+
+  get #current(): Run {
+    return at(this.#runs, this.#runs.length - 1);
+  }
+}
+
+/** Returns the marks to set and, with null, to remove; undefined without a difference. */
+function changedMarks(
+  before: readonly Named[],
+  after: readonly Named[],
+  vocabulary: Vocabulary,
+): Record<string, unknown> | undefined {
+  const keys = new Set(before.map(keyOf));
+  const names = new Set(after.map(({ name }) => name));
+  const removed = before.filter(({ name }) => !names.has(name)).map(({ name }) => [name, null] as const);
+  const set = after
+    .filter((mark) => !keys.has(keyOf(mark)))
+    .map((mark) => [mark.name, vocabulary.markValue(mark)] as const);
+  return removed.length + set.length > 0 ? dict<unknown>([...removed, ...set]) : undefined;
+}

@@ -1,0 +1,193 @@
+import { createDecoder, hasContent } from 'lib0/decoding';
+import * as Y from 'yjs';
+import { TooManyConflicts, withBoundedConflicts } from './boundedConflicts.ts';
+import { copyOf, encodeState, MalformedUpdate } from './document.ts';
+import { readValue } from './readValue.ts';
+import { readXml, spellingKey } from './readXml.ts';
+import { itemsOf, rootOf, type Shared } from './types.ts';
+import { countStructure } from './updateStructure.ts';
+import { crdtLimits, type CrdtType, findJsonFault, jsonBytes, tooDeep, tooLarge } from './values.ts';
+import { isWriter } from './writers.ts';
+import { XmlTooLong } from './xmlNodes.ts';
+
+/** Documents with fewer structs cannot have too many conflicts: n structs have at most n * n / 2. */
+const FEW_STRUCTS = Math.sqrt(2 * crdtLimits.conflictSteps);
+const MALFORMED = 'Update must be a Yjs update (format 1)';
+
+/** An update as Yjs reads it, before it is applied. */
+type DecodedUpdate = ReturnType<typeof Y.decodeUpdate>;
+
+/**
+ * Returns why a client's update is rejected, for the API's message; undefined when it is accepted. First checks the update without
+ * applying it, so that a costly update costs little. Then checks a copy of the document with the update applied.
+ */
+export function findUpdateFault(
+  doc: Y.Doc,
+  type: CrdtType,
+  contentKey: string,
+  update: Uint8Array,
+): string | undefined {
+  if (update.length > crdtLimits.stateBytes) return 'Update must not be larger than 4 MB.';
+  try {
+    const fault = findStructureFault(update);
+    if (fault) return fault;
+    const decoded = readUpdate(() => Y.decodeUpdate(update));
+    return (
+      findForeignChange(doc, decoded) ??
+      findAdditionFault(doc, contentKey, decoded) ??
+      findDocumentFault(copyWith(doc, update, decoded), type, contentKey)
+    );
+  } catch (error) {
+    if (error instanceof MalformedUpdate) return error.message;
+    if (error instanceof TooManyConflicts) return 'Update has too many concurrent changes in one place.';
+    if (error instanceof XmlTooLong) return tooLarge;
+    throw error;
+  }
+}
+
+const tooManyClients = `The document must not have changes of more than ${crdtLimits.clients} clients of Yjs.`;
+const tooManyStructs = `The document must not have more than ${crdtLimits.structs} structs of Yjs.`;
+
+function findStructureFault(update: Uint8Array): string | undefined {
+  const { clients, structs, parts, hasSubdocuments } = readUpdate(() => countStructure(update));
+  if (hasSubdocuments) return 'Update must not have subdocuments.';
+  if (clients > crdtLimits.clients) return tooManyClients;
+  if (structs > crdtLimits.structs) return tooManyStructs;
+  return parts > crdtLimits.parts
+    ? `Update must not have more than ${crdtLimits.parts} objects, arrays and keys in all.`
+    : undefined;
+}
+
+/**
+ * Finds changes of the service, and deletions of them, that the document does not have: the update comes from a deleted document.
+ * The service would write its next change under the same id and clock.
+ */
+function findForeignChange({ store }: Y.Doc, { structs, ds }: DecodedUpdate): string | undefined {
+  const isForeign = (client: number, end: number) => isWriter(client) && end > Y.getState(store, client);
+  const isFound =
+    structs.some(
+      (struct) => !(struct instanceof Y.Skip) && isForeign(struct.id.client, struct.id.clock + struct.length),
+    ) ||
+    [...ds.clients].some(([client, deletions]) => deletions.some(({ clock, len }) => isForeign(client, clock + len)));
+  return isFound ? 'Update has changes of another document: one of this name may have been deleted.' : undefined;
+}
+
+/** Finds new structs in other root types than the content, and more structs or clients than a document may have. */
+function findAdditionFault({ store }: Y.Doc, contentKey: string, { structs, ds }: DecodedUpdate): string | undefined {
+  const added = structs.filter(
+    (struct) => !(struct instanceof Y.Skip) && struct.id.clock + struct.length > Y.getState(store, struct.id.client),
+  );
+  const clients = new Set([...store.clients.keys(), ...added.map(({ id }) => id.client)]);
+  if (clients.size > crdtLimits.clients) return tooManyClients;
+  if (sizeOf(store.clients) + added.length + sizeOf(ds.clients) > crdtLimits.structs) return tooManyStructs;
+  const root = added.map(rootNameOf).find((name) => name !== undefined && name !== contentKey);
+  if (root === undefined) return undefined;
+  const shortened = root.length > 100 ? `${root.slice(0, 100).toWellFormed()}...` : root;
+  return `Update must change only what is under ${JSON.stringify(contentKey)}, and not ${JSON.stringify(shortened)}.`;
+}
+
+/** Returns the root type that a struct names as its parent. The service may write to the root with the spelling of XML. */
+function rootNameOf(struct: DecodedUpdate['structs'][number]): string | undefined {
+  const name: unknown = struct instanceof Y.Item ? struct.parent : undefined;
+  if (typeof name !== 'string' || (isWriter(struct.id.client) && name.startsWith(spellingKey('')))) return undefined;
+  return name;
+}
+
+/** Returns how many elements lists by client have in all. */
+function sizeOf(lists: ReadonlyMap<number, readonly unknown[]>): number {
+  return [...lists.values()].reduce((sum, list) => sum + list.length, 0);
+}
+
+/**
+ * Returns a copy of the document with the update applied. Throws MalformedUpdate when bytes follow the update, and TooManyConflicts
+ * when the document would open only slowly. The copy is made from a snapshot, so conflicts of earlier updates count too.
+ */
+function copyWith(doc: Y.Doc, update: Uint8Array, { structs }: DecodedUpdate): Y.Doc {
+  const apply = () => {
+    const changed = copyOf(doc);
+    return readUpdate(() => {
+      const decoder = createDecoder(update);
+      Y.readUpdate(decoder, changed);
+      if (hasContent(decoder)) throw new MalformedUpdate(`${MALFORMED}, and end with it.`);
+      return changed;
+    });
+  };
+  return sizeOf(doc.store.clients) + structs.length < FEW_STRUCTS ? apply() : withBoundedConflicts(apply);
+}
+
+/** Runs `read` on a client's bytes. Throws MalformedUpdate for whatever Yjs or its decoder throws. */
+function readUpdate<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw cause instanceof MalformedUpdate ? cause : new MalformedUpdate(`${MALFORMED}.`, { cause });
+  }
+}
+
+function findDocumentFault(changed: Y.Doc, type: CrdtType, contentKey: string): string | undefined {
+  if (encodeState(changed).length > crdtLimits.stateBytes) return 'The document must not be larger than 4 MB.';
+  const { pendingStructs, pendingDs } = changed.store;
+  if ((pendingStructs?.update.length ?? 0) + (pendingDs?.length ?? 0) > crdtLimits.waitingBytes)
+    return `Update must not wait for others with more than ${crdtLimits.waitingBytes} bytes: send the missing updates first.`;
+  return isTooDeep(changed) ? tooDeep : findContentFault(changed, type, contentKey);
+}
+
+/** Returns whether types are nested too deep anywhere in the document: Yjs walks through them by recursion. */
+function isTooDeep(doc: Y.Doc): boolean {
+  const depths = new Map<Y.Item, number>();
+  for (const struct of [...doc.store.clients.values()].flat()) {
+    if (!(struct instanceof Y.Item) || !(struct.content instanceof Y.ContentType)) continue;
+    const ancestors: Y.Item[] = [];
+    let item: Y.Item | null = struct;
+    while (item && !depths.has(item)) {
+      ancestors.push(item);
+      item = item.parent instanceof Y.AbstractType ? item.parent._item : null;
+    }
+    let depth = (item && depths.get(item)) ?? 0;
+    for (const ancestor of ancestors.reverse()) depths.set(ancestor, ++depth);
+    // One level more than values may have: the characters of an element are in a text of their own.
+    if (depth > crdtLimits.depth + 1) return true;
+  }
+  return false;
+}
+
+function findContentFault(doc: Y.Doc, type: CrdtType, contentKey: string): string | undefined {
+  const root = rootOf(doc, contentKey);
+  if (root && !fitsType(root, type))
+    return `Update must hold ${contents[type]} under ${JSON.stringify(contentKey)}, for type ${type}.`;
+  if (type === 'map' || type === 'array') return findJsonFault(type, readValue(doc, type, contentKey));
+  const text = type === 'xml' ? readXml(doc, contentKey, crdtLimits.valueBytes) : readValue(doc, type, contentKey);
+  return jsonBytes(text) > crdtLimits.valueBytes ? tooLarge : undefined;
+}
+
+const contents: Readonly<Record<CrdtType, string>> = {
+  text: 'a Y.Text',
+  map: 'a Y.Map',
+  array: 'a Y.Array',
+  xml: 'a Y.XmlFragment or Y.XmlText',
+};
+
+function fitsType(root: Shared, type: CrdtType): boolean {
+  const items = [...itemsOf(root)];
+  switch (type) {
+    case 'text':
+      return items.every(isText);
+    case 'map':
+      return items.length === 0;
+    case 'array':
+      return [...root._map.values()].every(({ deleted }) => deleted) && !items.some(isText);
+    case 'xml':
+      return items.every((item) => isText(item) || isXmlType(item));
+  }
+}
+
+function isText({ content }: Y.Item): boolean {
+  return content instanceof Y.ContentString || content instanceof Y.ContentFormat || content instanceof Y.ContentEmbed;
+}
+
+/** No XML editor writes plain arrays and texts. */
+function isXmlType({ content }: Y.Item): boolean {
+  return (
+    content instanceof Y.ContentType && content.type.constructor !== Y.Array && content.type.constructor !== Y.Text
+  );
+}

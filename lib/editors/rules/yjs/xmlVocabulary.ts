@@ -1,0 +1,139 @@
+import * as Y from 'yjs';
+import { markAttributes, type StoredNode } from './readXmlNodes.ts';
+import { entriesOf, itemsOf, type Shared, valueOf } from './types.ts';
+import { attributeText, keyOf, type ListKind, type Named } from './xmlNodes.ts';
+
+/** Marks that common editors use. Other names are marks where the document uses them so. */
+const commonMarks: ReadonlySet<string> = new Set([
+  'bold',
+  'strong',
+  'italic',
+  'em',
+  'underline',
+  'strike',
+  'strikethrough',
+  'code',
+  'link',
+  'highlight',
+  'textStyle',
+  'textColor',
+  'backgroundColor',
+  'subscript',
+  'superscript',
+  'comment',
+  'insertion',
+  'deletion',
+]);
+const commonSpans = ['text', 'linebreak', 'tab', 'hashtag', 'code-highlight', 'mention', 'emoji', 'keyword'];
+const commonDecorators = ['horizontalrule'];
+/** Attributes that common editors store as another kind than text. */
+const commonKinds: Readonly<Record<string, Kind>> = {
+  level: 'number',
+  start: 'number',
+  order: 'number',
+  colspan: 'number',
+  rowspan: 'number',
+  checked: 'boolean',
+  colwidth: 'object',
+};
+
+type Kind = 'string' | 'number' | 'boolean' | 'object';
+
+/** How a document uses names: as marks, spans or elements, and with which kinds of attributes. XML is read accordingly. */
+export class Vocabulary {
+  readonly #marks = new Set<string>();
+  readonly #elements = new Set<string>();
+  readonly #blocks = new Set<string>();
+  readonly #spans = new Set(commonSpans);
+  readonly #decorators = new Set(commonDecorators);
+  /** The kind of each attribute; `mixed` when its values have several. */
+  readonly #kinds = new Map<string, Kind | 'mixed'>();
+  readonly #markValues = new Map<string, unknown>();
+
+  constructor(nodes: readonly StoredNode[], kind: ListKind) {
+    this.#addNodes(nodes, kind);
+  }
+
+  isMark(name: string): boolean {
+    if (this.#elements.has(name)) return false;
+    // y-prosemirror appends a hash to the names of overlapping marks.
+    return this.#marks.has(name) || commonMarks.has(name.replace(/--[a-zA-Z0-9+/=]{8}$/, ''));
+  }
+
+  isSpan(name: string): boolean {
+    return this.#spans.has(name);
+  }
+
+  isDecorator(name: string): boolean {
+    return !this.#blocks.has(name) && this.#decorators.has(name);
+  }
+
+  /** Returns the value to store for a mark: the one that the document has for it, otherwise an object of its attributes. */
+  markValue(mark: Named): unknown {
+    const key = keyOf(mark);
+    if (this.#markValues.has(key)) return this.#markValues.get(key);
+    return Object.fromEntries(
+      mark.attributes.map(([name, text]) => [name, this.attributeValue(mark.name, name, text, undefined, false)]),
+    );
+  }
+
+  /** Returns the value to store for the text of an attribute. It has the kind of the value before, otherwise the usual kind of the attribute. */
+  attributeValue(owner: string, name: string, text: string, before: unknown, isLexical: boolean): unknown {
+    const kind = kindOfValue(before) ?? this.#kinds.get(attributeKey(owner, name)) ?? commonKinds[name];
+    if (kind === 'string' || !(kind || isLexical)) return text;
+    try {
+      const value: unknown = JSON.parse(text);
+      const valueKind = kindOfValue(value);
+      const isFitting = kind && kind !== 'mixed' ? valueKind === kind : valueKind !== 'object';
+      return isFitting && valueKind !== 'string' && attributeText(value) === text ? value : text;
+    } catch {
+      return text;
+    }
+  }
+
+  #addNodes(nodes: readonly StoredNode[], kind: ListKind): void {
+    for (const node of nodes) {
+      if (node.shape === 'text') {
+        for (const type of node.types) this.#addMarks(type);
+        continue;
+      }
+      for (const [name, item] of node.types[0] ? entriesOf(node.types[0]) : [])
+        this.#addKind(node.name, name, valueOf(item));
+      if (node.shape === 'span') this.#spans.add(node.name);
+      if (node.shape === 'block') this.#blocks.add(node.name);
+      if (node.shape === 'element') (kind === 'elements' ? this.#elements : this.#decorators).add(node.name);
+      if ('children' in node)
+        this.#addNodes(node.children as StoredNode[], node.shape === 'block' ? 'spans' : 'elements');
+    }
+  }
+
+  #addMarks(text: Shared): void {
+    for (const { content } of itemsOf(text)) {
+      if (!(content instanceof Y.ContentFormat)) continue;
+      const { key, value } = content as { key: string; value: unknown };
+      if (value === null) continue;
+      this.#marks.add(key);
+      this.#markValues.set(keyOf({ name: key, attributes: markAttributes(value) }), value);
+      if (typeof value === 'object') for (const [name, part] of Object.entries(value)) this.#addKind(key, name, part);
+    }
+  }
+
+  #addKind(owner: string, name: string, value: unknown): void {
+    const kind = value instanceof Y.AbstractType ? undefined : kindOfValue(value);
+    if (!kind) return;
+    const key = attributeKey(owner, name);
+    this.#kinds.set(key, (this.#kinds.get(key) ?? kind) === kind ? kind : 'mixed');
+  }
+}
+
+function attributeKey(owner: string, name: string): string {
+  return JSON.stringify([owner, name]);
+}
+
+/** Returns the kind of a value; undefined without a value. */
+function kindOfValue(value: unknown): Kind | undefined {
+  if (value === null || value === undefined) return undefined;
+  return typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string'
+    ? (typeof value as Kind)
+    : 'object';
+}
