@@ -129,8 +129,8 @@ export function environment(source: Record<string, string | undefined>): Environ
   });
 }
 
-/** Variables that no template sets: only the run on one machine has them. */
-export type LocalVariable = 'ALLOW_LOOPBACK_DELIVERY';
+/** Variables that no template sets: only the tests and the local run have them. */
+export type LocalVariable = 'ALLOW_LOOPBACK_DELIVERY' | 'STRICT_OUTPUT';
 
 /** A variable that a capability gets along without, and does not list in its `env`; undefined when it is not set. */
 export function optionalVariable(env: Environment, name: LocalVariable): string | undefined {

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type * as z from 'zod';
 import { ANSWER_BYTES, isLongerThan } from '../shared/bytes.ts';
-import { environment, openAll, type Uses } from '../app/capability.ts';
+import { environment, openAll, optionalVariable, type Uses } from '../app/capability.ts';
 import { type AuthLevel, type Call, type Caller, endpointId, type EndpointOf, type TwinOf } from '../app/endpoint.ts';
 import { type ApiError, errorCatalogue, invalid } from '../shared/errors.ts';
 import { derivedId, newId } from '../shared/ids.ts';
@@ -10,6 +10,7 @@ import { routeKey } from '../app/page.ts';
 import { rateBuckets } from '../workspaces/rateBuckets.ts';
 import { isRateLimited, takesIdempotencyKey } from './capabilities.ts';
 import { credentials } from './credentials.ts';
+import { declaredOutput } from './declaredOutput.ts';
 import { carried, failure, success } from './envelope.ts';
 import { type Answer, idempotency } from './idempotency.ts';
 import { authenticate, limitCalls, parseBody, type State, toApiError, validateInput } from './middlewares.ts';
@@ -45,6 +46,7 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
   const buckets = lazy(() => rateBuckets.open(env()));
   const repeats = lazy(() => idempotency.open(env()));
   const deps = lazy(() => openAll(endpoint.uses, env()));
+  const isStrict = lazy(() => optionalVariable(env(), 'STRICT_OUTPUT') === 'true');
 
   const run = async (
     event: APIGatewayProxyEventV2,
@@ -62,7 +64,7 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
       sourceIp: event.requestContext.http.sourceIp,
       log: state.log,
     };
-    const output = await called.run(call);
+    const output = declaredOutput(called, await called.run(call), { isStrict: isStrict(), log: state.log }) as z.output<O>;
     const message = typeof called.message === 'function' ? called.message(output, call.input) : called.message;
     const body = success(message, output as object);
     const { answerBytes = ANSWER_BYTES } = called;

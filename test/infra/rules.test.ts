@@ -114,8 +114,8 @@ describe('the templates', () => {
     }
   });
 
-  test('cannot let webhooks reach loopback addresses', () => {
-    expect(JSON.stringify(assembly.templates)).not.toContain('ALLOW_LOOPBACK_DELIVERY');
+  test.each(['ALLOW_LOOPBACK_DELIVERY', 'STRICT_OUTPUT'])('do not have the setting %s of the local run', (name) => {
+    expect(JSON.stringify(assembly.templates)).not.toContain(name);
   });
 
   test('keep every log for the same time', () => {

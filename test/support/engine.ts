@@ -45,6 +45,7 @@ const environment = {
   PUBLIC_URL: 'https://api.test',
   RECONCILE_AFTER_SECONDS: '180',
   SERVICE_NAME: 'svc',
+  STRICT_OUTPUT: 'true',
   TABLE_NAME,
   MASTER_KEY_SECRET_ARN,
   SIGNING_KEY_SECRET_ARN,

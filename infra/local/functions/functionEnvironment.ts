@@ -17,8 +17,8 @@ export type Replaced = Readonly<Partial<Record<'SERVICE_NAME' | (typeof localVar
 
 /**
  * The whole environment of a function's thread: the template's variables and what Lambda adds to them. They may differ
- * from a deployed function's in nothing but the service's name, how long deliveries wait, the way to AWS, and that webhooks
- * may reach this machine, so that a variable that is missing in the template is missing here too.
+ * from a deployed function's in nothing but the service's name, how long deliveries wait, the way to AWS, that webhooks
+ * may reach this machine, and that an undeclared output fails, so that a variable that is missing in the template is missing here too.
  */
 export function functionEnvironment(
   model: FunctionModel,
@@ -30,6 +30,7 @@ export function functionEnvironment(
     ...Object.fromEntries(Object.entries(replaced).filter(([name]) => name in model.environment)),
     ...aws,
     ALLOW_LOOPBACK_DELIVERY: 'true',
+    STRICT_OUTPUT: 'true',
     AWS_LAMBDA_FUNCTION_NAME: model.name,
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(model.memoryMb),
     // Without it Powertools takes a start for one of provisioned concurrency and counts no cold starts.

@@ -341,6 +341,7 @@ test("design 10: the environment differs from the template's in the service name
   });
   const lambda = {
     ALLOW_LOOPBACK_DELIVERY: 'true',
+    STRICT_OUTPUT: 'true',
     AWS_LAMBDA_FUNCTION_NAME: 'any',
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '256',
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',

@@ -1,0 +1,99 @@
+import type * as z from 'zod';
+
+/** Returns a value without its undeclared fields and adds their names to `dropped`. Returns the same value if all fields are declared. */
+export type Trim = (value: unknown, dropped: Set<string>) => unknown;
+
+const keep: Trim = (value) => value;
+
+/**
+ * Returns the function that removes undeclared fields from an answer. It neither checks types nor runs transforms, so it is cheaper than parsing.
+ * A dropped field is named by its path, such as `data[].comments[].text`. `*` stands for a key of a map: such keys are ids of customers.
+ */
+export function outputTrimmer(schema: z.core.$ZodType, path = ''): Trim {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case 'object': {
+      const fields = new Map(
+        Object.entries(def.shape).map(([name, field]) => [name, outputTrimmer(field, join(path, name))]),
+      );
+      const isOpen = def.catchall !== undefined && def.catchall._zod.def.type !== 'never';
+      return fieldTrimmer((name) => fields.get(name) ?? (isOpen ? keep : dropAt(join(path, name))));
+    }
+    case 'record': {
+      const trim = outputTrimmer(def.valueType, join(path, '*'));
+      return trim === keep ? keep : fieldTrimmer(() => trim);
+    }
+    case 'array': {
+      const trim = outputTrimmer(def.element, `${path}[]`);
+      return trim === keep ? keep : itemTrimmer(trim);
+    }
+    case 'union':
+      return unionTrimmer(def.options, path);
+    case 'optional':
+    case 'nullable':
+      return outputTrimmer(def.innerType, path);
+    case 'pipe':
+      return outputTrimmer(def.out._zod.def.type === 'transform' ? def.in : def.out, path);
+    default:
+      return keep;
+  }
+}
+
+/** Trims each field of an object with the function that `trimOf` returns for its name. */
+function fieldTrimmer(trimOf: (name: string) => Trim): Trim {
+  return (value, dropped) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    const fields = value as Record<string, unknown>;
+    let copy: Record<string, unknown> | undefined;
+    for (const name of Object.keys(fields)) {
+      const trimmed = trimOf(name)(fields[name], dropped);
+      if (trimmed === fields[name]) continue;
+      // Spread copies a field named `__proto__` like any other.
+      copy ??= { ...fields };
+      copy[name] = trimmed;
+    }
+    return copy ?? value;
+  };
+}
+
+function itemTrimmer(trim: Trim): Trim {
+  return (value, dropped) => {
+    if (!Array.isArray(value)) return value;
+    const items = value.map((item) => trim(item, dropped));
+    return items.every((item, index) => item === value[index]) ? value : items;
+  };
+}
+
+/** Drops a field. JSON leaves out a field that is undefined. */
+function dropAt(path: string): Trim {
+  return (value, dropped) => {
+    if (value !== undefined) dropped.add(path);
+    return undefined;
+  };
+}
+
+/** Trims a value by the alternative of its kind that drops the fewest fields. */
+function unionTrimmer(options: readonly z.core.$ZodType[], path: string): Trim {
+  const alternatives = options.map((option) => ({ kind: kindOf(option), trim: outputTrimmer(option, path) }));
+  return (value, dropped) => {
+    const kind = Array.isArray(value) ? 'array' : 'object';
+    let best: { readonly trimmed: unknown; readonly dropped: Set<string> } | undefined;
+    for (const alternative of alternatives.filter((one) => one.kind === kind)) {
+      const own = new Set<string>();
+      const trimmed = alternative.trim(value, own);
+      if (!best || own.size < best.dropped.size) best = { trimmed, dropped: own };
+    }
+    for (const name of best?.dropped ?? []) dropped.add(name);
+    return best ? best.trimmed : value;
+  };
+}
+
+function kindOf(schema: z.core.$ZodType): 'array' | 'object' | 'other' {
+  const { type } = (schema as z.core.$ZodTypes)._zod.def;
+  if (type === 'array') return 'array';
+  return type === 'object' || type === 'record' ? 'object' : 'other';
+}
+
+function join(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}

@@ -1,0 +1,129 @@
+import { describe, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
+import * as z from 'zod';
+import { dict } from '../../../lib/shared/collections.ts';
+import { optional } from '../../../lib/shared/schema.ts';
+import { declaredOutput } from '../../../lib/http/declaredOutput.ts';
+import { outputTrimmer } from '../../../lib/http/outputTrimmer.ts';
+import { cpuMilliseconds } from '../../support/cpu.ts';
+
+const Row = z.object({ id: z.string(), note: z.string().optional() });
+
+/** Returns what is left of a value, and the names of the fields that were dropped. */
+function trimmed(schema: z.ZodType, value: unknown): { left: unknown; dropped: string[] } {
+  const dropped = new Set<string>();
+  const left = outputTrimmer(schema)(value, dropped);
+  return { left: JSON.parse(JSON.stringify(left)), dropped: [...dropped] };
+}
+
+describe('outputTrimmer', () => {
+  test.each<[what: string, schema: z.ZodType, value: unknown, left: unknown, dropped: string[]]>([
+    ['an object', Row, { id: 'a', secret: 1 }, { id: 'a' }, ['secret']],
+    ['an object in an object', z.object({ data: Row }), { data: { id: 'a', x: 1 } }, { data: { id: 'a' } }, ['data.x']],
+    [
+      'each item of a list',
+      z.array(Row),
+      [
+        { id: 'a', x: 1 },
+        { id: 'b', x: 2 },
+      ],
+      [{ id: 'a' }, { id: 'b' }],
+      ['[].x'],
+    ],
+    ['each value of a map', z.record(z.string(), Row), { ada: { id: 'a', x: 1 } }, { ada: { id: 'a' } }, ['*.x']],
+    [
+      'an optional object',
+      z.object({ row: Row.optional() }),
+      { row: { id: 'a', x: 1 } },
+      { row: { id: 'a' } },
+      ['row.x'],
+    ],
+    ['a nullable item', z.array(Row.nullable()), [null, { id: 'a', x: 1 }], [null, { id: 'a' }], ['[].x']],
+    [
+      'an object behind a transform',
+      z.object({ row: optional(Row) }),
+      { row: { id: 'a', x: 1 } },
+      { row: { id: 'a' } },
+      ['row.x'],
+    ],
+    [
+      'the declared fields of an open object',
+      z.looseObject({ row: Row }),
+      { row: { id: 'a', x: 1 }, own: { y: 1 } },
+      { row: { id: 'a' }, own: { y: 1 } },
+      ['row.x'],
+    ],
+  ])('drops the undeclared fields of %s', (_what, schema, value, left, dropped) => {
+    expect(trimmed(schema, value)).toEqual({ left, dropped });
+  });
+
+  const union = z.union([z.array(Row), z.record(z.string(), z.array(Row)), z.object({ count: z.number(), by: Row })]);
+  test.each<[what: string, value: unknown, left: unknown, dropped: string[]]>([
+    ['a list', [{ id: 'a', x: 1 }], [{ id: 'a' }], ['[].x']],
+    ['a map', { nda: [{ id: 'a', x: 1 }] }, { nda: [{ id: 'a' }] }, ['*[].x']],
+  ])('trims %s by the alternative of a union that drops the fewest fields', (_what, value, left, dropped) => {
+    expect(trimmed(union, value)).toEqual({ left, dropped });
+  });
+
+  test('keeps every key of a map, `__proto__` too', () => {
+    const value = dict([
+      ['__proto__', { id: 'a', x: 1 }],
+      ['constructor', { id: 'b' }],
+    ]);
+    const left = outputTrimmer(z.record(z.string(), Row))(value, new Set());
+    expect(JSON.stringify(left)).toBe('{"__proto__":{"id":"a"},"constructor":{"id":"b"}}');
+  });
+
+  test('returns the same value when everything is declared, and does not change a value that it trims', () => {
+    const whole = Object.freeze({ data: Object.freeze([Object.freeze({ id: 'a' })]) });
+    const schema = z.object({ data: z.array(Row) });
+    expect(outputTrimmer(schema)(whole, new Set())).toBe(whole);
+    const more = { data: [{ id: 'a', x: 1 }] };
+    outputTrimmer(schema)(more, new Set());
+    expect(more).toEqual({ data: [{ id: 'a', x: 1 }] });
+  });
+
+  test('returns what the schema itself would return, for any extra fields', () => {
+    const schema = z.object({ rows: z.array(Row), named: z.record(z.string(), Row.nullable()), any: z.unknown() });
+    const row = fc.record({ id: fc.string(), note: fc.string(), x: fc.jsonValue() }, { requiredKeys: ['id'] });
+    const key = fc.string().filter((name) => name !== '__proto__');
+    const value = fc.record({
+      rows: fc.array(row),
+      named: fc.dictionary(key, fc.option(row)),
+      any: fc.jsonValue(),
+      more: fc.jsonValue(),
+    });
+    fc.assert(
+      fc.property(value, (one) => {
+        expect(trimmed(schema, one).left).toEqual(JSON.parse(JSON.stringify(schema.parse(one))));
+      }),
+    );
+  });
+
+  test('costs little for an answer of 4 MB', () => {
+    const value = { data: Array.from({ length: 40_000 }, (_each, n) => ({ id: `row-${n}`, note: 'x'.repeat(80) })) };
+    const trim = outputTrimmer(z.object({ data: z.array(Row) }));
+    expect(cpuMilliseconds(() => trim(value, new Set()))).toBeLessThan(50);
+  });
+});
+
+describe('declaredOutput', () => {
+  const endpoint = { path: '/v2/things/get', output: z.object({ data: z.array(Row) }) } as const;
+  const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
+
+  test('logs the names of dropped fields and no values', () => {
+    const output = { data: [{ id: 'a', secret: 'hunter2' }] };
+    expect(JSON.stringify(declaredOutput(endpoint, output, { isStrict: false, log }))).toBe('{"data":[{"id":"a"}]}');
+    expect(log.warn.mock.calls).toEqual([['answer trimmed', { path: '/v2/things/get', dropped: ['data[].secret'] }]]);
+  });
+
+  test.each([
+    [{ data: [{ id: 'a', secret: 1 }] }, 'data[].secret is not declared'],
+    [{ data: [{ id: 7 }] }, 'data.0.id: Invalid input: expected string, received number'],
+    [{}, 'data: Invalid input: expected array, received undefined'],
+  ])('throws for %j when it is strict', (output, problem) => {
+    expect(() => declaredOutput(endpoint, output, { isStrict: true, log })).toThrow(
+      `/v2/things/get answers what its output does not declare: ${problem}`,
+    );
+  });
+});
