@@ -16,9 +16,11 @@ afterAll(() => rmSync(copy, { recursive: true }));
 
 const read = (file: string) => readFileSync(join(copy, file), 'utf8');
 const run = (args: string[]) => spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8' });
-const lines = (registry: string) => registry.split('\n').filter((line) => line.startsWith('export'));
+/** The files that the registry exports endpoints from, in their order. */
+const registered = () =>
+  [...read('functions/index.ts').matchAll(/^export \{[^}]*\} from '(.+)';$/gm)].map(([, file]) => file);
 
-/** What the compiler says of each file. */
+/** The errors of the compiler, by file. */
 function compile(files: string[]): string[] {
   const { compilerOptions } = JSON.parse(read('tsconfig.json'));
   writeFileSync(join(copy, 'tsconfig.some.json'), JSON.stringify({ compilerOptions, files }));
@@ -31,44 +33,49 @@ function compile(files: string[]): string[] {
   );
 }
 
-/** The file with everything that the compiler asks for. */
-function filledIn(source: string): string {
-  return source
-    .replace(
-      '  input:',
-      `  summary: 'Add a label', auth: 'apiKey', kind: 'write', message: 'Added.', impact: 'customers cannot add labels',
-  example: { data: {}, result: { data: {} } },
-  input:`,
-    )
-    .replace(/async \(.*\) => \{\n/, 'async () => {\n  return { data: {} };\n');
+/** The declaration with everything that the compiler asks for. */
+function filledIn(declaration: string): string {
+  const fields = `summary: 'Add a label', auth: 'apiKey', kind: 'write', message: 'Added.', impact: 'customers cannot add labels',
+  example: { data: {}, result: { data: {} } },`;
+  return declaration
+    .replace(/ +\/\/ Replace[^]*?\n\n/, fields)
+    .replace(/async \(.*\) => \{\}/, 'async () => ({ data: {} })');
 }
 
 describe('npm run new:endpoint', () => {
-  test('starts a file that the compiler sends back until it is filled in', () => {
-    const [started, filled] = [
-      createEndpoint(copy, 'v2/organizations/labels/add'),
-      createEndpoint(copy, '/v2/organizations/labels/remove'),
-    ];
+  test('writes a declaration that does not compile until it is filled in', () => {
+    const [started, filled] = ['v2/organizations/labels/add', '/v2/organizations/labels/remove'].map(
+      (path) => createEndpoint(copy, path).declaration,
+    ) as [string, string];
     writeFileSync(join(copy, filled), filledIn(read(filled)));
     const [ofStarted, ofFilled] = compile([started, filled]);
     for (const missing of ['summary', 'auth', 'kind', 'message']) expect(ofStarted).toContain(missing);
     expect(ofFilled).toBe('');
   });
 
-  test('puts one line into the registry, in its order', () => {
-    const before = lines(read('functions/index.ts'));
-    for (const path of ['v2/zones/send-all', 'v2/organizations/labels/get', 'v1/a/get']) createEndpoint(copy, path);
-    expect(lines(read('functions/index.ts')).filter((line) => !before.includes(line))).toEqual([
-      "export { endpoint as aGetV1 } from './v1/a/get.ts';",
-      "export { endpoint as organizationsLabelsGet } from './v2/organizations/labels/get.ts';",
-      "export { endpoint as zonesSendAll } from './v2/zones/send-all.ts';",
-    ]);
-    const modules = lines(read('functions/index.ts')).map((line) => line.split("'")[1]!);
-    const position = modules.indexOf('./v2/organizations/labels/get.ts');
-    expect(modules.slice(position - 1, position + 2)).toEqual(
-      ['add', 'get', 'remove'].map((verb) => `./v2/organizations/labels/${verb}.ts`),
+  test('writes tests that name what is missing', () => {
+    const { tests } = createEndpoint(copy, 'v2/organizations/labels/list');
+    expect(tests).toBe('test/endpoints/v2/organizations/labels/list.test.ts');
+    for (const text of [
+      "from '../../../../support/describeEndpoint.ts'",
+      "describeEndpoint('/v2/organizations/labels/list', {",
+      'prepare:',
+      '//   data ',
+      '//   foreignData ',
+      '//   cost ',
+    ])
+      expect(read(tests)).toContain(text);
+  });
+
+  test('adds one line to the registry, in the order of the files', () => {
+    const before = registered();
+    const added = ['v1/a/get', 'v2/organizations/labels/get', 'v2/zones/send-all'];
+    for (const path of added.toReversed()) createEndpoint(copy, path);
+    expect(registered()).toEqual([...before, ...added.map((path) => `./${path}.ts`)].sort());
+    expect(read('functions/index.ts')).toContain(
+      "export { endpoint as zonesSendAll } from './v2/zones/send-all.ts';\n",
     );
-    expect([modules[0], modules.at(-1)]).toEqual(['./v1/a/get.ts', './v2/zones/send-all.ts']);
+    expect(read('functions/index.ts')).toContain("export { endpoint as aGetV1 } from './v1/a/get.ts';\n");
   });
 
   test.each(['', 'v2/users', 'v3/users/add', 'v2/users/Add', 'v2/../users/add', 'v2/users/add.ts'])(
@@ -80,7 +87,7 @@ describe('npm run new:endpoint', () => {
     },
   );
 
-  test('overwrites nothing, and tells the operator in a line', () => {
+  test('overwrites nothing and prints why', () => {
     const [existing, registry] = [read('functions/v2/users/add.ts'), read('functions/index.ts')];
     expect(run(['infra/commands/newEndpoint.ts', 'v2/users/add'])).toMatchObject({
       status: 1,
@@ -94,19 +101,24 @@ describe('npm run new:endpoint', () => {
     [[], 1],
     [['v2/labels/add', 'v2/labels/get'], 1],
     [['--help'], 0],
-  ])('says how it is used when it is called with %j', (args, status) => {
+  ])('prints its usage when it is called with %j', (args, status) => {
     const registry = read('functions/index.ts');
-    const said = run(['infra/commands/newEndpoint.ts', ...args]);
-    expect(said.status).toBe(status);
-    expect(status === 0 ? said.stdout : said.stderr).toMatch(/^Usage: npm run new:endpoint -- <path>\n/);
+    const printed = run(['infra/commands/newEndpoint.ts', ...args]);
+    expect(printed.status).toBe(status);
+    expect(status === 0 ? printed.stdout : printed.stderr).toMatch(/^Usage: npm run new:endpoint -- <path>\n/);
     expect(read('functions/index.ts')).toBe(registry);
   });
 
-  test('says where the file is', () => {
-    expect(run(['infra/commands/newEndpoint.ts', 'v2/labels/colors/add'])).toMatchObject({
-      status: 0,
-      stdout: expect.stringContaining('functions/v2/labels/colors/add.ts'),
-    });
+  test('prints the files and the checklist', () => {
+    const { status, stdout } = run(['infra/commands/newEndpoint.ts', 'v2/labels/colors/add']);
+    expect(status).toBe(0);
+    for (const line of [
+      'functions/v2/labels/colors/add.ts',
+      'test/endpoints/v2/labels/colors/add.test.ts',
+      '[ ] Fill in the declaration.',
+      '[ ] Run npm test.',
+    ])
+      expect(stdout).toContain(line);
     expect(read('functions/v2/labels/colors/add.ts')).toContain("path: '/v2/labels/colors/add'");
   });
 });

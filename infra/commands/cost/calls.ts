@@ -1,5 +1,5 @@
 /** What a million calls and a million deliveries cost, from the numbers that the tests pin: there is no second list of them. */
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
 import { projectDir } from '../../build/build.ts';
@@ -37,6 +37,7 @@ export interface CallCost extends Consumed {
 /** What each request consumes, by its name, as test/integration/table/capacity.test.ts pins it. */
 export function pinnedCapacity(
   source = readFileSync(join(projectDir, 'test/integration/table/capacity.test.ts'), 'utf8'),
+  ownTests: readonly string[] = testsOfEndpoints(),
 ): Map<string, Consumed> {
   const pinned = [...source.matchAll(/^ {2}'(\/v[^']+)': \[(\d+), (\d+), ([\d.]+), ([\d.]+)\],$/gm)].map(
     ([, name = '', , roundTrips, read, written]) =>
@@ -47,7 +48,22 @@ export function pinnedCapacity(
     throw new Error(
       `test/integration/table/capacity.test.ts pins ${lines} requests, of which ${pinned.length} can be read.`,
     );
-  return new Map(pinned);
+  return new Map([...pinned, ...ownTests.map(capacityOfTests)]);
+}
+
+/** The tests of the endpoints that have a file of their own; `npm run new:endpoint` writes it. */
+function testsOfEndpoints(): string[] {
+  return globSync('test/endpoints/**/*.test.ts', { cwd: projectDir }).map((file) =>
+    readFileSync(join(projectDir, file), 'utf8'),
+  );
+}
+
+function capacityOfTests(source: string): [name: string, consumed: Consumed] {
+  const [, path] = /describeEndpoint\('([^']+)'/.exec(source) ?? [];
+  const [, roundTrips, read, written] =
+    /roundTrips: (\d+), readUnits: ([\d.]+), writeUnits: ([\d.]+) \}/.exec(source) ?? [];
+  if (!path || !written) throw new Error('The tests of an endpoint have no path or no cost.');
+  return [`${path} one`, { roundTrips: Number(roundTrips), read: Number(read), written: Number(written) }];
 }
 
 /** What a million calls cost. `memoryMb` is that of the endpoint's function, `sends` whether it sends a message. */

@@ -69,6 +69,15 @@ describe('what a million calls cost', () => {
       expect(costs.filter(({ name }) => name.startsWith(`${path} `)).length).toBeGreaterThan(0);
   });
 
+  test('is read from the tests of an endpoint that has a file of its own', () => {
+    const tests = (cost: string) => `describeEndpoint('/v2/a/b', {\n  cost: ${cost},\n});`;
+    const line = "  '/v2/a/c one': [1, 2, 3.5, 4],\n";
+    expect(
+      pinnedCapacity(line, [tests('{ calls: 3, roundTrips: 2, readUnits: 1.5, writeUnits: 4 }')]).get('/v2/a/b one'),
+    ).toEqual({ roundTrips: 2, read: 1.5, written: 4 });
+    expect(() => pinnedCapacity(line, [tests('{}')])).toThrow('The tests of an endpoint have no path or no cost.');
+  });
+
   test('is the sum of gateway, function, table, messages and logs', () => {
     const cost = costOfCall('/v2/things/add one', { roundTrips: 2, read: 1.5, written: 4 }, { sends: true });
     // 15 ms of half a gigabyte; two units read with the credentials' half; four written.
@@ -83,7 +92,7 @@ describe('what a million calls cost', () => {
   });
 
   test('is refused when a pinned line cannot be read', () => {
-    expect(pinnedCapacity("  '/v2/a/b one': [1, 2, 3.5, 4],\n")).toEqual(
+    expect(pinnedCapacity("  '/v2/a/b one': [1, 2, 3.5, 4],\n", [])).toEqual(
       new Map([['/v2/a/b one', { roundTrips: 2, read: 3.5, written: 4 }]]),
     );
     expect(() => pinnedCapacity("  '/v2/a/b one': [1, 2, 3, 4],\n  '/v2/a/c one': [1, 2, 3, MANY],\n")).toThrow(

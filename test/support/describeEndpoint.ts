@@ -1,0 +1,99 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { projectDir } from '../../infra/build/build.ts';
+import { takesIdempotencyKey } from '../../lib/http/capabilities.ts';
+import { costOfCalls, endpointAt } from '../bench/scenarios.ts';
+import { expectDocumented, headersOf } from '../contract/contract.ts';
+import { type Recorder, startRecorder } from './capacity.ts';
+import { handlerOf } from './customer.ts';
+import { type Engine, startEngine } from './engine.ts';
+import { type Headers, post, type Response } from './requests.ts';
+import { newWorkspace, type TestWorkspace } from './workspaces.ts';
+
+/** Sends `data` to an endpoint with the credentials of its level. */
+export type Send = (path: string, data: object, headers?: Headers) => Promise<Response>;
+
+export interface EndpointCases {
+  /** Makes what the requests need, through other endpoints. Put `mark` into names and texts: an answer to another customer must not have it. */
+  readonly prepare: (send: Send, mark: string) => Promise<void>;
+  /** The `data` of a request that succeeds. `n` is another number for each request, for ids that must be new. */
+  readonly data: (n: number) => object;
+  /** What another customer sends to reach what `prepare` made. */
+  readonly foreignData: readonly object[];
+  /** The cost of a warm request. */
+  readonly cost: { calls: number; roundTrips: number; readUnits: number; writeUnits: number };
+}
+
+const MARK = 'ONLY-FOR-THE-OWNER';
+
+/** Declares the cases that every endpoint needs: success as documented, isolation between customers, idempotency and cost. */
+export function describeEndpoint(path: string, { prepare, data, foreignData, cost }: EndpointCases): void {
+  const endpoint = endpointAt(path);
+  let engine: Engine;
+  let recorder: Recorder;
+  let owner: TestWorkspace;
+  let requests = 0;
+
+  beforeAll(async () => {
+    engine = await startEngine();
+    recorder = await startRecorder();
+    owner = await newWorkspace();
+    await prepare(senderOf(owner), MARK);
+  });
+  afterAll(async () => {
+    await recorder.stop();
+    await engine.stop();
+  });
+
+  const sendNext = (headers: Headers = {}) => senderOf(owner)(path, data(requests++), headers);
+
+  describe(`POST ${path}`, () => {
+    test('answers as documented', async () => {
+      const answer = await sendNext();
+      expectDocumented(endpoint, answer);
+      expect([answer.status, answer.body.error]).toEqual([200, undefined]);
+    });
+
+    test('returns nothing of another customer', async () => {
+      const send = senderOf(await newWorkspace());
+      for (const foreign of foreignData) {
+        const answer = await send(path, foreign);
+        expectDocumented(endpoint, answer);
+        expect(answer.status).toBeLessThan(500);
+        for (const text of [MARK, owner.id, owner.apiKey, owner.authToken, owner.workspaceAuthToken])
+          expect(JSON.stringify(answer.body)).not.toContain(text);
+      }
+      expect((await sendNext()).status).toBe(200);
+    });
+
+    test('runs once under an Idempotency-Key, if it writes', async () => {
+      if (!takesIdempotencyKey(endpoint)) return;
+      const body = data(requests++);
+      const [first, second] = [
+        await senderOf(owner)(path, body, { 'idempotency-key': 'same' }),
+        await senderOf(owner)(path, body, { 'idempotency-key': 'same' }),
+      ];
+      expect(first.status).toBe(200);
+      expect(second.headers['idempotency-replayed']).toBe('true');
+      expect(second.body).toEqual(first.body);
+    });
+
+    test('costs as many calls and units as expected', async () => {
+      await sendNext();
+      const { result, calls } = await recorder.record(() => sendNext());
+      expect(result.status).toBe(200);
+      expect(costOfCalls(endpoint.freshCredentials ? calls.slice(1) : calls)).toMatchObject(cost);
+    });
+  });
+}
+
+function senderOf(workspace: TestWorkspace): Send {
+  return async (path, data, headers = {}) =>
+    post(await handlerOf(path), { ...headersOf(workspace)[endpointAt(path).auth], ...headers }, data);
+}
+
+/** Whether an endpoint has its cases in a file of its own. Tests with tables of all endpoints leave it out. */
+export function hasOwnCases(path: string): boolean {
+  return existsSync(join(projectDir, `test/endpoints${path}.test.ts`));
+}
