@@ -24,20 +24,20 @@ import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { insert, inTransactions, remove, type Table, upsert, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
-import { recordSortKey, recordsOf } from '../content/involvements.ts';
+import { recordSortKey, recordPartition } from '../content/involvements.ts';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
-import { findRecords, nameRecord, type RecordPosition, unnameRecord } from '../content/recordIds.ts';
+import { findRecordIds, claimRecordId, type RecordPosition, releaseRecordId } from '../content/recordIds.ts';
 import {
   type DocumentSource,
-  liveDocuments,
+  findLiveDocuments,
   type RecordPage,
   type RecordPageOptions,
   readRecordPage,
-  theseDocuments,
+  givenDocuments,
   type ListingOptions,
   listAcrossDocuments,
   type ListingPage,
-} from '../content/listDocuments.ts';
+} from '../content/recordListing.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
 const targetParts = ({ tenant, organizationKey }: OrganizationScope, targetEntityId: string) => [
@@ -56,7 +56,7 @@ export const ActivityEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'An activity log record of a document',
   schema: Activity,
-  pk: (of: DocumentScope) => recordsOf(of, 'ACTIVITIES'),
+  pk: (of: DocumentScope) => recordPartition(of, 'ACTIVITIES'),
   sk: (key: { createdAt: number; id: string }) => recordSortKey(key.createdAt, key.id),
   indexes: {
     gsi1: {
@@ -94,7 +94,7 @@ export function activityOps(
   ]);
   return [
     insert(ActivityEntity, { ...scope, ...toOwnActivity(own, { id, documentId, createdAt: now }) }),
-    nameRecord(scope, { ...named(id), documentId }, now, undefined),
+    claimRecordId(scope, { ...named(id), documentId }, now, undefined),
   ];
 }
 
@@ -190,7 +190,7 @@ export class ActivityReader {
     // To the walk the target is what a document is otherwise.
     return listAcrossDocuments({
       ...page,
-      documents: theseDocuments([{ documentId: '', scope: { ...scope, documentKey: '' } }]),
+      documents: givenDocuments([{ documentId: '', scope: { ...scope, documentKey: '' } }]),
       read: (_target, options) => read(options),
     });
   }
@@ -212,7 +212,7 @@ export class ActivityReader {
     scope: OrganizationScope | DocumentScope,
     ids: readonly string[],
   ): Promise<(Located | undefined)[]> {
-    return this.#live(scope, ids, await findRecords(this.table, scope, ids.map(named)));
+    return this.#live(scope, ids, await findRecordIds(this.table, scope, ids.map(named)));
   }
 
   /** The same with the activities themselves. */
@@ -221,7 +221,7 @@ export class ActivityReader {
     ids: readonly string[],
   ): Promise<(Found | undefined)[]> {
     const { tenant, organizationKey } = scope;
-    const positions = await findRecords(this.table, scope, ids.map(named));
+    const positions = await findRecordIds(this.table, scope, ids.map(named));
     const keys = positions.flatMap((position, index) =>
       position
         ? [
@@ -251,7 +251,7 @@ export class ActivityReader {
     ids: readonly string[],
     positions: readonly (Stored<RecordPosition> | undefined)[],
   ): Promise<(Located | undefined)[]> {
-    const documents = await liveDocuments(
+    const documents = await findLiveDocuments(
       this.documents,
       { tenant, organizationKey },
       positions.flatMap((position) => position?.documentId ?? []),
@@ -280,7 +280,7 @@ export class ActivityReader {
       limit: Math.min(options.limit, OF_TARGET_AT_ONCE),
     });
     const activities = await this.table.getByKeys(ActivityEntity, page.keys);
-    const documents = await liveDocuments(
+    const documents = await findLiveDocuments(
       this.documents,
       scope,
       activities.flatMap((activity) => activity?.documentId ?? []),
@@ -328,7 +328,7 @@ export class ActivityWriter extends ActivityReader {
         activity,
         ops: [
           upsert(ActivityEntity, { ...scope, ...toActivity(sent, { id, documentId, createdAt }) }),
-          nameRecord(scope, { ...named(id), documentId }, createdAt, position),
+          claimRecordId(scope, { ...named(id), documentId }, createdAt, position),
           ...(moves ? [remove(ActivityEntity, { ...scope, documentKey: position.documentKey, id, createdAt })] : []),
         ],
       };
@@ -372,7 +372,12 @@ export class ActivityWriter extends ActivityReader {
             result: { success: true, message: 'Activity updated.' },
             ops: [
               upsert(ActivityEntity, { ...at, ...activity }),
-              nameRecord(at, { ...named(activity.id), documentId: activity.documentId }, activity.createdAt, position),
+              claimRecordId(
+                at,
+                { ...named(activity.id), documentId: activity.documentId },
+                activity.createdAt,
+                position,
+              ),
             ],
           };
         },
@@ -476,7 +481,7 @@ export class ActivityWriter extends ActivityReader {
           result: { success: true, message: 'Activity deleted.' },
           ops: [
             remove(ActivityEntity, { ...located.scope, id, createdAt: position.createdAt }),
-            unnameRecord(scope, named(id), position._r),
+            releaseRecordId(scope, named(id), position._r),
           ],
         };
       },
@@ -494,7 +499,7 @@ export class ActivityWriter extends ActivityReader {
   ): Promise<Earlier[]> {
     if (activities.length === 0) return [];
     const { tenant, organizationKey } = scope;
-    const positions = await findRecords(
+    const positions = await findRecordIds(
       this.table,
       { tenant, organizationKey },
       activities.map(({ id }) => named(id)),
@@ -502,7 +507,7 @@ export class ActivityWriter extends ActivityReader {
     const elsewhere = positions.filter(
       (position) => position !== undefined && position.documentKey !== scope.documentKey,
     );
-    const documents = await liveDocuments(
+    const documents = await findLiveDocuments(
       this.documents,
       scope,
       elsewhere.flatMap((position) => position?.documentId ?? []),

@@ -1,7 +1,7 @@
 import { distinct, distinctBy } from '../shared/collections.ts';
 import { builtInAgent } from './rules/builtIn.ts';
 import type { AgentRun } from './rules/runs.ts';
-import { type CommentAgent, runKey } from '../comments/rules/commentAgents.ts';
+import { type CommentAgent, agentRunKey } from '../comments/rules/commentAgents.ts';
 import { ApiError } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { beginJob } from '../jobs/jobStore.ts';
@@ -43,7 +43,7 @@ export class FoundAgents {
     agents: readonly CommentAgent[],
     now: number,
   ): { readonly ops: readonly WriteOp[]; readonly written: () => void } {
-    const runs = distinctBy(agents.filter(isRun), runKey).filter((one) => !this.#noted.has(runKey(one)));
+    const runs = distinctBy(agents.filter(isRun), agentRunKey).filter((one) => !this.#noted.has(agentRunKey(one)));
     return {
       ops: [
         ...runs.map(({ agentId, run }) =>
@@ -59,7 +59,7 @@ export class FoundAgents {
         ),
       ],
       written: () => {
-        for (const one of runs) this.#noted.add(runKey(one));
+        for (const one of runs) this.#noted.add(agentRunKey(one));
       },
     };
   }
@@ -68,7 +68,7 @@ export class FoundAgents {
 /** Reads which of these agents there are, and which of their executions are noted. One BatchGet, none when there is nothing to look for. */
 export async function findAgents(table: Table, tenant: string, agents: readonly CommentAgent[]): Promise<FoundAgents> {
   const custom = distinct(agents.map(({ agentId }) => agentId)).filter((agentId) => !builtInAgent(agentId));
-  const runs = distinctBy(agents.filter(isRun), runKey);
+  const runs = distinctBy(agents.filter(isRun), agentRunKey);
   const found = await table.batchGet(
     ...custom.map((agentId) => itemOf(AgentEntity, { tenant, agentId })),
     ...runs.flatMap(({ agentId, run: { executionId } }) =>
@@ -77,7 +77,11 @@ export async function findAgents(table: Table, tenant: string, agents: readonly 
   );
   const notes = found.slice(custom.length);
   const noted = runs.filter((_run, index) => runStates.some((_state, at) => notes[index * runStates.length + at]));
-  return new FoundAgents(tenant, new Set(custom.filter((_agentId, index) => found[index])), new Set(noted.map(runKey)));
+  return new FoundAgents(
+    tenant,
+    new Set(custom.filter((_agentId, index) => found[index])),
+    new Set(noted.map(agentRunKey)),
+  );
 }
 
 /** What is said of an agent that comments are to be of and that does not exist. */

@@ -1,8 +1,8 @@
 import { activityEnabled } from '../activities/rules.ts';
 import {
-  activitiesOf,
+  toActivities,
   type CommentVerb,
-  eventsOf,
+  toEvents,
   type ContentChange,
   type EventScope,
 } from './rules/commentEvents.ts';
@@ -17,7 +17,7 @@ import { activityOps } from '../activities/activities.ts';
 import type { DocumentContext } from '../content/documentScope.ts';
 
 /** Who changes something of a thread, and who is to hear of it. */
-export interface Acting {
+export interface ChangeOptions {
   /** The author of what is changed when left out. */
   readonly actor?: ContentUser | undefined;
   /** Whether others are told, and whether it is logged. */
@@ -32,19 +32,19 @@ export function eventScope({ scope: scope, organization, document }: DocumentCon
 }
 
 /** Whether what happened by a verb is logged. */
-export type Logged = (verb: CommentVerb) => boolean;
+export type LoggedVerbs = (verb: CommentVerb) => boolean;
 
 /** Which verbs are logged: none when nothing is asked to be, else those that the customer's configuration has on. One read at most. */
-export async function loggedVerbs(table: Table, tenant: string, asked: boolean): Promise<Logged> {
+export async function readLoggedVerbs(table: Table, tenant: string, asked: boolean): Promise<LoggedVerbs> {
   if (!asked) return () => false;
   const config = await table.get(ActivityConfigEntity, { tenant });
   return (verb) => activityEnabled(config, verb);
 }
 
 /** That a thread was removed: one happening, about its comment when it had only that one. */
-export function threadRemoved(
+export function threadDeletedEvent(
   { thread, comments }: { thread: Stored<Thread>; comments: readonly Comment[] },
-  { actor = thread.from, notify, log }: Acting,
+  { actor = thread.from, notify, log }: ChangeOptions,
 ): ContentChange {
   return {
     verb: 'deleted',
@@ -62,12 +62,12 @@ export function threadRemoved(
 export function changeEventOps(
   found: DocumentContext,
   happenings: readonly ContentChange[],
-  logged: Logged,
+  logged: LoggedVerbs,
   now: number,
 ): WriteOp[] {
   const at = eventScope(found, now);
   return [
-    ...eventsOf(happenings, at).flatMap((event) => emit(found.scope.tenant, event, now)),
-    ...activitiesOf(happenings, at, logged).flatMap((activity) => activityOps(found.scope, at.names, activity, now)),
+    ...toEvents(happenings, at).flatMap((event) => emit(found.scope.tenant, event, now)),
+    ...toActivities(happenings, at, logged).flatMap((activity) => activityOps(found.scope, at.names, activity, now)),
   ];
 }

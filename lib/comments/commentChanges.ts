@@ -1,20 +1,20 @@
 import type { Comment } from './rules/comments.ts';
-import { type Refused, type Thread, withChangedComments } from './rules/threads.ts';
+import { type Refused, type Thread, changeComments } from './rules/threads.ts';
 import type { Stored } from '../table/entity.ts';
 import { inTransactions, replace, type Table, type WriteOp } from '../table/table.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
-import { edgeOps } from './threadEdges.ts';
+import { commentInvolvementOps } from './commentInvolvements.ts';
 import { CommentEntity, ThreadEntity } from './threads.ts';
 
 /** What one transaction takes besides the head of the thread: of the 100 operations of DynamoDB. */
-export const BESIDE_HEAD = 99;
+export const OPS_BESIDE_HEAD = 99;
 
 /** Whether one transaction holds these operations: 100 of them, and 4 MB. */
-export function fits(ops: readonly WriteOp[]): boolean {
+export function fitsTransaction(ops: readonly WriteOp[]): boolean {
   return (
     inTransactions(
       ops.map((op) => ({ ops: [op] })),
-      { operations: BESIDE_HEAD + 1 },
+      { operations: OPS_BESIDE_HEAD + 1 },
     ).length <= 1
   );
 }
@@ -33,7 +33,7 @@ export type ChangesOutcome = Stored<Thread> | 'conflict' | Refused;
 export function changeOps(scope: DocumentScope, thread: Thread, { before, after, told }: ChangedComment): WriteOp[] {
   return [
     replace(CommentEntity, { ...scope, ...after }, before._r),
-    ...edgeOps(scope, { thread, comment: before }, { thread, comment: after }),
+    ...commentInvolvementOps(scope, { thread, comment: before }, { thread, comment: after }),
     ...told,
   ];
 }
@@ -49,9 +49,9 @@ export async function writeChanges(
   let head = thread;
   for (const group of inTransactions(
     changes.map((change) => ({ change, ops: changeOps(scope, thread, change) })),
-    { operations: BESIDE_HEAD },
+    { operations: OPS_BESIDE_HEAD },
   )) {
-    const next = withChangedComments(
+    const next = changeComments(
       head,
       group.map(({ change }) => change.before),
       group.map(({ change }) => change.after),

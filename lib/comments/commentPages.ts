@@ -1,5 +1,5 @@
 import { building, type Capability } from '../app/capability.ts';
-import { type Comment, MOST_COMMENTS } from './rules/comments.ts';
+import { type Comment, MAX_COMMENTS } from './rules/comments.ts';
 import type { ContentNames } from '../content/rules/names.ts';
 import type { Reaction } from '../reactions/rules.ts';
 import { type DocumentReader, readDocuments } from '../directory/documents.ts';
@@ -7,13 +7,13 @@ import type { Stored } from '../table/entity.ts';
 import { organizationScope } from '../directory/folders/folders.ts';
 import { findOrganization, type OrganizationReader } from '../directory/organizations.ts';
 import { openTable, type Table } from '../table/table.ts';
-import type { DocumentScope, NamedDocument } from '../content/documentScope.ts';
-import { readReactionsOn } from '../reactions/reactions.ts';
-import { findRecords } from '../content/recordIds.ts';
-import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, ThreadReader, unknownThread } from './threads.ts';
+import type { DocumentScope, DocumentReference } from '../content/documentScope.ts';
+import { readCommentReactions } from '../reactions/reactions.ts';
+import { findRecordIds } from '../content/recordIds.ts';
+import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, ThreadReader, threadNotFound } from './threads.ts';
 
 /** A comment with the reactions on it. */
-export interface ReactedComment {
+export interface CommentWithReactions {
   readonly comment: Stored<Comment>;
   readonly reactions: readonly Reaction[];
 }
@@ -35,7 +35,7 @@ const REACTION_BYTES = 500_000;
 const REACTIONS_AT_A_TIME = 300;
 
 /** How a request names a thread. */
-export interface NamedThread extends NamedDocument {
+export interface ThreadReference extends DocumentReference {
   readonly annotationId: string;
 }
 
@@ -65,15 +65,18 @@ export class CommentPages {
   }
 
   /** Where a thread is. INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document or annotation. */
-  async locate(tenant: string, { organizationId, documentId, annotationId }: NamedThread): Promise<LocatedThread> {
+  async findThread(
+    tenant: string,
+    { organizationId, documentId, annotationId }: ThreadReference,
+  ): Promise<LocatedThread> {
     const organization = await this.#organizations.require(tenant, organizationId);
     const scope = organizationScope(tenant, organization);
     // Both at once: an id says which document it is of.
     const [document, [position]] = await Promise.all([
       this.#documents.require(scope, documentId),
-      findRecords(this.#table, scope, [{ kind: 'thread', id: annotationId, within: documentId }]),
+      findRecordIds(this.#table, scope, [{ kind: 'thread', id: annotationId, within: documentId }]),
     ]);
-    if (position?.documentKey !== document.internalId) throw unknownThread();
+    if (position?.documentKey !== document.internalId) throw threadNotFound();
     return {
       names: { apiKey: tenant, organization, document },
       scope: { ...scope, documentKey: document.internalId },
@@ -86,15 +89,15 @@ export class CommentPages {
    * are asked for at 4 MB of all comments, then with fewer or none. Ids do not change: a comment that is there through the whole
    * listing is given exactly once.
    */
-  async page<V>(
+  async list<V>(
     { scope, key }: LocatedThread,
     { userIds, limit, after }: CommentListing,
-    show: (comment: ReactedComment) => V,
+    show: (comment: CommentWithReactions) => V,
   ): Promise<{ values: V[]; next: string | undefined }> {
     const read = await this.#ofThread(
       scope,
       key,
-      this.#threads.comments(scope, key, { after, limit: userIds ? MOST_COMMENTS : limit }),
+      this.#threads.listComments(scope, key, { after, limit: userIds ? MAX_COMMENTS : limit }),
     );
     const wanted = read.values.filter(({ from }) => userIds?.includes(from.userId) ?? true);
     const values: V[] = [];
@@ -111,10 +114,13 @@ export class CommentPages {
   }
 
   /** The comments of a thread with these ids, undefined where there is none. */
-  async named({ scope, key }: LocatedThread, commentIds: readonly number[]): Promise<(ReactedComment | undefined)[]> {
-    const read = await this.#ofThread(scope, key, this.#threads.commentsNamed(scope, key, commentIds));
+  async findByIds(
+    { scope, key }: LocatedThread,
+    commentIds: readonly number[],
+  ): Promise<(CommentWithReactions | undefined)[]> {
+    const read = await this.#ofThread(scope, key, this.#threads.findComments(scope, key, commentIds));
     const comments = read.filter((comment) => comment !== undefined);
-    const found = new Map<number, ReactedComment>();
+    const found = new Map<number, CommentWithReactions>();
     for await (const reacted of this.#withReactions(scope, comments)) found.set(reacted.comment.commentId, reacted);
     return commentIds.map((commentId) => found.get(commentId));
   }
@@ -122,15 +128,18 @@ export class CommentPages {
   /** What was read of a thread, which was there at the same time: comments without a head are those of one that is being written or removed. */
   async #ofThread<T>(scope: DocumentScope, key: ThreadKey, reading: Promise<T>): Promise<T> {
     const [read, thread] = await Promise.all([reading, this.#table.get(ThreadEntity, { ...scope, ...key })]);
-    if (!thread) throw unknownThread();
+    if (!thread) throw threadNotFound();
     return read;
   }
 
   /** Comments with their reactions, some at a time: whoever has enough reads no more of them. */
-  async *#withReactions(scope: DocumentScope, comments: readonly Stored<Comment>[]): AsyncGenerator<ReactedComment> {
+  async *#withReactions(
+    scope: DocumentScope,
+    comments: readonly Stored<Comment>[],
+  ): AsyncGenerator<CommentWithReactions> {
     for (const together of inGroups(comments)) {
       const reactions = (
-        await readReactionsOn(
+        await readCommentReactions(
           this.#table,
           scope,
           together.flatMap((comment) => comment.reactions ?? []),

@@ -1,17 +1,17 @@
 import { building, type Capability } from '../app/capability.ts';
 import { distinct } from '../shared/collections.ts';
-import { agentsOf } from './rules/commentAgents.ts';
+import { agentsOfComments } from './rules/commentAgents.ts';
 import type { ContentChange } from './rules/commentEvents.ts';
 import {
   changeComment,
   type Comment,
   type CommentChange,
-  MOST_COMMENTS,
+  MAX_COMMENTS,
   type NewComment,
   newComments,
-  saysOther,
+  hasTextChange,
 } from './rules/comments.ts';
-import { type Thread, withComments, withoutComments } from './rules/threads.ts';
+import { type Thread, addComments, removeComments } from './rules/threads.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { inSlices } from '../shared/inSlices.ts';
 import type { ItemOutcome } from '../shared/results.ts';
@@ -20,21 +20,27 @@ import { findAgents } from '../agents/agentRuns.ts';
 import type { Stored } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { insert, inTransactions, openTable, replace, itemOf, type WriteOp } from '../table/table.ts';
-import { BESIDE_HEAD, type ChangedComment, changeOps, fits, writeChanges } from './commentChanges.ts';
-import { type Acting, changeEventOps, type Logged, loggedVerbs, threadRemoved } from './changeEvents.ts';
-import type { DocumentContext } from '../content/documentScope.ts';
-import { reactionRemovalOps, readReactionsOn } from '../reactions/reactions.ts';
-import { findRecords } from '../content/recordIds.ts';
+import { OPS_BESIDE_HEAD, type ChangedComment, changeOps, fitsTransaction, writeChanges } from './commentChanges.ts';
 import {
-  beginRemoval,
-  commentRemovalOps,
-  endRemoval,
-  type RemovableThread,
-  removeThreads,
-  type UnfinishedRemoval,
-} from '../content/removeThreads.ts';
-import { edgeOps } from './threadEdges.ts';
-import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, ThreadReader, unknownThread } from './threads.ts';
+  type ChangeOptions,
+  changeEventOps,
+  type LoggedVerbs,
+  readLoggedVerbs,
+  threadDeletedEvent,
+} from './changeEvents.ts';
+import type { DocumentContext } from '../content/documentScope.ts';
+import { reactionDeletionOps, readCommentReactions } from '../reactions/reactions.ts';
+import { findRecordIds } from '../content/recordIds.ts';
+import {
+  startLeftoverPurge,
+  commentDeletionOps,
+  finishLeftoverPurge,
+  type DeletableThread,
+  deleteThreads,
+  type UnfinishedLeftover,
+} from './deleteThreads.ts';
+import { commentInvolvementOps } from './commentInvolvements.ts';
+import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, ThreadReader, threadNotFound } from './threads.ts';
 import { usersWithAccess } from '../content/accessChecks.ts';
 
 /** What became of one comment of a call. */
@@ -47,7 +53,7 @@ interface Sending {
   readonly found: DocumentContext;
   readonly key: ThreadKey;
   readonly sent: readonly NewComment[];
-  readonly logged: Logged;
+  readonly logged: LoggedVerbs;
   readonly now: number;
 }
 
@@ -55,8 +61,8 @@ interface Sending {
 interface Doing {
   readonly found: DocumentContext;
   readonly key: ThreadKey;
-  readonly acting: Acting;
-  readonly logged: Logged;
+  readonly acting: ChangeOptions;
+  readonly logged: LoggedVerbs;
 }
 
 /** Which comments of a thread a call selects: those that have one of the ids and one of the authors, where they are given; all comments without both. */
@@ -87,7 +93,7 @@ export class CommentWriter extends ThreadReader {
     const authors = distinct(sent.map(({ from }) => from.userId));
     const [key, logged, allowed] = await Promise.all([
       this.#require(found, annotationId),
-      loggedVerbs(
+      readLoggedVerbs(
         this.table,
         found.scope.tenant,
         sent.some(({ triggerActivities }) => triggerActivities),
@@ -110,7 +116,7 @@ export class CommentWriter extends ThreadReader {
       sent,
       now,
     } = sending;
-    const named = agentsOf(sent, { createdAt: now, now });
+    const named = agentsOfComments(sent, { createdAt: now, now });
     const [thread, agents] = await Promise.all([this.#taking(sending), findAgents(this.table, tenant, named)]);
     agents.require(named);
     const comments = newComments(sent, thread.lastCommentId, {
@@ -120,7 +126,7 @@ export class CommentWriter extends ThreadReader {
       now,
     });
     const ops = [...additionOps(sending, thread, comments), ...agents.note(named, now).ops];
-    if (!fits(ops)) throw tooMuch();
+    if (!fitsTransaction(ops)) throw tooMuch();
     return (await this.table.write(ops)) === 'done'
       ? comments.map(({ commentId }) => commentId)
       : this.#whyNot(sending);
@@ -129,16 +135,16 @@ export class CommentWriter extends ThreadReader {
   /** The head of a thread that takes these comments. NOT_FOUND when it is gone, FAILED_PRECONDITION when it takes no more. */
   async #taking({ found: { scope: scope }, key, sent }: Sending): Promise<Stored<Thread>> {
     const thread = await this.table.get(ThreadEntity, { ...scope, ...key });
-    if (!thread) throw unknownThread();
-    if (thread.commentCount + sent.length > MOST_COMMENTS)
-      throw new ApiError('FAILED_PRECONDITION', `A thread takes at most ${MOST_COMMENTS} comments`);
+    if (!thread) throw threadNotFound();
+    if (thread.commentCount + sent.length > MAX_COMMENTS)
+      throw new ApiError('FAILED_PRECONDITION', `A thread takes at most ${MAX_COMMENTS} comments`);
     return thread;
   }
 
   /** Why comments could not be added: ALREADY_EXISTS when an id that the caller chose is taken, else somebody else changed the thread. */
   async #whyNot({ found: { scope: scope }, key, sent }: Sending): Promise<'conflict'> {
     const taken = (
-      await this.commentsNamed(
+      await this.findComments(
         scope,
         key,
         sent.flatMap(({ commentId }) => commentId ?? []),
@@ -157,7 +163,7 @@ export class CommentWriter extends ThreadReader {
     annotationId: string,
     { commentIds, userIds }: CommentSelection,
     change: CommentChange,
-    acting: Acting,
+    acting: ChangeOptions,
   ): Promise<CommentResult[]> {
     const doing = await this.#begin(found, annotationId, acting);
     return inSlices(commentIds ?? (await this.#idsOf(doing, userIds)), AT_A_TIME, (ids) => {
@@ -173,7 +179,7 @@ export class CommentWriter extends ThreadReader {
     change: CommentChange,
   ): Promise<CommentResult[] | 'conflict'> {
     const { now, notify, log } = acting;
-    const named = agentsOf([change], { createdAt: now, now });
+    const named = agentsOfComments([change], { createdAt: now, now });
     const [[thread, comments], agents] = await Promise.all([
       this.#read(found, key, ids),
       findAgents(this.table, found.scope.tenant, named),
@@ -195,12 +201,12 @@ export class CommentWriter extends ThreadReader {
         from: before.commentText,
         to: after.commentText,
         notify,
-        log: log && saysOther(before, after),
+        log: log && hasTextChange(before, after),
       };
       const told = changeEventOps(found, [happening], logged, now);
       // All are of the same execution: the first of them tells of it, and is written first.
       const one = { before, after, told: changed.length === 0 ? [...told, ...agents.note(named, now).ops] : told };
-      if (changeOps(found.scope, thread, one).length > BESIDE_HEAD)
+      if (changeOps(found.scope, thread, one).length > OPS_BESIDE_HEAD)
         return { commentId, success: false, message: 'Comment would involve too many other users at once.' };
       changed.push(one);
       return { commentId, success: true, message: 'Updated successfully' };
@@ -217,11 +223,11 @@ export class CommentWriter extends ThreadReader {
    * Deletes the selected comments of a thread with the reactions on them. A thread without comments does not exist: it is deleted with its last comment.
    * Throws NOT_FOUND when the thread does not exist. A comment that is named and does not exist, or is by another author, fails alone.
    */
-  async remove(
+  async delete(
     found: DocumentContext,
     annotationId: string,
     { commentIds, userIds }: CommentSelection,
-    acting: Acting,
+    acting: ChangeOptions,
   ): Promise<CommentResult[]> {
     const doing = await this.#begin(found, annotationId, acting);
     if (commentIds || userIds) {
@@ -232,7 +238,7 @@ export class CommentWriter extends ThreadReader {
     }
     return retryOnConflict(async () => {
       const [[thread], every] = await Promise.all([this.#read(found, doing.key, []), this.#idsOf(doing)]);
-      if (!thread) throw unknownThread();
+      if (!thread) throw threadNotFound();
       return (await this.#removeThread(doing, thread)) === 'conflict' ? 'conflict' : every.map(removed);
     });
   }
@@ -256,9 +262,9 @@ export class CommentWriter extends ThreadReader {
   }
 
   async #removeThread({ found, acting, logged }: Doing, thread: Stored<Thread>): Promise<'done' | 'conflict'> {
-    const told = (removable: RemovableThread) =>
-      changeEventOps(found, [threadRemoved(removable, acting)], logged, acting.now);
-    const [outcome] = await removeThreads(this.table, found.scope, [thread], acting.now, told);
+    const told = (removable: DeletableThread) =>
+      changeEventOps(found, [threadDeletedEvent(removable, acting)], logged, acting.now);
+    const [outcome] = await deleteThreads(this.table, found.scope, [thread], acting.now, told);
     return outcome === 'busy' ? 'conflict' : 'done';
   }
 
@@ -275,31 +281,35 @@ export class CommentWriter extends ThreadReader {
     } = doing;
     const units = comments.map((comment) => {
       const told = removalTold(doing, thread, comment);
-      return { comment, told, ops: [...commentRemovalOps(scope, thread, comment), ...told] };
+      return { comment, told, ops: [...commentDeletionOps(scope, thread, comment), ...told] };
     });
     let head = thread;
     // Besides, there may be a job, and the assignee goes with the first comment and comes with the one that is first then.
-    for (const group of inTransactions(units, { operations: BESIDE_HEAD - 3 })) {
+    for (const group of inTransactions(units, { operations: OPS_BESIDE_HEAD - 3 })) {
       const current = head;
       const went = group.map(({ comment }) => comment);
       const left = await this.#ends(doing.found, current, went);
-      const next = withoutComments(current, went, left, now);
+      const next = removeComments(current, went, left, now);
       const ops = [
         replace(ThreadEntity, { ...scope, ...next }, current._r),
         ...(left.first
-          ? edgeOps(scope, { thread: current, comment: left.first }, { thread: next, comment: left.first })
+          ? commentInvolvementOps(
+              scope,
+              { thread: current, comment: left.first },
+              { thread: next, comment: left.first },
+            )
           : []),
-        ...group.flatMap(({ comment, told }) => [...commentRemovalOps(scope, current, comment), ...told]),
+        ...group.flatMap(({ comment, told }) => [...commentDeletionOps(scope, current, comment), ...told]),
       ];
       const { ops: reactionOps, unfinished } = await this.#reactionsOf(
         doing.found,
         went,
-        BESIDE_HEAD + 1 - ops.length,
+        OPS_BESIDE_HEAD + 1 - ops.length,
         now,
       );
       if ((await this.table.write([...ops, ...reactionOps])) !== 'done') return 'conflict';
       for (const { commentId } of went) gone.add(commentId);
-      if (unfinished) await endRemoval(this.table, scope.tenant, unfinished);
+      if (unfinished) await finishLeftoverPurge(this.table, scope.tenant, unfinished);
       head = { ...next, _r: current._r + 1 };
     }
     return 'done';
@@ -314,7 +324,7 @@ export class CommentWriter extends ThreadReader {
     const goes = (commentId: number) => went.some((comment) => comment.commentId === commentId);
     const end = async (commentId: number, descending: boolean) => {
       if (!goes(commentId)) return undefined;
-      const { values } = await this.comments(scope, thread, { limit: went.length + 1, descending });
+      const { values } = await this.listComments(scope, thread, { limit: went.length + 1, descending });
       return values.find((comment) => !goes(comment.commentId));
     };
     const [first, last] = await Promise.all([end(thread.first.commentId, false), end(thread.last.commentId, true)]);
@@ -327,24 +337,24 @@ export class CommentWriter extends ThreadReader {
     comments: readonly Comment[],
     room: number,
     now: number,
-  ): Promise<{ ops: WriteOp[]; unfinished?: UnfinishedRemoval }> {
+  ): Promise<{ ops: WriteOp[]; unfinished?: UnfinishedLeftover }> {
     const references = comments.flatMap(({ reactions = [] }) => reactions);
     if (references.length === 0) return { ops: [] };
-    const reactions = await readReactionsOn(this.table, scope, references);
-    const ops = reactionRemovalOps(
+    const reactions = await readCommentReactions(this.table, scope, references);
+    const ops = reactionDeletionOps(
       scope,
       documentId,
       reactions.filter((reaction) => reaction !== undefined),
     );
     if (ops.length <= room) return { ops };
-    const { op, unfinished } = beginRemoval(scope, { documentId, reactions: references }, now);
+    const { op, unfinished } = startLeftoverPurge(scope, { documentId, reactions: references }, now);
     return { ops: [op], unfinished };
   }
 
-  async #begin(found: DocumentContext, annotationId: string, acting: Acting): Promise<Doing> {
+  async #begin(found: DocumentContext, annotationId: string, acting: ChangeOptions): Promise<Doing> {
     const [key, logged] = await Promise.all([
       this.#require(found, annotationId),
-      loggedVerbs(this.table, found.scope.tenant, acting.log),
+      readLoggedVerbs(this.table, found.scope.tenant, acting.log),
     ]);
     return { found, key, acting, logged };
   }
@@ -355,7 +365,7 @@ export class CommentWriter extends ThreadReader {
     const ids: number[] = [];
     let after: string | undefined;
     do {
-      const page = await this.comments(scope, key, { limit: LISTED, after });
+      const page = await this.listComments(scope, key, { limit: LISTED, after });
       ids.push(...page.values.filter(isSelected).map(({ commentId }) => commentId));
       after = page.next;
     } while (after !== undefined);
@@ -382,8 +392,10 @@ export class CommentWriter extends ThreadReader {
     { scope: scope, document: { documentId } }: DocumentContext,
     annotationId: string,
   ): Promise<ThreadKey> {
-    const [position] = await findRecords(this.table, scope, [{ kind: 'thread', id: annotationId, within: documentId }]);
-    if (!position) throw unknownThread();
+    const [position] = await findRecordIds(this.table, scope, [
+      { kind: 'thread', id: annotationId, within: documentId },
+    ]);
+    if (!position) throw threadNotFound();
     return { annotationId, createdAt: position.createdAt };
   }
 }
@@ -394,7 +406,7 @@ function additionOps(
   thread: Stored<Thread>,
   comments: readonly Comment[],
 ): WriteOp[] {
-  const next = withComments(thread, comments, now);
+  const next = addComments(thread, comments, now);
   if ('refused' in next) throw new ApiError('FAILED_PRECONDITION', next.refused);
   const told = comments.map((comment, index): ContentChange => {
     const { triggerNotification: notify = false, triggerActivities: log = false } = sent[index] as NewComment;
@@ -404,7 +416,7 @@ function additionOps(
     replace(ThreadEntity, { ...found.scope, ...next }, thread._r),
     ...comments.flatMap((comment) => [
       insert(CommentEntity, { ...found.scope, ...comment }),
-      ...edgeOps(found.scope, undefined, { thread, comment }),
+      ...commentInvolvementOps(found.scope, undefined, { thread, comment }),
     ]),
     ...changeEventOps(found, told, logged, now),
   ];
@@ -454,7 +466,7 @@ function tooMuch(): ApiError {
 }
 
 /** Add, change and remove comments of threads. */
-export const writeComments: Capability<Pick<CommentWriter, 'add' | 'update' | 'remove'>> = /* @__PURE__ */ building(
+export const writeComments: Capability<Pick<CommentWriter, 'add' | 'update' | 'delete'>> = /* @__PURE__ */ building(
   [readThreads, readActivityConfig],
   {
     grants: [{ resource: 'table', actions: ['PutItem', 'DeleteItem'] }],

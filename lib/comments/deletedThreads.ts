@@ -3,9 +3,9 @@ import { instantKey } from '../shared/times.ts';
 import { defineEntity } from '../table/entity.ts';
 import { joinKey } from '../table/keys.ts';
 import { type Table, upsert, type WriteOp } from '../table/table.ts';
-import { recordsOf } from '../content/involvements.ts';
+import { recordPartition } from '../content/involvements.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
-import { type RecordPage, readRecordPage, type RecordPageOptions } from '../content/listDocuments.ts';
+import { type RecordPage, readRecordPage, type RecordPageOptions } from '../content/recordListing.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 
@@ -23,7 +23,7 @@ export const DeletedThreadEntity = defineEntity({
     /** Epoch ms. */
     deletedAt: z.number(),
   }),
-  pk: (of: DocumentScope) => recordsOf(of, 'DELETED_THREADS'),
+  pk: (of: DocumentScope) => recordPartition(of, 'DELETED_THREADS'),
   sk: (key: { deletedAt: number; annotationId: string }) => [instantKey(key.deletedAt), key.annotationId],
   expiresAt: ({ deletedAt }) => Math.floor(deletedAt / 1000) + LIFETIME_SECONDS,
 });
@@ -33,7 +33,7 @@ export const DeletedThread = z.object({ annotationId: z.string(), documentId: z.
 export type DeletedThread = z.output<typeof DeletedThread>;
 
 /** The operation that records the deletion of a thread, for the transaction of the deletion. */
-export function recordDeletion(
+export function recordThreadDeletion(
   scope: DocumentScope,
   { annotationId, documentId }: { readonly annotationId: string; readonly documentId: string },
   now: number,
@@ -42,7 +42,7 @@ export function recordDeletion(
 }
 
 /** Reads on in the deleted threads of a document, oldest first, from a time (epoch ms) on. */
-export async function deletedThreads(
+export async function listDeletedThreads(
   table: Table,
   scope: DocumentScope,
   deletedAfter: number,

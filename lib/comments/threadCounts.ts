@@ -1,7 +1,7 @@
 import { building, type Capability } from '../app/capability.ts';
 import type { ThreadFilters } from './rules/threadFilters.ts';
-import type { Guard } from '../content/rules/threadAccess.ts';
-import { guarded, isUnread } from './rules/threads.ts';
+import type { RecordAccess } from '../content/rules/threadAccess.ts';
+import { threadAccessOf, isUnread } from './rules/threads.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { type DocumentReader, type PlacedDocument, readDocuments } from '../directory/documents.ts';
 import { organizationScope } from '../directory/folders/folders.ts';
@@ -10,7 +10,7 @@ import { openTable, type Table } from '../table/table.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { readThreads, ThreadReader } from './threads.ts';
 import { AccessChecks } from '../content/accessChecks.ts';
-import { liveDocuments } from '../content/listDocuments.ts';
+import { findLiveDocuments } from '../content/recordListing.ts';
 
 /** How many threads of a document a user sees, and in how many of them somebody else had the last word. */
 export interface ThreadCount {
@@ -51,7 +51,7 @@ export class ThreadCounter {
    * Returns the exact counts of threads that a user may see, one per document: 0 for a document that does not exist or that the user may not see. Ids
    * are distinct. INVALID_ARGUMENT for an unknown organization.
    */
-  async of(
+  async count(
     tenant: string,
     organizationId: string,
     documentIds: readonly string[],
@@ -60,10 +60,10 @@ export class ThreadCounter {
     const organization = await this.#organizations.require(tenant, organizationId);
     const scope = organizationScope(tenant, organization);
     const checks = new AccessChecks(this.#table, { scope, organization, now: user.now }, user.userId);
-    const live = await liveDocuments(this.#documents, scope, documentIds);
+    const live = await findLiveDocuments(this.#documents, scope, documentIds);
     const counts = new Map<string, ThreadCount>();
     const documents = [...live.values()];
-    const allowed = await checks.see(documents.map((document) => ({ document })));
+    const allowed = await checks.canSee(documents.map((document) => ({ document })));
     await inParallel(
       documents.filter((_document, index) => allowed[index]),
       PARALLEL,
@@ -84,10 +84,10 @@ export class ThreadCounter {
     scope: DocumentScope,
     { organizationId, document, checks, userId, filters }: Counting,
   ): Promise<ThreadCount> {
-    const threads: { guard: Guard; unread: boolean }[] = [];
+    const threads: { guard: RecordAccess; unread: boolean }[] = [];
     let after: string | undefined;
     do {
-      const { records, next } = await this.#threads.stretch(scope, {
+      const { records, next } = await this.#threads.list(scope, {
         descending: false,
         filters,
         limit: AT_A_TIME,
@@ -95,13 +95,13 @@ export class ThreadCounter {
       });
       threads.push(
         ...records.map(({ value: { thread } }) => ({
-          guard: { document, thread: guarded(thread, organizationId) },
+          guard: { document, thread: threadAccessOf(thread, organizationId) },
           unread: isUnread(thread, userId),
         })),
       );
       after = next;
     } while (after !== undefined);
-    const visible = await checks.see(threads.map(({ guard }) => guard));
+    const visible = await checks.canSee(threads.map(({ guard }) => guard));
     const seen = threads.filter((_thread, index) => visible[index]);
     return { total: seen.length, unread: seen.filter(({ unread }) => unread).length };
   }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineEntity } from '../table/entity.ts';
 import type { Table } from '../table/table.ts';
-import { recordsOf } from '../content/involvements.ts';
+import { recordPartition } from '../content/involvements.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 
 /** The largest thread number of a document. In a partition of its own: calls increment it outside of transactions, so they never conflict. */
@@ -12,7 +12,7 @@ export const ThreadCounterEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'The largest number that a thread of a document ever got',
   schema: z.object({ last: z.number() }),
-  pk: (of: DocumentScope) => recordsOf(of, 'THREADNUMBERS'),
+  pk: (of: DocumentScope) => recordPartition(of, 'THREADNUMBERS'),
   sk: (_key: object) => ['COUNTER'],
 });
 

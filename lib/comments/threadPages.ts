@@ -1,8 +1,8 @@
 import { building, type Capability } from '../app/capability.ts';
 import { dict } from '../shared/collections.ts';
 import type { ContentNames } from '../content/rules/names.ts';
-import { meets, type ThreadFilters } from './rules/threadFilters.ts';
-import { type RowParts, toThreadResponse, type ThreadRow, threadRow } from './rules/threads.ts';
+import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
+import { type RowParts, toThreadResponse, type ThreadRow, toThreadRow } from './rules/threads.ts';
 import { type DocumentReader, type PlacedDocument, readDocuments } from '../directory/documents.ts';
 import type { Stored } from '../table/entity.ts';
 import {
@@ -15,23 +15,23 @@ import {
 } from '../directory/folders/folders.ts';
 import { findOrganization, type OrganizationReader } from '../directory/organizations.ts';
 import { openTable, type Table } from '../table/table.ts';
-import { type DeletedThread, deletedThreads } from './deletedThreads.ts';
+import { type DeletedThread, listDeletedThreads } from './deletedThreads.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
-import { findRecords, RecordIdEntity } from '../content/recordIds.ts';
+import { findRecordIds, RecordIdEntity } from '../content/recordIds.ts';
 import { type FirstComments, readThreads, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
 import {
   type DocumentSource,
-  everyDocument,
-  liveDocuments,
-  theseDocuments,
+  allDocuments,
+  findLiveDocuments,
+  givenDocuments,
   type ListedDocument,
   type ListingPage,
-  type WalkPosition,
+  type ListingPosition,
   listAcrossDocuments,
-} from '../content/listDocuments.ts';
+} from '../content/recordListing.ts';
 
 /** Which threads a request is about, as far as documents go: of one, of some, of a folder's, else of the whole organization's. */
-export interface ThreadScope {
+export interface ThreadSelection {
   readonly organizationId: string;
   readonly documentId?: string | undefined;
   readonly documentIds?: readonly string[] | undefined;
@@ -50,7 +50,7 @@ export interface ThreadPageOptions {
   readonly descending: boolean;
   readonly limit: number;
   /** Where the last page ended. */
-  readonly from?: WalkPosition | undefined;
+  readonly from?: ListingPosition | undefined;
 }
 
 /** The documents of a scope. */
@@ -85,19 +85,22 @@ export class ThreadPages {
   }
 
   /** The documents that a request is about. INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document or folder; of several documents those that there are. */
-  async scope(tenant: string, { organizationId, documentId, documentIds, folderId }: ThreadScope): Promise<Scope> {
+  async resolveScope(
+    tenant: string,
+    { organizationId, documentId, documentIds, folderId }: ThreadSelection,
+  ): Promise<Scope> {
     const scope = organizationScope(tenant, await this.#organizations.require(tenant, organizationId));
     const these = (documents: Iterable<{ documentId: string; internalId: string }>) =>
-      theseDocuments([...documents].map((document) => walked(scope, document)));
+      givenDocuments([...documents].map((document) => walked(scope, document)));
     if (documentId !== undefined)
       return { organizationId, scope, documents: these([await this.#documents.require(scope, documentId)]) };
     if (documentIds)
       return {
         organizationId,
         scope,
-        documents: these((await liveDocuments(this.#documents, scope, documentIds)).values()),
+        documents: these((await findLiveDocuments(this.#documents, scope, documentIds)).values()),
       };
-    if (folderId === undefined) return { organizationId, scope, documents: everyDocument(this.#documents, scope) };
+    if (folderId === undefined) return { organizationId, scope, documents: allDocuments(this.#documents, scope) };
     return {
       organizationId,
       scope,
@@ -106,7 +109,7 @@ export class ThreadPages {
   }
 
   /** A page of the threads that meet the filters, document by document, in each by creation. */
-  async page(
+  async list(
     { organizationId, scope: { tenant }, documents }: Scope,
     { parts, filters, descending, limit, from }: ThreadPageOptions,
   ): Promise<ListingPage<ListedThread>> {
@@ -115,14 +118,14 @@ export class ThreadPages {
       from,
       limit,
       read: async ({ documentId, scope }, options) => {
-        const { records, ...stretch } = await this.#threads.stretch(scope, { ...options, filters, descending });
+        const { records, ...stretch } = await this.#threads.list(scope, { ...options, filters, descending });
         return {
           ...stretch,
           records: records.map(({ key, value }) => ({
             key,
             value: {
               documentId,
-              thread: threadRow(toThreadResponse(namesOf(tenant, organizationId, documentId), value), parts),
+              thread: toThreadRow(toThreadResponse(namesOf(tenant, organizationId, documentId), value), parts),
             },
           })),
         };
@@ -131,22 +134,22 @@ export class ThreadPages {
   }
 
   /** A page of the threads that were deleted from a time (epoch ms) on, document by document, in each the oldest deletion first. */
-  async deleted(
+  async listDeleted(
     { documents }: Scope,
-    { deletedAfter, limit, from }: { deletedAfter: number; limit: number; from?: WalkPosition | undefined },
+    { deletedAfter, limit, from }: { deletedAfter: number; limit: number; from?: ListingPosition | undefined },
   ): Promise<ListingPage<DeletedThread>> {
     return listAcrossDocuments({
       documents,
       from,
       limit,
-      read: ({ scope }, options) => deletedThreads(this.#table, scope, deletedAfter, options),
+      read: ({ scope }, options) => listDeletedThreads(this.#table, scope, deletedAfter, options),
     });
   }
 
   /** For each id the threads that have it and meet the filters: at most one in a document, and as many as there are documents. Ids are distinct. */
-  async named(
+  async findByIds(
     tenant: string,
-    asked: ThreadScope,
+    asked: ThreadSelection,
     annotationIds: readonly string[],
     { filters, parts }: Pick<ThreadPageOptions, 'filters' | 'parts'>,
   ): Promise<ListedThread[][]> {
@@ -158,12 +161,12 @@ export class ThreadPages {
       Promise.all(keys.map((key) => this.#threads.firstComments(key, key, share))),
     ]);
     const shown = threads.flatMap((thread, index): ListedThread[] => {
-      if (!thread || !meets(thread, filters)) return [];
+      if (!thread || !matchesFilters(thread, filters)) return [];
       const { documentId } = thread;
       return [
         {
           documentId,
-          thread: threadRow(
+          thread: toThreadRow(
             toThreadResponse(namesOf(tenant, asked.organizationId, documentId), {
               thread,
               ...(comments[index] as FirstComments),
@@ -180,7 +183,7 @@ export class ThreadPages {
   /** Where the threads with these ids are: in documents that are there, and that the request is about. */
   async #keys(
     scope: OrganizationScope,
-    { documentId, documentIds: several, folderId }: ThreadScope,
+    { documentId, documentIds: several, folderId }: ThreadSelection,
     annotationIds: readonly string[],
   ): Promise<(DocumentScope & ThreadKey)[]> {
     const documentIds = documentId === undefined ? several : [documentId];
@@ -189,9 +192,9 @@ export class ThreadPages {
     // Both at once: an id says which document it is of.
     const [documents, positions] = await Promise.all([
       documentId === undefined
-        ? liveDocuments(this.#documents, scope, documentIds)
+        ? findLiveDocuments(this.#documents, scope, documentIds)
         : this.#documents.require(scope, documentId).then((document) => new Map([[documentId, document]])),
-      findRecords(this.#table, scope, names),
+      findRecordIds(this.#table, scope, names),
     ]);
     return positions.flatMap((position, index) => {
       const { id: annotationId, within } = names[index] as (typeof names)[number];
@@ -224,7 +227,7 @@ export class ThreadPages {
       })),
     );
     const threads = await this.#table.getMany(ThreadEntity, keys);
-    const live = await liveDocuments(
+    const live = await findLiveDocuments(
       this.#documents,
       scope,
       threads.flatMap((thread) => thread?.documentId ?? []),
@@ -237,7 +240,7 @@ export class ThreadPages {
 }
 
 /** Returns the rows of threads: grouped by document, or a list with `null` in the place of an id that no thread has. */
-export function shownThreads(
+export function toThreadsResponse(
   found: readonly (readonly ListedThread[])[],
   groupByDocumentId: boolean,
 ): (ThreadRow | null)[] | Record<string, ThreadRow[]> {
@@ -267,7 +270,9 @@ function documentsOf(reader: DocumentReader, scope: OrganizationScope, folder: S
           ? undefined
           : FolderEntryEntity.key({ ...scope, folderKey: folder.internalId, kind: 'document', id: from }).SK;
       const [first, rest] = await Promise.all([
-        from === undefined ? [] : liveDocuments(reader, scope, [from]).then((live) => [...live.values()].filter(isIn)),
+        from === undefined
+          ? []
+          : findLiveDocuments(reader, scope, [from]).then((live) => [...live.values()].filter(isIn)),
         listAfter(after),
       ]);
       return {

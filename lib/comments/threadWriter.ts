@@ -1,9 +1,9 @@
 import { building, type Capability } from '../app/capability.ts';
 import { distinct } from '../shared/collections.ts';
-import { agentsOf, type CommentAgent } from './rules/commentAgents.ts';
-import { differences, type ContentChange } from './rules/commentEvents.ts';
-import { type Comment, knownAgent, read, withUsers } from './rules/comments.ts';
-import { meets, type ThreadFilters } from './rules/threadFilters.ts';
+import { agentsOfComments, type CommentAgent } from './rules/commentAgents.ts';
+import { detectThreadChanges, type ContentChange } from './rules/commentEvents.ts';
+import { type Comment, parseAgent, readJson, replaceCommentUsers } from './rules/comments.ts';
+import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
 import {
   changeThread,
   type NewThread,
@@ -12,7 +12,7 @@ import {
   type Thread,
   type ThreadChange,
   type UserReplacement,
-  withThreadUsers,
+  replaceThreadUsers,
 } from './rules/threads.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -25,14 +25,20 @@ import { judgmentOps } from '../memory/judgmentFromThread.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { insert, openTable, replace, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
-import { fits, writeChanges } from './commentChanges.ts';
-import { type Acting, changeEventOps, type Logged, loggedVerbs, threadRemoved } from './changeEvents.ts';
+import { fitsTransaction, writeChanges } from './commentChanges.ts';
+import {
+  type ChangeOptions,
+  changeEventOps,
+  type LoggedVerbs,
+  readLoggedVerbs,
+  threadDeletedEvent,
+} from './changeEvents.ts';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
-import { findRecords, nameRecord, type RecordPosition } from '../content/recordIds.ts';
-import { type RemovableThread, removeThreads } from '../content/removeThreads.ts';
-import { edgeOps } from './threadEdges.ts';
+import { findRecordIds, claimRecordId, type RecordPosition } from '../content/recordIds.ts';
+import { type DeletableThread, deleteThreads } from './deleteThreads.ts';
+import { commentInvolvementOps } from './commentInvolvements.ts';
 import { reserveThreadNumbers } from './threadNumbers.ts';
-import { CommentEntity, headsOf, readThreads, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
+import { CommentEntity, threadHeadReader, readThreads, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
 import { usersWithAccess } from '../content/accessChecks.ts';
 
 /** A thread to add, with its id. */
@@ -98,7 +104,7 @@ export class ThreadWriter extends ThreadReader {
     } = found;
     const authors = distinct(threads.flatMap(({ sent }) => sent.commentData.map(({ from }) => from.userId)));
     const [logged, allowed] = await Promise.all([
-      loggedVerbs(
+      readLoggedVerbs(
         this.table,
         scope.tenant,
         threads.some(({ sent }) => sent.commentData.some(({ triggerActivities }) => triggerActivities)),
@@ -153,9 +159,9 @@ export class ThreadWriter extends ThreadReader {
         if (missing !== undefined) return { result: notAdded(annotationId, missingAgent(missing)), ops: [] };
         const ops = [
           ...draft.ops(numbers?.get(annotationId) as number),
-          nameRecord(scope, { kind: 'thread', id: annotationId, within: documentId }, draft.createdAt, stored),
+          claimRecordId(scope, { kind: 'thread', id: annotationId, within: documentId }, draft.createdAt, stored),
         ];
-        return fits([...ops, ...agents.note(draft.agents, now).ops])
+        return fitsTransaction([...ops, ...agents.note(draft.agents, now).ops])
           ? { result: draft.result, ops }
           : { result: notAdded(annotationId, TOO_LARGE), ops: [] };
       },
@@ -164,7 +170,13 @@ export class ThreadWriter extends ThreadReader {
     });
   }
 
-  #draft(found: DocumentContext, annotationId: string, sent: NewThread, logged: Logged, now: number): Draft | Refused {
+  #draft(
+    found: DocumentContext,
+    annotationId: string,
+    sent: NewThread,
+    logged: LoggedVerbs,
+    now: number,
+  ): Draft | Refused {
     const made = newThread(sent, { annotationId, documentId: found.document.documentId, now });
     if ('refused' in made) return made;
     const { thread, comments } = made;
@@ -175,12 +187,12 @@ export class ThreadWriter extends ThreadReader {
     const happening = { verb: 'newlyAdded', actor: thread.from, revision: 1, comment, comments, notify, log } as const;
     return {
       createdAt: thread.createdAt,
-      agents: agentsOf(sent.commentData, { createdAt: thread.createdAt, now }),
+      agents: agentsOfComments(sent.commentData, { createdAt: thread.createdAt, now }),
       ops: (annotationNumber) => [
         insert(ThreadEntity, { ...found.scope, ...thread, annotationNumber }),
         ...comments.flatMap((one) => [
           insert(CommentEntity, { ...found.scope, ...one }),
-          ...edgeOps(found.scope, undefined, { thread, comment: one }),
+          ...commentInvolvementOps(found.scope, undefined, { thread, comment: one }),
         ]),
         ...changeEventOps(found, [{ ...happening, thread: { ...thread, annotationNumber } }], logged, now),
       ],
@@ -192,7 +204,7 @@ export class ThreadWriter extends ThreadReader {
     { scope: { tenant, organizationKey }, document: { documentId } }: DocumentContext,
     annotationIds: readonly string[],
   ) {
-    return findRecords(
+    return findRecordIds(
       this.table,
       { tenant, organizationKey },
       annotationIds.map((id) => ({ kind: 'thread', id, within: documentId })),
@@ -207,11 +219,11 @@ export class ThreadWriter extends ThreadReader {
     found: DocumentContext,
     filters: ThreadFilters,
     { change, users = [], reason }: ThreadsUpdate,
-    acting: Acting,
+    acting: ChangeOptions,
   ): Promise<ThreadWritten[]> {
     const [selected, logged] = await Promise.all([
       this.#select(found, filters),
-      loggedVerbs(this.table, found.scope.tenant, acting.log),
+      readLoggedVerbs(this.table, found.scope.tenant, acting.log),
     ]);
     const threads = selected.flatMap(({ thread }) => thread ?? []);
     const refused = new Map<string, Refused>();
@@ -221,7 +233,7 @@ export class ThreadWriter extends ThreadReader {
         if (outcome) refused.set(thread.annotationId, outcome);
       });
     }
-    const heads = headsOf(this.table, found.scope, users.length === 0);
+    const heads = threadHeadReader(this.table, found.scope, users.length === 0);
     const changed = change
       ? await this.#change(
           found,
@@ -244,11 +256,11 @@ export class ThreadWriter extends ThreadReader {
   async #change(
     found: DocumentContext,
     threads: readonly Stored<Thread>[],
-    heads: ReturnType<typeof headsOf>,
+    heads: ReturnType<typeof threadHeadReader>,
     change: ThreadChange,
     reason: string | undefined,
-    acting: Acting,
-    logged: Logged,
+    acting: ChangeOptions,
+    logged: LoggedVerbs,
   ): Promise<ThreadWritten[]> {
     const { scope: scope } = found;
     const { now } = acting;
@@ -268,7 +280,7 @@ export class ThreadWriter extends ThreadReader {
           )
             return { result: updated(annotationId), ops: [] };
           const after = { thread: next, revision: thread._r + 1, actor: acting.actor ?? thread.from };
-          const told = differences(thread, next).map((difference): ContentChange => ({
+          const told = detectThreadChanges(thread, next).map((difference): ContentChange => ({
             ...acting,
             ...difference,
             ...after,
@@ -282,7 +294,9 @@ export class ThreadWriter extends ThreadReader {
             ops: [
               replace(ThreadEntity, { ...scope, ...next }, thread._r),
               ...(judged?.ops ?? []),
-              ...(first ? edgeOps(scope, { thread, comment: first }, { thread: next, comment: first }) : []),
+              ...(first
+                ? commentInvolvementOps(scope, { thread, comment: first }, { thread: next, comment: first })
+                : []),
               ...changeEventOps(found, told, logged, now),
             ],
           };
@@ -316,9 +330,11 @@ export class ThreadWriter extends ThreadReader {
       const thread = await this.table.get(ThreadEntity, { ...scope, ...key });
       if (!thread) return 'done';
       const [first] = await this.table.getMany(CommentEntity, [firstOf(scope, thread)]);
-      const next = { ...withThreadUsers(thread, replaced), lastUpdated: now };
+      const next = { ...replaceThreadUsers(thread, replaced), lastUpdated: now };
       if (next.from === thread.from && next.assignedTo === thread.assignedTo) return 'done';
-      const edges = first ? edgeOps(scope, { thread, comment: first }, { thread: next, comment: first }) : [];
+      const edges = first
+        ? commentInvolvementOps(scope, { thread, comment: first }, { thread: next, comment: first })
+        : [];
       return (await this.table.write([replace(ThreadEntity, { ...scope, ...next }, thread._r), ...edges])) === 'done'
         ? 'done'
         : 'conflict';
@@ -328,11 +344,11 @@ export class ThreadWriter extends ThreadReader {
       const page = await retryOnConflict(async () => {
         const [thread, { values, next }] = await Promise.all([
           this.table.get(ThreadEntity, { ...scope, ...key }),
-          this.comments(scope, key, { limit: COMMENTS_AT_ONCE, after }),
+          this.listComments(scope, key, { limit: COMMENTS_AT_ONCE, after }),
         ]);
         if (!thread) return { next: undefined };
         const changed = values
-          .map((before) => ({ before, after: withUsers(before, replaced), told: [] }))
+          .map((before) => ({ before, after: replaceCommentUsers(before, replaced), told: [] }))
           .filter((one) => one.after !== one.before);
         const written = await writeChanges(this.table, scope, thread, changed, now);
         return written === 'conflict' || 'refused' in written ? written : { next };
@@ -347,15 +363,15 @@ export class ThreadWriter extends ThreadReader {
    * Removes the threads that meet the filters, with all that hangs on them. One that is named and not there fails alone. INVALID_ARGUMENT
    * when more than 500 meet the filters.
    */
-  async remove(found: DocumentContext, filters: ThreadFilters, acting: Acting): Promise<ThreadWritten[]> {
+  async delete(found: DocumentContext, filters: ThreadFilters, acting: ChangeOptions): Promise<ThreadWritten[]> {
     const [selected, logged] = await Promise.all([
       this.#select(found, filters),
-      loggedVerbs(this.table, found.scope.tenant, acting.log),
+      readLoggedVerbs(this.table, found.scope.tenant, acting.log),
     ]);
     const threads = selected.flatMap(({ thread }) => thread ?? []);
-    const told = (removable: RemovableThread) =>
-      changeEventOps(found, [threadRemoved(removable, acting)], logged, acting.now);
-    const outcomes = (await removeThreads(this.table, found.scope, threads, acting.now, told)).values();
+    const told = (removable: DeletableThread) =>
+      changeEventOps(found, [threadDeletedEvent(removable, acting)], logged, acting.now);
+    const outcomes = (await deleteThreads(this.table, found.scope, threads, acting.now, told)).values();
     return selected.map(({ annotationId, thread }): ThreadWritten => {
       const outcome = thread ? outcomes.next().value : 'absent';
       if (outcome === 'absent') return unknown(annotationId);
@@ -372,16 +388,16 @@ export class ThreadWriter extends ThreadReader {
   ): Promise<Selected[]> {
     if (filters.annotationIds) {
       const annotationIds = distinct(filters.annotationIds);
-      const threads = await this.named(scope, documentId, annotationIds);
+      const threads = await this.findByIds(scope, documentId, annotationIds);
       return annotationIds.map((annotationId, index) => ({
         annotationId,
-        thread: threads[index] && meets(threads[index], filters) ? threads[index] : undefined,
+        thread: threads[index] && matchesFilters(threads[index], filters) ? threads[index] : undefined,
       }));
     }
     const selected: Selected[] = [];
     let after: string | undefined;
     do {
-      const { records, next } = await this.stretch(scope, {
+      const { records, next } = await this.list(scope, {
         descending: false,
         filters,
         limit: limits.list + 1,
@@ -406,14 +422,14 @@ function firstOf(scope: DocumentScope, { annotationId, createdAt, first }: Threa
 }
 
 function added(annotationId: string, comments: readonly Comment[]): ThreadAdded {
-  const agent = read<Record<string, unknown>>(comments[0]?.agent);
+  const agent = readJson<Record<string, unknown>>(comments[0]?.agent);
   const commentIds = comments.map(({ commentId }) => commentId);
   return {
     success: true,
     annotationId,
     commentIds,
     message: 'Added Successfully',
-    findingId: agent && knownAgent(agent).reason.findingId,
+    findingId: agent && parseAgent(agent).reason.findingId,
   };
 }
 
@@ -448,7 +464,7 @@ export const addThreads: Capability<Pick<ThreadWriter, 'add'>> = /* @__PURE__ */
 );
 
 /** Change and remove threads. */
-export const writeThreads: Capability<Pick<ThreadWriter, 'update' | 'remove'>> = /* @__PURE__ */ building(
+export const writeThreads: Capability<Pick<ThreadWriter, 'update' | 'delete'>> = /* @__PURE__ */ building(
   [readThreads, readActivityConfig],
   {
     grants: [{ resource: 'table', actions: ['PutItem', 'DeleteItem'] }],

@@ -1,5 +1,5 @@
-import { Comment, MOST_COMMENTS } from './rules/comments.ts';
-import { meets, type ThreadFilters } from './rules/threadFilters.ts';
+import { Comment, MAX_COMMENTS } from './rules/comments.ts';
+import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
 import { Thread, type ThreadWithComments } from './rules/threads.ts';
 import { instantKey } from '../shared/times.ts';
 import { ApiError } from '../shared/errors.ts';
@@ -7,10 +7,10 @@ import { defineEntity, type Stored } from '../table/entity.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { keyPrefix } from '../table/keys.ts';
 import type { Page, Queried, QueryOptions, Table } from '../table/table.ts';
-import { type Involvement, recordSortKey, recordsOf } from '../content/involvements.ts';
+import { type Involvement, recordSortKey, recordPartition } from '../content/involvements.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
-import { findRecords } from '../content/recordIds.ts';
-import type { Listed, RecordPage } from '../content/listDocuments.ts';
+import { findRecordIds } from '../content/recordIds.ts';
+import type { ListedRecord, RecordPage } from '../content/recordListing.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
 /** What the keys of a thread and its comments begin with. All of them share it, so that no other thread's key comes in between. */
@@ -25,7 +25,7 @@ export const ThreadEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'A thread: status, assignee, counts, and what else is not a comment',
   schema: Thread,
-  pk: (of: DocumentScope) => recordsOf(of, 'THREADS'),
+  pk: (of: DocumentScope) => recordPartition(of, 'THREADS'),
   // Sorts before its comments.
   sk: (key: ThreadKey) => [...threadKey(key), 'ANNOTATION'],
   indexes: {
@@ -52,7 +52,7 @@ export const CommentEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'A comment of a thread',
   schema: Comment,
-  pk: (of: DocumentScope) => recordsOf(of, 'THREADS'),
+  pk: (of: DocumentScope) => recordPartition(of, 'THREADS'),
   sk: ({
     annotationId,
     threadCreatedAt,
@@ -84,7 +84,7 @@ export interface StoredThread extends ThreadWithComments, FirstComments {
 }
 
 /** How a listing reads the threads of a document. */
-export interface ThreadListing {
+export interface ThreadQuery {
   /** By creation, the latest first. */
   readonly descending: boolean;
   readonly filters: ThreadFilters;
@@ -108,12 +108,12 @@ export class ThreadReader {
   }
 
   /** The heads of threads by the customer's ids, undefined where there is none. `within` is the customer's id of the document. */
-  async named(
+  async findByIds(
     scope: DocumentScope,
     within: string,
     annotationIds: readonly string[],
   ): Promise<(Stored<Thread> | undefined)[]> {
-    const positions = await findRecords(
+    const positions = await findRecordIds(
       this.table,
       scope,
       annotationIds.map((id) => ({ kind: 'thread', id, within })),
@@ -126,7 +126,7 @@ export class ThreadReader {
   }
 
   /** A page of a thread's comments in the order of their ids. */
-  async comments(
+  async listComments(
     scope: DocumentScope,
     thread: ThreadKey,
     options: Pick<QueryOptions, 'limit' | 'after' | 'descending' | 'bytes'>,
@@ -135,7 +135,7 @@ export class ThreadReader {
   }
 
   /** The comments of a thread by their ids, undefined where there is none. */
-  async commentsNamed(
+  async findComments(
     scope: DocumentScope,
     thread: ThreadKey,
     commentIds: readonly number[],
@@ -149,12 +149,12 @@ export class ThreadReader {
 
   /** The comments of a thread, or the first ones, up to about so many bytes. */
   async firstComments(scope: DocumentScope, thread: ThreadKey, bytes: number): Promise<FirstComments> {
-    const { values, next } = await this.comments(scope, thread, { limit: MOST_COMMENTS, bytes });
+    const { values, next } = await this.listComments(scope, thread, { limit: MAX_COMMENTS, bytes });
     return { comments: values, more: next !== undefined };
   }
 
   /** The comments of a user's data with the heads of their threads, by the edges that lead to them; undefined where either is gone. */
-  async ofEdges(
+  async findInvolvedComments(
     scope: OrganizationScope,
     edges: readonly Pick<Involvement, 'documentKey' | 'id' | 'createdAt' | 'commentId'>[],
   ): Promise<({ thread: Stored<Thread>; comment: Stored<Comment> } | undefined)[]> {
@@ -182,9 +182,9 @@ export class ThreadReader {
    * Reads on in the threads of a document, with their comments: about 1 MB at a time, so that what is wanted of it can be less than
    * `limit`, or nothing. Keys never change while a thread lives, so a listing neither loses nor repeats one that is changed meanwhile.
    */
-  async stretch(
+  async list(
     scope: DocumentScope,
-    { descending, filters, limit, after }: ThreadListing,
+    { descending, filters, limit, after }: ThreadQuery,
   ): Promise<RecordPage<StoredThread>> {
     const between = createdBetween(filters);
     if (between && between[0] > between[1]) return { records: [], next: undefined, bytes: 0 };
@@ -201,10 +201,10 @@ export class ThreadReader {
     // Where the step ends within a thread, that one is read anew by the next step; unless it is all that this one met.
     const cut = next === undefined ? undefined : groups.pop();
     if (cut && groups.length === 0) groups.push(await this.#whole(scope, cut));
-    const records: Listed<StoredThread>[] = [];
+    const records: ListedRecord<StoredThread>[] = [];
     for (const { thread, comments, more = false } of groups) {
       if (records.length === limit) return { records, next: records.at(-1)?.key, bytes };
-      if (thread && meets(thread, filters))
+      if (thread && matchesFilters(thread, filters))
         records.push({ key: endOf(thread, descending), value: { thread, comments, more } });
     }
     const last = groups.at(-1);
@@ -222,7 +222,7 @@ export class ThreadReader {
 }
 
 /** Reads the heads of threads, but not for the first time when they are `fresh`: for lists that are read again after a conflict. */
-export function headsOf(
+export function threadHeadReader(
   table: Table,
   scope: DocumentScope,
   fresh = true,
@@ -292,7 +292,7 @@ function createdBetween({ createdAfter, createdBefore }: ThreadFilters): [from: 
 }
 
 /** What is answered about a thread that is not there. */
-export function unknownThread(): ApiError {
+export function threadNotFound(): ApiError {
   return new ApiError('NOT_FOUND', 'Annotation does not exist');
 }
 

@@ -8,15 +8,15 @@ import {
   type UserAccess,
 } from '../directory/rules/access.ts';
 import {
-  type Guard,
+  type RecordAccess,
   isOpenToAll,
-  maySee,
-  maySeeWithoutContext,
+  canSee,
+  canSeeWithoutContext,
   requiredContext,
-  type Viewer,
+  type CheckedUser,
 } from './rules/threadAccess.ts';
-import { guarded } from '../comments/rules/threads.ts';
-import { type Guarded, visibleToMembersOf } from './rules/visibility.ts';
+import { threadAccessOf } from '../comments/rules/threads.ts';
+import { type ThreadAccess, visibleToMembersOf } from './rules/visibility.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import type { Stored } from '../table/entity.ts';
@@ -35,7 +35,7 @@ export interface Membership {
 }
 
 /** Whether each user is a member of the organization beside it; nobody is of one that does not exist. Two dependent BatchGets, none for none. */
-export async function memberships(
+export async function checkMemberships(
   table: Table,
   tenant: string,
   asked: readonly Membership[],
@@ -78,12 +78,12 @@ interface ThreadPosition {
 }
 
 /** Who may see some threads, by what is stored now; undefined for a thread that is deleted. `organizationId` is the customer's. One BatchGet, none for no threads. */
-export async function guardsOf(
+export async function readThreadAccess(
   table: Table,
   { tenant, organizationKey }: OrganizationScope,
   organizationId: string,
   threads: readonly ThreadPosition[],
-): Promise<(Guarded | undefined)[]> {
+): Promise<(ThreadAccess | undefined)[]> {
   const found = await table.getMany(
     ThreadEntity,
     threads.map(({ documentKey, annotationId, createdAt }) => ({
@@ -94,7 +94,7 @@ export async function guardsOf(
       createdAt,
     })),
   );
-  return found.map((thread) => thread && guarded(thread, organizationId));
+  return found.map((thread) => thread && threadAccessOf(thread, organizationId));
 }
 
 /** The organization in which access is checked, and the time of the check in epoch ms. */
@@ -111,10 +111,10 @@ const PARALLEL = 10;
  * Returns which of the users may see one record, by the rule `maySee`. Reads nothing when everybody may see the record; otherwise one BatchGet per 100 keys, two more when members of another organization see it, and the grants of each remaining
  * user when the record has an access context.
  */
-export async function usersWhoSee(
+export async function usersWhoCanSee(
   table: Table,
   { scope, organization, now }: CheckScope,
-  guard: Guard,
+  guard: RecordAccess,
   userIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (userIds.length === 0 || isOpenToAll(guard)) return new Set(userIds);
@@ -123,25 +123,25 @@ export async function usersWhoSee(
     accessOn(table, { scope, organization, now }, guard.document, userIds),
     elsewhere === undefined
       ? []
-      : memberships(
+      : checkMemberships(
           table,
           scope.tenant,
           userIds.map((userId) => ({ organizationId: elsewhere, userId })),
           now,
         ),
   ]);
-  const viewers = userIds.map((userId, index): Viewer => ({
+  const viewers = userIds.map((userId, index): CheckedUser => ({
     userId,
     access: accesses[index]!,
     memberOf: new Set(isMember[index] ? [elsewhere as string] : []),
   }));
-  const others = viewers.filter((viewer) => maySeeWithoutContext(guard, viewer));
+  const others = viewers.filter((viewer) => canSeeWithoutContext(guard, viewer));
   if (requiredContext(guard).length === 0) return new Set(others.map(({ userId }) => userId));
   const reader = new UserReader(table);
   const seeing = new Set<string>();
   await inParallel(others, PARALLEL, async (viewer) => {
     const grants = await reader.grants(scope, viewer.userId);
-    if (maySee(guard, { ...viewer, access: { ...viewer.access, grants } })) seeing.add(viewer.userId);
+    if (canSee(guard, { ...viewer, access: { ...viewer.access, grants } })) seeing.add(viewer.userId);
   });
   return new Set(userIds.filter((userId) => seeing.has(userId)));
 }
@@ -163,7 +163,7 @@ export class AccessChecks {
    * Returns whether the user may see each of the records. Reads nothing when everybody may see all of them; otherwise the user and the user's
    * grants once, and two BatchGets per call when members of other organizations see a record.
    */
-  async see(guards: readonly Guard[]): Promise<boolean[]> {
+  async canSee(guards: readonly RecordAccess[]): Promise<boolean[]> {
     if (guards.every(isOpenToAll)) return guards.map(() => true);
     const {
       scope: { tenant },
@@ -175,19 +175,19 @@ export class AccessChecks {
     );
     const [access, isMember] = await Promise.all([
       (this.#access ??= this.#read()),
-      memberships(
+      checkMemberships(
         this.#table,
         tenant,
         elsewhere.map((organizationId) => ({ organizationId, userId: this.#userId })),
         now,
       ),
     ]);
-    const viewer: Viewer = {
+    const viewer: CheckedUser = {
       userId: this.#userId,
       access,
       memberOf: new Set(elsewhere.filter((_organizationId, index) => isMember[index])),
     };
-    return guards.map((guard) => maySee(guard, viewer));
+    return guards.map((guard) => canSee(guard, viewer));
   }
 
   async #read(): Promise<UserAccess> {
@@ -209,7 +209,7 @@ export class AccessChecks {
 }
 
 /** The organization other than the thread's own whose members alone see a thread. */
-function otherOrganization(thread: Guarded | undefined, organizationId: string): string | undefined {
+function otherOrganization(thread: ThreadAccess | undefined, organizationId: string): string | undefined {
   const members = thread && visibleToMembersOf(thread);
   return members === organizationId ? undefined : members;
 }
@@ -227,7 +227,7 @@ export async function usersWithAccess(
   if (userIds.length === 0) return new Set();
   const [placed] = await new DocumentReader(table).placed(scope, [{ ...document, _r: 0 }]);
   if (!placed) return new Set();
-  return usersWhoSee(table, { scope, organization, now }, { document: placed, knownUsersOnly: true }, userIds);
+  return usersWhoCanSee(table, { scope, organization, now }, { document: placed, knownUsersOnly: true }, userIds);
 }
 
 /** The access of each user, with the grants on the organization, on a document and on the folders above it. */

@@ -20,7 +20,7 @@ export interface DocumentContext {
 }
 
 /** How requests name a document. */
-export interface NamedDocument {
+export interface DocumentReference {
   readonly organizationId: string;
   readonly documentId: string;
 }
@@ -31,12 +31,12 @@ export interface CreateFlags {
 }
 
 /** Finds the document to read content of: INVALID_ARGUMENT when the organization does not exist, NOT_FOUND when the document does not. */
-export type FindDocument = (tenant: string, named: NamedDocument) => Promise<DocumentContext>;
+export type FindDocument = (tenant: string, named: DocumentReference) => Promise<DocumentContext>;
 
 /** The same to write content to, making what is missing when the flags say so; FAILED_PRECONDITION while it is disabled. */
 export type EnsureDocument = (
   tenant: string,
-  named: NamedDocument & CreateFlags,
+  named: DocumentReference & CreateFlags,
   now: number,
 ) => Promise<DocumentContext>;
 

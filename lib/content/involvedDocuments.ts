@@ -10,7 +10,7 @@ import { readNotifications } from '../notifications/notifications.ts';
 import { readReactions } from '../reactions/reactions.ts';
 import { readRecordings } from '../recordings/recordings.ts';
 import { ThreadEntity } from '../comments/threads.ts';
-import { liveDocuments } from './listDocuments.ts';
+import { findLiveDocuments } from './recordListing.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
 /** The documents of an organization that a user is involved in. */
@@ -25,7 +25,7 @@ export interface InvolvedDocuments {
 const MOST_INVOLVED = 5;
 
 /** Refuses to read the documents of more users than that, or of users that are not named. */
-export const fewInvolved = z.refine<{
+export const limitInvolvedUsers = z.refine<{
   includeInvolvedDocuments?: boolean | undefined;
   includeInvolvedDocumentsCount?: boolean | undefined;
   userIds?: readonly string[] | undefined;
@@ -47,7 +47,7 @@ export const InvolvedFields = {
 };
 
 /** What an answer about a user says of these documents. */
-export function withInvolved(
+export function toInvolvedFields(
   { documentIds, hasMore }: InvolvedDocuments = { documentIds: [], hasMore: false },
   {
     withIds = false,
@@ -73,7 +73,7 @@ export class InvolvedDocumentsReader {
   }
 
   /** The documents of each of the users. What lies in a document that is gone is left out, and what is from before the user left the document. */
-  async of(scope: OrganizationScope, userIds: readonly string[]): Promise<InvolvedDocuments[]> {
+  async read(scope: OrganizationScope, userIds: readonly string[]): Promise<InvolvedDocuments[]> {
     const [read, users] = await Promise.all([
       Promise.all(userIds.map((userId) => this.#latest(scope, userId))),
       this.#table.getMany(
@@ -81,7 +81,7 @@ export class InvolvedDocumentsReader {
         userIds.map((userId) => ({ tenant: scope.tenant, userId })),
       ),
     ]);
-    const live = await liveDocuments(
+    const live = await findLiveDocuments(
       new DocumentReader(this.#table),
       scope,
       read.flatMap(({ latest }) => latest.map(({ documentId }) => documentId)),

@@ -80,6 +80,6 @@ export function recordSortKey(createdAt: number, id: string): [string, string] {
 }
 
 /** The partition of the records of a kind in a document. */
-export function recordsOf(scope: DocumentScope, records: string): string[] {
+export function recordPartition(scope: DocumentScope, records: string): string[] {
   return [scope.tenant, 'ORGANIZATION', scope.organizationKey, 'DOCUMENT', scope.documentKey, records];
 }

@@ -44,7 +44,7 @@ export interface LocationRecords {
  * Reads a page of the records of a location. The index gives the keys and the table the records, so a record that has moved away is left out. Records
  * of deleted documents are left out too, because a new document can have the same id.
  */
-export async function readLocation(
+export async function readLocationRecords(
   table: Table,
   location: DocumentLocation,
   after: string | undefined,

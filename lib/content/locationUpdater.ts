@@ -15,7 +15,7 @@ import type { Entity, Stored } from '../table/entity.ts';
 import { OrganizationReader } from '../directory/organizations.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { replace, type Table } from '../table/table.ts';
-import { type Located, readLocation } from './locationRecords.ts';
+import { type Located, readLocationRecords } from './locationRecords.ts';
 import { NotificationEntity } from '../notifications/notifications.ts';
 import type { DocumentScope } from './documentScope.ts';
 import { ReactionEntity } from '../reactions/reactions.ts';
@@ -66,7 +66,11 @@ export class LocationUpdater {
     const until = this.#clock() + UPDATES_FOR_MILLISECONDS;
     let after: string | undefined;
     do {
-      const { threads, reactions, recordings, notifications, next } = await readLocation(this.#table, location, after);
+      const { threads, reactions, recordings, notifications, next } = await readLocationRecords(
+        this.#table,
+        location,
+        after,
+      );
       await inParallel(
         [
           ...threads.map(

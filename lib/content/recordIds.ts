@@ -42,17 +42,17 @@ export const RecordIdEntity = defineEntity({
 });
 
 /** A record's id: `within` is the id of its document, or empty for kinds whose ids are those of the organization. */
-export interface RecordName {
+export interface RecordIdKey {
   readonly kind: RecordKind;
   readonly id: string;
   readonly within: string;
 }
 
 /** Where the named records are, undefined where there are none, or not in this document when one is given. One BatchGet. */
-export async function findRecords(
+export async function findRecordIds(
   table: Table,
   scope: OrganizationScope | DocumentScope,
-  names: readonly RecordName[],
+  names: readonly RecordIdKey[],
 ): Promise<(Stored<RecordPosition> | undefined)[]> {
   const { tenant, organizationKey } = scope;
   const found = await table.getMany(
@@ -68,9 +68,9 @@ export async function findRecords(
  * Gives a record its id: an insertion, or, over what a document that is gone left behind, a replacement. `stored` is what is under
  * the id now.
  */
-export function nameRecord(
+export function claimRecordId(
   scope: DocumentScope,
-  name: RecordName & Pick<RecordPosition, 'documentId'>,
+  name: RecordIdKey & Pick<RecordPosition, 'documentId'>,
   createdAt: number,
   stored: Stored<RecordPosition> | undefined,
 ): WriteOp {
@@ -81,9 +81,9 @@ export function nameRecord(
 }
 
 /** Takes the id from a record, at the revision that was read when one is given. */
-export function unnameRecord(
+export function releaseRecordId(
   { tenant, organizationKey }: OrganizationScope,
-  name: RecordName,
+  name: RecordIdKey,
   revision?: number,
 ): WriteOp {
   return remove(RecordIdEntity, { tenant, organizationKey, ...name }, revision);

@@ -1,11 +1,11 @@
 import { folderChain, hasEnded } from '../directory/rules/access.ts';
-import { contextItems, type CommentResponse, toCommentResponse } from '../comments/rules/comments.ts';
-import { fairShares } from './rules/fairShares.ts';
+import { accessFieldsOf, type CommentResponse, toCommentResponse } from '../comments/rules/comments.ts';
+import { divideFairly } from './rules/fairShares.ts';
 import { type NotificationResponse, toNotificationResponse } from '../notifications/rules.ts';
 import { type ReactionResponse, toReactionResponse } from '../reactions/rules.ts';
 import { type RecordingResponse, toRecordingResponse } from '../recordings/rules.ts';
-import type { Guard } from './rules/threadAccess.ts';
-import { guarded } from '../comments/rules/threads.ts';
+import type { RecordAccess } from './rules/threadAccess.ts';
+import { threadAccessOf } from '../comments/rules/threads.ts';
 import { DocumentReader, type PlacedDocument } from '../directory/documents.ts';
 import { departuresOf } from '../directory/folders/folderDepartures.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
@@ -19,7 +19,7 @@ import { readReactions } from '../reactions/reactions.ts';
 import { readRecordings } from '../recordings/recordings.ts';
 import { ThreadReader } from '../comments/threads.ts';
 import { AccessChecks } from './accessChecks.ts';
-import { liveDocuments } from './listDocuments.ts';
+import { findLiveDocuments } from './recordListing.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
 /** A comment as a user's data show it: with where it is. */
@@ -58,7 +58,7 @@ interface Shown<V> {
   readonly documentId: string;
   readonly bytes: number;
   /** What limits its readers, its document aside; undefined for what the user made. `ofDocument` says whether access to the document is required. */
-  readonly guard?: (Guard & { readonly ofDocument: boolean }) | undefined;
+  readonly guard?: (RecordAccess & { readonly ofDocument: boolean }) | undefined;
 }
 
 interface FoundPage<V> {
@@ -125,7 +125,7 @@ export class UserDataReader {
     const documentIds = involvedKinds.flatMap((kind) =>
       all[kind].found.flatMap(({ shown }) => shown?.documentId ?? []),
     );
-    const documents = await liveDocuments(new DocumentReader(this.#table), reading.scope, documentIds);
+    const documents = await findLiveDocuments(new DocumentReader(this.#table), reading.scope, documentIds);
     const [[departures], hidden] = await Promise.all([
       departuresOf(this.#table, reading.scope, [user]),
       this.#hidden(
@@ -153,7 +153,7 @@ export class UserDataReader {
         0,
       ),
     );
-    const shares = fairShares(needs, PAGE_BYTES);
+    const shares = divideFairly(needs, PAGE_BYTES);
     const share = (kind: InvolvedKind) => shares[involvedKinds.indexOf(kind)] ?? 0;
     const [comments, reactions] = [cut(comment, isThere, share('comment')), cut(reaction, isThere, share('reaction'))];
     const [recordings, notifications] = [
@@ -210,7 +210,7 @@ export class UserDataReader {
     documents: ReadonlyMap<string, PlacedDocument>,
   ): Promise<ReadonlySet<unknown>> {
     const limited = found.filter(({ shown }) => shown?.guard !== undefined);
-    const allowed = await new AccessChecks(this.#table, { scope, organization, now }, userId).see(
+    const allowed = await new AccessChecks(this.#table, { scope, organization, now }, userId).canSee(
       limited.map(({ shown }) => {
         const { ofDocument, ...guard } = shown!.guard!;
         return { ...guard, ...(ofDocument && { document: documents.get(shown!.documentId) }) };
@@ -220,7 +220,7 @@ export class UserDataReader {
   }
 
   async #comments({ scope, names }: Reading, edges: readonly Involvement[]) {
-    const found = await new ThreadReader(this.#table).ofEdges(scope, edges);
+    const found = await new ThreadReader(this.#table).findInvolvedComments(scope, edges);
     const placed = found.map((one) => one && { ...one, documentId: one.thread.documentId });
     return shownOf(
       placed,
@@ -233,8 +233,8 @@ export class UserDataReader {
         edges[index]?.made
           ? undefined
           : {
-              thread: guarded(thread, names.organizationId),
-              accessFields: contextItems(comment.context),
+              thread: threadAccessOf(thread, names.organizationId),
+              accessFields: accessFieldsOf(comment.context),
               ofDocument: true,
             },
     );
@@ -250,7 +250,7 @@ export class UserDataReader {
       found,
       (one) => toNotificationResponse(names, one),
       (_one, index) => {
-        const guard = guards.next().value as Guard;
+        const guard = guards.next().value as RecordAccess;
         return edges[index]?.made ? undefined : { ...guard, ofDocument: guard.thread !== undefined };
       },
     );

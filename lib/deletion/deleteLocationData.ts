@@ -4,12 +4,12 @@ import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { inTransactions, replace, type Table, itemOf } from '../table/table.ts';
-import { type Located, type LocationRecords, readLocation } from '../content/locationRecords.ts';
+import { type Located, type LocationRecords, readLocationRecords } from '../content/locationRecords.ts';
 import { notificationRemovalOps } from '../notifications/notifications.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
-import { ReactionEntity, reactionRemovalOps } from '../reactions/reactions.ts';
-import { recordingRemovalOps } from '../recordings/recordings.ts';
-import { removeThreads } from '../content/removeThreads.ts';
+import { ReactionEntity, reactionDeletionOps } from '../reactions/reactions.ts';
+import { recordingDeletionOps } from '../recordings/recordings.ts';
+import { deleteThreads } from '../comments/deleteThreads.ts';
 import { CommentEntity } from '../comments/threads.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
@@ -39,7 +39,7 @@ export class LocationRemover {
     const until = this.#clock() + REMOVES_FOR_MILLISECONDS;
     let [after, isComplete]: [string | undefined, boolean] = [undefined, true];
     for (;;) {
-      const { next, ...records } = await readLocation(this.#table, { tenant, documentId, key }, after);
+      const { next, ...records } = await readLocationRecords(this.#table, { tenant, documentId, key }, after);
       const removed = await this.#removeRecords(records, until);
       isComplete = isComplete && removed;
       if (next === undefined && isComplete) return;
@@ -57,7 +57,7 @@ export class LocationRemover {
   ): Promise<boolean> {
     let isComplete = true;
     const alone = [
-      ...recordings.map(({ scope, record }) => ({ ops: recordingRemovalOps(scope, [record]) })),
+      ...recordings.map(({ scope, record }) => ({ ops: recordingDeletionOps(scope, [record]) })),
       ...notifications.map(({ scope, record }) => ({ ops: notificationRemovalOps(scope, record) })),
     ];
     await inParallel(inTransactions(alone), PARALLEL, async (group) => {
@@ -78,7 +78,7 @@ export class LocationRemover {
     for (const group of Map.groupBy(threads, ({ scope }) => `${scope.organizationKey} ${scope.documentKey}`).values()) {
       for (let i = 0; i < group.length; i += THREADS_AT_ONCE) {
         this.#requireTime(until);
-        const outcomes = await removeThreads(
+        const outcomes = await deleteThreads(
           this.#table,
           (group[0] as Located<unknown>).scope,
           group.slice(i, i + THREADS_AT_ONCE).map(({ record }) => record),
@@ -105,7 +105,7 @@ export class LocationRemover {
       if (!reaction) return 'done';
       const named = comment?.reactions?.some(({ id }) => id === annotationId) ? comment : undefined;
       const outcome = await this.#table.write([
-        ...reactionRemovalOps(scope, documentId, [reaction]),
+        ...reactionDeletionOps(scope, documentId, [reaction]),
         ...(named
           ? [
               replace(

@@ -6,10 +6,10 @@ import { DeletedThreadEntity } from '../comments/deletedThreads.ts';
 import { InvolvementEntity } from '../content/involvements.ts';
 import { NotificationEntity, notificationRemovalOps } from '../notifications/notifications.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
-import { ReactionEntity, reactionRemovalOps } from '../reactions/reactions.ts';
-import { findRecords, RecordIdEntity, type RecordName, unnameRecord } from '../content/recordIds.ts';
-import { RecordingEntity, recordingRemovalOps } from '../recordings/recordings.ts';
-import { commentRemovalOps, forgetAssignee } from '../content/removeThreads.ts';
+import { ReactionEntity, reactionDeletionOps } from '../reactions/reactions.ts';
+import { findRecordIds, RecordIdEntity, type RecordIdKey, releaseRecordId } from '../content/recordIds.ts';
+import { RecordingEntity, recordingDeletionOps } from '../recordings/recordings.ts';
+import { commentDeletionOps, removeAssigneeInvolvement } from '../comments/deleteThreads.ts';
 import { ThreadCounterEntity } from '../comments/threadNumbers.ts';
 import { CommentEntity, ThreadEntity } from '../comments/threads.ts';
 import { editorPart } from '../editors/removeEditors.ts';
@@ -47,7 +47,7 @@ interface Derived {
   /** Items that nobody else has, such as the edges of users. */
   readonly keys: readonly Key[];
   /** Ids that lead to it. */
-  readonly names: readonly RecordName[];
+  readonly names: readonly RecordIdKey[];
 }
 
 /** A record of a document as it was read, with its key. */
@@ -80,14 +80,14 @@ function recordsPart<T>(
 }
 
 /** Removes ids as long as they lead to this document: they can be those of records of another one by now, which was created under the same id. */
-async function removeNames(table: Table, scope: RemovedPlace, names: readonly RecordName[]): Promise<void> {
+async function removeNames(table: Table, scope: RemovedPlace, names: readonly RecordIdKey[]): Promise<void> {
   const { tenant, organizationKey } = scope;
   if (scope.withOrganization)
     return table.removeKeys(names.map((name) => RecordIdEntity.key({ tenant, organizationKey, ...name })));
-  const found = await findRecords(table, scope, names);
+  const found = await findRecordIds(table, scope, names);
   await inParallel([...found.entries()], PARALLEL, async ([index, one]) => {
     // Who changed it since has made it another's.
-    if (one) await table.write([unnameRecord(scope, names[index] as RecordName, one._r)]);
+    if (one) await table.write([releaseRecordId(scope, names[index] as RecordIdKey, one._r)]);
   });
 }
 
@@ -119,9 +119,9 @@ const threads = recordsPart(
       // Of threads whose head is gone as well: theirs stay until the last comment is gone.
       names: [...annotationIds].map((id) => ({ kind: 'thread', id, within: scope.documentId })),
       keys: items.flatMap((item) => {
-        if ('comment' in item) return edgesOf(commentRemovalOps(scope, { first: nobodys }, item.comment));
+        if ('comment' in item) return edgesOf(commentDeletionOps(scope, { first: nobodys }, item.comment));
         const { thread } = item;
-        return thread.assignedTo ? keysOf([forgetAssignee(scope, thread, thread.assignedTo)]) : [];
+        return thread.assignedTo ? keysOf([removeAssigneeInvolvement(scope, thread, thread.assignedTo)]) : [];
       }),
     };
   },
@@ -138,12 +138,12 @@ const threadNumbers: RemovalPart = {
 
 const reactions = recordsPart([ReactionEntity, InvolvementEntity, RecordIdEntity], ReactionEntity, (scope, all) => ({
   names: all.map(({ annotationId }) => ({ kind: 'reaction', id: annotationId, within: scope.documentId })),
-  keys: edgesOf(reactionRemovalOps(scope, scope.documentId, all)),
+  keys: edgesOf(reactionDeletionOps(scope, scope.documentId, all)),
 }));
 
 const recordings = recordsPart([RecordingEntity, InvolvementEntity, RecordIdEntity], RecordingEntity, (scope, all) => ({
   names: all.map(({ annotationId }) => ({ kind: 'recording', id: annotationId, within: scope.documentId })),
-  keys: edgesOf(recordingRemovalOps(scope, all)),
+  keys: edgesOf(recordingDeletionOps(scope, all)),
 }));
 
 const notifications = recordsPart(

@@ -1,16 +1,16 @@
 import * as z from 'zod';
 import {
-  commentGoes,
+  isCommentOf,
   eraseFromActivity,
   eraseFromComment,
   eraseFromNotification,
   eraseFromRecording,
   eraseFromThread,
-  type Leaving,
+  type RemovedUsers,
   quotedComment,
-  recordingGoes,
-  threadGoes,
-  withoutReactors,
+  isRecordingOf,
+  isThreadOf,
+  removeReactors,
 } from '../content/rules/erase.ts';
 import type { Notification } from '../notifications/rules.ts';
 import { instantKey } from '../shared/times.ts';
@@ -25,8 +25,8 @@ import { ActivityEntity } from '../activities/activities.ts';
 import { NotificationEntity, notificationRemovalOps } from '../notifications/notifications.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { ReactionEntity } from '../reactions/reactions.ts';
-import { findRecords, nameRecord, unnameRecord } from '../content/recordIds.ts';
-import { RecordingEntity, recordingRemovalOps } from '../recordings/recordings.ts';
+import { findRecordIds, claimRecordId, releaseRecordId } from '../content/recordIds.ts';
+import { RecordingEntity, recordingDeletionOps } from '../recordings/recordings.ts';
 import { CommentEntity, type StoredThread, ThreadEntity, ThreadReader } from '../comments/threads.ts';
 import { changeComment, changeReaction, removeThread, type Removing } from './purgeUserContent.ts';
 
@@ -52,7 +52,7 @@ const COMMENTS_AT_A_TIME = 200;
 interface Erasing {
   readonly table: Table;
   readonly scope: OrganizationScope;
-  readonly leaving: Leaving;
+  readonly leaving: RemovedUsers;
   readonly clock: () => number;
 }
 
@@ -72,7 +72,7 @@ export type Traces = 'notifications' | 'everything';
 export async function eraseTraces(
   table: Table,
   scope: OrganizationScope,
-  leaving: Leaving,
+  leaving: RemovedUsers,
   { what, from }: { what: Traces; from?: TracePosition | undefined },
   clock: () => number,
   deadline: number,
@@ -150,7 +150,7 @@ const notifications: Part = async ({ table, leaving }, scope, after) => {
   );
   const quotes = new Set(
     quoting.flatMap(({ notification }, index) =>
-      comments[index] && commentGoes(comments[index], leaving) ? [notification.id] : [],
+      comments[index] && isCommentOf(comments[index], leaving) ? [notification.id] : [],
     ),
   );
   const leftOf = (notification: Stored<Notification>) =>
@@ -177,7 +177,7 @@ const activities: Part = async ({ table, leaving }, scope, after) => {
     page.values.filter((activity) => eraseFromActivity(activity, leaving) !== activity),
     async ({ id, createdAt }) => {
       // Whoever changes an activity writes its id too: read before it, that shows whether anybody did.
-      const [position] = await findRecords(table, scope, [{ kind: 'activity', id, within: '' }]);
+      const [position] = await findRecordIds(table, scope, [{ kind: 'activity', id, within: '' }]);
       const activity = await table.get(ActivityEntity, { ...scope, id, createdAt });
       const left = activity && eraseFromActivity(activity, leaving);
       if (!activity || left === activity) return [];
@@ -185,7 +185,9 @@ const activities: Part = async ({ table, leaving }, scope, after) => {
       const name = { kind: 'activity', id, within: '', documentId: activity.documentId } as const;
       return [
         left ? upsert(ActivityEntity, { ...scope, ...left }) : remove(ActivityEntity, { ...scope, id, createdAt }),
-        ...(named ? [left ? nameRecord(scope, name, createdAt, named) : unnameRecord(scope, name, named._r)] : []),
+        ...(named
+          ? [left ? claimRecordId(scope, name, createdAt, named) : releaseRecordId(scope, name, named._r)]
+          : []),
       ];
     },
   );
@@ -197,12 +199,12 @@ const recordings: Part = async ({ table, leaving }, scope, after) => {
   await each(
     table,
     page.values.filter(
-      (recording) => recordingGoes(recording, leaving) || eraseFromRecording(recording, leaving) !== recording,
+      (recording) => isRecordingOf(recording, leaving) || eraseFromRecording(recording, leaving) !== recording,
     ),
     async ({ annotationId, createdAt }) => {
       const recording = await table.get(RecordingEntity, { ...scope, annotationId, createdAt });
       if (!recording) return [];
-      if (recordingGoes(recording, leaving)) return recordingRemovalOps(scope, [recording]);
+      if (isRecordingOf(recording, leaving)) return recordingDeletionOps(scope, [recording]);
       const left = eraseFromRecording(recording, leaving);
       return left === recording ? [] : [replace(RecordingEntity, { ...scope, ...left }, recording._r)];
     },
@@ -215,14 +217,14 @@ const reactions: Part = async (erasing, scope, after) => {
   const page = await recordsUpTo(table, ReactionEntity, scope, leaving.until, after);
   // Those on one comment one after the other: each changes it.
   for (const reaction of page.values)
-    if (withoutReactors(reaction, leaving) !== reaction)
+    if (removeReactors(reaction, leaving) !== reaction)
       await retryOnConflict(() => changeReaction(removing(erasing, scope), reaction));
   return page.next;
 };
 
 const threads: Part = async (erasing, scope, after) => {
   const reader = new ThreadReader(erasing.table);
-  const { records, next } = await reader.stretch(scope, { descending: false, filters: {}, limit: LOOKED_AT, after });
+  const { records, next } = await reader.list(scope, { descending: false, filters: {}, limit: LOOKED_AT, after });
   await inParallel(records, PARALLEL, async ({ value }) => eraseFromWhole(removing(erasing, scope), reader, value));
   return next;
 };
@@ -234,22 +236,22 @@ async function eraseFromWhole(
   { thread, comments, more }: StoredThread,
 ): Promise<void> {
   const { table, scope, leaving } = at;
-  if (threadGoes(thread, leaving)) {
+  if (isThreadOf(thread, leaving)) {
     await retryOnConflict(async () => {
       const current = await table.get(ThreadEntity, { ...scope, ...thread });
-      return current && threadGoes(current, leaving) ? removeThread(at, current) : 'done';
+      return current && isThreadOf(current, leaving) ? removeThread(at, current) : 'done';
     });
     return;
   }
   let [some, rest]: [StoredThread['comments'], boolean] = [comments, more];
   while (some.length > 0) {
     for (const comment of some) {
-      if (commentGoes(comment, leaving) || eraseFromComment(comment, leaving) !== comment)
+      if (isCommentOf(comment, leaving) || eraseFromComment(comment, leaving) !== comment)
         await retryOnConflict(() => changeComment(at, thread, comment.commentId));
     }
     const last = some.at(-1);
     if (!rest || !last) break;
-    const page = await reader.comments(scope, thread, {
+    const page = await reader.listComments(scope, thread, {
       limit: COMMENTS_AT_A_TIME,
       after: CommentEntity.key({ ...scope, ...last }).SK,
     });

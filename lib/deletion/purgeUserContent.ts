@@ -1,19 +1,19 @@
 import type { Comment } from '../comments/rules/comments.ts';
 import {
-  commentGoes,
+  isCommentOf,
   eraseFromComment,
   eraseFromNotification,
   eraseFromThread,
-  leaveComment,
-  leaveNotification,
-  leaveThread,
-  type Leaving,
-  recordingGoes,
-  threadGoes,
-  withoutReactors,
+  removeFromComment,
+  removeFromNotification,
+  removeFromThread,
+  type RemovedUsers,
+  isRecordingOf,
+  isThreadOf,
+  removeReactors,
 } from '../content/rules/erase.ts';
 import type { Reaction } from '../reactions/rules.ts';
-import { type Thread, withoutComments } from '../comments/rules/threads.ts';
+import { type Thread, removeComments } from '../comments/rules/threads.ts';
 import { instantKey } from '../shared/times.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { Stored } from '../table/entity.ts';
@@ -30,10 +30,15 @@ import {
 } from '../content/involvements.ts';
 import { NotificationEntity, notificationRemovalOps } from '../notifications/notifications.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
-import { ReactionEntity, reactionRemovalOps, readReactionsOn } from '../reactions/reactions.ts';
-import { RecordingEntity, recordingRemovalOps } from '../recordings/recordings.ts';
-import { beginRemoval, commentRemovalOps, endRemoval, removeThreads } from '../content/removeThreads.ts';
-import { edgeOps } from '../comments/threadEdges.ts';
+import { ReactionEntity, reactionDeletionOps, readCommentReactions } from '../reactions/reactions.ts';
+import { RecordingEntity, recordingDeletionOps } from '../recordings/recordings.ts';
+import {
+  startLeftoverPurge,
+  commentDeletionOps,
+  finishLeftoverPurge,
+  deleteThreads,
+} from '../comments/deleteThreads.ts';
+import { commentInvolvementOps } from '../comments/commentInvolvements.ts';
 import { CommentEntity, ThreadEntity, type ThreadKey, ThreadReader } from '../comments/threads.ts';
 
 /** How a user goes: `leave` is spec 4.18, where what the user said in others' threads stays; `erase` is GDPR deletion, where it goes. */
@@ -63,7 +68,7 @@ type Outcome = 'done' | 'conflict';
 export interface Removing {
   readonly table: Table;
   readonly scope: DocumentScope;
-  readonly leaving: Leaving;
+  readonly leaving: RemovedUsers;
   readonly mode: RemovalMode;
   readonly now: number;
 }
@@ -84,7 +89,7 @@ export async function removeUserContent(
   clock: () => number,
   deadline: number,
 ): Promise<{ after: string } | 'done'> {
-  const leaving: Leaving = { userIds: new Set([userId]), until };
+  const leaving: RemovedUsers = { userIds: new Set([userId]), until };
   // A sort key says which kind it is of: what comes before it is done.
   const begun =
     after === undefined ? 0 : involvedKinds.findIndex((kind) => after.startsWith(keyPrefix(['DATA', kind])));
@@ -144,8 +149,8 @@ const removeEdge: Readonly<Record<InvolvedKind, (removing: Removing, edge: Invol
     const recording = await table.get(RecordingEntity, { ...scope, annotationId: edge.id, createdAt: edge.createdAt });
     return outcomeOf(
       table,
-      recording && recordingGoes(recording, leaving)
-        ? recordingRemovalOps(scope, [recording])
+      recording && isRecordingOf(recording, leaving)
+        ? recordingDeletionOps(scope, [recording])
         : [removeInvolvement(scope, edge)],
     );
   },
@@ -154,7 +159,7 @@ const removeEdge: Readonly<Record<InvolvedKind, (removing: Removing, edge: Invol
     const notification = await table.get(NotificationEntity, { ...scope, id: edge.id, createdAt: edge.createdAt });
     if (!notification) return outcomeOf(table, [removeInvolvement(scope, edge)]);
     const left =
-      mode === 'leave' ? leaveNotification(notification, leaving) : eraseFromNotification(notification, leaving);
+      mode === 'leave' ? removeFromNotification(notification, leaving) : eraseFromNotification(notification, leaving);
     if (!left) return outcomeOf(table, notificationRemovalOps(scope, notification));
     return outcomeOf(table, [
       ...(left === notification ? [] : [replace(NotificationEntity, { ...scope, ...left }, notification._r)]),
@@ -185,11 +190,11 @@ export async function changeComment(
   );
   // What has no head is being removed, edges included.
   if (!thread || !comment) return outcomeOf(table, beside);
-  if (threadGoes(thread, leaving)) return removeThread(removing, thread, beside);
-  if (mode === 'erase' && commentGoes(comment, leaving)) return removeComment(removing, thread, comment, beside);
+  if (isThreadOf(thread, leaving)) return removeThread(removing, thread, beside);
+  if (mode === 'erase' && isCommentOf(comment, leaving)) return removeComment(removing, thread, comment, beside);
   const [head, after] =
     mode === 'leave'
-      ? [leaveThread(thread, leaving), leaveComment(comment, leaving)]
+      ? [removeFromThread(thread, leaving), removeFromComment(comment, leaving)]
       : [eraseFromThread(thread, leaving), eraseFromComment(comment, leaving)];
   return outcomeOf(table, [
     ...(head === thread ? [] : [replace(ThreadEntity, { ...scope, ...head }, thread._r)]),
@@ -204,7 +209,7 @@ export async function removeThread(
   thread: Stored<Thread>,
   beside: readonly WriteOp[] = [],
 ): Promise<Outcome> {
-  const [outcome] = await removeThreads(table, scope, [thread], now);
+  const [outcome] = await deleteThreads(table, scope, [thread], now);
   // Beside the removal it could be twice in one transaction.
   return outcome === 'removed' ? outcomeOf(table, beside) : 'conflict';
 }
@@ -219,28 +224,28 @@ async function removeComment(
   const { table, scope, leaving, now } = removing;
   const reader = new ThreadReader(table);
   const other = async (descending: boolean) =>
-    (await reader.comments(scope, thread, { limit: 2, descending })).values.find(
+    (await reader.listComments(scope, thread, { limit: 2, descending })).values.find(
       ({ commentId }) => commentId !== comment.commentId,
     );
   const [isFirst, isLast] = [comment.commentId === thread.first.commentId, comment.commentId === thread.last.commentId];
   const [first, last] = await Promise.all([isFirst ? other(false) : undefined, isLast ? other(true) : undefined]);
   if ((isFirst && !first) || (isLast && !last)) return removeThread(removing, thread, beside);
-  const next = eraseFromThread(withoutComments(thread, [comment], { first, last }, thread.lastUpdated), leaving);
+  const next = eraseFromThread(removeComments(thread, [comment], { first, last }, thread.lastUpdated), leaving);
   const ops = [
     replace(ThreadEntity, { ...scope, ...next }, thread._r),
-    ...commentRemovalOps(scope, thread, comment),
+    ...commentDeletionOps(scope, thread, comment),
     // The assignee goes with the first comment and comes with the one that is first then.
-    ...(first ? edgeOps(scope, { thread, comment: first }, { thread: next, comment: first }) : []),
+    ...(first ? commentInvolvementOps(scope, { thread, comment: first }, { thread: next, comment: first }) : []),
   ];
   const own = beside.filter((op) => !ops.some((one) => isSameKey(one, op)));
   const references = comment.reactions ?? [];
-  const reactions = (await readReactionsOn(table, scope, references)).filter((reaction) => reaction !== undefined);
-  const reactionOps = reactionRemovalOps(scope, thread.documentId, reactions);
+  const reactions = (await readCommentReactions(table, scope, references)).filter((reaction) => reaction !== undefined);
+  const reactionOps = reactionDeletionOps(scope, thread.documentId, reactions);
   if (ops.length + own.length + reactionOps.length <= MOST_OPERATIONS)
     return outcomeOf(table, [...ops, ...own, ...reactionOps]);
-  const { op, unfinished } = beginRemoval(scope, { documentId: thread.documentId, reactions: references }, now);
+  const { op, unfinished } = startLeftoverPurge(scope, { documentId: thread.documentId, reactions: references }, now);
   if ((await table.write([...ops, ...own, op])) !== 'done') return 'conflict';
-  await endRemoval(table, scope.tenant, unfinished);
+  await finishLeftoverPurge(table, scope.tenant, unfinished);
   return 'done';
 }
 
@@ -257,10 +262,10 @@ export async function changeReaction(
 ): Promise<Outcome> {
   const { table, scope, leaving } = removing;
   const reaction = await table.get(ReactionEntity, { ...scope, ...key });
-  const left = reaction && withoutReactors(reaction, leaving);
+  const left = reaction && removeReactors(reaction, leaving);
   if (!reaction || left === reaction) return outcomeOf(table, beside);
   if (left) return outcomeOf(table, [replace(ReactionEntity, { ...scope, ...left }, reaction._r), ...beside]);
-  const ops = reactionRemovalOps(scope, reaction.documentId, [reaction]);
+  const ops = reactionDeletionOps(scope, reaction.documentId, [reaction]);
   return outcomeOf(table, [
     ...ops,
     ...beside.filter((op) => !ops.some((one) => isSameKey(one, op))),

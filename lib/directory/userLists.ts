@@ -3,12 +3,12 @@ import { dict } from '../shared/collections.ts';
 import { mergePages } from './rules/userLists.ts';
 import { ApiError } from '../shared/errors.ts';
 import {
-  everyDocument,
+  allDocuments,
   type RecordPage,
   listAcrossDocuments,
   listingCursor,
   type ListedDocument,
-} from '../content/listDocuments.ts';
+} from '../content/recordListing.ts';
 import { type DocumentReader, readDocuments } from './documents.ts';
 import type { OrganizationScope } from './folders/folders.ts';
 import { SEARCHED_AT_ONCE, searchPage } from './searchPage.ts';
@@ -141,7 +141,7 @@ export class UserLists {
   ): Promise<{ values: UserOfDocument[]; next: string | undefined }> {
     const { users, documents } = this.#deps;
     const { values, next } = await listAcrossDocuments({
-      documents: everyDocument(documents, scope),
+      documents: allDocuments(documents, scope),
       from: listingCursor.position(after),
       limit,
       read: async (document, options) => {

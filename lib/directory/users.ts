@@ -16,7 +16,7 @@ import {
 import { mailableAddress } from '../mail/rules/address.ts';
 import { mergeProfile } from './rules/users.ts';
 import { newId } from '../shared/ids.ts';
-import type { RecordPage } from '../content/listDocuments.ts';
+import type { RecordPage } from '../content/recordListing.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { departuresOf } from './folders/folderDepartures.ts';
 import { FolderReader, type OrganizationScope, readFolders } from './folders/folders.ts';

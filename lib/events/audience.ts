@@ -1,14 +1,14 @@
 import { notificationSettings } from '../notifications/notificationSettings.ts';
 import { CommentEntity, ThreadEntity } from '../comments/threads.ts';
-import { usersWhoSee } from '../content/accessChecks.ts';
+import { usersWhoCanSee } from '../content/accessChecks.ts';
 import { type Document, DocumentEntity, DocumentReader } from '../directory/documents.ts';
 import type { Stored } from '../table/entity.ts';
 import { organizationScope } from '../directory/folders/folders.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
 import { type Table, itemOf } from '../table/table.ts';
-import { contextItems } from '../comments/rules/comments.ts';
-import type { Guard } from '../content/rules/threadAccess.ts';
-import { guarded } from '../comments/rules/threads.ts';
+import { accessFieldsOf } from '../comments/rules/comments.ts';
+import type { RecordAccess } from '../content/rules/threadAccess.ts';
+import { threadAccessOf } from '../comments/rules/threads.ts';
 import type { Audience, EventPayload } from './rules/payload.ts';
 import { levelsFor, type RecipientRules } from './rules/recipients.ts';
 import { distinct } from '../shared/collections.ts';
@@ -70,7 +70,7 @@ async function placeOfEvent(
 }
 
 /** What recipients of an event must be allowed to see. */
-type EventGuard = Pick<Guard, 'thread' | 'accessFields'>;
+type EventGuard = Pick<RecordAccess, 'thread' | 'accessFields'>;
 
 /**
  * Reads the thread and the comment of an event as they are now; undefined when the thread is deleted. A deletion is told to users who could see the
@@ -93,8 +93,8 @@ async function guardNow(table: Table, event: OccurredEvent): Promise<EventGuard 
   );
   if (!head && event.event !== 'comment.delete') return undefined;
   return {
-    thread: head ? guarded(head, thread.organizationId) : thread,
-    accessFields: distinct([...accessFields, ...(contextItems(comment?.context) ?? [])]),
+    thread: head ? threadAccessOf(head, thread.organizationId) : thread,
+    accessFields: distinct([...accessFields, ...(accessFieldsOf(comment?.context) ?? [])]),
   };
 }
 
@@ -118,9 +118,9 @@ export async function audienceRules(
   const scope = organizationScope(tenant, organization);
   const check = { scope, organization, now: clock() };
   const seeing = async () => {
-    if (!document) return usersWhoSee(table, check, guard, userIds);
+    if (!document) return usersWhoCanSee(table, check, guard, userIds);
     const [placed] = await new DocumentReader(table).placed(scope, [document]);
-    return placed ? usersWhoSee(table, check, { ...guard, document: placed }, userIds) : new Set<string>();
+    return placed ? usersWhoCanSee(table, check, { ...guard, document: placed }, userIds) : new Set<string>();
   };
   const [settings, allowed] = await Promise.all([
     notificationSettings(table, scope, document?.internalId, userIds),

@@ -1,7 +1,7 @@
 import { sourceOf, type AudienceThread } from './rules/payload.ts';
-import { guarded } from '../comments/rules/threads.ts';
+import { threadAccessOf } from '../comments/rules/threads.ts';
 import { annotationIdIn, type Published, publishedPayload } from './rules/published.ts';
-import { findRecords } from '../content/recordIds.ts';
+import { findRecordIds } from '../content/recordIds.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 import { type Document, DocumentReader } from '../directory/documents.ts';
 import { EventEntity, publishedId, recordEvent } from './outbox.ts';
@@ -61,7 +61,7 @@ export class EventPublisher {
     const annotationId = sourceOf(event) === 'comment' ? annotationIdIn(data) : undefined;
     if (annotationId === undefined) return undefined;
     const scope = { ...organizationScope(tenant, organization), documentKey: document.internalId };
-    const [position] = await findRecords(this.#table, scope, [
+    const [position] = await findRecordIds(this.#table, scope, [
       { kind: 'thread', id: annotationId, within: document.documentId },
     ]);
     const thread =
@@ -69,7 +69,7 @@ export class EventPublisher {
     if (!thread) return undefined;
     const { createdAt } = thread;
     return {
-      ...guarded(thread, organization.organizationId),
+      ...threadAccessOf(thread, organization.organizationId),
       organizationKey: organization.internalId,
       documentKey: document.internalId,
       annotationId,

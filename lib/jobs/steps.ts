@@ -1,7 +1,7 @@
 import { building, type Capability } from '../app/capability.ts';
 import { countAgentRunsStep } from '../agents/countAgentRuns.ts';
 import { removeAgentStep } from '../agents/removeAgentStep.ts';
-import { removeRest } from '../content/removeThreads.ts';
+import { purgeLeftover } from '../comments/deleteThreads.ts';
 import { emitEditorUpdateStep } from '../editors/emitEditorUpdate.ts';
 import { eraseUsersStep } from '../deletion/eraseUsersStep.ts';
 import { changeFoldersStep } from '../directory/folders/changeFoldersStep.ts';
@@ -38,7 +38,7 @@ export const runsJobs: Capability<RunJobDeps> = /* @__PURE__ */ building([doJobs
           return reached === 'done' ? 'done' : { progress: reached };
         },
         async removeRecords({ tenant, data }) {
-          await removeRest(table, tenant, JSON.parse(data));
+          await purgeLeftover(table, tenant, JSON.parse(data));
           return 'done';
         },
         removeDocuments: on(removeDocumentsStep),

@@ -1,5 +1,5 @@
 import { building, type Capability } from '../app/capability.ts';
-import { findListing } from '../content/listDocuments.ts';
+import { findListing } from '../content/recordListing.ts';
 import { JudgmentReader, type JudgmentScope } from './judgmentReader.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 

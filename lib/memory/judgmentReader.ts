@@ -1,7 +1,7 @@
 import { distinct } from '../shared/collections.ts';
 import { ALWAYS, type JudgmentFilters, type TimeRange } from './rules/filters.ts';
 import type { Judgment } from './rules/judgments.ts';
-import { liveDocuments } from '../content/listDocuments.ts';
+import { findLiveDocuments } from '../content/recordListing.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import type { Key, Stored } from '../table/entity.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
@@ -180,7 +180,7 @@ export class JudgmentReader {
           );
           const live =
             documentIds.length > 0
-              ? await liveDocuments(this.#documents, scope, documentIds)
+              ? await findLiveDocuments(this.#documents, scope, documentIds)
               : new Map<string, { readonly internalId: string }>();
           return [scope.organizationKey, live] as const;
         }),

@@ -1,6 +1,6 @@
 import { distinctBy } from '../shared/collections.ts';
 import { names, type Notification, type NotificationResponse, toNotificationResponse } from './rules.ts';
-import type { Guard } from '../content/rules/threadAccess.ts';
+import type { RecordAccess } from '../content/rules/threadAccess.ts';
 import { invalid } from '../shared/errors.ts';
 import { limits } from '../shared/schema.ts';
 import { type Document, DocumentReader } from '../directory/documents.ts';
@@ -10,15 +10,15 @@ import type { Organization } from '../directory/organizations.ts';
 import type { Table } from '../table/table.ts';
 import { EVERYBODY, InvolvementEntity, recordSortKey } from '../content/involvements.ts';
 import { namedNotifications, NotificationEntity, type PlacedNotification, readNotifications } from './notifications.ts';
-import { guardsOf, AccessChecks } from '../content/accessChecks.ts';
+import { readThreadAccess, AccessChecks } from '../content/accessChecks.ts';
 import {
-  everyDocument,
-  liveDocuments,
+  allDocuments,
+  findLiveDocuments,
   readRecordPage,
-  theseDocuments,
+  givenDocuments,
   listAcrossDocuments,
   listingCursor,
-} from '../content/listDocuments.ts';
+} from '../content/recordListing.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
 /** Which notifications are asked for; what is given is combined. */
@@ -210,8 +210,8 @@ export class NotificationLists {
   ): Promise<{ values: V[]; next: string | undefined }> {
     const { values, next } = await listAcrossDocuments({
       documents: document
-        ? theseDocuments([{ documentId: document.documentId, scope: { ...scope, documentKey: document.internalId } }])
-        : everyDocument(this.#documents, scope),
+        ? givenDocuments([{ documentId: document.documentId, scope: { ...scope, documentKey: document.internalId } }])
+        : allDocuments(this.#documents, scope),
       from: listingCursor.position(after),
       limit,
       read: (one, options) =>
@@ -302,7 +302,7 @@ export class NotificationLists {
     { organization, scope, userId, checks }: Viewing,
     candidates: readonly Candidate[],
   ): Promise<Candidate[]> {
-    const documents = await liveDocuments(
+    const documents = await findLiveDocuments(
       this.#documents,
       scope,
       candidates.map(({ notification }) => notification.documentId),
@@ -313,7 +313,7 @@ export class NotificationLists {
         (names(notification, userId) || notification.notifyAll),
     );
     const guards = await notificationGuards(this.#table, scope, organization.organizationId, there);
-    const allowed = await checks.see(
+    const allowed = await checks.canSee(
       guards.map((guard, index) => {
         const { notification } = there[index]!;
         const isNamed = names(notification, userId);
@@ -343,11 +343,11 @@ export async function notificationGuards(
   scope: OrganizationScope,
   organizationId: string,
   placed: readonly PlacedNotification[],
-): Promise<Guard[]> {
+): Promise<RecordAccess[]> {
   const about = placed.flatMap(({ documentKey, notification: { thread } }) =>
     thread ? [{ ...thread, documentKey, organizationId }] : [],
   );
-  const current = (await guardsOf(table, scope, organizationId, about)).values();
+  const current = (await readThreadAccess(table, scope, organizationId, about)).values();
   return placed.map(({ notification: { thread, accessFields } }) => ({
     accessFields,
     ...(thread && { thread: current.next().value ?? { ...thread, organizationId } }),

@@ -1,7 +1,7 @@
 import type { Capability } from '../app/capability.ts';
 import { distinct } from '../shared/collections.ts';
 import { instantKey } from '../shared/times.ts';
-import { contextItems } from '../comments/rules/comments.ts';
+import { accessFieldsOf } from '../comments/rules/comments.ts';
 import {
   annotationOf,
   changeNotification,
@@ -28,13 +28,19 @@ import {
   type Involvement,
   addInvolvement,
   recordSortKey,
-  recordsOf,
+  recordPartition,
 } from '../content/involvements.ts';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
-import { findRecords, nameRecord, type RecordName, type RecordPosition, unnameRecord } from '../content/recordIds.ts';
+import {
+  findRecordIds,
+  claimRecordId,
+  type RecordIdKey,
+  type RecordPosition,
+  releaseRecordId,
+} from '../content/recordIds.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 import { usersWithAccess } from '../content/accessChecks.ts';
-import { liveDocuments } from '../content/listDocuments.ts';
+import { findLiveDocuments } from '../content/recordListing.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
 /** A notification, with whom it is for. Its id is unique in the organization. */
@@ -45,7 +51,7 @@ export const NotificationEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'A notification, with those whom it is for',
   schema: Notification,
-  pk: (of: DocumentScope) => recordsOf(of, 'NOTIFICATIONS'),
+  pk: (of: DocumentScope) => recordPartition(of, 'NOTIFICATIONS'),
   sk: (key: { createdAt: number; id: string }) => recordSortKey(key.createdAt, key.id),
   indexes: {
     gsi2: {
@@ -87,7 +93,7 @@ export function selects(
   );
 }
 
-const nameOf = (id: string): RecordName => ({ kind: 'notification', id, within: '' });
+const nameOf = (id: string): RecordIdKey => ({ kind: 'notification', id, within: '' });
 
 /** The edges of a notification: whom it is for, and who caused it. */
 function edges(
@@ -114,7 +120,7 @@ function edges(
 export function notificationRemovalOps(scope: DocumentScope, notification: Stored<Notification>): WriteOp[] {
   return [
     remove(NotificationEntity, { ...scope, ...notification }, notification._r),
-    unnameRecord(scope, nameOf(notification.id)),
+    releaseRecordId(scope, nameOf(notification.id)),
     ...edges(scope.documentKey, notification).map((edge) => removeInvolvement(scope, edge)),
   ];
 }
@@ -137,11 +143,11 @@ export async function namedNotifications(
   scope: OrganizationScope,
   ids: readonly string[],
 ): Promise<(NamedNotification | undefined)[]> {
-  const positions = await findRecords(table, scope, ids.map(nameOf));
+  const positions = await findRecordIds(table, scope, ids.map(nameOf));
   const known = positions.flatMap((position, index) => (position ? [{ ...position, id: ids[index] as string }] : []));
   const [read, documents] = await Promise.all([
     readNotifications(table, scope, known),
-    liveDocuments(
+    findLiveDocuments(
       new DocumentReader(table),
       scope,
       known.flatMap(({ documentId }) => documentId ?? []),
@@ -206,13 +212,13 @@ export class NotificationWriter {
     let position: Stored<RecordPosition> | undefined;
     return retryOnConflict(async () => {
       const outcome = await this.#table.write([
-        nameRecord(scope, { ...nameOf(id), documentId }, createdAt, position),
+        claimRecordId(scope, { ...nameOf(id), documentId }, createdAt, position),
         insert(NotificationEntity, { ...scope, ...notification }),
         ...edges(scope.documentKey, notification).map((edge) => addInvolvement(scope, edge)),
       ]);
       if (outcome === 'done') return 'added';
       const organization = { tenant: scope.tenant, organizationKey: scope.organizationKey };
-      [position] = await findRecords(this.#table, organization, [nameOf(id)]);
+      [position] = await findRecordIds(this.#table, organization, [nameOf(id)]);
       const [there] = await namedNotifications(this.#table, organization, [id]);
       if (there) return there.documentKey === scope.documentKey ? 'exists' : 'elsewhere';
       return 'conflict';
@@ -368,7 +374,7 @@ async function threadReferences(
   const asked = about.flatMap(({ annotationId, ...rest }, index) =>
     annotationId === undefined ? [] : [{ ...rest, annotationId, index }],
   );
-  const positions = await findRecords(
+  const positions = await findRecordIds(
     table,
     { tenant, organizationKey },
     asked.map(({ annotationId, documentId }) => ({ kind: 'thread', id: annotationId, within: documentId })),
@@ -390,7 +396,7 @@ async function threadReferences(
           createdAt,
           authorId: thread.from.userId,
           visibility: thread.visibility,
-          accessFields: contextItems(thread.context),
+          accessFields: accessFieldsOf(thread.context),
         },
       ] as const;
     }),

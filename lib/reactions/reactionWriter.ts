@@ -2,13 +2,13 @@ import { distinct } from '../shared/collections.ts';
 import type { ContentChange } from '../comments/rules/commentEvents.ts';
 import type { Comment } from '../comments/rules/comments.ts';
 import {
-  type CommentName,
-  type Reacting,
+  type CommentReference,
+  type ReactionRequest,
   type Reaction,
-  react,
+  addReactionUsers,
   type ReactionReference,
   toReactionResponse,
-  withReference,
+  addReference,
 } from './rules.ts';
 import type { Thread } from '../comments/rules/threads.ts';
 import type { ContentUser } from '../content/rules/user.ts';
@@ -18,8 +18,8 @@ import { type Decision, writeEach } from '../table/writeEach.ts';
 import { changeEventOps } from '../comments/changeEvents.ts';
 import { addInvolvement } from '../content/involvements.ts';
 import type { DocumentContext } from '../content/documentScope.ts';
-import { edge, ReactionEntity, reactionRemovalOps } from './reactions.ts';
-import { findRecords, nameRecord, type RecordPosition } from '../content/recordIds.ts';
+import { reactionInvolvement, ReactionEntity, reactionDeletionOps } from './reactions.ts';
+import { findRecordIds, claimRecordId, type RecordPosition } from '../content/recordIds.ts';
 import { CommentEntity, ThreadEntity, ThreadReader } from '../comments/threads.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
@@ -33,11 +33,11 @@ export interface ReactionResult {
 /** A reaction by its id, and the comment that it is on as far as the call says. */
 interface NamedReaction {
   readonly annotationId: string;
-  readonly on?: CommentName | undefined;
+  readonly on?: CommentReference | undefined;
 }
 
 /** A reaction of a call, and those of its users who are added at a time. */
-interface Step extends Reacting {
+interface Step extends ReactionRequest {
   readonly some: readonly ContentUser[];
 }
 
@@ -66,7 +66,7 @@ export class ReactionWriter {
    * Adds reactions, or users to those that are there already. A comment names the reactions on it, and each user's is told of
    * (`comment.reaction_add`), in the same transaction. One that cannot be fails alone.
    */
-  async add(at: DocumentContext, reactions: readonly Reacting[], now: number): Promise<ReactionResult[]> {
+  async add(at: DocumentContext, reactions: readonly ReactionRequest[], now: number): Promise<ReactionResult[]> {
     const single = reactions.flatMap((reacting) => reacting.users.map((user): Step => ({ ...reacting, some: [user] })));
     const waves = inWaves(
       single,
@@ -89,7 +89,7 @@ export class ReactionWriter {
    * Removes reactions, and tells of those on comments (`comment.reaction_delete`): `actor` did it, or else who reacted first. One that is
    * not there fails alone. Ids are distinct.
    */
-  async remove(
+  async delete(
     at: DocumentContext,
     annotationIds: readonly string[],
     actor: ContentUser | undefined,
@@ -145,7 +145,7 @@ export class ReactionWriter {
 
   async #read({ scope: scope, document }: DocumentContext, asked: readonly NamedReaction[]): Promise<State[]> {
     const threadIds = distinct(asked.flatMap(({ on }) => on?.annotationId ?? []));
-    const names = await findRecords(this.#table, { tenant: scope.tenant, organizationKey: scope.organizationKey }, [
+    const names = await findRecordIds(this.#table, { tenant: scope.tenant, organizationKey: scope.organizationKey }, [
       ...asked.map(
         ({ annotationId }) => ({ kind: 'reaction', id: annotationId, within: document.documentId }) as const,
       ),
@@ -174,7 +174,7 @@ export class ReactionWriter {
             }
           : undefined;
       }),
-      (edges) => this.#threads.ofEdges(scope, edges),
+      (edges) => this.#threads.findInvolvedComments(scope, edges),
     );
     return asked.map((_one, index) => ({ name: names[index], reaction: reactions[index], target: targets[index] }));
   }
@@ -202,7 +202,7 @@ function addition(
       commentId: target.comment.commentId,
       threadCreatedAt: target.thread.createdAt,
     };
-    const outcome = react(
+    const outcome = addReactionUsers(
       stored,
       reacting,
       reacting.some,
@@ -211,7 +211,7 @@ function addition(
     );
     if ('refused' in outcome) return failed(annotationId, outcome.refused);
     const { reaction, added } = outcome;
-    if (target && !comments.change(target.comment, (references) => withReference(references, reaction)))
+    if (target && !comments.change(target.comment, (references) => addReference(references, reaction)))
       return failed(annotationId, 'Comment has too many reactions.');
     if (added.length > 0)
       ops.push(
@@ -220,9 +220,13 @@ function addition(
           : insert(ReactionEntity, { ...scope, ...reaction }),
       );
     if (!stored)
-      ops.push(nameRecord(scope, { kind: 'reaction', id: annotationId, within: documentId }, reaction.createdAt, name));
+      ops.push(
+        claimRecordId(scope, { kind: 'reaction', id: annotationId, within: documentId }, reaction.createdAt, name),
+      );
     for (const user of added) {
-      ops.push(addInvolvement(scope, { ...edge(scope, reaction), userId: user.userId, at: now, made: true }));
+      ops.push(
+        addInvolvement(scope, { ...reactionInvolvement(scope, reaction), userId: user.userId, at: now, made: true }),
+      );
       // Of the others they were told before.
       const own = { ...reaction, fromUsers: reaction.fromUsers.filter(({ from }) => from.userId === user.userId) };
       if (target)
@@ -259,7 +263,7 @@ function removal(
   const result = asked.map(({ annotationId }, index): ReactionResult => {
     const { reaction, target } = states[index] as State;
     if (!reaction) return failed(annotationId, 'Reaction does not exist.');
-    ops.push(...reactionRemovalOps(scope, documentId, [reaction]));
+    ops.push(...reactionDeletionOps(scope, documentId, [reaction]));
     const actor = by ?? reaction.fromUsers[0]?.from;
     if (target) comments.change(target.comment, (references) => references.filter(({ id }) => id !== annotationId));
     const thread = target && comments.touch(target.thread, now);

@@ -3,9 +3,9 @@ import { Reaction, type ReactionReference } from './rules.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { remove, type Table, type WriteOp } from '../table/table.ts';
-import { removeInvolvement, type Involvement, recordSortKey, recordsOf } from '../content/involvements.ts';
+import { removeInvolvement, type Involvement, recordSortKey, recordPartition } from '../content/involvements.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
-import { unnameRecord } from '../content/recordIds.ts';
+import { releaseRecordId } from '../content/recordIds.ts';
 
 /** A reaction on a comment or on the document itself, with everybody who reacted that way. */
 export const ReactionEntity = defineEntity({
@@ -15,7 +15,7 @@ export const ReactionEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'A reaction on a comment or document, with who reacted',
   schema: Reaction,
-  pk: (of: DocumentScope) => recordsOf(of, 'REACTIONS'),
+  pk: (of: DocumentScope) => recordPartition(of, 'REACTIONS'),
   sk: (key: { createdAt: number; annotationId: string }) => recordSortKey(key.createdAt, key.annotationId),
   indexes: {
     gsi2: {
@@ -51,7 +51,7 @@ export async function readReactions(
 }
 
 /** The reactions that a comment names, undefined where there is none any more. One BatchGet per 100. */
-export async function readReactionsOn(
+export async function readCommentReactions(
   table: Table,
   scope: DocumentScope,
   references: readonly ReactionReference[],
@@ -67,7 +67,7 @@ export async function readReactionsOn(
  * The operations that remove reactions as they were read, with their ids and the edges of those who reacted: 3 to 52 for each. The
  * comment that one is on is the caller's business. `within` is the customer's id of the document.
  */
-export function reactionRemovalOps(
+export function reactionDeletionOps(
   scope: DocumentScope,
   within: string,
   reactions: readonly Stored<Reaction>[],
@@ -78,15 +78,15 @@ export function reactionRemovalOps(
       { ...scope, annotationId: reaction.annotationId, createdAt: reaction.createdAt },
       reaction._r,
     ),
-    unnameRecord(scope, { kind: 'reaction', id: reaction.annotationId, within }),
+    releaseRecordId(scope, { kind: 'reaction', id: reaction.annotationId, within }),
     ...reaction.fromUsers.map(({ from, lastUpdated }) =>
-      removeInvolvement(scope, { ...edge(scope, reaction), userId: from.userId, at: lastUpdated }),
+      removeInvolvement(scope, { ...reactionInvolvement(scope, reaction), userId: from.userId, at: lastUpdated }),
     ),
   ]);
 }
 
 /** The edge between a reaction and one of its users, but for the user and the time. */
-export function edge(
+export function reactionInvolvement(
   { documentKey }: DocumentScope,
   { annotationId, createdAt }: Pick<Reaction, 'annotationId' | 'createdAt'>,
 ) {

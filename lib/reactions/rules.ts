@@ -34,7 +34,7 @@ export const Reaction = z.object({
 export type Reaction = z.output<typeof Reaction>;
 
 /** A comment as callers name it for a reaction. */
-export interface CommentName {
+export interface CommentReference {
   readonly annotationId: string;
   readonly commentId: number;
 }
@@ -44,24 +44,24 @@ export interface ReactionEntry {
   readonly annotationId: string;
   readonly icon: string;
   readonly from: ContentUser;
-  readonly on?: CommentName | undefined;
+  readonly on?: CommentReference | undefined;
   readonly location?: Location | undefined;
 }
 
 /** What one call says of one reaction: its entries with the same id, as one. */
-export interface Reacting {
+export interface ReactionRequest {
   readonly annotationId: string;
   readonly icon: string;
   /** Everybody whom the call names. */
   readonly users: readonly ContentUser[];
-  readonly on: CommentName | undefined;
+  readonly on: CommentReference | undefined;
   readonly location: Location | undefined;
   /** Whether its entries are of one mind: same icon, same comment. */
   readonly agreed: boolean;
 }
 
 /** The entries of a call by reaction, in the order of their first mention: those with the same id are several users of one reaction. */
-export function groupEntries(entries: readonly ReactionEntry[]): Reacting[] {
+export function groupEntries(entries: readonly ReactionEntry[]): ReactionRequest[] {
   return [...Map.groupBy(entries, ({ annotationId }) => annotationId)].map(([annotationId, same]) => {
     const { icon } = same[0] as ReactionEntry;
     const on = same.find((entry) => entry.on)?.on;
@@ -79,12 +79,12 @@ export function groupEntries(entries: readonly ReactionEntry[]): Reacting[] {
   });
 }
 
-function isSameComment(one: CommentName, other: CommentName | undefined): boolean {
+function isSameComment(one: CommentReference, other: CommentReference | undefined): boolean {
   return one.annotationId === other?.annotationId && one.commentId === other.commentId;
 }
 
 /** Where a new reaction lies: in which document, on which comment, at which location when it has none of its own. */
-export interface ReactionPlace {
+export interface NewReactionContext {
   readonly documentId: string;
   readonly on?: Reaction['on'];
   /** The location of the thread, as JSON text. */
@@ -92,20 +92,20 @@ export interface ReactionPlace {
 }
 
 /** A reaction after users reacted, and who of them was not among its users before; or why it cannot be. */
-export type Reacted =
+export type ReactionOutcome =
   { readonly refused: string } | { readonly reaction: Reaction; readonly added: readonly ContentUser[] };
 
 /**
  * Some of the users of a call react: a new reaction, or the stored one with those added who are not among its users yet. Another icon or
  * comment than the stored ones is refused; so are all users of the call when they would be more than 50 in the end, or too much to store.
  */
-export function react(
+export function addReactionUsers(
   stored: Reaction | undefined,
-  { annotationId, icon, users, on, location, agreed }: Reacting,
+  { annotationId, icon, users, on, location, agreed }: ReactionRequest,
   some: readonly ContentUser[],
-  scope: ReactionPlace,
+  scope: NewReactionContext,
   now: number,
-): Reacted {
+): ReactionOutcome {
   if (!agreed) return { refused: 'Reaction is given with several icons or comments.' };
   if (stored && stored.icon !== icon) return { refused: 'Reaction has another icon.' };
   if (stored && on && !isSameComment(on, stored.on)) return { refused: 'Reaction is on something else.' };
@@ -137,7 +137,7 @@ export function react(
 }
 
 /** What a comment names once a reaction is on it; undefined when it takes no more. */
-export function withReference(
+export function addReference(
   references: readonly ReactionReference[],
   { annotationId: id, createdAt }: Reaction,
 ): readonly ReactionReference[] | undefined {

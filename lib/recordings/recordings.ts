@@ -2,7 +2,7 @@ import type { Capability } from '../app/capability.ts';
 import {
   type NewRecording,
   Recording,
-  recorderPayload,
+  recorderDonePayload,
   type RecordingResponse,
   toRecordingResponse,
   toRecording,
@@ -18,10 +18,10 @@ import {
   type Involvement,
   addInvolvement,
   recordSortKey,
-  recordsOf,
+  recordPartition,
 } from '../content/involvements.ts';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
-import { findRecords, nameRecord, type RecordPosition, unnameRecord } from '../content/recordIds.ts';
+import { findRecordIds, claimRecordId, type RecordPosition, releaseRecordId } from '../content/recordIds.ts';
 import {
   type DocumentSource,
   readRecordPage,
@@ -29,7 +29,7 @@ import {
   type ListingOptions,
   listAcrossDocuments,
   type ListingPage,
-} from '../content/listDocuments.ts';
+} from '../content/recordListing.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
 /** A recording on a document. */
@@ -40,7 +40,7 @@ export const RecordingEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'A recording on a document, with its attachments and transcription',
   schema: Recording,
-  pk: (of: DocumentScope) => recordsOf(of, 'RECORDINGS'),
+  pk: (of: DocumentScope) => recordPartition(of, 'RECORDINGS'),
   sk: (key: { createdAt: number; annotationId: string }) => recordSortKey(key.createdAt, key.annotationId),
   indexes: {
     gsi2: {
@@ -76,14 +76,14 @@ export async function readRecordings(
 }
 
 /** The operations that remove recordings as they were read, with their ids and the edges of who made them: three for each. */
-export function recordingRemovalOps(scope: DocumentScope, recordings: readonly Stored<Recording>[]): WriteOp[] {
+export function recordingDeletionOps(scope: DocumentScope, recordings: readonly Stored<Recording>[]): WriteOp[] {
   return recordings.flatMap((recording) => [
     remove(
       RecordingEntity,
       { ...scope, annotationId: recording.annotationId, createdAt: recording.createdAt },
       recording._r,
     ),
-    unnameRecord(scope, named(recording)),
+    releaseRecordId(scope, named(recording)),
     removeInvolvement(scope, edge(scope, recording)),
   ]);
 }
@@ -153,12 +153,12 @@ export class RecordingReader {
   }
 
   /** Those of the recordings that a document has, in the order of the ids. Two dependent BatchGets. */
-  async named(
+  async findByIds(
     { scope, documentId }: ListedDocument,
     names: Names,
     ids: readonly string[],
   ): Promise<RecordingResponse[]> {
-    const positions = await findRecords(
+    const positions = await findRecordIds(
       this.table,
       scope,
       ids.map((annotationId) => named({ annotationId, documentId })),
@@ -187,7 +187,7 @@ export class RecordingWriter extends RecordingReader {
       table: this.table,
       items: recordings,
       read: (items) =>
-        findRecords(
+        findRecordIds(
           this.table,
           { tenant, organizationKey: scope.organizationKey },
           items.map(({ annotationId }) => named({ annotationId, documentId })),
@@ -205,7 +205,7 @@ export class RecordingWriter extends RecordingReader {
           result: added,
           ops: [
             insert(RecordingEntity, { ...scope, ...recording }),
-            nameRecord(scope, named(recording), now, stored),
+            claimRecordId(scope, named(recording), now, stored),
             addInvolvement(scope, edge(scope, recording)),
             ...emit(
               tenant,
@@ -219,7 +219,7 @@ export class RecordingWriter extends RecordingReader {
                 },
                 organizationId,
                 documentId,
-                payload: recorderPayload({ apiKey: tenant, organization, document }, recording),
+                payload: recorderDonePayload({ apiKey: tenant, organization, document }, recording),
               },
               now,
             ),
@@ -235,7 +235,7 @@ export class RecordingWriter extends RecordingReader {
   }
 }
 
-export const listRecordings: Capability<Pick<RecordingReader, 'list' | 'named'>> = /* @__PURE__ */ storeCapability(
+export const listRecordings: Capability<Pick<RecordingReader, 'list' | 'findByIds'>> = /* @__PURE__ */ storeCapability(
   RecordingReader,
   ['BatchGetItem', 'Query'],
 );

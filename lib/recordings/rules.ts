@@ -3,7 +3,7 @@ import { isLongerThan } from '../shared/bytes.ts';
 import { Id, keptObject, list, Name, OpenObject, optional, Text } from '../shared/schema.ts';
 import { type EventPayload, LARGEST_PAYLOAD_BYTES } from '../events/rules/payload.ts';
 import { Location, locationKey } from '../content/rules/location.ts';
-import { type ContentNames, eventIds, eventMetadata, recordMetadata } from '../content/rules/names.ts';
+import { type ContentNames, eventMetadataIds, eventMetadata, recordMetadata } from '../content/rules/names.ts';
 import { ContentUser, StoredUser } from '../content/rules/user.ts';
 
 /** What was recorded; facts name the field and no values. */
@@ -167,7 +167,7 @@ export function toRecordingResponse(
  * What `recorder.done` says (facts B7): the attachments are its assets. A payload that would be too large is reduced to ids, with
  * `truncated: true`: a recording is never refused because of its event.
  */
-export function recorderPayload(names: ContentNames, recording: Recording): EventPayload {
+export function recorderDonePayload(names: ContentNames, recording: Recording): EventPayload {
   const { annotationId: recorderId, from } = recording;
   const assets = (value<KnownAttachment[]>(recording.attachments) ?? []).map(assetOf);
   const whole: EventPayload = {
@@ -188,7 +188,7 @@ export function recorderPayload(names: ContentNames, recording: Recording): Even
     ...whole,
     data: {
       actionUser: user,
-      metadata: eventIds(names),
+      metadata: eventMetadataIds(names),
       recorderId,
       from: user,
       assets: [],

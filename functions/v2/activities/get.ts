@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { readActivities } from '../../../lib/activities/activities.ts';
-import { findListing, listingCursor } from '../../../lib/content/listDocuments.ts';
+import { findListing, listingCursor } from '../../../lib/content/recordListing.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { featureTypes, ActivityResponse } from '../../../lib/activities/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';

@@ -3,9 +3,9 @@ import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { writeThreads } from '../../../lib/comments/threadWriter.ts';
 import {
   agentSelectors,
-  noEmptySelector,
-  selectors,
-  someAgentPage,
+  rejectEmptySelector,
+  threadSelectors,
+  requireAgentUrl,
 } from '../../../lib/comments/rules/threadFilters.ts';
 import { ContentUser } from '../../../lib/content/rules/user.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
@@ -23,12 +23,12 @@ export const endpoint = defineEndpoint(
     input: closedObject({
       organizationId: Id,
       documentId: Id,
-      ...selectors,
+      ...threadSelectors,
       ...agentSelectors,
       actionUser: optional(ContentUser),
       triggerNotification: optional(z.boolean()),
       triggerActivities: optional(z.boolean()),
-    }).check(noEmptySelector, someAgentPage),
+    }).check(rejectEmptySelector, requireAgentUrl),
     output: ItemResults,
     message: 'Annotations deleted successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
@@ -49,7 +49,7 @@ export const endpoint = defineEndpoint(
       ...filters
     } = input;
     const found = await deps.findPlaceToWrite(caller.tenant, input);
-    const results = await deps.threads.remove(found, filters, {
+    const results = await deps.threads.delete(found, filters, {
       actor,
       notify: triggerNotification ?? false,
       log: triggerActivities ?? false,

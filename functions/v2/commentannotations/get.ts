@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { DeletedThread } from '../../../lib/comments/deletedThreads.ts';
-import { readThreadPages, shownThreads } from '../../../lib/comments/threadPages.ts';
-import { listingCursor } from '../../../lib/content/listDocuments.ts';
+import { readThreadPages, toThreadsResponse } from '../../../lib/comments/threadPages.ts';
+import { listingCursor } from '../../../lib/content/recordListing.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
-import { OlderThread, toOlderThread } from '../../../lib/comments/rules/olderRows.ts';
-import { listingOptions, ThreadListing } from '../../../lib/comments/rules/threadFilters.ts';
+import { V1Thread, toV1Thread } from '../../../lib/comments/rules/v1Rows.ts';
+import { toListingOptions, ThreadListing } from '../../../lib/comments/rules/threadFilters.ts';
 import { ThreadRow } from '../../../lib/comments/rules/threads.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
@@ -99,12 +99,12 @@ export const endpoint = defineEndpoint(
       order = 'desc',
       pageSize = limits.pageSize,
     } = input;
-    const { filters, parts } = listingOptions(input, deps.serviceName);
+    const { filters, parts } = toListingOptions(input, deps.serviceName);
     if (annotationIds) {
-      const found = await deps.threads.named(caller.tenant, input, distinct(annotationIds), { filters, parts });
-      return { data: shownThreads(found, groupByDocumentId), nextPageToken: null };
+      const found = await deps.threads.findByIds(caller.tenant, input, distinct(annotationIds), { filters, parts });
+      return { data: toThreadsResponse(found, groupByDocumentId), nextPageToken: null };
     }
-    const scope = await deps.threads.scope(caller.tenant, input);
+    const scope = await deps.threads.resolveScope(caller.tenant, input);
     if (deletedAfter !== undefined) {
       const deletions = paging(
         caller,
@@ -117,7 +117,7 @@ export const endpoint = defineEndpoint(
         input,
         now,
       );
-      const deleted = await deps.threads.deleted(scope, {
+      const deleted = await deps.threads.listDeleted(scope, {
         deletedAfter,
         limit: pageSize,
         from: listingCursor.position(deletions.after),
@@ -134,7 +134,7 @@ export const endpoint = defineEndpoint(
       input,
       now,
     );
-    const { values, next } = await deps.threads.page(scope, {
+    const { values, next } = await deps.threads.list(scope, {
       parts,
       filters,
       descending: order === 'desc',
@@ -142,7 +142,7 @@ export const endpoint = defineEndpoint(
       from: listingCursor.position(pages.after),
     });
     return {
-      data: shownThreads(
+      data: toThreadsResponse(
         values.map((one) => [one]),
         groupByDocumentId,
       ),
@@ -157,8 +157,8 @@ export const twin = defineUnpagedTwin(endpoint, {
   ignored: ['groupByDocumentId', 'deletedAfter'],
   required: ['documentId'],
   message: 'Annotations fetched successfully.',
-  row: OlderThread.nullable(),
-  toRow: toOlderThread,
+  row: V1Thread.nullable(),
+  toRow: toV1Thread,
 });
 
 export const handler = toLambdaWithTwin(endpoint, twin);

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { writeThreads } from '../../../lib/comments/threadWriter.ts';
 import { hintEmbedding } from '../../../lib/memory/notifyEmbedding.ts';
-import { selectors, someSelector } from '../../../lib/comments/rules/threadFilters.ts';
+import { threadSelectors, requireSelector } from '../../../lib/comments/rules/threadFilters.ts';
 import { ThreadChange, UserReplacements } from '../../../lib/comments/rules/threads.ts';
 import { ContentUser } from '../../../lib/content/rules/user.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
@@ -22,7 +22,7 @@ export const endpoint = defineEndpoint(
     input: closedObject({
       organizationId: Id,
       documentId: Id,
-      ...selectors,
+      ...threadSelectors,
       updatedData: optional(ThreadChange),
       updateUsers: optional(UserReplacements),
       /** Why a reviewer decides so: the change becomes a judgment that can be searched. */
@@ -31,7 +31,7 @@ export const endpoint = defineEndpoint(
       triggerNotification: optional(z.boolean()),
       triggerActivities: optional(z.boolean()),
     }).check(
-      someSelector,
+      requireSelector,
       withFieldRule(
         'anyOf',
         ['updatedData', 'updateUsers'],

@@ -34,7 +34,7 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps, now }) => {
     const at = await deps.findPlace(caller.tenant, input);
     const annotationIds = distinct(input.annotationIds);
-    const results = await deps.reactions.remove(at, annotationIds, input.actionUser, now);
+    const results = await deps.reactions.delete(at, annotationIds, input.actionUser, now);
     return {
       data: byId(
         annotationIds,

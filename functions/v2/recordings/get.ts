@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { listRecordings } from '../../../lib/recordings/recordings.ts';
-import { findListing, listingCursor } from '../../../lib/content/listDocuments.ts';
+import { findListing, listingCursor } from '../../../lib/content/recordListing.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { RecordingResponse } from '../../../lib/recordings/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
@@ -74,7 +74,7 @@ export const endpoint = defineEndpoint(
       { pageToken },
       now,
     );
-    if (document && ids) return { data: await deps.recordings.named(document, names, ids), pageToken: null };
+    if (document && ids) return { data: await deps.recordings.findByIds(document, names, ids), pageToken: null };
     const { values, next } = await deps.recordings.list(documents, names, ids, {
       from: listingCursor.position(pages.after),
       limit: pageSize,

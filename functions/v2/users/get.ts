@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import {
-  fewInvolved,
+  limitInvolvedUsers,
   InvolvedFields,
   readInvolvedDocuments,
-  withInvolved,
+  toInvolvedFields,
 } from '../../../lib/content/involvedDocuments.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope, readFolders } from '../../../lib/directory/folders/folders.ts';
@@ -65,7 +65,7 @@ export const endpoint = defineEndpoint(
         documentOrFolder,
         notTogether('organizationUserGroupIds', 'documentId', 'folderId', 'allDocuments', 'groupByDocumentId'),
         notTogether('allDocuments', 'documentId', 'folderId', 'userIds'),
-        fewInvolved,
+        limitInvolvedUsers,
         z.refine(
           ({ groupByDocumentId, documentId, allDocuments }) =>
             !groupByDocumentId || documentId !== undefined || allDocuments === true,
@@ -138,11 +138,14 @@ export const endpoint = defineEndpoint(
     async function withDocuments(users: readonly ListedUser[]): Promise<z.output<typeof UserResponse>[]> {
       const { includeInvolvedDocuments: withIds, includeInvolvedDocumentsCount: withCount } = input;
       if (!withIds && !withCount) return users.map(shown);
-      const involved = await deps.involved.of(
+      const involved = await deps.involved.read(
         scope,
         users.map(({ userId }) => userId),
       );
-      return users.map((user, index) => ({ ...shown(user), ...withInvolved(involved[index], { withIds, withCount }) }));
+      return users.map((user, index) => ({
+        ...shown(user),
+        ...toInvolvedFields(involved[index], { withIds, withCount }),
+      }));
     }
 
     async function listed(): Promise<Resource> {

@@ -1,7 +1,7 @@
 import { distinct, distinctBy } from '../../shared/collections.ts';
 import type { AgentRun } from '../../agents/rules/runs.ts';
 import { invalid } from '../../shared/errors.ts';
-import { agentSourceOf, knownAgent, type NewComment } from './comments.ts';
+import { agentSourceOf, parseAgent, type NewComment } from './comments.ts';
 
 /** An agent of the service's own that a comment is of. */
 export interface CommentAgent {
@@ -11,7 +11,7 @@ export interface CommentAgent {
 }
 
 /** The same text for the same execution of the same agent. */
-export function runKey({ agentId, run }: CommentAgent): string {
+export function agentRunKey({ agentId, run }: CommentAgent): string {
   return JSON.stringify([agentId, run?.executionId]);
 }
 
@@ -19,12 +19,12 @@ export function runKey({ agentId, run }: CommentAgent): string {
  * The service's own agents that comments are of, each once with each of its executions. Comments that do not say when they were made are of
  * `createdAt`; nothing was executed later than `now`, whatever they say.
  */
-export function agentsOf(
+export function agentsOfComments(
   comments: readonly Pick<NewComment, 'agent' | 'createdAt'>[],
   { createdAt, now }: { createdAt: number; now: number },
 ): CommentAgent[] {
   const agents = comments.flatMap((comment): CommentAgent[] => {
-    const agent = comment.agent && knownAgent(comment.agent);
+    const agent = comment.agent && parseAgent(comment.agent);
     if (!agent || agentSourceOf(agent.agentSource) === 'external') return [];
     const { agentId, executionId } = agent;
     return [
@@ -34,14 +34,14 @@ export function agentsOf(
       },
     ];
   });
-  return distinctBy(agents, runKey);
+  return distinctBy(agents, agentRunKey);
 }
 
 /** Throws INVALID_ARGUMENT when an agent is neither external nor the service's own, which is called by the service's name or `svc`. */
 export function requireAgentSources(comments: readonly Pick<NewComment, 'agent'>[], serviceName: string): void {
   const known = distinct(['svc', serviceName, 'external']);
   for (const { agent } of comments) {
-    if (agent === undefined || known.includes(knownAgent(agent).agentSource)) continue;
+    if (agent === undefined || known.includes(parseAgent(agent).agentSource)) continue;
     const message = `agent.agentSource must be ${known.map((name) => JSON.stringify(name)).join(' or ')}`;
     throw invalid({ path: ['agent', 'agentSource'], code: 'invalid_value', message });
   }

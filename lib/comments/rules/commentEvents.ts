@@ -5,12 +5,12 @@ import { type TriggerType, triggerTypes } from '../../events/rules/catalogue.ts'
 import { type Audience, type EventPayload, LARGEST_PAYLOAD_BYTES } from '../../events/rules/payload.ts';
 import { commentVerbs } from '../../workspaces/rules/groupedTriggers.ts';
 import type { OwnActivity } from '../../activities/rules.ts';
-import { type Comment, contextItems, mentionedIn, read, toCommentResponse } from './comments.ts';
+import { type Comment, accessFieldsOf, commentMentions, readJson, toCommentResponse } from './comments.ts';
 import type { Location } from '../../content/rules/location.ts';
-import { type ContentNames, eventIds, eventMetadata } from '../../content/rules/names.ts';
+import { type ContentNames, eventMetadataIds, eventMetadata } from '../../content/rules/names.ts';
 import type { ReactionResponse } from '../../reactions/rules.ts';
 import type { Status } from './statuses.ts';
-import { guarded, involvedUserIds, toThreadResponse, type Thread } from './threads.ts';
+import { threadAccessOf, involvedUserIds, toThreadResponse, type Thread } from './threads.ts';
 import type { ContentUser } from '../../content/rules/user.ts';
 import { isPrivate } from '../../content/rules/visibility.ts';
 
@@ -64,21 +64,21 @@ export interface CommentEvent {
 }
 
 /** A change of a thread's own: what of it became something else. */
-export type ThreadDifference = Pick<ContentChange, 'verb' | 'from' | 'to'>;
+export type ThreadFieldChange = Pick<ContentChange, 'verb' | 'from' | 'to'>;
 
 /** What of a thread is watched, and what is told when it became something else. */
 const watched: readonly { readonly verb: CommentVerb; readonly of: (thread: Thread) => unknown }[] = [
-  { verb: 'statusChanged', of: ({ status }) => read(status) },
+  { verb: 'statusChanged', of: ({ status }) => readJson(status) },
   // A user whose name changed is the same one.
   { verb: 'assigned', of: ({ assignedTo }) => assignedTo?.userId },
-  { verb: 'priorityChanged', of: ({ priority }) => read(priority) },
-  { verb: 'customListChanged', of: ({ customList }) => read(customList) },
+  { verb: 'priorityChanged', of: ({ priority }) => readJson(priority) },
+  { verb: 'customListChanged', of: ({ customList }) => readJson(customList) },
   { verb: 'accessModeChanged', of: ({ visibility }) => visibility },
 ];
 
 /** What became something else between two states of a thread, in the order in which it is told. */
-export function differences(before: Thread, after: Thread): ThreadDifference[] {
-  const changed = watched.flatMap(({ verb, of }): ThreadDifference[] => {
+export function detectThreadChanges(before: Thread, after: Thread): ThreadFieldChange[] {
+  const changed = watched.flatMap(({ verb, of }): ThreadFieldChange[] => {
     const [from, to] = [of(before), of(after)];
     return isDeepStrictEqual(from, to) ? [] : [{ verb, from, to }];
   });
@@ -91,24 +91,24 @@ export function differences(before: Thread, after: Thread): ThreadDifference[] {
 }
 
 /** Those who subscribed, or unsubscribed: who is on the list and was not before. */
-function subscriptions(verb: CommentVerb, before: string | undefined, after: string | undefined): ThreadDifference[] {
+function subscriptions(verb: CommentVerb, before: string | undefined, after: string | undefined): ThreadFieldChange[] {
   const [from, to] = [userIdsIn(before), userIdsIn(after)];
   return to.every((userId) => from.includes(userId)) ? [] : [{ verb, from, to }];
 }
 
-function suggestionMoves(before: Thread, after: Thread): ThreadDifference[] {
-  const [from, to] = [before, after].map(({ suggestion }) => read<{ status: string }>(suggestion)?.status);
+function suggestionMoves(before: Thread, after: Thread): ThreadFieldChange[] {
+  const [from, to] = [before, after].map(({ suggestion }) => readJson<{ status: string }>(suggestion)?.status);
   if (from === to) return [];
   if (to === 'accepted') return [{ verb: 'suggestionAccepted', from, to }];
   return to === 'rejected' ? [{ verb: 'suggestionRejected', from, to }] : [];
 }
 
 function userIdsIn(users: string | undefined): string[] {
-  return (read<ContentUser[]>(users) ?? []).map(({ userId }) => userId);
+  return (readJson<ContentUser[]>(users) ?? []).map(({ userId }) => userId);
 }
 
 /** The events of what happened: of what others are to be told of, and what has an event (facts B6). */
-export function eventsOf(happenings: readonly ContentChange[], at: EventScope): CommentEvent[] {
+export function toEvents(happenings: readonly ContentChange[], at: EventScope): CommentEvent[] {
   const {
     organization: { organizationId },
     document: { documentId },
@@ -125,7 +125,7 @@ function isEvent(type: string): type is TriggerType {
 }
 
 /** The activities of what happened: of what is to be logged, where `enabled` says that its verb is. */
-export function activitiesOf(
+export function toActivities(
   happenings: readonly ContentChange[],
   at: EventScope,
   enabled: (verb: CommentVerb) => boolean,
@@ -198,7 +198,7 @@ function dataOf(
     ...(comment && {
       targetComment: { ...toCommentResponse(names, comment), ...(reaction && { reactionAnnotations: [reaction] }) },
     }),
-    metadata: eventMetadata(names, read<Location>(thread.location)),
+    metadata: eventMetadata(names, readJson<Location>(thread.location)),
     ...(verb === 'statusChanged' && { oldStatus: from, newStatus: to }),
     ...(verb === 'priorityChanged' && { newPriority: to }),
     ...(isPrivate(thread.visibility) && { visibility: thread.visibility }),
@@ -228,7 +228,7 @@ function reducedDataOf(
         ...(reaction && { reactionAnnotations: [reactionIds(reaction)] }),
       },
     }),
-    metadata: eventIds(names),
+    metadata: eventMetadataIds(names),
     ...(verb === 'statusChanged' && { oldStatus: idOf(from), newStatus: idOf(to) }),
     ...(verb === 'priorityChanged' && { newPriority: typeof to === 'string' ? to : idOf(to) }),
     ...(isPrivate(thread.visibility) && { visibility: thread.visibility }),
@@ -249,7 +249,7 @@ function audienceOf(
   { names, scope }: EventScope,
 ): Audience {
   const concerned = distinct([
-    ...comments.flatMap(mentionedIn),
+    ...comments.flatMap(commentMentions),
     ...(thread.assignedTo ? [thread.assignedTo.userId] : []),
     thread.from.userId,
   ]);
@@ -259,14 +259,14 @@ function audienceOf(
   const following = others.filter((userId) => !addressed.includes(userId) && !unsubscribed.includes(userId));
   const { annotationId, createdAt } = thread;
   const accessFields = distinct(
-    [...comments, ...(comment ? [comment] : [])].flatMap(({ context }) => contextItems(context) ?? []),
+    [...comments, ...(comment ? [comment] : [])].flatMap(({ context }) => accessFieldsOf(context) ?? []),
   );
   return {
     actorId: actor.userId,
     addressed,
     following,
     thread: {
-      ...guarded(thread, names.organization.organizationId),
+      ...threadAccessOf(thread, names.organization.organizationId),
       organizationKey: scope.organizationKey,
       documentKey: scope.documentKey,
       annotationId,

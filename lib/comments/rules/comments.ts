@@ -21,8 +21,8 @@ import { broughtIn } from '../../shared/times.ts';
 import { ContentUser, MOST_INVOLVED, StoredUser } from '../../content/rules/user.ts';
 
 /** How many comments one call brings, and how many a thread takes (design 5). */
-export const MOST_COMMENTS_PER_CALL = 50;
-export const MOST_COMMENTS = 1_000;
+export const MAX_COMMENTS_PER_CALL = 50;
+export const MAX_COMMENTS = 1_000;
 
 /** What a comment takes in all, as JSON: DynamoDB holds 400 KB in one item, and reactions are named in it too. */
 const LARGEST_BYTES = 256 * 1024;
@@ -74,7 +74,7 @@ export function agentSourceOf(agentSource: string): 'svc' | 'external' {
 }
 
 /** The documented part of an agent block. */
-export function knownAgent(agent: Open): z.output<typeof KnownAgent> {
+export function parseAgent(agent: Open): z.output<typeof KnownAgent> {
   return KnownAgent.parse(agent);
 }
 
@@ -156,7 +156,7 @@ export const NewComment = z
 export type NewComment = z.output<typeof NewComment>;
 
 /** Several comments of one call; an id that the caller chooses is there once. */
-export const NewComments = list(NewComment, MOST_COMMENTS_PER_CALL).check(({ value, issues }) => {
+export const NewComments = list(NewComment, MAX_COMMENTS_PER_CALL).check(({ value, issues }) => {
   const seen = new Set<number>();
   for (const [index, { commentId }] of value.entries()) {
     if (commentId !== undefined && seen.has(commentId))
@@ -255,7 +255,7 @@ function stored(sent: CommentChange | NewComment): Partial<Comment> {
 }
 
 /** Where a new comment is, and when it came; `createdAt` is for those that do not say themselves when they were made. */
-export interface CommentPlace {
+export interface NewCommentContext {
   readonly annotationId: string;
   readonly threadCreatedAt: number;
   readonly createdAt: number;
@@ -266,7 +266,7 @@ export interface CommentPlace {
  * The comments of a call: those without an id get the next ones after every id that was ever given in the thread (`lastCommentId`)
  * or is given in this call, in their order.
  */
-export function newComments(sent: readonly NewComment[], lastCommentId: number, scope: CommentPlace): Comment[] {
+export function newComments(sent: readonly NewComment[], lastCommentId: number, scope: NewCommentContext): Comment[] {
   let last = Math.max(lastCommentId, ...sent.map(({ commentId }) => commentId ?? 0));
   return sent.map((comment) => {
     const createdAt = comment.createdAt ?? scope.createdAt;
@@ -291,18 +291,18 @@ export function changeComment(comment: Comment, change: CommentChange, now: numb
     return { refused: 'Comment would be empty.' };
   if (isLongerThan(JSON.stringify({ ...changed, reactions: undefined }), LARGEST_BYTES))
     return { refused: 'Comment would be too large.' };
-  if (involvedIn(changed).length > MOST_INVOLVED)
+  if (usersOfComment(changed).length > MOST_INVOLVED)
     return { refused: `Comment would involve more than ${MOST_INVOLVED} users.` };
   return changed;
 }
 
 /** Whether the text of a comment changed: an activity is logged for nothing else. */
-export function saysOther(before: Comment, after: Comment): boolean {
+export function hasTextChange(before: Comment, after: Comment): boolean {
   return before.commentText !== after.commentText || before.commentHtml !== after.commentHtml;
 }
 
 /** The distinct users whom a comment mentions or is addressed to, its author included when mentioned. */
-export function mentionedIn({ to, taggedUserContacts }: Comment): string[] {
+export function commentMentions({ to, taggedUserContacts }: Comment): string[] {
   return mentionedBy(listIn(to) as ContentUser[], listIn(taggedUserContacts) as Open[]);
 }
 
@@ -315,18 +315,18 @@ function mentionedBy(
 }
 
 /** Everybody whom a comment is part of the data of (spec 4.19): who wrote it, and whom it mentions. */
-export function involvedIn(comment: Comment): { userId: string; made: boolean }[] {
+export function usersOfComment(comment: Comment): { userId: string; made: boolean }[] {
   const { userId: author } = comment.from;
   return [
     { userId: author, made: true },
-    ...mentionedIn(comment)
+    ...commentMentions(comment)
       .filter((userId) => userId !== author)
       .map((userId) => ({ userId, made: false })),
   ];
 }
 
 /** The comment with a user in place of another, wherever it names one; itself when it names none. */
-export function withUsers(comment: Comment, replaced: (userId: string) => ContentUser | undefined): Comment {
+export function replaceCommentUsers(comment: Comment, replaced: (userId: string) => ContentUser | undefined): Comment {
   const other = (user: ContentUser) => replaced(user.userId) ?? user;
   const tagged = (one: Open) => {
     const user = replaced(taggedUserId(one) as string);
@@ -403,13 +403,13 @@ export function toCommentResponse(names: ContentNames, comment: Comment): Commen
     commentText,
     commentHtml,
     from,
-    to: read(comment.to),
-    taggedUserContacts: read(comment.taggedUserContacts),
-    attachments: read(comment.attachments),
+    to: readJson(comment.to),
+    taggedUserContacts: readJson(comment.taggedUserContacts),
+    attachments: readJson(comment.attachments),
     context: toContextResponse(comment.context),
-    agent: read(comment.agent),
-    progress: read(comment.progress),
-    actions: read(comment.actions),
+    agent: readJson(comment.agent),
+    progress: readJson(comment.progress),
+    actions: readJson(comment.actions),
     isCommentResolverUsed,
     isCommentTextAvailable,
     isEdited,
@@ -434,7 +434,7 @@ export const CommentRow = CommentResponse.extend({
 export type CommentRow = z.output<typeof CommentRow>;
 
 /** Drafts, groups, recorders and custom lists of comments are the client's alone: over REST they are empty. */
-export function commentRow(comment: CommentResponse): CommentRow {
+export function toCommentRow(comment: CommentResponse): CommentRow {
   const {
     to = [],
     taggedUserContacts = [],
@@ -458,17 +458,17 @@ export function commentRow(comment: CommentResponse): CommentRow {
 
 /** Access context, stored as JSON text, as answers show it. */
 export function toContextResponse(text: string | undefined): z.output<typeof ContextResponse> | undefined {
-  const { access } = read<z.output<typeof Context>>(text) ?? {};
+  const { access } = readJson<z.output<typeof Context>>(text) ?? {};
   return text === undefined ? undefined : { access, accessFields: accessFields(access ?? {}) };
 }
 
 /** The access context that a thread or comment stores as JSON text, as `field:value`; undefined when it requires nothing. */
-export function contextItems(text: string | undefined): string[] | undefined {
+export function accessFieldsOf(text: string | undefined): string[] | undefined {
   const items = toContextResponse(text)?.accessFields ?? [];
   return items.length > 0 ? items : undefined;
 }
 
 /** What is stored as JSON text; undefined when nothing is. */
-export function read<T>(text: string | undefined): T | undefined {
+export function readJson<T>(text: string | undefined): T | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as T);
 }

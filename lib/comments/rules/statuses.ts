@@ -29,7 +29,7 @@ export const SentStatus = z.union([Id, StatusObject, StatusOfType], {
 export const initialStatus: Status = catalogue.OPEN as Status;
 
 /** Returns the whole status: the known one for an id or a type alone, and nothing but the id for an unknown id. */
-export function statusOf(sent: z.output<typeof SentStatus>): Status {
+export function resolveStatus(sent: z.output<typeof SentStatus>): Status {
   if (typeof sent === 'string') return known(sent) ?? { id: sent };
   if (typeof sent.id === 'string') return sent as Status;
   return Object.values(catalogue).find(({ type }) => type === sent.type) as Status;

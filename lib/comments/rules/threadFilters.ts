@@ -7,7 +7,7 @@ import { involvedUserIds, mentionedUserIds, type RowParts, type Thread } from '.
 import { Instant } from '../../shared/times.ts';
 
 /** The threads that a call names, or describes by where they are and who takes part. */
-export const selectors = {
+export const threadSelectors = {
   annotationIds: optional(list(Id, limits.readIds)),
   /** As `locationId` shows them. */
   locationIds: optional(list(LocationKey, limits.readIds)),
@@ -23,11 +23,11 @@ export const agentSelectors = {
   agentUrls: optional(list(z.string().min(1).max(2_048), limits.readIds)),
 };
 
-type Selector = keyof typeof selectors | keyof typeof agentSelectors;
-const selectorNames = [...Object.keys(selectors), ...Object.keys(agentSelectors)] as Selector[];
+type Selector = keyof typeof threadSelectors | keyof typeof agentSelectors;
+const selectorNames = [...Object.keys(threadSelectors), ...Object.keys(agentSelectors)] as Selector[];
 
 /** A call that changes threads says which: nobody deletes all of a document's by accident. */
-export const someSelector = withFieldRule(
+export const requireSelector = withFieldRule(
   'anyOf',
   selectorNames,
   z.refine<{ readonly [S in Selector]?: unknown }>(
@@ -37,14 +37,14 @@ export const someSelector = withFieldRule(
 );
 
 /** A deletion without a selector is about the whole document. A selector that selects nothing is refused: it must not widen the deletion. */
-export const noEmptySelector = z.refine<{ readonly [S in Selector]?: unknown }>(
+export const rejectEmptySelector = z.refine<{ readonly [S in Selector]?: unknown }>(
   (sent) =>
     sent.agentSuggestions !== false || selectorNames.some((name) => sent[name] !== undefined && sent[name] !== false),
   { path: ['agentSuggestions'], error: 'must be true, or another selector must be given' },
 );
 
 /** Pages are selected by their URL: some have to be one. */
-export const someAgentPage = z.refine<{ readonly agentUrls?: readonly string[] | undefined }>(
+export const requireAgentUrl = z.refine<{ readonly agentUrls?: readonly string[] | undefined }>(
   ({ agentUrls }) => agentUrls === undefined || agentUrls.some((url) => parseHttpUrl(url) !== undefined),
   { path: ['agentUrls'], error: 'must have an http or https URL' },
 );
@@ -88,7 +88,7 @@ export const oneAgentFilter = z.refine<Partial<Record<(typeof agentFilters)[numb
 const deletedAlone = z.refine<{ readonly deletedAfter?: unknown } & { readonly [field: string]: unknown }>(
   ({ deletedAfter, ...others }) =>
     deletedAfter === undefined ||
-    ['order', 'groupByDocumentId', ...Object.keys(selectors), ...Object.keys(listingFilters)].every(
+    ['order', 'groupByDocumentId', ...Object.keys(threadSelectors), ...Object.keys(listingFilters)].every(
       (field) => others[field] === undefined,
     ),
   { path: ['deletedAfter'], error: 'must not be given together with filters, groupByDocumentId or order' },
@@ -112,7 +112,7 @@ export const ThreadListing = z
     documentIds: optional(list(Id, limits.readIds)),
     folderId: optional(Id),
     groupByDocumentId: optional(z.boolean()),
-    ...selectors,
+    ...threadSelectors,
     ...listingFilters,
     /** Whether rows carry `metadata`; true when left out. */
     includeMetadata: optional(z.boolean()),
@@ -127,7 +127,7 @@ export const ThreadListing = z
   .check(oneScope, oneAgentFilter, deletedAlone);
 
 /** Returns the filters of a request for threads and the optional parts of its rows. The service's own name as `agentSource` means `svc`. */
-export function listingOptions(
+export function toListingOptions(
   request: z.output<typeof ThreadListing>,
   serviceName: string,
 ): { filters: ThreadFilters; parts: RowParts } {
@@ -147,7 +147,7 @@ export function listingOptions(
 }
 
 /** Which threads a call is about: those that meet all that is given; of a list one has to fit. Times are epoch ms, from `after` on and before `before`. */
-export type ThreadFilters = z.output<z.ZodObject<typeof selectors & typeof listingFilters>> & {
+export type ThreadFilters = z.output<z.ZodObject<typeof threadSelectors & typeof listingFilters>> & {
   readonly agentUrls?: readonly string[] | undefined;
 };
 
@@ -156,7 +156,7 @@ function statusIdOf({ status }: Thread): string {
 }
 
 /** Whether a thread meets all filters that are given. */
-export function meets(thread: Thread, filters: ThreadFilters): boolean {
+export function matchesFilters(thread: Thread, filters: ThreadFilters): boolean {
   const { agent } = thread;
   const among = (wanted: readonly string[] | undefined, ...values: (string | undefined)[]) =>
     wanted === undefined || values.some((value) => value !== undefined && wanted.includes(value));

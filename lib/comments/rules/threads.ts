@@ -8,14 +8,14 @@ import {
   type Comment,
   commentLists,
   CommentRow,
-  commentRow,
+  toCommentRow,
   Context,
-  contextItems,
-  knownAgent,
-  mentionedIn,
+  accessFieldsOf,
+  parseAgent,
+  commentMentions,
   newComments,
   oneCommentList,
-  read,
+  readJson,
   sentComments,
   CommentResponse,
   ContextResponse,
@@ -25,10 +25,10 @@ import {
 import { Location, locationKey } from '../../content/rules/location.ts';
 import { type ContentNames, recordMetadata } from '../../content/rules/names.ts';
 import { Actions, Progress } from './progress.ts';
-import { initialStatus, isTerminal, SentStatus, type Status, statusOf } from './statuses.ts';
+import { initialStatus, isTerminal, SentStatus, type Status, resolveStatus } from './statuses.ts';
 import { broughtIn, Instant } from '../../shared/times.ts';
 import { ContentUser, StoredUser } from '../../content/rules/user.ts';
-import { type Guarded, Visibility } from '../../content/rules/visibility.ts';
+import { type ThreadAccess, Visibility } from '../../content/rules/visibility.ts';
 
 export const threadTypes = ['comment', 'suggestion'] as const;
 
@@ -224,7 +224,7 @@ function tally(before: readonly Participant[], came: readonly Comment[], went: r
   ] as const) {
     for (const comment of comments) {
       count(comment.from.userId, 'wrote', by);
-      for (const userId of mentionedIn(comment)) count(userId, 'mentioned', by);
+      for (const userId of commentMentions(comment)) count(userId, 'mentioned', by);
     }
   }
   return JSON.stringify(
@@ -270,7 +270,7 @@ function stored(sent: ThreadChange | NewThread): Partial<Thread> {
 
 /** A suggestion as it is stored: with the status that it had, `pending` at first, unless it says another. */
 function suggestionOf(sent: Readonly<Record<string, unknown>>, before?: string): string {
-  return JSON.stringify({ ...sent, status: sent.status ?? read<{ status: string }>(before)?.status ?? 'pending' });
+  return JSON.stringify({ ...sent, status: sent.status ?? readJson<{ status: string }>(before)?.status ?? 'pending' });
 }
 
 /** A thread with its first comments, whose ids begin with 1 where the caller gives none. */
@@ -281,7 +281,7 @@ export function newThread(
   const createdAt = sent.createdAt ?? now;
   const comments = newComments(sent.commentData, 0, { annotationId, threadCreatedAt: createdAt, createdAt, now });
   const [{ commentId, createdAt: firstAt, from, agent }] = comments as [Comment];
-  const status = sent.status === undefined ? initialStatus : statusOf(sent.status);
+  const status = sent.status === undefined ? initialStatus : resolveStatus(sent.status);
   const type = sent.type ?? (sent.suggestion ? 'suggestion' : 'comment');
   const last = lastOf(comments);
   const thread = bounded({
@@ -308,7 +308,7 @@ export function newThread(
 }
 
 function threadAgent(agent: Readonly<Record<string, unknown>>): Thread['agent'] {
-  const known = knownAgent(agent);
+  const known = parseAgent(agent);
   return ThreadAgent.parse({ ...known, agentSource: agentSourceOf(known.agentSource) });
 }
 
@@ -318,7 +318,7 @@ function lastOf(comments: readonly Comment[]): Thread['last'] {
 }
 
 /** A thread with further comments. */
-export function withComments(thread: Thread, came: readonly Comment[], now: number): Thread | Refused {
+export function addComments(thread: Thread, came: readonly Comment[], now: number): Thread | Refused {
   const last = lastOf(came);
   return bounded({
     ...thread,
@@ -331,7 +331,7 @@ export function withComments(thread: Thread, came: readonly Comment[], now: numb
 }
 
 /** A thread some of whose comments were changed; they stand in the same order before and after. */
-export function withChangedComments(
+export function changeComments(
   thread: Thread,
   before: readonly Comment[],
   after: readonly Comment[],
@@ -347,7 +347,7 @@ export function withChangedComments(
 }
 
 /** A thread without some of its comments, but with others; `first` and `last` are those of them, where they are not the same as before. */
-export function withoutComments(
+export function removeComments(
   thread: Thread,
   went: readonly Comment[],
   { first, last }: { first?: Comment | undefined; last?: Comment | undefined },
@@ -388,7 +388,7 @@ function statusAfter(
   actorId: string | undefined,
 ): Pick<Thread, 'status' | 'statusUpdatedByUserId' | 'resolvedByUserId'> {
   const before = JSON.parse(thread.status) as Status;
-  const after = change.status === undefined ? before : statusOf(change.status);
+  const after = change.status === undefined ? before : resolveStatus(change.status);
   const changed = !isDeepStrictEqual(before, after);
   const setBy = change.statusUpdatedByUserId ?? (changed ? actorId : thread.statusUpdatedByUserId);
   const stays = !changed || (isTerminal(before) && isTerminal(after));
@@ -401,7 +401,7 @@ function statusAfter(
 }
 
 /** A thread with a user in place of another as its author and assignee; its comments are another matter. */
-export function withThreadUsers(thread: Thread, replaced: (userId: string) => ContentUser | undefined): Thread {
+export function replaceThreadUsers(thread: Thread, replaced: (userId: string) => ContentUser | undefined): Thread {
   return {
     ...thread,
     from: replaced(thread.from.userId) ?? thread.from,
@@ -410,11 +410,11 @@ export function withThreadUsers(thread: Thread, replaced: (userId: string) => Co
 }
 
 /** The part of a thread that decides who may see it. */
-export function guarded(
+export function threadAccessOf(
   { visibility, context, from }: Pick<Thread, 'visibility' | 'context' | 'from'>,
   organizationId: string,
-): Guarded {
-  return { visibility, accessFields: contextItems(context), authorId: from.userId, organizationId };
+): ThreadAccess {
+  return { visibility, accessFields: accessFieldsOf(context), authorId: from.userId, organizationId };
 }
 
 /** Everybody who takes part in a thread: wrote in it, is mentioned in it, or has it assigned. */
@@ -518,21 +518,21 @@ export function toThreadResponse(names: ContentNames, { thread, comments, more }
     statusUpdatedByUserId,
     resolvedByUserId,
     assignedTo,
-    priority: read(thread.priority),
+    priority: readJson(thread.priority),
     context: toContextResponse(thread.context),
     visibility,
-    location: read(thread.location),
+    location: readJson(thread.location),
     locationId: thread.locationKey,
-    targetElement: read(thread.targetElement),
-    suggestion: read(thread.suggestion),
-    customList: read(thread.customList),
-    pageInfo: read(thread.pageInfo),
+    targetElement: readJson(thread.targetElement),
+    suggestion: readJson(thread.suggestion),
+    customList: readJson(thread.customList),
+    pageInfo: readJson(thread.pageInfo),
     isPageAnnotation: thread.isPageAnnotation,
     ...Object.fromEntries(pageNumbers.map((name) => [name, thread[name]])),
-    progress: read(thread.progress),
-    actions: read(thread.actions),
-    subscribedUsers: read(thread.subscribedUsers),
-    unsubscribedUsers: read(thread.unsubscribedUsers),
+    progress: readJson(thread.progress),
+    actions: readJson(thread.actions),
+    subscribedUsers: readJson(thread.subscribedUsers),
+    unsubscribedUsers: readJson(thread.unsubscribedUsers),
     involvedUserIds: involvedUserIds(thread),
     mentionedUserIds: mentionedUserIds(thread),
     createdAt,
@@ -563,7 +563,7 @@ export const ThreadRow = ThreadResponse.extend({
 export type ThreadRow = z.output<typeof ThreadRow>;
 
 /** Subscribed groups and drafts are the client's alone: over REST there are none. */
-export function threadRow(thread: ThreadResponse, parts: RowParts): ThreadRow {
+export function toThreadRow(thread: ThreadResponse, parts: RowParts): ThreadRow {
   const {
     context = { access: {}, accessFields: [] },
     visibility,
@@ -576,7 +576,7 @@ export function threadRow(thread: ThreadResponse, parts: RowParts): ThreadRow {
   } = thread;
   return {
     ...thread,
-    comments: thread.comments.map(commentRow),
+    comments: thread.comments.map(toCommentRow),
     context,
     visibilityConfig: visibility ?? { type: 'public' },
     locationId,

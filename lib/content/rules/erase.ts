@@ -1,5 +1,5 @@
 import type { Activity } from '../../activities/rules.ts';
-import { type Comment, read } from '../../comments/rules/comments.ts';
+import { type Comment, readJson } from '../../comments/rules/comments.ts';
 import type { Notification } from '../../notifications/rules.ts';
 import type { Reaction } from '../../reactions/rules.ts';
 import type { Recording } from '../../recordings/rules.ts';
@@ -16,7 +16,7 @@ import type { ContentUser } from './user.ts';
  */
 
 /** Who goes. */
-export interface Leaving {
+export interface RemovedUsers {
   readonly userIds: ReadonlySet<string>;
   /** Epoch ms: what was made later stays as it is. */
   readonly until: number;
@@ -28,17 +28,17 @@ type Open = Readonly<Record<string, unknown>>;
 const personal: ReadonlySet<string> = new Set(['name', 'email', 'photoUrl', 'initial', 'color', 'textColor', 'plan']);
 
 /** A user of whom only the id may stay; others as they are. */
-function bare<U extends ContentUser>(user: U, { userIds }: Leaving): U | { userId: string } {
+function bare<U extends ContentUser>(user: U, { userIds }: RemovedUsers): U | { userId: string } {
   return userIds.has(user.userId) ? { userId: user.userId } : user;
 }
 
 /** Whether somebody who goes made something in time to be concerned. */
-function madeBy(userId: string, at: number, { userIds, until }: Leaving): boolean {
+function madeBy(userId: string, at: number, { userIds, until }: RemovedUsers): boolean {
   return at <= until && userIds.has(userId);
 }
 
 /** A value of a customer's own without what it says of those who go: what stands beside their `userId`, however deep. */
-function impersonal(value: unknown, leaving: Leaving): unknown {
+function impersonal(value: unknown, leaving: RemovedUsers): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((one) => impersonal(one, leaving));
   const object = value as Open;
@@ -49,7 +49,7 @@ function impersonal(value: unknown, leaving: Leaving): unknown {
 }
 
 /** The same for what is stored as JSON text; the same text where nothing is to go. */
-function impersonalText(text: string | undefined, leaving: Leaving): string | undefined {
+function impersonalText(text: string | undefined, leaving: RemovedUsers): string | undefined {
   if (text === undefined || !mentions(text, leaving)) return text;
   const before: unknown = JSON.parse(text);
   const after = JSON.stringify(impersonal(before, leaving));
@@ -57,7 +57,7 @@ function impersonalText(text: string | undefined, leaving: Leaving): string | un
 }
 
 /** Whether JSON text can name one of those who go. */
-function mentions(text: string, { userIds }: Leaving): boolean {
+function mentions(text: string, { userIds }: RemovedUsers): boolean {
   for (const userId of userIds) if (text.includes(JSON.stringify(userId))) return true;
   return false;
 }
@@ -66,7 +66,7 @@ function mentions(text: string, { userIds }: Leaving): boolean {
 function impersonalFields<T extends object, F extends keyof T>(
   record: T,
   fields: readonly F[],
-  leaving: Leaving,
+  leaving: RemovedUsers,
 ): Partial<T> {
   const changed = fields.flatMap((field) => {
     const before = record[field] as string | undefined;
@@ -85,19 +85,19 @@ function changed<T extends object>(before: T, changes: Partial<T>): T {
 }
 
 /** Users as JSON text without those who go. */
-function others(text: string | undefined, { userIds }: Leaving): string | undefined {
+function others(text: string | undefined, { userIds }: RemovedUsers): string | undefined {
   return text === undefined
     ? undefined
     : JSON.stringify((JSON.parse(text) as ContentUser[]).filter(({ userId }) => !userIds.has(userId)));
 }
 
 /** Whether a thread goes whole: with whoever began it. */
-export function threadGoes({ from, createdAt }: Pick<Thread, 'from' | 'createdAt'>, leaving: Leaving): boolean {
+export function isThreadOf({ from, createdAt }: Pick<Thread, 'from' | 'createdAt'>, leaving: RemovedUsers): boolean {
   return madeBy(from.userId, createdAt, leaving);
 }
 
 /** A thread that stays after users left: they subscribe to it no more, and as the assignee and author only their id stays. */
-export function leaveThread(thread: Thread, leaving: Leaving): Thread {
+export function removeFromThread(thread: Thread, leaving: RemovedUsers): Thread {
   if (thread.createdAt > leaving.until) return thread;
   return changed(thread, {
     from: bare(thread.from, leaving),
@@ -111,13 +111,13 @@ export function leaveThread(thread: Thread, leaving: Leaving): Thread {
  * A thread that stays after users were erased: they do not subscribe to it, it is assigned to nobody in their place, does not say that they
  * set its status, and is not shown to them. Its comments are another matter, and with them who takes part in it.
  */
-export function eraseFromThread(thread: Thread, leaving: Leaving): Thread {
+export function eraseFromThread(thread: Thread, leaving: RemovedUsers): Thread {
   if (thread.createdAt > leaving.until) return thread;
   const { assignedTo, resolvedByUserId, statusUpdatedByUserId, visibility } = thread;
   const other = (userId: string | undefined) =>
     userId === undefined || leaving.userIds.has(userId) ? undefined : userId;
   return changed(thread, {
-    ...leaveThread(thread, leaving),
+    ...removeFromThread(thread, leaving),
     assignedTo: assignedTo && other(assignedTo.userId) === undefined ? undefined : assignedTo,
     resolvedByUserId: other(resolvedByUserId),
     statusUpdatedByUserId: other(statusUpdatedByUserId),
@@ -130,38 +130,38 @@ export function eraseFromThread(thread: Thread, leaving: Leaving): Thread {
   });
 }
 
-function withoutViewers(visibility: Thread['visibility'], { userIds }: Leaving): Thread['visibility'] {
+function withoutViewers(visibility: Thread['visibility'], { userIds }: RemovedUsers): Thread['visibility'] {
   return visibility?.userIds
     ? { ...visibility, userIds: visibility.userIds.filter((userId) => !userIds.has(userId)) }
     : visibility;
 }
 
 /** Whether a comment is one that somebody who goes wrote. */
-export function commentGoes({ from, createdAt }: Pick<Comment, 'from' | 'createdAt'>, leaving: Leaving): boolean {
+export function isCommentOf({ from, createdAt }: Pick<Comment, 'from' | 'createdAt'>, leaving: RemovedUsers): boolean {
   return madeBy(from.userId, createdAt, leaving);
 }
 
 /** A comment after its author left: of the author only the id stays. */
-export function leaveComment(comment: Comment, leaving: Leaving): Comment {
-  return commentGoes(comment, leaving) ? changed(comment, { from: bare(comment.from, leaving) }) : comment;
+export function removeFromComment(comment: Comment, leaving: RemovedUsers): Comment {
+  return isCommentOf(comment, leaving) ? changed(comment, { from: bare(comment.from, leaving) }) : comment;
 }
 
 /** A comment of somebody else after users were erased: those whom it mentions or is addressed to are ids only. One that came later stays as it is. */
-export function eraseFromComment(comment: Comment, leaving: Leaving): Comment {
+export function eraseFromComment(comment: Comment, leaving: RemovedUsers): Comment {
   if (comment.createdAt > leaving.until) return comment;
   const { to, taggedUserContacts } = comment;
   return changed(comment, {
     from: bare(comment.from, leaving),
-    to: to && JSON.stringify((read<ContentUser[]>(to) ?? []).map((user) => bare(user, leaving))),
+    to: to && JSON.stringify((readJson<ContentUser[]>(to) ?? []).map((user) => bare(user, leaving))),
     taggedUserContacts:
       taggedUserContacts &&
-      JSON.stringify((read<Open[]>(taggedUserContacts) ?? []).map((one) => bareTag(one, leaving))),
+      JSON.stringify((readJson<Open[]>(taggedUserContacts) ?? []).map((one) => bareTag(one, leaving))),
     ...impersonalFields(comment, ['attachments', 'agent', 'progress', 'actions', 'metadata'], leaving),
   });
 }
 
 /** A mention of whom only the id may stay; its text is the name. */
-function bareTag(tagged: Open, { userIds }: Leaving): Open {
+function bareTag(tagged: Open, { userIds }: RemovedUsers): Open {
   const contact = tagged.contact as Open | null | undefined;
   const userId = tagged.userId ?? contact?.userId;
   if (typeof userId !== 'string' || !userIds.has(userId)) return tagged;
@@ -172,26 +172,29 @@ function bareTag(tagged: Open, { userIds }: Leaving): Open {
 }
 
 /** A reaction without those who go; undefined when nobody is left. */
-export function withoutReactors(reaction: Reaction, leaving: Leaving): Reaction | undefined {
+export function removeReactors(reaction: Reaction, leaving: RemovedUsers): Reaction | undefined {
   const fromUsers = reaction.fromUsers.filter(({ from, lastUpdated }) => !madeBy(from.userId, lastUpdated, leaving));
   if (fromUsers.length === 0) return undefined;
   return fromUsers.length === reaction.fromUsers.length ? reaction : { ...reaction, fromUsers };
 }
 
 /** Whether a recording goes: with whoever made it. */
-export function recordingGoes({ from, createdAt }: Pick<Recording, 'from' | 'createdAt'>, leaving: Leaving): boolean {
+export function isRecordingOf(
+  { from, createdAt }: Pick<Recording, 'from' | 'createdAt'>,
+  leaving: RemovedUsers,
+): boolean {
   return madeBy(from.userId, createdAt, leaving);
 }
 
 /** A recording of somebody else after users were erased. */
-export function eraseFromRecording(recording: Recording, leaving: Leaving): Recording {
+export function eraseFromRecording(recording: Recording, leaving: RemovedUsers): Recording {
   return recording.createdAt > leaving.until
     ? recording
     : changed(recording, impersonalFields(recording, ['attachments', 'transcription', 'metadata'], leaving));
 }
 
 /** A notification after users left: it is not for them, and of whoever caused it only the id stays. Undefined when it was for nobody else. */
-export function leaveNotification(notification: Notification, leaving: Leaving): Notification | undefined {
+export function removeFromNotification(notification: Notification, leaving: RemovedUsers): Notification | undefined {
   const { notifyUsers, notifyAll, actionUser, createdAt } = notification;
   if (createdAt > leaving.until) return notification;
   const left = notifyUsers.filter(({ userId }) => !leaving.userIds.has(userId));
@@ -204,7 +207,7 @@ export function quotedComment({
   thread,
   notificationSourceData,
 }: Notification): { annotationId: string; threadCreatedAt: number; commentId: number } | undefined {
-  const { commentId, commentText } = read<Open>(notificationSourceData) ?? {};
+  const { commentId, commentText } = readJson<Open>(notificationSourceData) ?? {};
   return thread && typeof commentId === 'number' && typeof commentText === 'string'
     ? { annotationId: thread.annotationId, threadCreatedAt: thread.createdAt, commentId }
     : undefined;
@@ -216,13 +219,13 @@ export function quotedComment({
  */
 export function eraseFromNotification(
   notification: Notification,
-  leaving: Leaving,
+  leaving: RemovedUsers,
   quotes = false,
 ): Notification | undefined {
   if (notification.createdAt > leaving.until) return notification;
   const left = leaving.userIds.has(notification.actionUser.userId)
     ? undefined
-    : leaveNotification(notification, leaving);
+    : removeFromNotification(notification, leaving);
   if (!left) return undefined;
   const { readByUserIds, thread } = left;
   const readers = readByUserIds?.filter((userId) => !leaving.userIds.has(userId));
@@ -244,7 +247,7 @@ export function eraseFromNotification(
 }
 
 function withoutQuote(notification: Notification): Notification {
-  const { commentText, ...data } = read<Open>(notification.notificationSourceData) ?? {};
+  const { commentText, ...data } = readJson<Open>(notification.notificationSourceData) ?? {};
   if (commentText === undefined) return notification;
   const repeats = notification.displayBodyMessage === commentText;
   return { ...notification, notificationSourceData: JSON.stringify(data), ...(repeats && { displayBodyMessage: '' }) };
@@ -254,7 +257,7 @@ function withoutQuote(notification: Notification): Notification {
  * An activity after users were erased: undefined when one of them did it. Of others' it keeps who did what and when; a snapshot of something
  * that one of them wrote goes, with what changed of it.
  */
-export function eraseFromActivity(activity: Activity, leaving: Leaving): Activity | undefined {
+export function eraseFromActivity(activity: Activity, leaving: RemovedUsers): Activity | undefined {
   if (activity.createdAt > leaving.until) return activity;
   if (leaving.userIds.has(activity.actionUser.userId)) return undefined;
   const { entityData, entityTargetData } = activity;
@@ -267,8 +270,8 @@ export function eraseFromActivity(activity: Activity, leaving: Leaving): Activit
 }
 
 /** Whether JSON text shows something of which somebody who goes is the author. */
-function isBy(text: string | undefined, leaving: Leaving): boolean {
+function isBy(text: string | undefined, leaving: RemovedUsers): boolean {
   if (text === undefined || !mentions(text, leaving)) return false;
-  const { from } = (read<Open | null>(text) ?? {}) as { from?: { userId?: unknown } | null };
+  const { from } = (readJson<Open | null>(text) ?? {}) as { from?: { userId?: unknown } | null };
   return typeof from?.userId === 'string' && leaving.userIds.has(from.userId);
 }

@@ -2,7 +2,7 @@
  * Divides a budget among several that need some of it: nobody gets less than an equal share unless in need of less, and what one
  * leaves the others get.
  */
-export function fairShares(needs: readonly number[], budget: number): number[] {
+export function divideFairly(needs: readonly number[], budget: number): number[] {
   const shares = needs.map(() => 0);
   let rest = budget;
   const modestFirst = [...needs.entries()].sort(([, a], [, b]) => a - b);

@@ -1,13 +1,13 @@
 import type { Location } from './location.ts';
 
 /** An organization or document by the customer's id, with its name and the customer's own fields as JSON text. */
-interface NamedOrganization {
+interface OrganizationNames {
   readonly organizationId: string;
   readonly organizationName?: string | undefined;
   readonly metadata?: string | undefined;
 }
 
-interface NamedDocument {
+interface DocumentNames {
   readonly documentId: string;
   readonly documentName?: string | undefined;
   readonly metadata?: string | undefined;
@@ -17,8 +17,8 @@ interface NamedDocument {
 /** Where content lies, as customers know it. */
 export interface ContentNames {
   readonly apiKey: string;
-  readonly organization: NamedOrganization;
-  readonly document: NamedDocument;
+  readonly organization: OrganizationNames;
+  readonly document: DocumentNames;
 }
 
 /** `metadata` of a shown record: the ids of where it lies, over whatever the caller keeps in it. */
@@ -30,7 +30,7 @@ export function recordMetadata(
 }
 
 /** Where something happened that need not have happened in a document. */
-export type EventNames = Omit<ContentNames, 'document'> & { readonly document?: NamedDocument | undefined };
+export type EventNames = Omit<ContentNames, 'document'> & { readonly document?: DocumentNames | undefined };
 
 /** `metadata` of an event (facts B7): where it happened, with names and the customer's own fields. */
 export function eventMetadata(
@@ -50,7 +50,7 @@ export function eventMetadata(
   };
 }
 
-function documentMetadata({ documentId, documentName, folder, metadata }: NamedDocument): Record<string, unknown> {
+function documentMetadata({ documentId, documentName, folder, metadata }: DocumentNames): Record<string, unknown> {
   return {
     document: { ...parsed(metadata), documentId, ...(documentName !== undefined && { documentName }) },
     ...(folder && { folderId: folder.folderId }),
@@ -58,7 +58,7 @@ function documentMetadata({ documentId, documentName, folder, metadata }: NamedD
 }
 
 /** The same reduced to ids, for an event that would be too large. */
-export function eventIds({
+export function eventMetadataIds({
   apiKey,
   organization: { organizationId },
   document: { documentId },

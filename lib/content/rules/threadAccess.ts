@@ -7,14 +7,14 @@ import {
   organizationPermission,
   type UserAccess,
 } from '../../directory/rules/access.ts';
-import { type Guarded, isPrivate, visibleToMembersOf } from './visibility.ts';
+import { type ThreadAccess, isPrivate, visibleToMembersOf } from './visibility.ts';
 
 /** A record whose readers are limited: a thread, or a comment, notification or event in a document. */
-export interface Guard {
+export interface RecordAccess {
   /** The document of the record; without one, access to a document is not required. */
   readonly document?: DocumentAccess | undefined;
   /** The thread that the record is part of, or is about. */
-  readonly thread?: Guarded | undefined;
+  readonly thread?: ThreadAccess | undefined;
   /** The access context of the record itself, as `field:value`. */
   readonly accessFields?: readonly string[] | undefined;
   /** Whether a public document is open only to users that the tenant knows. Otherwise a user whom a record names can be one that was never added. */
@@ -22,7 +22,7 @@ export interface Guard {
 }
 
 /** A user whose access is checked, in one organization. */
-export interface Viewer {
+export interface CheckedUser {
   readonly userId: string;
   /** With the grants on the document, its folders and the organization. An access context is known only from all grants of the user. */
   readonly access: UserAccess;
@@ -31,12 +31,12 @@ export interface Viewer {
 }
 
 /** The `field:value` items that a reader of a record needs: those of the thread and those of the record. */
-export function requiredContext({ thread, accessFields = [] }: Guard): readonly string[] {
+export function requiredContext({ thread, accessFields = [] }: RecordAccess): readonly string[] {
   return [...(thread?.accessFields ?? []), ...accessFields];
 }
 
 /** Whether everybody may see a record: its document and thread are public, and it has no access context. */
-export function isOpenToAll(guard: Guard): boolean {
+export function isOpenToAll(guard: RecordAccess): boolean {
   const { document, thread, knownUsersOnly = false } = guard;
   if (knownUsersOnly) return false;
   const isPublic = document === undefined || (document.folder?.accessType ?? document.accessType) === 'public';
@@ -47,15 +47,15 @@ export function isOpenToAll(guard: Guard): boolean {
  * Decides whether a user may see a record. All three must allow it: access to the document, the visibility of the thread, and the access
  * context. The author of a thread is within its visibility; the access context applies to authors too.
  */
-export function maySee(guard: Guard, viewer: Viewer): boolean {
+export function canSee(guard: RecordAccess, viewer: CheckedUser): boolean {
   return (
-    maySeeWithoutContext(guard, viewer) &&
+    canSeeWithoutContext(guard, viewer) &&
     contextAllows({ accessFields: requiredContext(guard) }, contextOf(viewer, guard))
   );
 }
 
 /** The part of `maySee` that does not need all grants of the user: access to the document, and the visibility of the thread. */
-export function maySeeWithoutContext(guard: Guard, viewer: Viewer): boolean {
+export function canSeeWithoutContext(guard: RecordAccess, viewer: CheckedUser): boolean {
   if (isOpenToAll(guard)) return true;
   const { document, thread, knownUsersOnly = false } = guard;
   const access = { ...viewer.access, known: viewer.access.known || !knownUsersOnly };
@@ -65,7 +65,7 @@ export function maySeeWithoutContext(guard: Guard, viewer: Viewer): boolean {
   );
 }
 
-function isVisible(thread: Guarded, { userId, access, memberOf }: Viewer): boolean {
+function isVisible(thread: ThreadAccess, { userId, access, memberOf }: CheckedUser): boolean {
   const { visibility, authorId, organizationId } = thread;
   if (!isPrivate(visibility) || userId === authorId) return true;
   if (visibility.type === 'restricted') return (visibility.userIds ?? []).includes(userId);
@@ -74,7 +74,7 @@ function isVisible(thread: Guarded, { userId, access, memberOf }: Viewer): boole
 }
 
 /** The access context of a viewer. A grant on the document, or on a folder above it, counts by where the document is now. */
-function contextOf({ access }: Viewer, { document }: Guard): readonly string[] | undefined {
+function contextOf({ access }: CheckedUser, { document }: RecordAccess): readonly string[] | undefined {
   const chain = document ? [document.internalId, ...(document.folder ? folderChain(document.folder) : [])] : [];
   return accessContext(access, (internalId) => {
     const index = chain.indexOf(internalId);

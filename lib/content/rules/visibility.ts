@@ -32,7 +32,7 @@ export const Visibility = z
 export type Visibility = z.output<typeof Visibility>;
 
 /** The part of a thread that decides who may see it; `maySee` is the rule. */
-export interface Guarded {
+export interface ThreadAccess {
   readonly visibility?: Visibility | undefined;
   /** The access context, as `field:value`. */
   readonly accessFields?: readonly string[] | undefined;
@@ -48,6 +48,6 @@ export function isPrivate(visibility: Visibility | undefined): visibility is Vis
 }
 
 /** The organization whose members see a thread; undefined when membership does not decide. */
-export function visibleToMembersOf({ visibility, organizationId }: Guarded): string | undefined {
+export function visibleToMembersOf({ visibility, organizationId }: ThreadAccess): string | undefined {
   return visibility?.type === 'organizationPrivate' ? (visibility.organizationId ?? organizationId) : undefined;
 }

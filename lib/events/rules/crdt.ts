@@ -1,5 +1,5 @@
 import { isLongerThan } from '../../shared/bytes.ts';
-import { type ContentNames, eventIds, eventMetadata } from '../../content/rules/names.ts';
+import { type ContentNames, eventMetadataIds, eventMetadata } from '../../content/rules/names.ts';
 import type { EditorRecord } from '../../editors/rules/editors.ts';
 import { type EventPayload, LARGEST_PAYLOAD_BYTES } from './payload.ts';
 
@@ -26,5 +26,5 @@ export function editorUpdatePayload(names: ContentNames, record: EditorRecord): 
   };
   if (!isLongerThan(JSON.stringify(whole), LARGEST_PAYLOAD_BYTES)) return whole;
   // Names and the customer's own fields of organization and document can have 128 KB.
-  return { source: 'crdt', data: { actionUser, metadata: eventIds(names), ...editorUpdateData(record) } };
+  return { source: 'crdt', data: { actionUser, metadata: eventMetadataIds(names), ...editorUpdateData(record) } };
 }

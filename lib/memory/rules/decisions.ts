@@ -1,4 +1,4 @@
-import { read } from '../../comments/rules/comments.ts';
+import { readJson } from '../../comments/rules/comments.ts';
 import { isTerminal, type Status } from '../../comments/rules/statuses.ts';
 import type { Thread } from '../../comments/rules/threads.ts';
 
@@ -13,7 +13,7 @@ export function decisionOf(
   before: Pick<Thread, 'status' | 'suggestion'>,
   after: Pick<Thread, 'status' | 'suggestion'>,
 ): string | undefined {
-  const [was, is] = [before, after].map(({ suggestion }) => read<{ status?: string }>(suggestion)?.status);
+  const [was, is] = [before, after].map(({ suggestion }) => readJson<{ status?: string }>(suggestion)?.status);
   if (is !== was && (is === 'accepted' || is === 'rejected')) return is;
   const [from, to] = [before, after].map(({ status }) => JSON.parse(status) as Status) as [Status, Status];
   if (from.id === to.id && isTerminal(from) === isTerminal(to)) return undefined;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
-import { removeRest, removeThreads } from '../../../lib/content/removeThreads.ts';
+import { purgeLeftover, deleteThreads } from '../../../lib/comments/deleteThreads.ts';
 import { ThreadEntity } from '../../../lib/comments/threads.ts';
 import { openTable, type Table, type WriteOp } from '../../../lib/table/table.ts';
 import { lazy } from '../../../lib/shared/lazy.ts';
@@ -109,7 +109,7 @@ describe('a large thread whose deletion is cut short', () => {
       expect([job!.kind, job!.dueAt - job!.createdAt, more]).toEqual(['removeRecords', 300_000, []]);
 
       const table = openTable(environment(process.env));
-      const run = () => removeRest(table, customer.apiKey, JSON.parse(job!.data));
+      const run = () => purgeLeftover(table, customer.apiKey, JSON.parse(job!.data));
       await Promise.all([run(), run()]);
       expect(await contentOf(engine, customer)).toEqual({ ...NOTHING_ELSE, Job: 1 });
 
@@ -258,7 +258,7 @@ describe('at the same time', () => {
     const scope = { tenant: customer.apiKey, organizationKey, documentKey };
     const table = racing(first);
     const stored = await table.get(ThreadEntity, { ...scope, annotationId: 'a', createdAt: item!.createdAt });
-    expect(await removeThreads(table, scope, [stored!], Date.now())).toEqual(['removed']);
+    expect(await deleteThreads(table, scope, [stored!], Date.now())).toEqual(['removed']);
     expect(await contentOf(engine, customer)).toEqual(NOTHING_ELSE);
   });
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { removeRest } from '../../../lib/content/removeThreads.ts';
+import { purgeLeftover } from '../../../lib/comments/deleteThreads.ts';
 import { removeUserContent } from '../../../lib/deletion/purgeUserContent.ts';
 import { eraseUsersStep } from '../../../lib/deletion/eraseUsersStep.ts';
 import { JobEntity, READS_SETTLED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
@@ -464,7 +464,7 @@ describe('a run that ends anywhere', () => {
     }
     const own = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${name}#`));
     // What a removal that was cut short left to its own job.
-    for (const { kind, data } of own) if (kind === 'removeRecords') await removeRest(table, name, JSON.parse(data));
+    for (const { kind, data } of own) if (kind === 'removeRecords') await purgeLeftover(table, name, JSON.parse(data));
     expect(own.find(({ _t }) => _t === 'Erasure')).toMatchObject({ tasksLeft: 0 });
     return Object.fromEntries([...(await dump(name))].toSorted());
   }

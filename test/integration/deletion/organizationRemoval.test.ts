@@ -287,7 +287,7 @@ describe('the removal of documents', () => {
     await table.write([{ remove: { PK: head.PK, SK: head.SK } }]);
     const runner = new JobRunner(Date.now());
     await runner.finish(await removeDocument('acme', 'nda'));
-    const { removeRest } = await import('../../../lib/content/removeThreads.ts');
+    const { purgeLeftover: removeRest } = await import('../../../lib/comments/deleteThreads.ts');
     await removeRest(table, customer.apiKey, leftover);
     expect([...withoutJobs(await items()).values()].filter((item) => speaksOf(item, document))).toEqual([]);
     expect([...(await items()).values()].filter(({ _t }) => ['RecordId', 'Involvement'].includes(_t))).toEqual([]);

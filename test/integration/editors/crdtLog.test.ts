@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as Y from 'yjs';
-import { removeRest } from '../../../lib/content/removeThreads.ts';
+import { purgeLeftover } from '../../../lib/comments/deleteThreads.ts';
 import type { DocumentContext } from '../../../lib/content/documentScope.ts';
 import { compact } from '../../../lib/editors/compaction.ts';
 import { EditorPusher } from '../../../lib/editors/pushUpdates.ts';
@@ -481,7 +481,7 @@ describe('whatever call goes wrong, in whatever way', () => {
         expect(jobs).toHaveLength(isGone ? 1 : 0);
         if (!isGone) return;
         await add('again', START + MINUTE);
-        await removeRest(tableOf(), at.scope.tenant, JSON.parse(jobs[0]!.data));
+        await purgeLeftover(tableOf(), at.scope.tenant, JSON.parse(jobs[0]!.data));
         expect(await valueOf()).toBe('again');
         const { Editor, EditorUpdate, EditorPart } = await items();
         expect([Editor!.length, EditorUpdate!.length, EditorPart!.length]).toEqual([1, 1, 0]);

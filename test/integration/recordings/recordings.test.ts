@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
 import { InvolvementEntity } from '../../../lib/content/involvements.ts';
-import { readRecordings, RecordingEntity, recordingRemovalOps } from '../../../lib/recordings/recordings.ts';
+import { readRecordings, RecordingEntity, recordingDeletionOps } from '../../../lib/recordings/recordings.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { indexPartition } from '../../../lib/table/entity.ts';
 import { EventEntity, EventPayloadEntity } from '../../../lib/events/outbox.ts';
@@ -229,7 +229,7 @@ describe('recordings/add (extensions)', () => {
     await add([recording({ annotationId: 'r', location: { id: 'page-3' } })]);
     const at = await scope();
     const { values } = await table.query(RecordingEntity, at, { limit: 10 });
-    expect(await table.write(recordingRemovalOps(at, values))).toBe('done');
+    expect(await table.write(recordingDeletionOps(at, values))).toBe('done');
     expect(
       (await everyItem(engine)).filter(
         ({ PK, _t }) => PK.startsWith(`T#${customer.apiKey}#`) && ['Recording', 'RecordId', 'Involvement'].includes(_t),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type AgentRun, type RunCount, toRunsResponse, withRuns } from '../../../lib/agents/rules/runs.ts';
-import { agentsOf } from '../../../lib/comments/rules/commentAgents.ts';
+import { agentsOfComments } from '../../../lib/comments/rules/commentAgents.ts';
 
 const [createdAt, now] = [100, 1_000];
 const reason = { title: 't', description: 'd', severity: 'high' };
@@ -9,7 +9,7 @@ const comment = (agent?: object, at?: number) => ({
   ...(agent && { agent: { agentSource: 'svc', agentId: 'a', reason, ...agent } }),
   createdAt: at,
 });
-const named = (...comments: ReturnType<typeof comment>[]) => agentsOf(comments, { createdAt, now });
+const named = (...comments: ReturnType<typeof comment>[]) => agentsOfComments(comments, { createdAt, now });
 
 describe('design 14: the agents of comments', () => {
   test("are the service's own, each with each of its executions once", () => {

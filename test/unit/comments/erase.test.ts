@@ -3,20 +3,20 @@ import fc from 'fast-check';
 import type { Activity } from '../../../lib/activities/rules.ts';
 import type { Comment } from '../../../lib/comments/rules/comments.ts';
 import {
-  commentGoes,
+  isCommentOf,
   eraseFromActivity,
   eraseFromComment,
   eraseFromNotification,
   eraseFromRecording,
   eraseFromThread,
-  leaveComment,
-  leaveNotification,
-  leaveThread,
-  type Leaving,
+  removeFromComment,
+  removeFromNotification,
+  removeFromThread,
+  type RemovedUsers,
   quotedComment,
-  recordingGoes,
-  threadGoes,
-  withoutReactors,
+  isRecordingOf,
+  isThreadOf,
+  removeReactors,
 } from '../../../lib/content/rules/erase.ts';
 import type { Notification } from '../../../lib/notifications/rules.ts';
 import type { Reaction } from '../../../lib/reactions/rules.ts';
@@ -24,7 +24,7 @@ import type { Recording } from '../../../lib/recordings/rules.ts';
 import type { Thread } from '../../../lib/comments/rules/threads.ts';
 
 const UNTIL = 1_000;
-const leaving: Leaving = { userIds: new Set(['ada']), until: UNTIL };
+const leaving: RemovedUsers = { userIds: new Set(['ada']), until: UNTIL };
 const ada = {
   userId: 'ada',
   name: 'Ada Lovelace',
@@ -93,9 +93,9 @@ const recording: Recording = {
 describe('threads', () => {
   test('go with who began them, if that was in time', () => {
     expect([
-      threadGoes({ from: ada, createdAt: UNTIL }, leaving),
-      threadGoes({ from: ada, createdAt: UNTIL + 1 }, leaving),
-      threadGoes({ from: grace, createdAt: 1 }, leaving),
+      isThreadOf({ from: ada, createdAt: UNTIL }, leaving),
+      isThreadOf({ from: ada, createdAt: UNTIL + 1 }, leaving),
+      isThreadOf({ from: grace, createdAt: 1 }, leaving),
     ]).toEqual([true, false, false]);
   });
 
@@ -107,7 +107,7 @@ describe('threads', () => {
       unsubscribedUsers: json([ada]),
       resolvedByUserId: 'ada',
     };
-    expect(leaveThread(before, leaving)).toEqual({
+    expect(removeFromThread(before, leaving)).toEqual({
       ...before,
       assignedTo: { userId: 'ada' },
       subscribedUsers: json([grace]),
@@ -145,9 +145,9 @@ describe('threads', () => {
     const others = { ...thread, metadata: json({ owner: grace }), assignedTo: grace };
     const later = { ...thread, assignedTo: ada, createdAt: UNTIL + 1 };
     for (const one of [others, later])
-      expect([leaveThread(one, leaving), eraseFromThread(one, leaving)]).toEqual([one, one]);
+      expect([removeFromThread(one, leaving), eraseFromThread(one, leaving)]).toEqual([one, one]);
     expect([
-      leaveThread(others, leaving) === others,
+      removeFromThread(others, leaving) === others,
       eraseFromThread(others, leaving) === others,
       eraseFromThread(later, leaving) === later,
     ]).toEqual([true, true, true]);
@@ -156,8 +156,8 @@ describe('threads', () => {
 
 describe('comments', () => {
   test('spec 4.18: the author of one that stays is an id', () => {
-    expect(leaveComment({ ...comment, from: ada }, leaving)).toEqual({ ...comment, from: { userId: 'ada' } });
-    expect(leaveComment({ ...comment, from: ada, createdAt: UNTIL + 1 }, leaving).from).toEqual(ada);
+    expect(removeFromComment({ ...comment, from: ada }, leaving)).toEqual({ ...comment, from: { userId: 'ada' } });
+    expect(removeFromComment({ ...comment, from: ada, createdAt: UNTIL + 1 }, leaving).from).toEqual(ada);
   });
 
   test('erased: whom others mention and write to is an id', () => {
@@ -192,9 +192,9 @@ describe('comments', () => {
 
   test('go with their authors, if they are in time', () => {
     expect([
-      commentGoes({ from: ada, createdAt: UNTIL }, leaving),
-      commentGoes({ from: ada, createdAt: UNTIL + 1 }, leaving),
-      commentGoes(comment, leaving),
+      isCommentOf({ from: ada, createdAt: UNTIL }, leaving),
+      isCommentOf({ from: ada, createdAt: UNTIL + 1 }, leaving),
+      isCommentOf(comment, leaving),
     ]).toEqual([true, false, false]);
   });
 });
@@ -211,16 +211,16 @@ test('reactions lose those who reacted in time, and end without any', () => {
       { from: grace, lastUpdated: 2 },
     ],
   };
-  expect(withoutReactors(reaction, leaving)).toEqual({ ...reaction, fromUsers: [{ from: grace, lastUpdated: 2 }] });
-  expect(withoutReactors({ ...reaction, fromUsers: [{ from: ada, lastUpdated: UNTIL }] }, leaving)).toBeUndefined();
+  expect(removeReactors(reaction, leaving)).toEqual({ ...reaction, fromUsers: [{ from: grace, lastUpdated: 2 }] });
+  expect(removeReactors({ ...reaction, fromUsers: [{ from: ada, lastUpdated: UNTIL }] }, leaving)).toBeUndefined();
   const later = { ...reaction, fromUsers: [{ from: ada, lastUpdated: UNTIL + 1 }] };
-  expect(withoutReactors(later, leaving)).toBe(later);
+  expect(removeReactors(later, leaving)).toBe(later);
 });
 
 test("recordings go with who made them; others' keep no profile", () => {
   expect([
-    recordingGoes({ from: ada, createdAt: 1 }, leaving),
-    recordingGoes({ from: ada, createdAt: UNTIL + 1 }, leaving),
+    isRecordingOf({ from: ada, createdAt: 1 }, leaving),
+    isRecordingOf({ from: ada, createdAt: UNTIL + 1 }, leaving),
   ]).toEqual([true, false]);
   expect(eraseFromRecording({ ...recording, transcription: json(naming) }, leaving)).toEqual({
     ...recording,
@@ -231,21 +231,27 @@ test("recordings go with who made them; others' keep no profile", () => {
 
 describe('notifications', () => {
   test('spec 4.18: are not for who left, and end when they were for nobody else', () => {
-    expect(leaveNotification(notification, leaving)).toEqual({ ...notification, notifyUsers: [{ userId: 'max' }] });
+    expect(removeFromNotification(notification, leaving)).toEqual({
+      ...notification,
+      notifyUsers: [{ userId: 'max' }],
+    });
     const alone = { ...notification, notifyUsers: [{ userId: 'ada' }] };
-    expect(leaveNotification(alone, leaving)).toBeUndefined();
-    expect(leaveNotification({ ...alone, notifyAll: true }, leaving)).toEqual({
+    expect(removeFromNotification(alone, leaving)).toBeUndefined();
+    expect(removeFromNotification({ ...alone, notifyAll: true }, leaving)).toEqual({
       ...alone,
       notifyAll: true,
       notifyUsers: [],
     });
-    expect(leaveNotification({ ...alone, createdAt: UNTIL + 1 }, leaving)).toEqual({ ...alone, createdAt: UNTIL + 1 });
+    expect(removeFromNotification({ ...alone, createdAt: UNTIL + 1 }, leaving)).toEqual({
+      ...alone,
+      createdAt: UNTIL + 1,
+    });
   });
 
   test('spec 4.18: of who caused one the id stays; erased, it goes', () => {
     const caused = { ...notification, actionUser: ada };
-    expect(leaveNotification(caused, leaving)).toMatchObject({ actionUser: { userId: 'ada' } });
-    expect(leaveNotification(caused, leaving)?.actionUser).toEqual({ userId: 'ada' });
+    expect(removeFromNotification(caused, leaving)).toMatchObject({ actionUser: { userId: 'ada' } });
+    expect(removeFromNotification(caused, leaving)?.actionUser).toEqual({ userId: 'ada' });
     expect(eraseFromNotification(caused, leaving)).toBeUndefined();
   });
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  activitiesOf,
+  toActivities,
   type CommentVerb,
-  differences,
-  eventsOf,
+  detectThreadChanges,
+  toEvents,
   type ContentChange,
   type EventScope,
 } from '../../../lib/comments/rules/commentEvents.ts';
@@ -50,7 +50,7 @@ const happening = (changes: Partial<ContentChange> = {}): ContentChange => ({
   ...changes,
 });
 const event = (changes: Partial<ContentChange> = {}) => {
-  const [only, ...more] = eventsOf([happening(changes)], at);
+  const [only, ...more] = toEvents([happening(changes)], at);
   expect(more).toEqual([]);
   return only!;
 };
@@ -90,7 +90,7 @@ describe('a change of a thread', () => {
   });
 
   test.each(changes)('of %s is told as what it is, and only when it really changed', (_what, sent, verbs) => {
-    expect(differences(thread, change(thread, sent)).map(({ verb }) => verb)).toEqual(verbs);
+    expect(detectThreadChanges(thread, change(thread, sent)).map(({ verb }) => verb)).toEqual(verbs);
   });
 
   test('tells exactly one thing per field that changed, whatever else changes with it', () => {
@@ -102,14 +102,16 @@ describe('a change of a thread', () => {
           .filter(([, one]) => Object.entries(one).every(([field, value]) => sent[field] === value))
           .flatMap(([, , verbs]) => verbs);
         fc.pre(Object.keys(sent).length > 0);
-        expect(new Set(differences(thread, change(thread, sent)).map(({ verb }) => verb))).toEqual(new Set(expected));
+        expect(new Set(detectThreadChanges(thread, change(thread, sent)).map(({ verb }) => verb))).toEqual(
+          new Set(expected),
+        );
       }),
     );
   });
 
   test('back is told again', () => {
     const there = change(thread, { status: 'RESOLVED' });
-    expect(differences(there, change(there, { status: 'OPEN' }))).toEqual([
+    expect(detectThreadChanges(there, change(there, { status: 'OPEN' }))).toEqual([
       {
         verb: 'statusChanged',
         from: { id: 'RESOLVED', name: 'Resolved', type: 'terminal' },
@@ -121,10 +123,10 @@ describe('a change of a thread', () => {
 
 describe('an event', () => {
   test('is emitted only when others are to be told, and where there is one', () => {
-    expect(eventsOf([happening({ notify: false }), happening({ verb: 'accessModeChanged' })], at)).toEqual([]);
+    expect(toEvents([happening({ notify: false }), happening({ verb: 'accessModeChanged' })], at)).toEqual([]);
     const verbs = Object.keys(commentVerbs) as CommentVerb[];
     const told = verbs.flatMap((verb) =>
-      eventsOf([happening({ verb, from: { id: 'A' }, to: { id: 'B' } })], at).map((one) => one.event),
+      toEvents([happening({ verb, from: { id: 'A' }, to: { id: 'B' } })], at).map((one) => one.event),
     );
     expect(told.toSorted()).toEqual(triggerTypes.filter((type) => type.startsWith('comment')).toSorted());
   });
@@ -208,16 +210,16 @@ describe('an event', () => {
     } = make();
     const other = make({ commentData: [{ commentId: 2, commentText: 'x', from: ada }] }).comments[0];
     const causes = [
-      eventsOf([happening({ comment })], at),
-      eventsOf([happening({ comment: other })], at),
-      eventsOf([happening({})], at),
-      eventsOf([happening({ revision: 2 })], at),
-      eventsOf([happening()], { ...at, now: NOW + 1 }),
-      eventsOf([happening()], { ...at, scope: { organizationKey: 'org_1', documentKey: 'doc_2' } }),
-      eventsOf([happening({ thread: { ...thread, annotationId: 'b' } })], at),
+      toEvents([happening({ comment })], at),
+      toEvents([happening({ comment: other })], at),
+      toEvents([happening({})], at),
+      toEvents([happening({ revision: 2 })], at),
+      toEvents([happening()], { ...at, now: NOW + 1 }),
+      toEvents([happening()], { ...at, scope: { organizationKey: 'org_1', documentKey: 'doc_2' } }),
+      toEvents([happening({ thread: { ...thread, annotationId: 'b' } })], at),
     ].map(([one]) => JSON.stringify(one!.cause));
     expect(new Set(causes).size).toBe(causes.length);
-    expect(JSON.stringify(eventsOf([happening({ comment })], at)[0]!.cause)).toBe(causes[0]);
+    expect(JSON.stringify(toEvents([happening({ comment })], at)[0]!.cause)).toBe(causes[0]);
   });
 
   test('that would be larger than 256 KB says ids alone, and that it does', () => {
@@ -262,7 +264,7 @@ describe('an event', () => {
 
 describe('an activity', () => {
   const activity = (changes: Partial<ContentChange>, enabled: (verb: CommentVerb) => boolean = () => true) =>
-    activitiesOf([happening(changes)], at, enabled);
+    toActivities([happening(changes)], at, enabled);
 
   test('is logged only when it is asked to be and its verb is on', () => {
     expect(activity({ log: false })).toEqual([]);

@@ -4,16 +4,16 @@ import {
   changeComment,
   type Comment,
   type CommentChange,
-  involvedIn,
-  mentionedIn,
+  usersOfComment,
+  commentMentions,
   NewComment,
   NewComments,
   newComments,
   toCommentResponse,
-  withUsers,
+  replaceCommentUsers,
 } from '../../../lib/comments/rules/comments.ts';
-import { isTerminal, statusOf } from '../../../lib/comments/rules/statuses.ts';
-import { meets, type ThreadFilters } from '../../../lib/comments/rules/threadFilters.ts';
+import { isTerminal, resolveStatus } from '../../../lib/comments/rules/statuses.ts';
+import { matchesFilters, type ThreadFilters } from '../../../lib/comments/rules/threadFilters.ts';
 import {
   changeThread,
   involvedUserIds,
@@ -25,9 +25,9 @@ import {
   toThreadResponse,
   type Thread,
   ThreadChange,
-  withChangedComments,
-  withComments,
-  withoutComments,
+  changeComments,
+  addComments,
+  removeComments,
 } from '../../../lib/comments/rules/threads.ts';
 
 const NOW = 1_000_000;
@@ -153,10 +153,10 @@ describe('a new thread', () => {
 
 describe('a status', () => {
   test('is known by its id alone, or as it was sent', () => {
-    expect(statusOf('IN_PROGRESS')).toEqual({ id: 'IN_PROGRESS', name: 'In Progress', type: 'ongoing' });
-    expect(statusOf('MINE')).toEqual({ id: 'MINE' });
-    expect(statusOf('constructor')).toEqual({ id: 'constructor' });
-    expect(statusOf({ id: 'RESOLVED', color: 'red' })).toEqual({ id: 'RESOLVED', color: 'red' });
+    expect(resolveStatus('IN_PROGRESS')).toEqual({ id: 'IN_PROGRESS', name: 'In Progress', type: 'ongoing' });
+    expect(resolveStatus('MINE')).toEqual({ id: 'MINE' });
+    expect(resolveStatus('constructor')).toEqual({ id: 'constructor' });
+    expect(resolveStatus({ id: 'RESOLVED', color: 'red' })).toEqual({ id: 'RESOLVED', color: 'red' });
   });
 
   test.each([
@@ -302,8 +302,8 @@ describe('a comment', () => {
       taggedUserContacts: [{ userId: 'bob' }, { contact: { userId: 'eve', name: 'Eve' } }, { userId: 'bob' }],
       to: [{ userId: 'eve' }, { userId: 'zoe' }],
     });
-    expect(mentionedIn(one)).toEqual(['bob', 'eve', 'zoe']);
-    expect(involvedIn(comment({ to: [{ userId: 'ada' }, { userId: 'bob' }] }))).toEqual([
+    expect(commentMentions(one)).toEqual(['bob', 'eve', 'zoe']);
+    expect(usersOfComment(comment({ to: [{ userId: 'ada' }, { userId: 'bob' }] }))).toEqual([
       { userId: 'ada', made: true },
       { userId: 'bob', made: false },
     ]);
@@ -357,13 +357,13 @@ describe('a comment', () => {
       taggedUserContacts: [{ userId: 'bob', text: '@bob' }, { contact: { userId: 'bob' } }, { userId: 'eve' }],
     });
     const bobby = { userId: 'bobby', name: 'Bobby' };
-    const after = withUsers(before, (userId) => (userId === 'bob' ? bobby : undefined));
+    const after = replaceCommentUsers(before, (userId) => (userId === 'bob' ? bobby : undefined));
     expect(toCommentResponse(names, after)).toMatchObject({
       from: bobby,
       to: [bobby, { userId: 'eve' }],
       taggedUserContacts: [{ userId: 'bobby', text: '@bob' }, { contact: bobby }, { userId: 'eve' }],
     });
-    expect(withUsers(before, () => undefined)).toBe(before);
+    expect(replaceCommentUsers(before, () => undefined)).toBe(before);
   });
 });
 
@@ -404,7 +404,7 @@ describe('what a thread counts', () => {
               });
               for (const { commentId } of came) expect(given.has(commentId)).toBe(false);
               for (const { commentId } of came) given.add(commentId);
-              thread = done(withComments(thread, came, LATER));
+              thread = done(addComments(thread, came, LATER));
               comments = [...comments, ...came];
             } else if ('change' in one) {
               const before = comments[one.at % comments.length]!;
@@ -419,14 +419,14 @@ describe('what a thread counts', () => {
                   LATER,
                 ),
               );
-              thread = done(withChangedComments(thread, [before], [after], LATER));
+              thread = done(changeComments(thread, [before], [after], LATER));
               comments = comments.map((each) => (each === before ? after : each));
             } else {
               const went = [...new Set(one.remove.map((at) => comments[at % comments.length]!))];
               const left = comments.filter((each) => !went.includes(each));
               if (left.length === 0) continue;
               const isGone = (commentId: number) => went.some((each) => each.commentId === commentId);
-              thread = withoutComments(
+              thread = removeComments(
                 thread,
                 went,
                 {
@@ -441,9 +441,11 @@ describe('what a thread counts', () => {
             expect(thread.commentCount).toBe(comments.length);
             expect(thread.last).toEqual({ commentId: last.commentId, userId: last.from.userId });
             expect(comments.map(({ commentId }) => commentId)).toContain(thread.first.commentId);
-            expect(mentionedUserIds(thread).toSorted()).toEqual([...new Set(comments.flatMap(mentionedIn))].toSorted());
+            expect(mentionedUserIds(thread).toSorted()).toEqual(
+              [...new Set(comments.flatMap(commentMentions))].toSorted(),
+            );
             expect(involvedUserIds(thread).toSorted()).toEqual(
-              [...new Set(comments.flatMap((each) => involvedIn(each).map(({ userId }) => userId)))].toSorted(),
+              [...new Set(comments.flatMap((each) => usersOfComment(each).map(({ userId }) => userId)))].toSorted(),
             );
           }
         },
@@ -480,9 +482,9 @@ describe('what a thread counts', () => {
         1,
         { annotationId: 'a', threadCreatedAt: NOW, createdAt: NOW, now: NOW },
       );
-    const grown = done(withComments(thread, crowd(0), LATER));
-    expect(withComments(grown, crowd(30), LATER)).toEqual({ refused: 'Annotation would involve too many users.' });
-    expect(done(withComments(grown, crowd(0), LATER)).commentCount).toBe(3);
+    const grown = done(addComments(thread, crowd(0), LATER));
+    expect(addComments(grown, crowd(30), LATER)).toEqual({ refused: 'Annotation would involve too many users.' });
+    expect(done(addComments(grown, crowd(0), LATER)).commentCount).toBe(3);
   });
 });
 
@@ -530,13 +532,15 @@ describe('a filter', () => {
   ];
 
   test.each(cases)('%j is met, %j is not', (met, unmet) => {
-    expect(meets(thread, met)).toBe(true);
-    expect(meets(thread, unmet)).toBe(false);
+    expect(matchesFilters(thread, met)).toBe(true);
+    expect(matchesFilters(thread, unmet)).toBe(false);
   });
 
   test('is met together with all others or not at all', () => {
-    expect(meets(thread, Object.assign({}, ...cases.slice(0, 6).map(([met]) => met)) as ThreadFilters)).toBe(true);
-    expect(meets(thread, { ...cases[0]![0], ...cases[1]![1] })).toBe(false);
+    expect(matchesFilters(thread, Object.assign({}, ...cases.slice(0, 6).map(([met]) => met)) as ThreadFilters)).toBe(
+      true,
+    );
+    expect(matchesFilters(thread, { ...cases[0]![0], ...cases[1]![1] })).toBe(false);
   });
 
   test('about agents, locations and resolvers is met by no thread without them', () => {
@@ -548,7 +552,7 @@ describe('a filter', () => {
       { agentUrls: ['x'] },
       { agentComments: true },
     ])
-      expect(meets(plain, filters)).toBe(false);
+      expect(matchesFilters(plain, filters)).toBe(false);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AccessType, DocumentAccess, Grant, UserAccess } from '../../../lib/directory/rules/access.ts';
-import { isOpenToAll, maySee, type Viewer } from '../../../lib/content/rules/threadAccess.ts';
+import { isOpenToAll, canSee, type CheckedUser } from '../../../lib/content/rules/threadAccess.ts';
 import type { Visibility } from '../../../lib/content/rules/visibility.ts';
 
 const documentOf = (accessType: AccessType): DocumentAccess => ({ internalId: 'doc', accessType });
@@ -19,8 +19,8 @@ const grant = (resourceType: 'organization' | 'document', accessFields?: string[
 function viewerOf(
   userId: string,
   grants: readonly Grant[] = [],
-  more: { memberOf?: Viewer['memberOf']; access?: Partial<UserAccess> } = {},
-): Viewer {
+  more: { memberOf?: CheckedUser['memberOf']; access?: Partial<UserAccess> } = {},
+): CheckedUser {
   return {
     userId,
     memberOf: more.memberOf ?? new Set(),
@@ -31,15 +31,15 @@ function viewerOf(
 describe('maySee', () => {
   test('requires access to the document, also of the author', () => {
     const guard = { document: documentOf('restricted'), thread: threadOf() };
-    expect(['ada', 'grace'].map((userId) => maySee(guard, viewerOf(userId)))).toEqual([false, false]);
-    expect(maySee(guard, viewerOf('grace', [grant('document')]))).toBe(true);
+    expect(['ada', 'grace'].map((userId) => canSee(guard, viewerOf(userId)))).toEqual([false, false]);
+    expect(canSee(guard, viewerOf('grace', [grant('document')]))).toBe(true);
   });
 
   test('requires the visibility of the thread, except of the author', () => {
     const restricted = { document: documentOf('public'), thread: threadOf({ type: 'restricted', userIds: ['grace'] }) };
-    expect(['ada', 'grace', 'lin'].map((userId) => maySee(restricted, viewerOf(userId)))).toEqual([true, true, false]);
+    expect(['ada', 'grace', 'lin'].map((userId) => canSee(restricted, viewerOf(userId)))).toEqual([true, true, false]);
     const ours = { document: documentOf('public'), thread: threadOf({ type: 'organizationPrivate' }) };
-    expect([maySee(ours, viewerOf('lin')), maySee(ours, viewerOf('lin', [grant('organization')]))]).toEqual([
+    expect([canSee(ours, viewerOf('lin')), canSee(ours, viewerOf('lin', [grant('organization')]))]).toEqual([
       false,
       true,
     ]);
@@ -48,8 +48,8 @@ describe('maySee', () => {
       thread: threadOf({ type: 'organizationPrivate', organizationId: 'partner' }),
     };
     expect([
-      maySee(theirs, viewerOf('lin', [grant('organization')])),
-      maySee(theirs, viewerOf('lin', [], { memberOf: new Set(['partner']) })),
+      canSee(theirs, viewerOf('lin', [grant('organization')])),
+      canSee(theirs, viewerOf('lin', [], { memberOf: new Set(['partner']) })),
     ]).toEqual([false, true]);
   });
 
@@ -60,25 +60,25 @@ describe('maySee', () => {
       accessFields: ['level:2'],
     };
     const seen = [['region:eu'], ['level:2'], ['level:2', 'region:eu', 'team:red']].map((fields) =>
-      maySee(guard, viewerOf('ada', [grant('organization', fields)])),
+      canSee(guard, viewerOf('ada', [grant('organization', fields)])),
     );
     expect(seen).toEqual([false, false, true]);
-    expect(maySee(guard, viewerOf('ada'))).toBe(false);
+    expect(canSee(guard, viewerOf('ada'))).toBe(false);
   });
 
   test('does not count the access context of a grant that has ended', () => {
     const guard = { document: documentOf('public'), thread: threadOf(undefined, ['region:eu']) };
     const ended = { ...grant('document', ['region:eu']), expiresAt: 999 };
-    expect(maySee(guard, viewerOf('grace', [ended]))).toBe(false);
+    expect(canSee(guard, viewerOf('grace', [ended]))).toBe(false);
     const left = { access: { departures: [{ organizationKey: 'org', resource: 'org', at: 5, jobId: 'job' }] } };
-    expect(maySee(guard, viewerOf('grace', [{ ...grant('document', ['region:eu']), grantedAt: 5 }], left))).toBe(false);
-    expect(maySee(guard, viewerOf('grace', [{ ...grant('document', ['region:eu']), grantedAt: 6 }], left))).toBe(true);
+    expect(canSee(guard, viewerOf('grace', [{ ...grant('document', ['region:eu']), grantedAt: 5 }], left))).toBe(false);
+    expect(canSee(guard, viewerOf('grace', [{ ...grant('document', ['region:eu']), grantedAt: 6 }], left))).toBe(true);
   });
 
   test('opens a public document to a user that the tenant does not know, unless only known users are meant', () => {
     const stranger = viewerOf('stranger', [], { access: { known: false } });
-    expect(maySee({ document: documentOf('public') }, stranger)).toBe(true);
-    expect(maySee({ document: documentOf('public'), knownUsersOnly: true }, stranger)).toBe(false);
+    expect(canSee({ document: documentOf('public') }, stranger)).toBe(true);
+    expect(canSee({ document: documentOf('public'), knownUsersOnly: true }, stranger)).toBe(false);
     expect(isOpenToAll({ document: documentOf('public'), knownUsersOnly: true })).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { fairShares } from '../../../lib/content/rules/fairShares.ts';
+import { divideFairly } from '../../../lib/content/rules/fairShares.ts';
 import { contextAllows } from '../../../lib/directory/rules/access.ts';
 import {
   annotationOf,
@@ -220,16 +220,16 @@ describe('in-app notifications of an event', () => {
 
 describe('fairShares', () => {
   test('gives what a modest one leaves to the others', () => {
-    expect(fairShares([10, 100, 100], 100)).toEqual([10, 45, 45]);
-    expect(fairShares([0, 30, 500, 20], 100)).toEqual([0, 30, 50, 20]);
-    expect(fairShares([5, 5], 100)).toEqual([5, 5]);
-    expect(fairShares([], 100)).toEqual([]);
+    expect(divideFairly([10, 100, 100], 100)).toEqual([10, 45, 45]);
+    expect(divideFairly([0, 30, 500, 20], 100)).toEqual([0, 30, 50, 20]);
+    expect(divideFairly([5, 5], 100)).toEqual([5, 5]);
+    expect(divideFairly([], 100)).toEqual([]);
   });
 
   test('never gives more than is needed or there, nor less than an equal share to one who needs it', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(1_000), { minLength: 1, maxLength: 6 }), fc.nat(2_000), (needs, budget) => {
-        const shares = fairShares(needs, budget);
+        const shares = divideFairly(needs, budget);
         const total = shares.reduce((sum, share) => sum + share, 0);
         shares.forEach((share, index) => {
           expect(share).toBeLessThanOrEqual(needs[index]!);

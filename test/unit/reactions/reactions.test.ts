@@ -2,15 +2,15 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   groupEntries,
-  type Reacting,
-  react,
-  type Reacted,
+  type ReactionRequest,
+  addReactionUsers,
+  type ReactionOutcome,
   type Reaction,
   type ReactionEntry,
-  type ReactionPlace,
+  type NewReactionContext,
   type ReactionReference,
   toReactionResponse,
-  withReference,
+  addReference,
 } from '../../../lib/reactions/rules.ts';
 
 const ada = { userId: 'ada', name: 'Ada' };
@@ -33,14 +33,14 @@ function reacting(...entries: ReactionEntry[]) {
   return reactions[0]!;
 }
 
-function done(outcome: Reacted) {
+function done(outcome: ReactionOutcome) {
   if ('refused' in outcome) throw new Error(outcome.refused);
   return outcome;
 }
 
 /** What becomes of a reaction when all users of some entries react at once. */
-const reactAll = (stored: Reaction | undefined, entries: Reacting, at: ReactionPlace, now: number) =>
-  react(stored, entries, entries.users, at, now);
+const reactAll = (stored: Reaction | undefined, entries: ReactionRequest, at: NewReactionContext, now: number) =>
+  addReactionUsers(stored, entries, entries.users, at, now);
 const made = (...entries: ReactionEntry[]) => done(reactAll(undefined, reacting(...entries), scope, NOW)).reaction;
 const userIds = ({ fromUsers }: Reaction) => fromUsers.map(({ from }) => from.userId);
 
@@ -136,11 +136,11 @@ describe('the limits', () => {
 
   test('counting everybody in the call, so that all are added or none', () => {
     const all = reacting(...crowd(51));
-    expect(react(undefined, all, all.users.slice(0, 5), scope, NOW)).toEqual({
+    expect(addReactionUsers(undefined, all, all.users.slice(0, 5), scope, NOW)).toEqual({
       refused: 'Reaction can have at most 50 users.',
     });
     const fits = reacting(...crowd(50));
-    const first = done(react(undefined, fits, fits.users.slice(0, 5), scope, NOW));
+    const first = done(addReactionUsers(undefined, fits, fits.users.slice(0, 5), scope, NOW));
     expect([userIds(first.reaction), first.added]).toEqual([
       fits.users.slice(0, 5).map(({ userId }) => userId),
       fits.users.slice(0, 5),
@@ -159,16 +159,16 @@ describe('the limits', () => {
     const names = (count: number, id: (index: number) => string): ReactionReference[] =>
       Array.from({ length: count }, (_each, index) => ({ id: id(index), createdAt: 1 }));
     const reaction = made(entry());
-    expect(withReference(names(199, String), reaction)).toHaveLength(200);
-    expect(withReference(names(200, String), reaction)).toBeUndefined();
+    expect(addReference(names(199, String), reaction)).toHaveLength(200);
+    expect(addReference(names(200, String), reaction)).toBeUndefined();
     expect(
-      withReference(
+      addReference(
         names(41, (index) => `${'字'.repeat(510)}${index}`),
         reaction,
       ),
     ).toHaveLength(42);
     expect(
-      withReference(
+      addReference(
         names(43, (index) => `${'字'.repeat(510)}${index}`),
         reaction,
       ),
@@ -177,7 +177,7 @@ describe('the limits', () => {
 
   test('a reaction that a comment names already is named once', () => {
     const names = [{ id: 'r', createdAt: NOW }];
-    expect(withReference(names, made(entry()))).toBe(names);
+    expect(addReference(names, made(entry()))).toBe(names);
   });
 });
 

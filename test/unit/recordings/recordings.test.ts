@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { NewRecording, recorderPayload, toRecordingResponse, toRecording } from '../../../lib/recordings/rules.ts';
+import { NewRecording, recorderDonePayload, toRecordingResponse, toRecording } from '../../../lib/recordings/rules.ts';
 
 const NOW = 1_700_000_000_000;
 const from = { userId: 'ada', name: 'Ada' };
@@ -16,8 +16,8 @@ const stored = (fields: object = {}, documentId = 'nda') => {
 };
 const shown = (fields: object = {}) =>
   JSON.parse(JSON.stringify(toRecordingResponse({ apiKey: 'key', organizationId: 'acme' }, stored(fields))));
-const data = (fields: object = {}, names: Parameters<typeof recorderPayload>[0] = content) =>
-  JSON.parse(JSON.stringify(recorderPayload(names, stored(fields)).data));
+const data = (fields: object = {}, names: Parameters<typeof recorderDonePayload>[0] = content) =>
+  JSON.parse(JSON.stringify(recorderDonePayload(names, stored(fields)).data));
 
 describe('facts B17: a recording', () => {
   test('of what is required alone has the defaults', () => {
@@ -144,7 +144,7 @@ describe('facts B7: what recorder.done says', () => {
   });
 
   test('is a source of its own, and addresses nobody', () => {
-    expect(recorderPayload(content, stored())).toEqual({ source: 'recorder', data: expect.anything() });
+    expect(recorderDonePayload(content, stored())).toEqual({ source: 'recorder', data: expect.anything() });
   });
 
   test('is reduced to ids when it would be larger than 256 KB: a recording is not refused because of its event', () => {

@@ -48,7 +48,7 @@ export const endpoint = defineEndpoint(
       triggerActivities: log = false,
     } = input;
     const at = await deps.findPlace(caller.tenant, input);
-    const results = await deps.comments.remove(
+    const results = await deps.comments.delete(
       at,
       annotationId,
       { commentIds: commentIds && [...new Set(commentIds)], userIds },

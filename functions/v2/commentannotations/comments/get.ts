@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { type ReactedComment, readCommentPages } from '../../../../lib/comments/commentPages.ts';
-import { CommentId, CommentRow, commentRow, toCommentResponse } from '../../../../lib/comments/rules/comments.ts';
-import { OlderComment, toOlderComment } from '../../../../lib/comments/rules/olderRows.ts';
+import { type CommentWithReactions, readCommentPages } from '../../../../lib/comments/commentPages.ts';
+import { CommentId, CommentRow, toCommentRow, toCommentResponse } from '../../../../lib/comments/rules/comments.ts';
+import { V1Comment, toV1Comment } from '../../../../lib/comments/rules/v1Rows.ts';
 import { ReactionResponse, toReactionResponse } from '../../../../lib/reactions/rules.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
@@ -81,16 +81,16 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now }) => {
     const { annotationId, userIds, commentIds } = input;
-    const thread = await deps.comments.locate(caller.tenant, input);
-    const show = ({ comment, reactions }: ReactedComment) => ({
-      ...commentRow(toCommentResponse(thread.names, comment)),
+    const thread = await deps.comments.findThread(caller.tenant, input);
+    const show = ({ comment, reactions }: CommentWithReactions) => ({
+      ...toCommentRow(toCommentResponse(thread.names, comment)),
       reactionAnnotations: reactions.map((reaction) =>
         toReactionResponse({ apiKey: caller.tenant, organizationId: input.organizationId }, reaction),
       ),
     });
     if (commentIds) {
-      const comments = await deps.comments.named(thread, [...new Set(commentIds)]);
-      const isMeant = ({ comment }: ReactedComment) => userIds?.includes(comment.from.userId) ?? true;
+      const comments = await deps.comments.findByIds(thread, [...new Set(commentIds)]);
+      const isMeant = ({ comment }: CommentWithReactions) => userIds?.includes(comment.from.userId) ?? true;
       return {
         data: comments.map((comment) => (comment && isMeant(comment) ? show(comment) : null)),
         nextPageToken: null,
@@ -102,7 +102,7 @@ export const endpoint = defineEndpoint(
       input,
       now,
     );
-    const page = await deps.comments.page(
+    const page = await deps.comments.list(
       thread,
       { userIds, limit: input.pageSize ?? limits.pageSize, after: pages.after },
       show,
@@ -115,8 +115,8 @@ export const twin = defineUnpagedTwin(endpoint, {
   narrowBy: 'commentIds',
   differs: 'without pages and with fewer fields',
   message: 'Comments(s) retrieved successfully.',
-  row: OlderComment.nullable(),
-  toRow: toOlderComment,
+  row: V1Comment.nullable(),
+  toRow: toV1Comment,
 });
 
 export const handler = toLambdaWithTwin(endpoint, twin);

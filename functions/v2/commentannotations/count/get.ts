@@ -32,7 +32,7 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps, now }) => {
     const { organizationId, userId, statusIds } = input;
     const documentIds = distinct(input.documentIds);
-    const counts = await deps.counts.of(caller.tenant, organizationId, documentIds, {
+    const counts = await deps.counts.count(caller.tenant, organizationId, documentIds, {
       userId,
       filters: { statusIds },
       now,

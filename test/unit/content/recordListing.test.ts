@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  everyDocument,
+  allDocuments,
   type RecordPage,
   type RecordPageOptions,
-  theseDocuments,
+  givenDocuments,
   listAcrossDocuments,
   type ListingPage,
   type ListedDocument,
   listingCursor,
-} from '../../../lib/content/listDocuments.ts';
+} from '../../../lib/content/recordListing.ts';
 
 type Records = Map<string, string[]>;
 
@@ -75,7 +75,7 @@ describe('design 5: a listing over documents', () => {
   test('gives every record once and in order, in pages of the size asked for, the last one not empty', async () => {
     await fc.assert(
       fc.asyncProperty(someRecords, fc.integer({ min: 1, max: 7 }), async (records, limit) => {
-        const documents = theseDocuments([...records.keys()].map(at));
+        const documents = givenDocuments([...records.keys()].map(at));
         const found = await pages((from) =>
           listAcrossDocuments({ documents, from, limit, read: reader(records).read }),
         );
@@ -95,7 +95,7 @@ describe('design 5: a listing over documents', () => {
         name,
         async (records, limit, most, unwanted) => {
           const wanted = (record: string) => !record.startsWith(unwanted.slice(0, 1));
-          const documents = theseDocuments([...records.keys()].map(at));
+          const documents = givenDocuments([...records.keys()].map(at));
           const found = await pages((from) =>
             listAcrossDocuments({ documents, from, limit, read: reader(records, { most, wanted }).read }),
           );
@@ -112,7 +112,7 @@ describe('design 5: a listing over documents', () => {
       fc.asyncProperty(someRecords, someRecords, fc.integer({ min: 1, max: 5 }), async (records, others, limit) => {
         const there = inOrder(records);
         const living: Records = new Map([...records].map(([documentId, keys]) => [documentId, [...keys]]));
-        const source = { list: (from: string | undefined) => theseDocuments([...living.keys()].map(at)).list(from) };
+        const source = { list: (from: string | undefined) => givenDocuments([...living.keys()].map(at)).list(from) };
         const found = await pages(
           (from) => listAcrossDocuments({ documents: source, from, limit, read: reader(living).read }),
           (page) => {
@@ -133,14 +133,14 @@ describe('design 5: a listing over documents', () => {
       ['b', ['4']],
     ]);
     const { values, next } = await listAcrossDocuments({
-      documents: theseDocuments(['a', 'b'].map(at)),
+      documents: givenDocuments(['a', 'b'].map(at)),
       limit: 2,
       read: reader(records).read,
     });
     expect(values).toEqual(['a/1', 'a/2']);
     expect(
       await listAcrossDocuments({
-        documents: theseDocuments([at('b')]),
+        documents: givenDocuments([at('b')]),
         from: next,
         limit: 2,
         read: reader(records).read,
@@ -153,7 +153,7 @@ describe('design 5: a listing over documents', () => {
     const sized = (size: number) =>
       pages((from) =>
         listAcrossDocuments({
-          documents: theseDocuments([at('a')]),
+          documents: givenDocuments([at('a')]),
           from,
           limit: 10,
           read: reader(records, { size }).read,
@@ -167,7 +167,7 @@ describe('design 5: a listing over documents', () => {
     const records: Records = new Map([['a', Array.from({ length: 100 }, (_, i) => String(i).padStart(3, '0'))]]);
     const { read, reads } = reader(records, { most: 1, wanted: (record) => record === '099', size: 1_000_000 });
     const found = await pages((from) =>
-      listAcrossDocuments({ documents: theseDocuments([at('a')]), from, limit: 10, read }),
+      listAcrossDocuments({ documents: givenDocuments([at('a')]), from, limit: 10, read }),
     );
     expect(found.map((page) => page.map((value) => value.trim()))).toEqual([[], [], [], ['a/099']]);
     expect(reads).toHaveLength(100);
@@ -177,12 +177,12 @@ describe('design 5: a listing over documents', () => {
     const ids = Array.from({ length: 1_200 }, (_, i) => String(i).padStart(4, '0'));
     const empty = reader(new Map([['1199', ['x']]]));
     const found = await pages((from) =>
-      listAcrossDocuments({ documents: theseDocuments(ids.map(at)), from, limit: 10, read: empty.read }),
+      listAcrossDocuments({ documents: givenDocuments(ids.map(at)), from, limit: 10, read: empty.read }),
     );
     expect(found).toEqual([[], [], ['1199/x']]);
     expect(empty.reads).toHaveLength(1_200);
     const full = reader(new Map(ids.map((id) => [id, ['x', 'y', 'z']])));
-    await listAcrossDocuments({ documents: theseDocuments(ids.map(at)), limit: 2, read: full.read });
+    await listAcrossDocuments({ documents: givenDocuments(ids.map(at)), limit: 2, read: full.read });
     expect(full.reads).toEqual(['0000']);
   });
 });
@@ -207,7 +207,7 @@ describe('the documents of an organization', () => {
           next: rest.length > atOnce ? page.at(-1)?.documentId : undefined,
         };
       },
-    } as unknown as Parameters<typeof everyDocument>[0];
+    } as unknown as Parameters<typeof allDocuments>[0];
   }
 
   test('are all walked, without those whose folder is gone, however many of these lie in a row', async () => {
@@ -223,7 +223,7 @@ describe('the documents of an organization', () => {
         async (all, isGone, atOnce, limit) => {
           const gone = new Set(all.filter((id) => isGone(id)));
           const records: Records = new Map(all.map((id) => [id, ['1', '2']]));
-          const source = everyDocument(documents(all, atOnce, gone), scope);
+          const source = allDocuments(documents(all, atOnce, gone), scope);
           const found = await pages((from) =>
             listAcrossDocuments({ documents: source, from, limit, read: reader(records).read }),
           );
@@ -234,7 +234,7 @@ describe('the documents of an organization', () => {
   });
 
   test('are read under their internal ids', async () => {
-    const source = everyDocument(documents(['a'], 10, new Set()), scope);
+    const source = allDocuments(documents(['a'], 10, new Set()), scope);
     expect(await source.list(undefined)).toEqual({
       documents: [{ documentId: 'a', scope: { ...scope, documentKey: 'internal a' } }],
       more: false,

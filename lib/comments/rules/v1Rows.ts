@@ -5,7 +5,7 @@ import { CommentResponse } from './comments.ts';
 import { StoredUser } from '../../content/rules/user.ts';
 
 /** A comment as `/v1` shows it. */
-export const OlderComment = CommentResponse.pick({
+export const V1Comment = CommentResponse.pick({
   commentId: true,
   commentText: true,
   commentHtml: true,
@@ -16,9 +16,9 @@ export const OlderComment = CommentResponse.pick({
 });
 
 /** A thread as `/v1` shows it. */
-export const OlderThread = z.object({
+export const V1Thread = z.object({
   annotationId: z.string(),
-  comments: z.array(OlderComment),
+  comments: z.array(V1Comment),
   from: StoredUser,
   /** That of its author's profile. */
   color: z.string().optional(),
@@ -30,13 +30,13 @@ export const OlderThread = z.object({
 });
 
 /** The comment of a row as `/v1` shows it; null for an id that nobody has. */
-export function toOlderComment(row: z.output<typeof OlderComment> | null): z.output<typeof OlderComment> | null {
-  return row && OlderComment.parse(row);
+export function toV1Comment(row: z.output<typeof V1Comment> | null): z.output<typeof V1Comment> | null {
+  return row && V1Comment.parse(row);
 }
 
-type ThreadRow = Omit<z.output<typeof OlderThread>, 'color' | 'lastUpdated'> & { readonly lastUpdated: number };
+type ThreadRow = Omit<z.output<typeof V1Thread>, 'color' | 'lastUpdated'> & { readonly lastUpdated: number };
 
 /** The thread of a row as `/v1` shows it; null for an id that nobody has. */
-export function toOlderThread(row: ThreadRow | null): z.output<typeof OlderThread> | null {
-  return row && OlderThread.parse({ ...row, color: row.from.color, lastUpdated: iso(row.lastUpdated) });
+export function toV1Thread(row: ThreadRow | null): z.output<typeof V1Thread> | null {
+  return row && V1Thread.parse({ ...row, color: row.from.color, lastUpdated: iso(row.lastUpdated) });
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import type { Comment } from '../comments/rules/comments.ts';
+import type { Comment } from './rules/comments.ts';
 import { ReactionReference } from '../reactions/rules.ts';
-import type { Thread } from '../comments/rules/threads.ts';
+import type { Thread } from './rules/threads.ts';
 import { newId } from '../shared/ids.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { inSlices } from '../shared/inSlices.ts';
@@ -11,13 +11,13 @@ import { beginJob, endJob } from '../jobs/jobStore.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { inTransactions, remove, type Table, type WriteOp } from '../table/table.ts';
 import { type Decision, writeEach } from '../table/writeEach.ts';
-import { recordDeletion } from '../comments/deletedThreads.ts';
-import { removeInvolvement } from './involvements.ts';
-import type { DocumentScope } from './documentScope.ts';
-import { reactionRemovalOps, readReactionsOn } from '../reactions/reactions.ts';
-import { findRecords, unnameRecord } from './recordIds.ts';
-import { type Assigning, edgeOps } from '../comments/threadEdges.ts';
-import { CommentEntity, headsOf, ThreadEntity, ThreadReader } from '../comments/threads.ts';
+import { recordThreadDeletion } from './deletedThreads.ts';
+import { removeInvolvement } from '../content/involvements.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
+import { reactionDeletionOps, readCommentReactions } from '../reactions/reactions.ts';
+import { findRecordIds, releaseRecordId } from '../content/recordIds.ts';
+import { type AssignedThread, commentInvolvementOps } from './commentInvolvements.ts';
+import { CommentEntity, threadHeadReader, ThreadEntity, ThreadReader } from './threads.ts';
 
 /** How long whoever began a removal has to end it, before the job worker does. */
 const TIME_TO_END = 5 * 60 * 1000;
@@ -56,17 +56,17 @@ const Leftover = z.object({
 export type Leftover = z.output<typeof Leftover>;
 
 /** A removal that goes on after its first transaction. */
-export interface UnfinishedRemoval {
+export interface UnfinishedLeftover {
   readonly jobId: string;
   readonly leftover: Leftover;
 }
 
 /** Begins a removal that one transaction cannot hold: the operation goes into the first one, `endRemoval` does the rest. */
-export function beginRemoval(
+export function startLeftoverPurge(
   scope: DocumentScope,
   left: Omit<Leftover, 'organizationKey' | 'documentKey'>,
   now: number,
-): { op: WriteOp; unfinished: UnfinishedRemoval } {
+): { op: WriteOp; unfinished: UnfinishedLeftover } {
   const { tenant, organizationKey, documentKey } = scope;
   const unfinished = { jobId: newId('job', now), leftover: { organizationKey, documentKey, ...left } };
   return {
@@ -80,13 +80,17 @@ export function beginRemoval(
 }
 
 /** Removes the rest, and the job that would do it otherwise. */
-export async function endRemoval(table: Table, tenant: string, { jobId, leftover }: UnfinishedRemoval): Promise<void> {
-  await removeRest(table, tenant, leftover);
+export async function finishLeftoverPurge(
+  table: Table,
+  tenant: string,
+  { jobId, leftover }: UnfinishedLeftover,
+): Promise<void> {
+  await purgeLeftover(table, tenant, leftover);
   await table.writeSurely([endJob(tenant, jobId)]);
 }
 
 /** Removes what a removal left, from the data of its job; whatever is gone already is no matter, so it can be run again and beside itself. */
-export async function removeRest(table: Table, tenant: string, data: unknown): Promise<void> {
+export async function purgeLeftover(table: Table, tenant: string, data: unknown): Promise<void> {
   const { organizationKey, documentKey, documentId, thread, reactions = [], editor } = Leftover.parse(data);
   const scope: DocumentScope = { tenant, organizationKey, documentKey };
   await removeReactions(table, scope, documentId, reactions);
@@ -104,7 +108,7 @@ async function removeHeadless(
   for (;;) {
     const [head, { values }] = await Promise.all([
       table.get(ThreadEntity, { ...scope, ...thread }),
-      reader.comments(scope, thread, { limit: AT_A_TIME }),
+      reader.listComments(scope, thread, { limit: AT_A_TIME }),
     ]);
     // Somebody else ended this removal, and the thread was added again.
     if (head) return;
@@ -115,21 +119,21 @@ async function removeHeadless(
       documentId,
       values.flatMap((comment) => comment.reactions ?? []),
     );
-    const groups = inTransactions(values.map((comment) => ({ ops: commentRemovalOps(scope, thread, comment) })));
+    const groups = inTransactions(values.map((comment) => ({ ops: commentDeletionOps(scope, thread, comment) })));
     // One that somebody reacted to in between is read again, with the reaction.
     for (const group of groups) await table.write(group.flatMap(({ ops }) => ops));
   }
-  if (thread.assignedTo) await table.write([forgetAssignee(scope, thread, thread.assignedTo)]);
+  if (thread.assignedTo) await table.write([removeAssigneeInvolvement(scope, thread, thread.assignedTo)]);
   const name = { kind: 'thread', id: thread.annotationId, within: documentId } as const;
-  const [named] = await findRecords(table, scope, [name]);
-  if (named?.createdAt === thread.createdAt) await table.write([unnameRecord(scope, name, named._r)]);
+  const [named] = await findRecordIds(table, scope, [name]);
+  if (named?.createdAt === thread.createdAt) await table.write([releaseRecordId(scope, name, named._r)]);
 }
 
 /**
  * The operation that forgets that a thread's assignee is involved in its first comment: only the head says so, and the comment may be gone without it
  * where the document is removed at the same time.
  */
-export function forgetAssignee(
+export function removeAssigneeInvolvement(
   scope: DocumentScope,
   { annotationId, first }: Pick<Thread, 'annotationId' | 'first'>,
   { userId }: { readonly userId: string },
@@ -152,43 +156,45 @@ async function removeReactions(
 ): Promise<void> {
   await inParallel(references, PARALLEL, (reference) =>
     retryOnConflict(async () => {
-      const there = (await readReactionsOn(table, scope, [reference])).filter((reaction) => reaction !== undefined);
-      return (await table.write(reactionRemovalOps(scope, documentId, there))) === 'done' ? 'done' : 'conflict';
+      const there = (await readCommentReactions(table, scope, [reference])).filter(
+        (reaction) => reaction !== undefined,
+      );
+      return (await table.write(reactionDeletionOps(scope, documentId, there))) === 'done' ? 'done' : 'conflict';
     }).then(() => undefined),
   );
 }
 
 /** The operations that remove a comment as it was read, and it from the data of those whom it involves. Its reactions are another matter. */
-export function commentRemovalOps(scope: DocumentScope, thread: Assigning, comment: Stored<Comment>): WriteOp[] {
+export function commentDeletionOps(scope: DocumentScope, thread: AssignedThread, comment: Stored<Comment>): WriteOp[] {
   return [
     remove(CommentEntity, { ...scope, ...comment }, comment._r),
-    ...edgeOps(scope, { thread, comment }, undefined),
+    ...commentInvolvementOps(scope, { thread, comment }, undefined),
   ];
 }
 
 /** A thread that is to be removed, with its first comments. */
-export interface RemovableThread {
+export interface DeletableThread {
   readonly thread: Stored<Thread>;
   readonly comments: readonly Stored<Comment>[];
 }
 
 /** What became of the removal of a thread: `absent` when it was not there, `busy` when others kept changing it. */
-export type ThreadRemoval = 'removed' | 'absent' | 'busy';
+export type ThreadDeletion = 'removed' | 'absent' | 'busy';
 
 /**
  * Removes threads with all that hangs on them: comments, reactions, ids, and what makes them part of users' data. A thread is gone at
  * once; what one transaction cannot hold goes before this returns, or by a job if it is cut short. `threads` are distinct, as they were
  * read; `told` makes the operations of a thread's events, for its transaction.
  */
-export async function removeThreads(
+export async function deleteThreads(
   table: Table,
   scope: DocumentScope,
   threads: readonly Stored<Thread>[],
   now: number,
-  told: (removed: RemovableThread) => readonly WriteOp[] = () => [],
-): Promise<ThreadRemoval[]> {
+  told: (removed: DeletableThread) => readonly WriteOp[] = () => [],
+): Promise<ThreadDeletion[]> {
   return inSlices(threads, THREADS_AT_A_TIME, async (some) => {
-    const heads = headsOf(table, scope);
+    const heads = threadHeadReader(table, scope);
     const results = await writeEach<Stored<Thread>, Whole | undefined, Removed>({
       table,
       items: some,
@@ -198,14 +204,14 @@ export async function removeThreads(
       conflicted: () => ({ outcome: 'busy' }),
     });
     await inParallel(results, PARALLEL, async ({ unfinished }) => {
-      if (unfinished) await endRemoval(table, scope.tenant, unfinished);
+      if (unfinished) await finishLeftoverPurge(table, scope.tenant, unfinished);
     });
     return results.map(({ outcome }) => outcome);
   });
 }
 
 /** A thread, its first comments, and what else goes with them. */
-interface Whole extends RemovableThread {
+interface Whole extends DeletableThread {
   /** Whether that is all there is. */
   readonly complete: boolean;
   readonly reactionOps: readonly WriteOp[];
@@ -220,15 +226,18 @@ async function readWhole(
   const wholes: (Whole | undefined)[] = threads.map(() => undefined);
   await inParallel([...threads.entries()], PARALLEL, async ([index, thread]) => {
     if (!thread) return;
-    const { values: comments, next } = await reader.comments(scope, thread, { limit: TOGETHER, bytes: TOGETHER_BYTES });
+    const { values: comments, next } = await reader.listComments(scope, thread, {
+      limit: TOGETHER,
+      bytes: TOGETHER_BYTES,
+    });
     const references = comments.flatMap((comment) => comment.reactions ?? []);
     const complete = next === undefined && references.length <= TOGETHER;
-    const reactions = complete ? await readReactionsOn(table, scope, references) : [];
+    const reactions = complete ? await readCommentReactions(table, scope, references) : [];
     wholes[index] = {
       thread,
       comments,
       complete,
-      reactionOps: reactionRemovalOps(
+      reactionOps: reactionDeletionOps(
         scope,
         thread.documentId,
         reactions.filter((reaction) => reaction !== undefined),
@@ -240,8 +249,8 @@ async function readWhole(
 
 /** What became of the removal of a thread, and what is left to do. */
 interface Removed {
-  readonly outcome: ThreadRemoval;
-  readonly unfinished?: UnfinishedRemoval;
+  readonly outcome: ThreadDeletion;
+  readonly unfinished?: UnfinishedLeftover;
 }
 
 function removal(
@@ -251,12 +260,16 @@ function removal(
   now: number,
 ): Decision<Removed> {
   const { annotationId, createdAt, first, assignedTo, documentId } = thread;
-  const name = unnameRecord(scope, { kind: 'thread', id: annotationId, within: documentId });
-  const head = [remove(ThreadEntity, { ...scope, ...thread }, thread._r), recordDeletion(scope, thread, now), ...told];
-  const rest = [name, ...comments.flatMap((comment) => commentRemovalOps(scope, thread, comment)), ...reactionOps];
+  const name = releaseRecordId(scope, { kind: 'thread', id: annotationId, within: documentId });
+  const head = [
+    remove(ThreadEntity, { ...scope, ...thread }, thread._r),
+    recordThreadDeletion(scope, thread, now),
+    ...told,
+  ];
+  const rest = [name, ...comments.flatMap((comment) => commentDeletionOps(scope, thread, comment)), ...reactionOps];
   if (complete && head.length + rest.length <= MOST_OPERATIONS)
     return { result: { outcome: 'removed' }, ops: [...head, ...rest] };
   const headless = { annotationId, createdAt, first, assignedTo: assignedTo && { userId: assignedTo.userId } };
-  const { op, unfinished } = beginRemoval(scope, { documentId, thread: headless }, now);
+  const { op, unfinished } = startLeftoverPurge(scope, { documentId, thread: headless }, now);
   return { result: { outcome: 'removed', unfinished }, ops: [...head, op] };
 }

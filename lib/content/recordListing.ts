@@ -8,21 +8,21 @@ import type { QueryOptions, Table } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 
 /** Where a listing over documents stopped: in a document, after a sort key of its records, or behind all of them when there is none. */
-export interface WalkPosition {
+export interface ListingPosition {
   /** The customer's id. */
   readonly documentId: string;
   readonly after?: string | undefined;
 }
 
 /** A record as it is to be shown, and the sort key to continue after. */
-export interface Listed<V> {
+export interface ListedRecord<V> {
   readonly key: string;
   readonly value: V;
 }
 
 /** Some records of a document in their order; those that are not wanted are left out, so that there can be none. */
 export interface RecordPage<V> {
-  readonly records: readonly Listed<V>[];
+  readonly records: readonly ListedRecord<V>[];
   /** The sort key that it was read up to; undefined at the end of the document. */
   readonly next: string | undefined;
   /** How much was read for it. */
@@ -51,7 +51,7 @@ export interface DocumentSource {
 export interface ListingOptions<V> {
   readonly documents: DocumentSource;
   /** Where the last page ended. */
-  readonly from?: WalkPosition | undefined;
+  readonly from?: ListingPosition | undefined;
   /** How many records are asked for. */
   readonly limit: number;
   /** Reads on in a document, one query at a time. */
@@ -61,7 +61,7 @@ export interface ListingOptions<V> {
 /** The values of a page, and where the next one begins; undefined at the end. */
 export interface ListingPage<V> {
   readonly values: V[];
-  readonly next: WalkPosition | undefined;
+  readonly next: ListingPosition | undefined;
 }
 
 /** A page ends early at this size of its values as JSON, so that an answer stays below the limit of 5 MB. */
@@ -134,14 +134,14 @@ export async function listAcrossDocuments<V>({
 }
 
 /** Every document of an organization, by id. */
-export function everyDocument(
+export function allDocuments(
   reader: Pick<DocumentReader, 'named' | 'placed' | 'list'>,
   scope: OrganizationScope,
 ): DocumentSource {
   return {
     async list(from) {
       const [first, rest] = await Promise.all([
-        from === undefined ? [] : liveDocuments(reader, scope, [from]).then((live) => [...live.values()]),
+        from === undefined ? [] : findLiveDocuments(reader, scope, [from]).then((live) => [...live.values()]),
         listAfter(from === undefined ? undefined : DocumentEntity.key({ ...scope, documentId: from }).SK),
       ]);
       return {
@@ -162,7 +162,7 @@ export function everyDocument(
 }
 
 /** Those of the documents that are there, by the customer's ids: a record whose document is gone is gone as well. */
-export async function liveDocuments(
+export async function findLiveDocuments(
   reader: Pick<DocumentReader, 'named' | 'placed'>,
   scope: OrganizationScope,
   documentIds: readonly string[],
@@ -172,7 +172,7 @@ export async function liveDocuments(
 }
 
 /** Some documents, by id. */
-export function theseDocuments(documents: readonly ListedDocument[]): DocumentSource {
+export function givenDocuments(documents: readonly ListedDocument[]): DocumentSource {
   const sorted = documents.toSorted((a, b) => (a.documentId < b.documentId ? -1 : 1));
   return {
     list: async (from = '') => ({ documents: sorted.filter(({ documentId }) => documentId >= from), more: false }),
@@ -201,19 +201,19 @@ export const findListing: Capability<
     return async (tenant, { organizationId, documentId }) => {
       const organization = organizationScope(tenant, await organizations.require(tenant, organizationId));
       if (documentId === undefined)
-        return { organization, document: undefined, documents: everyDocument(documents, organization) };
+        return { organization, document: undefined, documents: allDocuments(documents, organization) };
       const { internalId } = await documents.require(organization, documentId);
       const document = { documentId, scope: { ...organization, documentKey: internalId } };
-      return { organization, document, documents: theseDocuments([document]) };
+      return { organization, document, documents: givenDocuments([document]) };
     };
   },
 });
 
 /** The cursor of a page token for a position, and back. */
 export const listingCursor = {
-  of: (position: WalkPosition | undefined): string | undefined =>
+  of: (position: ListingPosition | undefined): string | undefined =>
     position && JSON.stringify([position.documentId, position.after]),
-  position(cursor: string | undefined): WalkPosition | undefined {
+  position(cursor: string | undefined): ListingPosition | undefined {
     if (cursor === undefined) return undefined;
     const [documentId, after] = JSON.parse(cursor) as [string, string | null];
     return { documentId, after: after ?? undefined };
@@ -235,7 +235,7 @@ export async function readRecordPage<T extends K, P extends object, K, V>(
   const page = await table.query(entity, partition, { ...options, limit: wanted ? LOOKED_AT : options.limit });
   const records = page.values
     .filter((value) => wanted?.(value) ?? true)
-    .map((value): Listed<V> => ({ key: entity.key({ ...partition, ...value }).SK, value: show(value) }));
+    .map((value): ListedRecord<V> => ({ key: entity.key({ ...partition, ...value }).SK, value: show(value) }));
   const last = records[options.limit - 1];
   return records.length > options.limit && last
     ? { records: records.slice(0, options.limit), next: last.key, bytes: page.bytes }
