@@ -1,7 +1,8 @@
 import { building, type Capability } from '../app/capability.ts';
 import { type SecretBox, secretBox } from '../crypto/secretBox.ts';
 import { ApiKeyEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from '../workspaces/entities.ts';
-import { EmailConfigEntity, openEmailConfig } from '../workspaces/configs/emailConfig.ts';
+import { mapSecret } from '../workspaces/configs/configStore.ts';
+import { EmailConfigEntity } from '../workspaces/configs/emailConfig.ts';
 import type { Stored } from '../table/entity.ts';
 import { EventEntity, EventPayloadEntity } from '../events/outbox.ts';
 import { isPaused, MailPauseEntity } from './mailStore.ts';
@@ -132,7 +133,7 @@ export class MailContents {
     if (providerOf(config) === 'ses') return ses ? { sender: ses } : UNCONFIGURED;
     const {
       emailServiceConfig: { apiKey, fromEmail, fromCompany },
-    } = await openEmailConfig(box, tenant, config);
+    } = await mapSecret('open', EmailConfigEntity, box, tenant, config);
     if (apiKey === '' || fromEmail === '')
       return { skip: 'SendGrid needs an apiKey and a fromEmail', revision: config._r };
     return { sender: sendGrid({ apiKey, from: { email: fromEmail, name: oneLine(fromCompany, 60) } }) };

@@ -148,7 +148,7 @@ function clipped(text: string): string {
 }
 
 export interface InAppDeps extends AudienceDeps {
-  readonly configs: Pick<ConfigStore<NotificationConfig>, 'get'>;
+  readonly configs: Pick<ConfigStore<typeof NotificationConfig>, 'get'>;
   readonly notifications: Pick<NotificationWriter, 'add'>;
 }
 

@@ -2,17 +2,21 @@ import type { SecretBox } from '../crypto/secretBox.ts';
 import { initialConfigs, type NewApiKeySettings } from './rules/newApiKeySettings.ts';
 import { AllowedDomainsEntity } from './allowedDomains.ts';
 import { ApiKeyConfigEntity } from './configs/apiKeyConfig.ts';
-import { EmailConfigEntity, sealProviderKey } from './configs/emailConfig.ts';
+import { mapSecret } from './configs/configStore.ts';
+import { EmailConfigEntity } from './configs/emailConfig.ts';
 import { NotificationConfigEntity } from './configs/notificationConfig.ts';
 import { insert, type WriteOp } from '../table/table.ts';
-import { BasicWebhookConfigEntity, sealAuthToken } from '../webhooks/configs.ts';
+import { BasicWebhookConfigEntity } from '../webhooks/configs.ts';
 
 /** Returns the writes of the configurations that a new API key is created with; none for a configuration that keeps its defaults. */
 export async function writesOfSettings(box: SecretBox, apiKey: string, sent: NewApiKeySettings): Promise<WriteOp[]> {
   const { useEmailService, emailServiceConfig, useWebhookService, webhookServiceConfig } = sent;
   const sealed = {
-    email: await sealProviderKey(box, apiKey, { useEmailService, emailServiceConfig }),
-    webhooks: await sealAuthToken(box, apiKey, { useWebhookService, webhookServiceConfig }),
+    email: await mapSecret('seal', EmailConfigEntity, box, apiKey, { useEmailService, emailServiceConfig }),
+    webhooks: await mapSecret('seal', BasicWebhookConfigEntity, box, apiKey, {
+      useWebhookService,
+      webhookServiceConfig,
+    }),
   };
   const { domains, email, webhooks, notifications, settings } = initialConfigs(sent, sealed);
   const tenant = apiKey;

@@ -10,7 +10,8 @@ import { EventEntity, EventPayloadEntity } from '../../events/outbox.ts';
 import { OrganizationEntity } from '../../directory/organizations.ts';
 import { openTable, type Table, itemOf } from '../../table/table.ts';
 import { profilesOf, UserEntity } from '../../directory/users.ts';
-import { AdvancedWebhookConfigEntity, openBasicConfig } from '../configs.ts';
+import { mapSecret } from '../../workspaces/configs/configStore.ts';
+import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from '../configs.ts';
 import { openSigningSecret } from '../signingSecrets.ts';
 import { dict, distinct } from '../../shared/collections.ts';
 import { isPrivate, type Visibility } from '../../content/rules/visibility.ts';
@@ -197,7 +198,7 @@ export class WebhookRequests {
     { url, config }: Extract<Target, { kind: 'basic' }>,
     { event, accessDeniedUsers = [], enrichment }: Current,
   ): Promise<PreparedRequest['request']> {
-    const { webhookServiceConfig } = await openBasicConfig(this.#box, tenant, config);
+    const { webhookServiceConfig } = await mapSecret('open', BasicWebhookConfigEntity, this.#box, tenant, config);
     const encoded = encodeBody(
       basicPayload(event, { config: webhookServiceConfig, accessDeniedUsers, ...(enrichment && { enrichment }) }),
       webhookServiceConfig,

@@ -54,10 +54,6 @@ export function changeAdvancedConfig(
   return config;
 }
 
-/** The config as answers show it (spec 4.6). */
-export function toAdvancedConfigResponse(config: AdvancedWebhookConfig = initialAdvancedConfig): AdvancedWebhookConfig {
-  return AdvancedWebhookConfig.parse(config);
-}
 
 /** The features that the operator withholds from the caller. */
 interface Offered {

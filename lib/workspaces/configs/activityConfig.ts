@@ -1,11 +1,9 @@
-import { ActivityConfig } from '../rules/activityConfig.ts';
-import { changesConfig, defineConfig, readsConfig } from './configStore.ts';
+import { ActivityConfig, initialActivityConfig } from '../rules/activityConfig.ts';
+import { configStore, defineConfig } from './configStore.ts';
 
-export const ActivityConfigEntity = defineConfig(
-  'ActivityConfig',
-  'Whether and which activity logs are kept',
-  ActivityConfig,
-);
+export const ActivityConfigEntity = defineConfig('ActivityConfig', 'Whether and which activity logs are kept', {
+  schema: ActivityConfig,
+  initial: initialActivityConfig,
+});
 
-export const readActivityConfig = /* @__PURE__ */ readsConfig(ActivityConfigEntity);
-export const writeActivityConfig = /* @__PURE__ */ changesConfig(ActivityConfigEntity);
+export const readActivityConfig = /* @__PURE__ */ configStore(ActivityConfigEntity, ['GetItem']);

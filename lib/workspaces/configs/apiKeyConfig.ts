@@ -2,14 +2,14 @@ import type { Capability } from '../../app/capability.ts';
 import type { SecretBox, SecretOwner } from '../../crypto/secretBox.ts';
 import type { AccessType } from '../../directory/rules/access.ts';
 import { ApiKeyConfig, type ApiKeyConfigChange, initialApiKeyConfig, maskKey } from '../rules/apiKeyConfig.ts';
-import { changesConfig, ConfigStore, defineConfig, readsConfig } from './configStore.ts';
+import { ConfigStore, defineConfig } from './configStore.ts';
 import { WorkspaceEntity } from '../entities.ts';
 import { openTable } from '../../table/table.ts';
 
 export const ApiKeyConfigEntity = defineConfig(
   'ApiKeyConfig',
   'Settings of an API key, such as what new documents are open to; its AI keys encrypted',
-  ApiKeyConfig,
+  { schema: ApiKeyConfig, initial: initialApiKeyConfig },
 );
 
 const aiKeyOf = (tenant: string, provider: string): SecretOwner => ({ tenant, purpose: 'aiModelKey', id: provider });
@@ -36,9 +36,6 @@ export async function sealAiKeys(
   );
   return Object.fromEntries(sealed);
 }
-
-export const readApiKeyConfig = /* @__PURE__ */ readsConfig(ApiKeyConfigEntity);
-export const writeApiKeyConfig = /* @__PURE__ */ changesConfig(ApiKeyConfigEntity);
 
 /** What new documents of an API key are open to. */
 export const newDocumentAccess: Capability<(tenant: string) => Promise<AccessType>> = {

@@ -1,76 +1,124 @@
 import type * as z from 'zod';
-import type { Capability } from '../../app/capability.ts';
+import { type Capability, combine, type TableAction } from '../../app/capability.ts';
+import type { SecretBox, SecretOwner } from '../../crypto/secretBox.ts';
 import { defineEntity, type Entity, type Stored } from '../../table/entity.ts';
 import { retryOnConflict } from '../../table/retryOnConflict.ts';
-import { insert, openTable, replace, type Table } from '../../table/table.ts';
+import { tableWith } from '../../table/storeCapability.ts';
+import { insert, replace, type Table } from '../../table/table.ts';
 
-/** One configuration of an API key: a kind that there is at most one of. */
-export type ConfigEntity<T> = Entity<T, { tenant: string }, unknown>;
+/** The field of a configuration that is stored encrypted, such as `emailServiceConfig.apiKey`. An empty text is no secret. */
+interface SecretField extends Pick<SecretOwner, 'purpose' | 'id'> {
+  readonly group: string;
+  readonly field: string;
+}
+
+interface ConfigDefinition<S extends z.ZodObject> {
+  readonly schema: S;
+  /** The value of a configuration that was never set. */
+  readonly initial: z.output<S>;
+  readonly secret?: SecretField;
+}
+
+/** A kind of configuration: an API key has at most one of each kind. */
+export type ConfigEntity<S extends z.ZodObject> = Entity<z.output<S>, { tenant: string }, unknown> &
+  ConfigDefinition<S>;
 
 /** Defines a kind of configuration. `kind` is its sort key. */
 export function defineConfig<S extends z.ZodObject>(
   kind: string,
   purpose: string,
-  schema: S,
-): ConfigEntity<z.output<S>> {
-  return defineEntity({
+  definition: ConfigDefinition<S>,
+): ConfigEntity<S> {
+  const entity = defineEntity({
     type: kind,
     version: 1,
     scope: 'tenant',
     ownedBy: 'tenant',
     purpose,
-    schema,
+    schema: definition.schema,
     pk: (of: { tenant: string }) => [of.tenant, 'CONFIG'],
     sk: (_key: unknown) => [kind],
   });
+  return { ...entity, ...definition };
 }
 
-/** Reads and changes configurations: one read, and for a change one conditional write, 1 WRU each. */
-export class ConfigStore<T extends object> {
+/** Reads and changes one kind of configuration. Secrets go in and come out in clear. */
+export class ConfigStore<S extends z.ZodObject> {
   readonly #table: Table;
-  readonly #entity: ConfigEntity<T>;
+  readonly #entity: ConfigEntity<S>;
+  readonly #box: SecretBox | undefined;
 
-  constructor(table: Table, entity: ConfigEntity<T>) {
+  constructor(table: Table, entity: ConfigEntity<S>, box?: SecretBox) {
     this.#table = table;
     this.#entity = entity;
+    this.#box = box;
   }
 
-  /** The configuration; undefined when it was never set. */
-  async get(tenant: string): Promise<Stored<T> | undefined> {
-    return this.#table.get(this.#entity, { tenant });
+  /** Returns the configuration; undefined when it was never set. One read. */
+  async get(tenant: string): Promise<z.output<S> | undefined> {
+    const stored = await this.#table.get(this.#entity, { tenant });
+    return stored && mapSecret('open', this.#entity, this.#box, tenant, withoutRevision(stored));
+  }
+
+  async getOrInitial(tenant: string): Promise<z.output<S>> {
+    return (await this.get(tenant)) ?? this.#entity.initial;
   }
 
   /**
-   * Replaces the configuration by what `change` makes of it, and gives that. `change` is run again when somebody else
-   * wrote in between, so that of two partial updates both survive; what it throws is thrown on and nothing is written.
-   * ABORTED when others keep writing.
+   * Replaces the configuration by what `change` returns, and returns that. `change` gets the stored configuration and `sent`, both with a sealed
+   * secret. It runs again when another request wrote in between, so that concurrent partial updates all survive. Throws what `change` throws, and
+   * ABORTED when conflicts do not end. One read and one conditional write for each try.
    */
-  async update(tenant: string, change: (stored: T | undefined) => T): Promise<T> {
-    return retryOnConflict(async () => {
-      const stored = await this.get(tenant);
-      const value = { ...change(stored), tenant };
+  async update<Sent extends object, C extends z.output<S>>(
+    tenant: string,
+    sent: Sent,
+    change: (stored: z.output<S> | undefined, sent: Sent) => C,
+  ): Promise<C> {
+    const sealed = await mapSecret('seal', this.#entity, this.#box, tenant, sent);
+    const config = await retryOnConflict(async () => {
+      const stored = await this.#table.get(this.#entity, { tenant });
+      const changed = change(stored && withoutRevision(stored), sealed);
+      const value = { ...changed, tenant };
       const outcome = await this.#table.write([
         stored ? replace(this.#entity, value, stored._r) : insert(this.#entity, value),
       ]);
-      return outcome === 'done' ? value : 'conflict';
+      return outcome === 'done' ? changed : 'conflict';
     });
+    return mapSecret('open', this.#entity, this.#box, tenant, config);
   }
 }
 
-/** Read a kind of configuration. */
-export function readsConfig<T extends object>(entity: ConfigEntity<T>): Capability<Pick<ConfigStore<T>, 'get'>> {
-  return {
-    grants: [{ resource: 'table', actions: ['GetItem'] }],
-    env: ['TABLE_NAME'],
-    open: (env) => new ConfigStore(openTable(env), entity),
-  };
+function withoutRevision<T extends object>({ _r: _, ...config }: Stored<T>): T {
+  return config as unknown as T;
 }
 
-/** Change a kind of configuration. */
-export function changesConfig<T extends object>(entity: ConfigEntity<T>): Capability<Pick<ConfigStore<T>, 'update'>> {
-  return {
-    grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
-    env: ['TABLE_NAME'],
-    open: (env) => new ConfigStore(openTable(env), entity),
-  };
+/** Returns a configuration, or a change of one, with its secret encrypted (`seal`) or in clear (`open`). */
+export async function mapSecret<T extends object>(
+  operation: 'seal' | 'open',
+  { secret }: Pick<ConfigDefinition<z.ZodObject>, 'secret'>,
+  box: SecretBox | undefined,
+  tenant: string,
+  config: T,
+): Promise<T> {
+  if (!secret) return config;
+  const { group, field, purpose, id } = secret;
+  const fields = (config as Readonly<Record<string, Readonly<Record<string, string>> | undefined>>)[group];
+  const text = fields?.[field];
+  if (!text) return config;
+  if (!box) throw new Error(`${purpose} needs a secret box`);
+  return { ...config, [group]: { ...fields, [field]: await box[operation](text, { tenant, purpose, id }) } };
 }
+
+/** Read a kind of configuration, or with `PutItem` change it. A kind with a secret needs `box`. */
+export function configStore<S extends z.ZodObject>(
+  entity: ConfigEntity<S>,
+  actions: readonly TableAction[],
+  box?: Capability<SecretBox>,
+): Capability<ConfigStore<S>> {
+  return combine(
+    { table: tableWith(actions), box: box ?? noBox },
+    (opened) => new ConfigStore(opened.table, entity, opened.box),
+  );
+}
+
+const noBox: Capability<undefined> = { grants: [], env: [], open: () => undefined };

@@ -1,11 +1,10 @@
-import { NotificationConfig } from '../rules/notificationConfig.ts';
-import { changesConfig, defineConfig, readsConfig } from './configStore.ts';
+import { initialNotificationConfig, NotificationConfig } from '../rules/notificationConfig.ts';
+import { configStore, defineConfig } from './configStore.ts';
 
 export const NotificationConfigEntity = defineConfig(
   'NotificationConfig',
   'Which events make in-app notifications, and when they are shown',
-  NotificationConfig,
+  { schema: NotificationConfig, initial: initialNotificationConfig },
 );
 
-export const readNotificationConfig = /* @__PURE__ */ readsConfig(NotificationConfigEntity);
-export const writeNotificationConfig = /* @__PURE__ */ changesConfig(NotificationConfigEntity);
+export const readNotificationConfig = /* @__PURE__ */ configStore(NotificationConfigEntity, ['GetItem']);

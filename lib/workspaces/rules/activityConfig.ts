@@ -47,8 +47,3 @@ export function changeActivityConfig(
   };
   return merge(firstEnable, changed);
 }
-
-/** The configuration as answers show it. */
-export function toActivityConfigResponse(config: ActivityConfig = initialActivityConfig): ActivityConfig {
-  return ActivityConfig.parse(config);
-}

@@ -82,10 +82,3 @@ export function changeNotificationConfig(
   const seeds = sent.useNotificationService === true && !hasTriggers(stored.notificationServiceConfig.triggers);
   return seeds ? merge(firstEnable, changed) : changed;
 }
-
-/** The configuration as answers show it. */
-export function toNotificationConfigResponse(
-  config: NotificationConfig = initialNotificationConfig,
-): NotificationConfig {
-  return NotificationConfig.parse(config);
-}

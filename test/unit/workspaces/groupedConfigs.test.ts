@@ -2,14 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import {
   ActivityConfigChange,
   changeActivityConfig,
-  toActivityConfigResponse,
 } from '../../../lib/workspaces/rules/activityConfig.ts';
 import { triggerTypes } from '../../../lib/events/rules/catalogue.ts';
 import { commentVerbs, huddleVerbs } from '../../../lib/workspaces/rules/groupedTriggers.ts';
 import {
   changeNotificationConfig,
   NotificationConfigChange,
-  toNotificationConfigResponse,
 } from '../../../lib/workspaces/rules/notificationConfig.ts';
 
 const NOW = 1_800_000_000_000;
@@ -90,11 +88,6 @@ describe('activity logs (facts B9 and C1)', () => {
     expect(change(stored, { isEnabled: true })).toEqual({ ...stored, isEnabled: true });
   });
 
-  test('is shown without anything that storing adds', () => {
-    expect(toActivityConfigResponse(undefined)).toEqual({ isEnabled: false });
-    expect(toActivityConfigResponse({ isEnabled: true, _r: 3, tenant: 'key' } as never)).toEqual({ isEnabled: true });
-  });
-
   test.each([
     [{ enabledTime: 1.5 }, 'enabledTime'],
     [{ enabledTime: -1 }, 'enabledTime'],
@@ -172,21 +165,6 @@ describe('notifications (facts B9, B13 and C1)', () => {
         delayConfig: { isEnabled: true, delaySeconds: 10 },
       },
     });
-  });
-
-  test('is shown without anything that storing adds', () => {
-    expect(toNotificationConfigResponse(undefined)).toEqual({
-      useNotificationService: false,
-      notificationServiceConfig: {},
-    });
-    expect(
-      toNotificationConfigResponse({
-        useNotificationService: true,
-        notificationServiceConfig: {},
-        _r: 3,
-        tenant: 'key',
-      } as never),
-    ).toEqual({ useNotificationService: true, notificationServiceConfig: {} });
   });
 
   const batch = (fields: object) => ({ batchConfig: { document: fields, user: fields } });

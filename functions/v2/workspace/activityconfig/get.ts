@@ -1,29 +1,22 @@
 import * as z from 'zod';
-import { readActivityConfig } from '../../../../lib/workspaces/configs/activityConfig.ts';
-import { ActivityConfig, toActivityConfigResponse } from '../../../../lib/workspaces/rules/activityConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
+import { ActivityConfigEntity } from '../../../../lib/workspaces/configs/activityConfig.ts';
+import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
+import { ActivityConfig, initialActivityConfig } from '../../../../lib/workspaces/rules/activityConfig.ts';
 
 export const endpoint = defineEndpoint(
   {
+    ...configEndpoints(ActivityConfigEntity).get,
     path: '/v2/workspace/activityconfig/get',
     summary: 'Get the configuration of activity logs',
-    auth: 'apiKey',
-    kind: 'read',
-    body: 'optional',
-    input: z.object({}),
     output: z.object({ data: z.object({ activityServiceConfig: ActivityConfig }) }),
     message: 'Activity logs configuration retrieved successfully.',
-    errors: [],
-    uses: { configs: readActivityConfig },
     impact: 'customers cannot see whether activities are logged',
-    example: {
-      data: {},
-      result: { data: { activityServiceConfig: { isEnabled: false } } },
-    },
+    example: { data: {}, result: { data: { activityServiceConfig: initialActivityConfig } } },
   },
   async ({ caller, deps }) => ({
-    data: { activityServiceConfig: toActivityConfigResponse(await deps.configs.get(caller.tenant)) },
+    data: { activityServiceConfig: await deps.config.getOrInitial(caller.tenant) },
   }),
 );
 

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { writeActivityConfig } from '../../../../lib/workspaces/configs/activityConfig.ts';
+import { ActivityConfigEntity } from '../../../../lib/workspaces/configs/activityConfig.ts';
+import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
 import {
   ActivityConfig,
   ActivityConfigChange,
   changeActivityConfig,
-  toActivityConfigResponse,
 } from '../../../../lib/workspaces/rules/activityConfig.ts';
 import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
@@ -12,15 +12,12 @@ import { toLambda } from '../../../../lib/http/lambda.ts';
 
 export const endpoint = defineEndpoint(
   {
+    ...configEndpoints(ActivityConfigEntity).update,
     path: '/v2/workspace/activityconfig/update',
     summary: 'Change the configuration of activity logs; the first enabling seeds the triggers',
-    auth: 'apiKey',
-    kind: 'write',
     input: z.object({ activityServiceConfig: ActivityConfigChange }),
     output: z.object({ data: z.object({ activityServiceConfig: ActivityConfig }) }),
     message: 'Activity logs configuration updated successfully.',
-    errors: ['ABORTED'],
-    uses: { configs: writeActivityConfig },
     impact: 'customers cannot change whether and which activities are logged',
     example: {
       data: { activityServiceConfig: { immutable: true, triggers: { comment: { added: true, deleted: true } } } },
@@ -39,8 +36,8 @@ export const endpoint = defineEndpoint(
     requireChange(sent, Object.keys(ActivityConfigChange.shape), 'At least one field must be provided for update', [
       'activityServiceConfig',
     ]);
-    const config = await deps.configs.update(caller.tenant, (stored) => changeActivityConfig(stored, sent, now));
-    return { data: { activityServiceConfig: toActivityConfigResponse(config) } };
+    const config = await deps.config.update(caller.tenant, sent, (stored) => changeActivityConfig(stored, sent, now));
+    return { data: { activityServiceConfig: config } };
   },
 );
 

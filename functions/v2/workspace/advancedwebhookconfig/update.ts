@@ -1,27 +1,22 @@
-import * as z from 'zod';
-import { writeAdvancedWebhooks } from '../../../../lib/webhooks/configs.ts';
+import { AdvancedWebhookConfigEntity } from '../../../../lib/webhooks/configs.ts';
+import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
 import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import {
   AdvancedConfigChange,
-  AdvancedWebhookConfig,
   changeAdvancedConfig,
   requireAvailable,
-  toAdvancedConfigResponse,
 } from '../../../../lib/webhooks/rules/advanced.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
 export const endpoint = defineEndpoint(
   {
+    ...configEndpoints(AdvancedWebhookConfigEntity).update,
     path: '/v2/workspace/advancedwebhookconfig/update',
     summary: 'Change the advanced webhook config; the first change enables advanced webhooks',
-    auth: 'apiKey',
-    kind: 'write',
     input: AdvancedConfigChange,
-    output: z.object({ data: AdvancedWebhookConfig }),
     message: 'Advanced webhook configuration updated successfully.',
     errors: ['FAILED_PRECONDITION', 'ABORTED'],
-    uses: { webhooks: writeAdvancedWebhooks },
     impact: 'customers cannot enable, disable or configure advanced webhooks',
     example: {
       data: { isEnabled: true, encodeData: false },
@@ -37,8 +32,7 @@ export const endpoint = defineEndpoint(
       'At least one of isEnabled, encryptData, encodeData, publicKey or enableDataProtection must be provided.',
     );
     requireAvailable(caller);
-    const config = await deps.webhooks.update(caller.tenant, (stored) => changeAdvancedConfig(stored, input));
-    return { data: toAdvancedConfigResponse(config) };
+    return { data: await deps.config.update(caller.tenant, input, changeAdvancedConfig) };
   },
 );
 

@@ -1,23 +1,18 @@
 import * as z from 'zod';
-import { readApiKeyConfig, workspaceOwner } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
+import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
+import { ApiKeyConfigEntity, workspaceOwner } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
 import { accessTypes } from '../../../../lib/directory/rules/access.ts';
-import {
-  AiModelsResponse,
-  initialApiKeyConfig,
-  planInfo,
-  toAiKeysResponse,
-} from '../../../../lib/workspaces/rules/apiKeyConfig.ts';
+import { AiModelsResponse, planInfo, toAiKeysResponse } from '../../../../lib/workspaces/rules/apiKeyConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
+const { get } = configEndpoints(ApiKeyConfigEntity);
+
 export const endpoint = defineEndpoint(
   {
+    ...get,
     path: '/v2/workspace/apikeyconfig/get',
     summary: 'Get the settings of the API key',
-    auth: 'apiKey',
-    kind: 'read',
-    body: 'optional',
-    input: z.object({}),
     output: z.object({
       data: z.object({
         ownerEmail: z.string(),
@@ -30,8 +25,7 @@ export const endpoint = defineEndpoint(
       }),
     }),
     message: 'API key metadata retrieved successfully.',
-    errors: [],
-    uses: { configs: readApiKeyConfig, ownerOf: workspaceOwner },
+    uses: { ...get.uses, ownerOf: workspaceOwner },
     impact: 'customers cannot see the settings of their API keys',
     example: {
       data: {},
@@ -49,9 +43,9 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ caller, deps }) => {
-    const [ownerEmail, config = initialApiKeyConfig] = await Promise.all([
+    const [ownerEmail, config] = await Promise.all([
       deps.ownerOf(caller.workspaceId),
-      deps.configs.get(caller.tenant),
+      deps.config.getOrInitial(caller.tenant),
     ]);
     const { defaultDocumentAccessType, isPrivateCommentsEnabled, requireJwtToken, requireAutoOrgUser, aiKeys } = config;
     const aiModelsConfig = Object.keys(aiKeys).length > 0 ? toAiKeysResponse(aiKeys) : undefined;

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
-import { sealAiKeys, writeApiKeyConfig } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
+import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
+import { ApiKeyConfigEntity, sealAiKeys } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
 import { accessTypes } from '../../../../lib/directory/rules/access.ts';
 import {
   AiModelsResponse,
@@ -12,12 +13,13 @@ import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
+const { update } = configEndpoints(ApiKeyConfigEntity);
+
 export const endpoint = defineEndpoint(
   {
+    ...update,
     path: '/v2/workspace/apikeyconfig/update',
     summary: 'Change the settings of the API key',
-    auth: 'apiKey',
-    kind: 'write',
     input: ApiKeyConfigChange,
     output: z.object({
       data: z.object({
@@ -29,8 +31,7 @@ export const endpoint = defineEndpoint(
       }),
     }),
     message: 'API key configuration updated successfully.',
-    errors: ['ABORTED'],
-    uses: { configs: writeApiKeyConfig, box: secretBox },
+    uses: { ...update.uses, box: secretBox },
     impact: 'customers cannot change the settings of their API keys',
     example: {
       data: {
@@ -45,7 +46,7 @@ export const endpoint = defineEndpoint(
   async ({ input, caller: { tenant }, deps }) => {
     requireChange(input, Object.keys(ApiKeyConfigChange.shape), 'At least one field must be provided for update');
     const sealed = await sealAiKeys(deps.box, tenant, input.aiModelApiKey);
-    const { aiKeys } = await deps.configs.update(tenant, (stored) => changeApiKeyConfig(stored, input, sealed));
+    const { aiKeys } = await deps.config.update(tenant, input, (stored) => changeApiKeyConfig(stored, input, sealed));
     const { aiModelApiKey, ...written } = input;
     return { data: { ...written, aiModelsConfig: aiModelApiKey && toAiKeysResponse(aiKeys, Object.keys(sealed)) } };
   },

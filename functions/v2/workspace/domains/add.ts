@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import { writeDomains } from '../../../../lib/workspaces/allowedDomains.ts';
-import { Domain, MOST_DOMAINS_PER_CALL } from '../../../../lib/workspaces/rules/domains.ts';
+import { AllowedDomainsEntity } from '../../../../lib/workspaces/allowedDomains.ts';
+import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
+import { addDomains, Domain, MOST_DOMAINS_PER_CALL } from '../../../../lib/workspaces/rules/domains.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
@@ -8,15 +9,13 @@ import { list } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
   {
+    ...configEndpoints(AllowedDomainsEntity).update,
     path: '/v2/workspace/domains/add',
     summary: 'Allow domains',
-    auth: 'apiKey',
-    kind: 'write',
     input: z.object({ domains: list(Domain, MOST_DOMAINS_PER_CALL) }),
     output: z.object({ data: z.object({ domainsAdded: z.array(z.string()), skippedDomains: z.array(z.string()) }) }),
     message: 'Domain(s) added successfully to allowed domains.',
     errors: ['RESOURCE_EXHAUSTED', 'ABORTED'],
-    uses: { domains: writeDomains },
     impact: 'customers cannot allow further domains',
     example: {
       data: { domains: ['https://www.example.com', '*.example.com', 'localhost:3000'] },
@@ -24,7 +23,9 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps }) => {
-    const { changed, skipped } = await deps.domains.add(caller.tenant, input.domains);
+    const { changed, skipped } = await deps.config.update(caller.tenant, input, (stored, { domains }) =>
+      addDomains(stored?.domains ?? [], domains),
+    );
     return { data: { domainsAdded: changed, skippedDomains: skipped } };
   },
 );

@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import { writeDomains } from '../../../../lib/workspaces/allowedDomains.ts';
-import { MOST_DOMAINS_PER_CALL, RemovedDomain } from '../../../../lib/workspaces/rules/domains.ts';
+import { AllowedDomainsEntity } from '../../../../lib/workspaces/allowedDomains.ts';
+import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
+import { MOST_DOMAINS_PER_CALL, removeDomains, RemovedDomain } from '../../../../lib/workspaces/rules/domains.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
@@ -8,15 +9,12 @@ import { closedObject, list } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
   {
+    ...configEndpoints(AllowedDomainsEntity).update,
     path: '/v2/workspace/domains/delete',
     summary: 'Allow domains no longer',
-    auth: 'apiKey',
-    kind: 'write',
     input: closedObject({ domains: list(RemovedDomain, MOST_DOMAINS_PER_CALL) }),
     output: z.object({ data: z.object({ domainsRemoved: z.array(z.string()), skippedDomains: z.array(z.string()) }) }),
     message: 'Domain(s) removed successfully from allowed domains.',
-    errors: ['ABORTED'],
-    uses: { domains: writeDomains },
     impact: 'customers cannot take back the permission of a domain',
     example: {
       data: { domains: ['example.com', 'elsewhere.example'] },
@@ -24,7 +22,9 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps }) => {
-    const { changed, skipped } = await deps.domains.remove(caller.tenant, input.domains);
+    const { changed, skipped } = await deps.config.update(caller.tenant, input, (stored, { domains }) =>
+      removeDomains(stored?.domains ?? [], domains),
+    );
     return { data: { domainsRemoved: changed, skippedDomains: skipped } };
   },
 );

@@ -1,33 +1,20 @@
-import * as z from 'zod';
-import { secretBox } from '../../../../lib/crypto/secretBox.ts';
-import { openEmailConfig, readEmailConfig } from '../../../../lib/workspaces/configs/emailConfig.ts';
-import { EmailConfig, initialEmailConfig } from '../../../../lib/workspaces/rules/emailConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
+import { secretBox } from '../../../../lib/crypto/secretBox.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
+import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
+import { EmailConfigEntity } from '../../../../lib/workspaces/configs/emailConfig.ts';
 
 export const endpoint = defineEndpoint(
   {
+    ...configEndpoints(EmailConfigEntity, secretBox).get,
     path: '/v2/workspace/emailconfig/get',
     summary: 'Get the e-mail configuration',
-    auth: 'apiKey',
-    kind: 'read',
-    // It hands out the provider's key.
+    // The answer contains the provider's key.
     freshCredentials: true,
-    body: 'optional',
-    input: z.object({}),
-    output: z.object({ data: EmailConfig }),
     message: 'Email configuration retrieved successfully.',
-    errors: [],
-    uses: { configs: readEmailConfig, box: secretBox },
     impact: 'customers cannot see how events are mailed',
-    example: {
-      data: {},
-      result: { data: initialEmailConfig },
-    },
   },
-  async ({ caller, deps }) => ({
-    data: await openEmailConfig(deps.box, caller.tenant, await deps.configs.get(caller.tenant)),
-  }),
+  async ({ caller, deps }) => ({ data: await deps.config.getOrInitial(caller.tenant) }),
 );
 
 export const handler = toLambda(endpoint);

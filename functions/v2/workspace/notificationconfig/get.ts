@@ -1,32 +1,17 @@
-import * as z from 'zod';
-import { readNotificationConfig } from '../../../../lib/workspaces/configs/notificationConfig.ts';
-import {
-  initialNotificationConfig,
-  NotificationConfig,
-  toNotificationConfigResponse,
-} from '../../../../lib/workspaces/rules/notificationConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
+import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
+import { NotificationConfigEntity } from '../../../../lib/workspaces/configs/notificationConfig.ts';
 
 export const endpoint = defineEndpoint(
   {
+    ...configEndpoints(NotificationConfigEntity).get,
     path: '/v2/workspace/notificationconfig/get',
     summary: 'Get the configuration of in-app notifications',
-    auth: 'apiKey',
-    kind: 'read',
-    body: 'optional',
-    input: z.object({}),
-    output: z.object({ data: NotificationConfig }),
     message: 'Notification configuration retrieved successfully.',
-    errors: [],
-    uses: { configs: readNotificationConfig },
     impact: 'customers cannot see which events make notifications',
-    example: {
-      data: {},
-      result: { data: initialNotificationConfig },
-    },
   },
-  async ({ caller, deps }) => ({ data: toNotificationConfigResponse(await deps.configs.get(caller.tenant)) }),
+  async ({ caller, deps }) => ({ data: await deps.config.getOrInitial(caller.tenant) }),
 );
 
 export const handler = toLambda(endpoint);

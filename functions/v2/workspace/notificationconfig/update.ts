@@ -1,26 +1,20 @@
-import * as z from 'zod';
-import { writeNotificationConfig } from '../../../../lib/workspaces/configs/notificationConfig.ts';
+import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
+import { NotificationConfigEntity } from '../../../../lib/workspaces/configs/notificationConfig.ts';
 import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import {
   changeNotificationConfig,
-  NotificationConfig,
   NotificationConfigChange,
-  toNotificationConfigResponse,
 } from '../../../../lib/workspaces/rules/notificationConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
 export const endpoint = defineEndpoint(
   {
+    ...configEndpoints(NotificationConfigEntity).update,
     path: '/v2/workspace/notificationconfig/update',
     summary: 'Change the configuration of in-app notifications; the first enabling seeds the triggers',
-    auth: 'apiKey',
-    kind: 'write',
     input: NotificationConfigChange,
-    output: z.object({ data: NotificationConfig }),
     message: 'Notification configuration updated successfully.',
-    errors: ['ABORTED'],
-    uses: { configs: writeNotificationConfig },
     impact: 'customers cannot change which events make notifications, and when',
     example: {
       data: {
@@ -46,8 +40,7 @@ export const endpoint = defineEndpoint(
       Object.keys(NotificationConfigChange.shape),
       'At least one of useNotificationService or notificationServiceConfig must be provided.',
     );
-    const config = await deps.configs.update(caller.tenant, (stored) => changeNotificationConfig(stored, input));
-    return { data: toNotificationConfigResponse(config) };
+    return { data: await deps.config.update(caller.tenant, input, changeNotificationConfig) };
   },
 );
 

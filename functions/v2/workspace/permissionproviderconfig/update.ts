@@ -1,9 +1,7 @@
 import * as z from 'zod';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
-import {
-  sealProviderToken,
-  writePermissionProviderConfig,
-} from '../../../../lib/workspaces/configs/permissionProviderConfig.ts';
+import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
+import { PermissionProviderConfigEntity } from '../../../../lib/workspaces/configs/permissionProviderConfig.ts';
 import { merge, requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import {
   initialPermissionProviderConfig,
@@ -14,17 +12,17 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { addressPolicy } from '../../../../lib/net/addressPolicy.ts';
 
+const { update } = configEndpoints(PermissionProviderConfigEntity, secretBox);
+
 export const endpoint = defineEndpoint(
   {
+    ...update,
     path: '/v2/workspace/permissionproviderconfig/update',
     summary: 'Change the configuration of the permission provider',
-    auth: 'apiKey',
-    kind: 'write',
     input: PermissionProviderConfigChange,
     output: z.object({}),
     message: 'Permission provider configuration updated successfully.',
-    errors: ['ABORTED'],
-    uses: { configs: writePermissionProviderConfig, box: secretBox, addressPolicy },
+    uses: { ...update.uses, addressPolicy },
     impact: 'customers cannot configure their permission provider',
     example: {
       data: {
@@ -37,15 +35,16 @@ export const endpoint = defineEndpoint(
       result: {},
     },
   },
-  async ({ input, caller: { tenant }, deps }) => {
+  async ({ input, caller, deps }) => {
     requireChange(
       input,
       Object.keys(PermissionProviderConfigChange.shape),
       'At least one of usePermissionProvider or permissionProviderConfig must be provided.',
     );
     requireProviderUrl(input.permissionProviderConfig?.permissionProviderUrl, deps.addressPolicy);
-    const sent = await sealProviderToken(deps.box, tenant, input);
-    await deps.configs.update(tenant, (stored = initialPermissionProviderConfig) => merge(stored, sent));
+    await deps.config.update(caller.tenant, input, (stored = initialPermissionProviderConfig, sent) =>
+      merge(stored, sent),
+    );
     return {};
   },
 );

@@ -1,38 +1,20 @@
-import * as z from 'zod';
-import { secretBox } from '../../../../lib/crypto/secretBox.ts';
-import { openBasicConfig, readBasicWebhooks } from '../../../../lib/webhooks/configs.ts';
-import { BasicWebhookConfig } from '../../../../lib/webhooks/rules/basic.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
+import { secretBox } from '../../../../lib/crypto/secretBox.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
+import { BasicWebhookConfigEntity } from '../../../../lib/webhooks/configs.ts';
+import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
 
 export const endpoint = defineEndpoint(
   {
+    ...configEndpoints(BasicWebhookConfigEntity, secretBox).get,
     path: '/v2/workspace/webhookconfig/get',
     summary: 'Get the basic webhook config',
-    auth: 'apiKey',
-    kind: 'read',
-    // It hands out the auth token.
+    // The answer contains the auth token.
     freshCredentials: true,
-    input: z.object({}),
-    body: 'optional',
-    output: z.object({ data: BasicWebhookConfig }),
     message: 'Webhook configuration retrieved successfully.',
-    errors: [],
-    uses: { webhooks: readBasicWebhooks, box: secretBox },
     impact: 'customers cannot see how their basic webhooks are configured',
-    example: {
-      data: {},
-      result: {
-        data: {
-          useWebhookService: false,
-          webhookServiceConfig: { authToken: '', rawNotificationUrl: '', processedNotificationUrl: '' },
-        },
-      },
-    },
   },
-  async ({ caller: { tenant }, deps }) => ({
-    data: await openBasicConfig(deps.box, tenant, await deps.webhooks.get(tenant)),
-  }),
+  async ({ caller, deps }) => ({ data: await deps.config.getOrInitial(caller.tenant) }),
 );
 
 export const handler = toLambda(endpoint);

@@ -1,27 +1,26 @@
-import * as z from 'zod';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
-import { openBasicConfig, sealAuthToken, writeBasicWebhooks } from '../../../../lib/webhooks/configs.ts';
+import { BasicWebhookConfigEntity } from '../../../../lib/webhooks/configs.ts';
+import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
 import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
-import { BasicConfigChange, BasicWebhookConfig, changeBasicConfig } from '../../../../lib/webhooks/rules/basic.ts';
+import { BasicConfigChange, changeBasicConfig } from '../../../../lib/webhooks/rules/basic.ts';
 import { requireAllowedUrls } from '../../../../lib/net/allowedUrls.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { addressPolicy } from '../../../../lib/net/addressPolicy.ts';
 
+const { update } = configEndpoints(BasicWebhookConfigEntity, secretBox);
+
 export const endpoint = defineEndpoint(
   {
+    ...update,
     path: '/v2/workspace/webhookconfig/update',
     summary: 'Change the basic webhook config; the first enabling seeds the triggers',
-    auth: 'apiKey',
-    kind: 'write',
-    // It hands out the auth token.
+    // The answer contains the auth token.
     freshCredentials: true,
     input: BasicConfigChange,
-    output: z.object({ data: BasicWebhookConfig }),
     message: 'Webhook configuration updated successfully.',
     knownMessages: { type: 'Invalid webhook service configuration.' },
-    errors: ['ABORTED'],
-    uses: { webhooks: writeBasicWebhooks, box: secretBox, addressPolicy },
+    uses: { ...update.uses, addressPolicy },
     impact: 'customers cannot enable, disable or configure basic webhooks',
     example: {
       data: {
@@ -43,13 +42,11 @@ export const endpoint = defineEndpoint(
       },
     },
   },
-  async ({ input, caller: { tenant }, deps }) => {
+  async ({ input, caller, deps }) => {
     requireChange(input, Object.keys(BasicConfigChange.shape), 'Invalid webhook service configuration.');
     const { rawNotificationUrl, processedNotificationUrl } = input.webhookServiceConfig ?? {};
     requireAllowedUrls({ rawNotificationUrl, processedNotificationUrl }, deps.addressPolicy, ['webhookServiceConfig']);
-    const sent = await sealAuthToken(deps.box, tenant, input);
-    const config = await deps.webhooks.update(tenant, (stored) => changeBasicConfig(stored, sent));
-    return { data: await openBasicConfig(deps.box, tenant, config) };
+    return { data: await deps.config.update(caller.tenant, input, changeBasicConfig) };
   },
 );
 
