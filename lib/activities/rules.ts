@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { isLongerThan } from '../shared/bytes.ts';
+import { definedFields } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';
+import { fromJsonFields, toJsonFields } from '../shared/jsonFields.ts';
 import { Id, JsonValue, limits, Name, OpenObject, optional, Text } from '../shared/schema.ts';
 import { type ActivityConfig, initialActivityConfig } from '../workspaces/rules/activityConfig.ts';
 import type { commentVerbs } from '../workspaces/rules/groupedTriggers.ts';
@@ -93,73 +95,34 @@ export const ActivityResponse = z.object({
 });
 export type ActivityResponse = z.output<typeof ActivityResponse>;
 
-/** The fields of the caller's own that are stored as JSON text. */
-const openFields = ['changes', 'entityData', 'entityTargetData', 'displayMessageTemplateData'] as const;
-type OpenFields = Readonly<Partial<Record<(typeof openFields)[number], unknown>>>;
+/** The fields that are stored as JSON text. */
+const jsonFields = ['changes', 'entityData', 'entityTargetData', 'displayMessageTemplateData'] as const;
 
-function asText(fields: OpenFields): Partial<Record<(typeof openFields)[number], string>> {
-  return Object.fromEntries(
-    openFields.flatMap((name) => (fields[name] === undefined ? [] : [[name, JSON.stringify(fields[name])]])),
-  );
-}
-
-/** What is stored of an activity that was sent. */
+/** Returns an activity as it is stored. */
 export function toActivity(
   sent: Omit<NewActivity, 'id'>,
   fixed: Pick<Activity, 'id' | 'documentId' | 'createdAt'>,
 ): Activity {
-  return { ...sent, ...asText(sent), ...fixed } as Activity;
+  return { ...sent, ...toJsonFields(jsonFields, sent), ...fixed } as Activity;
 }
 
-/** An activity after a change. */
+/** Returns an activity after a change. */
 export function changeActivity(stored: Activity, { id: _, ...change }: ActivityChange): Activity {
-  const sent = Object.fromEntries(
-    Object.entries({ ...change, ...asText(change) }).filter(([, value]) => value !== undefined),
-  );
-  return { ...stored, ...sent };
+  return { ...stored, ...definedFields({ ...change, ...toJsonFields(jsonFields, change) }) } as Activity;
 }
 
-/** Shows an activity; `apiKey` and `organizationId` are those that it lies under, as customers know them. */
+/** Returns an activity as answers show it; `apiKey` and `organizationId` are its API key and the customer's id of its organization. */
 export function toActivityResponse(
   { apiKey, organizationId }: { apiKey: string; organizationId: string },
-  activity: Activity,
+  activity: Activity & { readonly _r?: number },
 ): ActivityResponse {
-  const {
-    id,
-    featureType,
-    actionType,
-    actionUser,
-    targetEntityId,
-    targetSubEntityId,
-    displayMessageTemplate,
-    actionIcon,
-    isActivityResolverUsed,
-    documentId,
-    createdAt,
-  } = activity;
+  const { documentId, createdAt, _r: _, ...fields } = activity;
   return {
-    id,
-    featureType,
-    actionType,
-    actionUser,
-    targetEntityId,
-    targetSubEntityId,
-    changes: parsed(activity.changes) as ActivityResponse['changes'],
-    entityData: parsed(activity.entityData),
-    entityTargetData: parsed(activity.entityTargetData),
-    displayMessageTemplate,
-    displayMessageTemplateData: parsed(
-      activity.displayMessageTemplateData,
-    ) as ActivityResponse['displayMessageTemplateData'],
-    actionIcon,
-    isActivityResolverUsed,
+    ...fields,
+    ...fromJsonFields(jsonFields, activity),
     metadata: { apiKey, documentId, organizationId },
     timestamp: createdAt,
-  };
-}
-
-function parsed(text: string | undefined): unknown {
-  return text === undefined ? undefined : JSON.parse(text);
+  } as ActivityResponse;
 }
 
 /** Which activities a listing is of; what is left out is no matter. */
@@ -224,6 +187,6 @@ export interface OwnActivity extends Omit<NewActivity, 'id' | 'actionUser' | key
 /** What is stored of an activity of the service's own: what is too large to be stored is left out, so that the change does not fail because of it. */
 export function toOwnActivity(own: OwnActivity, fixed: Pick<Activity, 'id' | 'documentId' | 'createdAt'>): Activity {
   const activity = toActivity(own as NewActivity, fixed);
-  const tooLarge = openFields.filter((name) => isLongerThan(activity[name] ?? '', limits.objectBytes));
+  const tooLarge = jsonFields.filter((name) => isLongerThan(activity[name] ?? '', limits.objectBytes));
   return { ...activity, ...Object.fromEntries(tooLarge.map((name) => [name, undefined])) };
 }

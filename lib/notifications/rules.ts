@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
 import { isLongerThan } from '../shared/bytes.ts';
-import { dict, distinct, distinctBy } from '../shared/collections.ts';
+import { definedFields, dict, distinct, distinctBy } from '../shared/collections.ts';
+import { fromJsonFields, toJsonFields } from '../shared/jsonFields.ts';
 import { AccessContext, Id, limits, list, Name, OpenObject, optional, Text } from '../shared/schema.ts';
 import { accessFields } from '../directory/rules/access.ts';
-import { Location, locationKey } from '../content/rules/location.ts';
+import { Location, LocationKey, locationKey } from '../content/rules/location.ts';
 import { ContentUser, MOST_INVOLVED, StoredUser } from '../content/rules/user.ts';
 import { Visibility } from '../content/rules/visibility.ts';
 
@@ -18,6 +19,14 @@ export const NotificationId = z
   .min(1)
   .max(limits.idCharacters)
   .regex(/^[A-Za-z0-9_-]*$/, { error: 'must consist of letters, digits, _ and -' });
+
+/** The fields by which requests select notifications, besides their ids. */
+export const selectorFields = {
+  organizationId: Id,
+  documentId: optional(Id),
+  locationId: optional(LocationKey),
+  userId: optional(Id),
+};
 
 /** What an update can change, and an addition says as well. */
 const shown = {
@@ -135,24 +144,15 @@ function emailHash(email: string | undefined): string | undefined {
   return email === undefined ? undefined : userHash(email.toLowerCase());
 }
 
-const text = (value: object | undefined) => value && JSON.stringify(value);
-const parsed = (json: string | undefined) =>
-  json === undefined ? undefined : (JSON.parse(json) as Record<string, unknown>);
-
-/** What callers send of it as open objects, as JSON text; what they do not send is left out. */
-function openTexts(sent: {
-  readonly [F in 'notificationSourceData' | 'displayHeadlineMessageTemplateData' | 'displayBodyMessageTemplateData']?:
-    object | undefined;
-}) {
-  const { notificationSourceData, displayHeadlineMessageTemplateData, displayBodyMessageTemplateData } = sent;
-  return {
-    ...(notificationSourceData && { notificationSourceData: text(notificationSourceData) }),
-    ...(displayHeadlineMessageTemplateData && {
-      displayHeadlineMessageTemplateData: text(displayHeadlineMessageTemplateData),
-    }),
-    ...(displayBodyMessageTemplateData && { displayBodyMessageTemplateData: text(displayBodyMessageTemplateData) }),
-  };
-}
+/** The fields that are stored as JSON text. */
+const jsonFields = [
+  'notificationSourceData',
+  'displayHeadlineMessageTemplateData',
+  'displayBodyMessageTemplateData',
+  'context',
+  'location',
+  'metadata',
+] as const;
 
 export interface Made {
   readonly id: string;
@@ -163,64 +163,40 @@ export interface Made {
   readonly thread?: ThreadReference | undefined;
 }
 
-/** A notification as it is stored of what was sent; it is for everybody unless that says otherwise. */
+/** Returns a new notification as it is stored. It is for everybody unless `notifyAll` is false. */
 export function newNotification(sent: NewNotification, { id, documentId, now, thread }: Made): Notification {
-  const { notificationSource = 'custom', notifyAll = true, notifyUsers, context, location, metadata } = sent;
-  const {
-    actionUser,
-    displayHeadlineMessageTemplate,
-    displayBodyMessage,
-    displayBodyMessageTemplate,
-    isNotificationResolverUsed,
-    isCrossOrganizationEnabled,
-  } = sent;
-  return {
+  const { notificationSource = 'custom', notifyAll = true, notifyUsers, context, location } = sent;
+  return Notification.parse({
+    ...sent,
+    ...toJsonFields(jsonFields, sent),
     id,
     notificationSource,
-    actionUser,
-    displayHeadlineMessageTemplate,
-    displayBodyMessage,
-    displayBodyMessageTemplate,
-    ...openTexts(sent),
     notifyAll,
     notifyUsers: distinctBy(notifyUsers, ({ userId }) => userId).map(({ userId, email }) => ({
       userId,
       emailHash: emailHash(email),
     })),
-    context: text(context),
     accessFields: context && accessFields(context.access),
-    location: text(location),
     locationKey: location && locationKey(location),
-    metadata: text(metadata),
-    isNotificationResolverUsed,
-    isCrossOrganizationEnabled,
     thread,
     documentId,
     createdAt: now,
-  };
+  });
 }
 
-/**
- * A notification after an update: fields that are not sent stay, those who have read it are added to those that had. `thread` is the
- * one that it is about then.
- */
+/** Returns a notification after an update: fields that are not sent stay, and new readers join the earlier ones. `thread` is its thread after the update. */
 export function changeNotification(
   stored: Notification,
-  change: NotificationChange,
+  { id: _, readByUserIds = [], ...change }: NotificationChange,
   thread: ThreadReference | undefined,
 ): Notification {
-  const readers = distinct([...(stored.readByUserIds ?? []), ...(change.readByUserIds ?? [])]);
+  const readers = distinct([...(stored.readByUserIds ?? []), ...readByUserIds]);
   return {
     ...stored,
-    actionUser: change.actionUser ?? stored.actionUser,
-    displayHeadlineMessageTemplate: change.displayHeadlineMessageTemplate ?? stored.displayHeadlineMessageTemplate,
-    displayBodyMessage: change.displayBodyMessage ?? stored.displayBodyMessage,
-    displayBodyMessageTemplate: change.displayBodyMessageTemplate ?? stored.displayBodyMessageTemplate,
-    ...openTexts(change),
+    ...definedFields({ ...change, ...toJsonFields(jsonFields, change) }),
     readByUserIds: readers.length > 0 ? readers : undefined,
-    persistReadForUsers: change.persistReadForUsers ?? stored.persistReadForUsers,
     thread,
-  };
+  } as Notification;
 }
 
 /** Whether a notification is small enough to be stored. */
@@ -244,81 +220,54 @@ export function names({ notifyUsers }: Notification, userId: string): boolean {
   return notifyUsers.some((notified) => notified.userId === userId);
 }
 
-const ObjectResponse = z.record(z.string(), z.unknown());
+const OpenMap = z.record(z.string(), z.unknown());
 
-/** A notification as answers show it (spec 2). */
+/** A notification as answers show it. */
 export const NotificationResponse = z.object({
-  id: z.string(),
-  notificationSource: z.string(),
-  notificationSourceData: ObjectResponse.optional(),
-  actionUser: StoredUser,
-  displayHeadlineMessageTemplate: z.string().optional(),
-  displayHeadlineMessageTemplateData: ObjectResponse.optional(),
-  displayBodyMessage: z.string().optional(),
-  displayBodyMessageTemplate: z.string().optional(),
-  displayBodyMessageTemplateData: ObjectResponse.optional(),
-  metadata: ObjectResponse,
+  ...Notification.omit({ accessFields: true, locationKey: true, thread: true, documentId: true, createdAt: true })
+    .shape,
+  notificationSourceData: OpenMap.optional(),
+  displayHeadlineMessageTemplateData: OpenMap.optional(),
+  displayBodyMessageTemplateData: OpenMap.optional(),
+  metadata: OpenMap,
   /** By the MD5 of e-mail addresses in lower case, and of user ids. */
   notifyUsers: z.record(z.string(), z.boolean()),
   notifyUsersByUserId: z.record(z.string(), z.boolean()),
-  notifyAll: z.boolean(),
-  context: z.object({ access: ObjectResponse, accessFields: z.array(z.string()) }).optional(),
-  location: ObjectResponse.optional(),
+  context: z.object({ access: OpenMap, accessFields: z.array(z.string()) }).optional(),
+  location: OpenMap.optional(),
   locationId: z.string().optional(),
-  isNotificationResolverUsed: z.boolean().optional(),
-  isCrossOrganizationEnabled: z.boolean().optional(),
-  readByUserIds: z.array(z.string()).optional(),
-  persistReadForUsers: z.boolean().optional(),
   /** Epoch milliseconds. */
   timestamp: z.number(),
 });
 export type NotificationResponse = z.output<typeof NotificationResponse>;
 
-/** Shows a notification; `apiKey` and `organizationId` are those that it lies under, as customers know them. Placeholders stay as they are. */
+/**
+ * Returns a notification as answers show it; `apiKey` and `organizationId` are its API key and the customer's id of its organization.
+ * Placeholders in templates stay as they are.
+ */
 export function toNotificationResponse(
   { apiKey, organizationId }: { apiKey: string; organizationId: string },
-  notification: Notification,
+  notification: Notification & { readonly _r?: number },
 ): NotificationResponse {
   const {
-    id,
-    notificationSource,
-    actionUser,
-    displayHeadlineMessageTemplate,
-    displayBodyMessage,
-    displayBodyMessageTemplate,
-    notifyUsers,
-    notifyAll,
-  } = notification;
-  const {
-    isNotificationResolverUsed,
-    isCrossOrganizationEnabled,
-    readByUserIds,
-    persistReadForUsers,
+    accessFields: required = [],
+    locationKey: locationId,
+    thread: _thread,
     documentId,
     createdAt,
+    notifyUsers,
+    _r,
+    ...fields
   } = notification;
-  const context = parsed(notification.context) as { access: Record<string, unknown> } | undefined;
+  const open = fromJsonFields(jsonFields, notification);
   return {
-    id,
-    notificationSource,
-    notificationSourceData: parsed(notification.notificationSourceData),
-    actionUser,
-    displayHeadlineMessageTemplate,
-    displayHeadlineMessageTemplateData: parsed(notification.displayHeadlineMessageTemplateData),
-    displayBodyMessage,
-    displayBodyMessageTemplate,
-    displayBodyMessageTemplateData: parsed(notification.displayBodyMessageTemplateData),
-    metadata: { ...parsed(notification.metadata), apiKey, organizationId, documentId },
+    ...fields,
+    ...open,
+    metadata: { ...(open.metadata as object), apiKey, organizationId, documentId },
     notifyUsers: dict(notifyUsers.flatMap(({ emailHash: key }) => (key === undefined ? [] : [[key, true] as const]))),
     notifyUsersByUserId: dict(notifyUsers.map(({ userId }) => [userHash(userId), true] as const)),
-    notifyAll,
-    context: context && { access: context.access, accessFields: notification.accessFields ?? [] },
-    location: parsed(notification.location),
-    locationId: notification.locationKey,
-    isNotificationResolverUsed,
-    isCrossOrganizationEnabled,
-    readByUserIds,
-    persistReadForUsers,
+    ...(open.context !== undefined && { context: { ...(open.context as object), accessFields: required } }),
+    locationId,
     timestamp: createdAt,
-  };
+  } as NotificationResponse;
 }

@@ -19,3 +19,8 @@ export function distinctBy<T>(values: readonly T[], key: (value: T) => string): 
 export function distinct<T extends string>(ids: readonly T[]): T[] {
   return [...new Set(ids)];
 }
+
+/** Returns an object without the fields that are undefined. */
+export function definedFields<T extends object>(value: T): Partial<T> {
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Partial<T>;
+}

@@ -5,13 +5,12 @@ import { readDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope } from '../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { dict } from '../../../lib/shared/collections.ts';
-import { LocationKey } from '../../../lib/content/rules/location.ts';
-import { NotificationId } from '../../../lib/notifications/rules.ts';
+import { NotificationId, selectorFields } from '../../../lib/notifications/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { ItemOutcome } from '../../../lib/shared/results.ts';
-import { closedObject, Id, limits, list, optional, withFieldRule } from '../../../lib/shared/schema.ts';
+import { closedObject, limits, list, optional, withFieldRule } from '../../../lib/shared/schema.ts';
 
 const selectors = ['documentId', 'locationId', 'userId', 'notificationIds'] as const;
 
@@ -22,10 +21,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'write',
     input: closedObject({
-      organizationId: Id,
-      documentId: optional(Id),
-      locationId: optional(LocationKey),
-      userId: optional(Id),
+      ...selectorFields,
       notificationIds: optional(list(NotificationId, limits.list)),
     }).check(
       withFieldRule(

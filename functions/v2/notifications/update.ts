@@ -5,13 +5,12 @@ import { readDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope } from '../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
-import { LocationKey } from '../../../lib/content/rules/location.ts';
-import { NotificationChange } from '../../../lib/notifications/rules.ts';
+import { NotificationChange, selectorFields } from '../../../lib/notifications/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
-import { closedObject, Id, limits, list, optional } from '../../../lib/shared/schema.ts';
+import { closedObject, limits, list, optional } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
   {
@@ -20,10 +19,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'write',
     input: closedObject({
-      organizationId: Id,
-      documentId: optional(Id),
-      locationId: optional(LocationKey),
-      userId: optional(Id),
+      ...selectorFields,
       verifyUserPermissions: optional(z.boolean()),
       notifications: list(NotificationChange, limits.list),
     }),
