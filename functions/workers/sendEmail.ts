@@ -1,5 +1,5 @@
 import { MailMessage } from '../../lib/mail/mailMessage.ts';
-import { sendMail, sendsMails } from '../../lib/mail/sendMail.ts';
+import { sendMail, mailSending } from '../../lib/mail/sendMail.ts';
 import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 import { defineWorker } from '../../lib/app/worker.ts';
 
@@ -8,7 +8,7 @@ export const worker = defineWorker(
     name: 'sendEmail',
     summary: 'Sends mails about events to users, and those about deliveries to owners',
     on: { queue: 'mail', message: MailMessage },
-    uses: { sendsMails },
+    uses: { sendsMails: mailSending },
     impact: 'users and owners get no notification mails',
     timeoutSeconds: 60,
   },

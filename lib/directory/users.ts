@@ -13,7 +13,7 @@ import {
   type ResourceType,
   resourceTypes,
 } from './rules/access.ts';
-import { mailableAddress } from '../mail/rules/address.ts';
+import { mailableAddress } from '../mail/rules/mailAddress.ts';
 import { mergeProfile } from './rules/users.ts';
 import { newId } from '../shared/ids.ts';
 import type { RecordPage } from '../content/recordListing.ts';

@@ -1,36 +1,36 @@
-import { building, type Capability } from '../app/capability.ts';
-import { EmailConfigEntity } from '../workspaces/configs/emailConfig.ts';
-import { isPaused, MailPauseEntity, mailIdOf, makeMails, type MailStore } from './mailStore.ts';
-import { openTable, itemOf } from '../table/table.ts';
+import { type Capability, combine } from '../app/capability.ts';
 import { UserEntity } from '../directory/users.ts';
-import type { Timing } from '../webhooks/rules/schedule.ts';
-import type { EmailConfig } from '../workspaces/rules/emailConfig.ts';
+import { type AudienceDeps, audienceRules, type Consumer } from '../events/audience.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
-import { mailAddressOf } from './rules/address.ts';
-import { personIn, saidIn } from './rules/content.ts';
-import type { MailSubject } from './rules/mail.ts';
-import { mailsEvent } from './rules/provider.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import { itemOf } from '../table/table.ts';
+import type { WarningDay } from '../webhooks/rules/autoDisable.ts';
+import type { Timing } from '../webhooks/rules/schedule.ts';
 import { sendTo } from '../workers/queues.ts';
 import type { QueueSender } from '../workers/sender.ts';
-import { type AudienceDeps, audienceRules, type Consumer } from '../events/audience.ts';
-import type { WarningDay } from '../webhooks/rules/autoDisable.ts';
-import { mailTiming, messageAboutMail } from './mailMessage.ts';
+import { EmailConfigEntity } from '../workspaces/configs/emailConfig.ts';
+import type { EmailConfig } from '../workspaces/rules/emailConfig.ts';
+import { mailMessage, mailTiming } from './mailMessage.ts';
+import { createMails, isPaused, mailIdOf, MailPauseEntity, type MailStore } from './mailStore.ts';
+import { findPerson, parseEventContent } from './rules/eventMailContent.ts';
+import { mailAddressOf } from './rules/mailAddress.ts';
+import type { MailSubject } from './rules/mailRecord.ts';
+import { isEventMailed } from './rules/provider.ts';
 
-interface MakeDeps {
-  readonly mails: Pick<MailStore, 'make'>;
-  /** The queue of mails. */
+interface CreateMailsDeps {
+  readonly mails: Pick<MailStore, 'create'>;
   readonly queue: QueueSender;
   readonly timing: Timing;
-  /** The time, epoch ms. */
+  /** Epoch ms. */
   readonly clock: () => number;
 }
 
-export type MailFanOutDeps = MakeDeps & AudienceDeps;
+export type MailFanOutDeps = CreateMailsDeps & AudienceDeps;
 
 /**
- * Makes the mails of events: one for each recipient whom settings, visibility and access leave (design 6) and who has an address. Each is
- * written before its message is sent; once more for the same event changes nothing. What it gives is for one batch: a tenant's configuration
- * is read once for it.
+ * Returns a function that makes a consumer of events for one batch: it reads the configuration of each tenant once. The consumer creates a mail for
+ * each recipient with a mail address whom settings, visibility and access rights allow. Each mail is written before its queue message is sent, and
+ * the same event creates the same mails, so events may be consumed more than once.
  */
 export function fanOutMails(deps: MailFanOutDeps): () => Consumer {
   const { table, clock } = deps;
@@ -44,24 +44,22 @@ export function fanOutMails(deps: MailFanOutDeps): () => Consumer {
   return () => {
     const configs = new Map<string, Promise<EmailConfig | undefined>>();
     return async (event) => {
-      const {
-        tenant,
-        eventId,
-        payload: { audience, data },
-      } = event;
+      const { tenant, eventId, payload } = event;
+      const { audience, data } = payload;
       if (!audience) return;
-      if (!configs.has(tenant)) configs.set(tenant, configOf(tenant));
-      if (!mailsEvent(await configs.get(tenant), event.event)) return;
+      const config = configs.get(tenant) ?? configOf(tenant);
+      configs.set(tenant, config);
+      if (!isEventMailed(await config, event.event)) return;
       const userIds = recipientsOf(audience, 'email', await audienceRules(deps, tenant, event));
       const users = await table.getMany(
         UserEntity,
         userIds.map((userId) => ({ tenant, userId })),
       );
-      const said = saidIn(data);
+      const content = parseEventContent(data);
       const reachable = userIds.filter(
-        (userId, index) => mailAddressOf(users[index], personIn(said, userId)) !== undefined,
+        (userId, index) => mailAddressOf(users[index], findPerson(content, userId)) !== undefined,
       );
-      await make(
+      await createAndQueue(
         deps,
         tenant,
         reachable.map((userId) => ({
@@ -73,84 +71,63 @@ export function fanOutMails(deps: MailFanOutDeps): () => Consumer {
   };
 }
 
-async function make(
-  { mails, queue, timing, clock }: MakeDeps,
+async function createAndQueue(
+  { mails, queue, timing, clock }: CreateMailsDeps,
   tenant: string,
-  what: readonly { mailId: string; about: MailSubject }[],
+  requested: readonly { mailId: string; about: MailSubject }[],
 ): Promise<void> {
-  const made = await mails.make(tenant, what, clock(), timing);
+  const created = await mails.create(tenant, requested, clock(), timing);
   const now = clock();
-  await queue.send(made.flatMap((mail) => messageAboutMail(mail, now)));
+  await queue.send(created.flatMap((mail) => mailMessage(mail, now)));
 }
 
-/** What the owner of a workspace is told of an endpoint that fails: that it will be disabled, or that it was. */
-export interface EndpointTrouble {
+/** A failing webhook endpoint that the owner of its workspace is notified of. */
+export interface EndpointFailure {
   readonly endpointId: string;
   readonly url: string;
-  /** After how many days of failures it is told; or that the endpoint is disabled now. */
+  /** The number of days with failures only; or `disabled` when the endpoint is disabled now. */
   readonly stage: WarningDay | 'disabled';
-  /** The first failure that no success followed, epoch ms. */
+  /** The first failure since the last success, epoch ms. */
   readonly failingSince: number;
   readonly now: number;
 }
 
-/** Tells the owner of a workspace; once, however often it is called for the same endpoint, stage and failure. */
-export type TellOwner = (tenant: string, trouble: EndpointTrouble) => Promise<void>;
+/** Mails the owner of a workspace about a failing endpoint, once for each endpoint, stage and failure. */
+export type NotifyOwnerOfFailure = (tenant: string, failure: EndpointFailure) => Promise<void>;
 
-/** What the owner of a workspace is told by mail. */
-export type OwnerNotice = Exclude<MailSubject, { kind: 'event' }>;
-
-/** Tells the owner of a workspace something; once for the same `occasion`, however often it is called within 30 days. */
+/** Mails the owner of a workspace, whether the mails of events are enabled or not; once for the same `occasion` within 30 days. */
 export type NotifyOwner = (
   tenant: string,
-  notice: OwnerNotice,
+  about: Exclude<MailSubject, { kind: 'event' }>,
   occasion: readonly (string | number)[],
 ) => Promise<void>;
 
-/** Has the owner mailed, whether events are mailed or not. */
-export function ownerNotice(deps: MakeDeps): NotifyOwner {
+export function ownerNotifier(deps: CreateMailsDeps): NotifyOwner {
   return (tenant, about, occasion) =>
-    make(deps, tenant, [{ mailId: mailIdOf([tenant, about.kind, ...occasion]), about }]);
+    createAndQueue(deps, tenant, [{ mailId: mailIdOf([tenant, about.kind, ...occasion]), about }]);
 }
 
-/** Make the mails of events. */
-export const mailFanOut: Capability<() => Consumer> = /* @__PURE__ */ building([makeMails, sendTo.mail, mailTiming], {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) =>
-    fanOutMails({
-      table: openTable(env),
-      clock: Date.now,
-      mails: makeMails.open(env),
-      queue: sendTo.mail.open(env),
-      timing: mailTiming.open(env),
-    }),
-});
+const creation = { mails: createMails, queue: sendTo.mail, timing: mailTiming };
 
-/** Have the owners of workspaces mailed. */
-export const notifyOwners: Capability<NotifyOwner> = /* @__PURE__ */ building([makeMails, sendTo.mail, mailTiming], {
-  grants: [],
-  env: [],
-  open: (env) =>
-    ownerNotice({
-      clock: Date.now,
-      mails: makeMails.open(env),
-      queue: sendTo.mail.open(env),
-      timing: mailTiming.open(env),
-    }),
-});
+/** Create the mails of events. */
+export const mailFanOut: Capability<() => Consumer> = /* @__PURE__ */ combine(
+  { ...creation, table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query']) },
+  (parts) => fanOutMails({ ...parts, clock: Date.now }),
+);
 
-/** Tell owners of endpoints that fail: once for each stage of a failure. */
-export const tellOwners: Capability<TellOwner> = /* @__PURE__ */ building([notifyOwners], {
-  grants: [],
-  env: [],
-  open: (env) => {
-    const notify = notifyOwners.open(env);
-    return (tenant, { endpointId, url, stage, failingSince }) =>
+/** Mail the owners of workspaces. */
+export const notifyOwners: Capability<NotifyOwner> = /* @__PURE__ */ combine(creation, (parts) =>
+  ownerNotifier({ ...parts, clock: Date.now }),
+);
+
+/** Mail owners about failing endpoints. */
+export const notifyOwnersOfFailures: Capability<NotifyOwnerOfFailure> = /* @__PURE__ */ combine(
+  { notify: notifyOwners },
+  ({ notify }): NotifyOwnerOfFailure =>
+    (tenant, { endpointId, url, stage, failingSince }) =>
       notify(tenant, { kind: 'endpointTrouble', endpointId, url, stage, failingSince }, [
         endpointId,
         stage,
         failingSince,
-      ]);
-  },
-});
+      ]),
+);

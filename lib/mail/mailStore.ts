@@ -1,32 +1,32 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
+import { eventShards } from '../events/outbox.ts';
+import { inParallel } from '../shared/inParallel.ts';
 import { instantKey } from '../shared/times.ts';
+import { defineEntity, indexPartition } from '../table/entity.ts';
+import { tenantOf } from '../table/keys.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import { insert, replace, type Table, upsert } from '../table/table.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
 import {
-  isReady,
-  isSending,
+  isReadyMail,
+  isSendingMail,
   MailRecord,
   type MailSubject,
   newMail,
   type ReadyMail,
   type SendingMail,
-} from './rules/mail.ts';
-import { inParallel } from '../shared/inParallel.ts';
-import { defineEntity, indexPartition } from '../table/entity.ts';
-import { eventShards } from '../events/outbox.ts';
-import { tenantOf } from '../table/keys.ts';
-import { insert, replace, type Table, upsert } from '../table/table.ts';
-import { storeCapability } from '../table/storeCapability.ts';
+} from './rules/mailRecord.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 
-/** Mails are spread like events, over as many partitions of the index. */
+/** The index of due mails has as many partitions as that of events. */
 export const mailShards = eventShards;
 
 const dueMails = (shard: number) => ['MAILS', String(shard)];
 
-/** A mail to one person. It is due, and in gsi3, until it has ended. */
+/** A mail to one person. It is in gsi3 until its status is final. */
 export const MailEntity = defineEntity({
   type: 'Mail',
   version: 1,
@@ -47,7 +47,7 @@ export const MailEntity = defineEntity({
   expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
 });
 
-/** That a tenant's provider refused the key or the sender. Nothing is mailed through it until the configuration changes or the time is over. */
+/** A pause of a tenant's mails after the provider refused the key or the sender. It ends with any change of the configuration. */
 export const MailPauseEntity = defineEntity({
   type: 'MailPause',
   version: 1,
@@ -55,7 +55,7 @@ export const MailPauseEntity = defineEntity({
   ownedBy: 'expiry',
   purpose: 'That e-mail pauses because the provider refused the key or the sender of this configuration',
   schema: z.object({
-    /** The revision of the e-mail configuration that was refused: any change of it ends the pause. */
+    /** The refused revision of the e-mail configuration. */
     revision: z.number(),
     /** Epoch ms. */
     until: z.number(),
@@ -65,7 +65,7 @@ export const MailPauseEntity = defineEntity({
   expiresAt: ({ until }) => Math.ceil(until / 1000),
 });
 
-/** How long e-mail pauses before it is tried once more: a provider's refusal can be a mistake. */
+/** A refusal can be a mistake of the provider, so sending is tried again after this time. */
 const PAUSE_MILLISECONDS = 60 * 60_000;
 
 export interface MailKey {
@@ -73,15 +73,16 @@ export interface MailKey {
   readonly mailId: string;
 }
 
-/** Whose mail it is, which is a part of its key, and at which revision it was read. */
-export type Kept<M extends MailRecord = MailRecord> = M & { readonly tenant: string; readonly _r: number };
+/** A mail with its tenant and the revision for conditional writes. */
+export type StoredMail<M extends MailRecord = MailRecord> = M & { readonly tenant: string; readonly _r: number };
 
-/** The id of a mail, which follows from what it is about and for whom: the same reason makes the same mail, once. */
+/** Returns the id of a mail. It is a hash of its reason and recipient, so the same reason creates the same mail once. */
 export function mailIdOf(reason: readonly (string | number)[]): string {
-  return `mail_${createHash('sha256').update(JSON.stringify(reason)).digest('base64url').replace(/[-_]/g, '0').slice(0, 27)}`;
+  const hash = createHash('sha256').update(JSON.stringify(reason)).digest('base64url');
+  return `mail_${hash.replace(/[-_]/g, '0').slice(0, 27)}`;
 }
 
-/** How many mails of one event are written at a time. */
+/** Mails of one event that are written at the same time. */
 const PARALLEL = 20;
 
 export class MailStore {
@@ -91,60 +92,64 @@ export class MailStore {
     this.#table = table;
   }
 
-  /** Writes mails that are to be sent; those that are there stay as they are. Gives what was to be written. */
-  async make(
+  /** Writes new mails; existing ones stay unchanged. Returns all of them as new mails. */
+  async create(
     tenant: string,
     mails: readonly { readonly mailId: string; readonly about: MailSubject }[],
     now: number,
     timing: Timing,
   ): Promise<(ReadyMail & MailKey)[]> {
-    const made = mails.map((mail) => ({ ...newMail({ ...mail, shard: shardOf(mail) }, now, timing), tenant }));
-    await inParallel(made, PARALLEL, async (mail) => void (await this.#table.write([insert(MailEntity, mail)])));
-    return made;
+    const created = mails.map((mail) => ({
+      ...newMail({ ...mail, shard: shardOf(mail.mailId) }, now, timing),
+      tenant,
+    }));
+    await inParallel(created, PARALLEL, async (mail) => void (await this.#table.write([insert(MailEntity, mail)])));
+    return created;
   }
 
-  async get(key: MailKey): Promise<Kept | undefined> {
+  async get(key: MailKey): Promise<StoredMail | undefined> {
     const stored = await this.#table.get(MailEntity, key);
     return stored && { ...stored, tenant: key.tenant };
   }
 
-  /** Writes what became of a mail over the revision that was read, and gives it as it is stored then; `lost` when somebody else wrote. */
-  async replace<M extends MailRecord>({ tenant, _r }: Kept, next: M): Promise<Kept<M> | 'lost'> {
+  /** Writes a new state over the revision that was read. Returns the stored mail; `lost` when another worker wrote in between. */
+  async replace<M extends MailRecord>({ tenant, _r }: StoredMail, next: M): Promise<StoredMail<M> | 'lost'> {
     const outcome = await this.#table.write([replace(MailEntity, { ...next, tenant }, _r)]);
     return outcome === 'done' ? { ...next, tenant, _r: _r + 1 } : 'lost';
   }
 
-  /** Mails of a shard that the sweeper was to look after by a time (epoch ms), the longest overdue first. */
-  async due(
+  /** Returns a page of the mails of a shard that are due at `time` (epoch ms), the longest overdue first. */
+  async listDue(
     shard: number,
-    at: number,
+    time: number,
     options: { limit: number; after?: string | undefined },
-  ): Promise<{ mails: Kept<ReadyMail | SendingMail>[]; next: string | undefined }> {
-    const between = [instantKey(0), instantKey(at)] as const;
+  ): Promise<{ values: StoredMail<ReadyMail | SendingMail>[]; next: string | undefined }> {
+    const between = [instantKey(0), instantKey(time)] as const;
     const { keys, next } = await this.#table.queryIndex('gsi3', indexPartition('tenant', dueMails(shard)), {
       ...options,
       between,
     });
-    const found = await this.#table.getByKeys(MailEntity, keys);
-    const mails = found.flatMap((mail, index) =>
-      mail && (isReady(mail) || isSending(mail)) && (mail.dueAt ?? 0) <= at
-        ? [{ ...mail, tenant: tenantOf(keys[index]!) }]
-        : [],
-    );
-    return { mails, next };
+    const mails = await this.#table.getByKeys(MailEntity, keys);
+    const values = keys.flatMap((key, index) => {
+      const mail = mails[index];
+      // The index is eventually consistent: the mail may have changed since.
+      const isDue = mail && (isReadyMail(mail) || isSendingMail(mail)) && (mail.dueAt ?? 0) <= time;
+      return isDue ? [{ ...mail, tenant: tenantOf(key) }] : [];
+    });
+    return { values, next };
   }
 
-  /** Has a tenant's e-mail pause, because the provider refuses this revision of the configuration. */
+  /** Pauses a tenant's mails because the provider refuses this revision of the configuration. */
   async pause(tenant: string, revision: number, now: number): Promise<void> {
     await this.#table.write([upsert(MailPauseEntity, { tenant, revision, until: now + PAUSE_MILLISECONDS })]);
   }
 }
 
-function shardOf({ mailId }: { mailId: string }): number {
-  return [...mailId].reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0) % mailShards;
+function shardOf(mailId: string): number {
+  return Buffer.from(mailId).reduce((sum, byte) => sum + byte, 0) % mailShards;
 }
 
-/** Whether e-mail pauses for a configuration. */
+/** Returns whether mails are paused for this revision of the configuration. */
 export function isPaused(
   pause: { readonly revision: number; readonly until: number } | undefined,
   config: { readonly _r: number },
@@ -153,15 +158,19 @@ export function isPaused(
   return pause !== undefined && pause.revision === config._r && pause.until > now;
 }
 
-/** Make mails. */
-export const makeMails: Capability<Pick<MailStore, 'make'>> = /* @__PURE__ */ storeCapability(MailStore, ['PutItem']);
+/** Create mails. */
+export const createMails: Capability<Pick<MailStore, 'create'>> = /* @__PURE__ */ storeCapability(MailStore, [
+  'PutItem',
+]);
 
-/** Send mails, and write down what came of it. */
-export const keepMails: Capability<Pick<MailStore, 'get' | 'make' | 'replace' | 'pause'>> =
-  /* @__PURE__ */ storeCapability(MailStore, ['GetItem', 'PutItem']);
+/** Record the attempts of mails. */
+export const updateMails: Capability<Pick<MailStore, 'get' | 'replace' | 'pause'>> = /* @__PURE__ */ storeCapability(
+  MailStore,
+  ['GetItem', 'PutItem'],
+);
 
-/** Find mails that are due, and put them off. */
-export const findDueMails: Capability<Pick<MailStore, 'due' | 'replace'>> = /* @__PURE__ */ storeCapability(
+/** Find due mails and postpone their next sweep. */
+export const findDueMails: Capability<Pick<MailStore, 'listDue' | 'replace'>> = /* @__PURE__ */ storeCapability(
   MailStore,
   ['BatchGetItem', 'PutItem'],
   ['gsi3'],

@@ -1,26 +1,25 @@
-import { building, type Capability } from '../app/capability.ts';
-import { findDueMails, type Kept, mailShards, type MailStore } from './mailStore.ts';
-import type { Timing } from '../webhooks/rules/schedule.ts';
-import { isReady, type ReadyMail, type SendingMail, swept } from './rules/mail.ts';
+import { type Capability, combine } from '../app/capability.ts';
 import { inParallel } from '../shared/inParallel.ts';
+import { ofShards, type Sweep } from '../webhooks/sweep.ts';
+import type { Timing } from '../webhooks/rules/schedule.ts';
 import { sendTo } from '../workers/queues.ts';
 import type { QueueSender } from '../workers/sender.ts';
-import { mailTiming, messageAboutMail } from './mailMessage.ts';
-import { ofShards, type Sweep } from '../webhooks/sweep.ts';
+import { mailMessage, mailTiming } from './mailMessage.ts';
+import { findDueMails, mailShards, type MailStore, type StoredMail } from './mailStore.ts';
+import { isReadyMail, type ReadyMail, rescheduleSweep, type SendingMail } from './rules/mailRecord.ts';
 
 export interface MailSweepDeps {
-  readonly mails: Pick<MailStore, 'due' | 'replace'>;
-  /** The queue of mails. */
+  readonly mails: Pick<MailStore, 'listDue' | 'replace'>;
   readonly queue: QueueSender;
   readonly timing: Timing;
 }
 
-/** Writes of a shard at a time. */
+/** Writes of one shard at the same time. */
 const PARALLEL = 8;
 
 /**
- * Sends the messages of mails that are due: whose time comes or whose message was lost, and those whose worker ended while it sent them. Each is
- * put off first, by what was read of it, as deliveries are.
+ * Sends the queue messages of due mails again: the message was lost, or the worker ended while it was sending. The conditional write before it
+ * ensures that only one of several sweepers sends the message.
  */
 export function sweepMails({ mails, queue, timing }: MailSweepDeps): Sweep {
   return async (call) => {
@@ -28,19 +27,16 @@ export function sweepMails({ mails, queue, timing }: MailSweepDeps): Sweep {
     await ofShards(
       mailShards,
       call,
-      async (shard, options) => {
-        const { mails: values, next } = await mails.due(shard, startedAt, options);
-        return { values, next };
-      },
+      (shard, options) => mails.listDue(shard, startedAt, options),
       async (values) => {
         const now = call.clock();
-        const ours: Kept<ReadyMail | SendingMail>[] = [];
+        const rescheduled: StoredMail<ReadyMail | SendingMail>[] = [];
         await inParallel(values, PARALLEL, async (mail) => {
-          const stored = await mails.replace(mail, swept(mail, now, timing));
-          if (stored !== 'lost') ours.push(stored);
+          const stored = await mails.replace(mail, rescheduleSweep(mail, now, timing));
+          if (stored !== 'lost') rescheduled.push(stored);
         });
         await queue.send(
-          ours.flatMap((mail) => messageAboutMail({ ...mail, nextAt: isReady(mail) ? mail.nextAt : now }, now)),
+          rescheduled.flatMap((mail) => mailMessage({ ...mail, nextAt: isReadyMail(mail) ? mail.nextAt : now }, now)),
         );
       },
     );
@@ -48,9 +44,7 @@ export function sweepMails({ mails, queue, timing }: MailSweepDeps): Sweep {
 }
 
 /** Sweep mails. */
-export const mailSweep: Capability<Sweep> = /* @__PURE__ */ building([findDueMails, sendTo.mail, mailTiming], {
-  grants: [],
-  env: [],
-  open: (env) =>
-    sweepMails({ mails: findDueMails.open(env), queue: sendTo.mail.open(env), timing: mailTiming.open(env) }),
-});
+export const mailSweep: Capability<Sweep> = /* @__PURE__ */ combine(
+  { mails: findDueMails, queue: sendTo.mail, timing: mailTiming },
+  sweepMails,
+);

@@ -22,9 +22,9 @@ import { deliver } from '../../lib/webhooks/attempt/deliver.ts';
 import { type DeliverDeps, deliveringWith } from '../../lib/webhooks/attempt/attemptContext.ts';
 import type { FanOutDeps } from '../../lib/events/fanOut.ts';
 import { fanOutInApp } from '../../lib/notifications/inAppFanOut.ts';
-import { MailContents } from '../../lib/mail/mailContents.ts';
+import { MailComposer } from '../../lib/mail/mailComposer.ts';
 import type { MailMessage } from '../../lib/mail/mailMessage.ts';
-import { fanOutMails, ownerNotice } from '../../lib/mail/mailFanOut.ts';
+import { fanOutMails, ownerNotifier } from '../../lib/mail/mailFanOut.ts';
 import { sweepMails } from '../../lib/mail/mailSweep.ts';
 import { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
 import { WebhookRequests } from '../../lib/webhooks/attempt/request.ts';
@@ -495,7 +495,7 @@ export class Cloud {
       send: ({ input }: SendEmailCommand) =>
         invocation.call('SendEmail', () => this.#mail(String(input.EmailTags?.[0]?.Value)), true),
     } as unknown as SESv2Client;
-    const contents = new MailContents({
+    const composer = new MailComposer({
       table,
       box,
       clock: this.#clock,
@@ -505,7 +505,7 @@ export class Cloud {
         throw new Error('Nobody has a key of SendGrid here');
       },
     });
-    const sendMail: SendMailDeps = { ...making, contents, notifyOwner: ownerNotice(making) };
+    const sendMail: SendMailDeps = { ...making, composer, notifyOwner: ownerNotifier(making) };
     return { table, box, sender, deliveries, runtime, fanOut, delivers, sendMail };
   }
 

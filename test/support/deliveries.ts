@@ -6,7 +6,7 @@ import { emit, EventEntity, type NewEvent } from '../../lib/events/outbox.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';
 import { deliver } from '../../lib/webhooks/attempt/deliver.ts';
 import { type DeliverDeps, delivers } from '../../lib/webhooks/attempt/attemptContext.ts';
-import type { EndpointTrouble } from '../../lib/mail/mailFanOut.ts';
+import type { EndpointFailure } from '../../lib/mail/mailFanOut.ts';
 import { fanOut, type FanOutDeps, fansOut } from '../../lib/events/fanOut.ts';
 import type { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
 import { sweep, type SweepDeps, sweeps } from '../../lib/webhooks/sweep.ts';
@@ -76,7 +76,7 @@ export class DeliverySystem {
   readonly slow: TestQueue;
   readonly jobs: object[] = [];
   readonly measures = keptMeasures();
-  readonly troubles: (EndpointTrouble & { tenant: string })[] = [];
+  readonly troubles: (EndpointFailure & { tenant: string })[] = [];
   readonly errors: { message: string; keys: Record<string, unknown> | undefined }[] = [];
   timing: Timing = {
     schedule: [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 36_000].map((seconds) => seconds * SECOND),

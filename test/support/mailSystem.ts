@@ -1,14 +1,14 @@
 import { environment } from '../../lib/app/capability.ts';
 import { secretBox } from '../../lib/crypto/secretBox.ts';
-import { type Kept, MailEntity, MailStore } from '../../lib/mail/mailStore.ts';
+import { type StoredMail, MailEntity, MailStore } from '../../lib/mail/mailStore.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';
 import type { OccurredEvent } from '../../lib/events/audience.ts';
-import { MailContents } from '../../lib/mail/mailContents.ts';
+import { MailComposer } from '../../lib/mail/mailComposer.ts';
 import type { MailMessage } from '../../lib/mail/mailMessage.ts';
-import { fanOutMails, ownerNotice } from '../../lib/mail/mailFanOut.ts';
+import { fanOutMails, ownerNotifier } from '../../lib/mail/mailFanOut.ts';
 import { sweepMails } from '../../lib/mail/mailSweep.ts';
 import { sendMail } from '../../lib/mail/sendMail.ts';
-import type { MailRecord, MailResult } from '../../lib/mail/rules/mail.ts';
+import type { MailRecord, MailResult } from '../../lib/mail/rules/mailRecord.ts';
 import type { MailSender, OutgoingMail } from '../../lib/mail/senders/sender.ts';
 import { SendGridSender } from '../../lib/mail/senders/sendGrid.ts';
 import { unsubscribeLinks } from '../../lib/mail/unsubscribe.ts';
@@ -68,7 +68,7 @@ export class MailSystem {
     this.#tenant = apiKey;
   }
 
-  readonly notifyOwner = ownerNotice(this.#make);
+  readonly notifyOwner = ownerNotifier(this.#make);
 
   /** The events that the customer's changes have emitted, oldest first. */
   async events(): Promise<OccurredEvent[]> {
@@ -101,7 +101,7 @@ export class MailSystem {
   async work(message: MailMessage): Promise<void> {
     const env = environment(process.env);
     const { table, timing, now } = this;
-    const contents = new MailContents({
+    const composer = new MailComposer({
       table,
       box: secretBox.open(env),
       links: unsubscribeLinks.open(env),
@@ -109,7 +109,7 @@ export class MailSystem {
       sendGrid: (account) => new SendGridSender(account, this.sendGrid, this.#clock),
       clock: this.#clock,
     });
-    const deps = { mails: this.store, contents, queue: this.#sender, timing, notifyOwner: this.notifyOwner };
+    const deps = { mails: this.store, composer, queue: this.#sender, timing, notifyOwner: this.notifyOwner };
     await sendMail({
       deps,
       message,
@@ -145,13 +145,13 @@ export class MailSystem {
   }
 
   /** The mails as they are stored, those about events by their user. */
-  async stored(): Promise<(Kept & { about: any })[]> {
+  async stored(): Promise<(StoredMail & { about: any })[]> {
     const tenant = this.#tenant;
     const keys = (await everyItem(this.#engine)).filter(
       ({ PK, _t }) => _t === MailEntity.type && PK.startsWith(`T#${tenant}#`),
     );
     const found = await Promise.all(keys.map(({ mailId }) => this.store.get({ tenant, mailId })));
-    return (found as (Kept & { about: any })[]).sort((a, b) =>
+    return (found as (StoredMail & { about: any })[]).sort((a, b) =>
       String(a.about.userId) < String(b.about.userId) ? -1 : 1,
     );
   }

@@ -5,7 +5,7 @@ import { AccessContext, Id } from '../../shared/schema.ts';
 import { accessFields } from '../../directory/rules/access.ts';
 import { type EventNames, eventMetadata } from '../../content/rules/names.ts';
 import { type ContentUser, MOST_INVOLVED } from '../../content/rules/user.ts';
-import { commentsOf, saidIn } from '../../mail/rules/content.ts';
+import { commentsOf, parseEventContent } from '../../mail/rules/eventMailContent.ts';
 import { type EventType, eventTypes, isOperational } from './catalogue.ts';
 import { type Audience, type AudienceThread, type EventPayload, sourceOf } from './payload.ts';
 
@@ -36,7 +36,7 @@ const NotifyUsers = z.array(z.object({ userId: z.unknown() }).catch({ userId: un
  * can involve.
  */
 function namedIn(data: Published['data']): string[] {
-  const said = saidIn(data);
+  const said = parseEventContent(data);
   const mentioned = commentsOf(said).flatMap(({ to, taggedUserContacts }) => [
     ...to.map(({ userId }) => userId),
     ...taggedUserContacts.map(({ userId, contact }) => userId ?? contact?.userId),

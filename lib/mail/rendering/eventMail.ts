@@ -1,6 +1,6 @@
-import type { EventMailContent } from '../rules/content.ts';
+import type { EventMailContent } from '../rules/eventMailContent.ts';
 import { button, heading, kicker, linkedNote, mailDocument, quote } from './layout.ts';
-import type { Mail } from '../senders/mailer.ts';
+import type { Mail } from '../senders/sender.ts';
 import { unsubscribeHeaders } from '../unsubscribe.ts';
 
 /** The mail that tells a user of an event: what happened, where, what was written, and how to get no more of these. */

@@ -1,7 +1,7 @@
 import { DISABLED_AFTER } from '../../webhooks/rules/autoDisable.ts';
-import type { MailSubject } from '../rules/mail.ts';
+import type { MailSubject } from '../rules/mailRecord.ts';
 import { heading, mailDocument, note, paragraph } from './layout.ts';
-import type { Mail } from '../senders/mailer.ts';
+import type { Mail } from '../senders/sender.ts';
 
 /** What a mail to an owner says: the first is the subject, the last is less important. */
 interface OwnerText {

@@ -15,7 +15,7 @@ export function isMailed(event: string): event is MailedType {
 }
 
 /** What a headline is made of. Names are one line each. */
-export interface Circumstances {
+export interface HeadlineFacts {
   /** Who did it. */
   readonly actor: string;
   /** Whether it mentions the recipient, is assigned to the recipient, is about a comment of the recipient's. */
@@ -30,10 +30,10 @@ export interface Circumstances {
   readonly icon: string | undefined;
 }
 
-const comment = ({ own }: Circumstances) => (own ? 'your comment' : 'a comment');
+const comment = ({ own }: HeadlineFacts) => (own ? 'your comment' : 'a comment');
 
 /** What each type of event says in one line, after who did it. */
-const phrases: Readonly<Record<MailedType, (of: Circumstances) => string>> = {
+const phrases: Readonly<Record<MailedType, (of: HeadlineFacts) => string>> = {
   'comment_annotation.add': ({ mentioned, assigned }) =>
     mentioned ? 'mentioned you' : assigned ? 'assigned you a comment' : 'commented',
   'comment_annotation.assign': ({ assigned, assignee }) =>
@@ -64,6 +64,6 @@ const phrases: Readonly<Record<MailedType, (of: Circumstances) => string>> = {
 };
 
 /** What happened, in one line: `Ada mentioned you`. */
-export function headline(event: MailedType, circumstances: Circumstances): string {
+export function headline(event: MailedType, circumstances: HeadlineFacts): string {
   return `${circumstances.actor} ${phrases[event](circumstances)}`;
 }

@@ -3,7 +3,7 @@ import type { TriggerType } from '../../events/rules/catalogue.ts';
 import { isMailed } from './headlines.ts';
 
 /** Whether an event is mailed (spec 6 rule 4): the service and the event's trigger are on, and there is a mail of that type. */
-export function mailsEvent(config: EmailConfig | undefined, event: string): boolean {
+export function isEventMailed(config: EmailConfig | undefined, event: string): boolean {
   return (
     config?.useEmailService === true &&
     isMailed(event) &&

@@ -1,6 +1,6 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
-import type { MailResult } from '../rules/mail.ts';
+import type { MailResult } from '../rules/mailRecord.ts';
 import { type MailSender, type OutgoingMail, unanswered } from './sender.ts';
 
 /** SendGrid's API. */
@@ -39,10 +39,10 @@ export class SendGridSender implements MailSender {
     const reason = `SendGrid answered ${status}`;
     if (status >= 200 && status < 300) return { outcome: 'sent', messageId: String(headers['x-message-id'] ?? '') };
     if (status === 429)
-      return { outcome: 'putOff', reason, retryAfterSeconds: this.#secondsUntil(headers['x-ratelimit-reset']) };
+      return { outcome: 'throttled', reason, retryAfterSeconds: this.#secondsUntil(headers['x-ratelimit-reset']) };
     // 403 is also what it says of a sender that it has not verified. Either is for the customer to put in order.
     if (status === 401 || status === 403) return { outcome: 'denied', reason };
-    return { outcome: 'failed', reason, again: status >= 500 };
+    return { outcome: 'failed', reason, retry: status >= 500 };
   }
 
   /** Until a time in seconds of the epoch, as the header gives it; 0 when it gives none. */

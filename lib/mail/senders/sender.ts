@@ -1,27 +1,39 @@
-import type { MailResult } from '../rules/mail.ts';
-import type { Mail } from './mailer.ts';
+import type { MailResult } from '../rules/mailRecord.ts';
 
-/** A mail with what its provider needs besides. */
+/** A mail to one person, in two forms with the same content. */
+export interface Mail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  /** Further headers, such as `List-Unsubscribe`. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A mail with everything that its provider needs. */
 export interface OutgoingMail extends Mail {
-  /** Ours; told to the provider, so that what it reports can be matched. */
+  /** Our id. The provider repeats it in its reports about the mail. */
   readonly mailId: string;
-  /** As whom it is sent: the customer's name and address, either may be missing. */
+  /** The customer's name and address; either may be missing. */
   readonly sender: { readonly name?: string | undefined; readonly address?: string | undefined };
-  /** The name of whom it is sent to. */
+  /** The recipient's name. */
   readonly toName?: string | undefined;
-  /** A template of the customer's at the provider, which takes the place of subject and text where the provider knows such. */
+  /** A template of the customer at the provider. It replaces subject and text where the provider has templates. */
   readonly template?: { readonly id: string; readonly data: Readonly<Record<string, unknown>> } | undefined;
 }
 
-/** Hands mails over to a provider, each once: what is to be tried again is for the caller to decide. */
+/** Hands mails to a provider, each once: the caller decides about retries. */
 export interface MailSender {
-  /** What came of it. What the provider's side can cause is a result; it throws for faults of ours only. */
+  /** Returns what the provider said. Failures of the provider are results; throws only on internal errors. */
   send(mail: OutgoingMail): Promise<MailResult>;
 }
 
-/** What came of a request without an answer: one that never reached the provider can be made again, of any other nobody knows. */
+/**
+ * Returns the result of a request without an answer. It can be retried when it never reached the provider. Otherwise nobody knows whether the provider
+ * accepted the mail.
+ */
 export function unanswered(error: unknown, reached: boolean): MailResult {
   const { code, name = 'Error' } = error as { code?: string; name?: string };
   const reason = `not ${reached ? 'answered' : 'connected'}: ${code ?? name}`;
-  return reached ? { outcome: 'unknown', reason } : { outcome: 'failed', reason, again: true };
+  return reached ? { outcome: 'unknown', reason } : { outcome: 'failed', reason, retry: true };
 }

@@ -1,18 +1,18 @@
-import { SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2';
+import { SendEmailCommand, type SendEmailCommandInput, SESv2Client } from '@aws-sdk/client-sesv2';
 import type { Capability } from '../../app/capability.ts';
-import type { MailResult } from '../rules/mail.ts';
-import { sesInput } from './mailer.ts';
+import { clientSettings } from '../../app/sdkSettings.ts';
+import type { MailResult } from '../rules/mailRecord.ts';
 import { mailbox } from './mailbox.ts';
-import { type MailSender, type OutgoingMail, unanswered } from './sender.ts';
+import { type Mail, type MailSender, type OutgoingMail, unanswered } from './sender.ts';
 
-/** More than SES allows at the time, in a second or in a day. */
-const TOO_MUCH: ReadonlySet<string> = new Set([
+/** A limit of SES is exceeded, per second or per day. */
+const THROTTLED: ReadonlySet<string> = new Set([
   'TooManyRequestsException',
   'LimitExceededException',
   'ThrottlingException',
   'Throttling',
 ]);
-/** What goes wrong before there is a connection. */
+/** The connection could not be opened. */
 const UNREACHED: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -20,17 +20,35 @@ const UNREACHED: ReadonlySet<string> = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
 ]);
-/** What the operator has to put in order; the mails are all right. */
+/** The operator must change something in SES. The mails can be sent after that. */
 const OPERATOR: ReadonlySet<string> = new Set([
   'AccountSuspendedException',
   'SendingPausedException',
   'MailFromDomainNotVerifiedException',
 ]);
 
+function sesInput(from: string, { to, subject, text, html, headers = {} }: Mail): SendEmailCommandInput {
+  return {
+    FromEmailAddress: from,
+    Destination: { ToAddresses: [to] },
+    Content: {
+      Simple: {
+        Subject: utf8(subject),
+        Body: { Text: utf8(text), Html: utf8(html) },
+        Headers: Object.entries(headers).map(([Name, Value]) => ({ Name, Value })),
+      },
+    },
+  };
+}
+
+function utf8(Data: string): { Data: string; Charset: string } {
+  return { Data, Charset: 'UTF-8' };
+}
+
 /**
- * Sends through Amazon SES, from the operator's address, which is the only one that SES lets it send from: the customer's is where
- * answers go. Each mail goes once and over a connection of its own: on one that was kept while the function slept, nobody could tell
- * a mail that was taken from one that was not.
+ * Sends through Amazon SES from the operator's address, the only one that SES accepts. Replies go to the customer's address. Every mail has a
+ * connection of its own and is not retried by the SDK: after a failure on a connection that was idle while the function slept, nobody could know
+ * whether SES accepted the mail.
  */
 export class SesSender implements MailSender {
   readonly #from: string;
@@ -60,7 +78,7 @@ export class SesSender implements MailSender {
         new SendEmailCommand({
           ...sesInput(mailbox(this.#from, name), mail),
           ...(address && { ReplyToAddresses: [address] }),
-          // They come back in what SES publishes of the mail, where the operator has that sent somewhere.
+          // SES repeats the tags in the events that it publishes about the mail.
           EmailTags: [{ Name: 'mailId', Value: mail.mailId }],
         }),
       );
@@ -71,7 +89,7 @@ export class SesSender implements MailSender {
   }
 }
 
-/** What an error of the SDK means: with a status SES has answered. Its text can repeat the address, so the name has to do. */
+/** Returns the result for an error of the SDK. With a status, SES has answered. The reason is the error's name, because its message can contain the address. */
 function failureOf(error: unknown): MailResult {
   const {
     name: reason = 'Error',
@@ -79,17 +97,43 @@ function failureOf(error: unknown): MailResult {
     $metadata: { httpStatusCode: status } = {},
   } = error as { name?: string; code?: string; $metadata?: { httpStatusCode?: number } };
   if (status === undefined) return unanswered(error, !UNREACHED.has(code));
-  if (status === 429 || TOO_MUCH.has(reason)) return { outcome: 'putOff', reason };
+  if (status === 429 || THROTTLED.has(reason)) return { outcome: 'throttled', reason };
   return {
     outcome: 'failed',
     reason,
-    again: status >= 500 || status === 401 || status === 403 || OPERATOR.has(reason),
+    retry: status >= 500 || status === 401 || status === 403 || OPERATOR.has(reason),
   };
 }
 
-/** Send through the operator's SES. Undefined where the operator has not said from which address. */
-export const sesSender: Capability<MailSender | undefined> = {
-  grants: [{ resource: 'mail/identity', actions: ['SendEmail'] }],
-  env: ['MAIL_FROM'],
-  open: (env) => (env.MAIL_FROM === '' ? undefined : new SesSender(env.MAIL_FROM)),
-};
+/** Sends login links through Amazon SES, with the retries of the SDK. A retried mail can arrive twice, because SES has no idempotency key. */
+export class SesMailer {
+  readonly #from: string;
+  readonly #client: SESv2Client;
+
+  constructor(from: string, client = new SESv2Client(clientSettings)) {
+    this.#from = from;
+    this.#client = client;
+  }
+
+  /** Sends a mail and returns the id that SES gave it. Throws what the SDK throws. */
+  async send(mail: Mail): Promise<{ messageId: string }> {
+    const { MessageId = '' } = await this.#client.send(new SendEmailCommand(sesInput(this.#from, mail)));
+    return { messageId: MessageId };
+  }
+}
+
+function sesCapability<T>(open: (from: string) => T): Capability<T | undefined> {
+  return {
+    grants: [{ resource: 'mail/identity', actions: ['SendEmail'] }],
+    env: ['MAIL_FROM'],
+    open: (env) => (env.MAIL_FROM === '' ? undefined : open(env.MAIL_FROM)),
+  };
+}
+
+/** Send the mails of events and to owners. Undefined when the operator has not set `mailFrom`. */
+export const sesSender: Capability<MailSender | undefined> = /* @__PURE__ */ sesCapability(
+  (from) => new SesSender(from),
+);
+
+/** Send login links. Undefined when the operator has not set `mailFrom`. */
+export const mailer: Capability<SesMailer | undefined> = /* @__PURE__ */ sesCapability((from) => new SesMailer(from));

@@ -7,7 +7,7 @@ import { sendTo } from '../../workers/queues.ts';
 import type { QueueSender } from '../../workers/sender.ts';
 import { webhookClient, type WebhookClient } from '../transport/send.ts';
 import type { MessageCall } from '../../app/worker.ts';
-import { type EndpointTrouble, type TellOwner, tellOwners } from '../../mail/mailFanOut.ts';
+import { type EndpointFailure, type NotifyOwnerOfFailure, notifyOwnersOfFailures } from '../../mail/mailFanOut.ts';
 import type { DeliveryMessage } from '../deliveryMessage.ts';
 import { webhookRequests, type WebhookRequests } from './request.ts';
 import { deliveryTiming } from '../deliveryTiming.ts';
@@ -22,7 +22,7 @@ export interface DeliverDeps {
   /** The queue of further attempts. */
   readonly slow: QueueSender;
   readonly timing: Timing;
-  readonly tellOwner: TellOwner;
+  readonly tellOwner: NotifyOwnerOfFailure;
 }
 
 /** A message about a delivery, and everything to act on it. */
@@ -50,7 +50,7 @@ export const delivers: Capability<DeliverDeps> = /* @__PURE__ */ building(
     disableEndpoints,
     sendTo.deliverSlow,
     deliveryTiming,
-    tellOwners,
+    notifyOwnersOfFailures,
   ],
   {
     grants: [],
@@ -63,7 +63,7 @@ export const delivers: Capability<DeliverDeps> = /* @__PURE__ */ building(
       endpoints: disableEndpoints.open(env),
       slow: sendTo.deliverSlow.open(env),
       timing: deliveryTiming.open(env),
-      tellOwner: tellOwners.open(env),
+      tellOwner: notifyOwnersOfFailures.open(env),
     }),
   },
 );
@@ -84,7 +84,7 @@ export function deliveringWith(
 /** Tells the owner of trouble with the endpoint of a message; false when that was not possible. Deliveries do not depend on it. */
 export async function tellOwner(
   { deps, message, log }: Delivering,
-  trouble: Omit<EndpointTrouble, 'endpointId'>,
+  trouble: Omit<EndpointFailure, 'endpointId'>,
 ): Promise<boolean> {
   const { tenant, endpointId } = message;
   try {

@@ -340,7 +340,7 @@ describe('when something goes wrong', () => {
         ...(await key()),
         kind: 'event',
         status: 'UNKNOWN',
-        reason: 'the worker ended while it was being sent',
+        reason: 'the worker ended while it was sending the mail',
       },
     ]);
   });
@@ -364,7 +364,7 @@ describe('when something goes wrong', () => {
   });
 
   test('deliveries 2.12: it is sent again by the schedule: near attempts by delayed messages, far ones by the sweeper', async () => {
-    for (let i = 0; i < 6; i++) system.results.push({ outcome: 'failed', reason: '500', again: true });
+    for (let i = 0; i < 6; i++) system.results.push({ outcome: 'failed', reason: '500', retry: true });
     const mail = await key();
     const startedAt = system.now;
     const at: number[] = [];
@@ -405,7 +405,7 @@ describe('when something goes wrong', () => {
   });
 
   test('deliveries 2.12: a throttled mail waits and uses no attempt', async () => {
-    system.results.push({ outcome: 'putOff', reason: 'TooManyRequestsException' });
+    system.results.push({ outcome: 'throttled', reason: 'TooManyRequestsException' });
     const mail = await key();
     system.queue.length = 0;
     await system.work(mail);
@@ -418,7 +418,7 @@ describe('when something goes wrong', () => {
   });
 
   test('deliveries 2.6: a message that comes before its time does nothing but come again', async () => {
-    system.results.push({ outcome: 'failed', reason: '500', again: true });
+    system.results.push({ outcome: 'failed', reason: '500', retry: true });
     const body = message();
     system.queue.length = 0;
     await system.work(body);

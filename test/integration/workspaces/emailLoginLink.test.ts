@@ -6,7 +6,7 @@ import { environment } from '../../../lib/app/capability.ts';
 import { AllowedDomainsEntity } from '../../../lib/workspaces/allowedDomains.ts';
 import { openTable, upsert } from '../../../lib/table/table.ts';
 import { LoginLinkEntity } from '../../../lib/workspaces/verification.ts';
-import { SesMailer } from '../../../lib/mail/senders/mailer.ts';
+import { SesMailer } from '../../../lib/mail/senders/ses.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { CONTINUE_URL, mailedToken, openLink, postFrom, pressButton, tokenIn } from '../../support/email.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';

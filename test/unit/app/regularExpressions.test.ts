@@ -9,8 +9,8 @@ import { openDocument } from '../../../lib/editors/rules/yjs/document.ts';
 import { isLayoutText } from '../../../lib/editors/rules/yjs/parseXml.ts';
 import { ExtractionRequest } from '../../../lib/agents/rules/extraction/request.ts';
 import { Domain, parseDomain } from '../../../lib/workspaces/rules/domains.ts';
-import { mailAddressOf } from '../../../lib/mail/rules/address.ts';
-import { oneLine, quoted, textOfHtml } from '../../../lib/mail/rules/texts.ts';
+import { mailAddressOf } from '../../../lib/mail/rules/mailAddress.ts';
+import { oneLine, toQuote, htmlToText } from '../../../lib/mail/rules/plainText.ts';
 import { OwnerEmail } from '../../../lib/workspaces/rules/workspaces.ts';
 import { Instant } from '../../../lib/shared/times.ts';
 import { readCsv } from '../../../lib/files/csv.ts';
@@ -134,9 +134,9 @@ describe('hostile text', () => {
     ['a public key', (text) => parsePublicKey(text)],
     ['a file in base64', (text) => ExtractionRequest.safeParse({ fileBase64: text, mimeType: 'text/csv' })],
     ['a cell with names', (text) => listOf(nameOf)(text)],
-    ['HTML in a mail', textOfHtml],
+    ['HTML in a mail', htmlToText],
     ['a line of a mail', (text) => oneLine(text)],
-    ['a quote in a mail', quoted],
+    ['a quote in a mail', toQuote],
     ['a CSV file', (text) => readCsv(text, (rows) => rows.length)],
   ];
   const pieces = [

@@ -12,7 +12,7 @@ import {
 } from '../../../lib/workspaces/rules/verification.ts';
 import { loginLinkMail } from '../../../lib/mail/rendering/loginLinkMail.ts';
 import { button, mailDocument, note, paragraph } from '../../../lib/mail/rendering/layout.ts';
-import { mailer, SesMailer } from '../../../lib/mail/senders/mailer.ts';
+import { mailer, SesMailer } from '../../../lib/mail/senders/ses.ts';
 
 const API = 'https://api.test';
 

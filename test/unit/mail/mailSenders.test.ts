@@ -91,14 +91,14 @@ describe('SendGrid', () => {
   });
 
   test.each<[status: number, result: object]>([
-    [400, { outcome: 'failed', again: false }],
-    [413, { outcome: 'failed', again: false }],
-    [301, { outcome: 'failed', again: false }],
+    [400, { outcome: 'failed', retry: false }],
+    [413, { outcome: 'failed', retry: false }],
+    [301, { outcome: 'failed', retry: false }],
     [401, { outcome: 'denied' }],
     [403, { outcome: 'denied' }],
-    [500, { outcome: 'failed', again: true }],
-    [503, { outcome: 'failed', again: true }],
-    [429, { outcome: 'putOff', retryAfterSeconds: 0 }],
+    [500, { outcome: 'failed', retry: true }],
+    [503, { outcome: 'failed', retry: true }],
+    [429, { outcome: 'throttled', retryAfterSeconds: 0 }],
   ])('deliveries 2.12: its answer %i means %j', async (status, result) => {
     answer = {
       status,
@@ -116,13 +116,13 @@ describe('SendGrid', () => {
     ['soon', 0],
   ])('waits until the time in X-RateLimit-Reset: %s', async (reset, retryAfterSeconds) => {
     answer = { status: 429, headers: { 'x-ratelimit-reset': reset } };
-    expect(await sender().send(mail)).toMatchObject({ outcome: 'putOff', retryAfterSeconds });
+    expect(await sender().send(mail)).toMatchObject({ outcome: 'throttled', retryAfterSeconds });
   });
 
   test('deliveries 2.12: a mail that never left is tried again; of one that was not answered nobody knows', async () => {
     expect(await sender(await nowhere()).send(mail)).toMatchObject({
       outcome: 'failed',
-      again: true,
+      retry: true,
       reason: 'not connected: ECONNREFUSED',
     });
     const silent = await dropping();
@@ -185,15 +185,15 @@ describe('Amazon SES', () => {
   });
 
   test.each<[status: number, name: string, result: object]>([
-    [429, 'TooManyRequestsException', { outcome: 'putOff' }],
-    [400, 'LimitExceededException', { outcome: 'putOff' }],
-    [400, 'ThrottlingException', { outcome: 'putOff' }],
-    [400, 'MessageRejected', { outcome: 'failed', again: false }],
-    [400, 'BadRequestException', { outcome: 'failed', again: false }],
+    [429, 'TooManyRequestsException', { outcome: 'throttled' }],
+    [400, 'LimitExceededException', { outcome: 'throttled' }],
+    [400, 'ThrottlingException', { outcome: 'throttled' }],
+    [400, 'MessageRejected', { outcome: 'failed', retry: false }],
+    [400, 'BadRequestException', { outcome: 'failed', retry: false }],
     // The operator can put these in order while the mail waits.
-    [400, 'SendingPausedException', { outcome: 'failed', again: true }],
-    [403, 'AccessDeniedException', { outcome: 'failed', again: true }],
-    [500, 'InternalServiceErrorException', { outcome: 'failed', again: true }],
+    [400, 'SendingPausedException', { outcome: 'failed', retry: true }],
+    [403, 'AccessDeniedException', { outcome: 'failed', retry: true }],
+    [500, 'InternalServiceErrorException', { outcome: 'failed', retry: true }],
   ])('deliveries 2.12: its answer %i %s means %j, after one try', async (status, name, result) => {
     answer = exception(status, name);
     expect(await sender().send(mail)).toEqual({ ...result, reason: name });
@@ -207,7 +207,7 @@ describe('Amazon SES', () => {
     });
     expect(await refused.send(mail)).toMatchObject({
       outcome: 'failed',
-      again: true,
+      retry: true,
       reason: 'not connected: ECONNREFUSED',
     });
     const silent = await dropping();

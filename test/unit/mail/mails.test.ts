@@ -3,25 +3,25 @@ import fc from 'fast-check';
 import { EmailConfig, initialEmailConfig } from '../../../lib/workspaces/rules/emailConfig.ts';
 import { defaultEmailTriggers, triggerTypes } from '../../../lib/events/rules/catalogue.ts';
 import { sampleEvent } from '../../../lib/events/rules/samples.ts';
-import { mailAddressOf } from '../../../lib/mail/rules/address.ts';
-import { eventMailContent, personIn, saidIn } from '../../../lib/mail/rules/content.ts';
+import { mailAddressOf } from '../../../lib/mail/rules/mailAddress.ts';
+import { eventMailContent, findPerson, parseEventContent } from '../../../lib/mail/rules/eventMailContent.ts';
 import { isMailed, type MailedType } from '../../../lib/mail/rules/headlines.ts';
 import {
-  abandoned,
-  afterSending,
-  claimed,
+  resolveUnknown,
+  applyMailResult,
+  claimMail,
   type MailRecord,
   type MailResult,
   type MailSubject,
   newMail,
   type ReadyMail,
-  swept,
-} from '../../../lib/mail/rules/mail.ts';
-import { mailsEvent, providerOf } from '../../../lib/mail/rules/provider.ts';
-import { oneLine, quoted, textOfHtml } from '../../../lib/mail/rules/texts.ts';
+  rescheduleSweep,
+} from '../../../lib/mail/rules/mailRecord.ts';
+import { isEventMailed, providerOf } from '../../../lib/mail/rules/provider.ts';
+import { oneLine, toQuote, htmlToText } from '../../../lib/mail/rules/plainText.ts';
 import { eventMail, templateData } from '../../../lib/mail/rendering/eventMail.ts';
 import { encodedWords, mailbox } from '../../../lib/mail/senders/mailbox.ts';
-import type { Mail } from '../../../lib/mail/senders/mailer.ts';
+import type { Mail } from '../../../lib/mail/senders/sender.ts';
 import { ownerMail } from '../../../lib/mail/rendering/ownerMail.ts';
 import { unsubscribeHeaders } from '../../../lib/mail/unsubscribe.ts';
 
@@ -38,12 +38,13 @@ const aboutEndpoint: MailSubject = {
   stage: 1,
   failingSince: NOW,
 };
+const at = (now: number) => ({ now, random: 0.5, timing });
 const made = (about: MailSubject = aboutEvent) => newMail({ mailId: 'mail_1', about, shard: 3 }, NOW, timing);
-const sending = (about?: MailSubject) => claimed(made(about), 'clm_1', NOW);
+const sending = (about?: MailSubject) => claimMail(made(about), 'clm_1', NOW);
 const after = (
   result: MailResult,
   { about = aboutEvent as MailSubject, now = NOW + 1_000, mail = sending(about) } = {},
-) => afterSending(mail, result, now, 0.5, timing);
+) => applyMailResult(mail, result, at(now));
 
 describe('a mail', () => {
   test('deliveries 2.12: is due at once, and in the hands of one worker while it is sent', () => {
@@ -67,7 +68,7 @@ describe('a mail', () => {
   });
 
   test('deliveries 2.12: about an event is not sent again when nobody knows whether it was', () => {
-    expect(abandoned(sending(), NOW + HOUR, 0.5, timing)).toMatchObject({ status: 'UNKNOWN' });
+    expect(resolveUnknown(sending(), 'worker ended', at(NOW + HOUR))).toMatchObject({ status: 'UNKNOWN' });
     expect(after({ outcome: 'unknown', reason: 'not answered' })).toMatchObject({
       status: 'UNKNOWN',
       reason: 'not answered',
@@ -75,7 +76,7 @@ describe('a mail', () => {
   });
 
   test('deliveries 2.12: to an owner is sent again then', () => {
-    expect(abandoned(sending(aboutEndpoint), NOW + HOUR, 0.5, timing)).toMatchObject({
+    expect(resolveUnknown(sending(aboutEndpoint), 'worker ended', at(NOW + HOUR))).toMatchObject({
       status: 'READY',
       attempts: 1,
       nextAt: NOW + HOUR + MINUTE,
@@ -91,12 +92,10 @@ describe('a mail', () => {
     let now = NOW;
     const pauses: number[] = [];
     while (mail.status === 'READY') {
-      mail = afterSending(
-        claimed(mail as ReadyMail, 'clm', now),
-        { outcome: 'failed', reason: '500', again: true },
-        now,
-        0.5,
-        timing,
+      mail = applyMailResult(
+        claimMail(mail as ReadyMail, 'clm', now),
+        { outcome: 'failed', reason: '500', retry: true },
+        at(now),
       );
       if (mail.nextAt !== undefined) pauses.push(mail.nextAt - now);
       now = mail.nextAt ?? now;
@@ -106,7 +105,7 @@ describe('a mail', () => {
   });
 
   test('that the provider refuses for good, or with the key, is not tried again', () => {
-    expect(after({ outcome: 'failed', reason: 'MessageRejected', again: false })).toMatchObject({
+    expect(after({ outcome: 'failed', reason: 'MessageRejected', retry: false })).toMatchObject({
       status: 'FAILED',
       reason: 'MessageRejected',
     });
@@ -118,12 +117,10 @@ describe('a mail', () => {
     let now = NOW;
     const pauses: number[] = [];
     while (mail.status === 'READY') {
-      mail = afterSending(
-        claimed(mail as ReadyMail, 'clm', now),
-        { outcome: 'putOff', reason: 'Throttling' },
-        now,
-        0.5,
-        timing,
+      mail = applyMailResult(
+        claimMail(mail as ReadyMail, 'clm', now),
+        { outcome: 'throttled', reason: 'Throttling' },
+        at(now),
       );
       if (mail.nextAt !== undefined) pauses.push(mail.nextAt - now);
       if (mail.status === 'READY') expect(mail.attempts).toBe(0);
@@ -137,16 +134,16 @@ describe('a mail', () => {
 
   test('waits as long as the provider says, ten minutes at most', () => {
     const waits = (retryAfterSeconds: number) =>
-      after({ outcome: 'putOff', reason: '429', retryAfterSeconds }, { now: NOW }).nextAt! - NOW;
+      after({ outcome: 'throttled', reason: '429', retryAfterSeconds }, { now: NOW }).nextAt! - NOW;
     expect([waits(0), waits(90), waits(86_400)]).toEqual([15_000, 90_000, 600_000]);
   });
 
   test('deliveries 2.6: whose message seems lost gets another, each time after twice as long; not before its time', () => {
-    const first = swept(made(), NOW + 5 * MINUTE, timing);
+    const first = rescheduleSweep(made(), NOW + 5 * MINUTE, timing);
     expect(first).toMatchObject({ sweeps: 1, dueAt: NOW + 15 * MINUTE });
-    expect(swept(first, NOW + 15 * MINUTE, timing)).toMatchObject({ sweeps: 2, dueAt: NOW + 35 * MINUTE });
+    expect(rescheduleSweep(first, NOW + 15 * MINUTE, timing)).toMatchObject({ sweeps: 2, dueAt: NOW + 35 * MINUTE });
     const later = { ...made(), nextAt: NOW + 2 * HOUR };
-    expect(swept(later, NOW + 2 * HOUR - 90_000, timing)).toMatchObject({
+    expect(rescheduleSweep(later, NOW + 2 * HOUR - 90_000, timing)).toMatchObject({
       sweeps: 0,
       dueAt: NOW + 2 * HOUR + 5 * MINUTE,
     });
@@ -161,16 +158,16 @@ describe('the e-mail configuration', () => {
     });
 
   test('spec 6 rule 4: an event is mailed when the service and its trigger are on', () => {
-    expect(mailsEvent(config({ triggers: { 'comment.add': true } }), 'comment.add')).toBe(true);
-    expect(mailsEvent(config({ triggers: { 'comment.add': true } }, false), 'comment.add')).toBe(false);
-    expect(mailsEvent(config({ triggers: { 'comment.add': false } }), 'comment.add')).toBe(false);
-    expect(mailsEvent(config({}), 'comment.add')).toBe(false);
-    expect(mailsEvent(undefined, 'comment.add')).toBe(false);
+    expect(isEventMailed(config({ triggers: { 'comment.add': true } }), 'comment.add')).toBe(true);
+    expect(isEventMailed(config({ triggers: { 'comment.add': true } }, false), 'comment.add')).toBe(false);
+    expect(isEventMailed(config({ triggers: { 'comment.add': false } }), 'comment.add')).toBe(false);
+    expect(isEventMailed(config({}), 'comment.add')).toBe(false);
+    expect(isEventMailed(undefined, 'comment.add')).toBe(false);
   });
 
   test('every type that the first enabling turns on is mailed; types that concern nobody in particular are not, even when on', () => {
     expect(Object.keys(defaultEmailTriggers).filter((type) => !isMailed(type))).toEqual([]);
-    expect(mailsEvent(config({ triggers: { 'crdt.update_data': true } }), 'crdt.update_data')).toBe(false);
+    expect(isEventMailed(config({ triggers: { 'crdt.update_data': true } }), 'crdt.update_data')).toBe(false);
   });
 
   test.each([
@@ -188,7 +185,7 @@ describe('the e-mail configuration', () => {
 const mailedTypes = triggerTypes.filter(isMailed);
 const unsubscribeLink = 'https://api.test/v2/notifications/email/unsubscribe?token=1.a&b';
 const contentOf = (event: MailedType, userId = 'grace', changes: object = {}) =>
-  eventMailContent(event, saidIn({ ...sampleEvent(event, 'key').payload.data, ...changes }), userId);
+  eventMailContent(event, parseEventContent({ ...sampleEvent(event, 'key').payload.data, ...changes }), userId);
 const mailOf = (event: MailedType, userId?: string, changes?: object) =>
   eventMail(contentOf(event, userId, changes), { to: 'grace@example.com', unsubscribeLink });
 
@@ -299,7 +296,7 @@ describe('the mail of an event', () => {
           ),
         }),
         (event, anything, data) => {
-          for (const said of [saidIn(anything), saidIn(data)]) {
+          for (const said of [parseEventContent(anything), parseEventContent(data)]) {
             const { subject } = eventMail(eventMailContent(event, said, 'ada'), {
               to: 'ada@example.com',
               unsubscribeLink,
@@ -336,7 +333,7 @@ describe('the mail of an event', () => {
     for (const event of mailedTypes) {
       for (const userId of ['ada', 'grace', 'linus']) {
         const clean = tagsOf(mailOf(event, userId).html).filter((tag) => !/<(a|blockquote|\/)/.test(tag));
-        const { html } = eventMail(eventMailContent(event, saidIn(data), userId), {
+        const { html } = eventMail(eventMailContent(event, parseEventContent(data), userId), {
           to: 'x@example.com',
           unsubscribeLink,
         });
@@ -400,11 +397,11 @@ describe('the mail of an event', () => {
 
 describe('who is mailed', () => {
   test('is reached at the address of the profile, else at the one that the event gives', () => {
-    const said = saidIn(sampleEvent('comment_annotation.add', 'key').payload.data);
-    expect(personIn(said, 'grace')).toEqual({ name: 'Grace Hopper', email: 'grace@example.com' });
-    expect(mailAddressOf({ email: 'profile@example.com' }, personIn(said, 'grace'))).toBe('profile@example.com');
-    expect(mailAddressOf(undefined, personIn(said, 'grace'))).toBe('grace@example.com');
-    expect(mailAddressOf({ email: 'call me' }, personIn(said, 'nobody'))).toBeUndefined();
+    const said = parseEventContent(sampleEvent('comment_annotation.add', 'key').payload.data);
+    expect(findPerson(said, 'grace')).toEqual({ name: 'Grace Hopper', email: 'grace@example.com' });
+    expect(mailAddressOf({ email: 'profile@example.com' }, findPerson(said, 'grace'))).toBe('profile@example.com');
+    expect(mailAddressOf(undefined, findPerson(said, 'grace'))).toBe('grace@example.com');
+    expect(mailAddressOf({ email: 'call me' }, findPerson(said, 'nobody'))).toBeUndefined();
   });
 
   test('not at any text that a profile may hold', () => {
@@ -423,14 +420,14 @@ describe('texts', () => {
   test('are cut between characters', () => {
     expect(oneLine('😀'.repeat(200), 10)).toBe(`${'😀'.repeat(9)}…`);
     expect(oneLine(' a\r\n\tb\u202ec ')).toBe('a bc');
-    expect(quoted('a\r\nb\0c\n\n\n\nd')).toBe('a\nb c\n\nd');
+    expect(toQuote('a\r\nb\0c\n\n\n\nd')).toBe('a\nb c\n\nd');
   });
 
   test('of HTML are found in time that grows with their length alone', () => {
     const pieces = ['<', '<a', '&', '&#', '</p'];
     const microseconds = (length: number) => {
       const since = process.cpuUsage();
-      for (const piece of pieces) textOfHtml(piece.repeat(length / piece.length));
+      for (const piece of pieces) htmlToText(piece.repeat(length / piece.length));
       const { user, system } = process.cpuUsage(since);
       return user + system;
     };
@@ -441,7 +438,7 @@ describe('texts', () => {
       Math.min(...[1, 2, 3].map(() => microseconds(16 * 32_768))),
     ];
     expect(long).toBeLessThan(64 * Math.max(short, 2_000));
-    expect(textOfHtml('&#1114112;&#55296;&nbsp;&unknown;')).toBe(' &unknown;');
+    expect(htmlToText('&#1114112;&#55296;&nbsp;&unknown;')).toBe(' &unknown;');
   });
 });
 

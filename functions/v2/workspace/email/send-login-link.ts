@@ -4,7 +4,7 @@ import { issueLoginLinks } from '../../../../lib/workspaces/verification.ts';
 import { ContinueUrl, linkAddress, mayContinueTo } from '../../../../lib/workspaces/rules/verification.ts';
 import { isDisposable, OwnerEmail } from '../../../../lib/workspaces/rules/workspaces.ts';
 import { loginLinkMail } from '../../../../lib/mail/rendering/loginLinkMail.ts';
-import { mailer } from '../../../../lib/mail/senders/mailer.ts';
+import { mailer } from '../../../../lib/mail/senders/ses.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError, invalid } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { parseHttpUrl } from '../../net/httpUrl.ts';
 import { headline, type MailedType } from './headlines.ts';
-import { oneLine, quoted, textOfHtml } from './texts.ts';
+import { oneLine, toQuote, htmlToText } from './plainText.ts';
 
 /** A field that is left out when it is something else than expected: events that customers publish say what they like. */
 function lenient<S extends z.ZodType>(schema: S) {
@@ -33,7 +33,7 @@ const Page = lenient(z.object({ url: Text }));
 const Labelled = lenient(z.union([z.string(), z.object({ id: Text, name: Text, label: Text })]));
 
 /** What a mail needs of an event's `data` (facts B7). */
-const Said = z.object({
+const EventContent = z.object({
   actionUser: lenient(Person),
   commentAnnotation: lenient(
     z.object({ from: lenient(Person), assignedTo: lenient(Person), comments: listOf(Comment), pageInfo: Page }),
@@ -49,11 +49,11 @@ const Said = z.object({
   newStatus: Labelled,
   newPriority: Labelled,
 });
-export type Said = z.output<typeof Said>;
+export type Said = z.output<typeof EventContent>;
 
 /** What an event says, as far as it is understood. */
-export function saidIn(data: unknown): Said {
-  return Said.catch(Said.parse({})).parse(data);
+export function parseEventContent(data: unknown): Said {
+  return EventContent.catch(EventContent.parse({})).parse(data);
 }
 
 /** The comments that an event is about: the one that it happened to, else those of the thread that it shows. */
@@ -62,7 +62,7 @@ export function commentsOf({ targetComment, commentAnnotation }: Said): readonly
 }
 
 /** A user as an event names one, where it mentions the user or assigns something: with a name and an address that may be known to it alone. */
-export function personIn(said: Said, userId: string): Pick<Person, 'name' | 'email'> {
+export function findPerson(said: Said, userId: string): Pick<Person, 'name' | 'email'> {
   const { commentAnnotation } = said;
   const tagged = commentsOf(said).flatMap(({ to, taggedUserContacts }) => [
     ...taggedUserContacts.map(({ contact }) => contact),
@@ -125,7 +125,7 @@ export function eventMailContent(event: MailedType, said: Said, userId: string):
     actorName,
     documentName,
     organizationName: oneLine(metadata?.organization?.organizationName),
-    quote: quoted(text?.commentText || textOfHtml(text?.commentHtml ?? '')),
+    quote: toQuote(text?.commentText || htmlToText(text?.commentHtml ?? '')),
     link: linkOf(said),
     why: `You get this mail because ${reason({ mentioned, assigned, own: thread?.from?.userId === userId })}.`,
     mentioned,

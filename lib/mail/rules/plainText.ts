@@ -12,7 +12,7 @@ export function oneLine(text: string | undefined, most = LONGEST_LINE): string |
 }
 
 /** A text as a mail quotes it: its lines, at most 1,000 characters in all; undefined when nothing is left. */
-export function quoted(text: string | undefined): string | undefined {
+export function toQuote(text: string | undefined): string | undefined {
   const lines = (text ?? '')
     .replace(DIRECTION_MARKS, '')
     .replace(/\r\n?|[\u2028\u2029]/g, '\n')
@@ -23,7 +23,7 @@ export function quoted(text: string | undefined): string | undefined {
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
 
 /** What a reader sees of a piece of HTML, roughly: without its tags. It is text from then on, and escaped like any other. */
-export function textOfHtml(html: string): string {
+export function htmlToText(html: string): string {
   // No tag contains another `<`: so each of these looks at every character once.
   return html
     .replace(/<br\s*\/?>|<\/(?:p|div|li|h[1-6])>/gi, '\n')

@@ -1,0 +1,188 @@
+import { type Capability, combine } from '../app/capability.ts';
+import { type SecretBox, secretBox } from '../crypto/secretBox.ts';
+import { profilesOf, UserEntity } from '../directory/users.ts';
+import { audienceRules, type OccurredEvent } from '../events/audience.ts';
+import { EventEntity, EventPayloadEntity } from '../events/outbox.ts';
+import { incompleteActors, withActors } from '../events/rules/actors.ts';
+import type { Audience, EventPayload } from '../events/rules/payload.ts';
+import { recipientsOf } from '../events/rules/recipients.ts';
+import type { Stored } from '../table/entity.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import { itemOf, type Table } from '../table/table.ts';
+import { mapSecret } from '../workspaces/configs/configStore.ts';
+import { EmailConfigEntity } from '../workspaces/configs/emailConfig.ts';
+import { ApiKeyEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from '../workspaces/entities.ts';
+import type { EmailConfig } from '../workspaces/rules/emailConfig.ts';
+import { isPaused, MailPauseEntity } from './mailStore.ts';
+import { eventMail, templateData } from './rendering/eventMail.ts';
+import { ownerMail } from './rendering/ownerMail.ts';
+import { type EventMailContent, eventMailContent, findPerson, parseEventContent } from './rules/eventMailContent.ts';
+import { isMailed } from './rules/headlines.ts';
+import { mailAddressOf } from './rules/mailAddress.ts';
+import type { MailSubject } from './rules/mailRecord.ts';
+import { oneLine } from './rules/plainText.ts';
+import { isEventMailed, providerOf } from './rules/provider.ts';
+import type { MailSender, OutgoingMail } from './senders/sender.ts';
+import { type SendGridAccount, SendGridSender } from './senders/sendGrid.ts';
+import { sesSender } from './senders/ses.ts';
+import { unsubscribeLinks, type UnsubscribeLinks } from './unsubscribe.ts';
+
+/** The reason why a mail is not sent. */
+interface Skipped {
+  readonly skip: string;
+  /** The revision of a configuration with which no mail can be sent. */
+  readonly revision?: number;
+}
+
+/** A mail with its sender, or the reason why it is not sent. */
+export type ComposedMail =
+  | {
+      readonly mail: OutgoingMail;
+      readonly sender: MailSender;
+      /** The revision of the tenant's e-mail configuration. */
+      readonly revision?: number;
+    }
+  | Skipped;
+
+export interface MailComposerDeps {
+  readonly table: Table;
+  readonly box: SecretBox;
+  readonly links: UnsubscribeLinks;
+  /** The operator's SES; undefined when the operator has not set `mailFrom`. */
+  readonly ses: MailSender | undefined;
+  readonly sendGrid: (account: SendGridAccount) => MailSender;
+  /** Epoch ms. */
+  readonly clock: () => number;
+}
+
+const UNCONFIGURED = { skip: 'the operator has not set mailFrom' };
+
+/** Composes mails from what is stored at the moment of sending: the event, access rights, the user's settings and the configuration. */
+export class MailComposer {
+  readonly #deps: MailComposerDeps;
+
+  constructor(deps: MailComposerDeps) {
+    this.#deps = deps;
+  }
+
+  async compose(tenant: string, mailId: string, about: MailSubject): Promise<ComposedMail> {
+    return about.kind === 'event'
+      ? this.#composeEventMail(tenant, mailId, about)
+      : this.#composeOwnerMail(tenant, mailId, about);
+  }
+
+  async #composeEventMail(
+    tenant: string,
+    mailId: string,
+    { eventId, userId }: Extract<MailSubject, { kind: 'event' }>,
+  ): Promise<ComposedMail> {
+    const { table, clock } = this.#deps;
+    const [stored, text, config, pause, user] = await table.batchGet(
+      itemOf(EventEntity, { tenant, eventId }),
+      itemOf(EventPayloadEntity, { tenant, eventId }),
+      itemOf(EmailConfigEntity, { tenant }),
+      itemOf(MailPauseEntity, { tenant }),
+      itemOf(UserEntity, { tenant, userId }),
+    );
+    if (!stored || !text) return { skip: 'the event does not exist any more' };
+    const { event: type, organizationId } = stored;
+    if (!config || !isMailed(type) || !isEventMailed(config, type))
+      return { skip: 'events of this type are not mailed any more' };
+    if (isPaused(pause, config, clock())) return { skip: 'e-mail pauses: the provider refuses the key or the sender' };
+    const payload = JSON.parse(text.payload) as EventPayload;
+    if (organizationId === undefined) return { skip: 'the user may not receive the event any more' };
+    const [isRecipient, actors] = await Promise.all([
+      this.#isRecipient({ ...stored, tenant, payload }, userId),
+      table.getMany(
+        UserEntity,
+        incompleteActors(payload).map((actor) => ({ tenant, userId: actor })),
+      ),
+    ]);
+    if (!isRecipient) return { skip: 'the user may not receive the event any more' };
+    const event = parseEventContent(withActors(payload, profilesOf(actors)).data);
+    const person = findPerson(event, userId);
+    const to = mailAddressOf(user, person);
+    if (to === undefined) return { skip: 'the user has no e-mail address' };
+    const sender = await this.#senderOf(tenant, config);
+    if ('skip' in sender) return sender;
+
+    const content = eventMailContent(type, event, userId);
+    const unsubscribeLink = await this.#deps.links.linkFor({ tenant, organizationId, userId });
+    const { fromCompany, fromEmail } = config.emailServiceConfig;
+    const [company, toName] = [oneLine(fromCompany, 60), oneLine(user?.name ?? person.name, 60)];
+    const id = templateOf(config, content);
+    return {
+      sender,
+      revision: config._r,
+      mail: {
+        ...eventMail(content, { to, unsubscribeLink }),
+        mailId,
+        toName,
+        sender: { name: company, address: fromEmail || undefined },
+        ...(id !== '' && {
+          template: { id, data: templateData(type, content, { recipientName: toName, company, unsubscribeLink }) },
+        }),
+      },
+    };
+  }
+
+  /** Returns whether a user is a recipient of an event under the current access rights and settings. */
+  async #isRecipient(event: OccurredEvent, userId: string): Promise<boolean> {
+    const { audience } = event.payload;
+    if (!audience) return false;
+    const only = (userIds: readonly string[]) => userIds.filter((one) => one === userId);
+    const alone: Audience = { ...audience, addressed: only(audience.addressed), following: only(audience.following) };
+    const rules = await audienceRules(this.#deps, event.tenant, {
+      ...event,
+      payload: { ...event.payload, audience: alone },
+    });
+    return recipientsOf(alone, 'email', rules).includes(userId);
+  }
+
+  async #senderOf(tenant: string, config: Stored<EmailConfig>): Promise<MailSender | Skipped> {
+    const { ses, box, sendGrid } = this.#deps;
+    if (providerOf(config) === 'ses') return ses ?? UNCONFIGURED;
+    const { emailServiceConfig } = await mapSecret('open', EmailConfigEntity, box, tenant, config);
+    const { apiKey, fromEmail, fromCompany } = emailServiceConfig;
+    if (apiKey === '' || fromEmail === '')
+      return { skip: 'SendGrid needs an apiKey and a fromEmail', revision: config._r };
+    return sendGrid({ apiKey, from: { email: fromEmail, name: oneLine(fromCompany, 60) } });
+  }
+
+  async #composeOwnerMail(
+    tenant: string,
+    mailId: string,
+    about: Exclude<MailSubject, { kind: 'event' }>,
+  ): Promise<ComposedMail> {
+    const { table, ses } = this.#deps;
+    if (!ses) return UNCONFIGURED;
+    const key = await table.get(ApiKeyEntity, { apiKey: tenant });
+    if (!key) return { skip: 'the API key does not exist any more' };
+    const [workspace, listed] = await table.batchGet(
+      itemOf(WorkspaceEntity, key),
+      itemOf(WorkspaceApiKeyEntity, { workspaceId: key.workspaceId, apiKey: tenant }),
+    );
+    if (!workspace) return { skip: 'the workspace does not exist any more' };
+    const addressee = { to: workspace.owner.email, apiKeyName: oneLine(listed?.apiKeyName) ?? tenant };
+    return { sender: ses, mail: { ...ownerMail(about, addressee), mailId, sender: {} } };
+  }
+}
+
+/** Returns the id of the customer's template at the provider: the one for mentions, else the one for comments; empty when there is none. */
+function templateOf(
+  { emailServiceConfig: { commentTemplateId, tagTemplateId } }: EmailConfig,
+  { mentioned }: EventMailContent,
+): string {
+  return (mentioned && tagTemplateId) || commentTemplateId;
+}
+
+/** Compose mails. Its users may read the master key. */
+export const mailComposer: Capability<MailComposer> = /* @__PURE__ */ combine(
+  {
+    table: tableWith(['GetItem', 'BatchGetItem', 'Query']),
+    box: secretBox,
+    links: unsubscribeLinks,
+    ses: sesSender,
+  },
+  (parts) => new MailComposer({ ...parts, sendGrid: (account) => new SendGridSender(account), clock: Date.now }),
+);
