@@ -186,14 +186,14 @@ function defined(levels: NotificationLevels): NotificationLevels {
 export async function notificationSettings(
   table: Table,
   scope: OrganizationScope,
-  document: string | undefined,
+  documentKey: string | undefined,
   userIds: readonly string[],
 ): Promise<ReadonlyMap<string, LevelsInForce>> {
   const found = await table.getMany(
     NotificationSettingsEntity,
     userIds.flatMap((userId) => [
       { ...scope, userId },
-      { ...scope, userId, document },
+      { ...scope, userId, documentKey },
     ]),
   );
   return new Map(userIds.map((userId, index) => [userId, levelsFor(found[2 * index], found[2 * index + 1])]));
