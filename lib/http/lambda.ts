@@ -64,7 +64,10 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
       sourceIp: event.requestContext.http.sourceIp,
       log: state.log,
     };
-    const output = declaredOutput(called, await called.run(call), { isStrict: isStrict(), log: state.log }) as z.output<O>;
+    const output = declaredOutput(called, await called.run(call), {
+      isStrict: isStrict(),
+      log: state.log,
+    }) as z.output<O>;
     const message = typeof called.message === 'function' ? called.message(output, call.input) : called.message;
     const body = success(message, output as object);
     const { answerBytes = ANSWER_BYTES } = called;

@@ -17,14 +17,6 @@ export function cpuMilliseconds(work: () => unknown, runs = RUNS): number {
   );
 }
 
-/** The same of asynchronous work, once. */
-export async function cpuMillisecondsOf(work: () => Promise<unknown>): Promise<number> {
-  const slowdown = slowdownNow();
-  const from = process.cpuUsage();
-  await work();
-  return sinceIn(from) / slowdown;
-}
-
 /** How many times slower this machine is now than the one on which the limits were set; at least 1. */
 export function slowdownNow(): number {
   const from = process.cpuUsage();

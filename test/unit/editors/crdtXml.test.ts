@@ -125,9 +125,9 @@ describe.each(['default', 'content', 'root'])('spec 4.16, type xml, contentKey %
   });
 
   test('well-formed XML is most of what is generated', () => {
-    expect(fc.sample(content, 200).filter((written) => findValueFault('xml', written) === undefined).length).toBeGreaterThan(
-      150,
-    );
+    expect(
+      fc.sample(content, 200).filter((written) => findValueFault('xml', written) === undefined).length,
+    ).toBeGreaterThan(150);
   });
 });
 

@@ -1,0 +1,33 @@
+import { globSync, statSync } from 'node:fs';
+import { Stryker } from '@stryker-mutator/core';
+
+/**
+ * Mutation tests of rules: `npm run mutate -- lib/webhooks/rules` changes the code of a folder or file at one place after
+ * the other, and reports the changes that no unit test of the feature notices.
+ */
+const [target] = process.argv.slice(2);
+const feature = /^lib\/(\w+)/.exec(target ?? '')?.[1];
+if (target === undefined || feature === undefined) {
+  console.error('Name a folder or file of rules, for example: npm run mutate -- lib/webhooks/rules');
+  process.exit(2);
+}
+
+const results = await new Stryker({
+  mutate: statSync(target).isDirectory() ? globSync(`${target}/**/*.ts`) : [target],
+  testRunner: 'jest',
+  testRunnerNodeArgs: ['--experimental-vm-modules', '--no-warnings'],
+  jest: {
+    configFile: 'jest.config.mjs',
+    config: { testMatch: [`<rootDir>/test/unit/${feature}/**/*.test.ts`] },
+    enableFindRelatedTests: true,
+  },
+  // The tests have an environment of their own, which does not record which test covers which mutant.
+  coverageAnalysis: 'off',
+  concurrency: 2,
+  reporters: ['clear-text', 'progress'],
+  clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
+  tempDirName: 'dist/stryker',
+  ignorePatterns: ['dist', 'cdk.out', '.local', 'coverage'],
+}).runMutationTest();
+const killed = results.filter(({ status }) => status === 'Killed' || status === 'Timeout').length;
+console.log(`${target}: ${killed} of ${results.length} mutants killed`);
