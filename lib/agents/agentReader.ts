@@ -1,19 +1,19 @@
 import type { Capability } from '../app/capability.ts';
-import type { Agent, AgentVersion, BuiltInChange, WholeAgent } from './rules/agents.ts';
-import { builtInAgent } from './rules/builtIn.ts';
 import { invalid } from '../shared/errors.ts';
 import type { Stored } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { type Table, itemOf } from '../table/table.ts';
-import { AgentEntity, AgentList, AgentVersionEntity, BuiltInChangeEntity } from './entities.ts';
+import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
+import type { Table } from '../table/table.ts';
+import { AgentEntity, AgentVersionEntity, BuiltInChangeEntity, ListedAgents } from './entities.ts';
+import type { Agent, AgentVersion, BuiltInChange, WholeAgent } from './rules/agents.ts';
+import { builtInAgent } from './rules/builtIn.ts';
 
-/** Agents read at a time. */
-const PAGE = 1_000;
-/** More than what an answer can hold. */
-const MOST_BYTES = 6_000_000;
+const PAGE_AGENTS = 1_000;
+/** More than a response can hold. */
+const MAX_BYTES = 6_000_000;
 
-/** The agents of a tenant: its own, oldest first, and what it changed of the built-in ones, by their ids. */
+/** Custom agents, oldest first, and the changes of built-in agents by agent id. */
 export interface TenantAgents {
   readonly agents: readonly Agent[];
   readonly changes: ReadonlyMap<string, BuiltInChange>;
@@ -26,7 +26,7 @@ export class AgentReader {
     this.#table = table;
   }
 
-  /** A custom agent with its current version; undefined when there is none. Never an agent and a version that were not current together. */
+  /** Returns a custom agent with its current version; undefined for an unknown agent. Reads again when the version changes between the two reads. */
   async get(tenant: string, agentId: string): Promise<(WholeAgent & { readonly agent: Stored<Agent> }) | undefined> {
     return retryOnConflict(async () => {
       const agent = await this.#table.get(AgentEntity, { tenant, agentId });
@@ -36,48 +36,52 @@ export class AgentReader {
     });
   }
 
-  /** What a tenant changed of a built-in agent. */
-  async builtIn(tenant: string, agentId: string): Promise<BuiltInChange | undefined> {
+  /** Returns the tenant's change of a built-in agent. */
+  async getBuiltInChange(tenant: string, agentId: string): Promise<BuiltInChange | undefined> {
     return this.#table.get(BuiltInChangeEntity, { tenant, agentId });
   }
 
-  /** All agents of a tenant. INVALID_ARGUMENT when they are more than an answer can hold. */
+  /** Returns all agents of a tenant. Throws INVALID_ARGUMENT when they are larger than a response. */
   async list(tenant: string): Promise<TenantAgents> {
-    const [agents, changes]: [Agent[], Map<string, BuiltInChange>] = [[], new Map()];
-    let after: string | undefined;
-    let read = 0;
-    do {
-      const { values, next, bytes } = await this.#table.query(AgentList, { tenant }, { limit: PAGE, after });
+    const agents: Agent[] = [];
+    const changes = new Map<string, BuiltInChange>();
+    let bytesLeft = MAX_BYTES;
+    const read = (after: string | undefined) =>
+      this.#table.query(ListedAgents, { tenant }, { limit: PAGE_AGENTS, after });
+    for await (const { values, bytes } of pages(read)) {
       for (const value of values) {
         if ('agent' in value) agents.push(value.agent);
         else changes.set(value.change.agentId, value.change);
       }
-      after = next;
-      read += bytes;
-      if (read > MOST_BYTES)
+      bytesLeft -= bytes;
+      if (bytesLeft < 0)
         throw invalid({
           path: ['groupId'],
           code: 'answer_too_large',
           message: 'groupId is required: all agents together are larger than an answer can be',
         });
-    } while (after !== undefined);
+    }
     return { agents, changes };
   }
 
-  /** Those agents of a tenant that have these ids. */
-  async named(tenant: string, agentIds: readonly string[]): Promise<TenantAgents> {
-    const [builtIn, custom] = [agentIds.filter(builtInAgent), agentIds.filter((agentId) => !builtInAgent(agentId))];
-    const found = await this.#table.batchGet(
-      ...custom.map((agentId) => itemOf(AgentEntity, { tenant, agentId })),
-      ...builtIn.map((agentId) => itemOf(BuiltInChangeEntity, { tenant, agentId })),
-    );
-    const agents = found.slice(0, custom.length).filter((agent) => agent !== undefined) as unknown as Agent[];
-    const changes = found.slice(custom.length).filter((change) => change !== undefined) as unknown as BuiltInChange[];
-    return { agents, changes: new Map(changes.map((change) => [change.agentId, change])) };
+  /** Returns those agents of a tenant that have the given ids. */
+  async getByIds(tenant: string, agentIds: readonly string[]): Promise<TenantAgents> {
+    const keys = (isBuiltIn: boolean) =>
+      agentIds
+        .filter((agentId) => (builtInAgent(agentId) !== undefined) === isBuiltIn)
+        .map((agentId) => ({ tenant, agentId }));
+    const [agents, changes] = await Promise.all([
+      this.#table.getMany(AgentEntity, keys(false)),
+      this.#table.getMany(BuiltInChangeEntity, keys(true)),
+    ]);
+    return {
+      agents: agents.filter((agent) => agent !== undefined),
+      changes: new Map(changes.flatMap((change) => (change ? [[change.agentId, change]] : []))),
+    };
   }
 
-  /** A page of an agent's versions, newest first; undefined when there is no such agent. */
-  async versions(
+  /** Returns a page of an agent's versions, newest first; undefined for an unknown agent. */
+  async listVersions(
     tenant: string,
     agentId: string,
     page: { limit: number; after: string | undefined },
@@ -90,10 +94,10 @@ export class AgentReader {
   }
 }
 
-export const readAgents: Capability<Pick<AgentReader, 'get' | 'builtIn' | 'list' | 'named'>> =
+export const readAgents: Capability<Pick<AgentReader, 'get' | 'getBuiltInChange' | 'list' | 'getByIds'>> =
   /* @__PURE__ */ storeCapability(AgentReader, ['GetItem', 'BatchGetItem', 'Query']);
 
-export const readAgentVersions: Capability<Pick<AgentReader, 'versions'>> = /* @__PURE__ */ storeCapability(
+export const readAgentVersions: Capability<Pick<AgentReader, 'listVersions'>> = /* @__PURE__ */ storeCapability(
   AgentReader,
   ['GetItem', 'Query'],
 );

@@ -1,94 +1,95 @@
-import { distinct, distinctBy } from '../shared/collections.ts';
-import { builtInAgent } from './rules/builtIn.ts';
-import type { AgentRun } from './rules/runs.ts';
 import { type CommentAgent, agentRunKey } from '../comments/rules/commentAgents.ts';
+import { beginJob } from '../jobs/jobStore.ts';
+import { distinct, distinctBy } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
-import { beginJob } from '../jobs/jobStore.ts';
-import { insert, type Table, itemOf, type WriteOp } from '../table/table.ts';
+import { insert, itemOf, type Table, type WriteOp } from '../table/table.ts';
 import { AgentEntity, AgentRunEntity, runStates } from './entities.ts';
+import { builtInAgent } from './rules/builtIn.ts';
+import type { AgentRun } from './rules/runs.ts';
 
-interface Run extends CommentAgent {
+interface RunOfAgent extends CommentAgent {
   readonly run: AgentRun;
 }
 
-/** What is stored of the agents that a call names. */
+/** The agents that the comments of a call name: which exist, and which of their runs are recorded. */
 export class FoundAgents {
   readonly #tenant: string;
+  /** Ids of custom agents. */
   readonly #agentIds: ReadonlySet<string>;
-  readonly #noted: Set<string>;
+  /** Keys of recorded runs. */
+  readonly #recorded: Set<string>;
 
-  constructor(tenant: string, agentIds: ReadonlySet<string>, noted: Set<string>) {
+  constructor(tenant: string, agentIds: ReadonlySet<string>, recorded: Set<string>) {
     this.#tenant = tenant;
     this.#agentIds = agentIds;
-    this.#noted = noted;
+    this.#recorded = recorded;
   }
 
-  /** The first of these agents that there is not. */
-  missing(agents: readonly CommentAgent[]): string | undefined {
+  /** Returns the id of the first agent that does not exist. */
+  findMissing(agents: readonly CommentAgent[]): string | undefined {
     return agents.find(({ agentId }) => !builtInAgent(agentId) && !this.#agentIds.has(agentId))?.agentId;
   }
 
-  /** NOT_FOUND when one of these agents does not exist. */
-  require(agents: readonly CommentAgent[]): void {
-    const missing = this.missing(agents);
-    if (missing !== undefined) throw new ApiError('NOT_FOUND', missingAgent(missing));
+  /** Throws NOT_FOUND when one of the agents does not exist. */
+  requireAll(agents: readonly CommentAgent[]): void {
+    const missing = this.findMissing(agents);
+    if (missing !== undefined) throw new ApiError('NOT_FOUND', agentNotFound(missing));
   }
 
   /**
-   * Notes the executions that are not noted yet, each with the job that counts it. For the transaction of the comments that came from them: whoever
-   * else notes one meanwhile makes it conflict, and it finds that one noted when it reads anew. `written` is called when it is written.
+   * Returns the writes that record the new runs and start the jobs that count them, for the transaction of the comments. The transaction conflicts when
+   * another call records the same run. Call `written` after the transaction, so that the next one skips these runs.
    */
-  note(
+  recordRuns(
     agents: readonly CommentAgent[],
     now: number,
   ): { readonly ops: readonly WriteOp[]; readonly written: () => void } {
-    const runs = distinctBy(agents.filter(isRun), agentRunKey).filter((one) => !this.#noted.has(agentRunKey(one)));
+    const runs = distinctBy(agents.filter(isRun), agentRunKey).filter((one) => !this.#recorded.has(agentRunKey(one)));
+    const agentIds = distinct(runs.map(({ agentId }) => agentId));
     return {
       ops: [
         ...runs.map(({ agentId, run }) =>
           insert(AgentRunEntity, { tenant: this.#tenant, agentId, state: 'NEW', ...run }),
         ),
-        // No message: the sweeper finds it within a minute, so that who adds comments needs no client of the queue.
-        ...distinct(runs.map(({ agentId }) => agentId)).map((agentId) =>
-          beginJob(
-            this.#tenant,
-            { jobId: newId('job', now), kind: 'countAgentRuns', data: { agentId }, dueAt: now },
-            now,
-          ),
-        ),
+        // No queue message: the sweeper starts the job within a minute, and endpoints that add comments need no queue client.
+        ...agentIds.map((agentId) => {
+          const job = { jobId: newId('job', now), kind: 'countAgentRuns', data: { agentId }, dueAt: now } as const;
+          return beginJob(this.#tenant, job, now);
+        }),
       ],
       written: () => {
-        for (const one of runs) this.#noted.add(agentRunKey(one));
+        for (const one of runs) this.#recorded.add(agentRunKey(one));
       },
     };
   }
 }
 
-/** Reads which of these agents there are, and which of their executions are noted. One BatchGet, none when there is nothing to look for. */
+/** Reads which agents exist and which of their runs are recorded, in one BatchGetItem. */
 export async function findAgents(table: Table, tenant: string, agents: readonly CommentAgent[]): Promise<FoundAgents> {
   const custom = distinct(agents.map(({ agentId }) => agentId)).filter((agentId) => !builtInAgent(agentId));
   const runs = distinctBy(agents.filter(isRun), agentRunKey);
-  const found = await table.batchGet(
+  const items = await table.batchGet(
     ...custom.map((agentId) => itemOf(AgentEntity, { tenant, agentId })),
     ...runs.flatMap(({ agentId, run: { executionId } }) =>
       runStates.map((state) => itemOf(AgentRunEntity, { tenant, agentId, state, executionId })),
     ),
   );
-  const notes = found.slice(custom.length);
-  const noted = runs.filter((_run, index) => runStates.some((_state, at) => notes[index * runStates.length + at]));
+  const runItems = items.slice(custom.length);
+  const recorded = runs.filter((_run, index) =>
+    runStates.some((_state, at) => runItems[index * runStates.length + at]),
+  );
   return new FoundAgents(
     tenant,
-    new Set(custom.filter((_agentId, index) => found[index])),
-    new Set(noted.map(agentRunKey)),
+    new Set(custom.filter((_agentId, index) => items[index])),
+    new Set(recorded.map(agentRunKey)),
   );
 }
 
-/** What is said of an agent that comments are to be of and that does not exist. */
-export function missingAgent(agentId: string): string {
+export function agentNotFound(agentId: string): string {
   return `Agent ${agentId} not found.`;
 }
 
-function isRun(agent: CommentAgent): agent is Run {
+function isRun(agent: CommentAgent): agent is RunOfAgent {
   return agent.run !== undefined;
 }

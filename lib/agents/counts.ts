@@ -1,36 +1,55 @@
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { insert, replace, type Table, type WriteOp } from '../table/table.ts';
 import { AgentCountEntity, AgentEntity, AgentGroupEntity } from './entities.ts';
 
-const counted = {
+const queryCount = {
   AGENTS: (table: Table, tenant: string) => table.count(AgentEntity, { tenant }, ['AGENT']),
   GROUPS: (table: Table, tenant: string) => table.count(AgentGroupEntity, { tenant }),
 };
+type Counted = keyof typeof queryCount;
 
 /**
- * Returns the write that counts one more or one less, for the transaction that adds or deletes it: the limit then also holds for calls at the same
- * time. Returns `full` when there are `most` already. What was stored before there was a count is counted once, by a query.
+ * Reads how many custom agents or groups a tenant has. `add` returns the write of the changed count, for the transaction that adds or deletes one,
+ * so limits hold for parallel calls. Without a stored count, the items are counted once by a query.
  */
-export function countChange(
+export async function readCount(
   table: Table,
   tenant: string,
-  of: keyof typeof counted,
-  change: { readonly by: -1 },
-): Promise<WriteOp>;
-export function countChange(
-  table: Table,
-  tenant: string,
-  of: keyof typeof counted,
-  change: { readonly by: 1; readonly most: number },
-): Promise<WriteOp | 'full'>;
-export async function countChange(
-  table: Table,
-  tenant: string,
-  of: keyof typeof counted,
-  change: { readonly by: 1; readonly most: number } | { readonly by: -1 },
-): Promise<WriteOp | 'full'> {
+  of: Counted,
+): Promise<{ readonly count: number; add(number: 1 | -1): WriteOp }> {
   const stored = await table.get(AgentCountEntity, { tenant, of });
-  const before = stored?.count ?? (await counted[of](table, tenant));
-  if (change.by === 1 && before >= change.most) return 'full';
-  const value = { tenant, of, count: before + change.by };
-  return stored ? replace(AgentCountEntity, value, stored._r) : insert(AgentCountEntity, value);
+  const count = stored?.count ?? (await queryCount[of](table, tenant));
+  return {
+    count,
+    add(number) {
+      const value = { tenant, of, count: count + number };
+      return stored ? replace(AgentCountEntity, value, stored._r) : insert(AgentCountEntity, value);
+    },
+  };
+}
+
+/** Writes a new agent or group and the increased count in one transaction; `full` when the tenant has `limit` already. */
+export async function createCounted(
+  table: Table,
+  tenant: string,
+  {
+    of,
+    limit,
+    exists,
+    ops,
+  }: {
+    readonly of: Counted;
+    readonly limit: number;
+    readonly ops: readonly WriteOp[];
+    readonly exists: () => Promise<boolean>;
+  },
+): Promise<'done' | 'full'> {
+  return retryOnConflict(async () => {
+    const { count, add } = await readCount(table, tenant, of);
+    const isFull = count >= limit;
+    if (!isFull && (await table.write([...ops, add(1)])) === 'done') return 'done';
+    // The id is as new as this call. If it exists, this call wrote it before it was repeated.
+    if (await exists()) return 'done';
+    return isFull ? 'full' : 'conflict';
+  });
 }

@@ -5,7 +5,7 @@ import { AgentRun } from './rules/runs.ts';
 import { defineEntity } from '../table/entity.ts';
 import type { Queried } from '../table/table.ts';
 
-/** What lists show of the agents of an API key lies in one partition. */
+/** Lists read the custom agents and the changed built-in agents of an API key from one partition. */
 const agentsOf = (of: { tenant: string }) => [of.tenant, 'AGENTS'];
 const DIGITS = 10;
 
@@ -39,11 +39,11 @@ export const AgentVersionEntity = defineEntity({
   purpose: 'What one version of a custom agent does, its secrets encrypted',
   schema: AgentVersion,
   pk: (of: { tenant: string; agentId: string }) => [of.tenant, 'AGENT', of.agentId],
-  // In the order of the numbers.
+  // Padded, so that versions sort by number.
   sk: (key: { version: number }) => ['VERSION', String(key.version).padStart(DIGITS, '0')],
 });
 
-/** Whether an execution is in the count of its agent: each of those that are is there once, whatever is new. */
+/** Whether a run is in the count of its agent. A run can be in both states when a comment names it while it is counted. */
 export const runStates = ['NEW', 'COUNTED'] as const;
 
 export const AgentRunEntity = defineEntity({
@@ -68,7 +68,7 @@ export const AgentGroupEntity = defineEntity({
   sk: (key: { groupId: string }) => ['GROUP', key.groupId],
 });
 
-/** Written in the transactions that add and delete, so that the limits hold exactly. In a partition of its own, because lists read the others whole. */
+/** Written in the transactions that add and delete, so that limits are exact. It has a partition of its own, because lists read whole partitions. */
 export const AgentCountEntity = defineEntity({
   type: 'AgentCount',
   version: 1,
@@ -80,11 +80,11 @@ export const AgentCountEntity = defineEntity({
   sk: (key: { of: 'AGENTS' | 'GROUPS' }) => [key.of],
 });
 
-/** An item of the partition that lists read. */
-export type Listed = { readonly agent: Agent } | { readonly change: BuiltInChange };
+/** An item of the partition of lists. */
+type ListedAgent = { readonly agent: Agent } | { readonly change: BuiltInChange };
 
-/** Both kinds of them. */
-export const AgentList: Queried<Listed, { tenant: string }> = {
+/** Reads both kinds of items. */
+export const ListedAgents: Queried<ListedAgent, { tenant: string }> = {
   partition: AgentEntity.partition,
   fromItem(item, now) {
     if (item._t === AgentEntity.type) {

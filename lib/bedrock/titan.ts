@@ -1,126 +1,113 @@
-import { setTimeout as pauseFor } from 'node:timers/promises';
-import { type BedrockRuntimeClient, InvokeModelCommand } from '@aws-sdk/client-bedrock-runtime';
+import { InvokeModelCommand } from '@aws-sdk/client-bedrock-runtime';
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { DIMENSIONS } from '../memory/rules/lexical.ts';
+import { DIMENSIONS } from '../memory/rules/similarity.ts';
 import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { pauseBefore, type Tries, usual } from './retries.ts';
-import { openBedrock } from './client.ts';
+import { type BedrockClient, defaultRetries, nameOfError, openBedrock, retryCall, type RetryPolicy } from './client.ts';
 
 /** Amazon Titan Text Embeddings V2. */
 export const TITAN_MODEL = 'amazon.titan-embed-text-v2:0';
 
-/** It takes one text per call. */
-const PARALLEL = 8;
-const BUDGET_MILLISECONDS = 10_000;
-/** It takes 50,000 characters and 8,192 tokens; a token is four to five characters of most texts, but of some one or less. */
-const LONGEST_TEXT = 30_000;
-/** So short a text has not too many tokens, whatever its characters: what is refused then is refused for another reason. */
-const SHORTEST_CUT = 1_000;
-
-/** Nothing is wrong with the call, and everything with the text: again would not help. */
-const REFUSED = 'ValidationException';
+const PARALLEL_CALLS = 8;
+const BUDGET_MS = 10_000;
+/** The model takes 50,000 characters and 8,192 tokens. A token is four to five characters in most languages, in some one or less. */
+const MAX_TEXT = 30_000;
+/** A text of this length never has too many tokens, so the model refuses it for another reason. */
+const MIN_CUT = 1_000;
 
 const Answer = z.object({ embedding: z.array(z.number()).length(DIMENSIONS) });
 
-/** Embeds by Titan: unit vectors of 512 numbers, several texts at a time. */
+/** Embeds texts with Titan, which takes one text per call. */
 export class TitanEmbedder {
   readonly model = TITAN_MODEL;
-  readonly #client: Pick<BedrockRuntimeClient, 'send'>;
-  readonly #tries: Tries;
+  readonly #client: BedrockClient;
+  readonly #retries: RetryPolicy;
 
-  constructor(client: Pick<BedrockRuntimeClient, 'send'>, tries: Tries = usual) {
+  constructor(client: BedrockClient, retries = defaultRetries) {
     this.#client = client;
-    this.#tries = tries;
+    this.#retries = retries;
   }
 
+  /** Returns a unit vector for each text. Throws UNAVAILABLE when one text fails; all calls have ended by then. */
   async embed(
     texts: readonly string[],
-    { deadline = Date.now() + BUDGET_MILLISECONDS }: { readonly deadline?: number | undefined } = {},
+    { deadline = Date.now() + BUDGET_MS }: { readonly deadline?: number | undefined } = {},
   ): Promise<Float32Array[]> {
-    const vectors = new Array<Float32Array>(texts.length);
-    // One that fails ends the others: the answer is all or nothing, and calls cost money.
-    const failing = new AbortController();
-    await inParallel([...texts.keys()], PARALLEL, async (index) => {
-      if (failing.signal.aborted) return;
+    const vectors: Float32Array[] = [];
+    // The first failure ends the other calls: the result is all or nothing, and calls cost money.
+    const failure = new AbortController();
+    await inParallel([...texts.entries()], PARALLEL_CALLS, async ([index, text]) => {
+      if (failure.signal.aborted) return;
       try {
-        vectors[index] = await this.#embedOne(texts[index]!, deadline, failing.signal);
+        vectors[index] = await this.#embedOne(text, deadline, failure.signal);
       } catch (error) {
-        if (!failing.signal.aborted) failing.abort(error);
+        if (!failure.signal.aborted) failure.abort(unavailable(error));
       }
     });
-    // Thrown when all have ended: nothing goes on once the caller knows.
-    failing.signal.throwIfAborted();
+    failure.signal.throwIfAborted();
     return vectors;
   }
 
-  /** The vector of a text, or of its beginning if it is too long for the model. */
-  async #embedOne(text: string, deadline: number, ended: AbortSignal): Promise<Float32Array> {
-    let start = beginning(text, LONGEST_TEXT);
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.#ask(start, deadline, ended);
-      } catch (error) {
-        if (nameOf(error) === REFUSED && start.length > SHORTEST_CUT) {
-          start = beginning(start, Math.floor(start.length / 2));
-          continue;
+  /** Returns the vector of a text, or of its beginning when the text is too long for the model. */
+  async #embedOne(text: string, deadline: number, signal: AbortSignal): Promise<Float32Array> {
+    let start = truncate(text, MAX_TEXT);
+    return retryCall(
+      async () => {
+        for (;;) {
+          try {
+            return await this.#invoke(start, deadline, signal);
+          } catch (error) {
+            if (nameOfError(error) !== 'ValidationException' || start.length <= MIN_CUT) throw error;
+            start = truncate(start, Math.floor(start.length / 2));
+          }
         }
-        const pause = isPassing(error) && !ended.aborted ? pauseBefore(attempt, deadline, this.#tries) : undefined;
-        if (pause === undefined) throw unanswered(error);
-        await pauseFor(pause, undefined, { signal: ended });
-      }
-    }
+      },
+      this.#retries,
+      deadline,
+      (error) => canRetry(error) && !signal.aborted,
+      signal,
+    );
   }
 
-  async #ask(inputText: string, deadline: number, ended: AbortSignal): Promise<Float32Array> {
-    const patience = Math.max(1, Math.min(this.#tries.patience, deadline - Date.now()));
+  async #invoke(inputText: string, deadline: number, signal: AbortSignal): Promise<Float32Array> {
+    const timeout = Math.max(1, Math.min(this.#retries.timeout, deadline - Date.now()));
     const command = new InvokeModelCommand({
       modelId: TITAN_MODEL,
       contentType: 'application/json',
       accept: 'application/json',
       body: JSON.stringify({ inputText, dimensions: DIMENSIONS, normalize: true }),
     });
-    const { body } = await this.#client.send(command, {
-      abortSignal: AbortSignal.any([ended, AbortSignal.timeout(patience)]),
-    });
-    return vectorIn(body.transformToString());
+    const abortSignal = AbortSignal.any([signal, AbortSignal.timeout(timeout)]);
+    const { body } = await this.#client.send(command, { abortSignal });
+    const { embedding } = Answer.parse(JSON.parse(body.transformToString()));
+    const length = Math.hypot(...embedding);
+    if (!(length > 1e-9)) throw new Error('The model returned a vector without direction');
+    return Float32Array.from(embedding, (value) => value / length);
   }
 }
 
-/** The vector in an answer. It says nothing of the text. */
-function vectorIn(body: string): Float32Array {
-  const { embedding } = Answer.parse(JSON.parse(body));
-  const length = Math.hypot(...embedding);
-  if (!(length > 1e-9)) throw new Error('The model gave a vector without direction');
-  return Float32Array.from(embedding, (value) => value / length);
-}
-
-/** At most so many characters from the start; never half of one. A text of nothing but spaces, which the model does not take, becomes a dot. */
-function beginning(text: string, length: number): string {
+/** Returns the first characters of a text, never half a character. The model rejects blank texts, so a dot stands for them. */
+function truncate(text: string, length: number): string {
   const start = text.slice(0, length).toWellFormed();
   return start.trim() === '' ? '.' : start;
 }
 
-/** Whether another try may help: anything but what was answered and is the caller's or the operator's to put in order. */
-function isPassing(error: unknown): boolean {
-  const { $metadata: { httpStatusCode: status } = {} } = error as { $metadata?: { httpStatusCode?: number } };
-  return status === undefined || status < 400 || status === 408 || status === 424 || status === 429 || status >= 500;
+/** A client error (4xx) stays the same on a retry, except timeouts, model errors and throttling. */
+function canRetry(error: unknown): boolean {
+  const { $metadata: { httpStatusCode: status = 500 } = {} } = error as { $metadata?: { httpStatusCode?: number } };
+  return status < 400 || status >= 500 || [408, 424, 429].includes(status);
 }
 
-/** For the caller it is all the same. The cause is for the log: its name, as an error's text can repeat what was sent. */
-function unanswered(error: unknown): ApiError {
+/** The cause is for the log, without the message of the error, which can repeat the text. */
+function unavailable(error: unknown): ApiError {
   return new ApiError('UNAVAILABLE', 'The embedding model does not answer. Send the request again a little later.', {
-    cause: new Error(`The embedding model failed: ${nameOf(error)}`),
+    cause: new Error(`The embedding model failed: ${nameOfError(error)}`),
   });
 }
 
-function nameOf(error: unknown): string {
-  return (error as { name?: string }).name ?? 'Error';
-}
-
-/** Ask Titan for vectors. */
-export const asksTitan: Capability<TitanEmbedder> = {
+/** Titan as an embedder. */
+export const titanEmbedder: Capability<TitanEmbedder> = {
   grants: [{ resource: 'model/embedding', actions: ['InvokeModel'] }],
   env: [],
   open: () => new TitanEmbedder(openBedrock()),

@@ -118,14 +118,14 @@ export class CommentWriter extends ThreadReader {
     } = sending;
     const named = agentsOfComments(sent, { createdAt: now, now });
     const [thread, agents] = await Promise.all([this.#taking(sending), findAgents(this.table, tenant, named)]);
-    agents.require(named);
+    agents.requireAll(named);
     const comments = newComments(sent, thread.lastCommentId, {
       annotationId,
       threadCreatedAt: thread.createdAt,
       createdAt: now,
       now,
     });
-    const ops = [...additionOps(sending, thread, comments), ...agents.note(named, now).ops];
+    const ops = [...additionOps(sending, thread, comments), ...agents.recordRuns(named, now).ops];
     if (!fitsTransaction(ops)) throw tooMuch();
     return (await this.table.write(ops)) === 'done'
       ? comments.map(({ commentId }) => commentId)
@@ -184,7 +184,7 @@ export class CommentWriter extends ThreadReader {
       this.#read(found, key, ids),
       findAgents(this.table, found.scope.tenant, named),
     ]);
-    agents.require(named);
+    agents.requireAll(named);
     const changed: ChangedComment[] = [];
     const results = ids.map((commentId, index): CommentResult => {
       const before = comments[index];
@@ -205,7 +205,7 @@ export class CommentWriter extends ThreadReader {
       };
       const told = changeEventOps(found, [happening], logged, now);
       // All are of the same execution: the first of them tells of it, and is written first.
-      const one = { before, after, told: changed.length === 0 ? [...told, ...agents.note(named, now).ops] : told };
+      const one = { before, after, told: changed.length === 0 ? [...told, ...agents.recordRuns(named, now).ops] : told };
       if (changeOps(found.scope, thread, one).length > OPS_BESIDE_HEAD)
         return { commentId, success: false, message: 'Comment would involve too many other users at once.' };
       changed.push(one);

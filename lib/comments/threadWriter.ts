@@ -19,9 +19,9 @@ import { inParallel } from '../shared/inParallel.ts';
 import type { ItemOutcome } from '../shared/results.ts';
 import { limits } from '../shared/schema.ts';
 import { readActivityConfig } from '../workspaces/configs/activityConfig.ts';
-import { findAgents, type FoundAgents, missingAgent } from '../agents/agentRuns.ts';
+import { findAgents, type FoundAgents, agentNotFound } from '../agents/agentRuns.ts';
 import type { Stored } from '../table/entity.ts';
-import { judgmentOps } from '../memory/judgmentFromThread.ts';
+import { judgmentFromThread } from '../memory/judgmentFromThread.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { insert, openTable, replace, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
@@ -155,17 +155,17 @@ export class ThreadWriter extends ThreadReader {
         // What a document that is gone left behind does not count.
         if (stored?.documentKey === scope.documentKey)
           return { result: notAdded(annotationId, 'Annotation already exists.'), ops: [] };
-        const missing = agents.missing(draft.agents);
-        if (missing !== undefined) return { result: notAdded(annotationId, missingAgent(missing)), ops: [] };
+        const missing = agents.findMissing(draft.agents);
+        if (missing !== undefined) return { result: notAdded(annotationId, agentNotFound(missing)), ops: [] };
         const ops = [
           ...draft.ops(numbers?.get(annotationId) as number),
           claimRecordId(scope, { kind: 'thread', id: annotationId, within: documentId }, draft.createdAt, stored),
         ];
-        return fitsTransaction([...ops, ...agents.note(draft.agents, now).ops])
+        return fitsTransaction([...ops, ...agents.recordRuns(draft.agents, now).ops])
           ? { result: draft.result, ops }
           : { result: notAdded(annotationId, TOO_LARGE), ops: [] };
       },
-      together: (changing) => agents.note(agentsIn(changing.map(({ item }) => item)), now),
+      together: (changing) => agents.recordRuns(agentsIn(changing.map(({ item }) => item)), now),
       conflicted: ({ annotationId }) => notAdded(annotationId, BUSY),
     });
   }
@@ -287,7 +287,7 @@ export class ThreadWriter extends ThreadReader {
           }));
           const judged =
             reason !== undefined && acting.actor
-              ? judgmentOps(found, thread, next, first, { actor: acting.actor, reason, now })
+              ? judgmentFromThread(found, thread, next, first, { actor: acting.actor, reason, now })
               : undefined;
           return {
             result: { ...updated(annotationId), embedding: judged?.jobId },

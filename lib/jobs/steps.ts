@@ -1,6 +1,5 @@
 import { building, type Capability } from '../app/capability.ts';
-import { countAgentRunsStep } from '../agents/countAgentRuns.ts';
-import { removeAgentStep } from '../agents/removeAgentStep.ts';
+import { countAgentRunsStep, purgeAgentStep } from '../agents/agentJobs.ts';
 import { purgeLeftover } from '../comments/deleteThreads.ts';
 import { emitEditorUpdateStep } from '../editors/emitEditorUpdate.ts';
 import { eraseUsersStep } from '../deletion/eraseUsersStep.ts';
@@ -47,7 +46,7 @@ export const runsJobs: Capability<RunJobDeps> = /* @__PURE__ */ building([doJobs
         removeUsers: on(removeUsersStep),
         eraseUsers: on(eraseUsersStep),
         emitEditorUpdate: on(emitEditorUpdateStep),
-        removeAgent: on(removeAgentStep),
+        removeAgent: on(purgeAgentStep),
         countAgentRuns: on(countAgentRunsStep),
       },
     };

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { secretBox } from '../../../lib/crypto/secretBox.ts';
 import { sealVersion } from '../../../lib/agents/agentSecrets.ts';
 import { createAgents } from '../../../lib/agents/agentWriter.ts';
-import { MOST_AGENTS } from '../../../lib/agents/rules/agents.ts';
+import { MAX_AGENTS } from '../../../lib/agents/rules/agents.ts';
 import { behaviourOf, refuseKeys, SentAgent, serverManagedKeys } from '../../../lib/agents/rules/configuration.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
@@ -46,7 +46,7 @@ export const endpoint = defineEndpoint(
       now,
     });
     if (outcome === 'full')
-      throw new ApiError('RESOURCE_EXHAUSTED', `The API key has ${MOST_AGENTS} custom agents, as many as it may have.`);
+      throw new ApiError('RESOURCE_EXHAUSTED', `The API key has ${MAX_AGENTS} custom agents, as many as it may have.`);
     return { data: { agentId } };
   },
 );

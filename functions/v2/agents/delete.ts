@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { forgetAgents } from '../../../lib/agents/agentGroups.ts';
-import { removeAgents } from '../../../lib/agents/agentWriter.ts';
+import { removeAgentFromGroups } from '../../../lib/agents/agentGroups.ts';
+import { deleteAgents } from '../../../lib/agents/agentWriter.ts';
 import { removalMessage } from '../../../lib/deletion/startPurge.ts';
 import { notifyQueue } from '../../../lib/webhooks/notifyQueue.ts';
 import { onlyCustomAgents } from '../../../lib/agents/rules/agents.ts';
@@ -20,7 +20,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.object({ agentId: z.string() }) }),
     message: 'Agent deleted successfully',
     errors: ['ABORTED'],
-    uses: { agents: removeAgents, groups: forgetAgents, queue: sendTo.jobs },
+    uses: { agents: deleteAgents, groups: removeAgentFromGroups, queue: sendTo.jobs },
     impact: 'customers cannot delete review agents',
     example: {
       data: { agentId: 'agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
@@ -31,8 +31,8 @@ export const endpoint = defineEndpoint(
     if (builtInAgent(agentId)) throw onlyCustomAgents();
     const job = await deps.agents.delete(tenant, agentId, { callId: repeatableId('job', 0), now });
     if (job) await notifyQueue(deps.queue, [removalMessage(job)], log);
-    // Also of an agent that is gone: the call that removed it may have ended before this.
-    await deps.groups.forget(tenant, agentId, now);
+    // Also for an agent that is already deleted: that call may have failed before this line.
+    await deps.groups.removeAgent(tenant, agentId, now);
     return { data: { agentId } };
   },
 );

@@ -1,14 +1,18 @@
 import * as z from 'zod';
-import { extracted, questionAbout, unasked } from '../../../lib/agents/rules/extraction/asking.ts';
-import { ExtractionRequest } from '../../../lib/agents/rules/extraction/request.ts';
-import { ExtractionResult } from '../../../lib/agents/rules/extraction/result.ts';
-import { readSource } from '../../../lib/agents/rules/extraction/source.ts';
+import {
+  extractFromAnswers,
+  questionAbout,
+  skipAllParts,
+} from '../../../lib/agents/rules/extraction/modelQuestions.ts';
+import { ExtractionRequest } from '../../../lib/agents/rules/extraction/extractionRequest.ts';
+import { ExtractionResult } from '../../../lib/agents/rules/extraction/extractionResult.ts';
+import { readSource } from '../../../lib/agents/rules/extraction/readSource.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { fileReaders } from '../../../lib/bedrock/converse.ts';
+import { findFileModel } from '../../../lib/bedrock/converse.ts';
 
-/** So long after the request came a model has answered: the gateway waits 30 s, the start of a function included. */
-const ANSWERED_WITHIN_MILLISECONDS = 26_000;
+/** Time for the model, from the start of the request. API Gateway waits 30 s, including the cold start of the function. */
+const MODEL_BUDGET_MS = 26_000;
 
 export const endpoint = defineEndpoint(
   {
@@ -21,9 +25,9 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.object({ extractionResult: ExtractionResult }) }),
     message: 'Agents extracted successfully',
     errors: ['FAILED_PRECONDITION'],
-    uses: { readers: fileReaders },
+    uses: { findModel: findFileModel },
     impact: 'customers cannot turn files of guidelines into agents',
-    // What is in a file is unpacked and read here, and a processor comes with memory.
+    // Lambda gives CPU in proportion to memory, and reading a file needs both.
     memoryMb: 1_024,
     example: {
       data: {
@@ -54,18 +58,15 @@ export const endpoint = defineEndpoint(
     const source = readSource(input.mimeType, input.fileBase64);
     if ('result' in source) return { data: { extractionResult: source.result } };
     const { parts } = source;
-    const reader = deps.readers.of(input.provider);
-    if (!reader) return { data: { extractionResult: unasked(parts, input.provider) } };
-    const { answers, ...reading } = await reader.ask(
-      parts.parts.map(questionAbout),
-      now + ANSWERED_WITHIN_MILLISECONDS,
-    );
-    log[reading.troubles.length > 0 ? 'warn' : 'info']('a model read a file', {
-      provider: reader.provider,
+    const model = deps.findModel(input.provider);
+    if (!model) return { data: { extractionResult: skipAllParts(parts, input.provider) } };
+    const { answers, ...usage } = await model.ask(parts.parts.map(questionAbout), now + MODEL_BUDGET_MS);
+    log[usage.problems.length > 0 ? 'warn' : 'info']('file read by model', {
+      provider: model.provider,
       calls: answers.length,
-      ...reading,
+      ...usage,
     });
-    return { data: { extractionResult: extracted(parts, answers) } };
+    return { data: { extractionResult: extractFromAnswers(parts, answers) } };
   },
 );
 

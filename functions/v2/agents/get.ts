@@ -5,9 +5,9 @@ import {
   AgentRow,
   toAgentResponse,
   toBuiltInResponse,
-  toBuiltInRowResponse,
+  toBuiltInRow,
   AgentResponse,
-  toRowResponse,
+  toAgentRow,
   unknownAgent,
 } from '../../../lib/agents/rules/agents.ts';
 import { builtInAgent, listedBuiltInAgents } from '../../../lib/agents/rules/builtIn.ts';
@@ -16,7 +16,7 @@ import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, isObject, optional } from '../../../lib/shared/schema.ts';
 
-/** With `agentId` the filter is ignored, also one that does not exist. */
+/** `filter` is ignored next to `agentId`, even an invalid one. */
 const Input = z.preprocess(
   (data) => (isObject(data) && typeof data.agentId === 'string' ? { ...data, filter: undefined } : data),
   z.object({ agentId: optional(Id), filter: optional(z.enum(['defaultOnly', 'customOnly'])), groupId: optional(Id) }),
@@ -59,31 +59,28 @@ export const endpoint = defineEndpoint(
   async ({ input: { agentId, filter, groupId }, caller: { tenant }, deps }) => {
     if (agentId !== undefined) {
       const builtIn = builtInAgent(agentId);
-      if (builtIn) return { data: { agent: toBuiltInResponse(builtIn, await deps.agents.builtIn(tenant, agentId)) } };
+      if (builtIn)
+        return { data: { agent: toBuiltInResponse(builtIn, await deps.agents.getBuiltInChange(tenant, agentId)) } };
       const found = await deps.agents.get(tenant, agentId);
       if (!found) throw unknownAgent();
       return { data: { agent: toAgentResponse(tenant, found) } };
     }
-    const rows = groupId === undefined ? everyRow(await deps.agents.list(tenant)) : await rowsOf(groupId);
-    return {
-      data: {
-        agents:
-          filter === undefined ? rows : rows.filter(({ system = false }) => system === (filter === 'defaultOnly')),
-      },
-    };
+    const rows = groupId === undefined ? toRows(await deps.agents.list(tenant)) : await rowsOfGroup(groupId);
+    const agents = rows.filter(({ system = false }) => filter === undefined || system === (filter === 'defaultOnly'));
+    return { data: { agents } };
 
-    function everyRow({ agents, changes }: TenantAgents): AgentRow[] {
+    function toRows({ agents, changes }: TenantAgents): AgentRow[] {
       return [
-        ...agents.map((agent) => toRowResponse(tenant, agent)),
-        ...listedBuiltInAgents.map((agent) => toBuiltInRowResponse(agent, changes.get(agent.id))),
+        ...agents.map((agent) => toAgentRow(tenant, agent)),
+        ...listedBuiltInAgents.map((agent) => toBuiltInRow(agent, changes.get(agent.id))),
       ];
     }
 
-    async function rowsOf(group: string): Promise<AgentRow[]> {
-      const found = await deps.groups.get(tenant, group);
-      if (!found) throw unknownGroup();
-      const rowById = new Map(everyRow(await deps.agents.named(tenant, found.agentIds)).map((row) => [row.id, row]));
-      return found.agentIds.flatMap((id) => rowById.get(id) ?? []);
+    async function rowsOfGroup(id: string): Promise<AgentRow[]> {
+      const group = await deps.groups.get(tenant, id);
+      if (!group) throw unknownGroup();
+      const rowById = new Map(toRows(await deps.agents.getByIds(tenant, group.agentIds)).map((row) => [row.id, row]));
+      return group.agentIds.flatMap((agentId) => rowById.get(agentId) ?? []);
     }
   },
 );

@@ -1,28 +1,24 @@
 import * as z from 'zod';
 import { ApiError, invalid } from '../../shared/errors.ts';
+import type { OpenKeys } from './behaviourShape.ts';
 import type { BuiltInAgent } from './builtIn.ts';
-import type { Behaviour } from './configuration.ts';
-import { toRunsResponse } from './runs.ts';
-import type { OpenKeys } from './shapes.ts';
+import { runCount, toRunCountResponse } from './runs.ts';
 
 /** How many custom agents an API key may have. */
-export const MOST_AGENTS = 1_000;
+export const MAX_AGENTS = 1_000;
 
-/** How often an agent ran, and when last, epoch ms; absent before the first time. */
-const runCount = { executionCount: z.number().optional(), lastExecutedAt: z.number().optional() };
-
-/** A custom agent itself: what is the same in all of its versions, and which version is the current one. The times are epoch ms. */
+/** A custom agent: the fields that all its versions share, and its current version. Times are epoch ms. */
 export const Agent = z.object({
   agentId: z.string(),
   name: z.string(),
   description: z.string().optional(),
   enabled: z.boolean(),
-  /** Of the current version, as JSON text: lists show it. */
+  /** Metadata of the current version as JSON text, for lists. */
   metadata: z.string().optional(),
   version: z.number(),
-  /** Which writing of that version it is: one that was restored away can be written again. */
+  /** Id of the current version. Unlike the number, it is never used again after a restore. */
   versionId: z.string(),
-  /** The call that restored the current version, so that it is not restored twice. */
+  /** Id of the call that restored the current version, so that the same call does not restore twice. */
   restoredBy: z.string().optional(),
   createdAt: z.number(),
   updatedAt: z.number(),
@@ -30,21 +26,21 @@ export const Agent = z.object({
 });
 export type Agent = z.output<typeof Agent>;
 
-/** A version of a custom agent; it never changes. */
+/** A version of a custom agent. It never changes. */
 export const AgentVersion = z.object({
   version: z.number(),
   versionId: z.string(),
-  /** As JSON text, without its secrets. */
+  /** JSON text with redacted secrets. */
   behaviour: z.string(),
-  /** As JSON text. */
+  /** JSON text. */
   metadata: z.string().optional(),
-  /** The secrets, encrypted. */
+  /** The encrypted secrets. */
   secrets: z.string().optional(),
   createdAt: z.number(),
 });
 export type AgentVersion = z.output<typeof AgentVersion>;
 
-/** What a tenant changed of a built-in agent, and how often it ran there. */
+/** Settings and run count of a built-in agent for one tenant. */
 export const BuiltInChange = z.object({
   agentId: z.string(),
   enabled: z.boolean().optional(),
@@ -59,32 +55,18 @@ export interface WholeAgent {
   readonly current: AgentVersion;
 }
 
-/** An agent after a version was written that follows the stored one. */
+/** Returns the agent with another current version. */
 export function withVersion(agent: Agent, { version, versionId, metadata, createdAt }: AgentVersion): Agent {
   const { metadata: _, restoredBy: __, ...rest } = agent;
   return { ...rest, version, versionId, updatedAt: createdAt, ...(metadata !== undefined && { metadata }) };
 }
 
-/** An agent after the version before was restored. */
-export function withRestored(agent: Agent, before: AgentVersion, by: { callId: string; now: number }): Agent {
-  return { ...withVersion(agent, before), updatedAt: by.now, restoredBy: by.callId };
-}
+/** The fields of an agent that change without a new version. */
+export type IdentityChange = { readonly [K in 'name' | 'description' | 'enabled']?: Agent[K] | undefined };
 
-/** What of an agent may change without a new version (spec 4.12). */
-export interface IdentityChange {
-  readonly name?: string | undefined;
-  readonly description?: string | undefined;
-  readonly enabled?: boolean | undefined;
-}
-
-export function changeIdentity(agent: Agent, { name, description, enabled }: IdentityChange, now: number): Agent {
-  return {
-    ...agent,
-    ...(name !== undefined && { name }),
-    ...(description !== undefined && { description }),
-    ...(enabled !== undefined && { enabled }),
-    updatedAt: now,
-  };
+export function changeIdentity(agent: Agent, change: IdentityChange, now: number): Agent {
+  const { name = agent.name, description = agent.description, enabled = agent.enabled } = change;
+  return { ...agent, name, ...(description !== undefined && { description }), enabled, updatedAt: now };
 }
 
 const anObject = z.record(z.string(), z.unknown());
@@ -97,19 +79,19 @@ const rowShape = {
   managedBy: z.enum(['customer', 'system']),
   metadata: anObject,
   executionCount: z.number(),
-  /** Epoch milliseconds; null when it never ran. */
+  /** Epoch ms; null before the first execution. */
   lastExecutedAt: z.number().nullable(),
-  /** Of a custom agent. */
+  /** Custom agents only. */
   version: z.number().optional(),
-  /** Of a built-in agent. */
+  /** Built-in agents only. */
   system: z.literal(true).optional(),
 };
 
-/** An agent as lists show it (spec 4.11 rule 2). */
+/** An agent in a list. */
 export const AgentRow = z.object(rowShape);
 export type AgentRow = z.output<typeof AgentRow>;
 
-const shownBehaviour = {
+const behaviourFields = {
   rawInstructions: z.string().optional(),
   instructions: z.string().optional(),
   phaseTimeoutMs: z.number().optional(),
@@ -121,10 +103,10 @@ const shownBehaviour = {
   ),
 };
 
-/** A single agent as answers show it (spec 4.11 rule 1): its row, and of a custom agent what it does, fields of the caller's own included. */
+/** A single agent in a response. A custom agent has its behaviour with the caller's own fields. */
 export const AgentResponse = z.looseObject({
   ...rowShape,
-  ...shownBehaviour,
+  ...behaviourFields,
   inputRequirements: anObject.optional(),
   userContextFields: z.array(anObject).optional(),
   createdAt: z.number().optional(),
@@ -132,21 +114,22 @@ export const AgentResponse = z.looseObject({
 });
 export type AgentResponse = z.output<typeof AgentResponse>;
 
-/** A version as lists show it. */
+/** A version in a list. */
 export const VersionResponse = z.looseObject({
   id: z.string(),
   version: z.number(),
   createdAt: z.number(),
   metadata: anObject,
-  ...shownBehaviour,
+  ...behaviourFields,
 });
+export type VersionResponse = z.output<typeof VersionResponse>;
 
-/** The caller's own keys with those of the service. */
-export function toMetadataResponse(tenant: string, metadata: string | undefined): OpenKeys {
-  return { ...(metadata === undefined ? {} : (JSON.parse(metadata) as object)), apiKey: tenant };
+/** Returns the caller's metadata with the API key, which the service adds. */
+export function toMetadataResponse(tenant: string, metadata = '{}'): Record<string, unknown> {
+  return { ...(JSON.parse(metadata) as OpenKeys), apiKey: tenant };
 }
 
-export function toRowResponse(tenant: string, agent: Agent): AgentRow {
+export function toAgentRow(tenant: string, agent: Agent): AgentRow {
   const { agentId: id, name, description, enabled, metadata, version } = agent;
   return {
     id,
@@ -156,35 +139,30 @@ export function toRowResponse(tenant: string, agent: Agent): AgentRow {
     version,
     managedBy: 'customer',
     metadata: toMetadataResponse(tenant, metadata),
-    ...toRunsResponse(agent),
+    ...toRunCountResponse(agent),
   };
 }
 
 export function toAgentResponse(tenant: string, { agent, current }: WholeAgent): AgentResponse {
   const { createdAt, updatedAt } = agent;
-  return {
-    ...(JSON.parse(current.behaviour) as Behaviour),
-    ...toRowResponse(tenant, agent),
-    createdAt,
-    updatedAt,
-  } as AgentResponse;
+  return { ...(JSON.parse(current.behaviour) as OpenKeys), ...toAgentRow(tenant, agent), createdAt, updatedAt };
 }
 
 export function toVersionResponse(
   tenant: string,
   { version, behaviour, metadata, createdAt }: AgentVersion,
-): z.output<typeof VersionResponse> {
+): VersionResponse {
   return {
-    ...(JSON.parse(behaviour) as Behaviour),
+    ...(JSON.parse(behaviour) as OpenKeys),
     id: `v${version}`,
     version,
     createdAt,
     metadata: toMetadataResponse(tenant, metadata),
-  } as z.output<typeof VersionResponse>;
+  };
 }
 
-/** The public side of a built-in agent; `enabled` unless the tenant has said otherwise. */
-export function toBuiltInRowResponse(
+/** Returns the row of a built-in agent, which is enabled by default. */
+export function toBuiltInRow(
   { id, name, description, category, internal }: BuiltInAgent,
   change: BuiltInChange | undefined,
 ): AgentRow {
@@ -196,24 +174,19 @@ export function toBuiltInRowResponse(
     system: true,
     managedBy: 'system',
     metadata: { type: 'system', category, ...(internal && { internal }) },
-    ...toRunsResponse(change ?? {}),
+    ...toRunCountResponse(change ?? {}),
   };
 }
 
 export function toBuiltInResponse(agent: BuiltInAgent, change: BuiltInChange | undefined): AgentResponse {
-  return {
-    ...toBuiltInRowResponse(agent, change),
-    inputRequirements: { ...agent.inputRequirements },
-    userContextFields: [],
-  };
+  return { ...toBuiltInRow(agent, change), inputRequirements: { ...agent.inputRequirements }, userContextFields: [] };
 }
 
-/** What a call about an agent answers that there is not, or not for this caller. */
 export function unknownAgent(): ApiError {
   return new ApiError('NOT_FOUND', 'Agent not found.');
 }
 
-/** What a call about a custom agent answers that names a built-in one. */
+/** Returns the error of a call that changes custom agents only and names a built-in agent. */
 export function onlyCustomAgents(): ApiError {
   return invalid({
     path: ['agentId'],

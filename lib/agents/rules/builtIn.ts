@@ -1,10 +1,10 @@
-/** The agents that the service brings along. What they do inside is its own; this is what everybody may see of them. */
+/** A built-in agent: its public fields. What it does is internal to the service. */
 export interface BuiltInAgent {
   readonly id: string;
   readonly name: string;
   readonly description: string;
   readonly category: string;
-  /** Not in lists: a part of other agents. */
+  /** Part of other agents; not in lists. */
   readonly internal?: true;
   readonly inputRequirements: { readonly requires?: readonly string[]; readonly requiresOneOf?: readonly string[] };
 }
@@ -12,7 +12,7 @@ export interface BuiltInAgent {
 const text = { requiresOneOf: ['url', 'text'] };
 const page = { requires: ['url'] };
 
-/** In the order in which lists show them. */
+/** In the order of lists. */
 const catalogue: readonly BuiltInAgent[] = [
   {
     id: 'spell-check',
@@ -104,12 +104,11 @@ const catalogue: readonly BuiltInAgent[] = [
 
 const byId = new Map(catalogue.map((agent) => [agent.id, agent]));
 
-/** A built-in agent; undefined when there is none of this id. */
 export function builtInAgent(agentId: string): BuiltInAgent | undefined {
   return byId.get(agentId);
 }
 
-/** The built-in agents that lists show. */
+/** The built-in agents in lists. */
 export const listedBuiltInAgents: readonly BuiltInAgent[] = /* @__PURE__ */ catalogue.filter(
   ({ internal }) => !internal,
 );

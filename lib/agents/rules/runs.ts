@@ -1,21 +1,19 @@
 import * as z from 'zod';
 
-/** An execution of an agent that comments came from, however many. */
+/** One execution of an agent that comments name. */
 export const AgentRun = z.object({
   executionId: z.string(),
-  /** When the first comment that told of it was made, epoch ms. */
+  /** Creation time of the first comment that names the execution, epoch ms. */
   at: z.number(),
 });
 export type AgentRun = z.output<typeof AgentRun>;
 
-/** What is counted of an agent's executions; nothing is there before the first one. */
-export interface RunCount {
-  readonly executionCount?: number | undefined;
-  readonly lastExecutedAt?: number | undefined;
-}
+/** Number of executions of an agent and time of the latest, epoch ms; absent before the first. */
+export const runCount = { executionCount: z.number().optional(), lastExecutedAt: z.number().optional() };
+export type RunCount = z.output<z.ZodObject<typeof runCount>>;
 
-/** What is counted of an agent with further executions, none of which was counted before. */
-export function withRuns<T extends RunCount>(counted: T, runs: readonly AgentRun[]): T {
+/** Adds runs that are not counted yet. */
+export function addRuns<T extends RunCount>(counted: T, runs: readonly AgentRun[]): T {
   if (runs.length === 0) return counted;
   return {
     ...counted,
@@ -24,13 +22,7 @@ export function withRuns<T extends RunCount>(counted: T, runs: readonly AgentRun
   };
 }
 
-/** The count as answers show it (design 14). */
-export function toRunsResponse({
-  executionCount = 0,
-  lastExecutedAt = null,
-}: {
-  executionCount?: number | undefined;
-  lastExecutedAt?: number | null | undefined;
-}) {
-  return { executionCount, lastExecutedAt };
+/** Returns the count for a response: 0 and null before the first execution. */
+export function toRunCountResponse({ executionCount = 0, lastExecutedAt }: RunCount) {
+  return { executionCount, lastExecutedAt: lastExecutedAt ?? null };
 }

@@ -1,98 +1,107 @@
-import type { OpenKeys } from './shapes.ts';
+import type { OpenKeys } from './behaviourShape.ts';
 
-/** What stands where a secret is, in answers and in what is stored; sent back it keeps the stored one. */
+/** Stands in place of a secret in responses and in stored configurations. In a request it keeps the stored secret. */
 export const REDACTED = '__redacted__';
 
+type Secret = string | number;
 export type Path = readonly (string | number)[];
 
-/** Fields of an `auth` block that are no secrets. */
+/** Fields of an `auth` block that are not secret. */
 const openAuthFields: ReadonlySet<string> = new Set(['type', 'username']);
-/** Names of headers and query parameters that carry credentials. */
+/** Names of headers and query parameters that hold credentials. */
 const CREDENTIAL_NAME =
   /auth(?!or(?!i))|cookie|token(?!s)|secret|passw|credential|signature|session|api[-_.]?key|access[-_.]?key|^key$/i;
 
-/** Where a value stands: beneath a `secret` place every text and number is one, in `auth` all but what is open there, in `named` what has a name that says so. */
-type Surroundings = 'open' | 'named' | 'auth' | 'secret';
+/** `auth`: every text and number is secret, except the open fields. `parameters`: a value with a credential's name is secret. `secret`: all are. */
+type Region = 'open' | 'parameters' | 'auth' | 'secret';
 
-type Visit = (secret: string | number, path: Path, scope: string) => unknown;
-
-/**
- * A configuration with each of its secrets replaced by what `visit` gives, in the order in which they stand: everything in a block named
- * `auth` at any depth but its type and username, and headers and query parameters whose names tell credentials. A secret's place
- * names list items that have an id by it, and others by their index.
- */
-function mapSecrets<T>(value: T, visit: Visit): T {
-  return mapValue(value, 'open', [], [], visit) as T;
+interface Position {
+  readonly region: Region;
+  readonly path: Path;
+  /** As `path`, but an item of a list is named by its `id` if it has one. It finds the item again when the list is reordered. */
+  readonly identity: Path;
 }
 
-function mapValue(value: unknown, around: Surroundings, path: Path, scope: Path, visit: Visit): unknown {
+type Replace = (secret: Secret, path: Path, identity: string) => unknown;
+
+/**
+ * Returns a configuration with each secret replaced, in document order. Secrets are the texts and numbers in `auth` blocks at any depth, except
+ * type and username, and the headers and query parameters with the name of a credential.
+ */
+function replaceSecrets<T>(configuration: T, replace: Replace): T {
+  return replaceIn(configuration, { region: 'open', path: [], identity: [] }, replace) as T;
+}
+
+function replaceIn(value: unknown, { region, path, identity }: Position, replace: Replace): unknown {
   if (Array.isArray(value))
-    return value.map((item, index) =>
-      mapValue(item, around, [...path, index], [...scope, placeOf(item, index)], visit),
+    return value.map((item: unknown, index) =>
+      replaceIn(item, { region, path: [...path, index], identity: [...identity, idOf(item) ?? index] }, replace),
     );
   if (typeof value === 'object' && value !== null) {
-    // Not by assignment, which would set the prototype where a key is called `__proto__`.
+    // `Object.fromEntries` keeps a key `__proto__`; an assignment would set the prototype.
     return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [
-        key,
-        mapValue(item, within(key, item, around), [...path, key], [...scope, key], visit),
-      ]),
+      Object.entries(value).map(([key, item]: [string, unknown]) => {
+        const position = { region: regionOf(key, item, region), path: [...path, key], identity: [...identity, key] };
+        return [key, replaceIn(item, position, replace)];
+      }),
     );
   }
   const isSecret =
-    (around === 'auth' || around === 'secret') && (typeof value === 'string' || typeof value === 'number');
-  return isSecret ? visit(value, path, JSON.stringify(scope)) : value;
+    (region === 'auth' || region === 'secret') && (typeof value === 'string' || typeof value === 'number');
+  return isSecret ? replace(value, path, JSON.stringify(identity)) : value;
 }
 
-function within(key: string, value: unknown, around: Surroundings): Surroundings {
-  if (around === 'secret') return 'secret';
-  if (around === 'auth') return openAuthFields.has(key) && typeof value !== 'object' ? 'open' : 'secret';
+function regionOf(key: string, value: unknown, parent: Region): Region {
+  if (parent === 'secret') return 'secret';
+  if (parent === 'auth') return openAuthFields.has(key) && typeof value !== 'object' ? 'open' : 'secret';
   if (key === 'auth') return 'auth';
-  if (around === 'named' && CREDENTIAL_NAME.test(key)) return 'secret';
-  return key === 'headers' || key === 'query' ? 'named' : 'open';
+  if (parent === 'parameters' && CREDENTIAL_NAME.test(key)) return 'secret';
+  return key === 'headers' || key === 'query' ? 'parameters' : 'open';
 }
 
-function placeOf(item: unknown, index: number): string | number {
+function idOf(item: unknown): string | undefined {
   const id = typeof item === 'object' && item !== null && 'id' in item ? item.id : undefined;
-  return typeof id === 'string' ? id : index;
+  return typeof id === 'string' ? id : undefined;
 }
 
-/** A configuration without its secrets, and they in the order in which they stand. */
+/** Returns a configuration without its secrets, and the secrets in document order. */
 export function hideSecrets<T extends OpenKeys>(
   configuration: T,
-): { readonly shown: T; readonly secrets: readonly (string | number)[] } {
-  const secrets: (string | number)[] = [];
-  const shown = mapSecrets(configuration, (secret) => {
+): { readonly redacted: T; readonly secrets: readonly Secret[] } {
+  const secrets: Secret[] = [];
+  const redacted = replaceSecrets(configuration, (secret) => {
     secrets.push(secret);
     return REDACTED;
   });
-  return { shown, secrets };
+  return { redacted, secrets };
 }
 
-/** What `hideSecrets` hid, in its places again. */
-export function revealSecrets<T extends OpenKeys>(shown: T, secrets: readonly (string | number)[]): T {
-  const left = [...secrets];
-  return mapSecrets(shown, () => {
-    const secret = left.shift();
-    if (secret === undefined) throw new Error('A configuration has more places of secrets than secrets');
-    return secret;
+/** Returns the configuration that `hideSecrets` redacted. */
+export function revealSecrets<T extends OpenKeys>(redacted: T, secrets: readonly Secret[]): T {
+  const rest = secrets.values();
+  return replaceSecrets(redacted, () => {
+    const { value } = rest.next();
+    if (value === undefined) throw new Error('A configuration has more places of secrets than secrets');
+    return value;
   });
 }
 
-/** What was sent with the stored secrets where it says `__redacted__`, and the fields that say so where nothing is stored. */
+/** Returns what was sent, with the stored secret in place of `__redacted__`, and the paths where no secret is stored. */
 export function keepSecrets<T extends OpenKeys>(
   sent: T,
   stored: OpenKeys = {},
 ): { readonly kept: T; readonly missing: readonly Path[] } {
-  const known = new Map<string, string | number | undefined>();
-  // Two items of a list with one id: which of them is meant cannot be told, so neither is kept.
-  mapSecrets(stored, (secret, _path, scope) => known.set(scope, known.has(scope) ? undefined : secret));
+  const storedSecrets = new Map<string, Secret | undefined>();
+  replaceSecrets(stored, (secret, _path, identity) => {
+    // Two items of a list with the same id are ambiguous, so neither secret is kept.
+    storedSecrets.set(identity, storedSecrets.has(identity) ? undefined : secret);
+  });
   const missing: Path[] = [];
-  const kept = mapSecrets(sent, (secret, path, scope) => {
+  const kept = replaceSecrets(sent, (secret, path, identity) => {
     if (secret !== REDACTED) return secret;
-    const before = known.get(scope);
-    if (before === undefined) missing.push(path);
-    return before ?? REDACTED;
+    const storedSecret = storedSecrets.get(identity);
+    if (storedSecret === undefined) missing.push(path);
+    return storedSecret ?? REDACTED;
   });
   return { kept, missing };
 }

@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { endpoint } from '../../../functions/v2/agents/extract.ts';
 import { openBedrock } from '../../../lib/bedrock/client.ts';
-import { ConverseReader, fileReaders } from '../../../lib/bedrock/converse.ts';
+import { ConverseModel, findFileModel } from '../../../lib/bedrock/converse.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { type Converse, startConverse } from '../../support/converse.ts';
 import { type Customer, newCustomer, restartFunctions } from '../../support/customer.ts';
@@ -296,42 +295,41 @@ describe('a model', () => {
 });
 
 describe('a model that does not answer', () => {
-  const quick = { most: 3, patience: 5_000, pause: 1 };
-  const reader = () =>
-    new ConverseReader('claude', models.CLAUDE_MODEL_ID, openBedrock() as Pick<BedrockRuntimeClient, 'send'>, quick);
+  const quick = { attempts: 3, timeout: 5_000, pause: 1 };
+  const model = () => new ConverseModel('claude', models.CLAUDE_MODEL_ID, openBedrock(), quick);
   const question = {
     system: 's',
     task: 't',
     file: { text: 'The text of the file' },
     tool: { name: 'record_agents', description: 'd', schema: { type: 'object' } },
-    mostTokens: 10,
+    maxTokens: 10,
   };
 
   test('is waited for until the deadline, and not longer', async () => {
     converse.script = () => 'hang';
     const began = Date.now();
-    const { answers, troubles } = await reader().ask([question, question], began + 300);
+    const { answers, problems } = await model().ask([question, question], began + 300);
     expect(answers).toEqual([
       { outcome: 'failed', why: 'late' },
       { outcome: 'failed', why: 'late' },
     ]);
     expect(Date.now() - began).toBeGreaterThanOrEqual(290);
     expect(Date.now() - began).toBeLessThan(5_000);
-    expect(troubles).toHaveLength(1);
+    expect(problems).toHaveLength(1);
   });
 
   test('is told of without what it was sent', async () => {
     converse.script = () => ({ status: 500, error: 'InternalServerException' });
     converse.calls.length = 0;
-    const { answers, ...reading } = await reader().ask([question], Date.now() + 60_000);
+    const { answers, ...reading } = await model().ask([question], Date.now() + 60_000);
     expect(answers).toEqual([{ outcome: 'failed', why: 'busy' }]);
-    expect(reading).toEqual({ inputTokens: 0, outputTokens: 0, troubles: ['InternalServerException'] });
-    expect(converse.calls).toHaveLength(quick.most);
+    expect(reading).toEqual({ inputTokens: 0, outputTokens: 0, problems: ['InternalServerException'] });
+    expect(converse.calls).toHaveLength(quick.attempts);
   });
 
   test('as one should is one that is busy', async () => {
     converse.script = () => ({ body: 'no JSON' });
-    expect((await reader().ask([question], Date.now() + 60_000)).answers).toEqual([{ outcome: 'failed', why: 'busy' }]);
+    expect((await model().ask([question], Date.now() + 60_000)).answers).toEqual([{ outcome: 'failed', why: 'busy' }]);
   });
 
   test('makes the call DEADLINE_EXCEEDED, in time for the answer; the log has numbers, nothing of the file', async () => {
@@ -345,19 +343,19 @@ describe('a model that does not answer', () => {
         mimeType: 'text/plain',
         fileName: 'secret.txt',
       }),
-      deps: { readers: fileReaders.open(environment(process.env)) },
+      deps: { findModel: findFileModel.open(environment(process.env)) },
       now: Date.now() - 25_700,
       log: { info: note, warn: note, error: note },
     } as unknown as Parameters<typeof endpoint.run>[0]);
     await expect(run).rejects.toMatchObject({ status: 'DEADLINE_EXCEEDED' });
     expect(logged).toEqual([
-      'a model read a file',
+      'file read by model',
       {
         provider: 'claude',
         calls: 1,
         inputTokens: 0,
         outputTokens: 0,
-        troubles: [expect.stringMatching(/^(AbortError|TimeoutError)$/)],
+        problems: [expect.stringMatching(/^(AbortError|TimeoutError)$/)],
       },
     ]);
   });

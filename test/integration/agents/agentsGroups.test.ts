@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { AgentEntity } from '../../../lib/agents/entities.ts';
 import { AgentGroupStore } from '../../../lib/agents/agentGroups.ts';
-import { removeAgentStep } from '../../../lib/agents/removeAgentStep.ts';
+import { purgeAgentStep } from '../../../lib/agents/agentJobs.ts';
 import { JobEntity } from '../../../lib/jobs/jobStore.ts';
 import { openTable, Table, upsert } from '../../../lib/table/table.ts';
-import { MOST_AGENTS } from '../../../lib/agents/rules/agents.ts';
+import { MAX_AGENTS } from '../../../lib/agents/rules/agents.ts';
 import { listedBuiltInAgents } from '../../../lib/agents/rules/builtIn.ts';
 import { newId } from '../../../lib/shared/ids.ts';
 import { itemsOf } from '../../support/content.ts';
@@ -141,16 +141,16 @@ describe('a list of agents', () => {
   });
 
   test('facts A10: there are at most so many custom agents', async () => {
-    const [first] = await store(MOST_AGENTS - 1, 'An agent');
+    const [first] = await store(MAX_AGENTS - 1, 'An agent');
     expect(await status('create', { name: 'The last' })).toBe('success');
     expect(await status('create', { name: 'One more' })).toBe('RESOURCE_EXHAUSTED');
-    expect(await listed({ filter: 'customOnly' })).toHaveLength(MOST_AGENTS);
+    expect(await listed({ filter: 'customOnly' })).toHaveLength(MAX_AGENTS);
     await ok('delete', { agentId: first });
     expect(await status('create', { name: 'In its place' })).toBe('success');
   });
 
   test('the limit of agents holds for creations at the same time, and a deletion makes room for exactly one', async () => {
-    const [first] = await store(MOST_AGENTS - 3, 'An agent');
+    const [first] = await store(MAX_AGENTS - 3, 'An agent');
     const outcomes = await withoutRetryLimit(() =>
       Promise.all(Array.from({ length: 12 }, (_, n) => status('create', { name: `Agent ${n}` }))),
     );
@@ -160,11 +160,11 @@ describe('a list of agents', () => {
       'success',
       'RESOURCE_EXHAUSTED',
     ]);
-    expect(await listed({ filter: 'customOnly' })).toHaveLength(MOST_AGENTS);
+    expect(await listed({ filter: 'customOnly' })).toHaveLength(MAX_AGENTS);
   });
 
   test('a deletion before the first creation counts the agents that were stored before there was a count', async () => {
-    const [first] = await store(MOST_AGENTS, 'An agent');
+    const [first] = await store(MAX_AGENTS, 'An agent');
     await ok('delete', { agentId: first });
     expect([await status('create', { name: 'In its place' }), await status('create', { name: 'One more' })]).toEqual([
       'success',
@@ -178,7 +178,7 @@ describe('a deleted agent', () => {
   async function runJobs(): Promise<void> {
     for (const { jobId } of await jobs()) {
       const job = await table.get(JobEntity, { tenant: customer.apiKey, jobId });
-      while ((await removeAgentStep(table, { ...job!, tenant: customer.apiKey }, Date.now)) !== 'done');
+      while ((await purgeAgentStep(table, { ...job!, tenant: customer.apiKey }, Date.now)) !== 'done');
     }
   }
 
@@ -216,7 +216,7 @@ describe('a deleted agent', () => {
   test('is gone although the call ends half-way; the job or the same call once more does the rest', async () => {
     const [first, second] = [await create(), await create()];
     const groupId = await createGroup([first, 'spell-check', second]);
-    const spy = jest.spyOn(AgentGroupStore.prototype, 'forget').mockRejectedValue(new Error('out of order'));
+    const spy = jest.spyOn(AgentGroupStore.prototype, 'removeAgent').mockRejectedValue(new Error('out of order'));
     for (const agentId of [first, second]) expect(await status('delete', { agentId })).toBe('INTERNAL');
     spy.mockRestore();
     expect(await status('get', { agentId: first })).toBe('NOT_FOUND');

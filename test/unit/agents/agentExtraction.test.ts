@@ -1,9 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { CreateAgent } from '../../../lib/agents/rules/configuration.ts';
-import { ExtractionRequest, FILE_BYTES } from '../../../lib/agents/rules/extraction/request.ts';
-import { type ExtractionResult, MOST_AGENTS, MOST_SKIPPED } from '../../../lib/agents/rules/extraction/result.ts';
-import { readSource } from '../../../lib/agents/rules/extraction/source.ts';
+import { ExtractionRequest, FILE_BYTES } from '../../../lib/agents/rules/extraction/extractionRequest.ts';
+import {
+  type ExtractionResult,
+  MAX_EXTRACTED_AGENTS,
+  MAX_SKIPPED,
+} from '../../../lib/agents/rules/extraction/extractionResult.ts';
+import { readSource } from '../../../lib/agents/rules/extraction/readSource.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
 
 function fromCsv(csv: string | Buffer): ExtractionResult {
@@ -244,7 +248,7 @@ describe('a CSV file', () => {
   test('of nothing is one without agents', () => {
     for (const bytes of ['', ' \n \n', '\ufeff'])
       expect(readSource('csv', Buffer.from(bytes))).toMatchObject({
-        parts: { parts: [], left: [], notes: ['There is nothing in it.'] },
+        parts: { parts: [], skipped: [], notes: ['There is nothing in it.'] },
       });
   });
 
@@ -259,8 +263,8 @@ describe('a CSV file', () => {
   test('of more rows than fit gives the first, and says what was left', () => {
     const rows = Array.from({ length: 450 }, (_, index) => `Agent ${index},Look.`);
     const result = fromCsv(`name,prompt\n${rows.join('\n')}`);
-    expect(result.agents).toHaveLength(MOST_AGENTS);
-    expect(result.skipped).toHaveLength(MOST_SKIPPED);
+    expect(result.agents).toHaveLength(MAX_EXTRACTED_AGENTS);
+    expect(result.skipped).toHaveLength(MAX_SKIPPED);
     expect(result.skipped[0]).toMatchObject({
       row: 202,
       reason: 'At most 200 agents are made of one file: send the rest as another.',

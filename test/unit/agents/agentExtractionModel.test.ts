@@ -1,22 +1,31 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { CreateAgent } from '../../../lib/agents/rules/configuration.ts';
-import type { ModelAnswer } from '../../../lib/agents/rules/extraction/answer.ts';
-import { extracted, questionAbout, unasked } from '../../../lib/agents/rules/extraction/asking.ts';
-import { type Parts, partsOfPdf, partsOfTables, partsOfText } from '../../../lib/agents/rules/extraction/parts.ts';
+import type { ModelAnswer } from '../../../lib/agents/rules/extraction/modelQuestions.ts';
+import {
+  extractFromAnswers,
+  questionAbout,
+  skipAllParts,
+} from '../../../lib/agents/rules/extraction/modelQuestions.ts';
+import {
+  type FileParts,
+  partsOfPdf,
+  partsOfTables,
+  partsOfText,
+} from '../../../lib/agents/rules/extraction/fileParts.ts';
 
 const rows = (...texts: string[]) => texts.map((text, index) => ({ number: index + 1, cells: [text, 'more'] }));
 const table = (...texts: string[]) => partsOfTables([{ rows: rows(...texts), unread: [] }]);
 const answered = (input: unknown, cutOff = false): ModelAnswer => ({ outcome: 'answered', input, cutOff });
 const said = (agents: unknown, skipped: unknown = []) => answered({ agents, skipped });
 const agent = { name: 'A', instructions: 'Look.' };
-const fileOf = ({ parts }: Parts) => parts.map(({ file }) => ('text' in file ? file.text : ''));
+const fileOf = ({ parts }: FileParts) => parts.map(({ file }) => ('text' in file ? file.text : ''));
 
 describe('a text', () => {
   test('is asked about whole, if it is short', () => {
     expect(partsOfText('\n one\n\ntwo \n')).toEqual({
       parts: [{ text: 'one\n\ntwo', file: { text: 'one\n\ntwo' } }],
-      left: [],
+      skipped: [],
       notes: [],
     });
   });
@@ -30,7 +39,7 @@ describe('a text', () => {
       fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
         const text = pieces.join('');
         const parts = partsOfText(text);
-        expect(parts.left).toEqual([]);
+        expect(parts.skipped).toEqual([]);
         expect(fileOf(parts).join('')).toBe(text.trim());
         for (const part of fileOf(parts)) expect([...part].length).toBeLessThanOrEqual(12_000);
       }),
@@ -40,14 +49,14 @@ describe('a text', () => {
   });
 
   test('that is longer than a model is asked about says from where on it was left out', () => {
-    const { parts, left } = partsOfText(
+    const { parts, skipped } = partsOfText(
       Array.from({ length: 12 }, (_, index) => `${index}:${'a'.repeat(11_000)}`).join('\n\n'),
     );
     expect(parts).toHaveLength(8);
-    expect(left).toEqual([
+    expect(skipped).toEqual([
       {
         text: expect.stringMatching(/^8:/),
-        made: { reason: expect.stringMatching(/^This and what follows it was left out/) },
+        reason: expect.stringMatching(/^This and what follows it was left out/),
       },
     ]);
   });
@@ -67,11 +76,15 @@ describe('a table', () => {
   });
 
   test('has rows that are too long left out, and those that are too many', () => {
-    const { parts, left } = table('Topic', 'x'.repeat(12_001), ...Array.from({ length: 9 }, () => 'y'.repeat(11_000)));
+    const { parts, skipped } = table(
+      'Topic',
+      'x'.repeat(12_001),
+      ...Array.from({ length: 9 }, () => 'y'.repeat(11_000)),
+    );
     expect(parts.flatMap((part) => part.rows!.map(({ number }) => number))).toEqual([1, 3, 4, 5, 6, 7, 8, 9, 10]);
-    expect(left).toMatchObject([
-      { row: 2, made: { reason: expect.stringMatching(/longer than/) } },
-      { row: 11, made: { reason: expect.stringMatching(/^A model reads at most 8 parts/) } },
+    expect(skipped).toMatchObject([
+      { row: 2, reason: expect.stringMatching(/longer than/) },
+      { row: 11, reason: expect.stringMatching(/^A model reads at most 8 parts/) },
     ]);
   });
 });
@@ -112,7 +125,7 @@ describe('the question', () => {
       scope: { pageScope: ['https://a.example/*'], pageScopeExclude: ['b'], contentTypes: ['article'] },
     };
     expect(CreateAgent.safeParse(filled).error).toBeUndefined();
-    expect(extracted(partsOfText('x'), [said([filled])]).agents).toEqual([filled]);
+    expect(extractFromAnswers(partsOfText('x'), [said([filled])]).agents).toEqual([filled]);
     expect(JSON.stringify(ask('').tool.schema)).not.toMatch(/mcpServers|strategyOptions|auth|"\$schema"/);
   });
 
@@ -124,7 +137,7 @@ describe('the question', () => {
 
 describe('the answer', () => {
   test('is agents that create takes; what a model adds to them is left out', () => {
-    const { agents } = extracted(partsOfText('x'), [
+    const { agents } = extractFromAnswers(partsOfText('x'), [
       said([
         {
           ...agent,
@@ -140,7 +153,7 @@ describe('the answer', () => {
   });
 
   test('names what of it was not valid', () => {
-    const { agents, skipped } = extracted(partsOfText('The file'), [
+    const { agents, skipped } = extractFromAnswers(partsOfText('The file'), [
       said(
         [
           agent,
@@ -169,7 +182,7 @@ describe('the answer', () => {
   });
 
   test('accounts for every row of a table', () => {
-    const { agents, skipped } = extracted(table('one', 'two', 'three'), [
+    const { agents, skipped } = extractFromAnswers(table('one', 'two', 'three'), [
       said(
         [
           { ...agent, row: 1 },
@@ -200,15 +213,15 @@ describe('the answer', () => {
       },
       true,
     );
-    expect(extracted(table('one', 'two'), [cut])).toMatchObject({
+    expect(extractFromAnswers(table('one', 'two'), [cut])).toMatchObject({
       agents: [agent],
       skipped: [{ row: 2, reason: 'The answer of the model was cut off before this row.' }],
     });
-    expect(extracted(partsOfText('The file'), [cut])).toMatchObject({
+    expect(extractFromAnswers(partsOfText('The file'), [cut])).toMatchObject({
       agents: [agent],
       skipped: [{ originalText: 'The file', reason: expect.stringMatching(/cut off/) }],
     });
-    expect(extracted(partsOfText('The file'), [answered({}, true)])).toMatchObject({
+    expect(extractFromAnswers(partsOfText('The file'), [answered({}, true)])).toMatchObject({
       agents: [],
       skipped: [{ originalText: 'The file', reason: expect.stringMatching(/cut off/) }],
     });
@@ -217,7 +230,7 @@ describe('the answer', () => {
   test.each([undefined, null, [], 'text', { agents: 'none' }, { agents: {} }, { agents: [], skipped: 'none' }])(
     'that is %j is named as what it is not',
     (input) => {
-      expect(extracted(partsOfText('The file'), [answered(input)]).skipped).toEqual([
+      expect(extractFromAnswers(partsOfText('The file'), [answered(input)]).skipped).toEqual([
         { originalText: 'The file', reason: 'The answer of the model is not what it was asked for.' },
       ]);
     },
@@ -225,7 +238,7 @@ describe('the answer', () => {
 
   test('that is none is skipped with why the model stopped', () => {
     expect(
-      extracted(partsOfText('The file'), [{ outcome: 'nothing', stopped: 'guardrail_intervened' }]).skipped,
+      extractFromAnswers(partsOfText('The file'), [{ outcome: 'nothing', stopped: 'guardrail_intervened' }]).skipped,
     ).toEqual([
       { originalText: 'The file', reason: 'The model did not answer as it was asked to (guardrail_intervened).' },
     ]);
@@ -233,7 +246,7 @@ describe('the answer', () => {
 
   const two = partsOfText(`${'a'.repeat(11_000)}\n\n${'b'.repeat(11_000)}`);
   test('of which a part failed has the rest', () => {
-    const { agents, skipped } = extracted(two, [{ outcome: 'failed', why: 'busy' }, said([agent])]);
+    const { agents, skipped } = extractFromAnswers(two, [{ outcome: 'failed', why: 'busy' }, said([agent])]);
     expect(agents).toEqual([agent]);
     expect(skipped).toEqual([{ originalText: 'a'.repeat(500), reason: expect.stringMatching(/too much to do/) }]);
   });
@@ -245,7 +258,7 @@ describe('the answer', () => {
     ['refused', 'FAILED_PRECONDITION'],
   ] as const)('that is %s in all parts is %s', (why, status) => {
     expect(() =>
-      extracted(two, [
+      extractFromAnswers(two, [
         { outcome: 'failed', why },
         { outcome: 'failed', why: 'busy' },
       ]),
@@ -253,7 +266,7 @@ describe('the answer', () => {
   });
 
   test('that a PDF is none is INVALID_ARGUMENT', () => {
-    expect(() => extracted(partsOfPdf(Buffer.from('')), [{ outcome: 'failed', why: 'refused' }])).toThrow(
+    expect(() => extractFromAnswers(partsOfPdf(Buffer.from('')), [{ outcome: 'failed', why: 'refused' }])).toThrow(
       expect.objectContaining({
         status: 'INVALID_ARGUMENT',
         message: expect.stringMatching(/^fileBase64 is a PDF that/),
@@ -277,7 +290,7 @@ describe('the answer', () => {
         fc.boolean(),
         fc.constantFrom(table('one', 'two'), partsOfText('x')),
         (input, cutOff, parts) => {
-          const { agents, skipped } = extracted(parts, [answered(input, cutOff)]);
+          const { agents, skipped } = extractFromAnswers(parts, [answered(input, cutOff)]);
           for (const made of agents) expect(CreateAgent.safeParse(made).error).toBeUndefined();
           for (const { reason } of skipped) expect(reason).not.toBe('');
         },
@@ -288,7 +301,7 @@ describe('the answer', () => {
 
 describe('without a model', () => {
   test('everything is skipped with that reason', () => {
-    expect(unasked(table('one', 'two'), undefined)).toEqual({
+    expect(skipAllParts(table('one', 'two'), undefined)).toEqual({
       agents: [],
       summary: '0 agents extracted, 2 parts of the file skipped.',
       skipped: [1, 2].map((row) => ({
@@ -298,7 +311,7 @@ describe('without a model', () => {
           'No model is set up to read this, and the titles of the columns are not those of agents, such as name and instructions.',
       })),
     });
-    expect(unasked(partsOfPdf(Buffer.from('')), 'nova').skipped).toEqual([
+    expect(skipAllParts(partsOfPdf(Buffer.from('')), 'nova').skipped).toEqual([
       { originalText: 'The whole PDF', reason: 'No model of the provider nova is set up to read this.' },
     ]);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { strToU8, zipSync } from 'fflate';
-import { readSource } from '../../../lib/agents/rules/extraction/source.ts';
+import { readSource } from '../../../lib/agents/rules/extraction/readSource.ts';
 import { FileFault } from '../../../lib/files/fileFault.ts';
 import { readWorkbook } from '../../../lib/files/xlsx.ts';
 import { readSheet } from '../../../lib/files/xlsxSheet.ts';

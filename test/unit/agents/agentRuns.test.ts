@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type AgentRun, type RunCount, toRunsResponse, withRuns } from '../../../lib/agents/rules/runs.ts';
+import { type AgentRun, type RunCount, toRunCountResponse, addRuns } from '../../../lib/agents/rules/runs.ts';
 import { agentsOfComments } from '../../../lib/comments/rules/commentAgents.ts';
 
 const [createdAt, now] = [100, 1_000];
@@ -55,7 +55,7 @@ describe('design 14: the agents of comments', () => {
 
 describe('spec 4.11: a count', () => {
   test('of nothing is 0 and null', () => {
-    expect(toRunsResponse(withRuns({}, []))).toEqual({ executionCount: 0, lastExecutedAt: null });
+    expect(toRunCountResponse(addRuns({}, []))).toEqual({ executionCount: 0, lastExecutedAt: null });
   });
 
   test('is how many were added, and the latest time of them, in whatever portions; the rest stays', () => {
@@ -63,11 +63,11 @@ describe('spec 4.11: a count', () => {
     fc.assert(
       fc.property(fc.array(fc.array(run, { maxLength: 5 }), { maxLength: 5 }), (portions: AgentRun[][]) => {
         const { name, ...counted } = portions.reduce<RunCount & { name: string }>(
-          (before, runs) => withRuns(before, runs),
+          (before, runs) => addRuns(before, runs),
           { name: 'Agent' },
         );
         const all = portions.flat();
-        expect(toRunsResponse(counted)).toEqual({
+        expect(toRunCountResponse(counted)).toEqual({
           executionCount: all.length,
           lastExecutedAt: all.length === 0 ? null : Math.max(...all.map(({ at }) => at)),
         });

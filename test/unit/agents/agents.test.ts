@@ -11,7 +11,7 @@ import {
   versionAfter,
   VERSION_BYTES,
 } from '../../../lib/agents/rules/configuration.ts';
-import { MOST_MEMBERS, newGroup, withAgents, withoutAgents } from '../../../lib/agents/rules/groups.ts';
+import { MAX_MEMBERS, newGroup, withAgents, withoutAgents } from '../../../lib/agents/rules/groups.ts';
 import { hideSecrets, keepSecrets, REDACTED, revealSecrets } from '../../../lib/agents/rules/secrets.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
 import { validate } from '../../../lib/http/validate.ts';
@@ -382,9 +382,9 @@ describe('secrets', () => {
       query: { api_key: 'S9', page: 2, max_tokens: 5 },
       token: 'not in an auth block',
     };
-    const { shown, secrets } = hideSecrets(configuration);
+    const { redacted, secrets } = hideSecrets(configuration);
     expect(secrets).toEqual(['S1', 'S2', 1234, 'S3', 'S4', 'S5', 'S6', 'S7', 'S8', 'S9']);
-    expect(shown).toEqual({
+    expect(redacted).toEqual({
       auth: {
         type: 'custom',
         username: 'ada',
@@ -412,7 +412,7 @@ describe('secrets', () => {
         { id: 'a', auth: 'second' },
       ],
     };
-    expect(keepSecrets(hideSecrets(twice).shown, twice).missing).toEqual([
+    expect(keepSecrets(hideSecrets(twice).redacted, twice).missing).toEqual([
       ['list', 0, 'auth'],
       ['list', 1, 'auth'],
     ]);
@@ -442,11 +442,11 @@ describe('secrets', () => {
   test('any configuration comes back as it was from what is stored of it, as JSON', () => {
     fc.assert(
       fc.property(tree, (configuration) => {
-        const { shown, secrets } = JSON.parse(JSON.stringify(hideSecrets(configuration))) as ReturnType<
+        const { redacted, secrets } = JSON.parse(JSON.stringify(hideSecrets(configuration))) as ReturnType<
           typeof hideSecrets
         >;
-        expect(JSON.stringify(revealSecrets(shown, secrets))).toBe(JSON.stringify(configuration));
-        expect(hideSecrets(shown).shown).toEqual(shown);
+        expect(JSON.stringify(revealSecrets(redacted, secrets))).toBe(JSON.stringify(configuration));
+        expect(hideSecrets(redacted).redacted).toEqual(redacted);
       }),
     );
   });
@@ -455,7 +455,7 @@ describe('secrets', () => {
     const withoutLiteral = tree.filter((configuration) => !JSON.stringify(configuration).includes(REDACTED));
     fc.assert(
       fc.property(withoutLiteral, (configuration) => {
-        const { kept, missing } = keepSecrets(hideSecrets(configuration).shown, configuration);
+        const { kept, missing } = keepSecrets(hideSecrets(configuration).redacted, configuration);
         expect(missing).toEqual([]);
         expect(JSON.stringify(kept)).toBe(JSON.stringify(configuration));
       }),
@@ -475,8 +475,8 @@ describe('groups', () => {
   });
 
   test('facts B4: a group has at most a hundred agents', () => {
-    const ids = Array.from({ length: MOST_MEMBERS - 2 }, (_, n) => `agent-${n}`);
-    expect(withAgents(group, ids, 2).agentIds).toHaveLength(MOST_MEMBERS);
+    const ids = Array.from({ length: MAX_MEMBERS - 2 }, (_, n) => `agent-${n}`);
+    expect(withAgents(group, ids, 2).agentIds).toHaveLength(MAX_MEMBERS);
     expect(() => withAgents(group, [...ids, 'one more'], 2)).toThrow(
       expect.objectContaining({ status: 'RESOURCE_EXHAUSTED' }),
     );

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import * as ts from 'typescript';
 import { parsePublicKey } from '../../../lib/crypto/publicKey.ts';
-import { listOf, nameOf } from '../../../lib/agents/rules/extraction/cells.ts';
+import { readList, readName } from '../../../lib/agents/rules/extraction/cellReaders.ts';
 import { findValueFault, replaceValue } from '../../../lib/editors/rules/yjs/replaceValue.ts';
 import { openDocument } from '../../../lib/editors/rules/yjs/document.ts';
 import { isLayoutText } from '../../../lib/editors/rules/yjs/parseXml.ts';
-import { ExtractionRequest } from '../../../lib/agents/rules/extraction/request.ts';
+import { ExtractionRequest } from '../../../lib/agents/rules/extraction/extractionRequest.ts';
 import { Domain, parseDomain } from '../../../lib/workspaces/rules/domains.ts';
 import { mailAddressOf } from '../../../lib/mail/rules/mailAddress.ts';
 import { oneLine, toQuote, htmlToText } from '../../../lib/mail/rules/plainText.ts';
@@ -133,7 +133,7 @@ describe('hostile text', () => {
     ['a host to deliver to', (text) => isAllowedHost(text)],
     ['a public key', (text) => parsePublicKey(text)],
     ['a file in base64', (text) => ExtractionRequest.safeParse({ fileBase64: text, mimeType: 'text/csv' })],
-    ['a cell with names', (text) => listOf(nameOf)(text)],
+    ['a cell with names', (text) => readList(readName)(text)],
     ['HTML in a mail', htmlToText],
     ['a line of a mail', (text) => oneLine(text)],
     ['a quote in a mail', toQuote],

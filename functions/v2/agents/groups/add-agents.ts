@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { fillAgentGroups } from '../../../../lib/agents/agentGroups.ts';
+import { addAgentsToGroups } from '../../../../lib/agents/agentGroups.ts';
 import {
   GroupMembers,
-  requireKnown,
+  refuseUnknownAgents,
   toGroupResponse,
   GroupResponse,
   unknownGroup,
@@ -21,7 +21,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.object({ group: GroupResponse }) }),
     message: 'Agents added to group successfully',
     errors: ['RESOURCE_EXHAUSTED', 'NOT_FOUND', 'ABORTED'],
-    uses: { groups: fillAgentGroups },
+    uses: { groups: addAgentsToGroups },
     impact: 'customers cannot put review agents into groups',
     example: {
       data: { groupId: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', agentIds: ['spell-check', 'broken-links'] },
@@ -40,7 +40,7 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input: { groupId, agentIds }, caller: { tenant }, deps, now }) => {
-    requireKnown(await deps.groups.unknownAgents(tenant, agentIds));
+    refuseUnknownAgents(await deps.groups.unknownAgents(tenant, agentIds));
     const group = await deps.groups.change(tenant, groupId, (stored) => withAgents(stored, agentIds, now));
     if (!group) throw unknownGroup();
     return { data: { group: toGroupResponse(tenant, group) } };

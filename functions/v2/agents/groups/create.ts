@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { createAgentGroups } from '../../../../lib/agents/agentGroups.ts';
 import {
-  MOST_GROUPS,
+  MAX_GROUPS,
   NewGroup,
   newGroup,
-  requireKnown,
+  refuseUnknownAgents,
   toGroupResponse,
   GroupResponse,
 } from '../../../../lib/agents/rules/groups.ts';
@@ -48,12 +48,12 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller: { tenant }, deps, now, repeatableId }) => {
     const group = newGroup(input, { groupId: repeatableId('agrp', 0), now });
-    requireKnown(await deps.groups.unknownAgents(tenant, group.agentIds));
+    refuseUnknownAgents(await deps.groups.unknownAgents(tenant, group.agentIds));
     const outcome = await deps.groups.create(tenant, group);
     if (outcome === 'full')
       throw new ApiError(
         'RESOURCE_EXHAUSTED',
-        `The API key has ${MOST_GROUPS} groups of agents, as many as it may have.`,
+        `The API key has ${MAX_GROUPS} groups of agents, as many as it may have.`,
       );
     return { data: { group: toGroupResponse(tenant, group) } };
   },

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { removeAgentGroups } from '../../../../lib/agents/agentGroups.ts';
+import { deleteAgentGroups } from '../../../../lib/agents/agentGroups.ts';
 import { unknownGroup } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
@@ -15,7 +15,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.object({ groupId: z.string() }) }),
     message: 'Agent group deleted successfully',
     errors: ['NOT_FOUND', 'ABORTED'],
-    uses: { groups: removeAgentGroups },
+    uses: { groups: deleteAgentGroups },
     impact: 'customers cannot delete groups of review agents',
     example: {
       data: { groupId: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },

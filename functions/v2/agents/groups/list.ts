@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { listAgentGroups } from '../../../../lib/agents/agentGroups.ts';
-import { GroupRow, toGroupRowResponse } from '../../../../lib/agents/rules/groups.ts';
+import { GroupRow, toGroupRow } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
@@ -37,7 +37,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ caller: { tenant }, deps }) => {
     const groups = await deps.groups.list(tenant);
-    return { data: { groups: groups.map((group) => toGroupRowResponse(tenant, group)) } };
+    return { data: { groups: groups.map((group) => toGroupRow(tenant, group)) } };
   },
 );
 

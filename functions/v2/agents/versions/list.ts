@@ -50,7 +50,7 @@ export const endpoint = defineEndpoint(
     const { agentId, pageSize = limits.pageSize } = input;
     if (builtInAgent(agentId)) throw onlyCustomAgents();
     const pages = paging(caller, [path, agentId], input, now);
-    const page = await deps.agents.versions(caller.tenant, agentId, { limit: pageSize, after: pages.after });
+    const page = await deps.agents.listVersions(caller.tenant, agentId, { limit: pageSize, after: pages.after });
     if (!page) throw unknownAgent();
     return {
       data: { versions: page.versions.map((version) => toVersionResponse(caller.tenant, version)) },

@@ -1,32 +1,32 @@
 import * as z from 'zod';
 import { optional } from '../../../shared/schema.ts';
 
-/** The largest file in bytes: as base64 it just fits into a request. */
+/** The largest file in bytes. In base64 it just fits into a request. */
 export const FILE_BYTES = 4_000_000;
-const LONGEST_FILE_NAME = 255;
-const LONGEST_MIME_TYPE = 255;
+const MAX_FILE_NAME = 255;
+const MAX_MIME_TYPE = 255;
 
-/** The models that may read a file. */
+/** Providers of the models that read files. */
 export const providers = ['claude', 'nova'] as const;
 export type Provider = (typeof providers)[number];
 
-/** What files may be, by their MIME type. */
+/** File formats by MIME type. */
 const formats = {
   'text/csv': 'csv',
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
   'text/plain': 'text',
   'application/pdf': 'pdf',
 } as const;
-export type Format = (typeof formats)[keyof typeof formats];
+export type FileFormat = (typeof formats)[keyof typeof formats];
 
-/** A MIME type, whatever its case and parameters. */
+/** A MIME type in any case and with any parameters. */
 const MimeType = z
   .string()
   .min(1)
-  .max(LONGEST_MIME_TYPE)
+  .max(MAX_MIME_TYPE)
   .meta({ enum: Object.keys(formats), description: 'Its case and parameters do not matter.' })
-  .transform((text, context): Format => {
-    const essence = text.split(';', 1)[0]!.trim().toLowerCase();
+  .transform((text, context): FileFormat => {
+    const essence = text.replace(/;.*/s, '').trim().toLowerCase();
     if (Object.hasOwn(formats, essence)) return formats[essence as keyof typeof formats];
     context.issues.push({
       code: 'custom',
@@ -36,7 +36,7 @@ const MimeType = z
     return z.NEVER;
   });
 
-/** A file in base64; line breaks within it are not looked at. */
+/** A file in base64, with any line breaks. */
 const FileBase64 = z
   .string()
   .min(1)
@@ -47,17 +47,17 @@ const FileBase64 = z
       return z.NEVER;
     };
     if (packed === '') return refuse('must not be empty');
-    const digits = packed.endsWith('==') ? packed.slice(0, -2) : packed.endsWith('=') ? packed.slice(0, -1) : packed;
-    // A search for one wrong character, because a match of the whole text overflows the stack at 5 MB.
+    const digits = packed.replace(/={1,2}$/, '');
+    // The test looks for one wrong character: a match of the whole text overflows the stack at 5 MB.
     if (digits === '' || /[^A-Za-z0-9+/]/.test(digits) || digits.length % 4 === 1) return refuse('must be base64');
     const bytes = Buffer.from(packed, 'base64');
     return bytes.length > FILE_BYTES ? refuse(`must be at most ${FILE_BYTES} bytes when it is decoded`) : bytes;
   });
 
-/** What `/v2/agents/extract` takes (spec 4.13). The file's name says nothing that is needed, and is kept nowhere. */
+/** The request of `/v2/agents/extract`. The file name is accepted and not used. */
 export const ExtractionRequest = z.object({
   fileBase64: FileBase64,
   mimeType: MimeType,
   provider: optional(z.enum(providers)),
-  fileName: optional(z.string().min(1).max(LONGEST_FILE_NAME)),
+  fileName: optional(z.string().min(1).max(MAX_FILE_NAME)),
 });

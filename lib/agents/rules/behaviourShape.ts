@@ -3,64 +3,68 @@ import { LONGEST_URL, parseHttpUrl } from '../../net/httpUrl.ts';
 import { JsonValue, limits, list, Name, OpenObject, optional, Text, withOpenKeys } from '../../shared/schema.ts';
 import { HeaderSecret } from '../../workspaces/rules/mergeConfig.ts';
 
-/** How agents execute; `ai` when nothing is said (spec 4.10). */
+/** How agents execute; the default is `ai`. */
 export const executionStrategies = ['ai', 'service', 'service+ai', 'stagehand-agent', 'mcp-tools'] as const;
 const serviceIds = ['broken-links', 'crawler', 'screenshot', 'accessibility-checker', 'og-image-checker'] as const;
 const providers = ['claude', 'gemini', 'nova', 'openai'] as const;
 
-/** The keys of a JSON object, whichever they are. */
+/** A JSON object with any keys. */
 export type OpenKeys = Readonly<Record<string, unknown>>;
 
-const MOST_NAMES = 200;
-const MOST_ITEMS = 100;
-const MOST_SERVERS = 5;
-const MOST_REST_ENDPOINTS = 10;
-const MOST_TOOLS = 64;
-const LONGEST_PASSWORD = 4_096;
+const MAX_NAMES = 200;
+const MAX_ITEMS = 100;
+const MAX_SERVERS = 5;
+const MAX_REST_ENDPOINTS = 10;
+const MAX_TOOLS = 64;
+const MAX_PASSWORD = 4_096;
 
-/** An object of which some fields are known and checked, and any others stay as they came; 64 KB together unless another limit is given. */
+/** An object with documented fields, which are validated, and any other fields, which are kept; at most `bytes` as JSON. */
 export function openFields<S extends z.ZodRawShape>(shape: S, bytes: number = limits.objectBytes) {
   return withOpenKeys(shape, bytes).transform(
     ({ open, ...known }) => ({ ...open, ...known }) as unknown as z.output<z.ZodObject<S>> & OpenKeys,
   );
 }
 
-const names = (most = MOST_NAMES) => optional(list(Name, most, 0));
+const flag = optional(z.boolean());
+const optionalName = optional(Name);
+const optionalText = optional(Text);
+const anObject = optional(openFields({}));
+const names = (limit = MAX_NAMES) => optional(list(Name, limit, 0));
 const Url = z.string().min(1).max(LONGEST_URL);
-/** An address to call, or a template of one; what it leads to is looked at when it is called. */
+/** A URL to call, or a template of one. The address policy is applied when the URL is called. */
 const CallableUrl = Url.check(
   z.refine((text) => text.includes('{{') || parseHttpUrl(text) !== undefined, {
     error: 'must be a valid http(s) URL or a template of one',
   }),
-  // Names and passwords in addresses would be neither encrypted nor hidden.
+  // Credentials in a URL would be neither encrypted nor redacted.
   z.refine((text) => !/^[a-z]+:\/\/[^/?#]*@/i.test(text), {
     error: 'must not contain credentials: they belong into auth',
   }),
 );
 
-/** Headers of a request, by their names. */
+/** Headers of a request by name. */
 const HeaderMap = OpenObject.check(({ value, issues }) => {
   if (typeof value !== 'object' || value === null) return;
   for (const [name, sent] of Object.entries(value)) {
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/.test(name))
-      issues.push({ code: 'custom', input: name, path: [name], message: 'must be the name of a header' });
+      issues.push({ code: 'custom', input: optionalName, path: [name], message: 'must be the name of a header' });
     else
       for (const issue of HeaderSecret.safeParse(sent, { reportInput: true }).error?.issues ?? [])
         issues.push({ ...issue, path: [name] } as never);
   }
 }).meta({ type: 'object', additionalProperties: { type: 'string' } });
 
-const neededBy = { none: [], bearer: ['token'], basic: ['username', 'password'], header: ['headers'] } as const;
+const requiredFields = { none: [], bearer: ['token'], basic: ['username', 'password'], header: ['headers'] } as const;
 
-/** How to authenticate to somebody else's service. Its token, password and headers are secrets. */
+/** Authentication at an external service. Token, password and headers are secrets. */
 const Auth = openFields({
   type: z.enum(['none', 'bearer', 'basic', 'header']),
   token: optional(HeaderSecret.min(1)),
-  username: optional(Name),
-  password: optional(z.string().max(LONGEST_PASSWORD)),
+  username: optionalName,
+  password: optional(z.string().max(MAX_PASSWORD)),
   headers: optional(HeaderMap),
 }).check(({ value, issues }) => {
-  for (const field of neededBy[value.type]) {
+  for (const field of requiredFields[value.type]) {
     if (value[field] === undefined)
       issues.push({
         code: 'custom',
@@ -72,8 +76,8 @@ const Auth = openFields({
 });
 
 const RestEndpoint = openFields({
-  id: optional(Name),
-  name: optional(Name),
+  id: optionalName,
+  name: optionalName,
   description: Text.min(1),
   url: CallableUrl,
   method: optional(z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])),
@@ -83,46 +87,44 @@ const RestEndpoint = openFields({
   auth: optional(Auth),
   cacheTtlSeconds: optional(z.int().min(0).max(86_400)),
   timeoutMs: optional(z.int().min(1).max(30_000)),
-  responsePath: optional(Name),
+  responsePath: optionalName,
 });
 
 const RestApi = openFields({
-  endpoints: list(RestEndpoint, MOST_REST_ENDPOINTS),
+  endpoints: list(RestEndpoint, MAX_REST_ENDPOINTS),
   maxResponseBytes: optional(z.int().min(1).max(5_000_000)),
 });
 
 const McpServer = z.strictObject({
   id: Name,
   url: CallableUrl,
-  name: optional(Name),
-  description: optional(Text),
+  name: optionalName,
+  description: optionalText,
   transport: optional(z.enum(['http'])),
   auth: optional(Auth),
-  allowedTools: names(MOST_TOOLS),
+  allowedTools: names(MAX_TOOLS),
   timeoutMs: optional(z.int().min(1).max(120_000)),
 });
 
-/** Another model than the usual one, for one phase. */
+/** A model for one phase, instead of the default. */
 const AiConfig = z.strictObject({
   provider: optional(z.enum(providers)),
-  model: optional(Name),
-  responseMimeType: optional(Name),
+  model: optionalName,
+  responseMimeType: optionalName,
   maxToolTurns: optional(z.int().min(1).max(16)),
 });
 
 const UpTo20 = z.int().min(1).max(20);
 const Knowledge = z.strictObject({
-  useMemory: optional(z.boolean()),
+  useMemory: flag,
   maxChunks: optional(UpTo20),
   maxPatterns: optional(UpTo20),
   maxActivities: optional(UpTo20),
 });
 
-const anObject = optional(openFields({}));
-
-/** What an agent looks at. Strategies that are not known are kept: whoever runs agents may have more of them. */
+/** What an agent reads. Unknown strategies are kept, because the program that runs agents may support more. */
 const ContextGathering = openFields({
-  strategies: optional(list(Name, MOST_NAMES)),
+  strategies: optional(list(Name, MAX_NAMES)),
   strategyOptions: optional(
     openFields({
       'web-page-text': anObject,
@@ -141,61 +143,59 @@ const ContextGathering = openFields({
 const Stagehand = openFields({
   mode: optional(z.enum(['dom', 'hybrid', 'cua'])),
   maxSteps: optional(z.int().min(1)),
-  model: optional(Name),
-  systemPrompt: optional(Text),
-  useStructuredOutput: optional(z.boolean()),
-  waitUntil: optional(Name),
+  model: optionalName,
+  systemPrompt: optionalText,
+  useStructuredOutput: flag,
+  waitUntil: optionalName,
   navigationTimeout: optional(z.int().min(1)),
 });
 
-const described = [
-  'summary',
-  'title',
-  'description',
-  'severity',
-  'targetText',
-  'suggestion',
-  'isPageLevel',
-  'issueType',
-  'confidence',
-  'htmlSelector',
-  'findingType',
-] as const;
 const ResponseDescriptions = openFields(
-  Object.fromEntries(described.map((field) => [field, optional(Text)])) as Record<
-    (typeof described)[number],
-    z.ZodOptional<typeof Text>
-  >,
+  Object.fromEntries(
+    [
+      'summary',
+      'title',
+      'description',
+      'severity',
+      'targetText',
+      'suggestion',
+      'isPageLevel',
+      'issueType',
+      'confidence',
+      'htmlSelector',
+      'findingType',
+    ].map((field) => [field, optionalText]),
+  ),
 );
 
-/** How an agent comes to its findings. An empty list of servers takes away those that are stored. */
+/** How an agent finds problems. An empty list of servers removes the stored servers. */
 const Execution = openFields({
   executionStrategy: optional(z.enum(executionStrategies)),
   serviceId: optional(z.enum(serviceIds)),
   aiConfig: optional(AiConfig),
-  mcpServers: optional(list(McpServer, MOST_SERVERS, 0)),
+  mcpServers: optional(list(McpServer, MAX_SERVERS, 0)),
   responseDescriptions: optional(ResponseDescriptions),
   strategyOptions: optional(openFields({ 'stagehand-agent': optional(Stagehand) })),
   knowledge: optional(Knowledge),
 });
 
 const Response = openFields({
-  useAiFormatting: optional(z.boolean()),
-  formattingPrompt: optional(Text),
+  useAiFormatting: flag,
+  formattingPrompt: optionalText,
   responseAdapter: optional(z.enum(serviceIds.map((id) => `${id}-response` as const))),
   aiConfig: optional(AiConfig),
 });
 
-const Stage = optional(openFields({ enabled: optional(z.boolean()) }));
+const Stage = optional(openFields({ enabled: flag }));
 
-/** What happens to findings: every stage, unless it is switched off. */
+/** Processing of findings: every stage runs unless it is disabled. */
 const PostProcess = openFields({
   guardrails: Stage,
   deletePreviousSuggestions: Stage,
   pinResolution: Stage,
   annotations: optional(
     openFields({
-      enabled: optional(z.boolean()),
+      enabled: flag,
       strategy: optional(z.enum(['findings', 'word-level', 'page-level', 'none'])),
     }),
   ),
@@ -208,8 +208,8 @@ const UserContextField = openFields({
   id: Name,
   title: Name,
   type: z.enum(['string', 'number', 'boolean']),
-  required: optional(z.boolean()),
-  example: optional(Text),
+  required: flag,
+  example: optionalText,
   defaultValue: optional(
     z.union([Text, z.number(), z.boolean()], { error: 'must be a string, a number or a boolean' }),
   ),
@@ -217,39 +217,39 @@ const UserContextField = openFields({
 
 const Input = openFields({
   variableKeys: names(),
-  userContextFields: optional(list(UserContextField, MOST_ITEMS, 0)),
+  userContextFields: optional(list(UserContextField, MAX_ITEMS, 0)),
   inputRequirements: optional(openFields({ requires: names(), requiresOneOf: names() })),
   supportedVariables: names(),
 });
 
-const patterns = optional(list(Url, MOST_NAMES, 0));
+const patterns = optional(list(Url, MAX_NAMES, 0));
 
-/** Where an agent runs. */
+/** Pages and content types that an agent runs on. */
 const Scope = openFields({
   pageScope: patterns,
   pageScopeExclude: patterns,
   contentTypes: names(),
   crossPage: optional(
     openFields({
-      enabled: optional(z.boolean()),
-      targetProperty: optional(Name),
-      pageDiscovery: optional(Name),
-      pages: optional(list(z.unknown(), MOST_NAMES, 0)),
-      sourceOfTruthKnowledgeSourceId: optional(Name),
+      enabled: flag,
+      targetProperty: optionalName,
+      pageDiscovery: optionalName,
+      pages: optional(list(z.unknown(), MAX_NAMES, 0)),
+      sourceOfTruthKnowledgeSourceId: optionalName,
     }),
   ),
 });
 
-/** What tools remember of how an agent was made; not used when it runs. */
+/** Notes of editing tools; not used when the agent runs. */
 const Setup = openFields({
-  setupSamples: optional(list(OpenObject, MOST_ITEMS, 0)),
+  setupSamples: optional(list(OpenObject, MAX_ITEMS, 0)),
   checklistOrigin: optional(OpenObject),
 });
 
-/** The fields that say how an agent behaves: each version has its own (spec 4.10). */
+/** The documented fields of a version: what the agent does. */
 export const behaviourShape = {
-  rawInstructions: optional(Text),
-  instructions: optional(Text),
+  rawInstructions: optionalText,
+  instructions: optionalText,
   phaseTimeoutMs: optional(z.int().min(1)),
   contextGathering: optional(ContextGathering),
   execution: optional(Execution),

@@ -1,0 +1,46 @@
+/** Reads the value of a cell that is not blank, or says what is wrong with it. */
+export type CellReader = (cell: string) => { readonly value: unknown } | { readonly problem: string };
+
+/** What spreadsheets store where a formula failed. */
+const FORMULA_ERROR = /^#(N\/A|REF!|VALUE!|DIV\/0!|NAME\?|NULL!|NUM!|SPILL!|CALC!)$/;
+/** Longer than any name of the service. It bounds the length of the text that patterns match. */
+const MAX_NAME = 200;
+const MAX_QUOTED = 60;
+
+/** Reads text as it is. Text that begins with `=` or `+` is not evaluated. */
+export const readText: CellReader = (cell) =>
+  FORMULA_ERROR.test(cell) ? { problem: `holds the error ${cell}` } : { value: cell };
+
+const yes = new Set(['yes', 'true', '1', 'y', 'on', 'x', 'enabled', 'active']);
+const no = new Set(['no', 'false', '0', 'n', 'off', 'disabled', 'inactive']);
+
+export const readBoolean: CellReader = (cell) => {
+  const word = cell.toLowerCase();
+  if (yes.has(word)) return { value: true };
+  if (no.has(word)) return { value: false };
+  const quoted = cell.length > MAX_QUOTED ? `${cell.slice(0, MAX_QUOTED)}…`.toWellFormed() : cell;
+  return { problem: `must be yes or no, not "${quoted}"` };
+};
+
+/** Reads a name of the service such as `web-page-text`, also when it is written `Web page text`. */
+export const readName: CellReader = (cell) => {
+  if (cell.length > MAX_NAME) return { problem: `must not have more than ${MAX_NAME} characters` };
+  const read = readText(cell);
+  if ('problem' in read) return read;
+  const parts = cell.toLowerCase().split('+');
+  return { value: parts.map((part) => part.trim().replace(/[\s_]+/g, '-')).join('+') };
+};
+
+/** Reads several values in one cell, separated by line breaks or semicolons, or else by commas. */
+export function readList(readItem: CellReader): CellReader {
+  return (cell) => {
+    const values: unknown[] = [];
+    for (const part of cell.split(/[;\n]/.test(cell) ? /[;\n]/ : ',')) {
+      if (part.trim() === '') continue;
+      const read = readItem(part.trim());
+      if ('problem' in read) return read;
+      values.push(read.value);
+    }
+    return values.length > 0 ? { value: values } : { problem: 'holds no value' };
+  };
+}

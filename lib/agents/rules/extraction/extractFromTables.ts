@@ -1,0 +1,102 @@
+import type { Row, Table } from '../../../files/table.ts';
+import { findHeader, type Header } from './agentColumns.ts';
+import {
+  type Candidate,
+  type ExtractionResult,
+  ORIGINAL_CHARACTERS,
+  plural,
+  toExtractionResult,
+} from './extractionResult.ts';
+
+/** A table of a file; the sheets of a workbook have names. */
+export type SourceTable = Table & { readonly name?: string };
+
+const MAX_NAME = 80;
+const MAX_LISTED = 20;
+
+/** Returns the agents of the first table whose columns are those of agents; undefined when there is no such table. */
+export function extractFromTables(tables: readonly SourceTable[]): ExtractionResult | undefined {
+  for (const table of tables) {
+    const header = findHeader(table.rows);
+    if (header)
+      return toExtractionResult(candidatesIn(table, header), [
+        describeColumns(header, table),
+        ...listUnreadSheets(tables, table),
+      ]);
+  }
+  return undefined;
+}
+
+/** Returns the beginning of a row on one line. Cells are cut before they are joined: many cells may share one long text. */
+export function rowText({ cells }: Row): string {
+  return cells
+    .filter((cell) => cell !== '')
+    .map((cell) => cell.slice(0, ORIGINAL_CHARACTERS))
+    .join(' | ')
+    .slice(0, ORIGINAL_CHARACTERS);
+}
+
+function candidatesIn(table: Table, header: Header): Candidate[] {
+  const titles = new Map(header.columns.map(({ field, title }) => [field.path, title]));
+  const candidates = table.rows
+    .filter(({ number }) => number !== header.row)
+    .map((row): Candidate => ({
+      row: row.number,
+      text: rowText(row),
+      titleOf: (field) => titles.get(field),
+      ...(row.number < header.row ? { reason: 'It stands above the titles of the columns.' } : readAgent(row, header)),
+    }));
+  return [...candidates, ...table.unread].sort((a, b) => (a.row ?? Infinity) - (b.row ?? Infinity));
+}
+
+function readAgent(
+  { cells }: Row,
+  { columns, width }: Header,
+): { readonly agent: Record<string, unknown> } | { readonly reason: string } {
+  if (cells.slice(width).some((cell) => cell !== ''))
+    return {
+      reason: `The row has ${plural(cells.length, 'cell')}, but there are ${plural(width, 'column')}: quote cells that contain what parts cells.`,
+    };
+  const agent: Record<string, unknown> = {};
+  for (const { field, title, index } of columns) {
+    const cell = cells[index] ?? '';
+    if (cell === '') continue;
+    const read = field.read(cell);
+    if ('problem' in read) return { reason: `Column "${title}" ${read.problem}.` };
+    const [key = '', nested] = field.path.split('.');
+    agent[key] = nested === undefined ? read.value : { ...(agent[key] as object | undefined), [nested]: read.value };
+  }
+  const { name, instructions } = agent as { name?: string; instructions?: string };
+  const agentName = name ?? (instructions === undefined ? undefined : nameFrom(instructions));
+  if (agentName === undefined) return { reason: 'The row has neither a name nor instructions.' };
+  return { agent: { ...agent, name: agentName } };
+}
+
+/** Returns the beginning of the instructions, as the name of an agent without one. */
+function nameFrom(instructions: string): string {
+  const [line = ''] = instructions.split('\n');
+  if (line.length <= MAX_NAME) return line;
+  const start = line.slice(0, MAX_NAME);
+  const end = start.lastIndexOf(' ');
+  return `${start.slice(0, end > 0 ? end : undefined).trimEnd()}…`.toWellFormed();
+}
+
+function describeColumns({ columns, unused }: Header, { name }: SourceTable): string {
+  const sheet = name === undefined ? '' : ` of the sheet ${quoteList([name])}`;
+  const others = unused.length > 0 ? ` Columns that were not used: ${quoteList(unused)}.` : '';
+  return `The rows${sheet} were read by their columns: ${quoteList(columns.map(({ title }) => title))}.${others}`;
+}
+
+/** Returns the sentence of the summary that names the sheets other than `read`. */
+export function listUnreadSheets(tables: readonly SourceTable[], read: SourceTable): string[] {
+  const others = tables
+    .filter((table) => table !== read && table.rows.length + table.unread.length > 0)
+    .map(({ name = '' }) => name);
+  return others.length > 0 ? [`Sheets that were not read: ${quoteList(others)}.`] : [];
+}
+
+function quoteList(titles: readonly string[]): string {
+  const quoted = titles.slice(0, MAX_LISTED).map((title) => `"${title.slice(0, MAX_NAME).toWellFormed()}"`);
+  const others = titles.length > MAX_LISTED ? ` and ${titles.length - MAX_LISTED} more` : '';
+  return quoted.join(', ') + others;
+}

@@ -1,0 +1,110 @@
+import type { Row } from '../../../files/table.ts';
+import type { Candidate } from './extractionResult.ts';
+import { listUnreadSheets, rowText, type SourceTable } from './extractFromTables.ts';
+
+/** A part of a file that fits into one question to a model. */
+export interface FilePart {
+  readonly file: { readonly text: string } | { readonly pdf: Uint8Array };
+  /** The beginning of the part. */
+  readonly text: string;
+  /** The rows of the part, for a table. */
+  readonly rows?: readonly Row[];
+}
+
+/** A file as parts for a model. */
+export interface FileParts {
+  readonly parts: readonly FilePart[];
+  /** What is not sent to a model, with reasons. */
+  readonly skipped: readonly Candidate[];
+  /** Sentences for the summary. */
+  readonly notes: readonly string[];
+}
+
+/** Parts are sent in parallel, and each is short enough to be answered while the caller waits. */
+const MAX_PARTS = 8;
+const PART_CHARACTERS = 12_000;
+const MAX_CHARACTERS = MAX_PARTS * PART_CHARACTERS;
+const TOO_MUCH = `A model reads at most ${MAX_PARTS} parts of about ${PART_CHARACTERS} characters of one file: send the rest as another.`;
+const EMPTY = 'There is nothing in it.';
+
+/** Splits the first table that has rows into parts that each begin with the column titles. */
+export function partsOfTables(tables: readonly SourceTable[]): FileParts {
+  const table = tables.find(({ rows }) => rows.length > 0);
+  const [first] = table?.rows ?? [];
+  if (!table || !first) return { parts: [], skipped: tables.flatMap(({ unread }) => unread), notes: [EMPTY] };
+  const isTooLong = ({ cells }: Row) => cells.reduce((length, cell) => length + cell.length, 0) > PART_CHARACTERS;
+  // The first row may be the column titles or a row like the others, so it is sent as both.
+  const { groups, rest } = groupBySize(
+    table.rows.filter((row) => !isTooLong(row)),
+    (row) => toLine(row).length,
+  );
+  const skip = (rows: readonly Row[], reason: string) =>
+    rows.map((row) => ({ row: row.number, text: rowText(row), reason }));
+  return {
+    parts: groups.map((rows) => {
+      const [head] = rows;
+      const lines = head === first || isTooLong(first) ? rows : [first, ...rows];
+      return { rows, text: head ? rowText(head) : '', file: { text: lines.map(toLine).join('\n') } };
+    }),
+    skipped: [
+      ...skip(
+        table.rows.filter(isTooLong),
+        `The row is longer than the ${PART_CHARACTERS} characters that a model reads at once.`,
+      ),
+      ...skip(rest, TOO_MUCH),
+      ...table.unread,
+    ],
+    notes: listUnreadSheets(tables, table),
+  };
+}
+
+/** Splits a text at the ends of paragraphs or lines. */
+export function partsOfText(text: string): FileParts {
+  const whole = text.trim();
+  const { groups, rest } = groupBySize(splitText(whole.slice(0, MAX_CHARACTERS)), (piece) => piece.length);
+  const parts = groups.map((group) => group.join(''));
+  const omitted = `${rest.join('')}${whole.slice(MAX_CHARACTERS)}`.trim();
+  return {
+    parts: parts.map((part) => ({ text: part.trim(), file: { text: part } })),
+    notes: parts.length > 0 ? [] : [EMPTY],
+    skipped: omitted === '' ? [] : [{ text: omitted, reason: `This and what follows it was left out. ${TOO_MUCH}` }],
+  };
+}
+
+export function partsOfPdf(pdf: Uint8Array): FileParts {
+  return { parts: [{ file: { pdf }, text: 'The whole PDF' }], skipped: [], notes: [] };
+}
+
+/** Returns a row as one line of JSON, so that no text in a cell can end the row. */
+function toLine({ number, cells }: Row): string {
+  return JSON.stringify({ row: number, cells });
+}
+
+/** Groups items in their order into at most MAX_PARTS groups of at most PART_CHARACTERS; `rest` is what does not fit. */
+function groupBySize<T>(items: readonly T[], sizeOf: (item: T) => number): { groups: T[][]; rest: T[] } {
+  const groups: T[][] = [];
+  let group: T[] = [];
+  let room = 0;
+  for (const [index, item] of items.entries()) {
+    const size = sizeOf(item);
+    if (size > room) {
+      if (groups.length === MAX_PARTS) return { groups, rest: items.slice(index) };
+      group = [];
+      groups.push(group);
+      room = PART_CHARACTERS;
+    }
+    group.push(item);
+    room -= size;
+  }
+  return { groups, rest: [] };
+}
+
+/** Splits a text into paragraphs, paragraphs that are too long into lines, and lines that are too long into pieces. */
+function splitText(text: string): string[] {
+  const splitLong = (pieces: readonly string[], pattern: RegExp) =>
+    pieces.flatMap((piece) => (piece.length <= PART_CHARACTERS ? [piece] : piece.split(pattern)));
+  const lines = splitLong(text.split(/(?<=\n\n)/), /(?<=\n)/);
+  return lines
+    .flatMap((line) => (line.length <= PART_CHARACTERS ? [line] : (line.match(/[^]{1,12000}/gu) ?? [])))
+    .filter((piece) => piece !== '');
+}

@@ -1,0 +1,39 @@
+import { invalid } from '../../../shared/errors.ts';
+import { readCsv } from '../../../files/csv.ts';
+import { FileFault } from '../../../files/fileFault.ts';
+import { requirePdf } from '../../../files/pdf.ts';
+import { decodeText } from '../../../files/text.ts';
+import { readWorkbook } from '../../../files/xlsx.ts';
+import { scoreTable } from './agentColumns.ts';
+import type { FileFormat } from './extractionRequest.ts';
+import type { ExtractionResult } from './extractionResult.ts';
+import { extractFromTables, type SourceTable } from './extractFromTables.ts';
+import { type FileParts, partsOfPdf, partsOfTables, partsOfText } from './fileParts.ts';
+
+/** The agents that were read from a file without a model, or the parts of the file to send to a model. */
+export type Source = { readonly result: ExtractionResult } | { readonly parts: FileParts };
+
+/** Reads a file without a model as far as possible. Throws INVALID_ARGUMENT when the bytes are not of the format. */
+export function readSource(format: FileFormat, bytes: Buffer): Source {
+  try {
+    switch (format) {
+      case 'csv':
+        return readTables([readCsv(decodeText(bytes), scoreTable)]);
+      case 'xlsx':
+        return readTables(readWorkbook(bytes));
+      case 'text':
+        return { parts: partsOfText(decodeText(bytes)) };
+      case 'pdf':
+        requirePdf(bytes);
+        return { parts: partsOfPdf(bytes) };
+    }
+  } catch (error) {
+    if (!(error instanceof FileFault)) throw error;
+    throw invalid({ path: ['fileBase64'], code: 'unreadable', message: `fileBase64 ${error.message}` });
+  }
+}
+
+function readTables(tables: readonly SourceTable[]): Source {
+  const result = extractFromTables(tables);
+  return result ? { result } : { parts: partsOfTables(tables) };
+}
