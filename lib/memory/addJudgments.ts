@@ -1,41 +1,47 @@
 import { isDeepStrictEqual } from 'node:util';
-import { building, type Capability } from '../app/capability.ts';
+import { type Capability, combine } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
-import { faultOf, type Judgment, type JudgmentPlace, type NewJudgment, toJudgment } from './rules/judgments.ts';
-import { inParallel } from '../shared/inParallel.ts';
-import { type Embedders, embeds } from './embedder.ts';
-import { needsChange } from './embeddingModels.ts';
-import { beginEmbedding, beginModelChange } from './pendingJudgments.ts';
-import { makeVectors } from './makeVectors.ts';
 import { findWritableDocument, requireWritable } from '../content/documentScope.ts';
-import type { Stored } from '../table/entity.ts';
-import { endJob } from '../jobs/jobStore.ts';
 import { findOrganization } from '../directory/organizations.ts';
+import { endJob } from '../jobs/jobStore.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import type { Stored } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { insert, openTable, replace, type Table } from '../table/table.ts';
-import { EmbeddingStore, vectorsOp } from './embeddings.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import { insert, replace, type Table } from '../table/table.ts';
+import { embedders, type Embedders } from './embedders.ts';
+import { startEmbedding, startModelChange } from './embeddingJobs.ts';
+import { EmbeddingStore, vectorsOp } from './embeddingStore.ts';
+import { embedJudgments } from './embedJudgments.ts';
 import { JudgmentEntity } from './entities.ts';
+import { needsModelChange } from './rules/embeddingModels.ts';
+import { type Judgment, type JudgmentLocation, type NewJudgment, problemOf, toJudgment } from './rules/judgments.ts';
 
-/** A judgment to add, with its id. */
 export interface IdentifiedJudgment {
   readonly recordId: string;
   readonly sent: NewJudgment;
 }
 
-export interface JudgmentAdded {
-  readonly success: boolean;
-  readonly id: string;
-  readonly message: string;
-}
-
-/** When judgments are added, and under which id what is left of it goes on. */
-export interface AddingJudgments {
+interface AddCall {
+  /** Id of the job that embeds the judgments when the call cannot. */
   readonly jobId: string;
   readonly now: number;
   readonly log: Log;
 }
 
-const PARALLEL = 16;
+export interface AddedJudgment {
+  readonly success: boolean;
+  readonly id: string;
+  readonly message: string;
+}
+
+interface WrittenJudgment {
+  readonly judgment: Stored<Judgment>;
+  readonly message: string;
+}
+
+const PARALLEL_WRITES = 16;
+const NOT_EMBEDDED = ' It is found by its meaning once the embedding model has answered.';
 
 /** Adds judgments with their vectors. */
 export class JudgmentWriter {
@@ -43,171 +49,118 @@ export class JudgmentWriter {
   readonly #embeddings: EmbeddingStore;
   readonly #embedders: Embedders;
 
-  constructor(table: Table, embedders: Embedders) {
+  constructor(table: Table, models: Embedders) {
     this.#table = table;
     this.#embeddings = new EmbeddingStore(table);
-    this.#embedders = embedders;
+    this.#embedders = models;
+  }
+
+  /** Adds judgments to an organization or a document, over those with the same ids. Ids are distinct. An invalid judgment fails alone. */
+  async add(
+    tenant: string,
+    location: JudgmentLocation,
+    judgments: readonly IdentifiedJudgment[],
+    call: AddCall,
+  ): Promise<AddedJudgment[]> {
+    const valid = judgments.filter(({ sent }) => problemOf(sent, call.now) === undefined);
+    const messages = valid.length > 0 ? await this.#addValid(tenant, location, valid, call) : new Map<string, string>();
+    return judgments.map(({ recordId, sent }) => {
+      const problem = problemOf(sent, call.now);
+      return { success: problem === undefined, id: recordId, message: problem ?? messages.get(recordId) ?? '' };
+    });
   }
 
   /**
-   * Adds judgments to an organization or a document of it, over those with the same ids; ids are distinct. A job makes what vectors are missing
-   * in the end: it is there before the judgments are, and goes when nothing is missing, so that no judgment is left without by a crash. The sweeper
-   * finds it a minute later: a model that does not answer is best left alone as long.
+   * Adds judgments and returns a message for each id. The embedding job is written before the judgments and removed when all of them have vectors, so
+   * a crash leaves no judgment without vectors.
    */
-  async add(
+  async #addValid(
     tenant: string,
-    scope: JudgmentPlace,
+    location: JudgmentLocation,
     judgments: readonly IdentifiedJudgment[],
-    { jobId, now, log }: AddingJudgments,
-  ): Promise<JudgmentAdded[]> {
-    const faults = new Map(
-      judgments.flatMap(({ recordId, sent }) =>
-        faultOf(sent, now) === undefined ? [] : [[recordId, faultOf(sent, now) as string]],
-      ),
-    );
-    const sound = judgments.filter(({ recordId }) => !faults.has(recordId));
-    const written =
-      sound.length === 0 ? new Map<string, Written>() : await this.#addSound(tenant, scope, sound, { jobId, now, log });
-    return judgments.map(({ recordId }): JudgmentAdded => {
-      const fault = faults.get(recordId);
-      const { message = fault ?? '' } = written.get(recordId) ?? {};
-      return { success: fault === undefined, id: recordId, message };
-    });
-  }
-
-  async #addSound(
-    tenant: string,
-    scope: JudgmentPlace,
-    judgments: readonly IdentifiedJudgment[],
-    { jobId, now, log }: AddingJudgments,
-  ): Promise<Map<string, Written>> {
-    const refs = judgments.map(({ recordId }) => ({
-      organizationKey: scope.organizationKey,
-      documentKey: scope.documentKey,
-      recordId,
-    }));
+    { jobId, now, log }: AddCall,
+  ): Promise<Map<string, string>> {
+    const drafts = judgments.map(({ recordId, sent }) => toJudgment(sent, recordId, location, now));
     const [state, before] = await Promise.all([
-      this.#embeddings.state(tenant),
-      this.#embeddings.byRefs(tenant, refs),
-      this.#table.write([beginEmbedding(tenant, { jobId, judgments: refs }, now)]),
+      this.#embeddings.getState(tenant),
+      this.#embeddings.getJudgments(tenant, drafts),
+      this.#table.write([startEmbedding(tenant, jobId, drafts, now)]),
     ]);
-    const [vectors, written] = await Promise.all([
-      makeVectors(
-        this.#embedders,
-        state,
-        judgments.map(({ recordId, sent: { decision, reasoning, content } }) => ({
-          recordId,
-          decision,
-          reasoning,
-          content,
-        })),
-      ),
-      this.#write(
-        tenant,
-        judgments.map(({ recordId, sent }, index) => ({
-          draft: toJudgment(sent, recordId, scope, now),
-          isDated: sent.createdAt !== undefined,
-          stored: before[index],
-        })),
-      ),
-      state ? undefined : this.#embeddings.beginState(tenant, this.#embedders.current.model),
+    const written = new Map<string, WrittenJudgment>();
+    const [{ made, failure, unavailableModel }] = await Promise.all([
+      embedJudgments(this.#embedders, state, drafts),
+      inParallel([...drafts.entries()], PARALLEL_WRITES, async ([index, draft]) => {
+        const isDated = judgments[index]?.sent.createdAt !== undefined;
+        written.set(draft.recordId, await this.#write(tenant, draft, isDated, before[index]));
+      }),
+      state ? undefined : this.#embeddings.createState(tenant, this.#embedders.current.model),
     ]);
-    for (const { model, embedded } of vectors.made) {
-      await inParallel(embedded, PARALLEL, async ({ judgment: { recordId }, review, content }) => {
-        const { judgment } = written.get(recordId) as Written;
-        await this.#table.write([vectorsOp(tenant, model, { judgment, review, content })]);
+    for (const { model, embedded } of made) {
+      await inParallel(embedded, PARALLEL_WRITES, async (one) => {
+        const { judgment = { ...one.judgment, _r: 1 } } = written.get(one.judgment.recordId) ?? {};
+        await this.#table.write([vectorsOp(tenant, model, { ...one, judgment })]);
       });
     }
-    const isComplete = vectors.failure === undefined && vectors.unasked === undefined;
+    const isComplete = failure === undefined && unavailableModel === undefined;
     if (isComplete) await this.#table.write([endJob(tenant, jobId)]);
-    else {
-      log.warn('judgments are embedded later', { error: vectors.failure, model: vectors.unasked });
-      for (const one of written.values())
-        one.message += ' It is found by its meaning once the embedding model has answered.';
-    }
-    if (needsChange(state, this.#embedders.current.model)) await changeModel(this.#table, tenant, now, log);
-    return written;
+    else log.warn('judgments are embedded later', { error: failure, model: unavailableModel });
+    if (needsModelChange(state, this.#embedders.current.model)) await startModelChange(this.#table, tenant, now, log);
+    const suffix = isComplete ? '' : NOT_EMBEDDED;
+    return new Map([...written].map(([recordId, { message }]) => [recordId, message + suffix]));
   }
 
-  /** Writes judgments one by one, which costs half of what a transaction does; ABORTED when others keep writing the same one. */
+  /** Writes a judgment over the stored one. A single write costs half of a transaction. Throws ABORTED when other calls keep writing it. */
   async #write(
     tenant: string,
-    judgments: readonly {
-      readonly draft: Judgment;
-      readonly isDated: boolean;
-      readonly stored: Stored<Judgment> | undefined;
-    }[],
-  ): Promise<Map<string, Written>> {
-    const written = new Map<string, Written>();
-    await inParallel(judgments, PARALLEL, async ({ draft, isDated, stored: first }) => {
-      let known = { stored: first, isFresh: true };
-      const one = await retryOnConflict(async (): Promise<Written | 'conflict'> => {
-        const stored = known.isFresh ? known.stored : await this.#table.get(JudgmentEntity, { tenant, ...draft });
-        known = { stored, isFresh: false };
-        // What was decided before and is sent again without a time was decided then.
-        const judgment = stored && !isDated ? { ...draft, createdAt: stored.createdAt } : draft;
-        if (stored && isSame(judgment, stored)) return { judgment: stored, message: 'Judgment updated.' };
-        const outcome = await this.#table.write([
-          stored
-            ? replace(JudgmentEntity, { tenant, ...judgment }, stored._r)
-            : insert(JudgmentEntity, { tenant, ...judgment }),
-        ]);
-        if (outcome !== 'done') return 'conflict';
-        return stored
-          ? { judgment: { ...judgment, _r: stored._r + 1 }, message: 'Judgment updated.' }
-          : { judgment: { ...judgment, _r: 1 }, message: 'Judgment added.' };
-      });
-      written.set(draft.recordId, one);
+    draft: Judgment,
+    isDated: boolean,
+    before: Stored<Judgment> | undefined,
+  ): Promise<WrittenJudgment> {
+    let isFirst = true;
+    return retryOnConflict(async () => {
+      const stored = isFirst ? before : await this.#table.get(JudgmentEntity, { tenant, ...draft });
+      isFirst = false;
+      // A judgment that is sent again without a time keeps its time.
+      const judgment = stored && !isDated ? { ...draft, createdAt: stored.createdAt } : draft;
+      const message = stored ? 'Judgment updated.' : 'Judgment added.';
+      if (stored && isSame(judgment, stored)) return { judgment: stored, message };
+      const value = { tenant, ...judgment };
+      const outcome = await this.#table.write([
+        stored ? replace(JudgmentEntity, value, stored._r) : insert(JudgmentEntity, value),
+      ]);
+      return outcome === 'done' ? { judgment: { ...judgment, _r: (stored?._r ?? 0) + 1 }, message } : 'conflict';
     });
-    return written;
   }
 }
 
-interface Written {
-  readonly judgment: Stored<Judgment>;
-  message: string;
-}
-
-function isSame(judgment: Judgment, { _r: _, ...stored }: Stored<Judgment>): boolean {
+function isSame(judgment: Judgment, { _r, ...stored }: Stored<Judgment>): boolean {
   return isDeepStrictEqual(JSON.parse(JSON.stringify(judgment)), JSON.parse(JSON.stringify(stored)));
 }
 
-/** Begins the job that changes a tenant's model to that of the setting, unless it is there; the sweeper finds it. Never fails: the next request tries again. */
-export async function changeModel(table: Table, tenant: string, now: number, log: Log): Promise<void> {
-  await table
-    .write([beginModelChange(tenant, now)])
-    .catch((error: unknown) => log.error('change of model not begun', { error }));
-}
+export const addJudgments = /* @__PURE__ */ combine(
+  { table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'PutItem', 'DeleteItem']), embedders },
+  (opened): Pick<JudgmentWriter, 'add'> => new JudgmentWriter(opened.table, opened.embedders),
+);
 
-/** Add judgments. */
-export const addJudgments: Capability<Pick<JudgmentWriter, 'add'>> = /* @__PURE__ */ building([embeds], {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'PutItem', 'DeleteItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new JudgmentWriter(openTable(env), embeds.open(env)),
-});
-
-/** Finds where judgments are to lie: an organization, or a document of it. INVALID_ARGUMENT, NOT_FOUND and FAILED_PRECONDITION as for other content. */
-export type FindJudgmentPlace = (
+/**
+ * Finds the organization or the document to add judgments to. Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown
+ * document and FAILED_PRECONDITION when one is disabled.
+ */
+export type FindJudgmentLocation = (
   tenant: string,
   named: { readonly organizationId: string; readonly documentId?: string | undefined },
-) => Promise<JudgmentPlace>;
+) => Promise<JudgmentLocation>;
 
-export const findJudgmentPlace: Capability<FindJudgmentPlace> = /* @__PURE__ */ building(
-  [findWritableDocument, findOrganization],
-  {
-    grants: [],
-    env: [],
-    open: (env) => {
-      const [findPlace, organizations] = [findWritableDocument.open(env), findOrganization.open(env)];
-      return async (tenant, { organizationId, documentId }) => {
-        if (documentId !== undefined) {
-          const { scope: scope } = await findPlace(tenant, { organizationId, documentId });
-          return { organizationKey: scope.organizationKey, organizationId, documentKey: scope.documentKey, documentId };
-        }
-        const organization = await organizations.require(tenant, organizationId);
-        requireWritable({ organization });
-        return { organizationKey: organization.internalId, organizationId };
-      };
+export const findJudgmentLocation: Capability<FindJudgmentLocation> = /* @__PURE__ */ combine(
+  { findDocument: findWritableDocument, organizations: findOrganization },
+  ({ findDocument, organizations }): FindJudgmentLocation =>
+    async (tenant, { organizationId, documentId }) => {
+      if (documentId !== undefined) {
+        const { scope } = await findDocument(tenant, { organizationId, documentId });
+        return { organizationKey: scope.organizationKey, organizationId, documentKey: scope.documentKey, documentId };
+      }
+      const organization = await organizations.require(tenant, organizationId);
+      requireWritable({ organization });
+      return { organizationKey: organization.internalId, organizationId };
     },
-  },
 );

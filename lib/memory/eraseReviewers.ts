@@ -1,52 +1,49 @@
-import { eraseFromJudgment, type Judgment } from './rules/judgments.ts';
-import { inParallel } from '../shared/inParallel.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import { pages } from '../table/pages.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { replace, type Table } from '../table/table.ts';
 import { JudgmentEntity } from './entities.ts';
+import { eraseFromJudgment, type Judgment } from './rules/judgments.ts';
 
-/** How many judgments are looked at with one query, and in how many at a time something changes. */
-const LOOKED_AT = 1_000;
-const PARALLEL = 8;
+const PAGE_JUDGMENTS = 1_000;
+const PARALLEL_WRITES = 8;
 
-/** Who goes, with what was made up to when (epoch ms). */
-interface LeavingReviewers {
+interface ErasedReviewers {
   readonly userIds: ReadonlySet<string>;
+  /** Judgments made up to this time are erased, epoch ms. */
   readonly until: number;
-  /** Only what lies in these documents, by their internal ids; everywhere in the organization when left out. */
+  /** Internal ids of documents; without it the whole organization. */
   readonly documents?: ReadonlySet<string> | undefined;
 }
 
 /**
- * Takes from the judgments of an organization who the people are that leave or are erased, but for their ids: what was decided stays. Stops at `deadline`
- * (epoch ms) with where to go on. Done again it does no harm. ABORTED when others keep changing the same judgment.
+ * Erases names and e-mail addresses of reviewers from the judgments of an organization. The judgments and the user ids stay. Stops at `deadline`
+ * (epoch ms) and returns where to continue. Idempotent. Throws ABORTED when other writers keep changing the same judgment.
  */
 export async function eraseReviewers(
   table: Table,
   scope: OrganizationScope,
-  leaving: LeavingReviewers,
+  erased: ErasedReviewers,
   from: string | undefined,
   clock: () => number,
   deadline: number,
 ): Promise<{ readonly after: string } | 'done'> {
-  const { documents } = leaving;
-  const isConcerned = (judgment: Judgment) =>
-    (documents === undefined || (judgment.documentKey !== undefined && documents.has(judgment.documentKey))) &&
-    eraseFromJudgment(judgment, leaving) !== judgment;
-  let after = from;
-  do {
-    const page = await table.query(JudgmentEntity, scope, { limit: LOOKED_AT, after });
-    await inParallel(page.values.filter(isConcerned), PARALLEL, (judgment) =>
-      retryOnConflict(async () => {
-        const stored = await table.get(JudgmentEntity, { ...scope, ...judgment });
-        const erased = stored && eraseFromJudgment(stored, leaving);
-        if (!stored || !erased || erased === stored) return 'done';
-        return (await table.write([replace(JudgmentEntity, { ...scope, ...erased }, stored._r)])) === 'done'
-          ? 'done'
-          : 'conflict';
-      }).then(() => undefined),
-    );
-    after = page.next;
-  } while (after !== undefined && clock() <= deadline);
-  return after === undefined ? 'done' : { after };
+  const { documents } = erased;
+  const isAffected = (judgment: Judgment) =>
+    (!documents || documents.has(judgment.documentKey ?? '')) && eraseFromJudgment(judgment, erased) !== judgment;
+  const erase = (judgment: Judgment) =>
+    retryOnConflict(async () => {
+      const stored = await table.get(JudgmentEntity, { ...scope, ...judgment });
+      const changed = stored && eraseFromJudgment(stored, erased);
+      if (!stored || !changed || changed === stored) return undefined;
+      const outcome = await table.write([replace(JudgmentEntity, { ...scope, ...changed }, stored._r)]);
+      return outcome === 'done' ? undefined : 'conflict';
+    });
+  const read = (after = from) => table.query(JudgmentEntity, scope, { limit: PAGE_JUDGMENTS, after });
+  for await (const { values, next } of pages(read)) {
+    await inParallel(values.filter(isAffected), PARALLEL_WRITES, erase);
+    if (next !== undefined && clock() > deadline) return { after: next };
+  }
+  return 'done';
 }

@@ -1,30 +1,194 @@
-import { building, type Capability } from '../app/capability.ts';
-import { findListing } from '../content/recordListing.ts';
-import { JudgmentReader, type JudgmentScope } from './judgmentReader.ts';
+import { type Capability, combine } from '../app/capability.ts';
+import { findListing, findLiveDocuments } from '../content/recordListing.ts';
+import { DocumentReader } from '../directory/documents.ts';
+import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
+import { OrganizationReader } from '../directory/organizations.ts';
+import { distinct } from '../shared/collections.ts';
+import type { Key, Stored } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
+import { pages } from '../table/pages.ts';
+import type { Table } from '../table/table.ts';
+import {
+  JudgmentEntity,
+  type JudgmentListing,
+  listingOf,
+  listingRange,
+  parseListingKey,
+  threadListing,
+} from './entities.ts';
+import { ALL_TIME, type JudgmentFilters, type TimeRange } from './rules/filters.ts';
+import type { Judgment } from './rules/judgments.ts';
+import { countListing } from './vectorSearch.ts';
 
-/** Read judgments by time. */
+/** What to read, by internal ids: an existing document, an existing organization, or everything of the tenant. */
+export interface JudgmentScope extends Partial<OrganizationScope> {
+  readonly tenant: string;
+  readonly documentKey?: string | undefined;
+}
+
+export interface ListOptions {
+  readonly filters?: JudgmentFilters | undefined;
+  readonly range?: TimeRange | undefined;
+  readonly oldestFirst?: boolean;
+}
+
+/** A judgment in a listing. */
+export interface ListedJudgment {
+  readonly key: Key;
+  /** Creation time, epoch ms. */
+  readonly at: number;
+}
+
+export interface JudgmentsWithTotal {
+  readonly judgments: Stored<Judgment>[];
+  readonly total: number;
+}
+
+const PAGE_KEYS = 1_000;
+/** Judgments read at a time. More than the limit of a request, because some may be deleted. */
+const READ_JUDGMENTS = 100;
+
+/** Reads judgments by time from the indexes of their scopes, which are eventually consistent. */
+export class JudgmentLists {
+  readonly #table: Table;
+  readonly #organizations: OrganizationReader;
+  readonly #documents: DocumentReader;
+
+  constructor(table: Table) {
+    this.#table = table;
+    this.#organizations = new OrganizationReader(table);
+    this.#documents = new DocumentReader(table);
+  }
+
+  /** Counts the judgments of a scope. */
+  async count(scope: JudgmentScope): Promise<number> {
+    return countListing(this.#table, listingOf(scope));
+  }
+
+  /** Returns matching judgments of a scope, the latest first. */
+  async latest(scope: JudgmentScope, options: ListOptions, limit: number): Promise<Stored<Judgment>[]> {
+    const judgments: Stored<Judgment>[] = [];
+    for await (const page of this.pages(listingOf(scope), options)) {
+      for (let start = 0; start < page.length && judgments.length < limit; start += READ_JUDGMENTS) {
+        const read = await this.read(scope, page.slice(start, start + READ_JUDGMENTS));
+        judgments.push(...read.filter((judgment) => judgment !== undefined));
+      }
+      if (judgments.length >= limit) break;
+    }
+    return judgments.slice(0, limit);
+  }
+
+  /** Returns matching judgments of a scope, the latest first, with the number of all that match. */
+  async latestWithTotal(scope: JudgmentScope, filters: JudgmentFilters, limit: number): Promise<JudgmentsWithTotal> {
+    const isFiltered = Object.values(filters).some((value) => value !== undefined);
+    const [judgments, total] = await Promise.all([
+      this.latest(scope, { filters }, limit),
+      isFiltered ? this.#countMatching(scope, filters) : this.count(scope),
+    ]);
+    return { judgments, total };
+  }
+
+  /** Returns matching judgments of a thread, the oldest first, with the number of all that match. */
+  async ofThread(
+    scope: JudgmentScope,
+    annotationId: string,
+    options: ListOptions,
+    limit: number,
+  ): Promise<JudgmentsWithTotal> {
+    const listed: ListedJudgment[] = [];
+    const listing = threadListing(scope, annotationId);
+    for await (const page of this.pages(listing, { ...options, oldestFirst: true })) listed.push(...page);
+    const judgments = (await this.read(scope, listed)).filter(
+      (judgment) => judgment && (scope.documentKey === undefined || judgment.documentKey === scope.documentKey),
+    ) as Stored<Judgment>[];
+    return { judgments: judgments.slice(0, limit), total: judgments.length };
+  }
+
+  async #countMatching(scope: JudgmentScope, filters: JudgmentFilters): Promise<number> {
+    let count = 0;
+    for await (const page of this.pages(listingOf(scope), { filters })) count += page.length;
+    return count;
+  }
+
+  /** Yields the matching judgments of a listing page by page, without reading them. */
+  async *pages(
+    { index, partition }: JudgmentListing,
+    { filters = {}, range = ALL_TIME, oldestFirst = false }: ListOptions,
+  ): AsyncGenerator<ListedJudgment[]> {
+    const options = { limit: PAGE_KEYS, descending: !oldestFirst, between: listingRange(range) };
+    for await (const { keys, positions } of pages((after) =>
+      this.#table.queryIndex(index, partition, { ...options, after }),
+    )) {
+      yield keys.flatMap((key, position) => {
+        const { [`${index}sk`]: sortKey = '' } = JSON.parse(positions[position] ?? '{}') as Record<string, string>;
+        const { at, matches } = parseListingKey(sortKey);
+        return matches(filters) ? [{ key, at }] : [];
+      });
+    }
+  }
+
+  /** Reads listed judgments in their order; undefined for one that was deleted, also with its organization or document. */
+  async read(
+    scope: JudgmentScope,
+    listed: readonly { readonly key: Key }[],
+  ): Promise<(Stored<Judgment> | undefined)[]> {
+    const judgments = await this.#table.getByKeys(
+      JudgmentEntity,
+      listed.map(({ key }) => key),
+    );
+    // The document of the scope exists, and so does everything in it.
+    if (scope.documentKey !== undefined) return judgments;
+    const live = await this.#liveDocuments(
+      scope,
+      judgments.filter((judgment) => judgment !== undefined),
+    );
+    return judgments.map((judgment) => {
+      const documents = judgment && live.get(judgment.organizationKey);
+      return documents && (judgment.documentKey === undefined || documents.has(judgment.documentKey))
+        ? judgment
+        : undefined;
+    });
+  }
+
+  /** Returns the internal ids of the existing documents that judgments belong to, by existing organization. */
+  async #liveDocuments(
+    { tenant, organizationKey, ...flags }: JudgmentScope,
+    judgments: readonly Judgment[],
+  ): Promise<Map<string, ReadonlySet<string>>> {
+    const organizationIds = distinct(judgments.map(({ organizationId }) => organizationId));
+    const scopes =
+      organizationKey === undefined
+        ? (await this.#organizations.named(tenant, organizationIds)).map((found) => organizationScope(tenant, found))
+        : [{ ...flags, tenant, organizationKey }];
+    const entries = scopes.map(async (one) => {
+      const documentIds = judgments.flatMap(({ organizationKey: of, documentId = [] }) =>
+        of === one.organizationKey ? documentId : [],
+      );
+      const documents = documentIds.length > 0 ? await findLiveDocuments(this.#documents, one, documentIds) : [];
+      return [one.organizationKey, new Set([...documents.values()].map(({ internalId }) => internalId))] as const;
+    });
+    return new Map(await Promise.all(entries));
+  }
+}
+
 export const readJudgments = /* @__PURE__ */ storeCapability(
-  JudgmentReader,
+  JudgmentLists,
   ['BatchGetItem'],
   ['gsi1', 'gsi2', 'gsi3', 'gsi4'],
 );
 
-/** Finds where to look: INVALID_ARGUMENT when a named organization does not exist, NOT_FOUND when a document does not. */
+/** Finds the scope that a request names. Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document. */
 export type FindScope = (
   tenant: string,
   named: { readonly organizationId?: string | undefined; readonly documentId?: string | undefined },
 ) => Promise<JudgmentScope>;
 
-export const findScope: Capability<FindScope> = /* @__PURE__ */ building([findListing], {
-  grants: [],
-  env: [],
-  open: (env) => {
-    const find = findListing.open(env);
-    return async (tenant, { organizationId, documentId }) => {
+export const findScope: Capability<FindScope> = /* @__PURE__ */ combine(
+  { find: findListing },
+  ({ find }): FindScope =>
+    async (tenant, { organizationId, documentId }) => {
       if (organizationId === undefined) return { tenant };
       const { organization, document } = await find(tenant, { organizationId, documentId });
-      return { tenant, organization, documentKey: document?.scope.documentKey };
-    };
-  },
-});
+      return { ...organization, documentKey: document?.scope.documentKey };
+    },
+);

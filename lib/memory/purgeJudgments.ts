@@ -1,37 +1,35 @@
 import type { DocumentScope } from '../content/documentScope.ts';
-import type { Item, Stored } from '../table/entity.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
-import type { Budget } from '../table/purgePartition.ts';
-import { removePartition } from '../table/purgePartition.ts';
-import type { Queried, Table } from '../table/table.ts';
-import { documentPrefix, JudgmentEntity, JudgmentVectorEntity } from './entities.ts';
+import type { Item, Stored } from '../table/entity.ts';
+import { type Budget, removePartition } from '../table/purgePartition.ts';
+import type { Table } from '../table/table.ts';
+import { JudgmentEntity, JudgmentVectorEntity } from './entities.ts';
 
 const entities = [JudgmentEntity, JudgmentVectorEntity] as const;
 
-/** How many items are removed at a time, and how much of them is read: vectors are of several KB. */
-const SOME = { limit: 500, bytes: 4_000_000 };
+/** Items removed at a time, and bytes read for them: vectors have several KB. */
+const BATCH = { limit: 500, bytes: 4_000_000 };
 
-/** The items of a partition as they are. */
-function anythingIn(entity: { partition(scope: OrganizationScope): string }): Queried<Item, OrganizationScope> {
-  return { partition: (scope) => entity.partition(scope), fromItem: (item) => item as Stored<Item> };
-}
-
-/** The judgments of a document with their vectors, as a part of what is removed with it. */
+/** The purge of the judgments of a deleted document with their vectors. */
 export const judgmentPart = {
   entities,
-  /** Removes some of them; gives whether nothing is left. Nobody can reach the document any more. */
-  async removeSome(table: Table, scope: DocumentScope, _clock: () => number): Promise<boolean> {
-    const pages = await Promise.all(
-      entities.map((entity) =>
-        table.query(anythingIn(entity), scope, { ...SOME, prefix: documentPrefix(scope.documentKey) }),
-      ),
+  /** Removes some items and returns whether none is left. */
+  async removeSome(table: Table, { documentKey, ...scope }: DocumentScope): Promise<boolean> {
+    const batches = await Promise.all(
+      entities.map((entity) => {
+        const items = {
+          partition: () => entity.partition(scope),
+          fromItem: (item: Item) => item as Stored<Item>,
+        };
+        return table.query(items, scope, { ...BATCH, prefix: [documentKey] });
+      }),
     );
-    await table.removeKeys(pages.flatMap(({ values }) => values.map(({ PK, SK }) => ({ PK, SK }))));
-    return pages.every(({ next }) => next === undefined);
+    await table.removeKeys(batches.flatMap(({ values }) => values.map(({ PK, SK }) => ({ PK, SK }))));
+    return batches.every(({ next }) => next === undefined);
   },
 } as const;
 
-/** The judgments of an organization with their vectors, wherever they lie in it. */
+/** The purge of all judgments of a deleted organization with their vectors. */
 export const organizationJudgments = {
   entities,
   async remove(table: Table, scope: OrganizationScope, budget: Budget): Promise<boolean> {

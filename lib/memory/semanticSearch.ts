@@ -1,56 +1,115 @@
-import { building, type Capability } from '../app/capability.ts';
-import { lexical } from './rules/lexical.ts';
+import { type Capability, combine } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
-import { type Embedders, embeds } from './embedder.ts';
-import { needsChange } from './embeddingModels.ts';
-import { openTable, type Table } from '../table/table.ts';
-import { changeModel } from './addJudgments.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import type { Table } from '../table/table.ts';
+import { embedders, type Embedders } from './embedders.ts';
+import { needsModelChange } from './rules/embeddingModels.ts';
+import { startModelChange } from './embeddingJobs.ts';
 import { EmbeddingStateEntity } from './entities.ts';
-import { type FoundJudgment, JudgmentSearcher, type JudgmentSearch } from './judgmentSearch.ts';
+import { findScope, type FindScope, JudgmentLists } from './judgmentLists.ts';
+import { type FoundJudgment, type JudgmentSearch, NearestJudgments } from './nearestJudgments.ts';
+import { lastDays, toTimeRange } from './rules/filters.ts';
+import { type JudgmentResponse, toJudgmentResponse } from './rules/judgments.ts';
+import { lexical } from './rules/lexical.ts';
+import { idsOf, type SearchRequest } from './rules/searchRequests.ts';
+import { similarityOf } from './rules/similarity.ts';
 
-/** A search whose text is understood: it only has to be told where to look. */
-export type Understood = (search: JudgmentSearch) => Promise<FoundJudgment[]>;
+const DEFAULT_LIMIT = 10;
 
-/** Searches judgments by what a text means. */
-export class Memory extends JudgmentSearcher {
+interface Call {
+  readonly now: number;
+  readonly log: Log;
+}
+
+/** Searches judgments by the meaning of a query, by thread or by time. */
+export class SemanticSearch {
+  readonly #table: Table;
   readonly #embedders: Embedders;
+  readonly #findScope: FindScope;
+  readonly #lists: JudgmentLists;
+  readonly #nearest: NearestJudgments;
 
-  constructor(table: Table, embedders: Embedders) {
-    super(table);
+  constructor(table: Table, embedders: Embedders, find: FindScope) {
+    this.#table = table;
     this.#embedders = embedders;
+    this.#findScope = find;
+    this.#lists = new JudgmentLists(table);
+    this.#nearest = new NearestJudgments(table, this.#lists);
+  }
+
+  /** Returns the results of a search and the number of judgments in its scope before filters. Throws UNAVAILABLE when the query cannot be embedded. */
+  async search(
+    tenant: string,
+    request: SearchRequest,
+    call: Call,
+  ): Promise<{ results: JudgmentResponse[]; totalInScope: number }> {
+    const { query = '', embeddingType: index = 'review', limit = DEFAULT_LIMIT, recencyDays } = request;
+    const { annotationId, dateRange, ...filters } = request.filters ?? {};
+    const range = dateRange && toTimeRange(dateRange);
+    const isByMeaning = annotationId === undefined && recencyDays === undefined;
+    const [scope, searchNearest] = await Promise.all([
+      this.#findScope(tenant, idsOf(request)),
+      isByMeaning ? this.#embed(tenant, query, call) : undefined,
+    ]);
+    const find = async (): Promise<JudgmentResponse[]> => {
+      if (searchNearest) {
+        const found = await searchNearest({ scope, index, filters, range, limit });
+        return found.map(({ judgment, distance }) => toJudgmentResponse(judgment, similarityOf(distance)));
+      }
+      if (annotationId === undefined) {
+        const days = lastDays(recencyDays ?? 1, call.now);
+        const latest = await this.#lists.latest(scope, { filters, range: days }, limit);
+        return latest.map((judgment) => toJudgmentResponse(judgment));
+      }
+      // A thread is found by its organization, even in the scope of the API key.
+      const { organizationKey = '' } =
+        scope.organizationKey === undefined ? await this.#findScope(tenant, request) : scope;
+      const { judgments } = await this.#lists.ofThread(
+        { ...scope, organizationKey },
+        annotationId,
+        { filters, range },
+        limit,
+      );
+      return judgments.map((judgment) => toJudgmentResponse(judgment));
+    };
+    const [results, totalInScope] = await Promise.all([find(), this.#lists.count(scope)]);
+    return { results, totalInScope };
   }
 
   /**
-   * Makes the vector of a text by the model that a tenant's judgments are searched by. Where that is one which cannot be asked any more, the texts of
-   * judgments are compared themselves, by the embedding that asks nobody, until the setting's model has taken its place. UNAVAILABLE when
-   * the model does not answer.
+   * Embeds a query with the model of the tenant's searches and returns the search for it. When this deployment cannot call that model, the texts of
+   * judgments are compared by the lexical embedding until the configured model has replaced it.
    */
-  async understand(
+  async #embed(
     tenant: string,
-    text: string,
-    { now, log }: { readonly now: number; readonly log: Log },
-  ): Promise<Understood> {
-    const state = await this.table.get(EmbeddingStateEntity, { tenant }, { eventual: true });
+    query: string,
+    { now, log }: Call,
+  ): Promise<(search: JudgmentSearch) => Promise<FoundJudgment[]>> {
+    const state = await this.#table.get(EmbeddingStateEntity, { tenant }, { eventual: true });
     const { current } = this.#embedders;
-    if (needsChange(state, current.model)) await changeModel(this.table, tenant, now, log);
+    if (needsModelChange(state, current.model)) await startModelChange(this.#table, tenant, now, log);
     const embedder = this.#embedders.of(state?.model ?? current.model);
-    if (!embedder) return (search) => this.nearestTexts(search, lexical(text), lexical);
-    const [vector] = await embedder.embed([text]);
-    return (search) => this.nearest(search, embedder.model, vector as Float32Array);
+    if (!embedder) return (search) => this.#nearest.byText(search, query, lexical);
+    const [vector = new Float32Array()] = await embedder.embed([query]);
+    return (search) => this.#nearest.byVector({ ...search, model: embedder.model, vector });
   }
 }
 
-/** Search judgments by what they mean, and read them by time. */
-export const searchJudgments: Capability<Memory> = /* @__PURE__ */ building([embeds], {
+const searchVectorIndexes: Capability<undefined> = {
   grants: [
-    { resource: 'table', actions: ['GetItem', 'BatchGetItem', 'PutItem'] },
-    { resource: 'index/gsi1', actions: ['Query'] },
-    { resource: 'index/gsi2', actions: ['Query'] },
-    { resource: 'index/gsi3', actions: ['Query'] },
-    { resource: 'index/gsi4', actions: ['Query'] },
     { resource: 'index/review', actions: ['SearchVectors'] },
     { resource: 'index/content', actions: ['SearchVectors'] },
   ],
-  env: ['TABLE_NAME'],
-  open: (env) => new Memory(openTable(env), embeds.open(env)),
-});
+  env: [],
+  open: () => undefined,
+};
+
+export const semanticSearch = /* @__PURE__ */ combine(
+  {
+    table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'PutItem'], ['gsi1', 'gsi2', 'gsi3', 'gsi4']),
+    searchVectorIndexes,
+    embedders,
+    findScope,
+  },
+  (opened) => new SemanticSearch(opened.table, opened.embedders, opened.findScope),
+);

@@ -1,15 +1,13 @@
 import { type VectorIndexName, vectorIndexNames } from '../app/capability.ts';
-
-/** The dimensions of every vector. */
-export const DIMENSIONS = 512;
+import { DIMENSIONS } from './rules/similarity.ts';
 
 /**
- * The attribute that parts the vector indexes. Without it an item with a vector is in none of them, so no other item has it; what else indexes know
- * of an item begins with `v` for the same reason: attributes of a name have one type in the whole table.
+ * The partition attribute of the vector indexes. An item without it is in no vector index, so only items with vectors have it. The attributes of
+ * the indexes begin with `v`, because an attribute name has one type in the whole table.
  */
 export const vectorPartition = 'vectorsOf';
 
-/** What a search can ask to be equal, which is all that it can ask; DynamoDB takes 18 of them. A time is asked for by its year, month or day. */
+/** The attributes that a search can compare, for equality only; DynamoDB allows 18. A time is compared by its year, month or day. */
 export const vectorFilters = [
   'vOrganization',
   'vDocument',
@@ -23,19 +21,19 @@ export const vectorFilters = [
 ] as const;
 export type VectorFilter = (typeof vectorFilters)[number];
 
-/** When the judgment was made, which a search gives along. */
+/** The creation time of the judgment, which a search returns. */
 export const vectorTime = 'vAt';
 
-/** The attribute with the vector of each index. */
+/** The attribute with the vector, by index. */
 export const vectorAttributes: Readonly<Record<VectorIndexName, 'reviewVector' | 'contentVector'>> = {
   review: 'reviewVector',
   content: 'contentVector',
 };
 
-/** What the table's attributes have to say of the vector indexes: all are texts. */
+/** The attributes of the vector indexes that CreateTable must define; all are strings. */
 export const vectorKeys: readonly string[] = [vectorPartition, ...vectorFilters];
 
-/** The vector indexes as CreateTable takes them. */
+/** The vector indexes in the form of CreateTable. */
 export const vectorIndexes = vectorIndexNames.map((IndexName) => ({
   IndexName,
   VectorAttribute: { AttributeName: vectorAttributes[IndexName] },

@@ -1,36 +1,36 @@
 import { QueryCommand, SearchVectorsCommand } from '@aws-sdk/lib-dynamodb';
-import type { IndexName, VectorIndexName } from '../app/capability.ts';
+import type { VectorIndexName } from '../app/capability.ts';
 import { ApiError } from '../shared/errors.ts';
 import type { Key } from '../table/entity.ts';
 import type { Table } from '../table/table.ts';
+import type { JudgmentListing } from './entities.ts';
 
-/** A search for what is most alike to a vector. */
 export interface VectorQuery {
   readonly vector: readonly number[];
-  /** What must be equal, by attribute; the index's partition is one of them. */
-  readonly where: Readonly<Record<string, string>>;
-  /** How many at most: 1 to 100. */
+  /** Attributes that must be equal, among them the partition of the index; undefined is ignored. */
+  readonly where: Readonly<Record<string, string | undefined>>;
+  /** 1 to 100. */
   readonly limit: number;
 }
 
-/** What a search found: a key, what the index has of the item, and how far its vector is from the one that was searched, 0 to 2. */
 export interface VectorHit {
   readonly key: Key;
+  /** The attributes that the index projects. */
   readonly attributes: Readonly<Record<string, unknown>>;
+  /** Cosine distance from the searched vector, 0 to 2. */
   readonly distance: number;
 }
 
 /**
- * What is most alike to a vector among the items that a vector index holds, the nearest first. The conditions apply within the search: what does not meet
- * them takes nobody's place. The index follows the table a moment later, and is approximate where it is large. UNAVAILABLE on a table engine without
- * vector search, as DynamoDB Local.
+ * Returns the items whose vectors are nearest, the nearest first. Conditions apply before the limit. The index is eventually consistent, and
+ * approximate when it is large. Throws UNAVAILABLE on a table engine without vector search, such as DynamoDB Local.
  */
 export async function searchVectors(
   table: Table,
   index: VectorIndexName,
   { vector, where, limit }: VectorQuery,
 ): Promise<VectorHit[]> {
-  const names = Object.keys(where);
+  const conditions = Object.entries(where).filter(([, value]) => value !== undefined);
   const { client, name } = table.asked;
   const { SearchResults = [] } = await client
     .send(
@@ -39,9 +39,9 @@ export async function searchVectors(
         IndexName: index,
         SearchVector: [...vector],
         TopK: limit,
-        SearchConditionExpression: names.map((_name, at) => `#n${at} = :v${at}`).join(' AND '),
-        ExpressionAttributeNames: Object.fromEntries(names.map((attribute, at) => [`#n${at}`, attribute])),
-        ExpressionAttributeValues: Object.fromEntries(names.map((attribute, at) => [`:v${at}`, where[attribute]])),
+        SearchConditionExpression: conditions.map((_condition, at) => `#n${at} = :v${at}`).join(' AND '),
+        ExpressionAttributeNames: Object.fromEntries(conditions.map(([attribute], at) => [`#n${at}`, attribute])),
+        ExpressionAttributeValues: Object.fromEntries(conditions.map(([, value], at) => [`:v${at}`, value])),
       }),
     )
     .catch((error: Error) => {
@@ -56,8 +56,8 @@ export async function searchVectors(
   }));
 }
 
-/** How many items one partition of an index holds, as far as the index has followed the table. Costs as much as reading their keys: one call per 1 MB. */
-export async function countIndex(table: Table, index: IndexName, partition: string): Promise<number> {
+/** Counts a partition of an index, eventually consistent. Costs as much as reading its keys: one call per 1 MB. */
+export async function countListing(table: Table, { index, partition }: JudgmentListing): Promise<number> {
   const { client, name } = table.asked;
   let count = 0;
   let after: Record<string, unknown> | undefined;

@@ -5,7 +5,7 @@ import { vectorsOf } from '../../lib/memory/entities.ts';
 import { vectorPartition } from '../../lib/memory/vectorIndexes.ts';
 import { openTable } from '../../lib/table/table.ts';
 import { lexical, LEXICAL_MODEL } from '../../lib/memory/rules/lexical.ts';
-import { lexicalEmbedder } from '../../lib/memory/embedder.ts';
+import { lexicalEmbedder } from '../../lib/memory/embedders.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { startEngine, TABLE_NAME } from '../support/engine.ts';
 import {

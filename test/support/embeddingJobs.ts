@@ -2,7 +2,7 @@ import { environment } from '../../lib/app/capability.ts';
 import { type JobMessage, JobStore, type StoredJob } from '../../lib/jobs/jobStore.ts';
 import { openTable } from '../../lib/table/table.ts';
 import { runJob, type RunJobDeps } from '../../lib/jobs/runJob.ts';
-import { runsEmbeddings } from '../../lib/memory/jobs/steps.ts';
+import { runEmbeddingJobs } from '../../lib/memory/runEmbeddingJobs.ts';
 import type { QueueMessage } from '../../lib/workers/sender.ts';
 
 type Deps = RunJobDeps<'embed'>;
@@ -16,7 +16,7 @@ export class EmbeddingWorker {
   constructor(now: number, wrap: (deps: Deps) => Deps = (deps) => deps) {
     this.now = now;
     this.deps = wrap({
-      ...runsEmbeddings.open(environment(process.env)),
+      ...runEmbeddingJobs.open(environment(process.env)),
       queue: { send: async (messages) => void this.sent.push(...messages) },
     });
   }

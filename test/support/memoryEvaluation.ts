@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Judgment } from '../../lib/memory/rules/judgments.ts';
-import { embedJudgments } from '../../lib/memory/makeVectors.ts';
-import type { Embedder } from '../../lib/memory/embedder.ts';
+import { embedWith } from '../../lib/memory/embedJudgments.ts';
+import type { Embedder } from '../../lib/memory/embedders.ts';
 
 /** How a query stands to what it is to find: the same words, other forms of them with slips of the pen, or the same said in other words. */
 export const queryKinds = ['words', 'forms', 'paraphrase'] as const;
@@ -34,7 +34,7 @@ export async function evaluateEmbedding(
   embedder: Embedder,
   of: 'review' | 'content' = 'review',
 ): Promise<Record<QueryKind, Precision>> {
-  const embedded = await embedJudgments(embedder, evaluationJudgments);
+  const embedded = await embedWith(embedder, evaluationJudgments);
   const vectors = await embedder.embed(evaluationQueries.map(({ query }) => query));
   const hits = evaluationQueries.map(({ kind, topic }, index) => {
     const ranked = embedded

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { writeThreads } from '../../../lib/comments/threadWriter.ts';
-import { hintEmbedding } from '../../../lib/memory/notifyEmbedding.ts';
+import { notifyEmbedding } from '../../../lib/memory/embeddingJobs.ts';
 import { threadSelectors, requireSelector } from '../../../lib/comments/rules/threadFilters.ts';
 import { ThreadChange, UserReplacements } from '../../../lib/comments/rules/threads.ts';
 import { ContentUser } from '../../../lib/content/rules/user.ts';
@@ -52,7 +52,7 @@ export const endpoint = defineEndpoint(
     output: ItemResults,
     message: 'Annotations updated successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findPlaceToWrite: findWritableDocument, threads: writeThreads, hintEmbedding },
+    uses: { findPlaceToWrite: findWritableDocument, threads: writeThreads, notifyEmbedding },
     impact: 'customers cannot resolve, assign or change comment threads',
     example: {
       data: {
@@ -87,7 +87,7 @@ export const endpoint = defineEndpoint(
       { change, users, reason },
       acting,
     );
-    await deps.hintEmbedding(
+    await deps.notifyEmbedding(
       caller.tenant,
       results.flatMap(({ embedding = [] }) => embedding),
       log,

@@ -2,24 +2,27 @@ import { readJson } from '../../comments/rules/comments.ts';
 import { isTerminal, type Status } from '../../comments/rules/statuses.ts';
 import type { Thread } from '../../comments/rules/threads.ts';
 
-/** Statuses that say what was decided, by their ids. */
-const decided: Readonly<Record<string, string>> = { ACCEPTED: 'accepted', APPROVED: 'approved', REJECTED: 'rejected' };
+/** Decisions by the id of a status. */
+const decisionsByStatus = new Map([
+  ['ACCEPTED', 'accepted'],
+  ['APPROVED', 'approved'],
+  ['REJECTED', 'rejected'],
+]);
 
 /**
- * What a change of a thread decides: a suggestion is `accepted` or `rejected`; the status becomes one that says so itself, or else one in which a thread
- * is done (`resolved`). Undefined when it decides nothing.
+ * Returns the decision that a change of a thread makes: `accepted` or `rejected` for a suggestion, else by the new status, else `resolved` when
+ * the status becomes terminal. Undefined when the change decides nothing.
  */
 export function decisionOf(
   before: Pick<Thread, 'status' | 'suggestion'>,
   after: Pick<Thread, 'status' | 'suggestion'>,
 ): string | undefined {
-  const [was, is] = [before, after].map(({ suggestion }) => readJson<{ status?: string }>(suggestion)?.status);
-  if (is !== was && (is === 'accepted' || is === 'rejected')) return is;
-  const [from, to] = [before, after].map(({ status }) => JSON.parse(status) as Status) as [Status, Status];
+  const suggestionOf = ({ suggestion }: typeof before) => readJson<{ status?: string }>(suggestion)?.status;
+  const suggestion = suggestionOf(after);
+  if (suggestion !== suggestionOf(before) && (suggestion === 'accepted' || suggestion === 'rejected'))
+    return suggestion;
+  const [from, to] = [JSON.parse(before.status) as Status, JSON.parse(after.status) as Status];
+  const becomesTerminal = isTerminal(to) && !isTerminal(from);
   if (from.id === to.id && isTerminal(from) === isTerminal(to)) return undefined;
-  const name = to.id.toUpperCase();
-  return (
-    (Object.hasOwn(decided, name) ? decided[name] : undefined) ??
-    (isTerminal(to) && !isTerminal(from) ? 'resolved' : undefined)
-  );
+  return decisionsByStatus.get(to.id.toUpperCase()) ?? (becomesTerminal ? 'resolved' : undefined);
 }

@@ -3,7 +3,7 @@ import { Id, Name, optional } from '../../shared/schema.ts';
 import { Instant } from '../../shared/times.ts';
 import { type Judgment, judgeTypeOf, judgeTypes } from './judgments.ts';
 
-/** What narrows judgments by what they say of themselves; each is met exactly. */
+/** Filters of searches and queries. Each matches exactly. */
 export const judgmentFilters = {
   decision: optional(Name),
   judgeType: optional(z.enum(judgeTypes)),
@@ -12,16 +12,15 @@ export const judgmentFilters = {
 };
 export type JudgmentFilters = z.output<z.ZodObject<typeof judgmentFilters>>;
 
-/** A time from an instant to another one, both included, in epoch ms. */
+/** A time range in epoch ms, both ends included. */
 export interface TimeRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** Everything that was ever decided. */
-export const ALWAYS: TimeRange = { from: 0, to: Date.UTC(9999, 11, 31, 23, 59, 59, 999) };
+export const ALL_TIME: TimeRange = { from: 0, to: Date.UTC(9999, 11, 31, 23, 59, 59, 999) };
 
-/** A range of dates as callers send it; open where an end is missing. */
+/** A date range of a request, open at a missing end. */
 export const DateRange = z.object({ start: optional(Instant), end: optional(Instant) }).check(
   z.refine(({ start, end }) => start === undefined || end === undefined || start <= end, {
     path: ['start'],
@@ -29,28 +28,23 @@ export const DateRange = z.object({ start: optional(Instant), end: optional(Inst
   }),
 );
 
-/** The time that a range of dates spans. */
-export function timeRange({ start, end }: z.output<typeof DateRange>): TimeRange {
-  return { from: start ?? ALWAYS.from, to: end ?? ALWAYS.to };
+export function toTimeRange({ start, end }: z.output<typeof DateRange>): TimeRange {
+  return { from: start ?? ALL_TIME.from, to: end ?? ALL_TIME.to };
 }
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** The last so many days up to now. */
-export function recently(days: number, now: number): TimeRange {
+/** Returns the last days up to now. */
+export function lastDays(days: number, now: number): TimeRange {
   return { from: Math.max(0, now - days * DAY_MS), to: now };
 }
 
-/** What filters look at, in the order in which keys of indexes have it. */
-export const filtered = ['decision', 'judgeType', 'contentType', 'reviewerId'] as const;
-export type Filtered = (typeof filtered)[number];
+/** The filtered fields in their order in the sort keys of indexes. */
+export const filterFields = ['decision', 'judgeType', 'contentType', 'reviewerId'] as const;
+export type FilterField = (typeof filterFields)[number];
 
-/** What a judgment says of itself to filters; a type of content that was not given is empty. */
-export function filteredValues(judgment: Judgment): Record<Filtered, string> {
-  const {
-    decision,
-    contentType = '',
-    actionUser: { userId },
-  } = judgment;
-  return { decision, judgeType: judgeTypeOf(judgment), contentType, reviewerId: userId };
+/** Returns the values of a judgment that filters compare; a missing content type is empty. */
+export function filteredValues(judgment: Judgment): Record<FilterField, string> {
+  const { decision, contentType = '', actionUser } = judgment;
+  return { decision, judgeType: judgeTypeOf(judgment), contentType, reviewerId: actionUser.userId };
 }

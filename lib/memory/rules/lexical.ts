@@ -1,39 +1,34 @@
 import { features } from './lexicalFeatures.ts';
+import { DIMENSIONS } from './similarity.ts';
 
-/** Numbers in a vector, whichever model makes it. */
-export const DIMENSIONS = 512;
-
-/** The name of this embedding. Another number comes with whatever makes other vectors of the same texts. */
+/** Name of this embedding. Change the number when the vector of any text changes: vectors of different names are never compared. */
 export const LEXICAL_MODEL = 'lexical-1';
 
-/** In how many places a feature is counted: two features that share one then still differ in the others. */
-const PLACES = 4;
+/** How many dimensions a feature contributes to. Two features that share one dimension still differ in the others. */
+const DIMENSIONS_PER_FEATURE = 4;
 
 /**
- * The vector of a text by its words and their parts: texts with the same words, or with forms of them, lie close together, whatever the
- * language; what says the same in other words does not. The same text gives the same unit vector on every machine.
+ * Returns the unit vector of a text by feature hashing. Texts with the same words, or with other forms of them, are close in any language;
+ * paraphrases are not. The result is the same on every machine.
  */
 export function lexical(text: string): Float32Array {
   const sums = new Float64Array(DIMENSIONS);
   for (const [feature, weight] of features(text)) {
     let state = hashOf(feature);
-    for (let scope = 0; scope < PLACES; scope++) {
-      state = scrambled(state + 0x9e3779b9);
+    for (let repetition = 0; repetition < DIMENSIONS_PER_FEATURE; repetition++) {
+      state = mixBits(state + 0x9e3779b9);
       const index = state % DIMENSIONS;
-      // A bit that has no part in the index: signs that go with places would not cancel out.
-      sums[index] = sums[index]! + ((state >>> 16) & 1 ? weight : -weight);
+      // The sign comes from a bit that the index does not use: else collisions in a dimension would not cancel out.
+      sums[index] = (sums[index] ?? 0) + ((state >>> 16) & 1 ? weight : -weight);
     }
   }
-  return unit(sums);
+  return toUnitVector(sums);
 }
 
-/** A vector of length 1 in the same direction. The sums are never all zero but by chance; then there is no direction, and the first axis is as good as any. */
-function unit(sums: Float64Array): Float32Array {
+/** Returns the vector of length 1 in the same direction. In the rare case that all sums cancel out, it is the first axis. */
+function toUnitVector(sums: Float64Array): Float32Array {
   const length = Math.sqrt(sums.reduce((total, value) => total + value * value, 0));
-  if (length > 1e-9) return Float32Array.from(sums, (value) => value / length);
-  const axis = new Float32Array(DIMENSIONS);
-  axis[0] = 1;
-  return axis;
+  return Float32Array.from(sums, (value, index) => (length > 1e-9 ? value / length : Number(index === 0)));
 }
 
 /** FNV-1a over the code units, 32 bits. */
@@ -43,8 +38,8 @@ function hashOf(text: string): number {
   return hash >>> 0;
 }
 
-/** Every bit of the result depends on every bit of the value (the finaliser of MurmurHash3). */
-function scrambled(value: number): number {
+/** The finaliser of MurmurHash3: every bit of the result depends on every bit of the value. */
+function mixBits(value: number): number {
   let mixed = value >>> 0;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);

@@ -3,7 +3,7 @@ import { environment } from '../../../lib/app/capability.ts';
 import { advance, insert, openTable, type Table } from '../../../lib/table/table.ts';
 import { EmbeddingStateEntity } from '../../../lib/memory/entities.ts';
 import { runJob } from '../../../lib/jobs/runJob.ts';
-import { runsEmbeddings } from '../../../lib/memory/jobs/steps.ts';
+import { runEmbeddingJobs } from '../../../lib/memory/runEmbeddingJobs.ts';
 import { addDocument, itemsOf, nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
@@ -67,7 +67,7 @@ describe('a change of a thread with a reason', () => {
     expect((await search({ filters: { annotationId: 'one' } })).results).toMatchObject([
       { decision: 'accepted', agent: null, similarity: 1 },
     ]);
-    const deps = { ...runsEmbeddings.open(environment(process.env)), queue: { send: async () => undefined } };
+    const deps = { ...runEmbeddingJobs.open(environment(process.env)), queue: { send: async () => undefined } };
     const jobs = await itemsOf(engine, customer, 'Job');
     expect(jobs.map(({ kind }) => kind)).toEqual(['embedJudgments', 'embedJudgments']);
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -6,7 +6,7 @@ import { EmbeddingStateEntity } from '../../../lib/memory/entities.ts';
 import { openTable } from '../../../lib/table/table.ts';
 import { sweep, sweeps } from '../../../lib/webhooks/sweep.ts';
 import { LEXICAL_MODEL } from '../../../lib/memory/rules/lexical.ts';
-import { beginEmbedding } from '../../../lib/memory/pendingJudgments.ts';
+import { startEmbedding } from '../../../lib/memory/embeddingJobs.ts';
 import { TITAN_MODEL } from '../../../lib/bedrock/titan.ts';
 import { type Customer, newCustomer, restartFunctions } from '../../support/customer.ts';
 import { EmbeddingWorker } from '../../support/embeddingJobs.ts';
@@ -182,9 +182,7 @@ describe('judgments whose embedding failed', () => {
     const { PK } = (await stored()).judgments[0]!;
     const [message, now] = [{ tenant: customer.apiKey, jobId: 'left' }, Date.now()];
     const refs = judged.map(({ recordId }) => ({ organizationKey: PK.split('#')[3]!, recordId }));
-    await openTable(environment(process.env)).write([
-      beginEmbedding(customer.apiKey, { jobId: 'left', judgments: refs }, now),
-    ]);
+    await openTable(environment(process.env)).write([startEmbedding(customer.apiKey, 'left', refs, now)]);
     let steps = 0;
     const dying = new EmbeddingWorker(now, (deps) => ({
       ...deps,
@@ -210,9 +208,7 @@ describe('judgments whose embedding failed', () => {
     ];
     await engine.lean.send(new DeleteCommand({ TableName: TABLE_NAME, Key: { PK, SK } }));
     const refs = [{ organizationKey: (await stored()).judgments[0]!.PK.split('#')[3]!, recordId: 'liability' }];
-    await openTable(environment(process.env)).write([
-      beginEmbedding(customer.apiKey, { jobId: message.jobId, judgments: refs }, Date.now()),
-    ]);
+    await openTable(environment(process.env)).write([startEmbedding(customer.apiKey, message.jobId, refs, Date.now())]);
     setting(TITAN_MODEL);
     await new EmbeddingWorker(Date.now()).run(message);
     expect(await stored()).toEqual(rest(TITAN_MODEL, both(3, 1)));

@@ -1,24 +1,27 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { readListed } from '../../../lib/memory/entities.ts';
-import { JudgmentEntity } from '../../../lib/memory/entities.ts';
-import { DIMENSIONS, vectorFilters, vectorIndexes } from '../../../lib/memory/vectorIndexes.ts';
-import { DIMENSIONS as MADE } from '../../../lib/memory/rules/lexical.ts';
-import { calendarOf, partsOf, type Stretch, stretchesOf, stretchOf } from '../../../lib/memory/rules/calendar.ts';
+import { JudgmentEntity, parseListingKey } from '../../../lib/memory/entities.ts';
+import { vectorFilters, vectorIndexes } from '../../../lib/memory/vectorIndexes.ts';
+import {
+  calendarOf,
+  splitPeriod,
+  type CalendarPeriod,
+  periodsOf,
+  periodOf,
+} from '../../../lib/memory/rules/calendar.ts';
 import { decisionOf } from '../../../lib/memory/rules/decisions.ts';
-import { DateRange, filtered, filteredValues, recently, timeRange } from '../../../lib/memory/rules/filters.ts';
+import { DateRange, filterFields, filteredValues, lastDays, toTimeRange } from '../../../lib/memory/rules/filters.ts';
 import {
   contentText,
   eraseFromJudgment,
-  faultOf,
+  problemOf,
   type Judgment,
   reviewText,
   toJudgmentResponse,
-  similarityOf,
   toJudgment,
 } from '../../../lib/memory/rules/judgments.ts';
-import { checkScope, idsOf, scopeNameOf } from '../../../lib/memory/rules/scopes.ts';
-import { distance } from '../../../lib/memory/rules/vectors.ts';
+import { checkScope, idsOf, scopeNameOf } from '../../../lib/memory/rules/searchRequests.ts';
+import { DIMENSIONS, distance, similarityOf } from '../../../lib/memory/rules/similarity.ts';
 
 const instant = fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) });
 const scope = { organizationKey: 'org_1', organizationId: 'acme', documentKey: 'doc_1', documentId: 'nda' };
@@ -34,20 +37,20 @@ const judgment: Judgment = toJudgment(
 );
 
 describe('the calendar', () => {
-  test('finds the smallest stretch that has all of a time', () => {
-    const stretch = (from: string, to: string) => {
-      const { unit, name } = stretchOf({ from: Date.parse(from), to: Date.parse(to) });
+  test('finds the smallest period that has all of a time', () => {
+    const period = (from: string, to: string) => {
+      const { unit, name } = periodOf({ from: Date.parse(from), to: Date.parse(to) });
       return `${unit} ${name}`.trim();
     };
-    expect(stretch('2026-01-05T10:00Z', '2026-01-05T23:59:59.999Z')).toBe('day 2026-01-05');
-    expect(stretch('2026-01-05T23:59:59.999Z', '2026-01-06T00:00Z')).toBe('month 2026-01');
-    expect(stretch('2026-01-31T00:00Z', '2026-02-01T00:00Z')).toBe('year 2026');
-    expect(stretch('2025-12-31T23:59:59.999Z', '2026-01-01T00:00Z')).toBe('all');
+    expect(period('2026-01-05T10:00Z', '2026-01-05T23:59:59.999Z')).toBe('day 2026-01-05');
+    expect(period('2026-01-05T23:59:59.999Z', '2026-01-06T00:00Z')).toBe('month 2026-01');
+    expect(period('2026-01-31T00:00Z', '2026-02-01T00:00Z')).toBe('year 2026');
+    expect(period('2025-12-31T23:59:59.999Z', '2026-01-01T00:00Z')).toBe('all');
   });
 
-  test('is searched in a few stretches at first, which have little else than the time that is asked for', () => {
+  test('is searched in a few periods at first, which have little else than the time that is asked for', () => {
     const names = (from: string, to: string) =>
-      stretchesOf({ from: Date.parse(from), to: Date.parse(to) }).map(({ name }) => name);
+      periodsOf({ from: Date.parse(from), to: Date.parse(to) }).map(({ name }) => name);
     expect(names('2025-12-31', '2026-01-01')).toEqual(['2025-12-31', '2026-01-01']);
     expect(names('2026-01-25', '2026-02-20')).toEqual(['2026-01', '2026-02']);
     expect(names('2026-01-02', '2026-01-20')).toEqual(['2026-01']);
@@ -55,31 +58,31 @@ describe('the calendar', () => {
     expect(names('2020-01-02', '2026-10-20')).toEqual(['']);
     fc.assert(
       fc.property(instant, fc.integer({ min: 0, max: 900 * 86_400_000 }), (from, length) => {
-        const stretches = stretchesOf({ from, to: from + length });
-        expect(stretches.length).toBeLessThanOrEqual(4);
-        expect([stretches[0]!.from, stretches.at(-1)!.to]).toEqual([from, from + length]);
-        for (const [index, stretch] of stretches.entries())
-          if (index > 0) expect(stretch.from).toBe(stretches[index - 1]!.to + 1);
+        const periods = periodsOf({ from, to: from + length });
+        expect(periods.length).toBeLessThanOrEqual(4);
+        expect([periods[0]!.from, periods.at(-1)!.to]).toEqual([from, from + length]);
+        for (const [index, period] of periods.entries())
+          if (index > 0) expect(period.from).toBe(periods[index - 1]!.to + 1);
       }),
       { numRuns: 200 },
     );
   });
 
-  const unfolded = (stretch: Stretch): Stretch[] => {
-    const parts = partsOf(stretch);
-    return parts.length === 0 ? [stretch] : parts.flatMap(unfolded);
+  const unfolded = (period: CalendarPeriod): CalendarPeriod[] => {
+    const parts = splitPeriod(period);
+    return parts.length === 0 ? [period] : parts.flatMap(unfolded);
   };
 
-  test('parts a stretch so that each instant of its time is in exactly one part, and named by it', () => {
+  test('parts a period so that each instant of its time is in exactly one part, and named by it', () => {
     fc.assert(
       fc.property(instant, fc.integer({ min: 0, max: 500 * 86_400_000 }), (from, length) => {
-        const stretch = stretchOf({ from, to: from + length });
-        const parts = partsOf(stretch);
-        if (stretch.unit === 'day') return expect(parts).toEqual([]);
+        const period = periodOf({ from, to: from + length });
+        const parts = splitPeriod(period);
+        if (period.unit === 'day') return expect(parts).toEqual([]);
         expect([parts[0]!.from, parts.at(-1)!.to]).toEqual([from, from + length]);
         for (const [index, part] of parts.entries()) {
           expect(part.from).toBeLessThanOrEqual(part.to);
-          expect(part.name.startsWith(stretch.name)).toBe(true);
+          expect(part.name.startsWith(period.name)).toBe(true);
           expect([calendarOf(part.from), calendarOf(part.to)].map((calendar) => calendar[part.unit as 'year'])).toEqual(
             [part.name, part.name],
           );
@@ -93,7 +96,7 @@ describe('the calendar', () => {
   test('ends at days', () => {
     fc.assert(
       fc.property(instant, fc.integer({ min: 0, max: 800 * 86_400_000 }), (from, length) => {
-        const days = unfolded(stretchOf({ from, to: from + length }));
+        const days = unfolded(periodOf({ from, to: from + length }));
         expect(days.every(({ unit }) => unit === 'day')).toBe(true);
         expect(days).toHaveLength(Math.floor((from + length) / 86_400_000) - Math.floor(from / 86_400_000) + 1);
       }),
@@ -160,9 +163,9 @@ describe('a judgment', () => {
     const sent = { decision: 'x', reasoning: 'y', actionUser: { userId: 'u' } };
     expect(toJudgment({ ...sent, createdAt: 5 }, 'r', scope, 10).createdAt).toBe(5);
     expect([
-      faultOf(sent, 10),
-      faultOf({ ...sent, createdAt: 300_010 }, 10),
-      faultOf({ ...sent, createdAt: 300_011 }, 10),
+      problemOf(sent, 10),
+      problemOf({ ...sent, createdAt: 300_010 }, 10),
+      problemOf({ ...sent, createdAt: 300_011 }, 10),
     ]).toEqual([undefined, undefined, 'createdAt must not be in the future.']);
   });
 
@@ -191,11 +194,11 @@ describe('a judgment', () => {
         const one: Judgment = { ...judgment, decision, contentType, actionUser: { userId }, createdAt };
         const item = JudgmentEntity.toItem({ tenant: 't', ...one });
         expect(Buffer.byteLength(item.gsi3sk as string)).toBeLessThanOrEqual(1_024);
-        const listed = readListed(item.gsi3sk as string);
+        const listed = parseListingKey(item.gsi3sk as string);
         expect(listed.at).toBe(createdAt);
-        expect(listed.meets({ decision, judgeType: 'human', contentType, reviewerId: userId })).toBe(true);
-        for (const field of filtered)
-          if (filteredValues(one)[field] !== other) expect(listed.meets({ [field]: other })).toBe(false);
+        expect(listed.matches({ decision, judgeType: 'human', contentType, reviewerId: userId })).toBe(true);
+        for (const field of filterFields)
+          if (filteredValues(one)[field] !== other) expect(listed.matches({ [field]: other })).toBe(false);
       }),
       { numRuns: 200 },
     );
@@ -205,11 +208,11 @@ describe('a judgment', () => {
 describe('a range of dates', () => {
   const parse = (range: object) => DateRange.safeParse(range);
   test('is open at an end that is missing, and may not begin after its end (spec 4.14)', () => {
-    expect(timeRange(parse({ start: '2026-01-05', end: 1767657600000 }).data!)).toEqual({
+    expect(toTimeRange(parse({ start: '2026-01-05', end: 1767657600000 }).data!)).toEqual({
       from: Date.parse('2026-01-05'),
       to: 1767657600000,
     });
-    expect(timeRange({})).toEqual({ from: 0, to: Date.parse('9999-12-31T23:59:59.999Z') });
+    expect(toTimeRange({})).toEqual({ from: 0, to: Date.parse('9999-12-31T23:59:59.999Z') });
     expect(parse({ start: 5, end: 5 }).success).toBe(true);
     expect(parse({ start: 6, end: 5 }).error?.issues).toMatchObject([
       { path: ['start'], message: 'must not be after end' },
@@ -217,8 +220,8 @@ describe('a range of dates', () => {
   });
 
   test('of recency is the last so many days up to now', () => {
-    expect(recently(2, 200_000_000)).toEqual({ from: 200_000_000 - 2 * 86_400_000, to: 200_000_000 });
-    expect(recently(365, 5)).toEqual({ from: 0, to: 5 });
+    expect(lastDays(2, 200_000_000)).toEqual({ from: 200_000_000 - 2 * 86_400_000, to: 200_000_000 });
+    expect(lastDays(365, 5)).toEqual({ from: 0, to: 5 });
   });
 });
 
@@ -268,7 +271,7 @@ describe('what a change of a thread decides', () => {
 describe('the vector indexes', () => {
   test('ask for no more than DynamoDB takes: 18 filters, 4,096 dimensions', () => {
     expect(vectorFilters.length).toBeLessThanOrEqual(18);
-    expect(vectorIndexes.map(({ Dimensions }) => Dimensions)).toEqual([MADE, MADE]);
+    expect(vectorIndexes.map(({ Dimensions }) => Dimensions)).toEqual([DIMENSIONS, DIMENSIONS]);
     expect(DIMENSIONS).toBe(512);
   });
 });

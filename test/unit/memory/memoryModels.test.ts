@@ -1,84 +1,98 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { EmbeddingState } from '../../../lib/memory/entities.ts';
-import { arrived, needsChange, towards, wantedModels, without } from '../../../lib/memory/embeddingModels.ts';
+import {
+  changeTo,
+  completeChange,
+  type EmbeddingState,
+  modelsToEmbed,
+  needsModelChange,
+  withoutStale,
+} from '../../../lib/memory/rules/embeddingModels.ts';
 
 const model = fc.constantFrom('lexical-1', 'titan', 'other');
-/** What happens to a state: the setting is another one from here on, all judgments have vectors of the next model, or the first stale one's are gone. */
-const happening = fc.oneof(
-  model.map((setting) => ({ setting })),
-  fc.constant('arrived' as const),
-  fc.constant('removed' as const),
+/** A change of a state: another configured model, all judgments have vectors of the next model, or the vectors of the first stale model are purged. */
+const change = fc.oneof(
+  model.map((configured) => ({ configured })),
+  fc.constant('completed' as const),
+  fc.constant('purged' as const),
 );
 
-/** The state after things happened, with the models of which there are vectors then. A job turns to the setting before it does anything else. */
-function live(first: string, happenings: readonly (typeof happening extends fc.Arbitrary<infer T> ? T : never)[]) {
-  let [state, setting]: [EmbeddingState, string] = [{ model: first }, first];
+/** Returns the state after some changes, with the models that have vectors. The job applies the configured model before anything else. */
+function applyChanges(first: string, changes: readonly (typeof change extends fc.Arbitrary<infer T> ? T : never)[]) {
+  let [state, configured]: [EmbeddingState, string] = [{ model: first }, first];
   const vectors = new Set([first]);
-  for (const one of happenings) {
-    if (typeof one === 'object') setting = one.setting;
-    state = towards(state, setting);
+  for (const one of changes) {
+    if (typeof one === 'object') configured = one.configured;
+    state = changeTo(state, configured);
     if (state.next !== undefined) vectors.add(state.next);
-    if (one === 'arrived') state = arrived(state);
+    if (one === 'completed') state = completeChange(state);
     const [stale] = state.stale ?? [];
-    if (one === 'removed' && stale !== undefined && state.next === undefined) {
+    if (one === 'purged' && stale !== undefined && state.next === undefined) {
       vectors.delete(stale);
-      state = without(state, stale);
+      state = withoutStale(state, stale);
     }
   }
-  return { state, setting, vectors };
+  return { state, configured, vectors };
 }
 
 describe('the models of a tenant', () => {
   test('of which there are vectors are those that the state knows, whatever happens: none is forgotten', () => {
     fc.assert(
-      fc.property(model, fc.array(happening, { maxLength: 30 }), (first, happenings) => {
-        const { state, vectors } = live(first, happenings);
-        const known = [state.model, ...(state.next === undefined ? [] : [state.next]), ...(state.stale ?? [])];
-        expect(new Set(known).size).toBe(known.length);
-        expect([...vectors].filter((one) => !known.includes(one))).toEqual([]);
+      fc.property(model, fc.array(change, { maxLength: 30 }), (first, changes) => {
+        const { state, vectors } = applyChanges(first, changes);
+        const named = [state.model, ...(state.next === undefined ? [] : [state.next]), ...(state.stale ?? [])];
+        expect(new Set(named).size).toBe(named.length);
+        expect([...vectors].filter((one) => !named.includes(one))).toEqual([]);
       }),
     );
   });
 
-  test('come to rest at the setting, with vectors of it alone', () => {
+  test('come to rest at the configured, with vectors of it alone', () => {
     fc.assert(
-      fc.property(model, fc.array(happening, { maxLength: 30 }), (first, happenings) => {
-        let { state, setting } = live(first, happenings);
-        state = arrived(towards(state, setting));
-        for (const stale of state.stale ?? []) state = without(state, stale);
-        expect(state).toEqual({ model: setting });
-        expect(needsChange(state, setting)).toBe(false);
+      fc.property(model, fc.array(change, { maxLength: 30 }), (first, changes) => {
+        let { state, configured } = applyChanges(first, changes);
+        state = completeChange(changeTo(state, configured));
+        for (const stale of state.stale ?? []) state = withoutStale(state, stale);
+        expect(state).toEqual({ model: configured });
+        expect(needsModelChange(state, configured)).toBe(false);
       }),
     );
   });
 
-  test('are turned to the setting once: again changes nothing', () => {
+  test('are turned to the configured once: again changes nothing', () => {
     fc.assert(
-      fc.property(model, fc.array(happening, { maxLength: 30 }), model, (first, happenings, setting) => {
-        const state = towards(live(first, happenings).state, setting);
-        expect(towards(state, setting)).toEqual(state);
-        expect([needsChange(state, setting), state.model]).toEqual([false, live(first, happenings).state.model]);
+      fc.property(model, fc.array(change, { maxLength: 30 }), model, (first, changes, configured) => {
+        const state = changeTo(applyChanges(first, changes).state, configured);
+        expect(changeTo(state, configured)).toEqual(state);
+        expect([needsModelChange(state, configured), state.model]).toEqual([
+          false,
+          applyChanges(first, changes).state.model,
+        ]);
       }),
     );
   });
 
   test.each<[string, EmbeddingState | undefined, string, boolean]>([
     ['no judgments', undefined, 'titan', false],
-    ["the setting's", { model: 'titan' }, 'titan', false],
+    ["the configured's", { model: 'titan' }, 'titan', false],
     ['another', { model: 'lexical-1' }, 'titan', true],
-    ['another, with a change to the setting under way', { model: 'lexical-1', next: 'titan' }, 'titan', false],
-    ["the setting's, with a change to another under way", { model: 'titan', next: 'lexical-1' }, 'titan', true],
+    ['another, with a change to the configured under way', { model: 'lexical-1', next: 'titan' }, 'titan', false],
+    ["the configured's, with a change to another under way", { model: 'titan', next: 'lexical-1' }, 'titan', true],
     ['another, with a change to a third under way', { model: 'lexical-1', next: 'other' }, 'titan', true],
-    ["the setting's, with the removal of another under way", { model: 'titan', stale: ['lexical-1'] }, 'titan', false],
-  ])('with %s: %j under the setting %s need a change: %s', (_what, state, setting, needed) => {
-    expect(needsChange(state, setting)).toBe(needed);
+    [
+      "the configured's, with the removal of another under way",
+      { model: 'titan', stale: ['lexical-1'] },
+      'titan',
+      false,
+    ],
+  ])('with %s: %j under the configured %s need a change: %s', (_what, state, configured, needed) => {
+    expect(needsModelChange(state, configured)).toBe(needed);
   });
 
   test('that a new judgment gets vectors of are all that searches go by until it is embedded again', () => {
-    expect(wantedModels(undefined, 'titan')).toEqual(['titan']);
-    expect(wantedModels({ model: 'lexical-1' }, 'titan')).toEqual(['titan', 'lexical-1']);
-    expect(wantedModels({ model: 'lexical-1', next: 'other', stale: ['old'] }, 'titan')).toEqual([
+    expect(modelsToEmbed(undefined, 'titan')).toEqual(['titan']);
+    expect(modelsToEmbed({ model: 'lexical-1' }, 'titan')).toEqual(['titan', 'lexical-1']);
+    expect(modelsToEmbed({ model: 'lexical-1', next: 'other', stale: ['old'] }, 'titan')).toEqual([
       'titan',
       'lexical-1',
       'other',

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Environment } from '../../../lib/app/capability.ts';
-import { embeds } from '../../../lib/memory/embedder.ts';
+import { embedders } from '../../../lib/memory/embedders.ts';
 import { TITAN_MODEL, TitanEmbedder } from '../../../lib/bedrock/titan.ts';
-import type { Tries } from '../../../lib/bedrock/retries.ts';
+import type { RetryPolicy } from '../../../lib/bedrock/client.ts';
 import { startTitan, type Titan, type TitanReply, titanVector } from '../../support/titan.ts';
 
-const quick: Tries = { most: 4, patience: 500, pause: 4 };
+const quick: RetryPolicy = { attempts: 4, timeout: 500, pause: 4 };
 
 let titan: Titan;
 let client: BedrockRuntimeClient;
@@ -26,8 +26,8 @@ beforeEach(() => {
   titan.script = () => undefined;
 });
 
-const embed = (texts: readonly string[], { tries = quick, budget = 20_000 } = {}) =>
-  new TitanEmbedder(client, tries).embed(texts, { deadline: Date.now() + budget });
+const embed = (texts: readonly string[], { retries = quick, budget = 20_000 } = {}) =>
+  new TitanEmbedder(client, retries).embed(texts, { deadline: Date.now() + budget });
 async function failure(work: Promise<unknown>): Promise<Error & { status?: string; cause?: Error }> {
   const [outcome] = await Promise.allSettled([work]);
   if (outcome.status === 'fulfilled') throw new Error('It did not fail');
@@ -99,7 +99,7 @@ describe('Titan', () => {
   test('that hangs is given up at the deadline, whatever tries are left', async () => {
     titan.script = () => 'hang';
     const startedAt = performance.now();
-    const error = await failure(embed(texts(20), { tries: { ...quick, patience: 60_000 }, budget: 400 }));
+    const error = await failure(embed(texts(20), { retries: { ...quick, timeout: 60_000 }, budget: 400 }));
     expect(error.status).toBe('UNAVAILABLE');
     expect(performance.now() - startedAt).toBeLessThan(3_000);
     expect(titan.calls.length).toBeLessThanOrEqual(8);
@@ -124,7 +124,7 @@ describe('Titan', () => {
     };
     const startedAt = performance.now();
     const error = await failure(
-      embed(texts(21), { tries: { most: 4, patience: 5_000, pause: 60_000 }, budget: 600_000 }),
+      embed(texts(21), { retries: { attempts: 4, timeout: 5_000, pause: 60_000 }, budget: 600_000 }),
     );
     expect([error.cause?.message, performance.now() - startedAt < 4_000]).toEqual([
       'The embedding model failed: AccessDeniedException',
@@ -175,7 +175,7 @@ describe('Titan', () => {
 });
 
 describe('the embedders of a deployment', () => {
-  const open = (EMBEDDING_MODEL: string) => embeds.open({ EMBEDDING_MODEL } as Environment);
+  const open = (EMBEDDING_MODEL: string) => embedders.open({ EMBEDDING_MODEL } as Environment);
 
   test('with a model of Bedrock make vectors by it, and can still ask the lexical one', () => {
     const { current, of } = open(TITAN_MODEL);
@@ -193,6 +193,6 @@ describe('the embedders of a deployment', () => {
   });
 
   test('are granted the one action', () => {
-    expect(embeds.grants).toEqual([{ resource: 'model/embedding', actions: ['InvokeModel'] }]);
+    expect(embedders.grants).toEqual([{ resource: 'model/embedding', actions: ['InvokeModel'] }]);
   });
 });

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { addJudgments, findJudgmentPlace } from '../../../../lib/memory/addJudgments.ts';
+import { addJudgments, findJudgmentLocation } from '../../../../lib/memory/addJudgments.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { NewJudgment } from '../../../../lib/memory/rules/judgments.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
@@ -7,7 +7,7 @@ import { toLambda } from '../../../../lib/http/lambda.ts';
 import { byId, ItemResults } from '../../../../lib/shared/results.ts';
 import { Id, list, optional } from '../../../../lib/shared/schema.ts';
 
-const MOST = 100;
+const MAX_JUDGMENTS = 100;
 
 export const endpoint = defineEndpoint(
   {
@@ -15,11 +15,11 @@ export const endpoint = defineEndpoint(
     summary: 'Add review decisions to an organization or a document, over those with the same ids',
     auth: 'apiKey',
     kind: 'write',
-    input: z.object({ organizationId: Id, documentId: optional(Id), judgments: list(NewJudgment, MOST) }),
+    input: z.object({ organizationId: Id, documentId: optional(Id), judgments: list(NewJudgment, MAX_JUDGMENTS) }),
     output: ItemResults,
     message: 'Judgment(s) added successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findPlace: findJudgmentPlace, judgments: addJudgments },
+    uses: { findLocation: findJudgmentLocation, judgments: addJudgments },
     impact: 'review decisions of customers and agents are not remembered',
     timeoutSeconds: 25,
     memoryMb: 1024,
@@ -46,13 +46,13 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now, newId, repeatableId, log }) => {
-    const scope = await deps.findPlace(caller.tenant, input);
+    const location = await deps.findLocation(caller.tenant, input);
     const identified = input.judgments.map((sent, number) => ({
       recordId: sent.recordId ?? repeatableId('jdg', number),
       sent,
     }));
     const judgments = distinctBy(identified, ({ recordId }) => recordId);
-    const results = await deps.judgments.add(caller.tenant, scope, judgments, { jobId: newId('job'), now, log });
+    const results = await deps.judgments.add(caller.tenant, location, judgments, { jobId: newId('job'), now, log });
     return {
       data: byId(
         judgments.map(({ recordId }) => recordId),

@@ -1,21 +1,18 @@
 import * as z from 'zod';
-import { threadListing } from '../../../../lib/memory/entities.ts';
 import { findScope, readJudgments } from '../../../../lib/memory/judgmentLists.ts';
-import { judgmentFilters } from '../../../../lib/memory/rules/filters.ts';
 import {
   judgeTypeOf,
   judgeTypes,
   toJudgmentResponse,
   JudgmentResponse,
 } from '../../../../lib/memory/rules/judgments.ts';
-import { checkScope } from '../../../../lib/memory/rules/scopes.ts';
+import { QueryRequest } from '../../../../lib/memory/rules/searchRequests.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { Id, optional } from '../../../../lib/shared/schema.ts';
 
-const LIMIT = 20;
+const DEFAULT_LIMIT = 20;
 
-/** A judgment without a similarity, since nothing is searched for. */
+/** Without a similarity, because a query does not compare texts. */
 const QueriedJudgment = JudgmentResponse.omit({ similarity: true }).extend({ judgeType: z.enum(judgeTypes) });
 
 export const endpoint = defineEndpoint(
@@ -24,17 +21,7 @@ export const endpoint = defineEndpoint(
     summary: 'Get the latest review decisions, or those of a thread, by what they say of themselves',
     auth: 'apiKey',
     kind: 'read',
-    input: z
-      .object({
-        organizationId: optional(Id),
-        documentId: optional(Id),
-        ...judgmentFilters,
-        annotationId: optional(Id),
-        limit: optional(z.int().min(1).max(100)),
-      })
-      .check(({ value, issues }) =>
-        checkScope(value, (path, message) => issues.push({ code: 'custom', input: value, path, message })),
-      ),
+    input: QueryRequest,
     output: z.object({ results: z.array(QueriedJudgment), total: z.number() }),
     message: null,
     errors: ['NOT_FOUND'],
@@ -65,21 +52,16 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps }) => {
-    const { decision, judgeType, contentType, reviewerId, annotationId, limit = LIMIT } = input;
+    const { decision, judgeType, contentType, reviewerId, annotationId, limit = DEFAULT_LIMIT } = input;
     const filters = { decision, judgeType, contentType, reviewerId };
     const scope = await deps.findScope(caller.tenant, input);
     const { judgments, total } =
-      annotationId !== undefined && scope.organization
-        ? await deps.judgments.ofThread(
-            scope,
-            threadListing(caller.tenant, scope.organization.organizationKey, annotationId),
-            { filters },
-            limit,
-          )
-        : await deps.judgments.latestAndTotal(scope, filters, limit);
+      annotationId === undefined
+        ? await deps.judgments.latestWithTotal(scope, filters, limit)
+        : await deps.judgments.ofThread(scope, annotationId, { filters }, limit);
     const results = judgments.map((judgment) => {
-      const { similarity: _, ...shown } = toJudgmentResponse(judgment);
-      return { ...shown, judgeType: judgeTypeOf(judgment) };
+      const { similarity: _, ...response } = toJudgmentResponse(judgment);
+      return { ...response, judgeType: judgeTypeOf(judgment) };
     });
     return { results, total };
   },

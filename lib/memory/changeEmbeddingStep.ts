@@ -1,0 +1,102 @@
+import { isDeepStrictEqual } from 'node:util';
+import * as z from 'zod';
+import { READS_SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
+import type { Embedders } from './embedders.ts';
+import type { EmbeddingStore } from './embeddingStore.ts';
+import { embedWith } from './embedJudgments.ts';
+import { changeTo, completeChange, type EmbeddingState, withoutStale } from './rules/embeddingModels.ts';
+
+/** A walk over all judgments of a tenant that embeds those without vectors of a model. Times are epoch ms. */
+const Walk = z.object({
+  model: z.string(),
+  /** When the state named the model. Functions that read the state before may write judgments without its vectors for a while. */
+  since: z.number(),
+  /** When this walk started. */
+  from: z.number(),
+  /** Number of judgments that it embedded so far. */
+  embedded: z.number(),
+  after: z.string().optional(),
+});
+type Walk = z.output<typeof Walk>;
+
+/** The purge of a model's vectors. */
+const Purge = z.object({ stale: z.string(), after: z.string().optional() });
+type Purge = z.output<typeof Purge>;
+
+const Progress = z.object({ walk: Walk.optional(), removal: Purge.optional() });
+type Progress = z.output<typeof Progress>;
+
+const JUDGMENTS_PER_STEP = 25;
+const PURGED_PER_STEP = 100;
+
+interface Change {
+  readonly store: EmbeddingStore;
+  readonly tenant: string;
+  readonly state: EmbeddingState;
+  readonly revision: number;
+  readonly now: number;
+}
+
+/**
+ * Runs a step of the job that changes the model of a tenant's searches to the configured one. The job embeds all judgments, switches searches to the new
+ * vectors, and purges those of the old model. Until the switch, searches use the old model and new judgments get vectors of both. When the
+ * configuration changes meanwhile, even back, the job continues from there.
+ */
+export async function changeEmbeddingStep(
+  store: EmbeddingStore,
+  embedders: Embedders,
+  { tenant, progress = '{}' }: StoredJob,
+  clock: () => number,
+): Promise<StepResult> {
+  const stored = await store.getState(tenant);
+  const now = clock();
+  if (!stored) return 'done';
+  const { _r: revision, ...before } = stored;
+  const { walk, removal } = Progress.parse(JSON.parse(progress));
+  const { model } = embedders.current;
+  const state = changeTo(before, model);
+  const change: Change = { store, tenant, state, revision, now };
+  if (!isDeepStrictEqual(state, before)) {
+    await store.replaceState(tenant, state, revision);
+    // Unused vectors stay until no function searches or writes them any more.
+    return { progress: {}, ...(state.next === undefined && { notBefore: now + READS_SETTLED_MS }) };
+  }
+  if (state.next !== undefined)
+    return continueWalk(
+      change,
+      embedders,
+      walk?.model === model ? walk : { model, since: now, from: now, embedded: 0 },
+    );
+  const [stale] = state.stale ?? [];
+  return stale === undefined ? 'done' : continuePurge(change, removal?.stale === stale ? removal : { stale });
+}
+
+async function continueWalk(
+  { store, tenant, state, revision, now }: Change,
+  { current }: Embedders,
+  walk: Walk,
+): Promise<StepResult> {
+  const { model, since } = walk;
+  const { judgments, next } = await store.listWithoutVectors(tenant, model, {
+    limit: JUDGMENTS_PER_STEP,
+    after: walk.after,
+  });
+  await store.putVectors(tenant, model, await embedWith(current, judgments));
+  const embedded = walk.embedded + judgments.length;
+  if (next !== undefined) return { progress: { walk: { ...walk, embedded, after: next } } satisfies Progress };
+  const settled = since + READS_SETTLED_MS;
+  // All judgments have vectors when a walk finds none missing that started after every function knew the model.
+  if (embedded > 0 || walk.from < settled) {
+    const from = Math.max(now, settled);
+    return { progress: { walk: { model, since, from, embedded: 0 } } satisfies Progress, notBefore: from };
+  }
+  await store.replaceState(tenant, completeChange(state), revision);
+  return { progress: {}, notBefore: now + READS_SETTLED_MS };
+}
+
+async function continuePurge({ store, tenant, state, revision }: Change, { stale, after }: Purge): Promise<StepResult> {
+  const next = await store.purgeVectors(tenant, stale, { limit: PURGED_PER_STEP, after });
+  if (next !== undefined) return { progress: { removal: { stale, after: next } } satisfies Progress };
+  await store.replaceState(tenant, withoutStale(state, stale), revision);
+  return { progress: {} };
+}

@@ -1,0 +1,38 @@
+import { type Capability, combine } from '../app/capability.ts';
+import { TITAN_MODEL, titanEmbedder } from '../bedrock/titan.ts';
+import { lexical, LEXICAL_MODEL } from './rules/lexical.ts';
+
+/** Turns texts into vectors. Vectors of different models cannot be compared. */
+export interface Embedder {
+  readonly model: EmbeddingModel;
+  /**
+   * Returns a unit vector of 512 numbers for each text. Throws UNAVAILABLE when the model refuses a text or does not answer until `deadline`
+   * (epoch ms; 10 s from now by default).
+   */
+  embed(texts: readonly string[], options?: { readonly deadline?: number | undefined }): Promise<Float32Array[]>;
+}
+
+export const embeddingModels = [LEXICAL_MODEL, TITAN_MODEL] as const;
+export type EmbeddingModel = (typeof embeddingModels)[number];
+
+export interface Embedders {
+  /** The configured model, which embeds new judgments. */
+  readonly current: Embedder;
+  /** Returns the embedder of a model; undefined for a Bedrock model that is not configured, since functions have no grant for it. */
+  of(model: string): Embedder | undefined;
+}
+
+/** Embeds words and parts of words, without a model service. */
+export const lexicalEmbedder: Embedder = {
+  model: LEXICAL_MODEL,
+  embed: (texts) => Promise.resolve(texts.map(lexical)),
+};
+
+export const embedders: Capability<Embedders> = /* @__PURE__ */ combine(
+  { titan: titanEmbedder },
+  ({ titan }, { EMBEDDING_MODEL }): Embedders => {
+    const current = EMBEDDING_MODEL === 'lexical' ? lexicalEmbedder : titan;
+    return { current, of: (model) => [current, lexicalEmbedder].find((embedder) => embedder.model === model) };
+  },
+  ['EMBEDDING_MODEL'],
+);

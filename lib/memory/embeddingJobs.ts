@@ -1,0 +1,54 @@
+import * as z from 'zod';
+import { type Capability, combine } from '../app/capability.ts';
+import type { Log } from '../app/endpoint.ts';
+import { beginJob, jobMessage } from '../jobs/jobStore.ts';
+import type { Table, WriteOp } from '../table/table.ts';
+import { notifyQueue } from '../webhooks/notifyQueue.ts';
+import { sendTo } from '../workers/queues.ts';
+import type { JudgmentRef } from './entities.ts';
+
+/** Time to finish a job or to send its message before the sweeper runs it. */
+const SWEEP_DELAY_MS = 60_000;
+/** A fixed id, because a tenant has one change of its model at a time. */
+const MODEL_CHANGE = 'job_embedding';
+
+/** The data of a job that embeds judgments. */
+export const PendingJudgments = z.object({
+  judgments: z.array(
+    z.object({ organizationKey: z.string(), documentKey: z.string().optional(), recordId: z.string() }),
+  ),
+});
+
+/** Returns the write that starts a job to embed up to 100 judgments. Idempotent for the same job id. */
+export function startEmbedding(tenant: string, jobId: string, judgments: readonly JudgmentRef[], now: number): WriteOp {
+  const data = {
+    judgments: judgments.map(({ organizationKey, documentKey, recordId }) => ({
+      organizationKey,
+      documentKey,
+      recordId,
+    })),
+  } satisfies z.output<typeof PendingJudgments>;
+  return beginJob(tenant, { jobId, kind: 'embedJudgments', data, dueAt: now + SWEEP_DELAY_MS }, now);
+}
+
+/** Starts the job that changes a tenant to the configured model, unless it exists. Never throws: the next request tries again. */
+export async function startModelChange(table: Table, tenant: string, now: number, log: Log): Promise<void> {
+  const job = { jobId: MODEL_CHANGE, kind: 'changeEmbedding', data: {}, dueAt: now + SWEEP_DELAY_MS } as const;
+  try {
+    await table.write([beginJob(tenant, job, now)]);
+  } catch (error) {
+    log.error('change of model not begun', { error });
+  }
+}
+
+/** Sends the messages of jobs that embed judgments. Never throws: the sweeper finds the jobs. */
+export type NotifyEmbedding = (tenant: string, jobIds: readonly string[], log: Log) => Promise<void>;
+
+export const notifyEmbedding: Capability<NotifyEmbedding> = /* @__PURE__ */ combine(
+  { queue: sendTo.embed },
+  ({ queue }): NotifyEmbedding =>
+    async (tenant, jobIds, log) => {
+      const messages = jobIds.map((jobId) => jobMessage({ tenant, jobId }));
+      if (messages.length > 0) await notifyQueue(queue, messages, log);
+    },
+);

@@ -1,0 +1,145 @@
+import { inParallel } from '../shared/inParallel.ts';
+import type { Stored } from '../table/entity.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import { advance, insert, replace, type Table, type WriteOp } from '../table/table.ts';
+import type { Embedded } from './embedJudgments.ts';
+import {
+  EmbeddingStateEntity,
+  JudgmentEntity,
+  type JudgmentRef,
+  type JudgmentVector,
+  JudgmentVectorEntity,
+  listingOf,
+  vectorsOf,
+} from './entities.ts';
+import { calendarOf } from './rules/calendar.ts';
+import type { EmbeddingState } from './rules/embeddingModels.ts';
+import { filteredValues } from './rules/filters.ts';
+import type { Judgment } from './rules/judgments.ts';
+
+/** Significant digits of the numbers in stored vectors. Similarities have four digits, too. */
+const DIGITS = 4;
+const PARALLEL_WRITES = 8;
+
+interface JudgmentsPage {
+  readonly judgments: Stored<Judgment>[];
+  /** Undefined at the end. */
+  readonly next: string | undefined;
+}
+
+interface PageOptions {
+  readonly limit: number;
+  readonly after?: string | undefined;
+}
+
+/** The embedding state of tenants, and the vectors of their judgments. */
+export class EmbeddingStore {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** Returns the state; undefined before the first judgment of the tenant. */
+  async getState(tenant: string): Promise<Stored<EmbeddingState> | undefined> {
+    return this.#table.get(EmbeddingStateEntity, { tenant });
+  }
+
+  /** Creates the state unless it exists. */
+  async createState(tenant: string, model: string): Promise<void> {
+    await this.#table.write([insert(EmbeddingStateEntity, { tenant, model })]);
+  }
+
+  /** Replaces the state unless another worker changed the revision. */
+  async replaceState(tenant: string, state: EmbeddingState, revision: number): Promise<void> {
+    await this.#table.write([replace(EmbeddingStateEntity, { tenant, ...state }, revision)]);
+  }
+
+  /** Returns judgments; undefined for deleted ones. */
+  async getJudgments(tenant: string, refs: readonly JudgmentRef[]): Promise<(Stored<Judgment> | undefined)[]> {
+    return this.#table.getMany(
+      JudgmentEntity,
+      refs.map((ref) => ({ tenant, ...ref })),
+    );
+  }
+
+  /** Returns those judgments of a page, the latest first, whose current revision has no vectors of a model. */
+  async listWithoutVectors(tenant: string, model: string, options: PageOptions): Promise<JudgmentsPage> {
+    const { judgments, next } = await this.#page(tenant, options);
+    const vectors = await this.#table.getMany(
+      JudgmentVectorEntity,
+      judgments.map((judgment) => ({ tenant, model, ...judgment })),
+    );
+    return { judgments: judgments.filter(({ _r }, index) => (vectors[index]?._r ?? 0) < _r), next };
+  }
+
+  /** Writes vectors unless those of a later revision exist. The vectors of judgments that were deleted meanwhile are removed again. */
+  async putVectors(tenant: string, model: string, embedded: readonly Embedded<Stored<Judgment>>[]): Promise<void> {
+    await inParallel(embedded, PARALLEL_WRITES, async (one) => {
+      await this.#table.write([vectorsOp(tenant, model, one)]);
+    });
+    const judgments = embedded.map(({ judgment }) => judgment);
+    const existing = await this.getJudgments(tenant, judgments);
+    await this.#removeVectors(
+      tenant,
+      model,
+      judgments.filter((_judgment, index) => !existing[index]),
+    );
+  }
+
+  /** Removes the vectors of a model from a page of judgments. Returns where to continue; undefined at the end. */
+  async purgeVectors(tenant: string, model: string, options: PageOptions): Promise<string | undefined> {
+    const { judgments, next } = await this.#page(tenant, options);
+    await this.#removeVectors(tenant, model, judgments);
+    return next;
+  }
+
+  async #removeVectors(tenant: string, model: string, judgments: readonly Judgment[]): Promise<void> {
+    await this.#table.removeKeys(judgments.map((judgment) => JudgmentVectorEntity.key({ tenant, model, ...judgment })));
+  }
+
+  async #page(tenant: string, options: PageOptions): Promise<JudgmentsPage> {
+    const { index, partition } = listingOf({ tenant });
+    const { keys, next } = await this.#table.queryIndex(index, partition, { ...options, descending: true });
+    const judgments = await this.#table.getByKeys(JudgmentEntity, keys);
+    return { judgments: judgments.filter((judgment) => judgment !== undefined), next };
+  }
+}
+
+/** Returns the write of a judgment's vectors, which fails when those of a later revision exist. */
+export function vectorsOp(
+  tenant: string,
+  model: string,
+  { judgment, review, content }: Embedded<Stored<Judgment>>,
+): WriteOp {
+  const { organizationKey, documentKey, recordId, createdAt, _r } = judgment;
+  const { decision, judgeType, contentType, reviewerId } = filteredValues(judgment);
+  const { year, month, day } = calendarOf(createdAt);
+  const vectors: JudgmentVector = {
+    vectorsOf: vectorsOf(tenant, model),
+    vOrganization: organizationKey,
+    vDocument: documentKey,
+    vDecision: decision,
+    vJudgeType: judgeType,
+    // An index accepts no empty value, and no search asks for one.
+    vContentType: contentType === '' ? undefined : contentType,
+    vReviewerId: reviewerId,
+    vYear: year,
+    vMonth: month,
+    vDay: day,
+    vAt: createdAt,
+    reviewVector: round(review),
+    contentVector: content && round(content),
+  };
+  return advance(JudgmentVectorEntity, { tenant, organizationKey, documentKey, recordId, model, ...vectors }, _r);
+}
+
+function round(vector: Float32Array): number[] {
+  return Array.from(vector, (value) => Number(value.toPrecision(DIGITS)));
+}
+
+export const writeEmbeddings = /* @__PURE__ */ storeCapability(
+  EmbeddingStore,
+  ['GetItem', 'BatchGetItem', 'PutItem', 'BatchWriteItem'],
+  ['gsi3'],
+);

@@ -1,0 +1,229 @@
+import type { VectorIndexName } from '../app/capability.ts';
+import { type CalendarPeriod, periodsOf, splitPeriod } from './rules/calendar.ts';
+import { ALL_TIME, type JudgmentFilters, type TimeRange } from './rules/filters.ts';
+import { contentText, type Judgment, reviewText } from './rules/judgments.ts';
+import { distance } from './rules/similarity.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import type { Key, Stored } from '../table/entity.ts';
+import type { Table } from '../table/table.ts';
+import { JudgmentEntity, judgmentKeyOf, JudgmentVectorEntity, listingOf, vectorKeyOf, vectorsOf } from './entities.ts';
+import type { JudgmentLists, JudgmentScope, ListedJudgment } from './judgmentLists.ts';
+import { vectorAttributes, type VectorFilter, vectorPartition, vectorTime } from './vectorIndexes.ts';
+import { searchVectors } from './vectorSearch.ts';
+
+/** A search by similarity. */
+export interface JudgmentSearch {
+  readonly scope: JudgmentScope;
+  readonly index: VectorIndexName;
+  readonly filters: JudgmentFilters;
+  readonly range?: TimeRange | undefined;
+  readonly limit: number;
+}
+
+interface VectorJudgmentSearch extends JudgmentSearch {
+  /** The embedding model of the vector. */
+  readonly model: string;
+  readonly vector: Float32Array;
+}
+
+export interface FoundJudgment {
+  readonly judgment: Stored<Judgment>;
+  readonly distance: number;
+}
+
+interface Candidate extends ListedJudgment {
+  readonly distance: number;
+}
+
+/** One search of the vector index in a period. */
+interface PeriodSearch {
+  readonly period: CalendarPeriod;
+  readonly limit: number;
+}
+
+/** The most hits that DynamoDB returns for one search. */
+const MAX_HITS = 100;
+/** The most searches of the index in one request. Periods that are open by then are ranked exactly. */
+const MAX_SEARCHES = 64;
+const PARALLEL_SEARCHES = 8;
+const VECTORS_PER_READ = 500;
+
+const periodFilters = { year: 'vYear', month: 'vMonth', day: 'vDay' } as const satisfies Record<string, VectorFilter>;
+
+/** Finds the judgments whose texts are most similar to a query. */
+export class NearestJudgments {
+  readonly #table: Table;
+  readonly #lists: JudgmentLists;
+
+  constructor(table: Table, lists: JudgmentLists) {
+    this.#table = table;
+    this.#lists = lists;
+  }
+
+  /**
+   * Returns the judgments with the nearest vectors, the nearest first. The index cannot compare time ranges, so it is searched in a few calendar
+   * periods that cover the range, and again in parts of those periods that may hold a nearer vector than the farthest result. Beyond 64 searches,
+   * and for a day with more hits than one search returns, all vectors of the period are read and ranked.
+   */
+  async byVector(search: VectorJudgmentSearch): Promise<FoundJudgment[]> {
+    const { scope, limit, range = ALL_TIME } = search;
+    const ranking = new Ranking(limit, (candidates) => this.#lists.read(scope, candidates));
+    let pending = periodsOf(range).map((period): PeriodSearch => ({ period, limit: Math.min(MAX_HITS, 2 * limit) }));
+    let searches = 0;
+    /** Searches that reached their limit: vectors farther than `reach` are not known. */
+    let limited: { readonly period: PeriodSearch; readonly reach: number }[] = [];
+    while (pending.length > 0) {
+      searches += pending.length;
+      await inParallel(pending, PARALLEL_SEARCHES, async (period) => {
+        const hits = await this.#searchPeriod(search, period);
+        ranking.add(hits.filter(({ at }) => at >= range.from && at <= range.to));
+        if (hits.length === period.limit) limited.push({ period, reach: hits.at(-1)?.distance ?? 0 });
+      });
+      pending = [];
+      const farthest = await ranking.farthest();
+      const unsure = limited.filter(({ reach }) => reach < farthest);
+      limited = limited.filter(({ reach }) => reach >= farthest);
+      for (const {
+        period: { period, limit: hits },
+      } of unsure) {
+        const parts = hits < MAX_HITS ? [period] : await this.#split(scope, period);
+        if (parts.length > 0 && searches + pending.length + parts.length <= MAX_SEARCHES)
+          pending.push(...parts.map((part) => ({ period: part, limit: MAX_HITS })));
+        else await this.#rankPeriod(search, period, ranking);
+      }
+    }
+    return ranking.best();
+  }
+
+  /** Compares the texts of all judgments of the scope, for a tenant whose model this deployment cannot call. */
+  async byText(
+    { scope, index, filters, range, limit }: JudgmentSearch,
+    query: string,
+    embed: (text: string) => Float32Array,
+  ): Promise<FoundJudgment[]> {
+    const textOf = index === 'review' ? reviewText : contentText;
+    const vector = embed(query);
+    const ranking = new Ranking(limit, (candidates) => this.#lists.read(scope, candidates));
+    for await (const page of this.#lists.pages(listingOf(scope), { filters, range })) {
+      const judgments = await this.#table.getByKeys(
+        JudgmentEntity,
+        page.map(({ key }) => key),
+      );
+      for (const [position, listed] of page.entries()) {
+        const judgment = judgments[position];
+        const text = judgment && textOf(judgment);
+        if (text !== undefined) ranking.add([{ ...listed, distance: distance(vector, embed(text)) }]);
+      }
+    }
+    return ranking.best();
+  }
+
+  async #searchPeriod(
+    { scope, index, filters, model, vector }: VectorJudgmentSearch,
+    { period: { unit, name }, limit }: PeriodSearch,
+  ): Promise<Candidate[]> {
+    const conditions: Partial<Record<VectorFilter, string | undefined>> = {
+      vOrganization: scope.organizationKey,
+      vDocument: scope.documentKey,
+      vDecision: filters.decision,
+      vJudgeType: filters.judgeType,
+      vContentType: filters.contentType,
+      vReviewerId: filters.reviewerId,
+      ...(unit !== 'all' && { [periodFilters[unit]]: name }),
+    };
+    const where = { [vectorPartition]: vectorsOf(scope.tenant, model), ...conditions };
+    const hits = await searchVectors(this.#table, index, { vector: Array.from(vector), where, limit });
+    return hits.map(({ key, attributes, distance: far }) => ({
+      key: judgmentKeyOf(key),
+      at: attributes[vectorTime] as number,
+      distance: far,
+    }));
+  }
+
+  /** Splits a period. All time is first reduced to the time between the first and the last judgment of the scope. */
+  async #split(scope: JudgmentScope, period: CalendarPeriod): Promise<CalendarPeriod[]> {
+    if (period.unit !== 'all') return splitPeriod(period);
+    const [from, to] = await Promise.all(
+      [true, false].map(async (oldestFirst) => {
+        for await (const [first] of this.#lists.pages(listingOf(scope), { range: period, oldestFirst }))
+          return first?.at;
+        return undefined;
+      }),
+    );
+    return from === undefined || to === undefined ? [] : splitPeriod({ ...period, from, to });
+  }
+
+  /** Reads and ranks all vectors of a period. */
+  async #rankPeriod(
+    { scope, index, filters, model, vector }: VectorJudgmentSearch,
+    range: TimeRange,
+    ranking: Ranking,
+  ): Promise<void> {
+    for await (const page of this.#lists.pages(listingOf(scope), { filters, range })) {
+      for (let start = 0; start < page.length; start += VECTORS_PER_READ) {
+        const listed = page.slice(start, start + VECTORS_PER_READ);
+        const vectors = await this.#table.getByKeys(
+          JudgmentVectorEntity,
+          listed.map(({ key }) => vectorKeyOf(key, model)),
+        );
+        for (const [position, judgment] of listed.entries()) {
+          const stored = vectors[position]?.[vectorAttributes[index]];
+          if (stored) ranking.add([{ ...judgment, distance: distance(vector, stored) }]);
+        }
+      }
+    }
+  }
+}
+
+const identityOf = ({ PK, SK }: Key) => `${PK}\n${SK}`;
+
+/** The nearest first. Ties are in a fixed order, the latest first. */
+function compare(one: Candidate, other: Candidate): number {
+  return one.distance - other.distance || other.at - one.at || (identityOf(one.key) < identityOf(other.key) ? -1 : 1);
+}
+
+type ReadCandidates = (candidates: readonly Candidate[]) => Promise<(Stored<Judgment> | undefined)[]>;
+
+/** Ranks candidates. Only judgments that reach the top are read, each once; deleted ones are skipped. */
+class Ranking {
+  readonly #limit: number;
+  readonly #read: ReadCandidates;
+  readonly #candidates = new Map<string, Candidate>();
+  /** The judgments that were read; undefined for deleted ones. */
+  readonly #judgments = new Map<string, Stored<Judgment> | undefined>();
+
+  constructor(limit: number, read: ReadCandidates) {
+    this.#limit = limit;
+    this.#read = read;
+  }
+
+  add(candidates: readonly Candidate[]): void {
+    for (const candidate of candidates) this.#candidates.set(identityOf(candidate.key), candidate);
+  }
+
+  /** Returns the distance of the last of the best candidates; Infinity while there are fewer than the limit. */
+  async farthest(): Promise<number> {
+    const best = await this.best();
+    return best.length < this.#limit ? Infinity : (best.at(-1)?.distance ?? Infinity);
+  }
+
+  async best(): Promise<FoundJudgment[]> {
+    const sorted = [...this.#candidates.values()].sort(compare);
+    const best: FoundJudgment[] = [];
+    while (sorted.length > 0 && best.length < this.#limit) {
+      const next = sorted.splice(0, this.#limit - best.length);
+      await this.#readJudgments(next.filter(({ key }) => !this.#judgments.has(identityOf(key))));
+      for (const { key, distance: far } of next) {
+        const judgment = this.#judgments.get(identityOf(key));
+        if (judgment) best.push({ judgment, distance: far });
+      }
+    }
+    return best;
+  }
+
+  async #readJudgments(candidates: readonly Candidate[]): Promise<void> {
+    if (candidates.length === 0) return;
+    const judgments = await this.#read(candidates);
+    for (const [position, { key }] of candidates.entries()) this.#judgments.set(identityOf(key), judgments[position]);
+  }
+}

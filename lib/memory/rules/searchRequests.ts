@@ -1,0 +1,87 @@
+import * as z from 'zod';
+import { Id, isObject, optional, Text } from '../../shared/schema.ts';
+import { DateRange, judgmentFilters } from './filters.ts';
+
+/** What a search covers: a document, an organization with its documents, or everything of the API key. */
+export const scopeNames = ['document', 'organization', 'apiKey'] as const;
+export type ScopeName = (typeof scopeNames)[number];
+
+interface ScopedRequest {
+  readonly scope?: ScopeName | undefined;
+  readonly organizationId?: string | undefined;
+  readonly documentId?: string | undefined;
+  readonly annotationId?: string | undefined;
+}
+
+const ids = { organizationId: optional(Id), documentId: optional(Id) };
+
+/** Returns the scope of a request; by default the narrowest that its ids name. */
+export function scopeNameOf({ scope, organizationId, documentId }: ScopedRequest): ScopeName {
+  if (scope) return scope;
+  if (organizationId === undefined) return 'apiKey';
+  return documentId === undefined ? 'organization' : 'document';
+}
+
+/** Returns the ids that the scope uses. A wider scope ignores narrower ids. */
+export function idsOf(request: ScopedRequest): Pick<ScopedRequest, 'organizationId' | 'documentId'> {
+  const name = scopeNameOf(request);
+  const { organizationId, documentId } = request;
+  return name === 'apiKey' ? {} : { organizationId, documentId: name === 'document' ? documentId : undefined };
+}
+
+type Refuse = (path: string[], message: string) => void;
+
+/** Refuses a scope without its ids. A thread needs its organization in every scope. */
+export function checkScope({ scope, organizationId, documentId, annotationId }: ScopedRequest, refuse: Refuse): void {
+  const requireOrganization = (why: string) => refuse(['organizationId'], `is required ${why}`);
+  if (organizationId === undefined) {
+    if (documentId !== undefined) requireOrganization('for documentId');
+    else if (annotationId !== undefined) requireOrganization('for annotationId');
+    else if (scope === 'organization' || scope === 'document') requireOrganization(`for scope ${scope}`);
+  } else if (scope === 'document' && documentId === undefined && annotationId === undefined)
+    refuse(['documentId'], 'is required for scope document');
+}
+
+/** Turns a check with `refuse` into a check of a schema. */
+function checkWith<T>(check: (value: T, refuse: Refuse) => void) {
+  return ({ value, issues }: z.core.ParsePayload<T>) =>
+    check(value, (path, message) => issues.push({ code: 'custom', input: value, path, message }));
+}
+
+/** The request of `/v2/memory/judgments/query`. */
+export const QueryRequest = z
+  .object({
+    ...ids,
+    ...judgmentFilters,
+    annotationId: optional(Id),
+    limit: optional(z.int().min(1).max(100)),
+  })
+  .check(checkWith(checkScope));
+
+/** The request of `/v2/memory/search`. `recencyDays` replaces the date range, even an invalid one. */
+export const SearchRequest = z.preprocess(
+  (data) =>
+    isObject(data) && isObject(data.filters) && typeof data.recencyDays === 'number'
+      ? { ...data, filters: { ...data.filters, dateRange: undefined } }
+      : data,
+  z
+    .object({
+      query: optional(Text),
+      embeddingType: optional(z.enum(['review', 'content'])),
+      scope: optional(z.enum(scopeNames)),
+      ...ids,
+      limit: optional(z.int().min(1).max(50)),
+      filters: optional(z.object({ ...judgmentFilters, annotationId: optional(Id), dateRange: optional(DateRange) })),
+      recencyDays: optional(z.int().min(1).max(365)),
+    })
+    .check(
+      checkWith((value, refuse) => {
+        const { query, filters: { annotationId } = {}, recencyDays } = value;
+        checkScope({ ...value, annotationId }, refuse);
+        if (annotationId !== undefined || recencyDays !== undefined) return;
+        if (query === undefined) refuse(['query'], 'is required');
+        else if (query.trim() === '') refuse(['query'], 'must not be empty');
+      }),
+    ),
+);
+export type SearchRequest = z.output<typeof SearchRequest>;

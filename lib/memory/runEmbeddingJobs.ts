@@ -1,0 +1,21 @@
+import { type Capability, combine } from '../app/capability.ts';
+import { doJobs } from '../jobs/jobStore.ts';
+import type { RunJobDeps } from '../jobs/runJob.ts';
+import { sendTo } from '../workers/queues.ts';
+import { changeEmbeddingStep } from './changeEmbeddingStep.ts';
+import { embedders } from './embedders.ts';
+import { writeEmbeddings } from './embeddingStore.ts';
+import { embedJudgmentsStep } from './embedJudgmentsStep.ts';
+
+/** Runs the jobs of the queue `embed`. */
+export const runEmbeddingJobs: Capability<RunJobDeps<'embed'>> = /* @__PURE__ */ combine(
+  { jobs: doJobs, queue: sendTo.embed, embedders, store: writeEmbeddings },
+  ({ jobs, queue, embedders: models, store }): RunJobDeps<'embed'> => ({
+    jobs,
+    queue,
+    steps: {
+      embedJudgments: (job, clock) => embedJudgmentsStep(store, models, job, clock),
+      changeEmbedding: (job, clock) => changeEmbeddingStep(store, models, job, clock),
+    },
+  }),
+);
