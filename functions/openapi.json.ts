@@ -1,10 +1,10 @@
 import { defineAsset } from '../lib/app/asset.ts';
 import type { Capability } from '../lib/app/capability.ts';
 import { toAsset } from '../lib/http/asset.ts';
-import { placed, type Placed } from '../lib/openapi/place.ts';
+import { withDeployment, type Deployment } from '../lib/openapi/deployment.ts';
 
 /** Where the document says that the service is, and how it calls itself. */
-const place: Capability<Placed> = {
+const place: Capability<Deployment> = {
   grants: [],
   env: ['PUBLIC_URL', 'SERVICE_NAME'],
   open: (env) => ({ url: env.PUBLIC_URL, serviceName: env.SERVICE_NAME }),
@@ -18,7 +18,10 @@ export const asset = defineAsset(
     uses: { place },
     impact: 'customers cannot read the API reference or generate clients from it',
   },
-  (files, deps) => ({ type: 'application/json; charset=utf-8', text: placed(files['openapi.json'], deps.place) }),
+  (files, deps) => ({
+    type: 'application/json; charset=utf-8',
+    text: withDeployment(files['openapi.json'], deps.place),
+  }),
 );
 
 export const handler = toAsset(asset, import.meta.dirname);

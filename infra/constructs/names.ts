@@ -1,4 +1,4 @@
-import { withinFamily } from '../../lib/app/endpoint.ts';
+import { pathInFamily } from '../../lib/app/endpoint.ts';
 
 /** `SendLoginLink` of `send-login-link`, `AuthPermissionsGet` of `auth/permissions/get`. */
 export function pascal(text: string): string {
@@ -10,5 +10,5 @@ export function pascal(text: string): string {
 
 /** `PermissionsGet` of `/v2/auth/permissions/get`: the logical id of its function inside the family's stack. */
 export function functionName(path: string): string {
-  return pascal(withinFamily(path)) || 'Root';
+  return pascal(pathInFamily(path)) || 'Root';
 }

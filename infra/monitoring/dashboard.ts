@@ -9,7 +9,7 @@ import {
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { indexNames } from '../../lib/app/capability.ts';
-import { withinFamily } from '../../lib/app/endpoint.ts';
+import { pathInFamily } from '../../lib/app/endpoint.ts';
 import { deliveryMetrics, type MetricName } from '../../lib/observability/deliveryMetrics.ts';
 import { isRateLimited } from '../../lib/http/capabilities.ts';
 import { runbookLink, runbooks } from './alarmText.ts';
@@ -86,7 +86,7 @@ function familyGraphs(
   { settings: { serviceName } }: MonitoringProps,
 ): GraphWidget[] {
   const each = (metricName: string, statistic: string) =>
-    functions.map((made) => functionMetric(made.function, metricName, statistic, withinFamily(made.endpoint.path)));
+    functions.map((made) => functionMetric(made.function, metricName, statistic, pathInFamily(made.endpoint.path)));
   return [
     graph(6, 'Invocations', each('Invocations', 'Sum')),
     graph(6, 'Faults: answers of 500 and above', [faultsOf(family, serviceName, '${LABEL}')]),

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { StepResult, StoredJob } from '../jobs/jobStore.ts';
-import { removePartition } from '../table/purgePartition.ts';
+import { purgePartition } from '../table/purgePartition.ts';
 import { pause } from '../table/retryOnConflict.ts';
 import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { AgentGroupStore } from './agentGroups.ts';
@@ -23,7 +23,7 @@ export async function purgeAgentStep(table: Table, job: StoredJob, clock: () => 
   const agent = { tenant: job.tenant, agentId: agentIdOf(job) };
   const budget = { clock, until: clock() + STEP_MS };
   for (const partition of [AgentVersionEntity.partition(agent), AgentRunEntity.partition(agent)]) {
-    if (!(await removePartition(table, partition, budget))) return { progress: {} };
+    if (!(await purgePartition(table, partition, budget))) return { progress: {} };
   }
   await new AgentGroupStore(table).removeAgent(agent.tenant, agent.agentId, clock());
   return 'done';

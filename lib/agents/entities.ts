@@ -3,7 +3,7 @@ import { Agent, AgentVersion, BuiltInChange } from './rules/agents.ts';
 import { AgentGroup } from './rules/groups.ts';
 import { AgentRun } from './rules/runs.ts';
 import { defineEntity } from '../table/entity.ts';
-import type { Queried } from '../table/table.ts';
+import type { QueryableEntity } from '../table/table.ts';
 
 /** Lists read the custom agents and the changed built-in agents of an API key from one partition. */
 const agentsOf = (of: { tenant: string }) => [of.tenant, 'AGENTS'];
@@ -84,7 +84,7 @@ export const AgentCountEntity = defineEntity({
 type ListedAgent = { readonly agent: Agent } | { readonly change: BuiltInChange };
 
 /** Reads both kinds of items. */
-export const ListedAgents: Queried<ListedAgent, { tenant: string }> = {
+export const ListedAgents: QueryableEntity<ListedAgent, { tenant: string }> = {
   partition: AgentEntity.partition,
   fromItem(item, now) {
     if (item._t === AgentEntity.type) {

@@ -29,18 +29,18 @@ export type Make<U extends Uses, F extends string> = (
 ) => AssetContent;
 
 /** An asset is public and always the same between two deployments. */
-interface Standing {
+interface AssetKind {
   readonly auth: 'none';
   readonly kind: 'asset';
 }
 
-export interface AssetOf<U extends Uses, F extends string> extends AssetDeclaration<U, F>, Standing {
+export interface AssetOf<U extends Uses, F extends string> extends AssetDeclaration<U, F>, AssetKind {
   readonly make: Make<U, F>;
 }
 
 /** An asset whose types are not needed, as the registry's readers see it. */
 export type Asset = AssetDeclaration<Record<string, Capability<unknown>>, string> &
-  Standing & { readonly make: (files: never, deps: never) => AssetContent };
+  AssetKind & { readonly make: (files: never, deps: never) => AssetContent };
 
 /** Declares an asset. Importing a declaration has no effect, as with endpoints. */
 export function defineAsset<U extends Uses, F extends string>(

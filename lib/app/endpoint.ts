@@ -47,7 +47,7 @@ export interface Log {
 }
 
 /** Everything that `run` may use. */
-export interface Call<Input, U extends Uses, A extends AuthLevel> {
+export interface EndpointCall<Input, U extends Uses, A extends AuthLevel> {
   readonly input: Input;
   readonly caller: CallerOf[A];
   readonly deps: Opened<U>;
@@ -66,7 +66,7 @@ export interface Call<Input, U extends Uses, A extends AuthLevel> {
 }
 
 /** Error messages that published clients know. They replace the general ones; `details.issues` name the fields all the same. */
-export interface KnownMessages {
+export interface FixedMessages {
   /** A field of `data` that is missing, by its name. */
   readonly required?: Readonly<Record<string, string>>;
   /** A field of `data` that does not have its format, by its name. */
@@ -101,7 +101,7 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
   readonly output: O;
   /** `null` when the result has neither `status` nor `message` (spec 4.14): it is the output alone. */
   readonly message: string | ((output: z.output<O>, input: z.output<I>) => string) | null;
-  readonly knownMessages?: KnownMessages;
+  readonly fixedMessages?: FixedMessages;
   /** What `run` may throw besides the statuses that every endpoint can answer (`commonErrors`). */
   readonly errors: readonly ErrorStatus[];
   readonly uses: U;
@@ -127,7 +127,7 @@ export const commonErrors = [
 ] as const satisfies readonly ErrorStatus[];
 
 export type Run<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel> = (
-  call: Call<z.output<I>, U, A>,
+  call: EndpointCall<z.output<I>, U, A>,
 ) => Promise<z.output<O>>;
 
 export interface EndpointOf<
@@ -189,7 +189,7 @@ export function familyOf(path: string): string {
 }
 
 /** `permissions/get` of `/v2/auth/permissions/get`, and `docs` of `/docs`: what tells the members of a family apart. */
-export function withinFamily(path: string): string {
+export function pathInFamily(path: string): string {
   const family = familyOf(path);
   return path.slice(family === TOP_FAMILY ? 1 : family.length + 2);
 }

@@ -44,16 +44,16 @@ export interface PageRun<I extends z.ZodType, U extends Uses> {
 }
 
 /** A page is public and has no other headers than a browser's: what it may do depends on its fields. */
-interface Standing {
+interface PageKind {
   readonly auth: 'none';
   readonly kind: 'page';
 }
 
-export interface PageOf<I extends z.ZodType, U extends Uses> extends PageDeclaration<I, U>, PageRun<I, U>, Standing {}
+export interface PageOf<I extends z.ZodType, U extends Uses> extends PageDeclaration<I, U>, PageRun<I, U>, PageKind {}
 
 /** A page whose types are not needed, as the registry's readers see it. */
 export type Page = PageDeclaration<z.ZodType, Record<string, Capability<unknown>>> &
-  Standing & {
+  PageKind & {
     readonly [name in keyof PageRun<z.ZodType, Uses>]: (call: never) => Promise<View>;
   };
 

@@ -45,7 +45,7 @@ export interface MessageCall<Message, U extends Uses> extends WorkerCall<U> {
 }
 
 /** A new item of the table. */
-export interface Inserted {
+export interface InsertedItem {
   /** Names the record, not the item: what `run` gives back when it failed. */
   readonly id: string;
   readonly key: Key;
@@ -57,7 +57,7 @@ export interface Inserted {
 
 export interface InsertsCall<U extends Uses> extends WorkerCall<U> {
   /** In the order of writing within each partition key. */
-  readonly records: readonly Inserted[];
+  readonly records: readonly InsertedItem[];
 }
 
 /**

@@ -86,7 +86,7 @@ export async function finishLeftoverPurge(
   { jobId, leftover }: UnfinishedLeftover,
 ): Promise<void> {
   await purgeLeftover(table, tenant, leftover);
-  await table.writeSurely([endJob(tenant, jobId)]);
+  await table.writeAll([endJob(tenant, jobId)]);
 }
 
 /** Removes what a removal left, from the data of its job; whatever is gone already is no matter, so it can be run again and beside itself. */

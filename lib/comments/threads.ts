@@ -6,7 +6,7 @@ import { ApiError } from '../shared/errors.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { keyPrefix } from '../table/keys.ts';
-import type { Page, Queried, QueryOptions, Table } from '../table/table.ts';
+import type { QueryPage, QueryableEntity, QueryOptions, Table } from '../table/table.ts';
 import { type Involvement, recordSortKey, recordPartition } from '../content/involvements.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { findRecordIds } from '../content/recordIds.ts';
@@ -65,7 +65,7 @@ export const CommentEntity = defineEntity({
 });
 
 /** Both, as they lie in their partition. */
-const ThreadItems: Queried<Thread | Comment, DocumentScope> = {
+const ThreadItems: QueryableEntity<Thread | Comment, DocumentScope> = {
   partition: (scope) => ThreadEntity.partition(scope),
   fromItem: (item, now) =>
     item._t === CommentEntity.type ? CommentEntity.fromItem(item, now) : ThreadEntity.fromItem(item, now),
@@ -130,7 +130,7 @@ export class ThreadReader {
     scope: DocumentScope,
     thread: ThreadKey,
     options: Pick<QueryOptions, 'limit' | 'after' | 'descending' | 'bytes'>,
-  ): Promise<Page<Comment>> {
+  ): Promise<QueryPage<Comment>> {
     return this.table.query(CommentEntity, scope, { ...options, prefix: [...threadKey(thread), 'COMMENT'] });
   }
 

@@ -15,7 +15,7 @@ import { CommentEntity, ThreadEntity } from '../comments/threads.ts';
 import { editorPart } from '../editors/removeEditors.ts';
 import type { Key, Stored } from '../table/entity.ts';
 import { judgmentPart } from '../memory/purgeJudgments.ts';
-import type { Queried, Table, WriteOp } from '../table/table.ts';
+import type { QueryableEntity, Table, WriteOp } from '../table/table.ts';
 import { removeResource, resourceEntities } from './purgeResource.ts';
 
 /** A document that is gone, and what may be known of its end. */
@@ -57,10 +57,10 @@ const KEY = Symbol('key');
 /** A part that consists of records in one partition, and what is found by them. */
 function recordsPart<T>(
   entities: readonly { readonly type: string }[],
-  records: Queried<T, DocumentScope>,
+  records: QueryableEntity<T, DocumentScope>,
   derive: (scope: RemovedPlace, all: readonly Stored<T>[]) => Derived,
 ): RemovalPart {
-  const keyed: Queried<T & { readonly [KEY]: Key }, DocumentScope> = {
+  const keyed: QueryableEntity<T & { readonly [KEY]: Key }, DocumentScope> = {
     partition: (scope) => records.partition(scope),
     fromItem(item, now) {
       const record = records.fromItem(item, now);
@@ -98,7 +98,7 @@ const edgesOf = (ops: readonly WriteOp[]): Key[] => keysOf(ops).filter(({ SK }) 
 /** A thread or a comment of it, as they lie in their partition. */
 type ThreadItem = { readonly comment: Stored<Comment> } | { readonly thread: Stored<Thread> };
 
-const ThreadItems: Queried<ThreadItem, DocumentScope> = {
+const ThreadItems: QueryableEntity<ThreadItem, DocumentScope> = {
   partition: (scope) => ThreadEntity.partition(scope),
   fromItem(item, now) {
     const [comment, thread] =

@@ -20,7 +20,7 @@ import type { Entity, Stored } from '../table/entity.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { keyPrefix } from '../table/keys.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { type Page, remove, replace, type Table, upsert, type WriteOp } from '../table/table.ts';
+import { type QueryPage, remove, replace, type Table, upsert, type WriteOp } from '../table/table.ts';
 import { ActivityEntity } from '../activities/activities.ts';
 import { NotificationEntity, notificationRemovalOps } from '../notifications/notifications.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
@@ -116,7 +116,7 @@ function recordsUpTo<T, K>(
   scope: DocumentScope,
   until: number,
   after: string | undefined,
-): Promise<Page<T>> {
+): Promise<QueryPage<T>> {
   // Behind all that begin with the time: the separator, plus one.
   return table.query(entity, scope, {
     between: [instantKey(0), `${keyPrefix([instantKey(until)]).slice(0, -1)}$`],

@@ -5,7 +5,7 @@ import { inSlices } from '../shared/inSlices.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { beginJob } from '../jobs/jobStore.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
-import { insert, type Page, replace, type Table } from '../table/table.ts';
+import { insert, type QueryPage, replace, type Table } from '../table/table.ts';
 import { type User, UserEntity } from '../directory/users.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -131,7 +131,7 @@ export class Erasures {
   async #organizationsCount(tenant: string): Promise<number> {
     let [count, after]: [number, string | undefined] = [0, undefined];
     do {
-      const page: Page<Organization> = await this.#table.query(
+      const page: QueryPage<Organization> = await this.#table.query(
         OrganizationEntity,
         { tenant },
         { limit: COUNTED, after },

@@ -4,7 +4,7 @@ import { READS_SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobSt
 import type { Table } from '../table/table.ts';
 import type { DocumentsRemoval, RemovedDocument } from './startPurge.ts';
 import { documentParts, type RemovedPlace } from './documentParts.ts';
-import type { Budget } from '../table/purgePartition.ts';
+import type { PurgeBudget } from '../table/purgePartition.ts';
 
 const Removed = z.object({ internalId: z.string(), documentId: z.string() }) satisfies z.ZodType<RemovedDocument>;
 const Data = z.object({
@@ -45,7 +45,11 @@ export async function removeDocumentsStep(
  * Removes what lies in a document that is gone, as long as there is time, but some of it in any case; gives whether nothing is left. Whoever calls
  * has waited until nobody writes there any more (`SETTLED_MS`): what is written meanwhile can stay.
  */
-export async function removeContent(table: Table, scope: RemovedPlace, { clock, until }: Budget): Promise<boolean> {
+export async function removeContent(
+  table: Table,
+  scope: RemovedPlace,
+  { clock, until }: PurgeBudget,
+): Promise<boolean> {
   let parts = documentParts;
   do {
     const complete = await Promise.all(parts.map((part) => part.removeSome(table, scope, clock)));

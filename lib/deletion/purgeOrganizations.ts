@@ -12,11 +12,11 @@ import {
 } from '../directory/folders/folders.ts';
 import { READS_SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { organizationJudgments } from '../memory/purgeJudgments.ts';
-import type { Page, Table } from '../table/table.ts';
+import type { QueryPage, Table } from '../table/table.ts';
 import { GroupEntity, GroupMemberEntity } from '../directory/userGroups.ts';
 import type { OrganizationRemoval } from './startPurge.ts';
 import { removeContent } from './purgeDocuments.ts';
-import { type Budget, removePartition } from '../table/purgePartition.ts';
+import { type PurgeBudget, purgePartition } from '../table/purgePartition.ts';
 import { removeResource, resourceEntities } from './purgeResource.ts';
 
 const Data = z.object({ organizationKey: z.string() }) satisfies z.ZodType<OrganizationRemoval>;
@@ -32,7 +32,7 @@ export interface OrganizationPart {
   /** What it reaches, besides what the parts of a document reach. */
   readonly entities: readonly { readonly type: string }[];
   /** Removes as much of it as there is time for; gives whether nothing is left. */
-  remove(table: Table, scope: OrganizationScope, budget: Budget): Promise<boolean>;
+  remove(table: Table, scope: OrganizationScope, budget: PurgeBudget): Promise<boolean>;
 }
 
 const documents: OrganizationPart = {
@@ -50,7 +50,7 @@ const folders: OrganizationPart = {
   entities: [FolderEntity, FolderEntryEntity],
   async remove(table, scope, budget) {
     const removeEntries = (folder: string) =>
-      removePartition(table, FolderEntryEntity.partition({ ...scope, folderKey: folder }), budget);
+      purgePartition(table, FolderEntryEntity.partition({ ...scope, folderKey: folder }), budget);
     const [ofRoot, ofOthers] = await Promise.all([
       removeEntries(rootFolderId),
       removeEach(table, budget, {
@@ -76,7 +76,7 @@ const groups: OrganizationPart = {
       list: () => table.query(GroupEntity, scope, { limit: LISTED }),
       key: (group) => GroupEntity.key({ ...scope, ...group }),
       removeBeneath: ({ internalId }) =>
-        removePartition(table, GroupMemberEntity.partition({ ...scope, groupKey: internalId }), budget),
+        purgePartition(table, GroupMemberEntity.partition({ ...scope, groupKey: internalId }), budget),
     }),
 };
 
@@ -90,7 +90,7 @@ const folderChanges: OrganizationPart = {
   async remove(table, scope, budget) {
     const [changes, departures] = await Promise.all(
       [FolderChangeEntity, FolderDepartureEntity].map((entity) =>
-        removePartition(table, entity.partition(scope), budget),
+        purgePartition(table, entity.partition(scope), budget),
       ),
     );
     return changes === true && departures === true;
@@ -109,7 +109,7 @@ export const organizationParts: readonly OrganizationPart[] = [
 
 interface Each<T> {
   /** The first of what is left. */
-  readonly list: () => Promise<Page<T>>;
+  readonly list: () => Promise<QueryPage<T>>;
   readonly key: (one: Stored<T>) => Key;
   /** Removes what is found by one; gives whether nothing is left. */
   readonly removeBeneath: (one: Stored<T>) => Promise<boolean>;
@@ -118,7 +118,7 @@ interface Each<T> {
 /** Removes what is listed, each when nothing is left that is found by it; so the listing itself says how far it got. */
 async function removeEach<T>(
   table: Table,
-  { clock, until }: Budget,
+  { clock, until }: PurgeBudget,
   { list, key, removeBeneath }: Each<T>,
 ): Promise<boolean> {
   do {

@@ -2,7 +2,7 @@ import { NotificationSettingsEntity } from '../notifications/notificationSetting
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import type { Table } from '../table/table.ts';
 import { ContactEntity, GrantEntity } from '../directory/users.ts';
-import { type Budget, removeIndexed, removePartition } from '../table/purgePartition.ts';
+import { type PurgeBudget, purgeIndexPartition, purgePartition } from '../table/purgePartition.ts';
 
 /** What belongs to an organization, folder or document as a resource. */
 export const resourceEntities = [ContactEntity, GrantEntity, NotificationSettingsEntity] as const;
@@ -16,11 +16,13 @@ export async function removeResource(
   table: Table,
   scope: OrganizationScope,
   internalId: string,
-  budget: Budget = { clock: () => 0, until: 1 },
+  budget: PurgeBudget = { clock: () => 0, until: 1 },
 ): Promise<boolean> {
   const complete = await Promise.all([
-    removePartition(table, ContactEntity.partition({ ...scope, resource: internalId }), budget),
-    ...['GRANTS', 'SETTINGS'].map((list) => removeIndexed(table, 'gsi2', [scope.tenant, list, internalId], budget)),
+    purgePartition(table, ContactEntity.partition({ ...scope, resource: internalId }), budget),
+    ...['GRANTS', 'SETTINGS'].map((list) =>
+      purgeIndexPartition(table, 'gsi2', [scope.tenant, list, internalId], budget),
+    ),
   ]);
   return !complete.includes(false);
 }

@@ -3,7 +3,7 @@ import { DocumentEntity, DocumentReader, type PlacedDocument } from './documents
 import { type Folder, FolderEntryEntity, type OrganizationScope } from './folders/folders.ts';
 import type { Stored } from '../table/entity.ts';
 import { SEARCHED_AT_ONCE, searchPage } from './searchPage.ts';
-import type { Page, Table } from '../table/table.ts';
+import type { QueryPage, Table } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
 /** How many documents one call looks at to count those that meet filters, and how much metadata of them. */
@@ -36,14 +36,14 @@ export class DocumentSearch {
     within: SearchedIn,
     filters: readonly MetadataFilter[],
     { limit, after }: { limit: number; after: string | undefined },
-  ): Promise<Page<PlacedDocument>> {
+  ): Promise<QueryPage<PlacedDocument>> {
     return searchPage(
       async (from) => {
         const { values, next } = await this.#read(within, SEARCHED_AT_ONCE, from);
         return { records: values.map((value) => ({ key: sortKey(within, value.documentId), value })), next };
       },
       { limit, after, isWanted: (document) => meets(filters, document) },
-    ) as Promise<Page<PlacedDocument>>;
+    ) as Promise<QueryPage<PlacedDocument>>;
   }
 
   /** How many documents meet the filters; undefined when there are too many documents to look at. */
@@ -60,7 +60,11 @@ export class DocumentSearch {
     return count;
   }
 
-  async #read({ scope, folder }: SearchedIn, limit: number, after: string | undefined): Promise<Page<PlacedDocument>> {
+  async #read(
+    { scope, folder }: SearchedIn,
+    limit: number,
+    after: string | undefined,
+  ): Promise<QueryPage<PlacedDocument>> {
     return folder
       ? this.#documents.listInFolder(scope, folder, { limit, after })
       : this.#documents.list(scope, { limit, after });

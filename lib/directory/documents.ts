@@ -6,7 +6,7 @@ import { newId } from '../shared/ids.ts';
 import { type DocumentResult, failedDocument } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { type Folder, FolderEntryEntity, FolderReader, type Found, type OrganizationScope } from './folders/folders.ts';
-import { insert, type Page, replace, type Table } from '../table/table.ts';
+import { insert, type QueryPage, replace, type Table } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
@@ -87,7 +87,7 @@ export class DocumentReader {
   async list(
     scope: OrganizationScope,
     options: { limit: number; after?: string | undefined },
-  ): Promise<Page<PlacedDocument>> {
+  ): Promise<QueryPage<PlacedDocument>> {
     const page = await this.table.query(DocumentEntity, scope, options);
     return {
       values: (await this.placed(scope, page.values)).filter((document) => document !== undefined),
@@ -100,7 +100,7 @@ export class DocumentReader {
     scope: OrganizationScope,
     folder: Stored<Folder>,
     options: { limit: number; after?: string | undefined },
-  ): Promise<Page<PlacedDocument>> {
+  ): Promise<QueryPage<PlacedDocument>> {
     const entries = await this.table.query(
       FolderEntryEntity,
       { ...scope, folderKey: folder.internalId },

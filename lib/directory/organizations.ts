@@ -4,7 +4,7 @@ import { mergeMetadata } from '../shared/metadata.ts';
 import { invalid } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { insert, type Page, replace, type Table } from '../table/table.ts';
+import { insert, type QueryPage, replace, type Table } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
@@ -92,7 +92,7 @@ export class OrganizationReader {
   }
 
   /** A page of all organizations, by id. */
-  async list(tenant: string, options: { limit: number; after?: string | undefined }): Promise<Page<Organization>> {
+  async list(tenant: string, options: { limit: number; after?: string | undefined }): Promise<QueryPage<Organization>> {
     return this.table.query(OrganizationEntity, { tenant }, options);
   }
 }

@@ -11,7 +11,7 @@ import { beginJob, endJob, type JobMessage } from '../jobs/jobStore.ts';
 import { OrganizationHead } from './organizationHead.ts';
 import type { Organization } from './organizations.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { type Queried, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { type QueryableEntity, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import type { Leaving } from '../deletion/removeUsersStep.ts';
 import { ContactEntity, GrantEntity, type Resource, type User, UserEntity } from './users.ts';
 import { writeEach } from '../table/writeEach.ts';
@@ -100,7 +100,7 @@ export class UserRemover {
     const wanted = new Set(
       userIds.flatMap((userId, index) => (results[index]?.success ? [jobOf.get(userId) as string] : [])),
     );
-    await this.#table.writeSurely(
+    await this.#table.writeAll(
       [...new Set(jobOf.values())].filter((jobId) => !wanted.has(jobId)).map((jobId) => endJob(tenant, jobId)),
     );
     return { results, jobs: [...wanted].map((jobId) => ({ tenant, jobId })) };
@@ -137,7 +137,7 @@ export class UserRemover {
 const changing: ItemOutcome = { success: false, message: 'User is being changed by another request.' };
 
 /** Whatever lies in a user's partition of an organization. */
-const anything: Queried<object, OrganizationScope & { readonly userId: string }> = {
+const anything: QueryableEntity<object, OrganizationScope & { readonly userId: string }> = {
   partition: GrantEntity.partition,
   fromItem: (item) => ({ _r: item._r as number }),
 };

@@ -7,7 +7,7 @@ import { newId } from '../shared/ids.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import type { OrganizationScope } from './folders/folders.ts';
 import type { Added } from './organizations.ts';
-import { insert, type Page, replace, type Table } from '../table/table.ts';
+import { insert, type QueryPage, replace, type Table } from '../table/table.ts';
 import { type User, UserEntity, userIndex } from './users.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -97,7 +97,10 @@ export class GroupReader {
   }
 
   /** A page of an organization's groups, by id. */
-  async list(scope: OrganizationScope, options: { limit: number; after?: string | undefined }): Promise<Page<Group>> {
+  async list(
+    scope: OrganizationScope,
+    options: { limit: number; after?: string | undefined },
+  ): Promise<QueryPage<Group>> {
     return this.table.query(GroupEntity, scope, options);
   }
 
@@ -109,7 +112,7 @@ export class GroupReader {
     scope: OrganizationScope,
     groupId: string,
     options: { limit: number; after?: string | undefined },
-  ): Promise<Page<User>> {
+  ): Promise<QueryPage<User>> {
     const [group] = await this.named(scope, [groupId]);
     if (!group) return { values: [], next: undefined };
     const { values, next } = await this.table.query(

@@ -451,13 +451,13 @@ export class UserWriter extends UserReader {
     });
     await Promise.all([
       known ?? this.table.write([insert(UserEntity, { tenant, userId, ...newProfile(now) })]),
-      this.table.writeSurely(ops),
+      this.table.writeAll(ops),
     ]);
   }
 
   /** Takes back what a user was granted on the resources; what was not granted stays that way. */
   async revoke(userId: string, resources: readonly ResourceAt[]): Promise<void> {
-    await this.table.writeSurely(
+    await this.table.writeAll(
       distinctOn(resources).map(({ scope, resource }) => remove(GrantEntity, { ...scope, ...resource, userId })),
     );
   }

@@ -3,7 +3,7 @@ import type { CrdtType } from './rules/yjs/values.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { defineEntity, type Item, type Stored } from '../table/entity.ts';
 import { joinKey } from '../table/keys.ts';
-import type { Queried } from '../table/table.ts';
+import type { QueryableEntity } from '../table/table.ts';
 
 /** Spelled out here: the module that has them has the XML parser as well, which those who only read and remove do not need. */
 const types = ['text', 'map', 'array', 'xml'] as const satisfies readonly CrdtType[];
@@ -145,7 +145,7 @@ export type EditorItem =
     };
 
 /** Everything in the partition of a document's editors, as it comes. The first part of the sort key, escaped, says whose it is. */
-export const EditorItems: Queried<EditorItem & { readonly of: string; readonly SK: string }, DocumentScope> = {
+export const EditorItems: QueryableEntity<EditorItem & { readonly of: string; readonly SK: string }, DocumentScope> = {
   partition: (scope) => EditorEntity.partition(scope),
   fromItem(item, now) {
     const { SK } = item as Item;

@@ -17,14 +17,14 @@ export interface VerifyOptions {
   readonly fresh: boolean;
 }
 
-interface Remembered<T> {
+interface CachedRecord<T> {
   readonly record: Promise<T | undefined>;
   readonly readAt: number;
 }
 
 /** The records of one kind by id. They are read through, kept for seconds, and the oldest is dropped when there are too many. */
-class Memory<T> {
-  readonly #records = new Map<string, Remembered<T>>();
+class RecordCache<T> {
+  readonly #records = new Map<string, CachedRecord<T>>();
   /** When a record was last read again because it was refused, by its id. Only ids of existing records are here. */
   readonly #rereadAt = new Map<string, number>();
   readonly #read: (id: string, options: { eventual: boolean }) => Promise<T | undefined>;
@@ -97,8 +97,8 @@ export class Credentials {
   readonly #workspaces;
 
   constructor(table: Table) {
-    this.#apiKeys = new Memory((apiKey, options) => table.get(ApiKeyEntity, { apiKey }, options));
-    this.#workspaces = new Memory((workspaceId, options) => table.get(WorkspaceEntity, { workspaceId }, options));
+    this.#apiKeys = new RecordCache((apiKey, options) => table.get(ApiKeyEntity, { apiKey }, options));
+    this.#workspaces = new RecordCache((workspaceId, options) => table.get(WorkspaceEntity, { workspaceId }, options));
   }
 
   async apiKey(
@@ -106,7 +106,7 @@ export class Credentials {
     authToken: string | undefined,
     options: VerifyOptions,
   ): Promise<ApiKeyCaller> {
-    if (!plausible(apiKey) || !plausible(authToken)) throw apiKeyDenied();
+    if (!isPlausible(apiKey) || !isPlausible(authToken)) throw apiKeyDenied();
     const hash = tokenHash(authToken);
     const record = await this.#apiKeys.get(
       apiKey,
@@ -130,7 +130,7 @@ export class Credentials {
     authToken: string | undefined,
     options: VerifyOptions,
   ): Promise<WorkspaceCaller> {
-    if (!plausible(workspaceId) || !plausible(authToken)) throw workspaceDenied();
+    if (!isPlausible(workspaceId) || !isPlausible(authToken)) throw workspaceDenied();
     const hash = tokenHash(authToken);
     const record = await this.#workspaces.get(workspaceId, options, ({ tokenHashes }) => matchesAny(hash, tokenHashes));
     if (!record) throw workspaceDenied();
@@ -144,7 +144,7 @@ export class Credentials {
   }
 }
 
-function plausible(header: string | undefined): header is string {
+function isPlausible(header: string | undefined): header is string {
   return header !== undefined && header.length > 0 && header.length <= LONGEST;
 }
 

@@ -4,16 +4,16 @@ import { outputTrimmer, type Trim } from './outputTrimmer.ts';
 /** The most names of dropped fields in a log line. */
 const NAMES_LOGGED = 20;
 
-type Declared = Pick<Endpoint, 'path' | 'output'>;
+type OutputDeclaration = Pick<Endpoint, 'path' | 'output'>;
 
-const trimmers = new WeakMap<Declared, Trim>();
+const trimmers = new WeakMap<OutputDeclaration, Trim>();
 
 /**
  * Returns an answer with the fields that the endpoint declares, and logs the names of the fields that it drops. `isStrict` is for tests and the local run:
  * it throws when an answer has an undeclared field or does not match the declared types.
  */
 export function declaredOutput(
-  endpoint: Declared,
+  endpoint: OutputDeclaration,
   output: unknown,
   { isStrict, log }: { isStrict: boolean; log: Log },
 ): unknown {
@@ -27,7 +27,11 @@ export function declaredOutput(
   return trimmed;
 }
 
-function requireDeclared({ path, output: schema }: Declared, output: unknown, undeclared: readonly string[]): void {
+function requireDeclared(
+  { path, output: schema }: OutputDeclaration,
+  output: unknown,
+  undeclared: readonly string[],
+): void {
   const mismatches = schema.safeParse(output).error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
   const problems = [...undeclared.map((name) => `${name} is not declared`), ...(mismatches ?? [])];
   if (problems.length > 0) throw new Error(`${path} answers what its output does not declare: ${problems.join('; ')}`);

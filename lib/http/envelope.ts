@@ -54,7 +54,7 @@ export function parseEnvelope(text: string, body: 'required' | 'optional', event
 }
 
 /** The answer to a request that succeeded: `status`, `message`, and what the endpoint gives beside them; that alone where it declares no message. */
-export function success(message: string | null, output: object): string {
+export function successBody(message: string | null, output: object): string {
   return JSON.stringify({ result: message === null ? output : { status: 'success', message, ...output } });
 }
 
@@ -62,7 +62,7 @@ export function success(message: string | null, output: object): string {
  * An answer's body as Lambda carries it: a string within JSON, where quotes and backslashes count twice, or in base64 where that is shorter.
  * Undefined when Lambda takes neither.
  */
-export function carried(body: string): { readonly body: string; readonly isBase64Encoded?: true } | undefined {
+export function lambdaBody(body: string): { readonly body: string; readonly isBase64Encoded?: true } | undefined {
   if (body.length * BYTES_PER_UNIT <= LAMBDA_BYTES || !isLongerThan(JSON.stringify(body), LAMBDA_BYTES))
     return { body };
   const base64 = Buffer.from(body).toString('base64');
@@ -70,7 +70,12 @@ export function carried(body: string): { readonly body: string; readonly isBase6
 }
 
 /** The answer to a request that failed. */
-export function failure({ status, message, details, retryAfterSeconds }: ApiError): APIGatewayProxyStructuredResultV2 {
+export function failureResponse({
+  status,
+  message,
+  details,
+  retryAfterSeconds,
+}: ApiError): APIGatewayProxyStructuredResultV2 {
   const shown =
     message.length > MESSAGE_CHARACTERS ? `${message.slice(0, MESSAGE_CHARACTERS).toWellFormed()}...` : message;
   const whole = JSON.stringify({ error: { status, message: shown, ...(details && { details }) } });

@@ -43,7 +43,7 @@ export const IdempotencyEntity = defineEntity({
 
 type Claim = IdempotencyRecord & { owner: string; path: string; key: string };
 
-export interface Answer {
+export interface IdempotentAnswer {
   readonly httpStatus: number;
   readonly body: string;
 }
@@ -59,7 +59,7 @@ export interface IdempotentCall {
 }
 
 /** Whether an answer settles the call: one that the caller should simply repeat does not. */
-function settles(answer: Answer): boolean {
+function isFinal(answer: IdempotentAnswer): boolean {
   return answer.httpStatus < 500 && answer.httpStatus !== 409 && answer.httpStatus !== 429;
 }
 
@@ -75,7 +75,10 @@ export class Idempotency {
    * it holds for 60 s, then another call may take it over. `run` gets the time of the first of these calls, epoch ms in whole
    * seconds. INVALID_ARGUMENT for another body or token under the same key, ABORTED while the first call is still running.
    */
-  async once(call: IdempotentCall, run: (since: number) => Promise<Answer>): Promise<Answer & { replayed: boolean }> {
+  async once(
+    call: IdempotentCall,
+    run: (since: number) => Promise<IdempotentAnswer>,
+  ): Promise<IdempotentAnswer & { replayed: boolean }> {
     const id = { owner: call.owner, path: call.path, key: call.key };
     const bound = [call.owner, call.path, call.key];
     const first = {
@@ -91,14 +94,14 @@ export class Idempotency {
       return { ...answer, replayed: true };
     }
     const base = { ...first, expiresAt: claimed.expiresAt };
-    let answer: Answer;
+    let answer: IdempotentAnswer;
     try {
       answer = await run((base.expiresAt - LIFETIME_SECONDS) * 1000);
     } catch (error) {
       await this.#release(base, call.now);
       throw error;
     }
-    if (!settles(answer)) {
+    if (!isFinal(answer)) {
       await this.#release(base, call.now);
     } else {
       const sealed = sealBytes(deriveKey(call.authToken, ['idempotency']), gzipSync(answer.body), bound);
@@ -125,7 +128,7 @@ export class Idempotency {
     return taken === 'done' ? { expiresAt } : { earlier: taken };
   }
 
-  #stored(earlier: IdempotencyRecord, base: Claim, call: IdempotentCall, bound: string[]): Answer {
+  #stored(earlier: IdempotencyRecord, base: Claim, call: IdempotentCall, bound: string[]): IdempotentAnswer {
     if (earlier.requestHash !== base.requestHash) throw keyError('was used with another request body');
     if (earlier.httpStatus === undefined)
       throw new ApiError('ABORTED', 'A request with this Idempotency-Key is still running; send it again in a moment');

@@ -1,4 +1,4 @@
-import type { Position } from '../table/listPosition.ts';
+import type { ListPosition } from './listPosition.ts';
 import type { ApiKeyCaller } from '../app/endpoint.ts';
 import { openPageToken, sealPageToken } from './pageToken.ts';
 
@@ -17,8 +17,8 @@ export function iterators(
     from:
       request.iterator === undefined
         ? undefined
-        : (JSON.parse(openPageToken(caller.pageKey, of, request.iterator, now, 'iterator')) as Position),
-    at: (position: Position | undefined): string | null =>
+        : (JSON.parse(openPageToken(caller.pageKey, of, request.iterator, now, 'iterator')) as ListPosition),
+    at: (position: ListPosition | undefined): string | null =>
       position ? sealPageToken(caller.pageKey, of, JSON.stringify(position), now) : null,
   };
 }

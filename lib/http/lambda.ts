@@ -2,7 +2,14 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 import type * as z from 'zod';
 import { ANSWER_BYTES, isLongerThan } from '../shared/bytes.ts';
 import { environment, openAll, optionalVariable, type Uses } from '../app/capability.ts';
-import { type AuthLevel, type Call, type Caller, endpointId, type EndpointOf, type TwinOf } from '../app/endpoint.ts';
+import {
+  type AuthLevel,
+  type EndpointCall,
+  type Caller,
+  endpointId,
+  type EndpointOf,
+  type TwinOf,
+} from '../app/endpoint.ts';
 import { type ApiError, errorCatalogue, invalid } from '../shared/errors.ts';
 import { derivedId, newId } from '../shared/ids.ts';
 import { lazy } from '../shared/lazy.ts';
@@ -11,9 +18,9 @@ import { rateBuckets } from '../workspaces/rateBuckets.ts';
 import { isRateLimited, takesIdempotencyKey } from './capabilities.ts';
 import { credentials } from './credentials.ts';
 import { declaredOutput } from './declaredOutput.ts';
-import { carried, failure, success } from './envelope.ts';
-import { type Answer, idempotency } from './idempotency.ts';
-import { authenticate, limitCalls, parseBody, type State, toApiError, validateInput } from './middlewares.ts';
+import { lambdaBody, failureResponse, successBody } from './envelope.ts';
+import { type IdempotentAnswer, idempotency } from './idempotency.ts';
+import { authenticate, limitCalls, parseBody, type RequestState, toApiError, validateInput } from './middlewares.ts';
 import { type Handler, stack } from './stack.ts';
 
 /** The Lambda handler of an endpoint. `source` is where its environment comes from. */
@@ -50,13 +57,13 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
 
   const run = async (
     event: APIGatewayProxyEventV2,
-    state: State,
-    repeatableId: Call<never, U, A>['repeatableId'] = newIdOf(state),
-  ): Promise<Answer> => {
+    state: RequestState,
+    repeatableId: EndpointCall<never, U, A>['repeatableId'] = newIdOf(state),
+  ): Promise<IdempotentAnswer> => {
     const called = calledEndpoint(event);
-    const call: Call<z.output<I>, U, A> = {
+    const call: EndpointCall<z.output<I>, U, A> = {
       input: state.input as z.output<I>,
-      caller: state.caller as Call<z.output<I>, U, A>['caller'],
+      caller: state.caller as EndpointCall<z.output<I>, U, A>['caller'],
       deps: deps(),
       now: state.startedAt,
       newId: newIdOf(state),
@@ -69,10 +76,11 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
       log: state.log,
     }) as z.output<O>;
     const message = typeof called.message === 'function' ? called.message(output, call.input) : called.message;
-    const body = success(message, output as object);
+    const body = successBody(message, output as object);
     const { answerBytes = ANSWER_BYTES } = called;
     if (isLongerThan(body, answerBytes)) throw tooLarge(called.narrowBy, `${answerBytes} bytes`);
-    if (!carried(body)) throw tooLarge(called.narrowBy, 'Lambda can carry, which escapes its quotes and backslashes');
+    if (!lambdaBody(body))
+      throw tooLarge(called.narrowBy, 'Lambda can carry, which escapes its quotes and backslashes');
     return { httpStatus: 200, body };
   };
 
@@ -84,11 +92,11 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
         fresh: endpoint.freshCredentials ?? false,
         serviceName,
         credentials: verifier,
-        denied: endpoint.knownMessages?.denied,
+        denied: endpoint.fixedMessages?.denied,
       }),
       ...(isRateLimited(endpoint) ? [limitCalls({ limitClass: endpoint.limitClass ?? endpoint.kind, buckets })] : []),
       parseBody(endpoint.body ?? 'required'),
-      validateInput((event) => calledEndpoint(event).input, endpoint.knownMessages),
+      validateInput((event) => calledEndpoint(event).input, endpoint.fixedMessages),
     ],
     async (event, state) => {
       const key = takesIdempotencyKey(endpoint) ? idempotencyKey(event) : undefined;
@@ -114,21 +122,21 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
   );
 }
 
-function newIdOf({ startedAt }: State): (prefix: string) => string {
+function newIdOf({ startedAt }: RequestState): (prefix: string) => string {
   return (prefix) => newId(prefix, startedAt);
 }
 
 /** The answer of a call that failed for a reason of the caller's, which a repeated call is to get too; faults are thrown on. */
-function failed(error: unknown, state: State): Answer {
+function failed(error: unknown, state: RequestState): IdempotentAnswer {
   const known = toApiError(error, state.requestId);
   if (known !== error || errorCatalogue[known.status].http >= 500) throw error;
   state.errorStatus = known.status;
-  const { statusCode = 500, body = '' } = failure(known);
+  const { statusCode = 500, body = '' } = failureResponse(known);
   return { httpStatus: statusCode, body };
 }
 
-function toResult(answer: Answer, headers: Record<string, string> = {}): APIGatewayProxyStructuredResultV2 {
-  return { statusCode: answer.httpStatus, headers, ...(carried(answer.body) ?? { body: answer.body }) };
+function toResult(answer: IdempotentAnswer, headers: Record<string, string> = {}): APIGatewayProxyStructuredResultV2 {
+  return { statusCode: answer.httpStatus, headers, ...(lambdaBody(answer.body) ?? { body: answer.body }) };
 }
 
 function tooLarge(narrowBy: string | undefined, limit: string): ApiError {

@@ -8,18 +8,18 @@ import {
   type Caller,
   endpointId,
   familyOf,
-  type KnownMessages,
+  type FixedMessages,
   type Log,
   otherVersion,
 } from '../app/endpoint.ts';
 import { ApiError, type ErrorStatus, errorCatalogue } from '../shared/errors.ts';
 import { logWith } from '../observability/log.ts';
 import type { Credentials } from './credentials.ts';
-import { bodyText, type failure, parseEnvelope } from './envelope.ts';
+import { bodyText, type failureResponse, parseEnvelope } from './envelope.ts';
 import { validate } from './validate.ts';
 
 /** What the middlewares put in place for each other and for the handler. */
-export interface State extends Record<string, unknown> {
+export interface RequestState extends Record<string, unknown> {
   startedAt: number;
   requestId: string;
   log: Log;
@@ -39,7 +39,7 @@ export type Middleware = MiddlewareObj<
   APIGatewayProxyStructuredResultV2,
   Error,
   Context,
-  State
+  RequestState
 >;
 
 let coldStart = true;
@@ -203,7 +203,7 @@ export function parseBody(body: 'required' | 'optional'): Middleware {
 /** The endpoint's schema. */
 export function validateInput(
   schemaOf: (event: APIGatewayProxyEventV2) => z.ZodType,
-  known?: KnownMessages,
+  known?: FixedMessages,
 ): Middleware {
   return {
     before: ({ event, internal }) => {
@@ -262,7 +262,7 @@ function isServerError({ $metadata }: Error & { readonly $metadata?: { readonly 
 }
 
 /** Turns what was thrown into an answer. Used last, so that its `onError` runs first and the others decorate its answer. */
-export function mapErrors(failed: typeof failure): Middleware {
+export function mapErrors(failed: typeof failureResponse): Middleware {
   return {
     onError: (request) => {
       const { internal } = request;

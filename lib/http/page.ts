@@ -6,7 +6,7 @@ import { invalid } from '../shared/errors.ts';
 import { html } from '../shared/html.ts';
 import { lazy } from '../shared/lazy.ts';
 import type { PageCall, PageOf } from '../app/page.ts';
-import { documentAnswer, failureDocument } from './document.ts';
+import { htmlResponse, htmlFailure } from './htmlResponse.ts';
 import { bodyText } from './envelope.ts';
 import { type Handler, stack } from './stack.ts';
 import { validate } from './validate.ts';
@@ -34,10 +34,10 @@ export function toPage<I extends z.ZodType, U extends Uses>(
         now: state.startedAt,
         log: state.log,
       };
-      const answer = documentAnswer(await (method === 'POST' ? page.submit(call) : page.show(call)));
+      const answer = htmlResponse(await (method === 'POST' ? page.submit(call) : page.show(call)));
       return method === 'HEAD' ? { ...answer, body: '' } : answer;
     },
-    failureDocument,
+    htmlFailure,
   );
 }
 
@@ -49,7 +49,7 @@ function formFields(event: APIGatewayProxyEventV2): Record<string, string> {
 }
 
 function notAllowed() {
-  return documentAnswer(
+  return htmlResponse(
     {
       status: 405,
       title: 'This did not work',

@@ -2,8 +2,15 @@ import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { withRetryContext } from '../table/retryOnConflict.ts';
 import { ApiError } from '../shared/errors.ts';
-import { failure } from './envelope.ts';
-import { type FunctionName, mapErrors, type Middleware, observe, securityHeaders, type State } from './middlewares.ts';
+import { failureResponse } from './envelope.ts';
+import {
+  type FunctionName,
+  mapErrors,
+  type Middleware,
+  observe,
+  securityHeaders,
+  type RequestState,
+} from './middlewares.ts';
 
 export type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
 
@@ -19,8 +26,8 @@ const RETRIES_END_MILLISECONDS = 1_500;
 export function stack(
   name: FunctionName,
   middlewares: readonly Middleware[],
-  base: (event: APIGatewayProxyEventV2, state: State) => Promise<APIGatewayProxyStructuredResultV2>,
-  failed: (error: ApiError) => APIGatewayProxyStructuredResultV2 = failure,
+  base: (event: APIGatewayProxyEventV2, state: RequestState) => Promise<APIGatewayProxyStructuredResultV2>,
+  failed: (error: ApiError) => APIGatewayProxyStructuredResultV2 = failureResponse,
 ): Handler {
   // middy hands the base handler the request's context, so the state takes its place there.
   const stateForHandler: Middleware = {
@@ -29,7 +36,7 @@ export function stack(
     },
   };
   const handler = middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>(
-    async (event: APIGatewayProxyEventV2, state: Context) => base(event, state as unknown as State),
+    async (event: APIGatewayProxyEventV2, state: Context) => base(event, state as unknown as RequestState),
     {
       timeoutEarlyInMillis: EARLY_TIMEOUT_MILLISECONDS,
       timeoutEarlyResponse: () => {

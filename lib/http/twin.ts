@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { ANSWER_BYTES, isLongerThan } from '../shared/bytes.ts';
 import type { Uses } from '../app/capability.ts';
-import { type AuthLevel, type Call, type EndpointOf, otherVersion, type TwinOf } from '../app/endpoint.ts';
+import { type AuthLevel, type EndpointCall, type EndpointOf, otherVersion, type TwinOf } from '../app/endpoint.ts';
 import { type ApiError, invalid } from '../shared/errors.ts';
 import { withFieldChanges } from '../shared/schema.ts';
 
@@ -41,7 +41,7 @@ export function defineTwin<I extends z.ZodType, O extends z.ZodType, U extends U
 }
 
 /** What a listing answers, of which there can be more than one page. */
-interface Page {
+interface ListingPage {
   readonly data: unknown;
   /** Most listings call their token `nextPageToken`, some `pageToken`. */
   readonly nextPageToken?: string | null;
@@ -99,12 +99,12 @@ export function defineUnpagedTwin<
       data: Object.fromEntries(Object.entries(data).filter(([key]) => !unpaged.includes(key))),
       result: { data: result.data.map(toRow) },
     },
-    run: async (call: Call<z.output<I>, U, A>) => {
+    run: async (call: EndpointCall<z.output<I>, U, A>) => {
       let rows: readonly never[] = [];
       let pageToken: string | null | undefined;
       for (let page = 0; page < MOST_PAGES; page++) {
         const input = { ...(call.input as object), ...(pageToken && { pageToken }) } as z.output<I>;
-        const answer = (await endpoint.run({ ...call, input })) as unknown as Page;
+        const answer = (await endpoint.run({ ...call, input })) as unknown as ListingPage;
         rows = join(rows, answer.data as readonly never[]) as readonly never[];
         pageToken = answer.nextPageToken ?? answer.pageToken;
         if (!pageToken) return { data: rows.map(toRow) };

@@ -1,11 +1,11 @@
 import type * as z from 'zod';
-import type { KnownMessages } from '../app/endpoint.ts';
+import type { FixedMessages } from '../app/endpoint.ts';
 import { ApiError, type Issue } from '../shared/errors.ts';
 
 const ISSUES_SHOWN = 100;
 
 /** Checks `data` against an endpoint's schema; nothing is coerced. INVALID_ARGUMENT with every problem in `details.issues`. */
-export function validate(schema: z.ZodType, data: unknown, known: KnownMessages = {}): unknown {
+export function validate(schema: z.ZodType, data: unknown, known: FixedMessages = {}): unknown {
   const parsed = schema.safeParse(data, { reportInput: true });
   if (parsed.success) return parsed.data;
   const found = parsed.error.issues.slice(0, ISSUES_SHOWN) as z.core.$ZodIssue[];
@@ -29,7 +29,7 @@ function hasWrongType(issue: z.core.$ZodIssue): boolean {
   );
 }
 
-function knownMessage({ path, code, input }: z.core.$ZodIssue, known: KnownMessages): string | undefined {
+function knownMessage({ path, code, input }: z.core.$ZodIssue, known: FixedMessages): string | undefined {
   const [field, ...rest] = path;
   if (rest.length > 0) return undefined;
   if (input === undefined) return known.required?.[String(field)];

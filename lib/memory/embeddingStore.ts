@@ -1,7 +1,7 @@
 import { inParallel } from '../shared/inParallel.ts';
 import type { Stored } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { advance, insert, replace, type Table, type WriteOp } from '../table/table.ts';
+import { putUnlessNewer, insert, replace, type Table, type WriteOp } from '../table/table.ts';
 import type { Embedded } from './embedJudgments.ts';
 import {
   EmbeddingStateEntity,
@@ -131,7 +131,7 @@ export function vectorsOp(
     reviewVector: round(review),
     contentVector: content && round(content),
   };
-  return advance(JudgmentVectorEntity, { tenant, organizationKey, documentKey, recordId, model, ...vectors }, _r);
+  return putUnlessNewer(JudgmentVectorEntity, { tenant, organizationKey, documentKey, recordId, model, ...vectors }, _r);
 }
 
 function round(vector: Float32Array): number[] {

@@ -1,7 +1,7 @@
 import type { DocumentScope } from '../content/documentScope.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import type { Item, Stored } from '../table/entity.ts';
-import { type Budget, removePartition } from '../table/purgePartition.ts';
+import { type PurgeBudget, purgePartition } from '../table/purgePartition.ts';
 import type { Table } from '../table/table.ts';
 import { JudgmentEntity, JudgmentVectorEntity } from './entities.ts';
 
@@ -32,9 +32,9 @@ export const judgmentPart = {
 /** The purge of all judgments of a deleted organization with their vectors. */
 export const organizationJudgments = {
   entities,
-  async remove(table: Table, scope: OrganizationScope, budget: Budget): Promise<boolean> {
+  async remove(table: Table, scope: OrganizationScope, budget: PurgeBudget): Promise<boolean> {
     const complete = await Promise.all(
-      entities.map((entity) => removePartition(table, entity.partition(scope), budget)),
+      entities.map((entity) => purgePartition(table, entity.partition(scope), budget)),
     );
     return !complete.includes(false);
   },

@@ -31,7 +31,7 @@ export async function searchVectors(
   { vector, where, limit }: VectorQuery,
 ): Promise<VectorHit[]> {
   const conditions = Object.entries(where).filter(([, value]) => value !== undefined);
-  const { client, name } = table.asked;
+  const { client, name } = table.connection;
   const { SearchResults = [] } = await client
     .send(
       new SearchVectorsCommand({
@@ -58,7 +58,7 @@ export async function searchVectors(
 
 /** Counts a partition of an index, eventually consistent. Costs as much as reading its keys: one call per 1 MB. */
 export async function countListing(table: Table, { index, partition }: JudgmentListing): Promise<number> {
-  const { client, name } = table.asked;
+  const { client, name } = table.connection;
   let count = 0;
   let after: Record<string, unknown> | undefined;
   do {

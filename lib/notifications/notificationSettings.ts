@@ -12,7 +12,7 @@ import {
 import { defineEntity, type Stored } from '../table/entity.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { keyPrefix } from '../table/keys.ts';
-import { insert, type Queried, replace, type Table } from '../table/table.ts';
+import { insert, type QueryableEntity, replace, type Table } from '../table/table.ts';
 import { UserEntity } from '../directory/users.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -61,7 +61,7 @@ export const NotificationSettingsEntity = defineEntity({
 export const settingsPrefix = ['SETTINGS'];
 
 /** Settings for documents, each with its document's internal id: to query with `settingsPrefix`. */
-export const settingsOfDocuments: Queried<
+export const settingsOfDocuments: QueryableEntity<
   NotificationLevels & { readonly documentKey: string; readonly setAt?: number | undefined },
   OrganizationScope & { readonly userId: string }
 > = {

@@ -3,7 +3,7 @@ import { errorCatalogue, type ErrorStatus } from '../shared/errors.ts';
 import { isRateLimited, takesIdempotencyKey } from '../http/capabilities.ts';
 import { errorExamples } from './errors.ts';
 import { type JsonSchema, jsonSchemaOf } from './jsonSchema.ts';
-import type { Placed } from './place.ts';
+import type { Deployment } from './deployment.ts';
 import { familyTags, type Tag } from './tags.ts';
 import { type Webhooks, webhookParameters, webhooks, webhookSchemas, webhookTags } from './webhooks.ts';
 
@@ -13,7 +13,7 @@ interface Reference {
   readonly $ref: string;
 }
 
-interface Content {
+interface JsonContent {
   readonly 'application/json': {
     readonly schema: JsonSchema;
     readonly example?: unknown;
@@ -25,7 +25,7 @@ interface Content {
 export interface DocumentedResponse {
   readonly description: string;
   readonly headers: Readonly<Record<string, Reference>>;
-  readonly content: Content;
+  readonly content: JsonContent;
 }
 
 /** What the document says of one endpoint. */
@@ -38,7 +38,7 @@ export interface Operation {
   readonly 'x-twin-of'?: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly Reference[];
-  readonly requestBody: { readonly required: boolean; readonly content: Content };
+  readonly requestBody: { readonly required: boolean; readonly content: JsonContent };
   /** By HTTP code; failures refer to the components. */
   readonly responses: Readonly<Record<string, DocumentedResponse | Reference>>;
 }
@@ -80,7 +80,7 @@ const credentialHeaders: Record<AuthLevel, Readonly<Record<string, string>>> = {
 /** The OpenAPI 3.1 document of these endpoints: what their declarations and the error catalogue say, and nothing else. */
 export function openApiDocument(
   endpoints: readonly Endpoint[],
-  service: Placed & { version: string },
+  service: Deployment & { version: string },
 ): OpenApiDocument {
   const inOrder = endpoints.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   return {

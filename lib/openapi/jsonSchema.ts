@@ -1,16 +1,16 @@
 import * as z from 'zod';
-import { fieldChangesOf, type FieldChanges, fieldRulesOf, knownKeysOf } from '../shared/schema.ts';
+import { fieldChangesOf, type FieldChanges, fieldRulesOf, declaredKeysOf } from '../shared/schema.ts';
 
 /** A schema as the document writes it: JSON Schema 2020-12. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 /** Schemas that the document has among its components, by their names there. */
-export type Shared = ReadonlyMap<z.core.$ZodType, string>;
+export type SharedSchemas = ReadonlyMap<z.core.$ZodType, string>;
 
-const none: Shared = new Map();
+const none: SharedSchemas = new Map();
 
 /** The JSON Schema (2020-12) of what a schema takes; what is shared is referred to. */
-export function jsonSchemaOf(schema: z.core.$ZodType, shared: Shared = none): JsonSchema {
+export function jsonSchemaOf(schema: z.core.$ZodType, shared: SharedSchemas = none): JsonSchema {
   const made: JsonSchema = z.toJSONSchema(schema, {
     target: 'draft-2020-12',
     io: 'input',
@@ -58,7 +58,7 @@ function beyondZod(schema: z.core.$ZodType, made: JsonSchema): JsonSchema | unde
   if (schema instanceof z.ZodUnknown || saysNothing) return anything;
   const changed = fieldChangesOf(schema);
   if (changed) return withChanges(jsonSchemaOf(changed.base), changed.changes);
-  const known = knownKeysOf(schema as z.ZodType);
+  const known = declaredKeysOf(schema as z.ZodType);
   if (known) return { ...jsonSchemaOf(known), additionalProperties: true };
   // `list` checks the length before the items, which are unknown until then.
   const isList =

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { isLongerThan } from '../shared/bytes.ts';
-import { Id, keptObject, list, Name, OpenObject, optional, Text } from '../shared/schema.ts';
+import { Id, unchangedObject, list, Name, OpenObject, optional, Text } from '../shared/schema.ts';
 import { type EventPayload, LARGEST_PAYLOAD_BYTES } from '../events/rules/payload.ts';
 import { Location, locationKey } from '../content/rules/location.ts';
 import { type ContentNames, eventMetadataIds, eventMetadata, recordMetadata } from '../content/rules/names.ts';
@@ -37,8 +37,10 @@ export const NewRecording = z
     from: ContentUser,
     displayName: optional(Name),
     /** How long it is: `duration` in milliseconds, `display` as it is shown. */
-    recordedTime: optional(keptObject(z.object({ duration: optional(z.number().min(0)), display: optional(Name) }))),
-    attachments: optional(list(keptObject(KnownAttachment), MOST_ATTACHMENTS, 0)),
+    recordedTime: optional(
+      unchangedObject(z.object({ duration: optional(z.number().min(0)), display: optional(Name) })),
+    ),
+    attachments: optional(list(unchangedObject(KnownAttachment), MOST_ATTACHMENTS, 0)),
     /** What was said: a text, or an object as in facts B7. */
     transcription: optional(
       z.union([Text, OpenObject], { error: 'must be a text of at most 32 KB or an object of at most 64 KB' }),

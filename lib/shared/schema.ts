@@ -107,7 +107,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 const knownKeys = new WeakMap<z.ZodType, z.ZodObject>();
 
 /** The documented part of a schema made by `withOpenKeys`, for the OpenAPI document. */
-export function knownKeysOf(schema: z.ZodType): z.ZodObject | undefined {
+export function declaredKeysOf(schema: z.ZodType): z.ZodObject | undefined {
   return knownKeys.get(schema);
 }
 
@@ -134,7 +134,7 @@ export function withOpenKeys<S extends z.ZodRawShape>(shape: S, bytes: number = 
  * A JSON object of the caller's whose documented fields are checked, and which comes out as it came in: at most 64 KB, and
  * `__proto__` keys included.
  */
-export function keptObject<S extends z.ZodObject>(known: S): z.ZodType<Readonly<Record<string, unknown>>> {
+export function unchangedObject<S extends z.ZodObject>(known: S): z.ZodType<Readonly<Record<string, unknown>>> {
   const schema = OpenObject.check(({ value, issues }) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
     for (const issue of known.safeParse(value, { reportInput: true }).error?.issues ?? [])
@@ -240,12 +240,12 @@ export const MetadataFilters = list(
 );
 
 /** A field of the interface that can have no effect in this service: anything but `null` is refused. */
-export function withoutEffect(error: string) {
+export function unsupportedField(error: string) {
   return optional(z.custom<undefined>(() => false, { error }).meta({ type: 'null', description: error }));
 }
 
 /** The context of added and removed users, which clients may send for webhooks and resolvers. */
-export const userContext = withoutEffect(
+export const userContext = unsupportedField(
   'must be left out: no webhook and no resolver of this service tells of added or removed users',
 );
 

@@ -28,7 +28,7 @@ export const Instant = z.union(
 );
 
 /** When something that is brought in from elsewhere was made and last changed; now when it is left out. */
-export const broughtIn = { createdAt: optional(Instant), lastUpdated: optional(Instant) };
+export const importedTimes = { createdAt: optional(Instant), lastUpdated: optional(Instant) };
 
 /** A time as a part of a sort key: texts sort as the times do. */
 export function instantKey(at: number): string {

@@ -6,34 +6,34 @@ import { joinKey } from './keys.ts';
  * Who removes an entity's items: the cleanup of what they lie beneath (named by its internal id), the time to live, or
  * nothing because they live as long as the tenant or workspace itself.
  */
-export type Owner = 'organization' | 'folder' | 'document' | 'user' | 'tenant' | 'workspace' | 'expiry';
+export type EntityOwner = 'organization' | 'folder' | 'document' | 'user' | 'tenant' | 'workspace' | 'expiry';
 
 /** Whose partition an entity lives in: the first part of its key. `service` is for what is read before a tenant is known. */
-export type Scope = 'tenant' | 'workspace' | 'service';
+export type EntityScope = 'tenant' | 'workspace' | 'service';
 
 const scopePart = { tenant: 'T', workspace: 'W', service: 'S' } as const;
 
-type Parts = readonly string[];
+type KeyParts = readonly string[];
 
 /** The name of a partition of an index: of the parts that the index's `pk` gives for entities of that scope. */
-export function indexPartition(scope: Scope, parts: Parts): string {
+export function indexPartition(scope: EntityScope, parts: KeyParts): string {
   return joinKey([scopePart[scope], ...parts]);
 }
 
 type IndexKeys<T> = Partial<
-  Record<IndexName, { pk: (value: T) => Parts | undefined; sk: (value: T) => Parts; readonly holds: string }>
+  Record<IndexName, { pk: (value: T) => KeyParts | undefined; sk: (value: T) => KeyParts; readonly holds: string }>
 >;
 
 export interface EntityDefinition<S extends z.ZodObject, P, K> {
   readonly type: string;
   /** Raised when the schema changes in a way that stored items do not meet. */
   readonly version: number;
-  readonly scope: Scope;
-  readonly ownedBy: Owner;
+  readonly scope: EntityScope;
+  readonly ownedBy: EntityOwner;
   readonly schema: S;
   /** The parts of the partition key; the first is the tenant's API key or the workspace's id, unless the scope is `service`. */
-  readonly pk: (partition: P) => Parts;
-  readonly sk: (key: K) => Parts;
+  readonly pk: (partition: P) => KeyParts;
+  readonly sk: (key: K) => KeyParts;
   readonly indexes?: IndexKeys<z.output<S> & P & K>;
   /** When the item may go, in epoch seconds. DynamoDB removes it later than that, so reads filter. */
   readonly expiresAt?: (value: z.output<S>) => number | undefined;
@@ -61,8 +61,8 @@ export type Stored<T> = T & { readonly _r: number };
 export interface Entity<T, P, K> {
   readonly type: string;
   readonly version: number;
-  readonly scope: Scope;
-  readonly ownedBy: Owner;
+  readonly scope: EntityScope;
+  readonly ownedBy: EntityOwner;
   readonly purpose: string;
   readonly definition: EntityDefinition<z.ZodObject, never, never>;
   key(key: P & K): Key;

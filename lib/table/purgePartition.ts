@@ -1,24 +1,24 @@
 import { indexPartition, type Item, type Key, type Stored } from './entity.ts';
 import type { IndexName } from '../app/capability.ts';
-import type { Queried, Table } from './table.ts';
+import type { QueryableEntity, Table } from './table.ts';
 
 /** How many are removed at a time. */
 const AT_A_TIME = 500;
 
 /** Until when to go on, epoch ms; nothing is begun after it. */
-export interface Budget {
+export interface PurgeBudget {
   readonly clock: () => number;
   readonly until: number;
 }
 
 /** Items of a partition, whatever they are. */
-const Anything: Queried<Item, string> = {
+const Anything: QueryableEntity<Item, string> = {
   partition: (PK) => PK,
   fromItem: (item) => item as Stored<Item>,
 };
 
 /** Removes the items of a partition, in which nobody writes any more, as long as there is time; gives whether nothing is left. */
-export async function removePartition(table: Table, partition: string, budget: Budget): Promise<boolean> {
+export async function purgePartition(table: Table, partition: string, budget: PurgeBudget): Promise<boolean> {
   return removePages(table, budget, async (after) => {
     const { values, next } = await table.query(Anything, partition, { limit: AT_A_TIME, after });
     return { keys: values.map(({ PK, SK }) => ({ PK, SK })), next };
@@ -26,11 +26,11 @@ export async function removePartition(table: Table, partition: string, budget: B
 }
 
 /** The same with the items that a partition of an index leads to: of those that were written longer ago than the index takes to show them. */
-export async function removeIndexed(
+export async function purgeIndexPartition(
   table: Table,
   index: IndexName,
   parts: readonly string[],
-  budget: Budget,
+  budget: PurgeBudget,
 ): Promise<boolean> {
   return removePages(table, budget, (after) =>
     table.queryIndex(index, indexPartition('tenant', parts), { limit: AT_A_TIME, after }),
@@ -40,7 +40,7 @@ export async function removeIndexed(
 /** Page by page behind what is removed: an index shows that a moment longer, and would give it again. */
 async function removePages(
   table: Table,
-  { clock, until }: Budget,
+  { clock, until }: PurgeBudget,
   page: (after: string | undefined) => Promise<{ readonly keys: readonly Key[]; readonly next: string | undefined }>,
 ): Promise<boolean> {
   let after: string | undefined;

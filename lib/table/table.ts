@@ -53,7 +53,7 @@ export function upsert<T, P, K>(entity: Entity<T, P, K>, value: T & P & K): Writ
 }
 
 /** Writes a value of a revision that is given, unless a later one is there. */
-export function advance<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revision: number): WriteOp {
+export function putUnlessNewer<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revision: number): WriteOp {
   return {
     put: entity.toItem(value, revision),
     condition: { expression: 'attribute_not_exists(PK) OR #r <= :r', values: { ':r': revision } },
@@ -70,7 +70,7 @@ export function remove<T, P, K>(entity: Entity<T, P, K>, key: P & K, revision?: 
 /** The outcome of a write: `done`, or the positions of the operations whose condition did not hold (nothing was written). */
 export type WriteOutcome = 'done' | { readonly conflicts: readonly number[] };
 
-export interface Page<T> {
+export interface QueryPage<T> {
   readonly values: Stored<T>[];
   /** The sort key to continue after; undefined at the end. */
   readonly next: string | undefined;
@@ -106,13 +106,13 @@ export interface ItemRead<T> {
   readonly fromItem: (item: Record<string, unknown>, now: number) => Stored<T> | undefined;
 }
 
-/** The value of an entity under a key, for `Table.getEach`. */
+/** The value of an entity under a key, for `Table.batchGet`. */
 export function itemOf<T, P, K>(entity: Entity<T, P, K>, key: P & K): ItemRead<T> {
   return { key: entity.key(key), fromItem: entity.fromItem };
 }
 
 /** What a query needs of an entity; kinds of items that share a partition can be read by one that knows them all. */
-export type Queried<T, P> = Pick<Entity<T, P, never>, 'partition' | 'fromItem'>;
+export type QueryableEntity<T, P> = Pick<Entity<T, P, never>, 'partition' | 'fromItem'>;
 
 /** Operations in one transaction: few enough that a conflict costs little, far below the 100 that DynamoDB takes. */
 export const OPS_PER_TRANSACTION = 30;
@@ -132,7 +132,7 @@ const MOVE_TRIES = 5;
 const PAGE_BYTES = 4_000_000;
 
 /** A key that is to be removed, and who waits for it. */
-interface Removal extends PromiseWithResolvers<void> {
+interface PendingRemoval extends PromiseWithResolvers<void> {
   readonly key: Key;
 }
 
@@ -142,7 +142,7 @@ export class Table {
   readonly #name: string;
   readonly #now: () => number;
   /** Keys that wait to be removed, and how many are at it. */
-  readonly #removals: Removal[] = [];
+  readonly #removals: PendingRemoval[] = [];
   #removers = 0;
 
   constructor(client: DynamoDBDocumentClient, name: string, now: () => number = Date.now) {
@@ -152,7 +152,7 @@ export class Table {
   }
 
   /** By which client it is asked, and under which name: for what few functions ask of it, so that no other has it in its bundle. */
-  get asked(): { readonly client: DynamoDBDocumentClient; readonly name: string } {
+  get connection(): { readonly client: DynamoDBDocumentClient; readonly name: string } {
     return { client: this.#client, name: this.#name };
   }
 
@@ -226,10 +226,10 @@ export class Table {
    * how much was read.
    */
   async query<T, P>(
-    entity: Queried<T, P>,
+    entity: QueryableEntity<T, P>,
     partition: P,
     options: QueryOptions,
-  ): Promise<Page<T> & { readonly bytes: number }> {
+  ): Promise<QueryPage<T> & { readonly bytes: number }> {
     const PK = entity.partition(partition);
     const { expression, values: bounds } = sortKeys(options);
     const values: Stored<T>[] = [];
@@ -264,7 +264,7 @@ export class Table {
 
   /** How many items a partition has, or those whose sort keys start with these parts; those whose time to live is over included. Costs as much as reading them: one call per 1 MB. */
   async count<T, P>(
-    entity: Queried<T, P>,
+    entity: QueryableEntity<T, P>,
     partition: P,
     prefix: readonly string[] = [],
     { without }: { /** Only items without this attribute; the others are read as well. */ without?: string } = {},
@@ -362,7 +362,7 @@ export class Table {
    * Writes any number of operations without conditions, in transactions one after the other: a retry after a failure
    * half-way writes the same. Again when another transaction got in the way; ABORTED when one always does.
    */
-  async writeSurely(ops: readonly WriteOp[]): Promise<void> {
+  async writeAll(ops: readonly WriteOp[]): Promise<void> {
     for (const group of inTransactions(ops.map((op) => ({ ops: [op] })))) {
       await retryOnConflict(async () =>
         (await this.write(group.flatMap((one) => one.ops))) === 'done' ? 'done' : 'conflict',
@@ -375,12 +375,12 @@ export class Table {
    * calls of 25, several calls at a time. When it throws some may be gone; again removes the rest.
    */
   async removeKeys(keys: readonly Key[]): Promise<void> {
-    const removals = keys.map((key): Removal => ({ key, ...Promise.withResolvers<void>() }));
+    const removals = keys.map((key): PendingRemoval => ({ key, ...Promise.withResolvers<void>() }));
     this.#removals.push(...removals);
     // A call that is not full waits for others to join it while some are under way.
-    const wanted = () =>
+    const workerLimit = () =>
       this.#removals.length < BATCH_WRITE_KEYS ? PARTIAL_BATCH_WRITES_AT_A_TIME : BATCH_WRITES_AT_A_TIME;
-    while (this.#removals.length > 0 && this.#removers < wanted()) void this.#workOnRemovals();
+    while (this.#removals.length > 0 && this.#removers < workerLimit()) void this.#workOnRemovals();
     // All are waited for: nothing may go on in the background once the caller knows of an error.
     const failed = (await Promise.allSettled(removals.map(({ promise }) => promise))).find(
       ({ status }) => status === 'rejected',
@@ -516,7 +516,7 @@ export class Table {
    * Moves a number on by `by`, atomically, and gives what it was before: what is stored, or `from` where nothing is or less than `least`.
    * The item is made at the first call and expires at `expiresAt` (epoch seconds). One call while the number is moved often, two otherwise.
    */
-  async moveOn<P, K>(
+  async advanceNumber<P, K>(
     entity: Entity<{ at: number; expiresAt: number }, P, K>,
     key: P & K,
     { by, least, from, expiresAt }: { by: number; least: number; from: number; expiresAt: number },

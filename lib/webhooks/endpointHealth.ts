@@ -133,7 +133,7 @@ export class EndpointRuntime {
     { count, step, now }: { count: number; step: number; now: number },
   ): Promise<number> {
     const expiresAt = Math.ceil(now / 1000) + LIFETIME_SECONDS;
-    const made = this.#table.moveOn(EndpointSlotsEntity, key, {
+    const made = this.#table.advanceNumber(EndpointSlotsEntity, key, {
       by: count * step,
       least: now - TOLERANCE,
       from: now,

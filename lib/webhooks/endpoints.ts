@@ -2,9 +2,9 @@ import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { MOST_ENDPOINTS, WebhookEndpoint } from './rules/endpoints.ts';
 import { defineEntity } from '../table/entity.ts';
-import type { Position } from '../table/listPosition.ts';
+import type { ListPosition } from '../http/listPosition.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { insert, type Page, remove, replace, type Table } from '../table/table.ts';
+import { insert, type QueryPage, remove, replace, type Table } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
 /** Everything about the advanced webhook endpoints of an API key lies in one partition. */
@@ -47,8 +47,8 @@ export const WebhookEndpointCountEntity = defineEntity({
 /** Endpoints, oldest first, and where those after and before them are; undefined where there are none. */
 export interface EndpointPage {
   readonly endpoints: WebhookEndpoint[];
-  readonly next: Position | undefined;
-  readonly previous: Position | undefined;
+  readonly next: ListPosition | undefined;
+  readonly previous: ListPosition | undefined;
 }
 
 export class WebhookEndpointStore {
@@ -128,7 +128,10 @@ export class WebhookEndpointStore {
   }
 
   /** A page of the endpoints, oldest first: the first one, or the one on either side of a position. */
-  async list(tenant: string, { limit, from }: { limit: number; from?: Position | undefined }): Promise<EndpointPage> {
+  async list(
+    tenant: string,
+    { limit, from }: { limit: number; from?: ListPosition | undefined },
+  ): Promise<EndpointPage> {
     return from?.direction === 'before' ? this.#before(tenant, from.key, limit) : this.#after(tenant, from?.key, limit);
   }
 
@@ -165,7 +168,7 @@ export class WebhookEndpointStore {
   async #read(
     tenant: string,
     options: { limit: number; after?: string | undefined; descending?: boolean },
-  ): Promise<Page<WebhookEndpoint>> {
+  ): Promise<QueryPage<WebhookEndpoint>> {
     return this.#table.query(WebhookEndpointEntity, { tenant }, { prefix: ['ENDPOINT'], ...options });
   }
 }

@@ -2,7 +2,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import type { Uses } from '../app/capability.ts';
-import type { FromInserts, Inserted, WorkerCall, WorkerRun } from '../app/worker.ts';
+import type { FromInserts, InsertedItem, WorkerCall, WorkerRun } from '../app/worker.ts';
 import { type Performed, withinTime } from './withinTime.ts';
 
 /**
@@ -23,7 +23,7 @@ export async function handleInserts<U extends Uses>(
   };
 }
 
-function toInserted({ dynamodb = {} }: DynamoDBRecord): Inserted {
+function toInserted({ dynamodb = {} }: DynamoDBRecord): InsertedItem {
   const item = unmarshall(dynamodb.NewImage as Record<string, AttributeValue>);
   return {
     id: dynamodb.SequenceNumber!,

@@ -84,7 +84,7 @@ export class RateBuckets {
     const calls = kept.bucket.unsettled;
     const by = timeOf(calls, limit);
     try {
-      const before = await this.#table.moveOn(RateBucketEntity, key, {
+      const before = await this.#table.advanceNumber(RateBucketEntity, key, {
         by,
         least: now,
         from: now,

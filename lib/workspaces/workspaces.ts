@@ -18,7 +18,7 @@ import {
 import { newId } from '../shared/ids.ts';
 import { ApiKeyEntity, AuthTokenEntity, OwnerEmailEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from './entities.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { insert, openTable, type Page, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insert, openTable, type QueryPage, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
 export type Workspace = Parameters<typeof WorkspaceEntity.toItem>[0];
@@ -178,7 +178,7 @@ export class ApiKeyReader {
   async list(
     workspaceId: string,
     options: { limit: number; after?: string | undefined },
-  ): Promise<Page<WorkspaceApiKey>> {
+  ): Promise<QueryPage<WorkspaceApiKey>> {
     return this.#table.query(WorkspaceApiKeyEntity, { workspaceId }, { prefix: ['KEY'], ...options });
   }
 }

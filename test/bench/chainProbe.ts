@@ -2,7 +2,7 @@
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import * as z from 'zod';
 import { defineEndpoint } from '../../lib/app/endpoint.ts';
-import { success } from '../../lib/http/envelope.ts';
+import { successBody } from '../../lib/http/envelope.ts';
 import { toLambda } from '../../lib/http/lambda.ts';
 import { Id, Text } from '../../lib/shared/schema.ts';
 import { startEngine } from '../support/engine.ts';
@@ -59,7 +59,7 @@ for (const [what, bytes] of [
   );
   const bare: Handler = async ({ body = '' }) => {
     JSON.parse(body);
-    return { statusCode: 200, body: success('Done.', answer) };
+    return { statusCode: 200, body: successBody('Done.', answer) };
   };
   const event = eventOf(JSON.stringify({ data: { organizationId: 'acme', text } }), keyHeaders);
   times.push({ what, ...(await compare(ours, bare, event)) });

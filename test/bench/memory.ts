@@ -36,7 +36,7 @@ interface Call {
 }
 
 const engine = await startEngine();
-const { client } = openTable(environment(process.env)).asked;
+const { client } = openTable(environment(process.env)).connection;
 let calls: Call[] = [];
 const plainly = client.send.bind(client) as (command: object) => Promise<any>;
 Object.assign(client, {

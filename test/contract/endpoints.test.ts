@@ -147,13 +147,13 @@ describe('a field', () => {
     );
     expect(issues.map(({ path }) => path)).toContainEqual([field]);
     expect(issues.find(({ path }) => path.length === 1 && path[0] === field)!.message).toContain(field);
-    expect(issues[0]!.message).toContain(endpoint.knownMessages?.type ?? field);
+    expect(issues[0]!.message).toContain(endpoint.fixedMessages?.type ?? field);
   });
 
   test.each(required)('%s: %s is required', async (_path, _name, field, endpoint) => {
     const issues = issuesOf(endpoint, await call(endpoint, without(endpoint.example.data, field)));
     expect(issues.map(({ path }) => path)).toContainEqual(field);
-    const known = field.length === 1 ? endpoint.knownMessages?.required?.[String(field[0])] : undefined;
+    const known = field.length === 1 ? endpoint.fixedMessages?.required?.[String(field[0])] : undefined;
     expect(issues[0]!.message).toContain(known ?? String(field.at(-1)));
   });
 

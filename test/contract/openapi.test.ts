@@ -13,7 +13,7 @@ import { defineEndpoint, endpointId, familyOf } from '../../lib/app/endpoint.ts'
 import { errorCatalogue } from '../../lib/shared/errors.ts';
 import { takesIdempotencyKey } from '../../lib/http/capabilities.ts';
 import { type JsonSchema, openApiDocument, possibleErrors } from '../../lib/openapi/document.ts';
-import { placed, unplaced } from '../../lib/openapi/place.ts';
+import { withDeployment, placeholders } from '../../lib/openapi/deployment.ts';
 import { Id, list, OpenObject, optional, withOpenKeys } from '../../lib/shared/schema.ts';
 import { encodeBody } from '../../lib/webhooks/transport/body.ts';
 import { pemOf, rsaKeyPair } from '../support/rsaKeys.ts';
@@ -96,10 +96,10 @@ describe('the OpenAPI document', () => {
   });
 
   test('has what stands for the deployment nowhere but where it belongs', () => {
-    const text = JSON.stringify(openApiDocument(endpoints, { ...unplaced, version: '1.0.0' }));
+    const text = JSON.stringify(openApiDocument(endpoints, { ...placeholders, version: '1.0.0' }));
     const count = (part: string) => text.split(part).length - 1;
-    expect([count(unplaced.url), count(unplaced.serviceName)]).toEqual([1, 4]);
-    expect(placed(text, { url: 'https://api.test', serviceName: 'svc' })).toBe(JSON.stringify(openApi));
+    expect([count(placeholders.url), count(placeholders.serviceName)]).toEqual([1, 4]);
+    expect(withDeployment(text, { url: 'https://api.test', serviceName: 'svc' })).toBe(JSON.stringify(openApi));
   });
 });
 

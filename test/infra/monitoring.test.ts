@@ -6,7 +6,7 @@ import { projectDir } from '../../infra/build/build.ts';
 import { pascal } from '../../infra/constructs/names.ts';
 import { queueNames } from '../../infra/constructs/queues.ts';
 import { queues, type QueueDeclaration } from '../../lib/workers/queues.ts';
-import { familyOf, withinFamily } from '../../lib/app/endpoint.ts';
+import { familyOf, pathInFamily } from '../../lib/app/endpoint.ts';
 import { deliveryMetrics } from '../../lib/observability/deliveryMetrics.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
 import { type Assembly, assemblyOf, functionsOf, type Resource, resources, type Template } from './assembly.ts';
@@ -500,7 +500,7 @@ describe('the dashboard', () => {
       const row = all.findIndex(({ properties }) => properties.markdown === `**/${family}**`);
       const expected = functions
         .filter(({ path }) => familyOf(path) === family)
-        .map(({ path }) => withinFamily(path))
+        .map(({ path }) => pathInFamily(path))
         .sort();
       for (const { properties } of [all[row + 1]!, all[row + 3]!, all[row + 4]!]) {
         expect(properties.metrics!.map((metric) => (metric.at(-1) as { label: string }).label).sort()).toEqual(

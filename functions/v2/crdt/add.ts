@@ -16,7 +16,7 @@ export const endpoint = defineEndpoint(
     input: ValueRequest,
     output: z.object({}),
     message: 'CRDT data added successfully.',
-    knownMessages: { required: { editorId: 'Editor ID is required.' } },
+    fixedMessages: { required: { editorId: 'Editor ID is required.' } },
     errors: ['NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION', 'ABORTED'],
     uses: { findPlace: findWritableDocument, editors: replaceEditors, follow: followChange },
     impact: 'customers cannot add data of collaborative editors',

@@ -24,7 +24,7 @@ export const endpoint = defineEndpoint(
     }),
     output: z.object({ data: z.array(EditorRecord) }),
     message: 'CRDT data retrieved successfully.',
-    knownMessages: { required: { organizationId: 'Organization ID is required' } },
+    fixedMessages: { required: { organizationId: 'Organization ID is required' } },
     errors: ['NOT_FOUND'],
     uses: { findPlace: findDocument, editors: listEditors },
     narrowBy: 'editorId',

@@ -19,7 +19,7 @@ import {
 import { dict, distinct } from '../../../lib/shared/collections.ts';
 import { matchesUser } from '../../../lib/directory/rules/users.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
-import { internalAs } from '../../../lib/http/internalAs.ts';
+import { withInternalMessage } from '../../../lib/http/withInternalMessage.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineUnpagedTwin } from '../../../lib/http/twin.ts';
 import { paging } from '../../../lib/http/paging.ts';
@@ -116,7 +116,7 @@ export const endpoint = defineEndpoint(
       after: pages.after,
       isWanted: searchKey === undefined ? undefined : matchesUser(searchKey),
     };
-    return internalAs('Error retrieving user(s).', answer);
+    return withInternalMessage('Error retrieving user(s).', answer);
 
     async function answer() {
       if (!from && !groupIds) {

@@ -13,7 +13,7 @@ import {
 } from '../../../lib/workspaces/rules/workspaces.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { ApiError, invalid } from '../../../lib/shared/errors.ts';
-import { internalAs } from '../../../lib/http/internalAs.ts';
+import { withInternalMessage } from '../../../lib/http/withInternalMessage.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { optional } from '../../../lib/shared/schema.ts';
 
@@ -72,7 +72,9 @@ export const endpoint = defineEndpoint(
       });
     const verifyWithinMs = input.expiresInMs;
     const standing = { verifyWithinMs, keysExpireAt: keysExpireAt({ createdAt: now, verifyWithinMs }, deps.graceDays) };
-    const created = await internalAs('Failed to create workspace', () => deps.workspaces.create(input, standing, now));
+    const created = await withInternalMessage('Failed to create workspace', () =>
+      deps.workspaces.create(input, standing, now),
+    );
     if (created === 'exists') throw new ApiError('ALREADY_EXISTS', 'A workspace already exists for this email address');
     return { data: toWorkspaceResponse(created.workspace, [created.apiKey], created.workspaceAuthToken) };
   },

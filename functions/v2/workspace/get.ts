@@ -14,7 +14,7 @@ export const endpoint = defineEndpoint(
     input: z.object({}),
     output: z.object({ data: WorkspaceResponse }),
     message: 'Workspace retrieved successfully',
-    knownMessages: { denied: 'Invalid auth token for workspace.' },
+    fixedMessages: { denied: 'Invalid auth token for workspace.' },
     errors: ['NOT_FOUND'],
     uses: { workspaces: readWorkspace },
     impact: 'customers cannot see their workspace',

@@ -5,7 +5,7 @@ import {
   AccessContext,
   Id,
   IsoTime,
-  keptObject,
+  unchangedObject,
   list,
   Name,
   OpenObject,
@@ -17,7 +17,7 @@ import { accessFields } from '../../directory/rules/access.ts';
 import { type ContentNames, recordMetadata } from '../../content/rules/names.ts';
 import { Actions, Progress } from './progress.ts';
 import { ReactionReference } from '../../reactions/rules.ts';
-import { broughtIn } from '../../shared/times.ts';
+import { importedTimes } from '../../shared/times.ts';
 import { ContentUser, MOST_INVOLVED, StoredUser } from '../../content/rules/user.ts';
 
 /** How many comments one call brings, and how many a thread takes (design 5). */
@@ -66,7 +66,7 @@ const KnownAgent = z
     }),
   );
 type Open = Readonly<Record<string, unknown>>;
-const Agent = keptObject(KnownAgent);
+const Agent = unchangedObject(KnownAgent);
 
 /** Whose agent an `agentSource` means; the service's own name is one for `svc`. */
 export function agentSourceOf(agentSource: string): 'svc' | 'external' {
@@ -80,7 +80,7 @@ export function parseAgent(agent: Open): z.output<typeof KnownAgent> {
 
 const Contact = z.object({ userId: optional(Id), contact: optional(z.object({ userId: optional(Id) })) });
 /** Somebody whom a comment mentions: the user is `userId`, else that of the `contact`. */
-const Tagged = keptObject(
+const Tagged = unchangedObject(
   Contact.check(
     z.refine((tagged) => taggedUserId(tagged) !== undefined, {
       path: ['userId'],
@@ -135,7 +135,7 @@ export const NewComment = z
     commentId: optional(CommentId),
     ...fields,
     from: ContentUser,
-    ...broughtIn,
+    ...importedTimes,
     /** Whether others are told of it: webhooks, e-mail, in-app notifications (facts B6). */
     triggerNotification: optional(z.boolean()),
     /** Whether an activity is logged. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Id, keptObject, limits, list, OpenObject, optional, Text } from '../../shared/schema.ts';
+import { Id, unchangedObject, limits, list, OpenObject, optional, Text } from '../../shared/schema.ts';
 import { Instant } from '../../shared/times.ts';
 
 const MOST_STEPS = 100;
@@ -15,7 +15,7 @@ const Step = z.object({
 });
 
 /** How far the work behind a comment is. Stored and returned as sent. `visibleToUserIds` is a hint for clients: it hides nothing here. */
-export const Progress = keptObject(
+export const Progress = unchangedObject(
   z.object({
     state: z.enum(['active', 'completed', 'failed', 'cancelled']),
     steps: optional(list(Step, MOST_STEPS, 0)),
@@ -26,7 +26,7 @@ export const Progress = keptObject(
 
 /** Buttons that clients show. Stored and returned as sent, never interpreted. */
 export const Actions = list(
-  keptObject(
+  unchangedObject(
     z.object({
       id: Id,
       label: optional(Text),

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Id, keptObject, Name, optional } from '../../shared/schema.ts';
+import { Id, unchangedObject, Name, optional } from '../../shared/schema.ts';
 
 /** The statuses that every customer has (facts B17); others are the customer's own. */
 const catalogue: Readonly<Record<string, Status>> = {
@@ -11,7 +11,7 @@ const catalogue: Readonly<Record<string, Status>> = {
 /** The status of a thread: what is known of it, and any other fields of the customer's, such as its colours. */
 export type Status = Readonly<Record<string, unknown>> & { readonly id: string };
 
-const StatusObject = keptObject(
+const StatusObject = unchangedObject(
   z.object({ id: Id, name: optional(Name), type: optional(Name) }),
 ) as unknown as z.ZodType<Status>;
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
-import { Id, keptObject, list, OpenObject, optional } from '../../shared/schema.ts';
+import { Id, unchangedObject, list, OpenObject, optional } from '../../shared/schema.ts';
 import {
   agentSourceOf,
   type Comment,
@@ -26,7 +26,7 @@ import { Location, locationKey } from '../../content/rules/location.ts';
 import { type ContentNames, recordMetadata } from '../../content/rules/names.ts';
 import { Actions, Progress } from './progress.ts';
 import { initialStatus, isTerminal, SentStatus, type Status, resolveStatus } from './statuses.ts';
-import { broughtIn, Instant } from '../../shared/times.ts';
+import { importedTimes, Instant } from '../../shared/times.ts';
 import { ContentUser, StoredUser } from '../../content/rules/user.ts';
 import { type ThreadAccess, Visibility } from '../../content/rules/visibility.ts';
 
@@ -42,10 +42,10 @@ const MOST_CUSTOM_LIST = 100;
 const MOST_REPLACEMENTS = 10;
 
 /** A suggestion: its status, and whatever the caller says of it. */
-const Suggestion = keptObject(z.object({ status: optional(z.enum(['pending', 'accepted', 'rejected'])) }));
+const Suggestion = unchangedObject(z.object({ status: optional(z.enum(['pending', 'accepted', 'rejected'])) }));
 
 /** A priority: the customer's own object with an id, or the id alone. */
-const Priority = z.union([Id, keptObject(z.object({ id: Id }))], {
+const Priority = z.union([Id, unchangedObject(z.object({ id: Id }))], {
   error: 'must be the id of a priority, or an object with the id',
 });
 
@@ -96,7 +96,7 @@ export const NewThread = z
     ...fields,
     type: optional(z.enum(threadTypes)),
     commentType: optional(z.enum(['manual', 'chart'])),
-    ...broughtIn,
+    ...importedTimes,
   })
   .check(
     oneCommentList,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
-import { Id, keptObject, limits, optional, Text } from '../../shared/schema.ts';
+import { Id, unchangedObject, limits, optional, Text } from '../../shared/schema.ts';
 
 const LocationId = z.union([Id, z.number()], { error: 'must be a string or a number' });
 const LocationName = Text.max(limits.idCharacters);
@@ -16,7 +16,7 @@ const Known = z
 /** Where on a document something is, in the customer's terms: `id`, `locationName`, `version`, and any other keys, which are kept. */
 export type Location = Readonly<Record<string, unknown>> & z.output<typeof Known>;
 
-export const Location = keptObject(Known) as unknown as z.ZodType<Location>;
+export const Location = unchangedObject(Known) as unknown as z.ZodType<Location>;
 
 function isNamed({ id, locationName, ...others }: Readonly<Record<string, unknown>>): boolean {
   return id != null || Boolean(locationName) || Object.keys(others).length > 0;

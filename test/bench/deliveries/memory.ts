@@ -22,7 +22,7 @@ export class Memory {
 
   /** A table from which requests are made: it hands out values as they are. */
   readonly table = {
-    getEach: async (...all: readonly ItemRead<unknown>[]) => all.map(({ key }) => this.#values.get(identity(key))),
+    batchGet: async (...all: readonly ItemRead<unknown>[]) => all.map(({ key }) => this.#values.get(identity(key))),
   } as unknown as Table;
 
   readonly deliveries: DeliverDeps['deliveries'] = {

@@ -108,7 +108,7 @@ async function onEngine(): Promise<{ sender: Sender; backlog: QueueMessage[] }> 
     const events = Array.from({ length: TOGETHER }, () =>
       emitTo(apiKey, endpointId, newEvent(apiKey), now, realTiming),
     );
-    await table.writeSurely(events.flatMap(({ ops }) => ops));
+    await table.writeAll(events.flatMap(({ ops }) => ops));
     backlog.push(...events.flatMap(({ delivery }) => messageAbout(delivery, now)));
   }
   return { sender: new Sender(table, { live: WIDTH }), backlog };

@@ -115,7 +115,7 @@ async function inMemory(): Promise<Round> {
 async function onEngine(): Promise<Round> {
   const table = openTable(environment(process.env));
   const endpoints = await newEndpoints();
-  await table.writeSurely([
+  await table.writeAll([
     insert(AdvancedWebhookConfigEntity, { tenant: TENANT, ...config }),
     ...endpoints.map((endpoint) => insert(WebhookEndpointEntity, { tenant: TENANT, ...endpoint })),
   ]);

@@ -55,7 +55,7 @@ async function store(count: number, description: string): Promise<string[]> {
     createdAt: 1,
     updatedAt: 1,
   }));
-  await table.writeSurely(agents.map((agent) => upsert(AgentEntity, { tenant: customer.apiKey, ...agent })));
+  await table.writeAll(agents.map((agent) => upsert(AgentEntity, { tenant: customer.apiKey, ...agent })));
   return agents.map(({ agentId }) => agentId);
 }
 

@@ -171,7 +171,7 @@ describe('spec 4.18: removing a user from an organization', () => {
       commentId: 1,
       made: false,
     }));
-    await table.writeSurely(edges.map((edge) => addInvolvement(scope, edge)));
+    await table.writeAll(edges.map((edge) => addInvolvement(scope, edge)));
     const run = async (documents?: ReadonlySet<string>): Promise<number> => {
       let after: string | undefined;
       for (let calls = 1; calls < 100; calls++) {

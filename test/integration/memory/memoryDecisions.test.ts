@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
-import { advance, insert, openTable, type Table } from '../../../lib/table/table.ts';
+import { putUnlessNewer, insert, openTable, type Table } from '../../../lib/table/table.ts';
 import { EmbeddingStateEntity } from '../../../lib/memory/entities.ts';
 import { runJob } from '../../../lib/jobs/runJob.ts';
 import { runEmbeddingJobs } from '../../../lib/memory/runEmbeddingJobs.ts';
@@ -150,7 +150,7 @@ test('a value of a revision takes the place of none and of the same or an earlie
   const tenant = 'advancing';
   const model = async () => (await table.get(EmbeddingStateEntity, { tenant }))?.model;
   const put = (name: string, revision: number) =>
-    table.write([advance(EmbeddingStateEntity, { tenant, model: name }, revision)]);
+    table.write([putUnlessNewer(EmbeddingStateEntity, { tenant, model: name }, revision)]);
   expect([await put('three', 3), await model()]).toEqual(['done', 'three']);
   expect([await put('two', 2), await model()]).toEqual([{ conflicts: [0] }, 'three']);
   expect([await put('also three', 3), await put('four', 4), await model()]).toEqual(['done', 'done', 'four']);

@@ -26,7 +26,7 @@ let there: readonly SentJudgment[] = [];
 beforeAll(async () => {
   engine = await startEngine();
   customer = await newCustomer();
-  const { client } = openTable(environment(process.env)).asked;
+  const { client } = openTable(environment(process.env)).connection;
   const send = client.send.bind(client) as (command: unknown) => Promise<unknown>;
   Object.assign(client, {
     send: (command: object) => {

@@ -12,7 +12,12 @@ import { deriveKey, openBytes } from '../../../lib/crypto/sealing.ts';
 import { tokenHash } from '../../../lib/crypto/tokenHash.ts';
 import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { openTable, replace, type Table } from '../../../lib/table/table.ts';
-import { type Answer, Idempotency, type IdempotentCall, IdempotencyEntity } from '../../../lib/http/idempotency.ts';
+import {
+  type IdempotentAnswer,
+  Idempotency,
+  type IdempotentCall,
+  IdempotencyEntity,
+} from '../../../lib/http/idempotency.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { storedItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
@@ -196,7 +201,7 @@ describe('the record', () => {
   });
 
   /** Runs the call at a time, with an answer that tells how often it ran. */
-  const once = (change: Partial<IdempotentCall> = {}, answer: Partial<Answer> = {}) =>
+  const once = (change: Partial<IdempotentCall> = {}, answer: Partial<IdempotentAnswer> = {}) =>
     idempotency.once({ ...call, ...change }, async () => ({ httpStatus: 200, body: `run ${++runs}`, ...answer }));
   const item = () => storedItem(engine, IdempotencyEntity.key(call));
 

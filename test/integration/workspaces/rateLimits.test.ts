@@ -43,7 +43,7 @@ async function answered(
 
 describe('the buckets of calls', () => {
   test('of several processes share one limit, and settle with one write for a tenth of a second of calls', async () => {
-    const move = jest.spyOn(table, 'moveOn');
+    const move = jest.spyOn(table, 'advanceNumber');
     const processes = Array.from({ length: 4 }, () => new RateBuckets(table, limits));
     let count = 0;
     for (let round = 0; round < 100; round++)
@@ -75,7 +75,7 @@ describe('the buckets of calls', () => {
     let fails = true;
     const moved: number[] = [];
     const away = {
-      moveOn: async (...args: Parameters<Table['moveOn']>) => {
+      advanceNumber: async (...args: Parameters<Table['advanceNumber']>) => {
         if (fails) throw new Error('The table is away');
         moved.push(args[2].by);
         return args[2].from;

@@ -9,7 +9,7 @@ import { asset as docs } from '../../../functions/docs.ts';
 import { asset as openapi } from '../../../functions/openapi.json.ts';
 import { defineAsset } from '../../../lib/app/asset.ts';
 import { toAsset } from '../../../lib/http/asset.ts';
-import { placed, unplaced } from '../../../lib/openapi/place.ts';
+import { withDeployment, placeholders } from '../../../lib/openapi/deployment.ts';
 import { routeKey } from '../../../lib/app/page.ts';
 import { eventOf } from '../../support/requests.ts';
 
@@ -94,7 +94,7 @@ describe('an asset', () => {
 
 describe('the OpenAPI document', () => {
   test('names the deployment that it comes from', () => {
-    const text = JSON.stringify({ url: unplaced.url, header: `x-${unplaced.serviceName}-api-key` });
+    const text = JSON.stringify({ url: placeholders.url, header: `x-${placeholders.serviceName}-api-key` });
     const { text: shown } = openapi.make(
       { 'openapi.json': text },
       { place: { url: 'https://api.example.com/base', serviceName: 'acme' } },
@@ -103,7 +103,9 @@ describe('the OpenAPI document', () => {
   });
 
   test('stays JSON whatever the deployment is called', () => {
-    expect(JSON.parse(placed(JSON.stringify(unplaced), { url: 'https://a"\\b', serviceName: '$&' }))).toEqual({
+    expect(
+      JSON.parse(withDeployment(JSON.stringify(placeholders), { url: 'https://a"\\b', serviceName: '$&' })),
+    ).toEqual({
       url: 'https://a"\\b',
       serviceName: '$&',
     });

@@ -28,7 +28,7 @@ export const endpoint = defineEndpoint(
     }),
     output: z.object({ data: z.object({ apiKey: z.string(), authToken: z.string().optional() }) }),
     message: 'API key created successfully.',
-    knownMessages: { required: { ownerEmail: 'ownerEmail is required.' } },
+    fixedMessages: { required: { ownerEmail: 'ownerEmail is required.' } },
     errors: ['FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED', 'NOT_FOUND', 'ABORTED'],
     uses: { apiKeys: createApiKeys, graceDays: unverifiedGraceDays, region: ownRegion, box: secretBox, addressPolicy },
     impact: 'customers cannot create API keys',

@@ -19,7 +19,7 @@ export const endpoint = defineEndpoint(
     input: z.object({ email: OwnerEmail, continueUrl: ContinueUrl }),
     output: z.object({ data: z.null() }),
     message: 'Login link sent successfully',
-    knownMessages: { format: { continueUrl: 'Invalid url for continueUrl' } },
+    fixedMessages: { format: { continueUrl: 'Invalid url for continueUrl' } },
     errors: ['FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED'],
     uses: { limits: loginLinkLimits, links: issueLoginLinks, mailer, publicUrl },
     impact: 'owners get no link to verify their e-mail address, so their API keys expire',

@@ -4,7 +4,7 @@ import { ownerStatus } from '../../../../lib/workspaces/verification.ts';
 import { OwnerEmail } from '../../../../lib/workspaces/rules/workspaces.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
-import { internalAs } from '../../../../lib/http/internalAs.ts';
+import { withInternalMessage } from '../../../../lib/http/withInternalMessage.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
 export const endpoint = defineEndpoint(
@@ -27,7 +27,7 @@ export const endpoint = defineEndpoint(
   async ({ input, deps, now, sourceIp }) => {
     const allowed = await deps.limits.allow({ sourceIp, email: input.ownerEmail, now });
     if (!allowed) throw new ApiError('RESOURCE_EXHAUSTED', 'Rate limit exceeded for this endpoint. Try again later.');
-    const verified = await internalAs('Failed to verify email status', () =>
+    const verified = await withInternalMessage('Failed to verify email status', () =>
       deps.owners.verified(input.ownerEmail, now),
     );
     if (verified === undefined) throw new ApiError('NOT_FOUND', 'User not found');

@@ -15,7 +15,7 @@ export const endpoint = defineEndpoint(
     freshCredentials: true,
     input: EmailConfigChange,
     message: 'Email configuration updated successfully.',
-    knownMessages: { type: 'Invalid email service configuration.' },
+    fixedMessages: { type: 'Invalid email service configuration.' },
     impact: 'customers cannot change which events are mailed, and how',
     example: {
       data: {

@@ -19,7 +19,7 @@ export const endpoint = defineEndpoint(
     freshCredentials: true,
     input: BasicConfigChange,
     message: 'Webhook configuration updated successfully.',
-    knownMessages: { type: 'Invalid webhook service configuration.' },
+    fixedMessages: { type: 'Invalid webhook service configuration.' },
     uses: { ...update.uses, addressPolicy },
     impact: 'customers cannot enable, disable or configure basic webhooks',
     example: {

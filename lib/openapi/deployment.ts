@@ -1,5 +1,5 @@
 /** What the OpenAPI document says of a deployment. */
-export interface Placed {
+export interface Deployment {
   /** Where the service is reached, without a slash at the end. */
   readonly url: string;
   /** What its headers are named after. */
@@ -7,13 +7,13 @@ export interface Placed {
 }
 
 /** What stands in the document for them until the deployment is known: bundles must not depend on settings. No text of the document has these. */
-export const unplaced: Placed = { url: 'https://url.invalid', serviceName: 'service-name.invalid' };
+export const placeholders: Deployment = { url: 'https://url.invalid', serviceName: 'service-name.invalid' };
 
 /** The text of the document, made for `unplaced`, with what is known of the deployment. */
-export function placed(text: string, place: Placed): string {
+export function withDeployment(text: string, place: Deployment): string {
   return text
-    .replaceAll(unplaced.url, () => inJson(place.url))
-    .replaceAll(unplaced.serviceName, () => inJson(place.serviceName));
+    .replaceAll(placeholders.url, () => inJson(place.url))
+    .replaceAll(placeholders.serviceName, () => inJson(place.serviceName));
 }
 
 /** A text as it stands within one of JSON. */

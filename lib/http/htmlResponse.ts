@@ -34,7 +34,7 @@ const securityPolicy = lazy(() =>
 );
 
 /** The answer that shows a view to a browser. */
-export function documentAnswer(
+export function htmlResponse(
   { status, title, body }: View,
   headers: Record<string, string> = {},
 ): APIGatewayProxyStructuredResultV2 {
@@ -63,9 +63,9 @@ ${body}
 }
 
 /** The page that tells of a failure, as `failure` of envelope.ts does for programs. */
-export function failureDocument({ status, message }: ApiError): APIGatewayProxyStructuredResultV2 {
+export function htmlFailure({ status, message }: ApiError): APIGatewayProxyStructuredResultV2 {
   const { http, retryable } = errorCatalogue[status];
-  return documentAnswer({
+  return htmlResponse({
     status: http,
     title: http >= 500 ? 'Something went wrong' : 'This did not work',
     body: html`<p>${retryable ? 'Please try again in a moment.' : 'Please open the link again.'}</p>\n<p><small>${message}</small></p>`,

@@ -5,7 +5,7 @@ import { toApiError } from './middlewares.ts';
  * Does something whose unexpected failure the specification words: it becomes INTERNAL with this message. What the caller
  * is told otherwise stays as it is: refusals, and that AWS could not cope.
  */
-export async function internalAs<T>(message: string, work: () => Promise<T>): Promise<T> {
+export async function withInternalMessage<T>(message: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
