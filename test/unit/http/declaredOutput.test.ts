@@ -103,7 +103,7 @@ describe('outputTrimmer', () => {
   test('costs little for an answer of 4 MB', () => {
     const value = { data: Array.from({ length: 40_000 }, (_each, n) => ({ id: `row-${n}`, note: 'x'.repeat(80) })) };
     const trim = outputTrimmer(z.object({ data: z.array(Row) }));
-    expect(cpuMilliseconds(() => trim(value, new Set()))).toBeLessThan(50);
+    expect(cpuMilliseconds(() => trim(value, new Set()), { limit: 50 })).toBeLessThan(50);
   });
 });
 
