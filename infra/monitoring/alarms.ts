@@ -5,10 +5,62 @@ import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
 import type { CfnQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Queues } from '../constructs/queues.ts';
 import type { FamilyStack } from '../stacks/family.ts';
-import { alarmText, type AlarmText } from './alarmText.ts';
 import type { Settings } from '../stacks/settings.ts';
 import type { WorkersStack } from '../stacks/workers.ts';
 
+/** CloudWatch refuses a longer description. */
+const MAX_DESCRIPTION_LENGTH = 1024;
+
+/** The runbook section of each alarm, as a path within the repository. A test asserts that the headings exist. */
+export const runbooks = {
+  faults: 'infra/RUNBOOK.md#faults',
+  apiFaults: 'infra/RUNBOOK.md#api-faults',
+  throttledTable: 'infra/RUNBOOK.md#throttled-table',
+  deadLetters: 'infra/RUNBOOK.md#dead-letters',
+  streamDeadLetters: 'infra/RUNBOOK.md#stream-dead-letters',
+  lateMessages: 'infra/RUNBOOK.md#late-messages',
+  overdueDeliveries: 'infra/RUNBOOK.md#overdue-deliveries',
+  lateFanOut: 'infra/RUNBOOK.md#late-fan-out',
+  lateFirstAttempts: 'infra/RUNBOOK.md#late-first-attempts',
+  failingMail: 'infra/RUNBOOK.md#failing-mail',
+  failingWorkers: 'infra/RUNBOOK.md#failing-workers',
+  crashingWorkers: 'infra/RUNBOOK.md#crashing-workers',
+  workersBehind: 'infra/RUNBOOK.md#workers-behind-the-stream',
+  stoppedWorkers: 'infra/RUNBOOK.md#stopped-workers',
+} as const;
+
+const severities = {
+  /** Customers notice it now. */
+  high: 'high, act now',
+  /** Nothing is lost, and it does not get worse until the morning. */
+  low: 'low, act on the next working day',
+} as const;
+
+/** The parts of an alarm's description, in the order in which an operator needs them. */
+export interface AlarmText {
+  /** What is broken, as a sentence. */
+  readonly broken: string;
+  /** Who is affected and how, without a full stop. */
+  readonly impacts: readonly string[];
+  /** When the alarm goes off, in words. */
+  readonly threshold: string;
+  readonly firstStep: string;
+  readonly runbook: string;
+  readonly severity: keyof typeof severities;
+}
+
+/** An alarm that goes off when the metric is at `threshold` or above for `periods` periods; one by default. */
+export interface AlarmDeclaration {
+  readonly id: string;
+  readonly metric: IMetric;
+  readonly threshold: number;
+  readonly periods?: number;
+  /** Goes off below the threshold instead, and also without any data. */
+  readonly whenMissing?: true;
+  readonly text: AlarmText;
+}
+
+/** The resources that alarms and the dashboard watch. */
 export interface MonitoringProps {
   readonly families: readonly FamilyStack[];
   readonly workers: WorkersStack['functions'];
@@ -19,23 +71,8 @@ export interface MonitoringProps {
   readonly settings: Settings;
 }
 
-/** An alarm that rings as soon as, or when for so many periods of the metric, the metric is at `threshold` or above. */
-export interface AlarmDeclaration {
-  readonly id: string;
-  readonly metric: IMetric;
-  readonly threshold: number;
-  readonly periods?: number;
-  /** Rings below the threshold instead, and also when there is no data at all. */
-  readonly whenMissing?: true;
-  readonly text: AlarmText;
-}
-
-/** Creates an alarm as declared; one without data rings only with `whenMissing`. */
-export function createAlarm(
-  stack: Stack,
-  { id, metric, threshold, periods = 1, whenMissing, text }: AlarmDeclaration,
-  runbookBaseUrl: string | undefined,
-): Alarm {
+export function createAlarm(stack: Stack, declaration: AlarmDeclaration, runbookBaseUrl: string | undefined): Alarm {
+  const { id, metric, threshold, periods = 1, whenMissing, text } = declaration;
   return new Alarm(stack, id, {
     metric,
     threshold,
@@ -44,4 +81,32 @@ export function createAlarm(
     treatMissingData: whenMissing ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
     alarmDescription: alarmText(text, runbookBaseUrl),
   });
+}
+
+/** Returns the address of a runbook section: absolute if `runbookBaseUrl` is set, else its path within the repository. */
+export function runbookLink(runbook: string, runbookBaseUrl: string | undefined): string {
+  return runbookBaseUrl === undefined ? runbook : `${runbookBaseUrl.replace(/\/$/, '')}/${runbook}`;
+}
+
+/** Returns an alarm's description. Of several impacts it lists as many as CloudWatch's length limit allows. */
+export function alarmText(text: AlarmText, runbookBaseUrl: string | undefined): string {
+  const rest = [
+    `Threshold: ${text.threshold}`,
+    `First step: ${text.firstStep}`,
+    `Runbook: ${runbookLink(text.runbook, runbookBaseUrl)}`,
+    `Severity: ${severities[text.severity]}`,
+  ];
+  const impacts = [...new Set(text.impacts)];
+  if (impacts.length === 1) return [text.broken, `Impact: ${impacts[0]}`, ...rest].join('\n');
+  const withImpacts = (count: number) =>
+    [
+      text.broken,
+      'Impact, one or more of:',
+      ...impacts.slice(0, count).map((impact) => `- ${impact}`),
+      ...(count < impacts.length ? [`- and ${impacts.length - count} more, see "impact" in the source code`] : []),
+      ...rest,
+    ].join('\n');
+  let count = impacts.length;
+  while (count > 0 && withImpacts(count).length > MAX_DESCRIPTION_LENGTH) count--;
+  return withImpacts(count);
 }

@@ -12,28 +12,27 @@ import { indexNames } from '../../lib/app/capability.ts';
 import { pathInFamily } from '../../lib/app/endpoint.ts';
 import { deliveryMetrics, type MetricName } from '../../lib/observability/deliveryMetrics.ts';
 import { isRateLimited } from '../../lib/http/capabilities.ts';
-import { runbookLink, runbooks } from './alarmText.ts';
 import { MILLION, prices } from '../commands/cost/prices.ts';
 import {
   apiMetric,
   deliveryMetric,
-  faultsOf,
+  familyFaults,
   functionMetric,
   queueMetric,
   tableMetric,
   workerFailures,
 } from './metrics.ts';
-import type { MonitoringProps } from './alarms.ts';
+import { type MonitoringProps, runbookLink, runbooks } from './alarms.ts';
 import { MEMORY_MB as DEFAULT_MEMORY_MB } from '../constructs/lambdaFunction.ts';
 import { queueNames } from '../constructs/queues.ts';
-import { familyQueries, QUERIED_LOG_GROUPS, queryText } from './savedQueries.ts';
+import { familyQueries, MAX_QUERIED_LOG_GROUPS, queryText } from './savedQueries.ts';
 
 const metricNames = Object.keys(deliveryMetrics) as MetricName[];
 
-/** How each kind of metric is shown. */
+/** The statistics that a graph shows of each kind of metric. */
 const statistics = { sum: ['Sum'], spread: ['p50', 'p99'], gauge: ['Maximum'] } as const;
 
-/** Is it healthy; a row for each API family; deliveries, queues and workers, e-mail; the table; what requests cost. */
+/** Creates the dashboard: health, a row for each API family, deliveries, queues and workers, mail, the table, and cost. */
 export function createDashboard(stack: Stack, props: MonitoringProps): void {
   const link = (runbook: string) => runbookLink(runbook, props.settings.runbookBaseUrl);
   const dashboard = new Dashboard(stack, 'Dashboard', { defaultInterval: Duration.hours(3) });
@@ -41,9 +40,9 @@ export function createDashboard(stack: Stack, props: MonitoringProps): void {
     dashboard.addWidgets(new TextWidget({ width: 24, height: 1, markdown }));
     dashboard.addWidgets(...graphs);
   };
-  row(`**Is it healthy?** Runbook: \`${link(runbooks.faults)}\``, ...health(props));
+  row(`**Health** Runbook: \`${link(runbooks.faults)}\``, ...health(props));
   for (const family of props.families) row(`**/${family.family}**`, ...familyGraphs(family, props));
-  row('**Refused calls by API key** Limits: `functions/README.md#limits`', ...refusedCalls(props));
+  row('**Rate-limited calls by API key** Limits: `functions/README.md#limits`', ...rateLimitedCalls(props));
   row(
     `**Deliveries** Runbook: \`${link(runbooks.overdueDeliveries)}\``,
     successRate(props),
@@ -57,7 +56,7 @@ export function createDashboard(stack: Stack, props: MonitoringProps): void {
   row('**E-mail**', ...metricGraphs('E-mail', props));
   row(`**Table** Runbook: \`${link(runbooks.throttledTable)}\``, ...tableGraphs(props));
   row(
-    '**Cost** in dollars per million requests at list prices, deliveries and everything else included; see `npm run cost`',
+    '**Cost** in dollars per million requests, at list prices, including deliveries. See `npm run cost`',
     ...costGraphs(stack, props),
   );
 }
@@ -71,12 +70,11 @@ function health({ api, settings: { serviceName }, ...props }: MonitoringProps): 
     graph(4, 'Requests', [apiMetric(api, 'Count', 'Sum', 'requests')]),
     graph(4, '4xx, 5xx', [apiMetric(api, '4xx', 'Sum', '4xx'), apiMetric(api, '5xx', 'Sum', '5xx')]),
     graph(4, 'Latency, ms', [apiMetric(api, 'Latency', 'p50', 'p50'), apiMetric(api, 'Latency', 'p99', 'p99')]),
-    graph(
-      4,
-      'Deliveries due and overdue',
-      [shown('DeliveriesDue', serviceName), shown('DeliveriesOverdue', serviceName)].flat(),
-    ),
-    graph(4, 'Oldest overdue delivery, s', shown('OldestOverdue', serviceName)),
+    graph(4, 'Deliveries due and overdue', [
+      ...ownMetric('DeliveriesDue', serviceName),
+      ...ownMetric('DeliveriesOverdue', serviceName),
+    ]),
+    graph(4, 'Oldest overdue delivery, s', ownMetric('OldestOverdueDeliveryAge', serviceName)),
     graph(4, 'Dead letters', deadLetters(props)),
   ];
 }
@@ -89,34 +87,34 @@ function familyGraphs(
     functions.map((made) => functionMetric(made.function, metricName, statistic, pathInFamily(made.endpoint.path)));
   return [
     graph(6, 'Invocations', each('Invocations', 'Sum')),
-    graph(6, 'Faults: answers of 500 and above', [faultsOf(family, serviceName, '${LABEL}')]),
-    graph(6, 'Crashes and time-outs', each('Errors', 'Sum')),
+    graph(6, 'Faults (status 500 and above)', [familyFaults(family, serviceName, '${LABEL}')]),
+    graph(6, 'Crashes and timeouts', each('Errors', 'Sum')),
     graph(6, 'Duration p99, ms', each('Duration', 'p99')),
   ];
 }
 
-/** The saved query about refused calls, over the functions whose calls are limited. */
-function refusedCalls({ families }: MonitoringProps): LogQueryWidget[] {
+/** Returns the saved query about rate-limited calls, over all functions with a limit. */
+function rateLimitedCalls({ families }: MonitoringProps): LogQueryWidget[] {
   const logGroups = families.flatMap(({ functions }) =>
     functions.filter(({ endpoint }) => isRateLimited(endpoint)).map(({ logGroup }) => logGroup.logGroupName),
   );
-  const parts = Math.ceil(logGroups.length / QUERIED_LOG_GROUPS);
+  const parts = Math.ceil(logGroups.length / MAX_QUERIED_LOG_GROUPS);
   return Array.from(
     { length: parts },
     (_, part) =>
       new LogQueryWidget({
         width: Math.max(6, Math.floor(24 / parts)),
         height: 6,
-        title: `Refused calls by API key, part ${part + 1} of ${parts}`,
+        title: `Rate-limited calls by API key, part ${part + 1} of ${parts}`,
         view: LogQueryVisualizationType.TABLE,
         queryString: queryText(familyQueries.refused),
-        logGroupNames: logGroups.slice(part * QUERIED_LOG_GROUPS, (part + 1) * QUERIED_LOG_GROUPS),
+        logGroupNames: logGroups.slice(part * MAX_QUERIED_LOG_GROUPS, (part + 1) * MAX_QUERIED_LOG_GROUPS),
       }),
   );
 }
 
-/** A metric as its declaration says; a spread by two percentiles. */
-function shown(name: MetricName, serviceName: string): IMetric[] {
+/** Returns one of the service's own metrics as its declaration says: a duration by two percentiles. */
+function ownMetric(name: MetricName, serviceName: string): IMetric[] {
   const { kind, label } = deliveryMetrics[name];
   return statistics[kind].map((statistic) =>
     deliveryMetric(name, serviceName, statistic, kind === 'spread' ? `${label} ${statistic}` : label),
@@ -132,17 +130,17 @@ function metricGraphs(row: 'Deliveries' | 'E-mail', { settings: { serviceName } 
     graph(
       6,
       title,
-      names.flatMap((name) => shown(name, serviceName)),
+      names.flatMap((name) => ownMetric(name, serviceName)),
     ),
   );
 }
 
 function successRate({ settings: { serviceName } }: MonitoringProps): GraphWidget {
   const attempts = {
-    delivered: 'AttemptsDelivered',
-    failed: 'AttemptsFailed',
-    timedOut: 'AttemptsTimedOut',
-    refused: 'AttemptsRefused',
+    delivered: 'WebhookAttemptsDelivered',
+    failed: 'WebhookAttemptsFailed',
+    timedOut: 'WebhookAttemptsTimedOut',
+    refused: 'WebhookAttemptsRefused',
   } as const;
   const usingMetrics = Object.fromEntries(
     Object.entries(attempts).map(([id, name]) => [id, deliveryMetric(name, serviceName, 'Sum')]),
@@ -150,11 +148,11 @@ function successRate({ settings: { serviceName } }: MonitoringProps): GraphWidge
   const sum = Object.keys(attempts)
     .map((id) => `FILL(${id}, 0)`)
     .join(' + ');
-  return graph(6, 'Attempts that succeed, %', [
+  return graph(6, 'Attempt success rate, %', [
     new MathExpression({
       expression: `100 * FILL(delivered, 0) / (${sum})`,
       usingMetrics,
-      label: 'succeed',
+      label: 'delivered',
       period: Duration.minutes(5),
     }),
   ]);
@@ -172,16 +170,16 @@ function queueGraphs({ queues }: MonitoringProps): GraphWidget[] {
   const each = (metricName: string) => queueNames.map((name) => queueMetric(queues[name].queue, metricName, name));
   return [
     graph(8, 'Messages waiting', each('ApproximateNumberOfMessagesVisible')),
-    graph(8, 'Messages being handled', each('ApproximateNumberOfMessagesNotVisible')),
+    graph(8, 'Messages in flight', each('ApproximateNumberOfMessagesNotVisible')),
     graph(8, 'Age of the oldest message, s', each('ApproximateAgeOfOldestMessage')),
   ];
 }
 
 function workerGraphs({ workers, settings: { serviceName } }: MonitoringProps): GraphWidget[] {
   if (workers.length === 0) return [];
-  const each = (metricName: string, statistic: string, of = workers) =>
-    of.map(({ worker, construct }) => functionMetric(construct.function, metricName, statistic, worker.name));
-  const followers = workers.filter(({ worker: { on } }) => 'inserts' in on);
+  const each = (metricName: string, statistic: string, selected = workers) =>
+    selected.map(({ worker, construct }) => functionMetric(construct.function, metricName, statistic, worker.name));
+  const streamReaders = workers.filter(({ worker: { on } }) => 'inserts' in on);
   return [
     graph(6, 'Runs', each('Invocations', 'Sum')),
     graph(
@@ -190,7 +188,7 @@ function workerGraphs({ workers, settings: { serviceName } }: MonitoringProps): 
       workers.map(({ worker: { name }, construct }) => workerFailures(name, construct.function, serviceName, name)),
     ),
     graph(6, 'Duration p99, ms', each('Duration', 'p99')),
-    ...(followers.length > 0 ? [graph(6, 'Behind the stream, ms', each('IteratorAge', 'Maximum', followers))] : []),
+    ...(streamReaders.length > 0 ? [graph(6, 'Stream lag, ms', each('IteratorAge', 'Maximum', streamReaders))] : []),
   ];
 }
 
@@ -202,7 +200,7 @@ function tableGraphs({ table }: MonitoringProps): GraphWidget[] {
   return [
     graph(8, 'Read units consumed', consumed('Read')),
     graph(8, 'Write units consumed', consumed('Write')),
-    graph(8, 'Throttled', [
+    graph(8, 'Throttled reads and writes', [
       tableMetric(table, 'ReadThrottleEvents', 'reads'),
       tableMetric(table, 'WriteThrottleEvents', 'writes'),
       ...indexNames.map((index) => tableMetric(table, 'WriteThrottleEvents', `writes to ${index}`, index)),
@@ -211,8 +209,8 @@ function tableGraphs({ table }: MonitoringProps): GraphWidget[] {
 }
 
 /**
- * What a million requests cost as things are, whatever causes it: little traffic beside many deliveries makes requests look dear. The time of
- * all functions is found by the name that CloudFormation gives them, and counted with the memory that they have unless they say otherwise.
+ * Returns the cost of a million requests. All cost counts, so few requests beside many deliveries look expensive. A search by the stack's name
+ * finds the functions. Each counts with the default memory size.
  */
 function costGraphs({ stackName }: Stack, { api, table }: MonitoringProps): GraphWidget[] {
   const units = (kind: 'Read' | 'Write') =>
@@ -221,22 +219,22 @@ function costGraphs({ stackName }: Stack, { api, table }: MonitoringProps): Grap
         [`${kind.toLowerCase()}${n}`, tableMetric(table, `Consumed${kind}CapacityUnits`, kind, index)] as const,
     );
   const [read, written] = [units('Read'), units('Write')];
-  const sum = (of: typeof read) => of.map(([id]) => `FILL(${id}, 0)`).join(' + ');
+  const sum = (metrics: typeof read) => metrics.map(([id]) => `FILL(${id}, 0)`).join(' + ');
   const tableCost = `(${prices.tableRead} * (${sum(read)}) + ${prices.tableWritten} * (${sum(written)})) / requests`;
-  const ofFunctions = (metricName: string) =>
+  const functionsTotal = (metricName: string) =>
     `SUM(SEARCH('{AWS/Lambda,FunctionName} MetricName="${metricName}" FunctionName=${stackName}', 'Sum', 300))`;
   const millisecond = Number(
     ((prices.lambdaGigabyteSecond * MILLION * (DEFAULT_MEMORY_MB / 1024)) / 1000).toPrecision(6),
   );
-  const lambdaCost = `(${millisecond} * ${ofFunctions('Duration')} + ${prices.lambdaRuns} * ${ofFunctions('Invocations')}) / requests`;
+  const lambdaCost = `(${millisecond} * ${functionsTotal('Duration')} + ${prices.lambdaRuns} * ${functionsTotal('Invocations')}) / requests`;
   const usingMetrics = { requests: apiMetric(api, 'Count', 'Sum'), ...Object.fromEntries([...read, ...written]) };
-  const shownAs = (label: string, expression: string) =>
+  const cost = (label: string, expression: string) =>
     new MathExpression({ expression, usingMetrics, label, period: Duration.minutes(5) });
   return [
     graph(12, 'Dollars per million requests', [
-      shownAs('table', tableCost),
-      shownAs('functions', lambdaCost),
-      shownAs('all', `${prices.httpRequests} + ${tableCost} + ${lambdaCost}`),
+      cost('table', tableCost),
+      cost('functions', lambdaCost),
+      cost('all', `${prices.httpRequests} + ${tableCost} + ${lambdaCost}`),
     ]),
     graph(12, 'Requests', [apiMetric(api, 'Count', 'Sum', 'requests')]),
   ];

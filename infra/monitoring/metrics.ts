@@ -9,153 +9,114 @@ import { faultsMetric } from '../../lib/observability/faults.ts';
 
 const period = Duration.minutes(5);
 
+function metric(
+  namespace: string,
+  metricName: string,
+  dimensionsMap: Record<string, string>,
+  statistic: string,
+  label?: string,
+): Metric {
+  return new Metric({ namespace, metricName, dimensionsMap, statistic, period, ...(label && { label }) });
+}
+
+function expression(text: string, usingMetrics: Record<string, Metric>, label?: string): MathExpression {
+  return new MathExpression({ expression: text, usingMetrics, period, ...(label && { label }) });
+}
+
 /**
- * The answers with 500 or above that a family's functions gave, endpoint by endpoint, the worst one first. The functions catch every
- * failure and answer it, so that Lambda's own `Errors` stays at zero; they write this metric instead, and only when there is something to
- * count: a query, because it finds whatever endpoint has written it, and costs nothing while none has.
+ * Returns the answers with status 500 and above of a family, by endpoint, highest first. Functions catch every failure and answer it, so
+ * Lambda's `Errors` stays at zero. A query costs nothing while no endpoint has written the metric.
  */
-export function faultsOf(family: string, serviceName: string, label?: string): MathExpression {
-  return faults(faultsMetric.dimensions, { service: serviceName, family }, 'endpoint', label);
+export function familyFaults(family: string, serviceName: string, label?: string): MathExpression {
+  return faultsBy('endpoint', faultsMetric.dimensions, { service: serviceName, family }, label);
 }
 
-/** What workers failed to do, worker by worker, the worst one first. They count it themselves, because their functions succeed all the same. */
+/** Returns the failures that workers count themselves, by worker, highest first. */
 export function workerFaults(serviceName: string, label?: string): MathExpression {
-  return faults(faultsMetric.workerDimensions, { service: serviceName }, 'worker', label);
+  return faultsBy('worker', faultsMetric.workerDimensions, { service: serviceName }, label);
 }
 
-function faults(
-  dimensions: readonly string[],
-  where: Readonly<Record<string, string>>,
+function faultsBy(
   group: string,
+  dimensions: readonly string[],
+  values: Readonly<Record<string, string>>,
   label?: string,
 ): MathExpression {
-  const conditions = Object.entries(where)
-    .map(([name, value]) => `${name} = '${value}'`)
-    .join(' AND ');
-  return new MathExpression({
-    expression: `SELECT SUM(${faultsMetric.name}) FROM SCHEMA("${faultsMetric.namespace}", ${dimensions.join(', ')}) WHERE ${conditions} GROUP BY ${group} ORDER BY SUM() DESC`,
-    period,
-    ...(label !== undefined && { label }),
-  });
-}
-
-/** How many metrics an alarm's expression may be made of. */
-const METRICS_PER_ALARM = 10;
-
-/** The most runs that one worker failed, or never came to count anything in; Lambda counts them. More than one expression where there are more than ten workers. */
-export function workerCrashes(
-  workers: readonly { readonly name: string; readonly target: Function }[],
-): MathExpression[] {
-  return Array.from({ length: Math.ceil(workers.length / METRICS_PER_ALARM) }, (_each, index) =>
-    workers.slice(index * METRICS_PER_ALARM, (index + 1) * METRICS_PER_ALARM),
-  ).map(
-    (some) =>
-      new MathExpression({
-        expression: `MAX([${some.map(({ name }) => `FILL(${name}, 0)`).join(', ')}])`,
-        usingMetrics: Object.fromEntries(
-          some.map(({ name, target }) => [name, functionMetric(target, 'Errors', 'Sum')]),
-        ),
-        period,
-      }),
+  const conditions = Object.entries(values).map(([name, value]) => `${name} = '${value}'`);
+  return expression(
+    `SELECT SUM(${faultsMetric.name}) FROM SCHEMA("${faultsMetric.namespace}", ${dimensions.join(', ')}) WHERE ${conditions.join(' AND ')} GROUP BY ${group} ORDER BY SUM() DESC`,
+    {},
+    label,
   );
 }
 
-/** Reads and writes that the table refused. Those of indexes hold its writes up as well, and show there. */
+/** CloudWatch's limit for the expression of an alarm. */
+const METRICS_PER_ALARM = 10;
+
+/** Returns the highest number of crashed runs of one worker. One expression for each ten workers. */
+export function workerCrashes(
+  workers: readonly { readonly name: string; readonly target: Function }[],
+): MathExpression[] {
+  return Array.from({ length: Math.ceil(workers.length / METRICS_PER_ALARM) }, (_, index) => {
+    const group = workers.slice(index * METRICS_PER_ALARM, (index + 1) * METRICS_PER_ALARM);
+    return expression(
+      `MAX([${group.map(({ name }) => `FILL(${name}, 0)`).join(', ')}])`,
+      Object.fromEntries(group.map(({ name, target }) => [name, functionMetric(target, 'Errors', 'Sum')])),
+    );
+  });
+}
+
+/** Returns the throttled reads and writes of the table. A throttled index also throttles writes of the table, so it counts here. */
 export function tableThrottles(table: CfnTable): MathExpression {
-  return new MathExpression({
-    expression: 'FILL(reads, 0) + FILL(writes, 0)',
-    usingMetrics: {
-      reads: tableMetric(table, 'ReadThrottleEvents', 'reads'),
-      writes: tableMetric(table, 'WriteThrottleEvents', 'writes'),
-    },
-    period,
+  return expression('FILL(reads, 0) + FILL(writes, 0)', {
+    reads: tableMetric(table, 'ReadThrottleEvents', 'reads'),
+    writes: tableMetric(table, 'WriteThrottleEvents', 'writes'),
   });
 }
 
 /**
- * What went wrong in a worker: failed messages, which it counts itself because its function succeeds all the same, or runs that failed
- * or never came to count anything, which Lambda counts. A failed run is in both, hence not their sum.
+ * Returns the failures of a worker: those that it counts itself, or crashed runs, which Lambda counts. The maximum and not the sum, because
+ * a run that throws is in both.
  */
 export function workerFailures(worker: string, target: Function, serviceName: string, label?: string): MathExpression {
-  const dimensionsMap = { service: serviceName, worker } satisfies Record<
+  const dimensions = { service: serviceName, worker } satisfies Record<
     (typeof faultsMetric.workerDimensions)[number],
     string
   >;
-  // The ids of metrics are one space for a whole graph.
+  // Metric ids must be unique in a graph, hence the worker's name in them.
   const [faults, errors] = [`${worker}Faults`, `${worker}Errors`];
-  return new MathExpression({
-    expression: `MAX([FILL(${faults}, 0), FILL(${errors}, 0)])`,
-    usingMetrics: {
-      [faults]: new Metric({
-        namespace: faultsMetric.namespace,
-        metricName: faultsMetric.name,
-        dimensionsMap,
-        statistic: 'Sum',
-        period,
-      }),
+  return expression(
+    `MAX([FILL(${faults}, 0), FILL(${errors}, 0)])`,
+    {
+      [faults]: metric(faultsMetric.namespace, faultsMetric.name, dimensions, 'Sum'),
       [errors]: functionMetric(target, 'Errors', 'Sum'),
     },
-    period,
-    ...(label && { label }),
-  });
-}
-
-/** One of the service's own metrics of deliveries and mail. */
-export function deliveryMetric(name: MetricName, serviceName: string, statistic: string, label?: string): Metric {
-  return new Metric({
-    namespace: faultsMetric.namespace,
-    metricName: name,
-    dimensionsMap: { service: serviceName },
-    statistic,
-    period,
-    ...(label && { label }),
-  });
-}
-
-/** A metric of a queue: `ApproximateNumberOfMessagesVisible`, `ApproximateAgeOfOldestMessage`. They have one value per minute: the highest counts. */
-export function queueMetric(queue: CfnQueue, metricName: string, label?: string): Metric {
-  return new Metric({
-    namespace: 'AWS/SQS',
-    metricName,
-    dimensionsMap: { QueueName: queue.attrQueueName },
-    statistic: 'Maximum',
-    period,
-    ...(label && { label }),
-  });
-}
-
-/** A metric of the whole API: `Count`, `4xx`, `5xx`, `Latency`. */
-export function apiMetric(api: CfnApi, metricName: string, statistic: string, label?: string): Metric {
-  return new Metric({
-    namespace: 'AWS/ApiGateway',
-    metricName,
-    dimensionsMap: { ApiId: api.ref },
-    statistic,
-    period,
-    ...(label && { label }),
-  });
-}
-
-/** A metric of one function: `Invocations`, `Duration`, `Errors`, `Throttles`, `IteratorAge`. */
-export function functionMetric(target: Function, metricName: string, statistic: string, label?: string): Metric {
-  return new Metric({
-    namespace: 'AWS/Lambda',
-    metricName,
-    dimensionsMap: { FunctionName: target.functionName },
-    statistic,
-    period,
-    ...(label && { label }),
-  });
-}
-
-/** A metric of the table, or of one of its indexes. */
-export function tableMetric(table: CfnTable, metricName: string, label: string, index?: string): Metric {
-  return new Metric({
-    namespace: 'AWS/DynamoDB',
-    metricName,
-    dimensionsMap: { TableName: table.ref, ...(index && { GlobalSecondaryIndexName: index }) },
-    statistic: 'Sum',
-    period,
     label,
-  });
+  );
+}
+
+/** Returns one of the service's own metrics of deliveries and mail. */
+export function deliveryMetric(name: MetricName, serviceName: string, statistic: string, label?: string): Metric {
+  return metric(faultsMetric.namespace, name, { service: serviceName }, statistic, label);
+}
+
+/** Returns a metric of a queue, such as `ApproximateAgeOfOldestMessage`. The maximum, because SQS writes one value per minute. */
+export function queueMetric(queue: CfnQueue, metricName: string, label?: string): Metric {
+  return metric('AWS/SQS', metricName, { QueueName: queue.attrQueueName }, 'Maximum', label);
+}
+
+/** Returns a metric of the whole API: `Count`, `4xx`, `5xx`, `Latency`. */
+export function apiMetric(api: CfnApi, metricName: string, statistic: string, label?: string): Metric {
+  return metric('AWS/ApiGateway', metricName, { ApiId: api.ref }, statistic, label);
+}
+
+/** Returns a metric of one function: `Invocations`, `Duration`, `Errors`, `Throttles`, `IteratorAge`. */
+export function functionMetric(target: Function, metricName: string, statistic: string, label?: string): Metric {
+  return metric('AWS/Lambda', metricName, { FunctionName: target.functionName }, statistic, label);
+}
+
+/** Returns a metric of the table, or of one of its indexes. */
+export function tableMetric(table: CfnTable, metricName: string, label: string, index?: string): Metric {
+  const dimensions = { TableName: table.ref, ...(index && { GlobalSecondaryIndexName: index }) };
+  return metric('AWS/DynamoDB', metricName, dimensions, 'Sum', label);
 }

@@ -3,35 +3,31 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
-import { type AlarmDeclaration, createAlarm, type MonitoringProps } from './alarms.ts';
-import { runbooks } from './alarmText.ts';
+import { type AlarmDeclaration, createAlarm, type MonitoringProps, runbooks } from './alarms.ts';
 import { createDashboard } from './dashboard.ts';
-import { apiMetric, faultsOf, tableThrottles } from './metrics.ts';
+import { apiMetric, familyFaults, tableThrottles } from './metrics.ts';
 import { pascal } from '../constructs/names.ts';
-import { familyQueries, gatewayQueries, queryName } from './savedQueries.ts';
+import { familyQueries, gatewayQueries, openQuery } from './savedQueries.ts';
 import { deliveryAlarms, queueAlarms, workerAlarms } from './workerAlarms.ts';
 
-/** How many failed requests within five minutes wake someone. */
-const THRESHOLD = 5;
-/** A table that grows refuses some for a moment, and the SDK repeats them. */
+/** Faults within five minutes. */
+const FAULTS = 5;
+/** Throttled reads and writes within five minutes. While a table scales up, it throttles a few, and the SDK retries them. */
 const THROTTLES = 50;
-const PERIODS_OF_THROTTLING = 2;
+const THROTTLED_PERIODS = 2;
 
-/** The alarms, whom they notify, and the dashboard: all of it derived from the registries. */
+/** Creates all alarms, the topic that sends them by mail, and the dashboard. Everything derives from the registries. */
 export function createMonitoring(stack: Stack, props: MonitoringProps): void {
-  const {
-    settings: { alarmEmail, runbookBaseUrl },
-  } = props;
-  const { stackName } = stack;
-  const notify = alarmEmail === undefined ? undefined : notifier(stack, alarmEmail);
+  const { alarmEmail, runbookBaseUrl } = props.settings;
+  const action = alarmEmail === undefined ? undefined : mailAction(stack, alarmEmail);
   for (const declaration of [
-    ...apiAlarms(props, stackName),
-    ...queueAlarms(props, stackName),
-    ...workerAlarms(props, stackName),
-    ...deliveryAlarms(props, stackName),
+    ...apiAlarms(props, stack.stackName),
+    ...queueAlarms(props, stack.stackName),
+    ...workerAlarms(props, stack.stackName),
+    ...deliveryAlarms(props, stack.stackName),
   ]) {
     const alarm = createAlarm(stack, declaration, runbookBaseUrl);
-    if (notify) alarm.addAlarmAction(notify);
+    if (action) alarm.addAlarmAction(action);
   }
   createDashboard(stack, props);
 }
@@ -43,47 +39,51 @@ function apiAlarms(
   return [
     ...families.map(({ family, functions }): AlarmDeclaration => ({
       id: `${pascal(family)}Faults`,
-      metric: faultsOf(family, serviceName),
-      threshold: THRESHOLD,
+      metric: familyFaults(family, serviceName),
+      threshold: FAULTS,
       text: {
-        happens: `An endpoint of /${family} answered 500 or above at least ${THRESHOLD} times in 5 minutes. The alarm's contributors name it.`,
-        severity: 'high',
-        runbook: runbooks.faults,
-        query: queryName(stackName, familyQueries.faults, family),
+        broken: `An endpoint of /${family} answers with status 500 or above. The alarm's contributors name it.`,
         impacts: functions.map(({ endpoint }) => endpoint.impact),
+        threshold: `at least ${FAULTS} such answers of one endpoint in 5 minutes.`,
+        firstStep: openQuery(stackName, familyQueries.faults, family),
+        runbook: runbooks.faults,
+        severity: 'high',
       },
     })),
-    // A function that cannot start, runs out of time or is throttled reports nothing itself; the gateway sees its 5xx.
+    // Also sees functions that cannot start, time out or are throttled. They write no metric themselves.
     {
       id: 'ApiFaults',
       metric: apiMetric(api, '5xx', 'Sum'),
-      threshold: THRESHOLD,
+      threshold: FAULTS,
       text: {
-        happens: `The API answered 5xx at least ${THRESHOLD} times in 5 minutes. If no family's alarm rings with this one, functions crash, run out of time or are throttled, or many endpoints fail a little.`,
-        severity: 'high',
+        broken: 'The API answers with status 5xx.',
+        impacts: ['requests of customers fail, on any endpoint'],
+        threshold: `at least ${FAULTS} such answers of all endpoints in 5 minutes.`,
+        firstStep: `${openQuery(stackName, gatewayQueries.errors)} Without an alarm of an API family, functions crash, time out or are throttled, or many endpoints fail a little.`,
         runbook: runbooks.apiFaults,
-        query: queryName(stackName, gatewayQueries.errors),
-        impacts: ['requests fail, whichever endpoint they are for'],
+        severity: 'high',
       },
     },
     {
       id: 'TableThrottled',
       metric: tableThrottles(table),
       threshold: THROTTLES,
-      periods: PERIODS_OF_THROTTLING,
+      periods: THROTTLED_PERIODS,
       text: {
-        happens: `The table refused at least ${THROTTLES} reads and writes in 5 minutes, for ${PERIODS_OF_THROTTLING * 5} minutes. The SDK repeats them, which is slow, and gives up in the end.`,
-        severity: 'high',
+        broken: 'The table throttles reads or writes.',
+        impacts: ['requests of customers are slow or answer UNAVAILABLE, and webhooks are late'],
+        threshold: `at least ${THROTTLES} throttled reads and writes in 5 minutes, ${THROTTLED_PERIODS} times in a row.`,
+        firstStep: 'look at row "Table" of the dashboard: are reads or writes throttled, of the table or of an index?',
         runbook: runbooks.throttledTable,
-        impacts: ['requests are slow or answer UNAVAILABLE, deliveries come late'],
+        severity: 'high',
       },
     },
   ];
 }
 
-function notifier(stack: Stack, email: string): SnsAction {
+function mailAction(stack: Stack, email: string): SnsAction {
   const topic = new Topic(stack, 'Alarms', { enforceSSL: true });
-  // A policy of its own, such as the one that enforces TLS, replaces the one by which SNS lets this account's alarms publish.
+  // `enforceSSL` adds a resource policy, which replaces the default one. The default one lets the alarms of this account publish.
   topic.addToResourcePolicy(
     new PolicyStatement({
       principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],

@@ -1,24 +1,33 @@
-/** The Logs Insights queries that are saved with the stack. `<...>` is what whoever asks puts in. */
+/** The Logs Insights queries that are saved with the stack. The operator replaces `<...>`. */
 import { Stack } from 'aws-cdk-lib';
 import { CfnQueryDefinition, type LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import * as logMessages from '../../lib/observability/logMessages.ts';
 import { pascal } from '../constructs/names.ts';
 
 /** Logs Insights searches at most this many log groups in one query. */
-export const QUERIED_LOG_GROUPS = 50;
+export const MAX_QUERIED_LOG_GROUPS = 50;
 
 interface Query {
-  /** What its name begins with, behind the stack's; the family's name is added. */
+  /** The part of the saved name between the stack's name and the family's. */
   readonly name: string;
   readonly text: readonly string[];
 }
 
-/** About the functions of a family. */
+/** Returns a filter for lines with one of these messages. */
+function messageIs(...messages: readonly string[]): string {
+  const [first] = messages;
+  return messages.length === 1
+    ? `filter message = "${first}"`
+    : `filter message in [${messages.map((message) => `"${message}"`).join(', ')}]`;
+}
+
+/** Queries about the functions of a family. */
 export const familyQueries = {
   faults: {
     name: 'faults of',
     text: [
-      'filter message = "request" and status >= 500',
+      `${messageIs(logMessages.requestCompleted)} and status >= 500`,
       'stats count(*) as faults by endpoint, errorStatus, tenant',
       'sort faults desc',
     ],
@@ -27,7 +36,7 @@ export const familyQueries = {
     name: 'an API key in',
     text: [
       'fields @timestamp, endpoint, status, errorStatus, durationMs, requestId',
-      'filter message = "request" and tenant = "<apiKey>"',
+      `${messageIs(logMessages.requestCompleted)} and tenant = "<apiKey>"`,
       'sort @timestamp desc',
       'limit 1000',
     ],
@@ -35,7 +44,7 @@ export const familyQueries = {
   refused: {
     name: 'refused calls by API key in',
     text: [
-      'filter message = "request" and ispresent(limitedClass)',
+      `${messageIs(logMessages.requestCompleted)} and ispresent(limitedClass)`,
       'stats count(*) as refused, min(@timestamp) as first, max(@timestamp) as last by tenant, limitedClass, endpoint',
       'sort refused desc',
     ],
@@ -44,7 +53,7 @@ export const familyQueries = {
     name: 'messages not sent in',
     text: [
       'fields @timestamp, endpoint, messages, error.name, error.message, requestId',
-      'filter message = "messages not sent, left to the sweeper"',
+      messageIs(logMessages.queueMessagesNotSent),
       'sort @timestamp desc',
       'limit 1000',
     ],
@@ -59,12 +68,17 @@ export const familyQueries = {
   },
 } as const satisfies Readonly<Record<string, Query>>;
 
-/** About the workers. */
+/** Queries about the workers. */
 export const workerQueries = {
   faults: {
     name: 'faults of Workers',
     text: [
-      'filter message = "failure" or message = "a part of the sweep failed"',
+      messageIs(
+        logMessages.workerRunFailed,
+        logMessages.queueMessageFailed,
+        logMessages.streamRecordFailed,
+        logMessages.sweepFailed,
+      ),
       'stats count(*) as faults by worker, error.name, error.message',
       'sort faults desc',
     ],
@@ -72,7 +86,7 @@ export const workerQueries = {
   ofEndpoint: {
     name: 'failed deliveries of an endpoint',
     text: [
-      'filter message = "attempt failed" and endpointId = "<endpointId>"',
+      `${messageIs(logMessages.webhookAttemptFailed)} and endpointId = "<endpointId>"`,
       'stats count(*) as attempts, min(@timestamp) as first, max(@timestamp) as last by outcome, responseStatus, reason',
       'sort attempts desc',
     ],
@@ -89,7 +103,12 @@ export const workerQueries = {
   mails: {
     name: 'mails not sent',
     text: [
-      'filter message in ["mail given up", "mail not sent", "mail skipped", "e-mail pauses"]',
+      messageIs(
+        logMessages.mailFailed,
+        logMessages.mailAttemptFailed,
+        logMessages.mailSkipped,
+        logMessages.mailProviderPaused,
+      ),
       'stats count(*) as mails, min(@timestamp) as first, max(@timestamp) as last by message, status, outcome, reason, kind, tenant',
       'sort mails desc',
     ],
@@ -98,14 +117,14 @@ export const workerQueries = {
     name: 'messages not sent in Workers',
     text: [
       'fields @timestamp, worker, message, eventId, messages, error.name, error.message',
-      'filter message in ["messages not sent, left to the sweeper", "event not fanned out"]',
+      messageIs(logMessages.queueMessagesNotSent, logMessages.eventFanOutFailed),
       'sort @timestamp desc',
       'limit 1000',
     ],
   },
 } as const satisfies Readonly<Record<string, Query>>;
 
-/** About every request, from the one log that the gateway writes: also of functions that could not answer. */
+/** Queries about every request, from the gateway's access log. It also has requests to functions that could not answer. */
 export const gatewayQueries = {
   errors: {
     name: 'errors by endpoint',
@@ -133,12 +152,17 @@ export const gatewayQueries = {
 
 export const queryText = ({ text }: Query) => text.join(' | ');
 
-/** The name under which a query is saved; of a family's, with the family. */
+/** Returns the name under which a query is saved: `<stack>/faults of V2Users`. */
 export function queryName(stackName: string, { name }: Query, family?: string): string {
   return [`${stackName}/${name}`, ...(family === undefined ? [] : [pascal(family)])].join(' ');
 }
 
-/** Saves queries about these log groups; the first fifty where there are more. */
+/** Returns the first step of alarms that begin with a saved query. */
+export function openQuery(stackName: string, query: Query, family?: string): string {
+  return `open saved query "${queryName(stackName, query, family)}" in Logs Insights.`;
+}
+
+/** Saves queries over these log groups: the first fifty if there are more. */
 export function saveQueries(
   scope: Construct,
   queries: Readonly<Record<string, Query>>,
@@ -150,7 +174,7 @@ export function saveQueries(
     new CfnQueryDefinition(scope, `${pascal(id)}Query`, {
       name: queryName(stackName, query, family),
       queryString: queryText(query),
-      logGroupNames: logGroups.slice(0, QUERIED_LOG_GROUPS).map(({ logGroupName }) => logGroupName),
+      logGroupNames: logGroups.slice(0, MAX_QUERIED_LOG_GROUPS).map(({ logGroupName }) => logGroupName),
     });
   }
 }

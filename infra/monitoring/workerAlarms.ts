@@ -1,29 +1,28 @@
 import type { Function } from 'aws-cdk-lib/aws-lambda';
-import { queues as declarations, type QueueDeclaration } from '../../lib/workers/queues.ts';
+import { MAX_RECEIVE_COUNT, queues as declarations, type QueueDeclaration } from '../../lib/workers/queues.ts';
 import type { Worker } from '../../lib/app/worker.ts';
-import { type AlarmText, runbooks } from './alarmText.ts';
+import { type AlarmDeclaration, type MonitoringProps, runbooks } from './alarms.ts';
 import { deliveryMetric, functionMetric, queueMetric, workerCrashes, workerFaults } from './metrics.ts';
-import type { AlarmDeclaration, MonitoringProps } from './alarms.ts';
 import { pascal } from '../constructs/names.ts';
 import { queueNames } from '../constructs/queues.ts';
-import { queryName, workerQueries } from './savedQueries.ts';
+import { openQuery, workerQueries } from './savedQueries.ts';
 
-/** How many failures of a worker within five minutes wake someone. */
+/** Failures of one worker within five minutes. */
 const FAILURES = 5;
-/** Periods of five minutes without a tick after which a timer counts as stopped. */
-const PERIODS_WITHOUT_TICK = 3;
+/** Periods of five minutes without a run, after which a timer counts as stopped. */
+const PERIODS_WITHOUT_RUN = 3;
 const BEHIND_MINUTES = 5;
 const OVERDUE_MINUTES = 10;
 const FAN_OUT_SECONDS = 30;
 const FIRST_ATTEMPT_SECONDS = 5;
-/** How many attempts to send a mail within five minutes: one customer's provider that is away for a moment is nobody's night. */
+/** Failed mail attempts within five minutes. A short outage of one customer's provider stays below it. */
 const MAIL_ATTEMPTS = 10;
-/** One slow delivery in a quiet hour is its own 99th percentile: it has to last. */
-const PERIODS_OF_LATENESS = 3;
+/** In a quiet hour one slow delivery is the 99th percentile, so the lateness must last. */
+const LATE_PERIODS = 3;
 
-/** Something lies in a dead-letter queue; the oldest message of a queue that must be quick waits. */
+/** Returns alarms on dead letters of every queue, and on waiting messages of the queues that must be fast. */
 export function queueAlarms({ queues, streamDeadLetters }: MonitoringProps, stackName: string): AlarmDeclaration[] {
-  const query = queryName(stackName, workerQueries.faults);
+  const firstStep = openQuery(stackName, workerQueries.faults);
   return [
     ...queueNames.flatMap((name): AlarmDeclaration[] => {
       const { purpose, impact, lateAfterSeconds }: QueueDeclaration = declarations[name];
@@ -32,11 +31,12 @@ export function queueAlarms({ queues, streamDeadLetters }: MonitoringProps, stac
         metric: queueMetric(queues[name].deadLetters, 'ApproximateNumberOfMessagesVisible'),
         threshold: 1,
         text: {
-          happens: `Messages were tried in vain and lie in the dead-letter queue of ${name} (${purpose}).`,
-          severity: 'low',
-          runbook: runbooks.deadLetters,
-          query,
+          broken: `Messages of queue ${name} (${purpose}) are in its dead-letter queue.`,
           impacts: [impact],
+          threshold: `1 message. It failed ${MAX_RECEIVE_COUNT} times.`,
+          firstStep,
+          runbook: runbooks.deadLetters,
+          severity: 'low',
         },
       };
       if (lateAfterSeconds === undefined) return [deadLetters];
@@ -45,11 +45,13 @@ export function queueAlarms({ queues, streamDeadLetters }: MonitoringProps, stac
         metric: queueMetric(queues[name].queue, 'ApproximateAgeOfOldestMessage'),
         threshold: lateAfterSeconds,
         text: {
-          happens: `A message has been in the queue ${name} (${purpose}) for ${lateAfterSeconds / 60} minutes.`,
-          severity: 'high',
-          runbook: runbooks.lateMessages,
-          query,
+          broken: `Messages wait too long in queue ${name} (${purpose}).`,
           impacts: [impact],
+          threshold: `the oldest message is ${lateAfterSeconds / 60} minutes old.`,
+          firstStep:
+            'look at row "Queues and workers" of the dashboard: are messages in flight, and does the worker fail?',
+          runbook: runbooks.lateMessages,
+          severity: 'high',
         },
       };
       return [deadLetters, late];
@@ -59,23 +61,23 @@ export function queueAlarms({ queues, streamDeadLetters }: MonitoringProps, stac
       metric: queueMetric(streamDeadLetters, 'ApproximateNumberOfMessagesVisible'),
       threshold: 1,
       text: {
-        happens: "Lambda gave up records of the table's stream.",
-        severity: 'low',
+        broken: "Lambda skipped records of the table's stream after many failed tries.",
+        impacts: ['customers get the webhooks, mails and notifications of these events late'],
+        threshold: '1 batch of records.',
+        firstStep,
         runbook: runbooks.streamDeadLetters,
-        query,
-        impacts: ['what follows from new items, such as deliveries of events, comes late'],
+        severity: 'low',
       },
     },
   ];
 }
 
-/** Workers fail, or cannot even tell that they do; one that follows the stream is behind; one that runs every minute has stopped, which nothing else would tell. */
+/** Returns alarms on workers that fail, crash, lag behind the stream, or do not run although their timer should call them. */
 export function workerAlarms(
   { workers, settings: { serviceName } }: MonitoringProps,
   stackName: string,
 ): AlarmDeclaration[] {
   if (workers.length === 0) return [];
-  const query = queryName(stackName, workerQueries.faults);
   const impacts = workers.map(({ worker: { name, impact } }) => `${name}: ${impact}`);
   const crashes = workerCrashes(
     workers.map(({ worker: { name }, construct }) => ({ name, target: construct.function })),
@@ -86,11 +88,12 @@ export function workerAlarms(
       metric: workerFaults(serviceName),
       threshold: FAILURES,
       text: {
-        happens: `A worker failed at least ${FAILURES} times in 5 minutes. The alarm's contributors name it.`,
-        severity: 'high',
-        runbook: runbooks.failingWorkers,
-        query,
+        broken: "A worker fails. The alarm's contributors name it.",
         impacts,
+        threshold: `at least ${FAILURES} failures of one worker in 5 minutes.`,
+        firstStep: openQuery(stackName, workerQueries.faults),
+        runbook: runbooks.failingWorkers,
+        severity: 'high',
       },
     },
     ...crashes.map((metric, index): AlarmDeclaration => ({
@@ -98,30 +101,33 @@ export function workerAlarms(
       metric,
       threshold: FAILURES,
       text: {
-        happens: `At least ${FAILURES} runs of a worker broke off in 5 minutes: it cannot start, runs out of time or memory. The graph "Failures" of the dashboard shows which.`,
-        severity: 'high',
-        runbook: runbooks.crashingWorkers,
-        query,
+        broken: 'Runs of a worker crash: it cannot start, times out, or runs out of memory.',
         impacts,
+        threshold: `at least ${FAILURES} crashed runs of one worker in 5 minutes.`,
+        firstStep: 'look at graph "Failures" of the dashboard for the name of the worker.',
+        runbook: runbooks.crashingWorkers,
+        severity: 'high',
       },
     })),
-    ...workers.flatMap(({ worker, construct }) => sourceAlarms(worker, construct.function, query)),
+    ...workers.flatMap(({ worker, construct }) => sourceAlarms(worker, construct.function)),
   ];
 }
 
-function sourceAlarms({ name, on, impact }: Worker, target: Function, query: string): AlarmDeclaration[] {
-  const describe = (text: Omit<AlarmText, 'query' | 'impacts'>): AlarmText => ({ ...text, query, impacts: [impact] });
+function sourceAlarms({ name, on, impact }: Worker, target: Function): AlarmDeclaration[] {
   if ('inserts' in on) {
     return [
       {
         id: `${pascal(name)}Behind`,
         metric: functionMetric(target, 'IteratorAge', 'Maximum'),
         threshold: BEHIND_MINUTES * 60_000,
-        text: describe({
-          happens: `The worker ${name} is ${BEHIND_MINUTES} minutes behind the table's stream.`,
-          severity: 'high',
+        text: {
+          broken: `Worker ${name} is behind the table's stream.`,
+          impacts: [impact],
+          threshold: `the worker got a record that was ${BEHIND_MINUTES} minutes old.`,
+          firstStep: 'look for another alarm of a worker, and follow that one first.',
           runbook: runbooks.workersBehind,
-        }),
+          severity: 'high',
+        },
       },
     ];
   }
@@ -131,56 +137,61 @@ function sourceAlarms({ name, on, impact }: Worker, target: Function, query: str
       id: `${pascal(name)}Stopped`,
       metric: functionMetric(target, 'Invocations', 'Sum'),
       threshold: 1,
-      periods: PERIODS_WITHOUT_TICK,
+      periods: PERIODS_WITHOUT_RUN,
       whenMissing: true,
-      text: describe({
-        happens: `The worker ${name}, which runs every minute, has not run for ${PERIODS_WITHOUT_TICK * 5} minutes.`,
-        severity: 'high',
+      text: {
+        broken: `Worker ${name} does not run. It should run every minute.`,
+        impacts: [impact],
+        threshold: `no run for ${PERIODS_WITHOUT_RUN * 5} minutes.`,
+        firstStep: 'check that its EventBridge rule is enabled.',
         runbook: runbooks.stoppedWorkers,
-      }),
+        severity: 'high',
+      },
     },
   ];
 }
 
-/** Deliveries are late, whichever part is to blame. */
+/** Returns alarms on late deliveries and failing mail, whatever the cause. */
 export function deliveryAlarms({ settings: { serviceName } }: MonitoringProps, stackName: string): AlarmDeclaration[] {
-  const query = queryName(stackName, workerQueries.faults);
   return [
     {
       id: 'DeliveriesOverdue',
-      metric: deliveryMetric('OldestOverdue', serviceName, 'Maximum'),
+      metric: deliveryMetric('OldestOverdueDeliveryAge', serviceName, 'Maximum'),
       threshold: OVERDUE_MINUTES * 60,
       text: {
-        happens: `A delivery has been overdue for ${OVERDUE_MINUTES} minutes: its messages get lost, or workers cannot keep up.`,
-        severity: 'high',
+        broken: 'Webhook deliveries are overdue: queue messages were lost, or workers are too slow.',
+        impacts: ['customers get webhooks late, or not before this is repaired'],
+        threshold: `a delivery is ${OVERDUE_MINUTES} minutes overdue.`,
+        firstStep: 'run `npm run deliveries -- status`.',
         runbook: runbooks.overdueDeliveries,
-        query,
-        impacts: ['customers get webhooks late, or not until this is repaired'],
+        severity: 'high',
       },
     },
     {
       id: 'FanOutLate',
-      metric: deliveryMetric('FanOutLag', serviceName, 'p99'),
+      metric: deliveryMetric('FanOutLatency', serviceName, 'p99'),
       threshold: FAN_OUT_SECONDS * 1000,
       text: {
-        happens: `Events take ${FAN_OUT_SECONDS} s and more until their deliveries are queued.`,
-        severity: 'high',
+        broken: 'The deliveries of new events are created late.',
+        impacts: ['customers get webhooks, mails and notifications late'],
+        threshold: `1 event in 100 takes at least ${FAN_OUT_SECONDS} s until its deliveries are queued.`,
+        firstStep: 'look at graph "Stream lag, ms" of the dashboard.',
         runbook: runbooks.lateFanOut,
-        query,
-        impacts: ['customers get webhooks and notification mails late'],
+        severity: 'high',
       },
     },
     {
       id: 'FirstAttemptLate',
-      metric: deliveryMetric('CommitToFirstAttempt', serviceName, 'p99'),
+      metric: deliveryMetric('FirstAttemptLatency', serviceName, 'p99'),
       threshold: FIRST_ATTEMPT_SECONDS * 1000,
-      periods: PERIODS_OF_LATENESS,
+      periods: LATE_PERIODS,
       text: {
-        happens: `For ${PERIODS_OF_LATENESS * 5} minutes, one first attempt in a hundred has come ${FIRST_ATTEMPT_SECONDS} s or more after its event.`,
-        severity: 'low',
-        runbook: runbooks.lateFirstAttempts,
-        query,
+        broken: 'First attempts to deliver webhooks are late.',
         impacts: ['customers get webhooks late'],
+        threshold: `for ${LATE_PERIODS * 5} minutes, 1 first attempt in 100 started at least ${FIRST_ATTEMPT_SECONDS} s after its event.`,
+        firstStep: 'look at graph "Latency after commit, ms" of the dashboard: is fan-out late too?',
+        runbook: runbooks.lateFirstAttempts,
+        severity: 'low',
       },
     },
     {
@@ -188,11 +199,12 @@ export function deliveryAlarms({ settings: { serviceName } }: MonitoringProps, s
       metric: deliveryMetric('MailAttemptsFailed', serviceName, 'Sum'),
       threshold: MAIL_ATTEMPTS,
       text: {
-        happens: `At least ${MAIL_ATTEMPTS} attempts to send a mail failed in 5 minutes and are repeated: Amazon SES or a customer's SendGrid is away, or refuses the operator's address or account.`,
-        severity: 'high',
+        broken: 'Mail cannot be sent: Amazon SES or SendGrid is down, or refuses our sender or account.',
+        impacts: ['users and owners get mails late, or never if the outage outlasts the retry schedule'],
+        threshold: `at least ${MAIL_ATTEMPTS} failed attempts that will be retried, in 5 minutes.`,
+        firstStep: openQuery(stackName, workerQueries.mails),
         runbook: runbooks.failingMail,
-        query: queryName(stackName, workerQueries.mails),
-        impacts: ['users and owners get mails late, and not at all when it outlasts their schedule'],
+        severity: 'high',
       },
     },
   ];

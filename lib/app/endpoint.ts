@@ -1,3 +1,4 @@
+import type * as logMessages from '../observability/logMessages.ts';
 import type * as z from 'zod';
 import type { Capability, Opened, Uses } from './capability.ts';
 import type { LimitClass } from '../workspaces/rules/rateLimit.ts';
@@ -40,10 +41,13 @@ export interface CallerOf {
 export type AuthLevel = keyof CallerOf;
 export type Caller = CallerOf[AuthLevel];
 
+/** A message of the catalogue. */
+type LogMessage = (typeof logMessages)[keyof typeof logMessages];
+
 export interface Log {
-  info(message: string, keys?: Record<string, unknown>): void;
-  warn(message: string, keys?: Record<string, unknown>): void;
-  error(message: string, keys?: Record<string, unknown>): void;
+  info(message: LogMessage, keys?: Record<string, unknown>): void;
+  warn(message: LogMessage, keys?: Record<string, unknown>): void;
+  error(message: LogMessage, keys?: Record<string, unknown>): void;
 }
 
 /** Everything that `run` may use. */

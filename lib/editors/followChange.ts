@@ -8,6 +8,7 @@ import { openTable } from '../table/table.ts';
 import { compact } from './compaction.ts';
 import { DEBOUNCE_MS } from './debounce.ts';
 import type { Changed } from './editorWriter.ts';
+import * as logMessages from '../observability/logMessages.ts';
 
 /**
  * Does what follows a change that is made: sends the message of the job that tells of it, and compacts the log when it has become long. Never
@@ -30,7 +31,9 @@ export const followChange: Capability<FollowChange> = /* @__PURE__ */ building([
       await Promise.all([
         telling && notifyQueue(jobs, [jobMessage(telling, DEBOUNCE_MS / 1000)], log),
         isDue &&
-          compact(table, scope, editorId, now).catch((error: unknown) => log.error('log not compacted', { error })),
+          compact(table, scope, editorId, now).catch((error: unknown) =>
+            log.error(logMessages.editorCompactionFailed, { error }),
+          ),
       ]);
     };
   },

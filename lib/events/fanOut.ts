@@ -14,6 +14,7 @@ import { inAppFanOut } from '../notifications/inAppFanOut.ts';
 import { mailFanOut } from '../mail/mailFanOut.ts';
 import { messageAbout } from '../webhooks/deliveryMessage.ts';
 import { deliveryTiming } from '../webhooks/deliveryTiming.ts';
+import * as logMessages from '../observability/logMessages.ts';
 
 export interface FanOutDeps {
   readonly outbox: Pick<EventStore, 'toDeliver' | 'fannedOut'>;
@@ -61,7 +62,7 @@ export async function fanOut(
   await batch.each(async (event) => {
     const now = call.clock();
     await deps.outbox.fannedOut(event, now);
-    call.measures.record('FanOutLag', now - event.createdAt);
+    call.measures.record('FanOutLatency', now - event.createdAt);
   });
   return batch.failed;
 }
@@ -92,7 +93,7 @@ class Batch {
     } catch (error) {
       for (const { eventId } of events) {
         this.failed.add(eventId);
-        this.#call.log.error('event not fanned out', { eventId, error });
+        this.#call.log.error(logMessages.eventFanOutFailed, { eventId, error });
       }
     }
   }

@@ -1,5 +1,6 @@
 import type { Endpoint, Log } from '../app/endpoint.ts';
 import { outputTrimmer, type Trim } from './outputTrimmer.ts';
+import * as logMessages from '../observability/logMessages.ts';
 
 /** The most names of dropped fields in a log line. */
 const NAMES_LOGGED = 20;
@@ -23,7 +24,7 @@ export function declaredOutput(
   const trimmed = trim(output, names);
   const dropped = [...names].slice(0, NAMES_LOGGED);
   if (isStrict) requireDeclared(endpoint, output, dropped);
-  if (dropped.length > 0) log.warn('answer trimmed', { path: endpoint.path, dropped });
+  if (dropped.length > 0) log.warn(logMessages.responseTrimmed, { path: endpoint.path, dropped });
   return trimmed;
 }
 

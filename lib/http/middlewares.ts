@@ -17,6 +17,7 @@ import { logWith } from '../observability/log.ts';
 import type { Credentials } from './credentials.ts';
 import { bodyText, type failureResponse, parseEnvelope } from './envelope.ts';
 import { validate } from './validate.ts';
+import * as logMessages from '../observability/logMessages.ts';
 
 /** What the middlewares put in place for each other and for the handler. */
 export interface RequestState extends Record<string, unknown> {
@@ -73,8 +74,8 @@ export function observe(options: FunctionName): Middleware {
       ...(internal.cause !== undefined && { error: internal.cause }),
     };
     coldStart = false;
-    if (status < 500) return internal.log.info('request', keys);
-    internal.log.error('request', keys);
+    if (status < 500) return internal.log.info(logMessages.requestCompleted, keys);
+    internal.log.error(logMessages.requestCompleted, keys);
     return import('../observability/faults.ts').then(({ countFault }) =>
       countFault(options.serviceName(), familyOf(options.path), options.endpoint),
     );
@@ -156,7 +157,7 @@ export function authenticate(options: Authentication): Middleware {
 export function limitCalls(options: { limitClass: LimitClass; buckets: () => RateBuckets }): Middleware {
   // A settlement that fails is no reason to refuse a call. It is tried again with a later one.
   const finish: NonNullable<Middleware['after']> = ({ internal }) =>
-    internal.settlement?.catch((error: unknown) => internal.log.warn('rate limit not settled', { error }));
+    internal.settlement?.catch((error: unknown) => internal.log.warn(logMessages.rateLimitUpdateFailed, { error }));
   return {
     before: ({ internal }) => {
       const { caller, startedAt: now } = internal;

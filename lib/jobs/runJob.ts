@@ -11,6 +11,7 @@ import {
 import type { QueueSender } from '../workers/sender.ts';
 import { LONGEST_DELAY_SECONDS } from '../shared/sqsLimits.ts';
 import type { MessageCall } from '../app/worker.ts';
+import * as logMessages from '../observability/logMessages.ts';
 
 /** Does a step of a job, for a second or two. Done again, beside itself or from an earlier state, it does no harm. */
 export type Step = (job: StoredJob, clock: () => number) => Promise<StepResult>;
@@ -99,5 +100,5 @@ export async function runJob<Q extends JobQueue = 'jobs'>(
     }
     mine = await jobs.change(mine, { progress, ...hold(1) });
   }
-  log.warn('somebody else is at the job', { jobId: message.jobId });
+  log.warn(logMessages.jobLeaseHeld, { jobId: message.jobId });
 }

@@ -18,6 +18,7 @@ import {
   resolveUnknown,
   type SendingMail,
 } from './rules/mailRecord.ts';
+import * as logMessages from '../observability/logMessages.ts';
 
 export interface SendMailDeps {
   readonly mails: Pick<MailStore, 'get' | 'replace' | 'pause'>;
@@ -63,7 +64,7 @@ export async function sendMail(call: SendMailCall): Promise<void> {
   const keys = { tenant: message.tenant, mailId: mail.mailId, kind: mail.about.kind };
   const composed = await deps.composer.compose(message.tenant, mail.mailId, mail.about);
   if ('skip' in composed) {
-    log.info('mail skipped', { ...keys, reason: composed.skip });
+    log.info(logMessages.mailSkipped, { ...keys, reason: composed.skip });
     await recordOutcome(call, mail, endMail(mail, 'SKIPPED', composed.skip));
     return composed.revision === undefined ? undefined : pauseMails(call, composed.revision, composed.skip);
   }
@@ -71,7 +72,7 @@ export async function sendMail(call: SendMailCall): Promise<void> {
   if (!claimed) return;
   const result = await composed.sender.send(composed.mail);
   if (result.outcome !== 'sent')
-    log.warn('mail not sent', {
+    log.warn(logMessages.mailAttemptFailed, {
       ...keys,
       attempt: claimed.attempts,
       outcome: result.outcome,
@@ -106,15 +107,15 @@ async function recordOutcome(
   const { mailId } = mail;
   const stored = await deps.mails.replace(mail, next);
   if (stored === 'lost') {
-    log.warn('mail was changed by another worker', { tenant, mailId, status: next.status });
+    log.warn(logMessages.mailClaimLost, { tenant, mailId, status: next.status });
     return;
   }
   const { status, reason } = stored;
   if (status === 'SENT') measures.count('MailsSent');
   if (status === 'FAILED') measures.count('MailsFailed');
-  if (status === 'UNKNOWN') measures.count('MailsUnknown');
+  if (status === 'UNKNOWN') measures.count('MailOutcomesUnknown');
   if (status === 'FAILED' || status === 'UNKNOWN')
-    log.warn('mail given up', { tenant, mailId, kind: mail.about.kind, status, reason });
+    log.warn(logMessages.mailFailed, { tenant, mailId, kind: mail.about.kind, status, reason });
   if (isReadyMail(stored)) await deps.queue.send(mailMessage(stored, clock()));
 }
 
@@ -124,7 +125,7 @@ async function pauseMails(
   revision: number,
   reason: string,
 ): Promise<void> {
-  log.warn('e-mail pauses', { tenant, reason });
+  log.warn(logMessages.mailProviderPaused, { tenant, reason });
   await deps.mails.pause(tenant, revision, clock());
   await deps.notifyOwner(tenant, { kind: 'providerTrouble', reason }, [revision]);
 }

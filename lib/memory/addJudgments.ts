@@ -16,6 +16,7 @@ import { embedJudgments } from './embedJudgments.ts';
 import { JudgmentEntity } from './entities.ts';
 import { needsModelChange } from './rules/embeddingModels.ts';
 import { type Judgment, type JudgmentLocation, type NewJudgment, problemOf, toJudgment } from './rules/judgments.ts';
+import * as logMessages from '../observability/logMessages.ts';
 
 export interface IdentifiedJudgment {
   readonly recordId: string;
@@ -103,7 +104,7 @@ export class JudgmentWriter {
     }
     const isComplete = failure === undefined && unavailableModel === undefined;
     if (isComplete) await this.#table.write([endJob(tenant, jobId)]);
-    else log.warn('judgments are embedded later', { error: failure, model: unavailableModel });
+    else log.warn(logMessages.judgmentEmbeddingDelayed, { error: failure, model: unavailableModel });
     if (needsModelChange(state, this.#embedders.current.model)) await startModelChange(this.#table, tenant, now, log);
     const suffix = isComplete ? '' : NOT_EMBEDDED;
     return new Map([...written].map(([recordId, { message }]) => [recordId, message + suffix]));

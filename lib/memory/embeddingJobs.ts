@@ -6,6 +6,7 @@ import type { Table, WriteOp } from '../table/table.ts';
 import { notifyQueue } from '../webhooks/notifyQueue.ts';
 import { sendTo } from '../workers/queues.ts';
 import type { JudgmentRef } from './entities.ts';
+import * as logMessages from '../observability/logMessages.ts';
 
 /** Time to finish a job or to send its message before the sweeper runs it. */
 const SWEEP_DELAY_MS = 60_000;
@@ -37,7 +38,7 @@ export async function startModelChange(table: Table, tenant: string, now: number
   try {
     await table.write([beginJob(tenant, job, now)]);
   } catch (error) {
-    log.error('change of model not begun', { error });
+    log.error(logMessages.embeddingModelChangeFailed, { error });
   }
 }
 

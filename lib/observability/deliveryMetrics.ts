@@ -1,21 +1,22 @@
 /**
- * The service's own metrics of deliveries and mail, declared once: workers measure them, the dashboard and the alarms read them. Each
- * costs money while it is written, hence only these, and no dimension but the service's name.
+ * The service's own metrics of deliveries and mail. Workers write them; the dashboard and the alarms read them. CloudWatch bills each metric
+ * for each month in which it is written, so there are few, and `service` is their only dimension.
  */
 interface MetricDeclaration {
-  /** `sum`: things that happened, counted. `spread`: how long something took, shown by percentiles. `gauge`: how much there is now; not written at zero. */
+  /** `sum` counts events. `spread` records durations, shown as percentiles. `gauge` is a current level, not written while it is zero. */
   readonly kind: 'sum' | 'spread' | 'gauge';
   readonly unit: 'Count' | 'Milliseconds' | 'Seconds';
+  /** The dashboard row. */
   readonly row: 'Deliveries' | 'E-mail';
-  /** The title of its graph; metrics of one row with the same title share it. */
+  /** The title of its graph. Metrics of one row with the same title share a graph. */
   readonly graph: string;
-  /** Its name in that graph. */
+  /** Its name in the graph. */
   readonly label: string;
   readonly meaning: string;
 }
 
 export const deliveryMetrics = {
-  AttemptsDelivered: {
+  WebhookAttemptsDelivered: {
     kind: 'sum',
     unit: 'Count',
     row: 'Deliveries',
@@ -23,125 +24,125 @@ export const deliveryMetrics = {
     label: 'delivered',
     meaning: 'Attempts that the receiver answered with 2xx',
   },
-  AttemptsFailed: {
+  WebhookAttemptsFailed: {
     kind: 'sum',
     unit: 'Count',
     row: 'Deliveries',
     graph: 'Attempts',
     label: 'failed',
-    meaning: 'Attempts that the receiver refused, answered with another status or broke off',
+    meaning: 'Attempts that the receiver answered with another status, refused or cut off',
   },
-  AttemptsTimedOut: {
+  WebhookAttemptsTimedOut: {
     kind: 'sum',
     unit: 'Count',
     row: 'Deliveries',
     graph: 'Attempts',
     label: 'timed out',
-    meaning: 'Attempts without a whole answer in time',
+    meaning: 'Attempts without a complete answer in time',
   },
-  AttemptsRefused: {
+  WebhookAttemptsRefused: {
     kind: 'sum',
     unit: 'Count',
     row: 'Deliveries',
     graph: 'Attempts',
     label: 'refused',
-    meaning: 'Attempts that were not made, because the address is not allowed',
+    meaning: 'Attempts that were not made because the address is not allowed',
   },
-  CommitToFirstAttempt: {
+  FirstAttemptLatency: {
     kind: 'spread',
     unit: 'Milliseconds',
     row: 'Deliveries',
-    graph: 'From commit on, ms',
+    graph: 'Latency after commit, ms',
     label: 'first attempt',
-    meaning: 'From the commit of an event to the first attempt of a delivery of it',
+    meaning: 'Time from the commit of an event to the first attempt of a delivery',
   },
-  FanOutLag: {
+  FanOutLatency: {
     kind: 'spread',
     unit: 'Milliseconds',
     row: 'Deliveries',
-    graph: 'From commit on, ms',
+    graph: 'Latency after commit, ms',
     label: 'fan-out',
-    meaning: 'From the commit of an event until all deliveries of it are queued',
+    meaning: 'Time from the commit of an event until all its deliveries are queued',
   },
   DeliveriesDue: {
     kind: 'gauge',
     unit: 'Count',
     row: 'Deliveries',
-    graph: 'Due and overdue',
+    graph: 'Deliveries due and overdue',
     label: 'due',
-    meaning: 'Deliveries whose time has come',
+    meaning: 'Deliveries whose next attempt is due',
   },
   DeliveriesOverdue: {
     kind: 'gauge',
     unit: 'Count',
     row: 'Deliveries',
-    graph: 'Due and overdue',
+    graph: 'Deliveries due and overdue',
     label: 'overdue',
-    meaning: 'Deliveries whose time has come so long ago that their message must be lost',
+    meaning: 'Deliveries that are due for so long that their queue message must be lost',
   },
-  OldestOverdue: {
+  OldestOverdueDeliveryAge: {
     kind: 'gauge',
     unit: 'Seconds',
     row: 'Deliveries',
-    graph: 'Oldest overdue, s',
-    label: 'oldest',
-    meaning: 'For how long the oldest overdue delivery waits',
+    graph: 'Oldest overdue delivery, s',
+    label: 'age',
+    meaning: 'Time for which the oldest overdue delivery has been due',
   },
-  ClaimsLost: {
+  DuplicateMessages: {
     kind: 'sum',
     unit: 'Count',
     row: 'Deliveries',
-    graph: 'Duplicates and deferrals',
-    label: 'duplicates absorbed',
-    meaning: 'Messages about a delivery that another worker was already at',
+    graph: 'Duplicates and rate limits',
+    label: 'duplicate messages',
+    meaning: 'Messages about a delivery that another worker had already claimed',
   },
-  SlotsDeferred: {
+  RateLimitedDeliveries: {
     kind: 'sum',
     unit: 'Count',
     row: 'Deliveries',
-    graph: 'Duplicates and deferrals',
-    label: 'deferred by a rate limit',
-    meaning: 'Deliveries put off by the rate limit of their endpoint',
+    graph: 'Duplicates and rate limits',
+    label: 'rate-limited',
+    meaning: 'Deliveries delayed by the rate limit of their endpoint',
   },
-  BreakersOpened: {
+  CircuitBreakersOpened: {
     kind: 'sum',
     unit: 'Count',
     row: 'Deliveries',
-    graph: 'Breakers',
+    graph: 'Circuit breakers',
     label: 'opened',
-    meaning: 'Endpoints that failed so often that deliveries to them pause',
+    meaning: 'Endpoints whose circuit breaker opened because attempts kept failing',
   },
-  BreakersOpen: {
+  CircuitBreakersOpen: {
     kind: 'gauge',
     unit: 'Count',
     row: 'Deliveries',
-    graph: 'Breakers',
+    graph: 'Circuit breakers',
     label: 'open',
-    meaning: 'Endpoints to which deliveries pause',
+    meaning: 'Endpoints whose circuit breaker is open: deliveries to them wait',
   },
-  EndpointsNearDisable: {
+  EndpointsNearDisabling: {
     kind: 'gauge',
     unit: 'Count',
     row: 'Deliveries',
-    graph: 'Endpoints given up',
+    graph: 'Disabled endpoints, exhausted deliveries',
     label: 'soon to be disabled',
-    meaning: 'Endpoints that have failed for a day or more, and are disabled after five',
+    meaning: 'Endpoints that have failed for at least one day. After five days they are disabled',
   },
   EndpointsDisabled: {
     kind: 'sum',
     unit: 'Count',
     row: 'Deliveries',
-    graph: 'Endpoints given up',
+    graph: 'Disabled endpoints, exhausted deliveries',
     label: 'disabled',
-    meaning: 'Endpoints that were disabled after failing for five days',
+    meaning: 'Endpoints that were disabled because every attempt failed for five days',
   },
   DeliveriesExhausted: {
     kind: 'sum',
     unit: 'Count',
     row: 'Deliveries',
-    graph: 'Endpoints given up',
+    graph: 'Disabled endpoints, exhausted deliveries',
     label: 'deliveries exhausted',
-    meaning: 'Deliveries given up after their last attempt',
+    meaning: 'Deliveries whose last attempt failed',
   },
   MailsSent: {
     kind: 'sum',
@@ -149,7 +150,7 @@ export const deliveryMetrics = {
     row: 'E-mail',
     graph: 'Mails',
     label: 'sent',
-    meaning: 'Mails that the provider took',
+    meaning: 'Mails that the provider accepted',
   },
   MailsFailed: {
     kind: 'sum',
@@ -157,24 +158,24 @@ export const deliveryMetrics = {
     row: 'E-mail',
     graph: 'Mails',
     label: 'failed',
-    meaning: 'Mails that the provider refused, or that were given up',
+    meaning: 'Mails that the provider refused, or whose last attempt failed',
   },
   MailAttemptsFailed: {
     kind: 'sum',
     unit: 'Count',
     row: 'E-mail',
     graph: 'Mails',
-    label: 'attempts to be repeated',
+    label: 'failed attempts',
     meaning:
-      'Attempts to send a mail that failed and are repeated, because the provider is away or something is for the operator to put in order',
+      'Failed attempts to send a mail that will be retried: the provider is down, or the operator must fix the settings',
   },
-  MailsUnknown: {
+  MailOutcomesUnknown: {
     kind: 'sum',
     unit: 'Count',
     row: 'E-mail',
     graph: 'Mails',
     label: 'unknown',
-    meaning: 'Mails of which nobody knows whether the provider took them',
+    meaning: 'Mails for which it is unknown whether the provider accepted them',
   },
 } as const satisfies Readonly<Record<string, MetricDeclaration>>;
 
@@ -183,6 +184,6 @@ type OfKind<Kind extends MetricDeclaration['kind']> = {
   [Name in MetricName]: (typeof deliveryMetrics)[Name]['kind'] extends Kind ? Name : never;
 }[MetricName];
 
-/** What is counted, and what is recorded as a value. */
+/** Metrics that are counted, and metrics that are recorded as values. */
 export type CountedMetric = OfKind<'sum'>;
 export type RecordedMetric = OfKind<'spread' | 'gauge'>;

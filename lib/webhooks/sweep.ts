@@ -21,6 +21,7 @@ import { type Backlog, liveBacklog } from './attempt/backlog.ts';
 import { fanOut, type FanOutDeps, fansOut } from '../events/fanOut.ts';
 import { messageAbout } from './deliveryMessage.ts';
 import { deliveryTiming } from './deliveryTiming.ts';
+import * as logMessages from '../observability/logMessages.ts';
 
 export interface SweepDeps {
   readonly deliveries: Pick<DeliveryStore, 'due' | 'replace'>;
@@ -68,7 +69,7 @@ export async function sweep(deps: SweepDeps, call: SweepCall, others: readonly S
   const failures = (await Promise.allSettled(parts.map((part) => part(call)))).flatMap((result) =>
     result.status === 'rejected' ? [result.reason as unknown] : [],
   );
-  for (const error of failures) call.log.error('a part of the sweep failed', { error });
+  for (const error of failures) call.log.error(logMessages.sweepFailed, { error });
   if (failures.length > 0) throw failures[0];
 }
 
@@ -130,7 +131,7 @@ async function sweepDeliveriesDue(deps: SweepDeps, call: SweepCall): Promise<voi
   );
   call.measures.record('DeliveriesDue', due);
   call.measures.record('DeliveriesOverdue', overdue);
-  call.measures.record('OldestOverdue', Math.round(oldest / 1000));
+  call.measures.record('OldestOverdueDeliveryAge', Math.round(oldest / 1000));
 }
 
 /** Whether first attempts wait longer than usual. When that is not known, the margin that doubles keeps copies few. */
@@ -138,7 +139,7 @@ async function isBehind({ backlog }: SweepDeps, { log }: SweepCall): Promise<boo
   try {
     return (await backlog()) > NORMAL_BACKLOG;
   } catch (error) {
-    log.warn('the backlog of first attempts is not known', { error });
+    log.warn(logMessages.webhookBacklogUnknown, { error });
     return false;
   }
 }
@@ -192,8 +193,8 @@ async function sweepJobsDue({ jobs, jobQueues }: SweepDeps, call: SweepCall): Pr
 
 async function gauge({ runtime }: SweepDeps, { clock, measures }: SweepCall): Promise<void> {
   const { open, warned } = await runtime.ailing(clock());
-  measures.record('BreakersOpen', open);
-  measures.record('EndpointsNearDisable', warned);
+  measures.record('CircuitBreakersOpen', open);
+  measures.record('EndpointsNearDisabling', warned);
 }
 
 /** Sweep. */

@@ -4,6 +4,7 @@ import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import type { Uses } from '../app/capability.ts';
 import type { FromInserts, InsertedItem, WorkerCall, WorkerRun } from '../app/worker.ts';
 import { type Performed, withinTime } from './withinTime.ts';
+import * as logMessages from '../observability/logMessages.ts';
 
 /**
  * Runs a worker for a batch of stream records and answers which failed. Lambda goes on from the first of these, so that those
@@ -15,7 +16,7 @@ export async function handleInserts<U extends Uses>(
   call: WorkerCall<U>,
 ): Promise<Performed> {
   const failed = await withinTime(run({ ...call, records: Records.map(toInserted) }), call.deadline);
-  for (const recordId of failed) call.log.error('failure', { recordId });
+  for (const recordId of failed) call.log.error(logMessages.streamRecordFailed, { recordId });
   return {
     answer: { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) },
     counts: { records: Records.length, failed: failed.length },

@@ -5,6 +5,7 @@ import type { Uses } from '../app/capability.ts';
 import { fieldName } from '../http/validate.ts';
 import { type FromQueue, PermanentError, type WorkerCall, type WorkerRun } from '../app/worker.ts';
 import { type Performed, withinTime } from './withinTime.ts';
+import * as logMessages from '../observability/logMessages.ts';
 
 /**
  * Runs a worker for each message of a batch, all at once, and answers which failed: these come again, the others are acknowledged.
@@ -27,7 +28,12 @@ export async function handleMessages<U extends Uses>(
       );
     } catch (error) {
       const forGood = error instanceof PermanentError;
-      call.log.error('failure', { messageId: record.messageId, receiveCount, permanent: forGood, error });
+      call.log.error(logMessages.queueMessageFailed, {
+        messageId: record.messageId,
+        receiveCount,
+        permanent: forGood,
+        error,
+      });
       if (forGood) return void permanent++;
       failed++;
       // Whatever was thrown: the processor takes it for an error.

@@ -9,6 +9,7 @@ import type { FromInserts, FromQueue, FromTimer, Source, WorkerCall, WorkerOf, W
 import { handleInserts } from './handleInserts.ts';
 import { handleMessages } from './handleMessages.ts';
 import { type Performed, withinTime } from './withinTime.ts';
+import * as logMessages from '../observability/logMessages.ts';
 
 /** What Lambda calls: a batch of messages, a batch of stream records, or the tick of a schedule comes in; failures of single ones go out. */
 export type WorkerHandler = (
@@ -39,7 +40,7 @@ export function toWorkerLambda<S extends Source, U extends Uses>(
     const log = logWith(serviceName, { requestId: context.awsRequestId, worker: worker.name });
     const measures = new InvocationMeasures();
     const end = (counts: Record<string, number>, faults: number) => {
-      log.info('invocation', { ...counts, durationMs: Date.now() - startedAt, coldStart });
+      log.info(logMessages.workerRunCompleted, { ...counts, durationMs: Date.now() - startedAt, coldStart });
       coldStart = false;
       measures.flush(serviceName);
       countWorkerFaults(serviceName, worker.name, faults);
@@ -56,7 +57,7 @@ export function toWorkerLambda<S extends Source, U extends Uses>(
         measures,
       });
     } catch (error) {
-      log.error('failure', { error });
+      log.error(logMessages.workerRunFailed, { error });
       end({ failed: 1 }, 1);
       // Lambda tries again as the event source says; a stream's batch is split in two.
       throw error;

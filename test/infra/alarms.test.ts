@@ -11,7 +11,7 @@ import { alarmState } from '../../infra/local/metrics/alarmState.ts';
 import { partsOf } from '../../infra/local/metrics/expression.ts';
 import { MetricStore } from '../../infra/local/metrics/metricStore.ts';
 import { type MonitoringModel, monitoringOf } from '../../infra/local/metrics/monitoringModel.ts';
-import { pictureOf } from '../../infra/local/metrics/picture.ts';
+import { dashboardSnapshot } from '../../infra/local/metrics/dashboardSnapshot.ts';
 import type { MetricId } from '../../infra/local/metrics/series.ts';
 import type { Resource } from '../../infra/local/assembly/template.ts';
 import { pascal } from '../../infra/constructs/names.ts';
@@ -233,14 +233,14 @@ describe('deliveries', () => {
     await system.publish(tenant);
     system.now += late;
     await system.sweep();
-    flush('OldestOverdue');
+    flush('OldestOverdueDeliveryAge');
     expect(ringingAfterLines('DeliveriesOverdue')).toEqual(expected);
   });
 
   test('a healthy system writes no gauge, which would cost money all month', async () => {
     await system.sweep();
-    expect(system.measures.recorded.get('OldestOverdue')).toEqual([0]);
-    flush('OldestOverdue');
+    expect(system.measures.recorded.get('OldestOverdueDeliveryAge')).toEqual([0]);
+    flush('OldestOverdueDeliveryAge');
     expect(lines).toEqual([]);
   });
 
@@ -253,7 +253,7 @@ describe('deliveries', () => {
     const { endpointId } = system.slow.messages[0]!.body;
     expect(logged).toEqual([
       [
-        'attempt failed',
+        'webhook attempt failed',
         {
           tenant,
           eventId,
@@ -267,7 +267,7 @@ describe('deliveries', () => {
       ],
     ]);
     await system.workOnNext();
-    expect(system.measures.counted.get('AttemptsDelivered')).toBe(1);
+    expect(system.measures.counted.get('WebhookAttemptsDelivered')).toBe(1);
     expect(logged).toHaveLength(1);
   });
 
@@ -278,7 +278,7 @@ describe('deliveries', () => {
     const eventId = await system.emit(tenant);
     system.now += late;
     await system.fanOut(tenant, eventId);
-    flush('FanOutLag');
+    flush('FanOutLatency');
     expect(ringingAfterLines('FanOutLate')).toEqual(expected);
   });
 
@@ -290,7 +290,7 @@ describe('deliveries', () => {
     await system.publish(tenant);
     system.now += late;
     await system.work(system.live.messages[0]!.body, { live: true });
-    flush('CommitToFirstAttempt');
+    flush('FirstAttemptLatency');
     expect(lines).toHaveLength(1);
     expect(ringingAfterLines('FirstAttemptLate', periods)).toEqual(expected);
   });
@@ -387,7 +387,7 @@ describe('the local run', () => {
         JSON.parse(String(properties.DashboardBody)).widgets as { type: string; properties: Record<string, any> }[],
     );
   const graphsOf = (store: MetricStore, now: number) =>
-    pictureOf(monitoring, store, { now, minutes: 15 }).rows.flatMap(({ graphs }) => graphs);
+    dashboardSnapshot(monitoring, store, { now, minutes: 15 }).rows.flatMap(({ graphs }) => graphs);
   /** What a query finds has all dimensions; those that its conditions do not fix may have any value. */
   const whole = (metric: MetricId): MetricId => {
     if (metric.name !== faultsMetric.name) return metric;
@@ -401,7 +401,7 @@ describe('the local run', () => {
   };
 
   test('design 10: has the rows and graphs of the dashboard, each of which can be drawn when nothing was measured', () => {
-    const { rows } = pictureOf(monitoring, new MetricStore(() => START), { now: START, minutes: 60 });
+    const { rows } = dashboardSnapshot(monitoring, new MetricStore(() => START), { now: START, minutes: 60 });
     expect(rows.map(({ title }) => title)).toEqual(
       widgets()
         .filter(({ type }) => type === 'text')
@@ -445,10 +445,10 @@ describe('the local run', () => {
           .find((graph) => graph.title === title)!
           .series.map(({ label, values }) => [label, values.at(-1)]),
       );
-    add(3, 'AttemptsDelivered');
-    expect(valueOf('Attempts that succeed, %')).toEqual({ succeed: 100 });
-    add(1, 'AttemptsTimedOut');
-    expect(valueOf('Attempts that succeed, %')).toEqual({ succeed: 75 });
+    add(3, 'WebhookAttemptsDelivered');
+    expect(valueOf('Attempt success rate, %')).toEqual({ delivered: 100 });
+    add(1, 'WebhookAttemptsTimedOut');
+    expect(valueOf('Attempt success rate, %')).toEqual({ delivered: 75 });
     add(2, 'Count');
     add(1, 'ConsumedReadCapacityUnits');
     add(3, 'ConsumedReadCapacityUnits', ({ GlobalSecondaryIndexName }) => GlobalSecondaryIndexName === 'gsi2');
@@ -467,17 +467,17 @@ describe('the local run', () => {
   test('design 10: measures everything that the dashboard and the alarms are about, but that the table refuses nothing here', () => {
     const store = new MetricStore(() => START);
     const measurements = new Measurements(store, resourcesOf('AWS::ApiGatewayV2::Api')[0]!.ref);
-    measurements.request(503, 1);
+    measurements.recordRequest(503, 1);
     for (const { ref } of resourcesOf('AWS::Lambda::Function')) {
-      measurements.run(ref, 1, true);
-      measurements.iteratorAge(ref, 1);
+      measurements.recordRun(ref, 1, true);
+      measurements.recordIteratorAge(ref, 1);
     }
     for (const { arn } of resourcesOf('AWS::SQS::Queue'))
-      measurements.queue(arn.split(':').at(-1)!, { visible: 1, inFlight: 1, oldestSeconds: 1 });
+      measurements.recordQueueLevel(arn.split(':').at(-1)!, { visible: 1, inFlight: 1, oldestSeconds: 1 });
     const units = { CapacityUnits: 1 };
     for (const { ref } of resources.filter(({ type }) => type.startsWith('AWS::DynamoDB::'))) {
       for (const kind of ['Read', 'Write'] as const)
-        measurements.consumed(kind, {
+        measurements.recordCapacity(kind, {
           TableName: ref,
           ...units,
           Table: units,
@@ -490,7 +490,7 @@ describe('the local run', () => {
     own.flush(serviceName);
     for (const family of families) countFault(serviceName, family, 'any');
     for (const { name } of [...workers, { name: 'any' }]) countWorkerFaults(serviceName, name, 1);
-    for (const line of lines) measurements.line(line);
+    for (const line of lines) measurements.recordLine(line);
     // A search is for a name in any function.
     const unmeasured = metricIdsOf(monitoring).filter(
       (metric) =>

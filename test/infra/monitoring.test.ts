@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { alarmText, runbooks } from '../../infra/monitoring/alarmText.ts';
+import { alarmText, runbooks } from '../../infra/monitoring/alarms.ts';
 import { projectDir } from '../../infra/build/build.ts';
 import { pascal } from '../../infra/constructs/names.ts';
 import { queueNames } from '../../infra/constructs/queues.ts';
@@ -9,6 +9,7 @@ import { queues, type QueueDeclaration } from '../../lib/workers/queues.ts';
 import { familyOf, pathInFamily } from '../../lib/app/endpoint.ts';
 import { deliveryMetrics } from '../../lib/observability/deliveryMetrics.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
+import * as logMessages from '../../lib/observability/logMessages.ts';
 import { type Assembly, assemblyOf, functionsOf, type Resource, resources, type Template } from './assembly.ts';
 import { greedy, ownFunctions, registered } from './endpoints.ts';
 import { workers } from './workers.ts';
@@ -22,14 +23,14 @@ beforeAll(() => {
   alarms = resources(assembly.root, 'AWS::CloudWatch::Alarm');
 });
 
-/** An alarm by its id, without the hash that CDK adds. */
+/** Returns the properties of an alarm by its id, without the hash that CDK adds. */
 function alarm(id: string): Resource['Properties'] {
   const [found, ...more] = alarms.filter(([name]) => name.slice(0, -8) === id);
   if (!found || more.length > 0) throw new Error(`${id}: not exactly one alarm`);
   return found[1].Properties;
 }
 
-/** `api-faults` of `## API faults`, as the page shows it. */
+/** Returns the anchors of a page: `api-faults` of `## API faults`. */
 function anchorsOf(markdown: string): string[] {
   return [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading
@@ -39,8 +40,8 @@ function anchorsOf(markdown: string): string[] {
   );
 }
 
-describe('alarms', () => {
-  test('design 11: there is one for each family, which asks for its endpoints one by one, one for the API and one for the table', () => {
+describe('createMonitoring', () => {
+  test('creates one alarm per family that counts each endpoint, one for the API and one for the table', () => {
     expect([...assembly.families.keys()].map((family) => alarm(`${pascal(family)}Faults`).Metrics)).toEqual(
       [...assembly.families.keys()].map((family) => [
         expect.objectContaining({
@@ -60,7 +61,7 @@ describe('alarms', () => {
     expect(alarm('TableThrottled')).toMatchObject({ Threshold: 50, EvaluationPeriods: 2 });
   });
 
-  test('ring at five faults in five minutes, stay silent without data', () => {
+  test('sets fault alarms to five faults in five minutes, and to OK without data', () => {
     for (const id of [
       ...[...assembly.families.keys()].map((family) => `${pascal(family)}Faults`),
       'ApiFaults',
@@ -76,7 +77,7 @@ describe('alarms', () => {
     }
   });
 
-  test('tell someone', () => {
+  test('sends every alarm to the address of the operator', () => {
     const [[topic]] = resources(assembly.root, 'AWS::SNS::Topic') as [[string, Resource]];
     for (const [, { Properties }] of alarms) expect(Properties.AlarmActions).toEqual([{ Ref: topic }]);
     expect(resources(assembly.root, 'AWS::SNS::Subscription')[0]?.[1].Properties).toMatchObject({
@@ -86,7 +87,7 @@ describe('alarms', () => {
     });
   });
 
-  test('may be published to their topic', () => {
+  test('lets CloudWatch publish to the topic of the alarms', () => {
     const [[, policy]] = resources(assembly.root, 'AWS::SNS::TopicPolicy') as [[string, Resource]];
     expect(policy.Properties.PolicyDocument.Statement).toContainEqual(
       expect.objectContaining({
@@ -97,7 +98,7 @@ describe('alarms', () => {
     );
   });
 
-  test('say what is broken for whom', () => {
+  test('describes what is broken, the impact, the threshold, the first step and the severity', () => {
     for (const [family] of assembly.families) {
       const [, alarm] = alarms.find(([id]) => id.startsWith(`${pascal(family)}Faults`))!;
       const impacts = functions.filter(({ path }) => familyOf(path) === family).map(({ impact }) => impact);
@@ -107,13 +108,14 @@ describe('alarms', () => {
       if (shown.length < impacts.length) expect(text).toMatch(/- and \d+ more/);
     }
     for (const [, { Properties }] of alarms) {
-      expect(Properties.AlarmDescription).toContain('\nImpact');
-      expect(Properties.AlarmDescription).toMatch(/^Severity: (high: look now|low: look on the next working day)$/m);
+      expect(Properties.AlarmDescription).toMatch(
+        /^[A-Z].*\.\nImpact(: .+|, one or more of:(\n- .+)+)\nThreshold: .+\.\nFirst step: .+[.?]\nRunbook: \S+\nSeverity: (high, act now|low, act on the next working day)$/,
+      );
       expect(Properties.AlarmDescription.length).toBeLessThanOrEqual(1024);
     }
   });
 
-  test('link to a section of the runbook that exists', () => {
+  test('links every alarm to an existing section of the runbook', () => {
     const anchors = anchorsOf(readFileSync(join(projectDir, 'infra/RUNBOOK.md'), 'utf8'));
     for (const [, { Properties }] of alarms) {
       const [, anchor] = /infra\/RUNBOOK\.md#(\S+)/.exec(Properties.AlarmDescription) ?? [];
@@ -122,7 +124,7 @@ describe('alarms', () => {
     for (const runbook of Object.values(runbooks)) expect(anchors).toContain(runbook.split('#')[1]);
   });
 
-  test('link to the address of the runbook when the setting names one', () => {
+  test('links to an absolute address if runbookBaseUrl is set', () => {
     const { root } = assemblyOf(registered, { runbookBaseUrl: 'https://git.example.com/team/backend/blob/main/' });
     for (const [, { Properties }] of resources(root, 'AWS::CloudWatch::Alarm')) {
       expect(Properties.AlarmDescription).toMatch(
@@ -131,7 +133,7 @@ describe('alarms', () => {
     }
   });
 
-  test('without an address notify nobody and need no topic', () => {
+  test('creates no topic without alarmEmail', () => {
     const { root } = assemblyOf(registered);
     expect(resources(root, 'AWS::SNS::Topic')).toEqual([]);
     for (const [, { Properties }] of resources(root, 'AWS::CloudWatch::Alarm'))
@@ -139,7 +141,7 @@ describe('alarms', () => {
   });
 });
 
-describe('the alarms of queues', () => {
+describe('queueAlarms', () => {
   const depthOf = (queue: string) => ({
     Namespace: 'AWS/SQS',
     MetricName: 'ApproximateNumberOfMessagesVisible',
@@ -151,16 +153,16 @@ describe('the alarms of queues', () => {
     Dimensions: [{ Name: 'QueueName', Value: { 'Fn::GetAtt': [queue, 'QueueName'] } }],
   });
 
-  test.each(queueNames)('design 11: %s: one dead letter rings', (name) => {
+  test.each(queueNames)('goes off at one dead letter of %s', (name) => {
     expect(alarm(`${pascal(name)}DeadLettersFilled`)).toMatchObject(depthOf(`${pascal(name)}DeadLetters`));
     expect(alarm(`${pascal(name)}DeadLettersFilled`).AlarmDescription).toContain(`Impact: ${queues[name].impact}`);
   });
 
-  test('design 11: one record of the stream that was given up rings', () => {
+  test('goes off at one skipped batch of stream records', () => {
     expect(alarm('StreamDeadLettersFilled')).toMatchObject(depthOf('StreamDeadLetters'));
   });
 
-  test.each(queueNames)('design 11: %s: a message rings that waits for longer than its queue allows', (name) => {
+  test.each(queueNames)('goes off if a message of %s waits longer than its declaration allows', (name) => {
     const { lateAfterSeconds }: QueueDeclaration = queues[name];
     if (lateAfterSeconds === undefined) return expect(() => alarm(`${pascal(name)}Late`)).toThrow();
     return expect(alarm(`${pascal(name)}Late`)).toMatchObject({
@@ -171,13 +173,13 @@ describe('the alarms of queues', () => {
     });
   });
 
-  test('are there for first attempts and mails, which must be quick', () => {
+  test('watches the waiting time of first attempts and mails only', () => {
     expect(queueNames.filter((name) => 'lateAfterSeconds' in queues[name])).toEqual(['deliver', 'mail']);
   });
 });
 
-describe('the alarms of workers', () => {
-  test('are one for what workers count themselves, and one for the runs in which they cannot', () => {
+describe('workerAlarms', () => {
+  test('creates one alarm on failures that workers count, and one on crashed runs', () => {
     expect(alarm('WorkersFail').Metrics).toEqual([
       expect.objectContaining({
         Expression:
@@ -203,7 +205,7 @@ describe('the alarms of workers', () => {
     }
   });
 
-  test('are two where there are more than ten workers, as an expression takes no more metrics', () => {
+  test('creates two crash alarms for eleven workers, because an expression takes ten metrics', () => {
     const many = Array.from({ length: 11 }, (_each, n) => ({
       ...workers.find(({ on }) => 'every' in on)!,
       name: `tick${n}`,
@@ -216,7 +218,7 @@ describe('the alarms of workers', () => {
   });
 
   test.each(workers.filter(({ on }) => 'every' in on))(
-    '$name: no tick for 15 minutes rings, and so does no data',
+    'goes off if $name does not run for 15 minutes, and without data',
     ({ name }) => {
       expect(alarm(`${pascal(name)}Stopped`)).toMatchObject({
         Namespace: 'AWS/Lambda',
@@ -231,17 +233,20 @@ describe('the alarms of workers', () => {
     },
   );
 
-  test.each(workers.filter(({ on }) => 'inserts' in on))('$name: five minutes behind the stream ring', ({ name }) => {
-    expect(alarm(`${pascal(name)}Behind`)).toMatchObject({
-      Namespace: 'AWS/Lambda',
-      MetricName: 'IteratorAge',
-      Statistic: 'Maximum',
-      Threshold: 300_000,
-      TreatMissingData: 'notBreaching',
-    });
-  });
+  test.each(workers.filter(({ on }) => 'inserts' in on))(
+    'goes off if $name is five minutes behind the stream',
+    ({ name }) => {
+      expect(alarm(`${pascal(name)}Behind`)).toMatchObject({
+        Namespace: 'AWS/Lambda',
+        MetricName: 'IteratorAge',
+        Statistic: 'Maximum',
+        Threshold: 300_000,
+        TreatMissingData: 'notBreaching',
+      });
+    },
+  );
 
-  test('are about the function of each worker', () => {
+  test('watches the function of every worker', () => {
     const functionNames = alarms.flatMap(
       ([, { Properties }]) => JSON.stringify(Properties).match(/"Name":"FunctionName","Value":(.*?)\}\]/g) ?? [],
     );
@@ -249,13 +254,13 @@ describe('the alarms of workers', () => {
   });
 });
 
-describe('the alarms of deliveries', () => {
+describe('deliveryAlarms', () => {
   test.each([
-    ['DeliveriesOverdue', 'OldestOverdue', { Statistic: 'Maximum', Threshold: 600, EvaluationPeriods: 1 }],
-    ['FanOutLate', 'FanOutLag', { ExtendedStatistic: 'p99', Threshold: 30_000, EvaluationPeriods: 1 }],
+    ['DeliveriesOverdue', 'OldestOverdueDeliveryAge', { Statistic: 'Maximum', Threshold: 600, EvaluationPeriods: 1 }],
+    ['FanOutLate', 'FanOutLatency', { ExtendedStatistic: 'p99', Threshold: 30_000, EvaluationPeriods: 1 }],
     ['MailFails', 'MailAttemptsFailed', { Statistic: 'Sum', Threshold: 10, EvaluationPeriods: 1 }],
-    ['FirstAttemptLate', 'CommitToFirstAttempt', { ExtendedStatistic: 'p99', Threshold: 5_000, EvaluationPeriods: 3 }],
-  ])('design 11: %s watches %s', (id, MetricName, expected) => {
+    ['FirstAttemptLate', 'FirstAttemptLatency', { ExtendedStatistic: 'p99', Threshold: 5_000, EvaluationPeriods: 3 }],
+  ])('%s watches %s', (id, MetricName, expected) => {
     expect(alarm(id)).toMatchObject({
       Namespace: faultsMetric.namespace,
       MetricName,
@@ -268,40 +273,47 @@ describe('the alarms of deliveries', () => {
   });
 });
 
-describe('the text of an alarm', () => {
+describe('alarmText', () => {
+  const text = {
+    broken: 'The door is open.',
+    threshold: 'one open door.',
+    firstStep: 'close it.',
+    runbook: 'infra/RUNBOOK.md#here',
+    severity: 'high',
+  } as const;
   const impacts = Array.from(
     { length: 40 },
     (_, index) => `customers cannot do the thing with number ${index}, which they need`,
   );
 
-  test('shows as many impacts as fit, and how many it leaves out', () => {
-    const text = alarmText(
-      { happens: 'It happens.', severity: 'high', runbook: 'infra/RUNBOOK.md#here', query: 'Stack/faults', impacts },
-      undefined,
-    );
-    expect(text.length).toBeLessThanOrEqual(1024);
-    expect(text.length).toBeGreaterThan(900);
-    const shown = impacts.filter((impact) => text.includes(impact)).length;
-    expect(text).toContain(`- and ${40 - shown} more`);
-    expect(text.split('\n').slice(0, 4)).toEqual([
-      'It happens.',
-      'Severity: high: look now',
+  test('lists as many impacts as fit, and counts the others', () => {
+    const lines = alarmText({ ...text, impacts }, undefined).split('\n');
+    expect(lines.join('\n').length).toBeLessThanOrEqual(1024);
+    expect(lines.join('\n').length).toBeGreaterThan(900);
+    const shown = impacts.filter((impact) => lines.includes(`- ${impact}`)).length;
+    expect(lines).toEqual([
+      'The door is open.',
+      'Impact, one or more of:',
+      ...impacts.slice(0, shown).map((impact) => `- ${impact}`),
+      `- and ${40 - shown} more, see "impact" in the source code`,
+      'Threshold: one open door.',
+      'First step: close it.',
       'Runbook: infra/RUNBOOK.md#here',
-      'Saved query: Stack/faults',
+      'Severity: high, act now',
     ]);
   });
 
-  test('shows an impact once, and the only one without a list', () => {
-    const impactsOf = (...given: string[]) =>
-      alarmText({ happens: 'It happens.', severity: 'low', runbook: 'r', impacts: given }, undefined)
+  test('shows an impact once, and a single impact without a list', () => {
+    const impactLines = (...given: string[]) =>
+      alarmText({ ...text, impacts: given }, undefined)
         .split('\n')
-        .slice(3);
-    expect(impactsOf('a', 'b', 'a')).toEqual(['Impact, depending on which:', '- a', '- b']);
-    expect(impactsOf('a', 'a')).toEqual(['Impact: a']);
+        .slice(1, -4);
+    expect(impactLines('a', 'b', 'a')).toEqual(['Impact, one or more of:', '- a', '- b']);
+    expect(impactLines('a', 'a')).toEqual(['Impact: a']);
   });
 });
 
-describe('the saved queries', () => {
+describe('saveQueries', () => {
   const queriesOf = (template: Template) =>
     new Map(
       resources(template, 'AWS::Logs::QueryDefinition').map(([, { Properties }]) => [
@@ -312,7 +324,7 @@ describe('the saved queries', () => {
   const logGroupsOf = (template: Template) =>
     functionsOf(template).map(([, { Properties }]) => Properties.LoggingConfig.LogGroup);
 
-  test('design 11: of each family search the logs of all its functions: by API key, by request, and for faults', () => {
+  test('saves queries over the logs of each family: by API key, by request, faults, refused calls and unsent messages', () => {
     for (const [family, template] of assembly.families) {
       const queries = queriesOf(template);
       expect([...queries.keys()].sort()).toEqual(
@@ -330,7 +342,7 @@ describe('the saved queries', () => {
     }
   });
 
-  test("design 11: of all endpoints search the gateway's log by fields that it has: errors, the slowest, one request", () => {
+  test("saves queries over the gateway's log, by fields that it has: errors, slowest endpoints, one request", () => {
     const queries = queriesOf(assembly.root);
     expect([...queries.keys()].sort()).toEqual(
       ['a request by its id', 'errors by endpoint', 'slowest endpoints'].map((name) => `CollaborationBackend/${name}`),
@@ -350,44 +362,35 @@ describe('the saved queries', () => {
     );
   });
 
-  test('filter by messages that the code logs', () => {
-    const sources = readdirSync(join(projectDir, 'lib'), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
-      .map((file) => readFileSync(join(projectDir, 'lib', file), 'utf8'))
-      .join('\n');
+  test('filters by messages of the catalogue only', () => {
     const texts = assembly.templates.flatMap((template) =>
       [...queriesOf(template).values()].map(({ QueryString }) => QueryString as string),
     );
-    const messages = new Set(
-      texts.flatMap((text) =>
-        [...text.matchAll(/message (?:=|in) (\[.*?\]|".*?")/g)].flatMap(([, named]) =>
-          [...named!.matchAll(/"(.*?)"/g)].map(([, message]) => message!),
-        ),
-      ),
-    );
-    expect([...messages]).toEqual(
+    const filters = texts.flatMap((text) => text.match(/message (=|in) (\[.*?\]|".*?")/g) ?? []);
+    const messages = filters.flatMap((filter) => [...filter.matchAll(/"(.*?)"/g)].map(([, message]) => message!));
+    expect(Object.values(logMessages)).toEqual(expect.arrayContaining(messages));
+    expect(messages).toEqual(
       expect.arrayContaining([
-        'request',
-        'failure',
-        'attempt failed',
-        'mail not sent',
-        'messages not sent, left to the sweeper',
+        logMessages.requestCompleted,
+        logMessages.queueMessageFailed,
+        logMessages.webhookAttemptFailed,
+        logMessages.mailAttemptFailed,
+        logMessages.queueMessagesNotSent,
       ]),
     );
-    for (const message of messages) expect(sources).toMatch(new RegExp(`\\.(info|warn|error)\\('${message}'`));
   });
 
-  test('are those that alarms name', () => {
+  test('saves every query that an alarm names', () => {
     const names = new Set(assembly.templates.flatMap((template) => [...queriesOf(template).keys()]));
     const named = alarms.flatMap(
-      ([, { Properties }]) => /^Saved query: (.*)$/m.exec(Properties.AlarmDescription)?.[1] ?? [],
+      ([, { Properties }]) => /saved query "(.*?)"/.exec(Properties.AlarmDescription)?.[1] ?? [],
     );
     expect(named.length).toBeGreaterThan(assembly.families.size);
     expect([...names]).toEqual(expect.arrayContaining(named));
   });
 });
 
-describe('the dashboard', () => {
+describe('createDashboard', () => {
   interface Widget {
     readonly type: string;
     readonly properties: { markdown?: string; title?: string; query?: string; metrics?: unknown[][] };
@@ -399,7 +402,7 @@ describe('the dashboard', () => {
     return JSON.parse(parts.map((part) => (typeof part === 'string' ? part : 'token')).join('')).widgets;
   }
 
-  /** The graphs of a row: title -> the metrics in it. */
+  /** Returns the graphs of a row: the metrics of each by its title. */
   function row(heading: string): Map<string, unknown[][]> {
     const all = widgets();
     const first = all.findIndex(({ properties }) => properties.markdown?.startsWith(heading)) + 1;
@@ -409,19 +412,19 @@ describe('the dashboard', () => {
     );
   }
 
-  /** The names of the service's own metrics in some graphs. */
+  /** Returns the names of the service's own metrics in some graphs. */
   const ownMetrics = (graphs: Iterable<unknown[][]>) =>
     [...graphs]
       .flat()
       .filter(([namespace]) => namespace === faultsMetric.namespace)
       .map(([, name]) => name as string);
 
-  test('design 11: begins with the health of it all, ends with the table and what requests cost, and has a row for each family, for deliveries, queues and mail between', () => {
+  test('has rows for health, each family, rate limits, deliveries, queues, mail, the table and cost', () => {
     const headings = widgets().flatMap(({ properties }) => properties.markdown?.split('**')[1] ?? []);
     expect(headings).toEqual([
-      'Is it healthy?',
+      'Health',
       ...[...assembly.families.keys()].map((family) => `/${family}`),
-      'Refused calls by API key',
+      'Rate-limited calls by API key',
       'Deliveries',
       'Queues and workers',
       'E-mail',
@@ -430,7 +433,7 @@ describe('the dashboard', () => {
     ]);
   });
 
-  test('shows the refused calls by API key of all functions whose calls are limited, 50 log groups in a query', () => {
+  test('queries rate-limited calls of all functions with a limit, at most 50 log groups per query', () => {
     const queries = widgets()
       .filter(({ type }) => type === 'log')
       .map(({ properties }) => String(properties.query));
@@ -438,13 +441,13 @@ describe('the dashboard', () => {
     expect(sources).toHaveLength(ownFunctions.filter(({ auth }) => auth === 'apiKey').length);
     for (const query of queries) {
       expect(query.match(/SOURCE /g)!.length).toBeLessThanOrEqual(50);
-      expect(query).toContain('filter message = "request" and ispresent(limitedClass)');
+      expect(query).toContain(`filter message = "${logMessages.requestCompleted}" and ispresent(limitedClass)`);
       expect(query).toContain('by tenant, limitedClass, endpoint');
     }
   });
 
-  test('design 11: shows at its top whether deliveries are due, overdue or dead', () => {
-    const health = row('**Is it healthy?');
+  test('shows due deliveries, overdue deliveries and dead letters in the health row', () => {
+    const health = row('**Health');
     expect([...health.keys()]).toEqual([
       'Requests',
       '4xx, 5xx',
@@ -453,11 +456,11 @@ describe('the dashboard', () => {
       'Oldest overdue delivery, s',
       'Dead letters',
     ]);
-    expect(ownMetrics(health.values())).toEqual(['DeliveriesDue', 'DeliveriesOverdue', 'OldestOverdue']);
+    expect(ownMetrics(health.values())).toEqual(['DeliveriesDue', 'DeliveriesOverdue', 'OldestOverdueDeliveryAge']);
     expect(health.get('Dead letters')).toHaveLength(queueNames.length + 1);
   });
 
-  test('design 11: shows every metric of deliveries and mail in its row, durations by their percentiles', () => {
+  test('shows every metric of deliveries and mail in its row, durations as percentiles', () => {
     for (const heading of ['Deliveries', 'E-mail'] as const) {
       const shown = ownMetrics(
         [...row(`**${heading}`)].filter(([title]) => !title.includes('%')).map(([, metrics]) => metrics),
@@ -469,13 +472,13 @@ describe('the dashboard', () => {
     }
     expect(
       row('**Deliveries')
-        .get('From commit on, ms')!
+        .get('Latency after commit, ms')!
         .map((metric) => (metric.at(-1) as { label: string }).label),
     ).toEqual(['first attempt p50', 'first attempt p99', 'fan-out p50', 'fan-out p99']);
   });
 
-  test('shows what share of attempts succeeds', () => {
-    expect(row('**Deliveries').get('Attempts that succeed, %')![0]![0]).toMatchObject({
+  test('shows the success rate of attempts', () => {
+    expect(row('**Deliveries').get('Attempt success rate, %')![0]![0]).toMatchObject({
       expression:
         '100 * FILL(delivered, 0) / (FILL(delivered, 0) + FILL(failed, 0) + FILL(timedOut, 0) + FILL(refused, 0))',
     });
@@ -485,13 +488,11 @@ describe('the dashboard', () => {
     const graphs = row('**Queues and workers');
     const labels = (title: string) =>
       graphs.get(title)!.flatMap((metric) => (metric.at(-1) as { label?: string }).label ?? []);
-    for (const title of ['Messages waiting', 'Messages being handled', 'Age of the oldest message, s'])
+    for (const title of ['Messages waiting', 'Messages in flight', 'Age of the oldest message, s'])
       expect(labels(title)).toEqual(queueNames);
     for (const title of ['Runs', 'Failures', 'Duration p99, ms'])
       expect(labels(title)).toEqual(expect.arrayContaining(workers.map(({ name }) => name)));
-    expect(labels('Behind the stream, ms')).toEqual(
-      workers.filter(({ on }) => 'inserts' in on).map(({ name }) => name),
-    );
+    expect(labels('Stream lag, ms')).toEqual(workers.filter(({ on }) => 'inserts' in on).map(({ name }) => name));
   });
 
   test('shows every endpoint in the row of its family', () => {
@@ -513,7 +514,7 @@ describe('the dashboard', () => {
     }
   });
 
-  test('design 11: shows what a million requests cost: units of the table and its indexes, time of all functions, and the gateway, at the list prices', () => {
+  test('shows the cost of a million requests: units of the table and its indexes, function time, and the gateway, at list prices', () => {
     const [table, functions, all] = row('**Cost')
       .get('Dollars per million requests')!
       .flat()

@@ -260,10 +260,10 @@ describe('the saved queries', () => {
         functionsOf(template).map(([, { Properties }]) => Properties.LoggingConfig.LogGroup),
       );
     expect(queries.get('CollaborationBackend/faults of Workers')!.QueryString).toMatch(
-      /message = "failure".* by worker,/,
+      /message in \["worker run failed", "queue message failed", "stream record failed", "sweep failed"\].* by worker,/,
     );
     expect(queries.get('CollaborationBackend/failed deliveries of an endpoint')!.QueryString).toMatch(
-      /message = "attempt failed" and endpointId = .* by outcome, responseStatus, reason/,
+      /message = "webhook attempt failed" and endpointId = .* by outcome, responseStatus, reason/,
     );
   });
 });

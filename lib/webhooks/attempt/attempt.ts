@@ -8,6 +8,7 @@ import { exhaustion, type LastAttempt, seeToDisabling } from './exhaustion.ts';
 import { type Circumstances, learn } from './updateHealth.ts';
 import { messageAbout } from '../deliveryMessage.ts';
 import { defer, turnAt } from './reserveSlot.ts';
+import * as logMessages from '../../observability/logMessages.ts';
 
 /** A delivery in our hands. */
 type Claimed = Pending & Revision & { readonly claim: string };
@@ -16,10 +17,10 @@ type Claimed = Pending & Revision & { readonly claim: string };
 const TRIES = 10;
 
 const counters: Readonly<Record<AttemptOutcome, CountedMetric>> = {
-  delivered: 'AttemptsDelivered',
-  failed: 'AttemptsFailed',
-  timeout: 'AttemptsTimedOut',
-  refused: 'AttemptsRefused',
+  delivered: 'WebhookAttemptsDelivered',
+  failed: 'WebhookAttemptsFailed',
+  timeout: 'WebhookAttemptsTimedOut',
+  refused: 'WebhookAttemptsRefused',
 };
 
 /** Makes the next attempt of a delivery, if it is ours to make, and sees to what follows from it. */
@@ -30,7 +31,7 @@ export async function attempt(
 ): Promise<void> {
   const { deps, message, clock, measures, random, live, pause } = delivering;
   const mine = await claim(delivering, delivery);
-  if (!mine) return measures.count('ClaimsLost');
+  if (!mine) return measures.count('DuplicateMessages');
   if (known.turn) {
     // It may have taken so long to get here that the place is over: those that are late together would exceed the limit.
     const turn = await turnAt(delivering, known.turn.rateLimit, known.turn.slot);
@@ -42,8 +43,7 @@ export async function attempt(
 
   const { request, target, createdAt } = prepared;
   const at = clock();
-  if (live && mine.attempts === 0 && message.slot === undefined)
-    measures.record('CommitToFirstAttempt', at - createdAt);
+  if (live && mine.attempts === 0 && message.slot === undefined) measures.record('FirstAttemptLatency', at - createdAt);
   const sent: Sent =
     'error' in request ? { outcome: 'failed', error: request.error, durationMs: 0 } : await deps.client.post(request);
   const now = clock();
@@ -96,7 +96,7 @@ async function log({ deps, message, log: lines }: Delivering, mine: Claimed, sen
     reason: error,
     durationMs: Math.round(durationMs),
   };
-  if (outcome !== 'delivered') lines.info('attempt failed', shown);
+  if (outcome !== 'delivered') lines.info(logMessages.webhookAttemptFailed, shown);
   const entry = {
     attempt: nextAttemptOf(mine),
     claim: mine.claim,
@@ -111,7 +111,11 @@ async function log({ deps, message, log: lines }: Delivering, mine: Claimed, sen
   try {
     await deps.deliveries.log(message, entry);
   } catch (failure) {
-    lines.error('attempt not logged', { eventId: message.eventId, endpointId: message.endpointId, error: failure });
+    lines.error(logMessages.webhookAttemptNotRecorded, {
+      eventId: message.eventId,
+      endpointId: message.endpointId,
+      error: failure,
+    });
   }
 }
 
@@ -141,7 +145,7 @@ async function settle(
       return there;
     }
     if (!isHeldBy(there, mine.claim)) {
-      lines.warn('attempt came too late to count', {
+      lines.warn(logMessages.webhookAttemptResultDiscarded, {
         eventId: message.eventId,
         endpointId: message.endpointId,
         attempt: nextAttemptOf(mine),

@@ -11,6 +11,7 @@ import { type EndpointFailure, type NotifyOwnerOfFailure, notifyOwnersOfFailures
 import type { DeliveryMessage } from '../deliveryMessage.ts';
 import { webhookRequests, type WebhookRequests } from './request.ts';
 import { deliveryTiming } from '../deliveryTiming.ts';
+import * as logMessages from '../../observability/logMessages.ts';
 
 /** What delivering needs. */
 export interface DeliverDeps {
@@ -91,7 +92,7 @@ export async function tellOwner(
     await deps.tellOwner(tenant, { endpointId, ...trouble });
     return true;
   } catch (error) {
-    log.error('owner not told', { endpointId, stage: trouble.stage, error });
+    log.error(logMessages.ownerNotificationFailed, { endpointId, stage: trouble.stage, error });
     return false;
   }
 }

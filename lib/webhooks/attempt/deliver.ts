@@ -24,7 +24,7 @@ export async function deliver(delivering: Delivering, reserved = delivering.mess
   if (message.attemptNo !== nextAttemptOf(delivery) || delivery.nextAt > now + EARLY)
     return remind(delivering, delivery);
   // Whoever is at it goes on; or has ended, and then the message it had comes again when its lease is over.
-  if (isClaimed(delivery, now)) return measures.count('ClaimsLost');
+  if (isClaimed(delivery, now)) return measures.count('DuplicateMessages');
   if (!target) return void (await deps.deliveries.replace(delivery, ended(delivery, 'CANCELLED')));
   if (now > delivery.deadline) return giveUp(delivering, delivery, target, stored);
 

@@ -9,6 +9,7 @@ import { type EndpointHealth, healthAt } from '../rules/health.ts';
 import type { AttemptOutcome } from '../rules/outcome.ts';
 import { isOperational } from '../../events/rules/catalogue.ts';
 import { type Delivering, tellOwner } from './attemptContext.ts';
+import * as logMessages from '../../observability/logMessages.ts';
 
 /** The attempt after which there is none. */
 export interface LastAttempt {
@@ -87,6 +88,6 @@ export async function seeToDisabling(
   if (!failing || !isGivenUp(failing, now)) return;
   if ((await deps.endpoints.disable(tenant, target.endpoint, failing.since, now)) === 'lost') return;
   measures.count('EndpointsDisabled');
-  log.warn('endpoint disabled', { tenant, endpointId });
+  log.warn(logMessages.webhookEndpointDisabled, { tenant, endpointId });
   await tellOwner(delivering, { url: target.url, stage: 'disabled', failingSince: failing.since, now });
 }

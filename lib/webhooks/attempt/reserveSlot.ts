@@ -40,7 +40,7 @@ export async function defer(
   delivery: Pending & Revision,
   { comeAt, slot }: FarTurn,
 ): Promise<void> {
-  measures.count('SlotsDeferred');
+  measures.count('RateLimitedDeliveries');
   const now = clock();
   const sent = messageAbout(delivery, now, { at: comeAt, slot });
   if (sent.length > 0 && delivery.claim === undefined && delivery.dueAt > slot + deps.timing.marginMs / 2)

@@ -5,6 +5,7 @@ import { pausesFor } from '../rules/breaker.ts';
 import { afterAttempt, type EndpointHealth, healthAt } from '../rules/health.ts';
 import type { NearTurn } from './reserveSlot.ts';
 import { type Delivering, tellOwner } from './attemptContext.ts';
+import * as logMessages from '../../observability/logMessages.ts';
 
 /** What is known of the endpoint when an attempt is made. */
 export interface Circumstances {
@@ -36,7 +37,7 @@ export async function learn(
   try {
     return await takeDown(delivering, target, stored, { delivered, probe });
   } catch (error) {
-    log.error('what an attempt shows of its endpoint is lost', { eventId, endpointId, error });
+    log.error(logMessages.endpointHealthUpdateFailed, { eventId, endpointId, error });
     return undefined;
   }
 }
@@ -61,7 +62,7 @@ async function takeDown(
     if (next === known && !outdated) return known;
     const warned = await withWarning(delivering, target, { ...next, writtenAt: now }, now);
     if ((await deps.runtime.learn(message, warned, read)) === 'done') {
-      if (next.breaker.open && !known.breaker.open) measures.count('BreakersOpened');
+      if (next.breaker.open && !known.breaker.open) measures.count('CircuitBreakersOpened');
       return warned;
     }
     read = await deps.runtime.health(message);

@@ -52,8 +52,8 @@ await recorder.stop();
 await engine.stop();
 if (
   sender.errors.length > 0 ||
-  sender.counted.get('AttemptsDelivered') !== 3 ||
-  sender.counted.get('AttemptsFailed') !== 1
+  sender.counted.get('WebhookAttemptsDelivered') !== 3 ||
+  sender.counted.get('WebhookAttemptsFailed') !== 1
 )
   throw new Error(`Not what was to be measured: ${String(sender.errors[0])}`);
 

@@ -46,7 +46,7 @@ const failedBefore = count(await receiver.came(), '/fail').requests;
 await receiver.recover();
 await until(async () => count(await receiver.came(), '/fail').messages === FAILING * EVENTS, 250);
 const recoveredAfter = performance.now() - startedAt - wellAfter;
-await until(() => sender.counted.get('AttemptsDelivered')! >= (WELL + FAILING) * EVENTS);
+await until(() => sender.counted.get('WebhookAttemptsDelivered')! >= (WELL + FAILING) * EVENTS);
 
 const came = await receiver.came();
 const [well, fail, hang] = [count(came, '/well'), count(came, '/fail'), count(came, '/hang')];

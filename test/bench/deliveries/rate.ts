@@ -49,7 +49,7 @@ async function rowsFor(
   await receiver.clear();
   const { sender, backlog } = await prepare();
   await sender.live.send(backlog);
-  await until(() => sender.counted.get('AttemptsDelivered') === QUEUED);
+  await until(() => sender.counted.get('WebhookAttemptsDelivered') === QUEUED);
   const { times = {}, requests = 0 } = (await receiver.came())['/limited'] ?? {};
   const sorted = Object.values(times).sort((a, b) => a - b);
   const worst = Math.max(

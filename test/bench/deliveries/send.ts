@@ -153,7 +153,7 @@ function eventsFor(deliveries: number): { event: StoredEvent; ops: WriteOp[] }[]
 
 async function delivered(sender: Sender, messages: readonly DeliveryMessage[], width: number): Promise<number> {
   const rate = await perSecond(messages, width, (message) => sender.deliver(message, sender.live));
-  const count = sender.counted.get('AttemptsDelivered');
+  const count = sender.counted.get('WebhookAttemptsDelivered');
   if (count !== messages.length || sender.errors.length > 0)
     throw new Error(`${count} of ${messages.length} were delivered: ${String(sender.errors[0])}`);
   sender.counted.clear();

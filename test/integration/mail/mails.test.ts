@@ -333,10 +333,10 @@ describe('when something goes wrong', () => {
     await system.work(message());
     expect((await only()).status).toBe('UNKNOWN');
     expect(system.mails).toHaveLength(1);
-    expect(system.measures.counted).toEqual(new Map([['MailsUnknown', 1]]));
+    expect(system.measures.counted).toEqual(new Map([['MailOutcomesUnknown', 1]]));
     expect(system.warnings).toEqual([
       {
-        message: 'mail given up',
+        message: 'mail failed',
         ...(await key()),
         kind: 'event',
         status: 'UNKNOWN',
@@ -393,14 +393,14 @@ describe('when something goes wrong', () => {
     );
     expect(system.warnings).toMatchObject([
       ...[1, 2, 3, 4, 5, 6].map((attempt) => ({
-        message: 'mail not sent',
+        message: 'mail attempt failed',
         ...mail,
         kind: 'event',
         attempt,
         outcome: 'failed',
         reason: '500',
       })),
-      { message: 'mail given up', ...mail, kind: 'event', status: 'FAILED', reason: '500' },
+      { message: 'mail failed', ...mail, kind: 'event', status: 'FAILED', reason: '500' },
     ]);
   });
 

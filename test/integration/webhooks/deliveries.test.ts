@@ -68,9 +68,9 @@ describe('from an event to its receivers', () => {
       expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
     }
     expect(await system.isFannedOut(tenant, eventId)).toBe(true);
-    expect(system.measures.counted.get('AttemptsDelivered')).toBe(2);
-    expect(system.measures.recorded.get('CommitToFirstAttempt')).toHaveLength(2);
-    expect(system.measures.recorded.get('FanOutLag')).toHaveLength(1);
+    expect(system.measures.counted.get('WebhookAttemptsDelivered')).toBe(2);
+    expect(system.measures.recorded.get('FirstAttemptLatency')).toHaveLength(2);
+    expect(system.measures.recorded.get('FanOutLatency')).toHaveLength(1);
   });
 
   test('deliveries 2.2: what is pending is in the due index, what has ended is not; nor is an event that is fanned out', async () => {
@@ -318,7 +318,7 @@ describe('failures', () => {
     await system.drain();
     expect(await stateOf(unlogged, endpointId)).toEqual(['DELIVERED', 1]);
     expect(hooks.at('/long')).toHaveLength(2);
-    expect(system.errors).toMatchObject([{ message: 'attempt not logged' }]);
+    expect(system.errors).toMatchObject([{ message: 'webhook attempt not recorded' }]);
   });
 
   test('deliveries 1 #3: a receiver that is not there is an attempt that failed, not a fault', async () => {
@@ -342,7 +342,7 @@ describe('messages', () => {
     await Promise.all(Array.from({ length: 10 }, () => system.work(body)));
     expect(hooks.at('/a')).toHaveLength(1);
     expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
-    expect(system.measures.counted.get('ClaimsLost')).toBeGreaterThan(0);
+    expect(system.measures.counted.get('DuplicateMessages')).toBeGreaterThan(0);
   });
 
   test('deliveries 2.5: a message about an attempt that is over makes none, and sees to the next one', async () => {
@@ -482,7 +482,7 @@ describe('the rate limit of an endpoint', () => {
     for (const from of times)
       expect(times.filter((at) => at >= from && at < from + SECOND).length).toBeLessThanOrEqual(11);
     for (const eventId of ids) expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
-    expect(system.measures.counted.get('SlotsDeferred')).toBeGreaterThan(0);
+    expect(system.measures.counted.get('RateLimitedDeliveries')).toBeGreaterThan(0);
     expect(times.at(-1)! - times[0]!).toBeLessThan((35 / 10) * SECOND * 1.1);
   });
 
@@ -548,7 +548,7 @@ describe('the breaker of an endpoint', () => {
     await system.drain(from + SECOND);
     expect(hooks.at('/dead')).toHaveLength(10);
     expect(hooks.at('/quiet')).toHaveLength(20);
-    expect(system.measures.counted.get('BreakersOpened')).toBe(1);
+    expect(system.measures.counted.get('CircuitBreakersOpened')).toBe(1);
     const states = await Promise.all(ids.map((eventId) => system.delivery({ tenant, eventId, endpointId: dead })));
     const paused = states.filter((delivery) => delivery?.attempts === 0);
     expect(paused).toHaveLength(10);
@@ -716,7 +716,7 @@ describe('endpoints that fail for days', () => {
     const eventId = await system.publish(tenant);
     await system.workOnNext();
     expect(await stateOf(eventId, endpointId)).toEqual(['PENDING', 1]);
-    expect(system.errors).toMatchObject([{ message: 'owner not told' }]);
+    expect(system.errors).toMatchObject([{ message: 'owner notification failed' }]);
     expect(await system.table.get(EndpointHealthEntity, { tenant, endpointId })).toMatchObject({
       failing: { warned: 0 },
     });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { run } from '../../../infra/commands/deliveries.ts';
-import { offerAdvancedWebhooks } from '../../../infra/commands/workspace.ts';
+import { setAdvancedWebhooks } from '../../../infra/commands/workspace.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { DeliveryEntity } from '../../../lib/webhooks/deliveries.ts';
 import { EndpointDisabler } from '../../../lib/webhooks/disableEndpoints.ts';
@@ -253,7 +253,7 @@ describe('npm run deliveries', () => {
     const state = async () => rowsOf(await show())['Advanced webhooks'];
     await customer.ok(paths.updateConfig, { isEnabled: false });
     expect(await state()).toBe('off: disabled by the customer');
-    await offerAdvancedWebhooks({ apiKey: tenant, offered: false, env: environment(process.env) });
+    await setAdvancedWebhooks({ apiKey: tenant, offered: false, env: environment(process.env) });
     expect(await state()).toBe('off: not offered to the API key by the operator');
   });
 

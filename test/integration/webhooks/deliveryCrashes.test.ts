@@ -249,7 +249,7 @@ describe('deliveries 2.15 point 2: whatever goes wrong at whichever call', () =>
       return { trial, tenant, events: [await happen(tenant, trial)] };
     });
     await expectNothingLost(subjects, { 0: ['DELIVERED', 1] });
-    expect(cloud.measures.counted.get('SlotsDeferred')).toBeGreaterThan(subjects.length / 2);
+    expect(cloud.measures.counted.get('RateLimitedDeliveries')).toBeGreaterThan(subjects.length / 2);
   });
 
   test('what is to go to an endpoint that is deleted meanwhile', async () => {
@@ -634,7 +634,7 @@ test('spec 5 rule 5: 40 events to 50 endpoints of which 5 fail and 2 hang for a 
   }
   expect(Math.max(...cloud.posts.values())).toBe(1);
   // Ten failures in a row open a breaker; what failed before was tried again, and what waited was tried then.
-  expect(cloud.measures.counted.get('BreakersOpened')).toBe(7);
+  expect(cloud.measures.counted.get('CircuitBreakersOpened')).toBe(7);
   for (let index = 43; index < 50; index++)
     expect(
       deliveries.filter(({ endpointId, attempts }) => endpointId === `${tenant}_ep_${index}` && attempts > 1).length,

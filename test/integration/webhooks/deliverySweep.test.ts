@@ -121,11 +121,11 @@ describe('deliveries whose message was lost', () => {
   test('deliveries 2.13: how much is due, how much of it is late, and by how much, is measured', async () => {
     await system.publish(tenant);
     await system.sweep();
-    expect([gauge('DeliveriesDue'), gauge('DeliveriesOverdue'), gauge('OldestOverdue')]).toEqual([0, 0, 0]);
+    expect([gauge('DeliveriesDue'), gauge('DeliveriesOverdue'), gauge('OldestOverdueDeliveryAge')]).toEqual([0, 0, 0]);
     await system.publish(tenant);
     system.now += 12 * MINUTE;
     await system.sweep();
-    expect([gauge('DeliveriesDue'), gauge('DeliveriesOverdue'), gauge('OldestOverdue')]).toEqual([2, 2, 720]);
+    expect([gauge('DeliveriesDue'), gauge('DeliveriesOverdue'), gauge('OldestOverdueDeliveryAge')]).toEqual([2, 2, 720]);
   });
 
   test('a long list of what is due is read to its end, page after page', async () => {
@@ -225,7 +225,7 @@ describe('the other parts of a sweep', () => {
     };
     const counted = async () => {
       await system.sweep();
-      return [gauge('BreakersOpen'), gauge('EndpointsNearDisable')];
+      return [gauge('CircuitBreakersOpen'), gauge('EndpointsNearDisabling')];
     };
 
     test('breakers that are open and endpoints that will be disabled are counted', async () => {

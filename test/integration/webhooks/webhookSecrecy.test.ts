@@ -84,7 +84,7 @@ test('design 3: no signing secret and no auth token is in the table, in a log li
   }
   // What is looked for can be found.
   expect(items.includes(USERINFO)).toBe(true);
-  expect(lines.filter((line) => line.includes('"request"')).length).toBeGreaterThan(10);
+  expect(lines.filter((line) => line.includes('"request completed"')).length).toBeGreaterThan(10);
 });
 
 /** The text and the bytes of everything in a value, each with a line break behind it. */
@@ -105,7 +105,7 @@ test('deliveries 2.10: whoever reads or rotates a secret leaves a line in the lo
     .map((line) => JSON.parse(line) as Record<string, unknown>)
     .filter(({ message }) => String(message).startsWith('secret'));
   expect(audit.map(({ message, endpointId: of, requestId }) => [message, of, typeof requestId])).toEqual([
-    ['secret read', endpointId, 'string'],
-    ['secret rotated', endpointId, 'string'],
+    ['webhook secret read', endpointId, 'string'],
+    ['webhook secret rotated', endpointId, 'string'],
   ]);
 });

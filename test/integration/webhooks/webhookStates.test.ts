@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { offerAdvancedWebhooks } from '../../../infra/commands/workspace.ts';
+import { setAdvancedWebhooks } from '../../../infra/commands/workspace.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { defaultWebhookTriggers } from '../../../lib/events/rules/catalogue.ts';
 import { type Customer, newCustomer, restartFunctions } from '../../support/customer.ts';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 
 async function offer(customer: Customer, offered: boolean): Promise<void> {
-  await offerAdvancedWebhooks({ apiKey: customer.apiKey, offered, env: environment(process.env) });
+  await setAdvancedWebhooks({ apiKey: customer.apiKey, offered, env: environment(process.env) });
   restartFunctions();
 }
 

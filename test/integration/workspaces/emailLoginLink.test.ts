@@ -95,7 +95,7 @@ describe('a login link', () => {
     await pressButton(token, infoHandlers.page);
     jest.restoreAllMocks();
     const log = written.join('');
-    expect(log).toContain('owner verified');
+    expect(log).toContain('workspace owner verified');
     for (const secret of [token, encodeURIComponent(token), workspace.ownerEmail]) expect(log).not.toContain(secret);
   });
 });

@@ -12,7 +12,7 @@ import { handler as getOrganizations } from '../../../functions/v2/organizations
 import { handler as getWorkspace } from '../../../functions/v2/workspace/get.ts';
 import {
   createVerifiedWorkspace,
-  type FoundWorkspace,
+  type WorkspaceReport,
   run,
   type WorkspaceCredentials,
 } from '../../../infra/commands/workspace.ts';
@@ -206,7 +206,7 @@ describe('npm run workspace', () => {
 });
 
 describe('npm run workspace -- show', () => {
-  const show = async (subject: string) => JSON.parse(await run(['show', subject], process.env)) as FoundWorkspace;
+  const show = async (subject: string) => JSON.parse(await run(['show', subject], process.env)) as WorkspaceReport;
 
   test("finds a workspace by its owner's address in any case, by its id and by an API key, and shows no credentials", async () => {
     const made = (await createVerifiedWorkspace({

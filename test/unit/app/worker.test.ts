@@ -118,7 +118,7 @@ describe('a queue worker', () => {
     );
     expect(await handler(messagesEvent(ids(10)), lambdaContext())).toEqual(failedItems('message-3'));
     expect(done).toHaveLength(9);
-    expect(linesWith('failure')).toEqual([
+    expect(linesWith('queue message failed')).toEqual([
       expect.objectContaining({
         level: 'ERROR',
         worker: 'testWorker',
@@ -156,7 +156,7 @@ describe('a queue worker', () => {
       const handler = onQueue(async ({ message }) => void handled.push(message.id));
       expect(await handler(messagesEvent([{ id: 'fine' }, body]), lambdaContext())).toEqual(failedItems('message-1'));
       expect(handled).toEqual(['fine']);
-      expect(linesWith('failure')).toEqual([
+      expect(linesWith('queue message failed')).toEqual([
         expect.objectContaining({ messageId: 'message-1', error: expect.objectContaining({ message: says }) }),
       ]);
       expect(JSON.stringify(lines)).not.toContain('hunter2');
@@ -168,14 +168,16 @@ describe('a queue worker', () => {
       if (message.id === 'id-1') throw new PermanentError('nobody knows this endpoint');
     });
     expect(await handler(messagesEvent(ids(3)), lambdaContext())).toEqual(failedItems());
-    expect(linesWith('failure')).toEqual([
+    expect(linesWith('queue message failed')).toEqual([
       expect.objectContaining({
         messageId: 'message-1',
         permanent: true,
         error: expect.objectContaining({ name: 'PermanentError', message: 'nobody knows this endpoint' }),
       }),
     ]);
-    expect(linesWith('invocation')).toEqual([expect.objectContaining({ messages: 3, failed: 0, permanent: 1 })]);
+    expect(linesWith('worker run completed')).toEqual([
+      expect.objectContaining({ messages: 3, failed: 0, permanent: 1 }),
+    ]);
     expect(faults()).toEqual([{ service: 'svc', worker: 'testWorker', Faults: 1 }]);
   });
 
@@ -190,7 +192,7 @@ describe('a queue worker', () => {
     } finally {
       jest.useRealTimers();
     }
-    expect(linesWith('failure')[0]?.error.message).toBe('The function ran out of time');
+    expect(linesWith('queue message failed')[0]?.error.message).toBe('The function ran out of time');
   });
 
   test('keeps nothing between invocations, also when two run at once', async () => {
@@ -240,8 +242,10 @@ describe('a stream worker', () => {
   test('answers which records failed, and says so', async () => {
     const handler = onInserts(async ({ records }) => [records[1]!.id]);
     expect(await handler(insertsEvent(items), lambdaContext())).toEqual(failedItems('2'));
-    expect(linesWith('failure')).toEqual([expect.objectContaining({ worker: 'testWorker', recordId: '2' })]);
-    expect(linesWith('invocation')).toEqual([expect.objectContaining({ records: 2, failed: 1 })]);
+    expect(linesWith('stream record failed')).toEqual([
+      expect.objectContaining({ worker: 'testWorker', recordId: '2' }),
+    ]);
+    expect(linesWith('worker run completed')).toEqual([expect.objectContaining({ records: 2, failed: 1 })]);
     expect(faults()).toEqual([{ service: 'svc', worker: 'testWorker', Faults: 1 }]);
   });
 
@@ -250,7 +254,7 @@ describe('a stream worker', () => {
       throw new Error('broken');
     });
     await expect(handler(insertsEvent(items), lambdaContext())).rejects.toThrow('broken');
-    expect(linesWith('failure')).toEqual([
+    expect(linesWith('worker run failed')).toEqual([
       expect.objectContaining({ worker: 'testWorker', error: expect.objectContaining({ message: 'broken' }) }),
     ]);
     expect(faults()).toHaveLength(1);
@@ -313,7 +317,7 @@ describe('every worker', () => {
   test('design 11: every invocation has one line with the worker, what came of it and how long it took', async () => {
     const context = lambdaContext();
     await onQueue(async () => {})(messagesEvent(ids(2)), context);
-    expect(linesWith('invocation')).toEqual([
+    expect(linesWith('worker run completed')).toEqual([
       expect.objectContaining({
         level: 'INFO',
         service: 'svc',
@@ -331,24 +335,24 @@ describe('every worker', () => {
 
   test('writes what it measured once, counts added up and values one by one, under the name of the service alone', async () => {
     await onQueue(async ({ measures }) => {
-      measures.count('AttemptsDelivered');
-      measures.count('ClaimsLost', 2);
-      measures.record('CommitToFirstAttempt', 120);
+      measures.count('WebhookAttemptsDelivered');
+      measures.count('DuplicateMessages', 2);
+      measures.record('FirstAttemptLatency', 120);
     })(messagesEvent(ids(3)), lambdaContext());
     expect(metrics()).toEqual([
       expect.objectContaining({
         service: 'svc',
-        AttemptsDelivered: 3,
-        ClaimsLost: 6,
-        CommitToFirstAttempt: [120, 120, 120],
+        WebhookAttemptsDelivered: 3,
+        DuplicateMessages: 6,
+        FirstAttemptLatency: [120, 120, 120],
       }),
     ]);
     const [{ Namespace, Dimensions, Metrics }] = metrics()[0]!._aws.CloudWatchMetrics;
     expect([Namespace, Dimensions]).toEqual(['CollaborationBackend', [['service']]]);
     expect(Metrics).toEqual([
-      { Name: 'AttemptsDelivered', Unit: 'Count' },
-      { Name: 'ClaimsLost', Unit: 'Count' },
-      { Name: 'CommitToFirstAttempt', Unit: 'Milliseconds' },
+      { Name: 'WebhookAttemptsDelivered', Unit: 'Count' },
+      { Name: 'DuplicateMessages', Unit: 'Count' },
+      { Name: 'FirstAttemptLatency', Unit: 'Milliseconds' },
     ]);
   });
 
@@ -356,11 +360,11 @@ describe('every worker', () => {
     let fails = true;
     const handler = onTimer(async ({ measures }) => {
       if (!fails) return;
-      measures.record('OldestOverdue', 7);
+      measures.record('OldestOverdueDeliveryAge', 7);
       throw new Error('broken');
     });
     await expect(handler({}, lambdaContext())).rejects.toThrow();
-    expect(metrics().map(({ OldestOverdue }) => OldestOverdue)).toEqual([7, undefined]);
+    expect(metrics().map(({ OldestOverdueDeliveryAge }) => OldestOverdueDeliveryAge)).toEqual([7, undefined]);
     fails = false;
     lines = [];
     await handler({}, lambdaContext());
@@ -369,18 +373,18 @@ describe('every worker', () => {
 
   test('leaves out what is no number, for which CloudWatch would refuse the rest', async () => {
     await onTimer(async ({ measures }) => {
-      for (const value of [Number.NaN, Infinity]) measures.record('FanOutLag', value);
-      measures.record('FanOutLag', 5);
+      for (const value of [Number.NaN, Infinity]) measures.record('FanOutLatency', value);
+      measures.record('FanOutLatency', 5);
       measures.count('MailsSent');
       measures.count('MailsSent', Number.NaN);
     })({}, lambdaContext());
-    expect(metrics()).toEqual([expect.objectContaining({ FanOutLag: 5, MailsSent: 1 })]);
+    expect(metrics()).toEqual([expect.objectContaining({ FanOutLatency: 5, MailsSent: 1 })]);
   });
 
   test('keeps the values of more attempts than one record of CloudWatch takes', async () => {
     await onTimer(async ({ measures }) => {
-      for (let i = 0; i < 250; i++) measures.record('FanOutLag', i);
+      for (let i = 0; i < 250; i++) measures.record('FanOutLatency', i);
     })({}, lambdaContext());
-    expect(metrics().flatMap(({ FanOutLag }) => FanOutLag)).toEqual(Array.from({ length: 250 }, (_, i) => i));
+    expect(metrics().flatMap(({ FanOutLatency }) => FanOutLatency)).toEqual(Array.from({ length: 250 }, (_, i) => i));
   });
 });

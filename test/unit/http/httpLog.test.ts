@@ -8,6 +8,7 @@ import { ApiError } from '../../../lib/shared/errors.ts';
 import { Credentials, credentials } from '../../../lib/http/credentials.ts';
 import { Idempotency, idempotency } from '../../../lib/http/idempotency.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
+import * as logMessages from '../../../lib/observability/logMessages.ts';
 import { testHandler } from '../../support/endpoint.ts';
 import { eventOf, send } from '../../support/requests.ts';
 
@@ -33,7 +34,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-const accessLines = () => lines.filter(({ message }) => message === 'request');
+const accessLines = () => lines.filter(({ message }) => message === 'request completed');
 const metrics = () => lines.filter((line) => '_aws' in line);
 
 /** An endpoint of API-key level whose table knows the key `key_a` with the token `SECRET`. */
@@ -221,7 +222,7 @@ describe('the access log', () => {
     const both = testHandler({
       run: async ({ input, log }) => {
         await new Promise((resolve) => setTimeout(resolve, input.delay as number));
-        log.warn('halfway', { delay: input.delay });
+        log.warn(logMessages.loginLinkSent, { delay: input.delay });
         return {};
       },
     });
@@ -229,7 +230,7 @@ describe('the access log', () => {
     await Promise.all(events.map((event) => send(both, event)));
     expect(
       lines
-        .filter(({ message }) => message === 'halfway')
+        .filter(({ message }) => message === logMessages.loginLinkSent)
         .map(({ delay, requestId, level }) => ({ delay, requestId, level })),
     ).toEqual([
       { delay: 5, requestId: events[1]?.requestContext.requestId, level: 'WARN' },

@@ -199,7 +199,7 @@ describe('a run of a job', () => {
     await step();
     waiting[0]!();
     await slow;
-    expect(log.warn).toHaveBeenLastCalledWith('somebody else is at the job', { jobId: 'j' });
+    expect(log.warn).toHaveBeenLastCalledWith('job lease held by another worker', { jobId: 'j' });
     expect(world.job).toBeDefined();
     waiting[1]!();
     await step();

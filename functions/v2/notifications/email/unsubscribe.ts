@@ -4,6 +4,7 @@ import { UNSUBSCRIBE_PATH, unsubscribeLinks } from '../../../../lib/mail/unsubsc
 import { html } from '../../../../lib/shared/html.ts';
 import { toPage } from '../../../../lib/http/page.ts';
 import { definePage, type View } from '../../../../lib/app/page.ts';
+import * as logMessages from '../../../../lib/observability/logMessages.ts';
 
 export const page = definePage(
   {
@@ -26,7 +27,7 @@ export const page = definePage(
       const subscriber = await deps.links.subscriberOf(token);
       if (!subscriber) return unknown;
       await deps.users.unsubscribe(subscriber, now);
-      log.info('unsubscribed', { tenant: subscriber.tenant });
+      log.info(logMessages.mailUnsubscribed, { tenant: subscriber.tenant });
       return done;
     },
   },

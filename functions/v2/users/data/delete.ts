@@ -10,6 +10,7 @@ import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { sendTo } from '../../../../lib/workers/queues.ts';
 import { closedObject, Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
+import * as logMessages from '../../../../lib/observability/logMessages.ts';
 
 /** Users that one call deletes; the interface says that the others of a longer list are left alone. */
 const MOST_USERS = 30;
@@ -51,7 +52,7 @@ export const endpoint = defineEndpoint(
       organizations,
       now,
     );
-    log.info('erasure begun', begun);
+    log.info(logMessages.userErasureStarted, begun);
     // It is hidden already; without the message the sweeper finds the job.
     await notifyQueue(deps.jobs, [jobMessage({ tenant, jobId: begun.jobId })], log);
     return { data: begun };

@@ -9,6 +9,7 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError, invalid } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { publicUrl } from '../../../../lib/app/publicUrl.ts';
+import * as logMessages from '../../../../lib/observability/logMessages.ts';
 
 export const endpoint = defineEndpoint(
   {
@@ -35,7 +36,7 @@ export const endpoint = defineEndpoint(
     if (isDisposable(input.email))
       throw invalid({ path: ['email'], code: 'unsupported_domain', message: 'This email domain is not supported.' });
     if (!mail) {
-      log.error('mail is not configured', { setting: 'mailFrom' });
+      log.error(logMessages.mailNotConfigured, { setting: 'mailFrom' });
       throw new ApiError('FAILED_PRECONDITION', 'This service cannot send mail: its operator has not set mailFrom.');
     }
     const owner = await links.owner(input.email);
@@ -51,7 +52,7 @@ export const endpoint = defineEndpoint(
     const { workspaceId, email } = owner;
     const token = await links.issue({ workspaceId, email, continueUrl: new URL(input.continueUrl).href }, now);
     const { messageId } = await mail.send(loginLinkMail({ to: email, link: linkAddress(deps.publicUrl, token) }));
-    log.info('login link sent', { workspaceId, messageId });
+    log.info(logMessages.loginLinkSent, { workspaceId, messageId });
     return { data: null };
   },
 );

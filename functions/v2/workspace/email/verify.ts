@@ -4,6 +4,7 @@ import { LINK_MINUTES, type LoginLink, VERIFICATION_PATH } from '../../../../lib
 import { html } from '../../../../lib/shared/html.ts';
 import { toPage } from '../../../../lib/http/page.ts';
 import { definePage, type View } from '../../../../lib/app/page.ts';
+import * as logMessages from '../../../../lib/observability/logMessages.ts';
 
 export const page = definePage(
   {
@@ -22,7 +23,7 @@ export const page = definePage(
     async submit({ input, deps, now, log }) {
       const link = await deps.owners.verify(input.token, now);
       if (!link) return gone;
-      log.info('owner verified', { workspaceId: link.workspaceId });
+      log.info(logMessages.workspaceOwnerVerified, { workspaceId: link.workspaceId });
       return done(link);
     },
   },

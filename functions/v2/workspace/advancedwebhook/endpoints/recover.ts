@@ -6,6 +6,7 @@ import { Instant } from '../../../../../lib/shared/times.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { Id } from '../../../../../lib/shared/schema.ts';
+import * as logMessages from '../../../../../lib/observability/logMessages.ts';
 
 export const endpoint = defineEndpoint(
   {
@@ -33,7 +34,7 @@ export const endpoint = defineEndpoint(
       now,
       log,
     );
-    log.info('messages recovered', { endpointId, messages });
+    log.info(logMessages.webhookMessagesRecovered, { endpointId, messages });
     return { data: { messages } };
   },
 );

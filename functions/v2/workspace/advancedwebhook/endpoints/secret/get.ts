@@ -8,6 +8,7 @@ import { unknownEndpoint } from '../../../../../../lib/webhooks/rules/endpoints.
 import { defineEndpoint } from '../../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../../lib/http/lambda.ts';
 import { Id } from '../../../../../../lib/shared/schema.ts';
+import * as logMessages from '../../../../../../lib/observability/logMessages.ts';
 
 export const endpoint = defineEndpoint(
   {
@@ -33,7 +34,7 @@ export const endpoint = defineEndpoint(
     const [newest] = (await deps.endpoints.get(tenant, endpointId))?.secrets ?? [];
     if (!newest) throw unknownEndpoint();
     const secret = await openSigningSecret(deps.box, tenant, endpointId, newest);
-    log.info('secret read', { endpointId });
+    log.info(logMessages.webhookSecretRead, { endpointId });
     return { data: { endpointId, secret } };
   },
 );

@@ -14,6 +14,7 @@ import { defineEndpoint } from '../../../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../../../lib/http/lambda.ts';
 import { Id, optional } from '../../../../../../lib/shared/schema.ts';
+import * as logMessages from '../../../../../../lib/observability/logMessages.ts';
 
 export const endpoint = defineEndpoint(
   {
@@ -47,7 +48,7 @@ export const endpoint = defineEndpoint(
       return { ...stored, secrets, updatedAt: now };
     });
     if (!rotated) throw unknownEndpoint();
-    log.info('secret rotated', { endpointId });
+    log.info(logMessages.webhookSecretRotated, { endpointId });
     return { data: { endpointId, secret: secret.text } };
   },
 );

@@ -1,0 +1,50 @@
+/**
+ * Every log message of the service: `<object> <what happened>`. The saved queries of Logs Insights filter by these constants.
+ * Constants instead of one object: a bundle contains only the messages that it uses.
+ */
+
+// Requests
+export const requestCompleted = 'request completed';
+export const rateLimitUpdateFailed = 'rate limit update failed';
+
+// Workers
+export const workerRunCompleted = 'worker run completed';
+export const workerRunFailed = 'worker run failed';
+export const queueMessageFailed = 'queue message failed';
+export const streamRecordFailed = 'stream record failed';
+export const sweepFailed = 'sweep failed';
+export const jobLeaseHeld = 'job lease held by another worker';
+export const queueMessagesNotSent = 'queue messages not sent';
+
+// Events and webhooks
+export const eventFanOutFailed = 'event fan-out failed';
+export const webhookAttemptFailed = 'webhook attempt failed';
+export const webhookAttemptResultDiscarded = 'webhook attempt result discarded';
+export const webhookAttemptNotRecorded = 'webhook attempt not recorded';
+export const webhookBacklogUnknown = 'webhook backlog unknown';
+export const webhookEndpointDisabled = 'webhook endpoint disabled';
+export const webhookMessagesRecovered = 'webhook messages recovered';
+export const webhookSecretRead = 'webhook secret read';
+export const webhookSecretRotated = 'webhook secret rotated';
+export const endpointHealthUpdateFailed = 'endpoint health update failed';
+export const ownerNotificationFailed = 'owner notification failed';
+
+// Mail
+export const mailSkipped = 'mail skipped';
+export const mailAttemptFailed = 'mail attempt failed';
+export const mailFailed = 'mail failed';
+export const mailClaimLost = 'mail claim lost to another worker';
+export const mailProviderPaused = 'mail provider paused';
+export const mailNotConfigured = 'mail not configured';
+export const mailUnsubscribed = 'mail unsubscribed';
+
+// Workspaces
+export const loginLinkSent = 'login link sent';
+export const workspaceOwnerVerified = 'workspace owner verified';
+
+// Content
+export const agentFileRead = 'agent file read by a model';
+export const editorCompactionFailed = 'editor compaction failed';
+export const judgmentEmbeddingDelayed = 'judgment embedding delayed';
+export const embeddingModelChangeFailed = 'embedding model change failed';
+export const userErasureStarted = 'user erasure started';
