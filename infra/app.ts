@@ -1,15 +1,15 @@
-/** What the CDK CLI runs (cdk.json): `npx cdk synth`, `npx cdk deploy`. */
+/** The CDK app (see cdk.json) of `npx cdk synth` and `npx cdk deploy`. */
 import { App } from 'aws-cdk-lib';
 import type { Settings } from './stacks/settings.ts';
 import { addBackend, buildRegistered, settingsOf } from './build/synthesise.ts';
 
 const app = new App();
-const settings = settingsOrEnd();
+const settings = settingsOrExit();
 addBackend(app, await buildRegistered('dist/functions'), settings);
 app.synth();
 
-/** What is wrong with settings is said to the operator, without a stack trace that would hide it. */
-function settingsOrEnd(): Settings {
+/** Prints what is wrong with the settings, without a stack trace, and exits. */
+function settingsOrExit(): Settings {
   try {
     return settingsOf(app);
   } catch (error) {

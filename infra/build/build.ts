@@ -9,22 +9,25 @@ import { type Worker, workerFile, workerId } from '../../lib/app/worker.ts';
 /** The id of the function that answers unknown paths and wrong methods. */
 export const DEFAULT_FUNCTION = 'default';
 
-/** The project's folder; every path of an entry and in the metafile is relative to it. */
+/** The root folder of the project. Paths of entries and in the metafile are relative to it. */
 export const projectDir = resolve(import.meta.dirname, '../..');
 
-/** Function id -> source file, relative to the project's folder. */
+/** Source files by function id. */
 export type Entries = Readonly<Record<string, string>>;
 
-export interface Built {
+export interface Build {
   readonly outdir: string;
-  /** esbuild's account of what went into which bundle; its paths are relative to the project's folder. */
+  /** esbuild's report of the contents of each bundle. */
   readonly metafile: Metafile;
-  /** The folder to upload for a function. */
+  /** Returns the folder to upload for a function. */
   folder(id: string): string;
 }
 
-/** What has to be bundled for these endpoints and workers: each one's own file, which answers for its twin too, and the function behind the `$default` route. */
-export function entriesOf(endpoints: readonly Routed[], workers: readonly Pick<Worker, 'name'>[] = []): Entries {
+/**
+ * Returns the source files to bundle: one for each endpoint, which also answers its twin, one for each worker, and the
+ * function of the `$default` route.
+ */
+export function bundleEntries(endpoints: readonly Routed[], workers: readonly Pick<Worker, 'name'>[] = []): Entries {
   return {
     [DEFAULT_FUNCTION]: 'functions/default.ts',
     ...Object.fromEntries(
@@ -35,8 +38,8 @@ export function entriesOf(endpoints: readonly Routed[], workers: readonly Pick<W
 }
 
 /**
- * Bundles functions, each into `<outdir>/<id>/index.mjs` (dots in the id become hyphens), in one call of esbuild, which parses what they share only once.
- * The files that assets read are put beside their bundles. What was in `outdir` before is removed.
+ * Bundles functions, each into `<outdir>/<id>/index.mjs` (dots in the id become hyphens). One esbuild call parses
+ * shared files once. Writes the files of assets next to their bundles. Deletes the old contents of `outdir`.
  */
 export async function buildFunctions({
   entries,
@@ -49,11 +52,12 @@ export async function buildFunctions({
   /** Returns the text of a file that an asset reads, by its name. */
   fileText?: (name: string) => Promise<string>;
   outdir: string;
-}): Promise<Built> {
+}): Promise<Build> {
   const target = targetOf(outdir);
   await rm(target, { recursive: true, force: true });
   await mkdir(target, { recursive: true });
-  // Nearly all that esbuild allocates is in use until it ends: looking for garbage takes a quarter of its time and spares a tenth of the memory.
+  // esbuild is a Go program that uses nearly all of its memory until the end. Garbage collection would take a quarter
+  // of its time and save a tenth of the memory.
   process.env.GOGC ??= 'off';
   const { metafile } = await build({
     absWorkingDir: projectDir,
@@ -62,12 +66,13 @@ export async function buildFunctions({
     outExtension: { '.js': '.mjs' },
     bundle: true,
     minify: true,
-    // 6 % of the size, for names of functions in the stack traces that are read at night.
+    // Costs 6 % of the size, but keeps function names in stack traces.
     keepNames: true,
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    // The ESM build of a package that has two: half the size and half the load time of the CommonJS one.
+    // Selects the ESM build of packages that have two. It has half the size and half the load time of the CommonJS
+    // build.
     mainFields: ['module', 'main'],
     alias: {
       '@aws-sdk/credential-provider-node': './infra/build/lambdaCredentials.ts',
@@ -82,7 +87,7 @@ export async function buildFunctions({
     files.map((name) => ({ name, folder: join(target, folderName(endpointId(path))) })),
   );
   await Promise.all(beside.map(async ({ name, folder }) => writeFile(join(folder, name), await fileText(name))));
-  // Beside the functions' folders, not in them: it would change the hash of what is uploaded.
+  // Not in a function's folder, because it would change the hash of the upload.
   await writeFile(join(target, METAFILE), JSON.stringify(metafile));
   return { outdir: target, metafile, folder: (id) => join(target, folderName(id)) };
 }
@@ -91,8 +96,8 @@ function noFile(name: string): Promise<string> {
   throw new Error(`Nothing makes the file ${name}`);
 }
 
-/** What was built into a folder before, perhaps by another process. */
-export async function readBuilt(outdir: string): Promise<Built> {
+/** Reads the result of an earlier build, perhaps by another process. */
+export async function readBuilt(outdir: string): Promise<Build> {
   const target = targetOf(outdir);
   const metafile = JSON.parse(await readFile(join(target, METAFILE), 'utf8')) as Metafile;
   return { outdir: target, metafile, folder: (id) => join(target, folderName(id)) };
@@ -104,7 +109,7 @@ function targetOf(outdir: string): string {
   return isAbsolute(outdir) ? outdir : join(projectDir, outdir);
 }
 
-/** Without dots, after the last of which CDK would take the rest for the ending of a file. */
+/** Returns the id without dots: CDK would take the text after the last dot for a file extension. */
 function folderName(id: string): string {
   return id.replaceAll('.', '-');
 }

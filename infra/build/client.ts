@@ -2,29 +2,29 @@ import type { Endpoint } from '../../lib/app/endpoint.ts';
 import { takesIdempotencyKey } from '../../lib/http/capabilities.ts';
 import * as registry from '../../functions/index.ts';
 
-/** Where the client has what it needs of the endpoints. */
+/** The generated file with the methods of the client. */
 export const clientMethodsFile = 'lib/client/methods.ts';
 
-/** What lies under a name of a path: an endpoint, further names, or both. */
-interface Node {
+/** A segment of a path: an endpoint, further segments, or both. */
+interface PathSegment {
   endpoint?: { readonly name: string; readonly declared: Endpoint };
-  readonly beneath: Map<string, Node>;
+  readonly children: Map<string, PathSegment>;
 }
 
-/** That file as the registry gives it: a method for every endpoint, where its path says, and how each is called. */
+/** Returns the generated file: a method for each endpoint at the position of its path, and how to call it. */
 export function clientMethods(): string {
   const inOrder = Object.entries<Endpoint>(registry).sort(([, a], [, b]) => (a.path < b.path ? -1 : 1));
-  const root: Node = { beneath: new Map() };
+  const root: PathSegment = { children: new Map() };
   for (const [name, declared] of inOrder) {
-    const node = namesOf(declared.path).reduce(
-      ({ beneath }, part) => beneath.get(part) ?? beneath.set(part, { beneath: new Map() }).get(part)!,
+    const node = methodNames(declared.path).reduce(
+      ({ children: beneath }, part) => beneath.get(part) ?? beneath.set(part, { children: new Map() }).get(part)!,
       root,
     );
     node.endpoint = { name, declared };
   }
   const operations = inOrder.map(
     ([, declared]) =>
-      `  { path: '${declared.path}', names: ${JSON.stringify(namesOf(declared.path)).replaceAll('"', "'").replaceAll(',', ', ')}, repeats: ${takesIdempotencyKey(declared)} },`,
+      `  { path: '${declared.path}', names: ${JSON.stringify(methodNames(declared.path)).replaceAll('"', "'").replaceAll(',', ', ')}, repeats: ${takesIdempotencyKey(declared)} },`,
   );
   return `/** What the client needs of the endpoints. \`npm run readme\` writes it. */
 import type * as registry from '../../functions/index.ts';
@@ -47,15 +47,15 @@ ${operations.join('\n')}
 `;
 }
 
-/** `['v2', 'agents', 'groups', 'addAgents']` of `/v2/agents/groups/add-agents`. */
-function namesOf(path: string): string[] {
+/** Returns the method names of a path: `['v2', 'agents', 'groups', 'addAgents']` for `/v2/agents/groups/add-agents`. */
+function methodNames(path: string): string[] {
   return path
     .slice(1)
     .split('/')
     .map((part) => part.replace(/-(.)/g, (_match, letter: string) => letter.toUpperCase()));
 }
 
-function typeOf({ endpoint, beneath }: Node, indent: string): string {
+function typeOf({ endpoint, children: beneath }: PathSegment, indent: string): string {
   const method = endpoint && `Method<typeof registry.${endpoint.name}>`;
   if (beneath.size === 0) return method as string;
   const lines = [...beneath].flatMap(([name, node]) => [

@@ -3,15 +3,15 @@ import { createRequire } from 'node:module';
 
 const { resolve } = createRequire(import.meta.url);
 
-/** How the files are made that assets read, by their names. */
+/** Functions that make the files of assets, by file name. */
 const makers: Readonly<Record<string, () => Promise<string>>> = {
-  // Only when it is wanted: it imports every endpoint.
+  // Imported only on demand, because it imports every endpoint.
   'openapi.json': async () => (await import('./reference.ts')).referenceText(),
   'renderer.js': () => readFile(resolve('swagger-ui-dist/swagger-ui-bundle.js'), 'utf8'),
   'renderer.css': () => readFile(resolve('swagger-ui-dist/swagger-ui.css'), 'utf8'),
 };
 
-/** The text of a file that an asset reads. */
+/** Returns the text of a file that an asset reads. */
 export function fileText(name: string): Promise<string> {
   const make = makers[name];
   if (!make) throw new Error(`Nothing makes the file ${name}`);

@@ -1,8 +1,7 @@
 /**
- * The AWS SDK's default credentials, as the bundles get them (see build.ts): those that Lambda puts into the environment,
- * which the SDK's own chain asks first as well. The rest of that chain (profiles, SSO, instance metadata, web identity,
- * each with a client of its own) can never be reached in a function, yet makes up a quarter of a bundle and a third of
- * its load time.
+ * Replaces the AWS SDK's default credentials in the bundles (see build.ts). Lambda puts credentials into the
+ * environment, which the SDK's own chain also reads first. The rest of that chain (profiles, SSO, instance metadata,
+ * web identity) cannot apply in a function, but takes a quarter of a bundle and a third of its load time.
  */
 export function defaultProvider(): () => Promise<{
   accessKeyId: string;

@@ -1,6 +1,6 @@
 /**
- * Replaces the AWS SDK's cache of discovered endpoints in the bundles (see build.ts). Functions never turn endpoint discovery on, so nothing is
- * ever cached. The SDK's own cache brings a library of 7 kB into every bundle that reads the table.
+ * Replaces the AWS SDK's cache of discovered endpoints in the bundles (see build.ts). Functions do not use endpoint
+ * discovery, so the cache stays empty. The SDK's own cache adds a library of 7 kB to every bundle that reads the table.
  */
 export class EndpointCache {
   getEndpoint(): undefined {}

@@ -1,6 +1,6 @@
 /**
- * The AWS SDK's bearer tokens, as the bundles get them (see build.ts): none. Its own look into profiles and single sign-on, with clients
- * for both, which a function can never reach: its calls are signed with the credentials of its role.
+ * Replaces the AWS SDK's bearer tokens in the bundles (see build.ts). The SDK would read profiles and single sign-on,
+ * with a client for each. A function has neither: the credentials of its role sign its calls.
  */
 export function fromEnvSigningName(): () => Promise<never> {
   return nodeProvider();

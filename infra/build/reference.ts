@@ -5,13 +5,13 @@ import { type Deployment, placeholders } from '../../lib/openapi/deployment.ts';
 import { projectDir } from './build.ts';
 import { registeredEndpoints } from './registry.ts';
 
-/** The OpenAPI document of everything that is registered. */
-export async function referenceDocument(place: Deployment): Promise<OpenApiDocument> {
+/** Returns the OpenAPI document of all registered endpoints. */
+export async function referenceDocument(deployment: Deployment): Promise<OpenApiDocument> {
   const { version } = JSON.parse(await readFile(join(projectDir, 'package.json'), 'utf8')) as { version: string };
-  return openApiDocument(registeredEndpoints(), { ...place, version });
+  return openApiDocument(registeredEndpoints(), { ...deployment, version });
 }
 
-/** The same as the text that functions carry, in which the deployment is still to be named. */
+/** Returns the text of the document for the bundles. The function fills in the URL and the name of the deployment. */
 export async function referenceText(): Promise<string> {
   return JSON.stringify(await referenceDocument(placeholders));
 }

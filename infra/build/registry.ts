@@ -6,27 +6,27 @@ import type { Endpoint } from '../../lib/app/endpoint.ts';
 import type { Page, Routed } from '../../lib/app/page.ts';
 import type { Worker } from '../../lib/app/worker.ts';
 
-/** Every endpoint of the registry. */
+/** Returns every registered endpoint. */
 export function registeredEndpoints(): readonly Endpoint[] {
   return Object.values(registry as Record<string, Endpoint>);
 }
 
-/** Everything of the registry of what browsers open. */
+/** Returns every registered page and asset, which browsers open. */
 export function registeredPages(): readonly (Page | Asset)[] {
   return Object.values(pages as Record<string, Page | Asset>);
 }
 
-/** The assets among it. */
+/** Returns the registered assets. */
 export function registeredAssets(): readonly Asset[] {
   return registeredPages().filter((one) => one.kind === 'asset');
 }
 
-/** Everything that a function of its own answers. */
+/** Returns every route that has its own function. */
 export function registeredRoutes(): readonly Routed[] {
   return [...registeredEndpoints(), ...registeredPages()];
 }
 
-/** Every worker of its registry. */
+/** Returns every registered worker. */
 export function registeredWorkers(): readonly Worker[] {
   return Object.values(workers as Record<string, Worker>);
 }

@@ -3,33 +3,33 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';
-import { type Built, buildFunctions, entriesOf, projectDir } from './build.ts';
+import { type Build, buildFunctions, bundleEntries, projectDir } from './build.ts';
 import { fileText } from './files.ts';
 import { registeredAssets, registeredRoutes, registeredWorkers } from './registry.ts';
 import { readSettings, type Settings } from '../stacks/settings.ts';
 import { Backend } from '../stacks/backend.ts';
 
-/** The root stack's id and, unless the CLI is told otherwise, its name. */
+/** The id of the root stack, and its default name. */
 export const STACK = 'CollaborationBackend';
 
-/** Bundles the function of everything that is registered. */
-export function buildRegistered(outdir: string): Promise<Built> {
+/** Bundles the functions of everything that is registered. */
+export function buildRegistered(outdir: string): Promise<Build> {
   return buildFunctions({
-    entries: entriesOf(registeredRoutes(), registeredWorkers()),
+    entries: bundleEntries(registeredRoutes(), registeredWorkers()),
     assets: registeredAssets(),
     fileText,
     outdir,
   });
 }
 
-/** The settings that an app's context gives; throws for wrong ones and for names that are none, naming them. */
+/** Returns the settings in the context of an app. Throws an error that lists wrong settings and unknown names. */
 export function settingsOf(app: App): Settings {
   const context = app.node.getAllContext() as Readonly<Record<string, unknown>>;
   return readSettings((name) => context[name], Object.keys(context));
 }
 
-/** Puts the system into an app. */
-export function addBackend(app: App, built: Built, settings: Settings): Backend {
+/** Adds the backend to an app. */
+export function addBackend(app: App, built: Build, settings: Settings): Backend {
   return new Backend(app, STACK, {
     endpoints: registeredRoutes(),
     workers: registeredWorkers(),
@@ -39,25 +39,25 @@ export function addBackend(app: App, built: Built, settings: Settings): Backend 
 }
 
 /**
- * Bundles the functions, unless they are given, and writes the cloud assembly into `outdir`, without the CDK CLI: the same templates and
- * assets that `cdk deploy` would upload. `settings` win over cdk.json.
+ * Writes the cloud assembly into `outdir` without the CDK CLI: the same templates and assets that `cdk deploy` uploads.
+ * Bundles the functions unless `built` is given. `settings` override cdk.json.
  */
 export async function synthesise(options: {
   outdir: string;
   settings?: Partial<Settings>;
-  built?: Built;
+  built?: Build;
 }): Promise<{ assemblyDir: string }> {
   const { context } = JSON.parse(await readFile(join(projectDir, 'cdk.json'), 'utf8')) as {
     context: Record<string, unknown>;
   };
   const app = new App({
     outdir: options.outdir,
-    // Half of the time that this takes; `cdk synth` and the tests do validate.
+    // Validation takes half of the time. `cdk synth` and the tests do it.
     builtinCloudFormationValidation: false,
-    // As the CLI does: resources name the asset that they use, so that a reader of the template finds the code.
+    // As the CLI does: each function names its asset, so that the local run finds the code.
     context: { 'aws:cdk:enable-asset-metadata': true, ...context, ...options.settings },
   });
-  // Before the functions are bundled, which takes longer than to see what is wrong.
+  // Checked before bundling, which takes longer.
   const settings = settingsOf(app);
   const bundles = await mkdtemp(join(tmpdir(), 'functions-'));
   try {

@@ -1,12 +1,15 @@
-/** The operator's command, `npm run check:deploy`: refuses an update that would replace or delete what holds state, before CloudFormation is asked. */
+/**
+ * `npm run check:deploy`: refuses an update that would replace or delete a resource with state, before CloudFormation
+ * starts.
+ */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { CloudFormationClient } from '@aws-sdk/client-cloudformation';
-import { endWith } from './operator.ts';
+import { runCommand } from './operator.ts';
 import { STACK, synthesise } from '../build/synthesise.ts';
-import { type DeployedResource, type Finding, judgeUpdate, type StackTemplates } from './templateChanges.ts';
+import { type DeployedResource, type Finding, checkUpdate, type StackTemplates } from './templateChanges.ts';
 
 const USAGE = `Usage: npm run check:deploy [-- [--stack <stack>] [--after <dir>] [--before <dir>] [--allow <id>]...]
 
@@ -24,10 +27,10 @@ type Template = {
   >;
 };
 
-/** Where a stack's templates come from; CloudFormation's client in the tests is a stand-in. */
+/** The part of CloudFormation's client that is used. Tests pass a fake. */
 export type Deployed = Pick<CloudFormationClient, 'send'>;
 
-/** Carries out the command and gives what it prints; throws an error whose message is for the operator. */
+/** Runs the command and returns its output. Throws an error with a message for the operator. */
 export async function run(args: string[], client?: Deployed): Promise<string> {
   const { stack, after, before, allow, help } = parsedArguments(args);
   if (help) return USAGE;
@@ -36,7 +39,7 @@ export async function run(args: string[], client?: Deployed): Promise<string> {
       ? await deployedTemplates(client ?? (await cloudFormation()), stack)
       : await synthesisedTemplates(before);
   if (!deployed) return `There is no stack ${stack} yet: nothing can be lost.`;
-  const { refused, deleted } = judgeUpdate(
+  const { refused, deleted } = checkUpdate(
     deployed,
     after === undefined ? await templatesOfThisSource() : await synthesisedTemplates(after),
     new Set(allow),
@@ -79,7 +82,7 @@ async function templatesOfThisSource(): Promise<StackTemplates> {
   }
 }
 
-/** The templates in a folder that `cdk synth` wrote. */
+/** Reads the templates from the output folder of `cdk synth`. */
 export async function synthesisedTemplates(dir: string): Promise<StackTemplates> {
   const read = async (file: string) =>
     JSON.parse(
@@ -102,7 +105,7 @@ export async function synthesisedTemplates(dir: string): Promise<StackTemplates>
   return load(`${STACK}.template.json`);
 }
 
-/** The templates that CloudFormation has of a stack; undefined when there is no such stack. */
+/** Reads the deployed templates of a stack. Undefined if the stack does not exist. */
 export async function deployedTemplates(client: Deployed, stack: string): Promise<StackTemplates | undefined> {
   const { GetTemplateCommand, ListStackResourcesCommand } = await import('@aws-sdk/client-cloudformation');
   const load = async (name: string): Promise<StackTemplates> => {
@@ -121,10 +124,10 @@ export async function deployedTemplates(client: Deployed, stack: string): Promis
       ({ NextToken } = page);
     }
     const nested = new Map<string, StackTemplates>();
-    // One after the other: CloudFormation throttles readers of templates early.
+    // One after the other, because CloudFormation throttles these reads early.
     for (const id of ids) {
       const arn = physical.get(id);
-      // A nested stack whose creation failed is in the template and nowhere else.
+      // A nested stack whose creation failed has no ARN.
       if (arn !== undefined) nested.set(id, await load(arn));
     }
     return { resources, nested };
@@ -146,4 +149,4 @@ async function cloudFormation(): Promise<Deployed> {
   return new Client({ maxAttempts: 8 });
 }
 
-if (import.meta.main) await endWith(() => run(process.argv.slice(2)));
+if (import.meta.main) await runCommand(() => run(process.argv.slice(2)));

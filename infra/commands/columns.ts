@@ -1,4 +1,4 @@
-/** Rows of columns, as wide as each needs; an empty row begins new ones. */
+/** Formats rows as aligned columns. An empty row starts a new table. */
 export function columns(rows: readonly (readonly string[])[]): string {
   const groups: (readonly string[])[][] = [[]];
   for (const row of rows) {

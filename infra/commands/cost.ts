@@ -1,4 +1,4 @@
-/** The operator's command, `npm run cost`: what a deployment costs while nobody calls, and what calls and deliveries add, by list prices. */
+/** `npm run cost`: prints what a deployment costs without calls, and what calls and deliveries add, at list prices. */
 import { costsOfCalls, costsOfDeliveries } from './cost/calls.ts';
 import { idleBill, totalOf } from './cost/idle.ts';
 import { sourceTemplates } from './sourceTemplates.ts';
@@ -10,7 +10,7 @@ const USAGE = `Usage: npm run cost [-- --help]
 Prints, by list prices of us-east-1 (infra/commands/cost/prices.ts, free tiers left out): the bill of a month without calls, from the
 templates; what a million calls of each endpoint cost, from the capacity that the tests pin; what a million deliveries cost.`;
 
-/** The resources of every stack of the system. */
+/** Returns the resources of the root stack and of every nested stack. */
 export async function deployedResources(): Promise<StackTemplates['resources'][]> {
   const all = ({ resources, nested }: StackTemplates): StackTemplates['resources'][] => [
     resources,

@@ -1,4 +1,4 @@
-/** The operator's command, `npm run deliveries`: what deliveries are at, and how they get on again; with the operator's own AWS credentials. */
+/** `npm run deliveries`: shows the state of deliveries and restarts them, with the operator's own AWS credentials. */
 import { parseArgs } from 'node:util';
 import {
   DeleteMessageBatchCommand,
@@ -27,7 +27,7 @@ import { queues, queueVariable, sendTo } from '../../lib/workers/queues.ts';
 import { columns } from './columns.ts';
 import { endpointIdOf, endpointReport, stateOf } from './endpointReport.ts';
 import { pascal } from '../constructs/names.ts';
-import { endWith, localEnvironment, stackOutputs } from './operator.ts';
+import { runCommand, localEnvironment, stackOutputs } from './operator.ts';
 
 const queueNames = Object.keys(queues) as QueueName[];
 
@@ -49,20 +49,20 @@ redrive   moves the dead letters of a queue back into it; first remove what made
   --help   this text`;
 
 const MINUTE = 60_000;
-/** What is so late is not just waiting for its turn. */
+/** A delivery that is due for less time is in progress. */
 const OVERDUE = 5 * MINUTE;
 const PAGE = 500;
 const BATCH = 10;
 
-/** Where the command works. */
-interface Site {
+/** The environment and queues of a deployment or of a local run. */
+interface OperatorContext {
   readonly env: Environment;
   readonly sqs: SQSClient;
-  /** The address of a queue, or of its dead-letter queue. */
+  /** Returns the URL of a queue, or of its dead-letter queue. */
   urlOf(queue: QueueName, deadLetters?: boolean): Promise<string>;
 }
 
-/** Carries out the command and gives what it prints; throws an error whose message is for the operator. */
+/** Runs the command and returns its output. Throws an error with a message for the operator. */
 export async function run(args: string[], source: NodeJS.ProcessEnv, now = Date.now()): Promise<string> {
   const {
     positionals: [command = '', ...given],
@@ -70,7 +70,9 @@ export async function run(args: string[], source: NodeJS.ProcessEnv, now = Date.
   } = parsedArguments(args);
   if (help) return USAGE;
   const [one, two, three] = given as [string, string, string];
-  const commands: Readonly<Record<string, readonly [takes: number, carryOut: (site: Site) => Promise<string>]>> = {
+  const commands: Readonly<
+    Record<string, readonly [takes: number, carryOut: (site: OperatorContext) => Promise<string>]>
+  > = {
     status: [0, (site) => status(site, now)],
     endpoint: [2, ({ env }) => endpointReport(openTable(env), one, two, now)],
     message: [2, (site) => message(site, one, two)],
@@ -79,7 +81,7 @@ export async function run(args: string[], source: NodeJS.ProcessEnv, now = Date.
   };
   const [takes, carryOut] = Object.hasOwn(commands, command) ? commands[command]! : [];
   if (!carryOut || given.length !== takes) throw new Error(USAGE);
-  return carryOut(await siteOf(local === undefined ? source : await localEnvironment(local), stack));
+  return carryOut(await contextOf(local === undefined ? source : await localEnvironment(local), stack));
 }
 
 function parsedArguments(args: string[]) {
@@ -111,12 +113,12 @@ function sinceOf(text: string, now: number): number {
   return since;
 }
 
-async function siteOf(source: NodeJS.ProcessEnv, stack: string): Promise<Site> {
+async function contextOf(source: NodeJS.ProcessEnv, stack: string): Promise<OperatorContext> {
   const TABLE_NAME = source.TABLE_NAME ?? (await stackOutputs(stack)).get('TableName');
   if (!TABLE_NAME) throw new Error(`The stack ${stack} has no output TableName, and TABLE_NAME is not set.`);
   const urlOf = async (queue: QueueName, deadLetters = false) => {
     const known = source[queueVariable[queue]];
-    // In the local run the names of queues are those of the template.
+    // In the local run, queues have the names of the template.
     if (known) return deadLetters ? known.replace(/Queue$/, 'DeadLetters') : known;
     return physicalId(stack, `${pascal(queue)}${deadLetters ? 'DeadLetters' : 'Queue'}`);
   };
@@ -136,7 +138,7 @@ async function physicalId(stack: string, logicalId: string): Promise<string> {
   return StackResourceDetail.PhysicalResourceId;
 }
 
-async function status(site: Site, now: number): Promise<string> {
+async function status(site: OperatorContext, now: number): Promise<string> {
   const table = openTable(site.env);
   const late: number[] = [];
   await pagesOf(eventShards, async (shard, options) => {
@@ -176,7 +178,7 @@ async function status(site: Site, now: number): Promise<string> {
   ]);
 }
 
-/** Reads the pages of every shard, all shards at the same time. */
+/** Reads the pages of all shards in parallel. */
 async function pagesOf(
   shards: number,
   read: (shard: number, options: { limit: number; after: string | undefined }) => Promise<string | undefined>,
@@ -191,7 +193,7 @@ async function pagesOf(
 }
 
 async function countsOf(
-  { sqs, urlOf }: Site,
+  { sqs, urlOf }: OperatorContext,
   queue: QueueName,
   deadLetters = false,
 ): Promise<[waiting: number, inWork: number, delayed: number]> {
@@ -206,7 +208,7 @@ async function countsOf(
   return AttributeNames.map((name) => Number(Attributes[name] ?? 0)) as [number, number, number];
 }
 
-async function message({ env }: Site, tenant: string, messageId: string): Promise<string> {
+async function message({ env }: OperatorContext, tenant: string, messageId: string): Promise<string> {
   const table = openTable(env);
   const store = new DeliveryStore(table);
   const [event, deliveries, { attempts }] = await Promise.all([
@@ -225,7 +227,7 @@ async function message({ env }: Site, tenant: string, messageId: string): Promis
     ...deliveries.map((delivery) => [delivery.endpointId, ...stateOf(delivery)]),
     [],
     ['Attempt at', 'endpoint', 'number', 'outcome', 'answer', 'ms', 'reason'],
-    // Not what the receiver said, which is the customer's business.
+    // Without the response body, which is the customer's data.
     ...attempts
       .sort((a, b) => a.at - b.at)
       .map((attempt) => {
@@ -236,7 +238,7 @@ async function message({ env }: Site, tenant: string, messageId: string): Promis
 }
 
 async function recover(
-  { env, urlOf }: Site,
+  { env, urlOf }: OperatorContext,
   { tenant, endpoint, since }: { tenant: string; endpoint: string; since: number },
   now: number,
 ): Promise<string> {
@@ -258,8 +260,11 @@ async function recover(
     : `${messages} messages are sent again, at up to 50 per second.`;
 }
 
-/** Moves message after message, each deleted once it is sent: whoever stops this half-way can start it again. */
-async function redrive({ sqs, urlOf }: Site, queue: QueueName): Promise<string> {
+/**
+ * Moves messages batch by batch. A message is deleted only after it was sent, so the command can be interrupted and
+ * repeated.
+ */
+async function redrive({ sqs, urlOf }: OperatorContext, queue: QueueName): Promise<string> {
   const [to, from] = await Promise.all([urlOf(queue), urlOf(queue, true)]);
   for (let moved = 0; ;) {
     const { Messages = [] } = await sqs.send(
@@ -288,4 +293,4 @@ async function redrive({ sqs, urlOf }: Site, queue: QueueName): Promise<string> 
   }
 }
 
-if (import.meta.main) await endWith(() => run(process.argv.slice(2), process.env));
+if (import.meta.main) await runCommand(() => run(process.argv.slice(2), process.env));

@@ -1,4 +1,4 @@
-/** What `npm run deliveries -- endpoint` prints. */
+/** The report of `npm run deliveries -- endpoint`. */
 import { ApiKeyEntity } from '../../lib/workspaces/entities.ts';
 import { type Attempt, DeliveryStore, type StoredDelivery } from '../../lib/webhooks/deliveries.ts';
 import { EndpointHealthEntity } from '../../lib/webhooks/endpointHealth.ts';
@@ -19,14 +19,14 @@ import { columns } from './columns.ts';
 
 type Rows = readonly (readonly string[])[];
 
-/** How many of the last messages are looked at. */
+/** Number of messages in the report. */
 const MESSAGES = 20;
 const PARALLEL = 10;
 const DAY = 24 * 60 * 60_000;
-/** More attempts than one delivery has, but for those that somebody asked for over and over. */
+/** More than the retry schedule allows. Only repeated manual resends exceed it. */
 const ATTEMPTS = 100;
 
-/** The id of an endpoint by that or by the customer's own name for it, its `uid`; what is neither is given back. */
+/** Returns the id of an endpoint, given its id or its `uid`. Returns an unknown name unchanged. */
 export async function endpointIdOf(table: Table, tenant: string, name: string): Promise<string> {
   const store = new WebhookEndpointStore(table);
   if (isBasicTarget(name) || (await store.get(tenant, name))) return name;
@@ -34,8 +34,8 @@ export async function endpointIdOf(table: Table, tenant: string, name: string): 
 }
 
 /**
- * An endpoint or a URL of basic webhooks as it is now: whether and what it gets, what the worker knows of its failures, and what became of
- * the last messages to it. `name` is its id or `uid`. Throws when there is none and was none in the last 30 days.
+ * Returns a report about an endpoint or a URL of basic webhooks: its configuration, its health, and its last messages.
+ * `name` is the id or the `uid`. Throws if there is no such endpoint now and there was none in the last 30 days.
  */
 export async function endpointReport(table: Table, tenant: string, name: string, now: number): Promise<string> {
   const endpointId = await endpointIdOf(table, tenant, name);
@@ -46,7 +46,7 @@ export async function endpointReport(table: Table, tenant: string, name: string,
       itemOf(BasicWebhookConfigEntity, { tenant }),
       itemOf(WebhookEndpointEntity, { tenant, endpointId }),
     ),
-    // As the worker reads it: what is off has no target.
+    // Read like the worker does: a disabled endpoint has no target.
     table.batchGet(wantedTarget({ tenant, endpointId }), itemOf(EndpointHealthEntity, { tenant, endpointId })),
     new DeliveryStore(table).deliveriesOf(tenant, endpointId, 0, { limit: MESSAGES, descending: true }),
   ]);
@@ -64,7 +64,7 @@ export async function endpointReport(table: Table, tenant: string, name: string,
   return columns([
     ['Endpoint', endpointId],
     ...(isBasic ? basicRows(basic, endpointId) : advancedRows(endpoint, advancedState(key, advanced))),
-    // By the worker's own rule: what was learnt of an earlier revision says nothing.
+    // By the worker's rule: health of an earlier revision does not count.
     ...(target ? healthRows(healthAt(known, target._r), delivered, now) : []),
     ['Last delivered', lastDelivered(deliveries.length, delivered)],
     [],
@@ -83,7 +83,7 @@ function lastDelivered(messages: number, at: number | undefined): string {
   return messages === 0 ? 'no messages in the last 30 days' : `none of the last ${messages} messages`;
 }
 
-/** The attempts of each delivery, oldest first. */
+/** Returns the attempts of each delivery, oldest first. */
 async function attemptsOf(table: Table, deliveries: readonly StoredDelivery[]): Promise<Attempt[][]> {
   const store = new DeliveryStore(table);
   const found = new Map<string, Attempt[]>();
@@ -108,7 +108,7 @@ function outcomeOf(attempts: readonly Attempt[] = []): string {
     : '-';
 }
 
-/** Whether advanced webhooks reach the endpoints of an API key at all. */
+/** Returns whether an API key can use advanced webhooks, and why not. */
 function advancedState(
   key: { withheld?: readonly string[] | undefined } | undefined,
   config: { isEnabled: boolean } | undefined,
@@ -126,7 +126,7 @@ function advancedRows(endpoint: WebhookEndpoint | undefined, state: string): Row
     ...(uid === undefined ? [] : [['Uid', uid]]),
     ['State', disabledState(endpoint) ?? 'enabled'],
     ['Advanced webhooks', state],
-    // The rest of the URL may hold secrets.
+    // The rest of the URL may contain secrets.
     ['URL', new URL(url).origin],
     ['Events', filterTypes?.join(', ') ?? 'of every type'],
     ['Channels', channels ? `only events with one of ${channels.join(', ')}` : 'any, or none'],
@@ -163,7 +163,7 @@ function basicRows(config: BasicWebhookConfig | undefined, endpointId: BasicTarg
   ];
 }
 
-/** What the worker knows. Of many successes it looks at a sample, so one that is in the log of attempts counts as well. */
+/** The worker records health for a sample of successes only, so a later success in the attempt log also counts. */
 function healthRows({ breaker, failing }: EndpointHealth, delivered: number | undefined, now: number): Rows {
   const gate = gateOf(breaker, now);
   const pause =
@@ -179,7 +179,7 @@ function healthRows({ breaker, failing }: EndpointHealth, delivered: number | un
   ];
 }
 
-/** The cells that tell what is at hand of a delivery: its state, attempts so far, and when the next one is due. */
+/** Returns table cells for a delivery: status, number of attempts, and time of the next attempt. */
 export function stateOf({ status, attempts, nextAt }: Delivery): string[] {
   return [status, `${attempts}`, nextAt === undefined ? '-' : iso(nextAt)];
 }

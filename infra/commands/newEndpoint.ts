@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { sourceFile } from '../../lib/app/endpoint.ts';
 import { pascal } from '../constructs/names.ts';
-import { endWith } from './operator.ts';
+import { runCommand } from './operator.ts';
 
 const USAGE = `Usage: npm run new:endpoint -- <path>
 
@@ -132,7 +132,7 @@ function write(file: string, text: string): void {
 }
 
 if (import.meta.main) {
-  await endWith(async () => {
+  await runCommand(async () => {
     const [path, ...more] = process.argv.slice(2);
     if (path === '--help') return USAGE;
     if (path === undefined || more.length > 0) throw new Error(USAGE);

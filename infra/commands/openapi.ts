@@ -1,4 +1,7 @@
-/** `npm run openapi`: prints the OpenAPI document of the service as cdk.json configures it, at `PUBLIC_URL` or where `npm start` is. */
+/**
+ * `npm run openapi`: prints the OpenAPI document with the settings of cdk.json. Its server is `PUBLIC_URL`, or the
+ * address of `npm start`.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectDir } from '../build/build.ts';

@@ -1,15 +1,18 @@
-/** What the operator's commands share: where they work, and how they end. */
+/** Code that the operator's commands share. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The outputs of a stack, by name. */
+/** Returns the outputs of a stack by name. */
 export async function stackOutputs(stack: string): Promise<Map<string, string>> {
   const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
   const { Stacks } = await new CloudFormationClient().send(new DescribeStacksCommand({ StackName: stack }));
   return new Map(Stacks?.[0]?.Outputs?.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
 }
 
-/** What a run on this machine tells its operator: how to reach what it has. The SDK takes it from the environment of this process. */
+/**
+ * Returns the environment that a local run wrote for its operator, and adds it to the environment of this process,
+ * where the SDK reads it.
+ */
 export async function localEnvironment(dataDir: string): Promise<NodeJS.ProcessEnv> {
   const file = join(dataDir, 'operator.json');
   const text = await readFile(file, 'utf8').catch(() => {
@@ -18,8 +21,8 @@ export async function localEnvironment(dataDir: string): Promise<NodeJS.ProcessE
   return Object.assign(process.env, JSON.parse(text) as NodeJS.ProcessEnv);
 }
 
-/** Prints what a command gives; what it throws in one text, without a stack trace, and with code 1. */
-export async function endWith(carryOut: () => Promise<string>): Promise<void> {
+/** Prints the result of a command. If it throws, prints the message without a stack trace and sets exit code 1. */
+export async function runCommand(carryOut: () => Promise<string>): Promise<void> {
   try {
     console.log(await carryOut());
   } catch (error) {
@@ -28,7 +31,7 @@ export async function endWith(carryOut: () => Promise<string>): Promise<void> {
   }
 }
 
-/** What the SDK says to programmers, in words for the operator. */
+/** Returns the SDK's message in words for an operator. */
 function explanation({ name, message }: Error): string {
   if (message === 'Region is missing')
     return 'No AWS region is known: set AWS_REGION, or AWS_PROFILE to a profile with a region.';

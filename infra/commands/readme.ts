@@ -1,4 +1,4 @@
-/** `npm run readme`: writes the tables of the pages that are generated from the code, and the client's methods. */
+/** `npm run readme`: writes the generated tables of all pages, and the methods of the client. */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -15,12 +15,12 @@ import { registeredWorkers } from '../build/registry.ts';
 
 type AnyEntity = Entity<never, never, never>;
 
-// An entity is known once its module has been imported.
+// Importing a module registers its entities.
 for (const file of globSync('lib/**/*.ts', { cwd: projectDir })) {
   if (readFileSync(join(projectDir, file), 'utf8').includes('defineEntity(')) await import(`../../${file}`);
 }
 
-/** The generated tables, by the name in their markers. */
+/** Functions that generate tables, by the name in the markers of the pages. */
 export const generatedTables: Readonly<Record<string, () => string>> = {
   errors: () =>
     table(
@@ -57,7 +57,7 @@ export const generatedTables: Readonly<Record<string, () => string>> = {
       ['Worker', 'Runs', 'What it does'],
       registeredWorkers()
         .toSorted(by(({ name }) => name))
-        .map(({ name, on, summary }) => [name, occasionOf(on), summary]),
+        .map(({ name, on, summary }) => [name, triggerOf(on), summary]),
     ),
   queues: () =>
     table(
@@ -95,7 +95,9 @@ export const generatedTables: Readonly<Record<string, () => string>> = {
   },
 };
 
-/** Returns a page with its generated blocks (`<!-- generated:NAME -->` to `<!-- /generated:NAME -->`) written again. */
+/**
+ * Returns a page with new contents in its generated blocks (`<!-- generated:NAME -->` to `<!-- /generated:NAME -->`).
+ */
 export function withGeneratedTables(page: string): string {
   return page.replace(
     /(<!-- generated:(\w+) -->\n)[^]*?(<!-- \/generated:\2 -->)/g,
@@ -108,21 +110,21 @@ export function withGeneratedTables(page: string): string {
   );
 }
 
-/** Returns every page of the project, with its path from the root. */
+/** Returns every page of the project with its path from the root. */
 export function pages(): { readonly file: string; readonly text: string }[] {
   return globSync(['*.md', '{functions,lib,infra,test}/**/*.md'], { cwd: projectDir })
     .sort()
     .map((file) => ({ file, text: readFileSync(join(projectDir, file), 'utf8') }));
 }
 
-/** A sample for customers, which the tests run as it stands. */
+/** Returns a code sample for customers. The tests run it. */
 function sample(file: string): string {
   const language = file.endsWith('.ts') ? 'ts' : 'js';
   return `\`\`\`${language}\n${readFileSync(join(projectDir, 'test/samples', file), 'utf8').trim()}\n\`\`\``;
 }
 
-/** When a worker runs. */
-function occasionOf(on: Source): string {
+/** Returns when a worker runs, in words. */
+function triggerOf(on: Source): string {
   if ('queue' in on) return `for messages of ${on.queue}`;
   return 'inserts' in on ? `for new items: ${on.inserts.join(', ')}` : `every ${on.every}`;
 }
@@ -144,13 +146,12 @@ function everyEntity(): AnyEntity[] {
   return entities().toSorted(by(({ type }) => type));
 }
 
-/** So far in the future that no key has such a time for another reason; each attribute gets a month of its own. */
+/** Placeholder times in the far future: no key contains them for another reason. Each number gets its own month. */
 const timeOf = (attribute: number) => Date.UTC(2200, attribute, 15, 12, 34, 56);
 
 /**
- * What an entity makes of placeholders: `<name>` for each part that it asks for. Where its schema says that the part is a
- * number, which keys may compute with, it gets a number and the placeholder takes its place in the result. What only items without
- * some optional attribute have is made of placeholders without these.
+ * Returns a key with placeholders: `<name>` for each part. A numeric part gets a time, because keys may compute with
+ * it, and its placeholder replaces that time in the result. Built twice, without and with the optional attributes.
  */
 function keyPattern<T extends object>({ definition }: AnyEntity, make: (parts: never) => T): Record<string, unknown> {
   const numbers: [string, number][] = [];
@@ -161,7 +162,10 @@ function keyPattern<T extends object>({ definition }: AnyEntity, make: (parts: n
   );
 }
 
-/** An object that has a placeholder under every name, but, unless `optionals`, nothing under those that its schema calls optional. */
+/**
+ * Returns an object with a placeholder under every name. Optional attributes of the schema are undefined unless
+ * `optionals` is set.
+ */
 function placeholders(schema: z.ZodObject, optionals: boolean, numbers: [string, number][]): object {
   const made = new Map<string | symbol, unknown>(
     Object.entries(schema.shape).map(([name, field]) => [

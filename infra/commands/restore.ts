@@ -1,6 +1,8 @@
-/** The operator's command, `npm run restore`: prints the commands that bring a deleted table back as the template has it, and runs none of them. */
+/**
+ * `npm run restore`: prints the commands that restore a deleted table as the template describes it. Runs none of them.
+ */
 import { parseArgs } from 'node:util';
-import { endWith } from './operator.ts';
+import { runCommand } from './operator.ts';
 import { sourceTemplates } from './sourceTemplates.ts';
 import { STACK } from '../build/synthesise.ts';
 import type { DeployedResource, StackTemplates } from './templateChanges.ts';
@@ -18,7 +20,7 @@ interface VectorIndex {
   readonly SearchSchema: readonly { readonly AttributeName: string }[];
 }
 
-/** What is read of the table's properties. */
+/** The properties of the table that are used here. */
 interface TableProperties {
   readonly AttributeDefinitions: readonly { readonly AttributeName: string }[];
   readonly DeletionProtectionEnabled?: boolean;
@@ -28,21 +30,21 @@ interface TableProperties {
   readonly VectorIndexes: readonly VectorIndex[];
 }
 
-/** What is read of the properties of an event source mapping; the others are its settings. */
+/** The properties of an event source mapping that are used here. The others are its settings. */
 interface MappingProperties {
   readonly DestinationConfig?: unknown;
   readonly EventSourceArn?: unknown;
   readonly FunctionName: { readonly Ref: string };
 }
 
-interface Found {
+interface FoundResource {
   readonly id: string;
   readonly properties: unknown;
 }
 
-/** The commands for the table, as these templates have it. */
+/** Returns the commands that restore the table. */
 export function tableCommands({ resources }: StackTemplates, stack: string): string {
-  const table = theOne(resources, ({ Type }) => Type === 'AWS::DynamoDB::Table').properties as TableProperties;
+  const table = singleResource(resources, ({ Type }) => Type === 'AWS::DynamoDB::Table').properties as TableProperties;
   return script(stack, [
     [
       'The table, from the backup that DynamoDB made when it was deleted',
@@ -79,16 +81,19 @@ export function tableCommands({ resources }: StackTemplates, stack: string): str
   ]);
 }
 
-/** The commands for what follows the table's stream. What follows another one follows it no longer. */
+/** Returns the commands that connect the stream's workers to the new stream, and disconnect them from the old one. */
 export function streamCommands({ resources, nested }: StackTemplates, stack: string): string {
-  const followers = [...nested].flatMap(([within, { resources: own }]) =>
-    find(
+  const streamReaders = [...nested].flatMap(([within, { resources: own }]) =>
+    findResources(
       own,
       ({ Type, Properties: { StartingPosition } = {} }) =>
         Type === 'AWS::Lambda::EventSourceMapping' && StartingPosition !== undefined,
     ).map(({ properties }) => ({ within, properties: properties as MappingProperties })),
   );
-  const deadLetters = theOne(resources, ({ Type }, id) => Type === 'AWS::SQS::Queue' && id.startsWith('Stream'));
+  const deadLetters = singleResource(
+    resources,
+    ({ Type }, id) => Type === 'AWS::SQS::Queue' && id.startsWith('Stream'),
+  );
   return script(stack, [
     [
       'What follows the stream, which is a new one',
@@ -96,7 +101,7 @@ export function streamCommands({ resources, nested }: StackTemplates, stack: str
         'resource() { aws cloudformation describe-stack-resource --stack-name "$1" --logical-resource-id "$2" --query StackResourceDetail.PhysicalResourceId --output text; }',
         'STREAM=$(aws dynamodb describe-table --table-name "$TABLE" --query Table.LatestStreamArn --output text)',
         `QUEUE=$(aws sqs get-queue-attributes --queue-url "$(resource "$STACK" ${deadLetters.id})" --attribute-names QueueArn --query Attributes.QueueArn --output text)`,
-        ...followers.flatMap(({ within, properties }) => [
+        ...streamReaders.flatMap(({ within, properties }) => [
           `FUNCTION=$(resource "$(resource "$STACK" ${within})" ${properties.FunctionName.Ref})`,
           'MAPPINGS=$(aws lambda list-event-source-mappings --function-name "$FUNCTION" --query "EventSourceMappings[].[UUID, EventSourceArn]" --output text)',
           'while read -r UUID SOURCE; do',
@@ -122,18 +127,18 @@ function script(stack: string, sections: readonly (readonly [title: string, line
   );
 }
 
-/** An update of the table, which takes one at a time. */
+/** Returns an update of the table. DynamoDB runs one at a time. */
 function update(change: string): string[] {
   return [`aws dynamodb update-table --table-name "$TABLE" ${change}`, 'settled'];
 }
 
-/** The attributes that an index needs declared. */
+/** Returns the attribute definitions that an index needs. */
 function definitionsOf({ SearchSchema }: VectorIndex, { AttributeDefinitions }: TableProperties): object[] {
   const names = new Set(SearchSchema.map(({ AttributeName }) => AttributeName));
   return AttributeDefinitions.filter(({ AttributeName }) => names.has(AttributeName));
 }
 
-/** What a mapping is told beside what it is between, and where it sends what it gives up. */
+/** Returns the settings of a mapping without its source, function and destination. */
 function settingsOf({
   EventSourceArn: _,
   FunctionName: __,
@@ -143,27 +148,27 @@ function settingsOf({
   return settings;
 }
 
-/** For a shell, which takes what is between single quotes as it is. */
+/** Quotes a value for a shell: single quotes prevent expansion. */
 function json(value: unknown): string {
   return `'${JSON.stringify(value).replaceAll("'", `'"'"'`)}'`;
 }
 
-function find(
+function findResources(
   resources: StackTemplates['resources'],
   is: (resource: DeployedResource, id: string) => boolean,
-): Found[] {
+): FoundResource[] {
   return Object.entries(resources)
     .filter(([id, resource]) => is(resource, id))
     .map(([id, { Properties = {} }]) => ({ id, properties: Properties }));
 }
 
-function theOne(...[resources, is]: Parameters<typeof find>): Found {
-  const [found, ...more] = find(resources, is);
+function singleResource(...[resources, is]: Parameters<typeof findResources>): FoundResource {
+  const [found, ...more] = findResources(resources, is);
   if (!found || more.length > 0) throw new Error(`The template must have exactly one resource for which ${is}`);
   return found;
 }
 
-/** Gives what the command prints; throws an error whose message is for the operator. */
+/** Runs the command and returns its output. Throws an error with a message for the operator. */
 async function run(args: string[]): Promise<string> {
   const commands: Readonly<Record<string, typeof tableCommands>> = { table: tableCommands, stream: streamCommands };
   const {
@@ -179,4 +184,4 @@ async function run(args: string[]): Promise<string> {
   return commands[part]!(await sourceTemplates(), stack);
 }
 
-if (import.meta.main) await endWith(() => run(process.argv.slice(2)));
+if (import.meta.main) await runCommand(() => run(process.argv.slice(2)));

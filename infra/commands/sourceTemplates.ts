@@ -10,7 +10,7 @@ import { STACK } from '../build/synthesise.ts';
 import { registeredRoutes, registeredWorkers } from '../build/registry.ts';
 import type { StackTemplates } from './templateChanges.ts';
 
-/** The templates of this source with the settings of a deployment that has alarms, for commands that read them. Without bundles, which take longest to make. */
+/** Returns the templates of this source, for a deployment with alarms. Skips bundling, which takes most of the time. */
 export async function sourceTemplates(): Promise<StackTemplates> {
   const outdir = await mkdtemp(join(tmpdir(), 'templates-'));
   try {

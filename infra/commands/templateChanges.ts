@@ -1,4 +1,7 @@
-/** What an update of a stack would take away, told from its two templates: pure, so that it can be tried without an account. */
+/**
+ * Compares two versions of a stack's templates, to find resources with state that an update would lose. Pure functions,
+ * testable without an account.
+ */
 import { isDeepStrictEqual } from 'node:util';
 
 export interface DeployedResource {
@@ -8,23 +11,23 @@ export interface DeployedResource {
   readonly UpdateReplacePolicy?: string;
 }
 
-/** A template with those of the stacks nested in it, by the logical ids that these have in it. */
+/** A template, and the templates of its nested stacks by their logical ids. */
 export interface StackTemplates {
   readonly resources: Readonly<Record<string, DeployedResource>>;
   readonly nested: ReadonlyMap<string, StackTemplates>;
 }
 
 export interface Finding {
-  /** The logical id, those of the nested stacks around it before it: `Workers/Sweep`. */
+  /** The logical id with those of the parent stacks: `Workers/Sweep`. */
   readonly id: string;
   readonly type: string;
   readonly text: string;
 }
 
-export interface Verdict {
-  /** What must not happen unasked. */
+export interface UpdateCheck {
+  /** Changes that need the operator's decision. */
   readonly refused: readonly Finding[];
-  /** What goes, and may. */
+  /** Deletions that are allowed. */
   readonly deleted: readonly Finding[];
 }
 
@@ -32,11 +35,11 @@ interface StatefulType {
   /** What is lost with such a resource. */
   readonly holds: string;
   /**
-   * The properties that CloudFormation changes in place without touching what the resource holds. A change of any other is taken for a
-   * replacement: what is not known here is refused, rather than let through.
+   * Properties that CloudFormation changes in place without losing state. A change of any other property counts as a
+   * replacement, so that unknown properties are refused.
    */
   readonly inPlace: readonly string[];
-  /** Whether it must outlive its stack. */
+  /** Whether the resource must survive the deletion of its stack. */
   readonly retained?: true;
 }
 
@@ -56,7 +59,7 @@ const stateful: Readonly<Record<string, StatefulType>> = {
     ],
     retained: true,
   },
-  // Not GenerateSecretString: CloudFormation generates a new value when it changes, and puts it in the place of the old one.
+  // Without GenerateSecretString: a change of it generates a new value that overwrites the old one.
   'AWS::SecretsManager::Secret': {
     holds: 'the keys under which data is sealed and tokens are signed',
     inPlace: ['Description', 'Tags'],
@@ -94,17 +97,17 @@ const stateful: Readonly<Record<string, StatefulType>> = {
   },
 };
 
-/** Whether resources of a type hold what must not be lost. */
+/** Returns whether resources of a type hold state. */
 export const holdsState = (type: string): boolean => Object.hasOwn(stateful, type);
 
 const NESTED = 'AWS::CloudFormation::Stack';
 
-/** What would go if `before` became `after`. `allowed` are ids for which the operator has decided. */
-export function judgeUpdate(
+/** Returns the losses of an update from `before` to `after`. `allowed` are ids whose loss the operator accepts. */
+export function checkUpdate(
   before: StackTemplates,
   after: StackTemplates,
   allowed: ReadonlySet<string> = new Set(),
-): Verdict {
+): UpdateCheck {
   const changes = changesIn('', before, after);
   return {
     refused: changes
@@ -122,7 +125,7 @@ function changesIn(path: string, before: StackTemplates, after: StackTemplates |
   return Object.entries(before.resources).flatMap(([logicalId, old]): Change[] => {
     const id = path + logicalId;
     const now = after?.resources[logicalId];
-    const own = now?.Type === old.Type ? changed(id, old, now) : [gone(id, old)];
+    const own = now?.Type === old.Type ? changesOf(id, old, now) : [deletedChange(id, old)];
     if (old.Type !== NESTED) return own;
     const stillNested = now?.Type === NESTED ? after?.nested.get(logicalId) : undefined;
     const inside = before.nested.get(logicalId);
@@ -130,7 +133,7 @@ function changesIn(path: string, before: StackTemplates, after: StackTemplates |
   });
 }
 
-function gone(id: string, { Type: type }: DeployedResource): Change {
+function deletedChange(id: string, { Type: type }: DeployedResource): Change {
   const kind = stateful[type];
   return {
     id,
@@ -140,7 +143,7 @@ function gone(id: string, { Type: type }: DeployedResource): Change {
   };
 }
 
-function changed(id: string, old: DeployedResource, now: DeployedResource): Change[] {
+function changesOf(id: string, old: DeployedResource, now: DeployedResource): Change[] {
   const { Type: type } = old;
   const kind = stateful[type];
   if (!kind) return [];
@@ -169,7 +172,9 @@ function changed(id: string, old: DeployedResource, now: DeployedResource): Chan
   ];
 }
 
-/** CloudFormation makes or removes one index of a table per update, and a removed one is gone with what only it could find. */
+/**
+ * CloudFormation adds or removes one index per update. Removing an index loses the access paths that only it provides.
+ */
 function indexChanges(old: DeployedResource, now: DeployedResource): string[] {
   const indexes = ({ Properties = {} }: DeployedResource) =>
     new Map(

@@ -1,4 +1,7 @@
-/** The operator's command, `npm run workspace`: creates and finds workspaces and says what is offered to an API key, with the operator's own AWS credentials. */
+/**
+ * `npm run workspace`: creates and shows workspaces and sets limits of API keys, with the operator's own AWS
+ * credentials.
+ */
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import { type Environment, environment } from '../../lib/app/capability.ts';
@@ -9,7 +12,7 @@ import { createWorkspaces, WorkspaceReader } from '../../lib/workspaces/workspac
 import { type LimitClass, limitClasses } from '../../lib/workspaces/rules/rateLimit.ts';
 import { emailKey, OwnerEmail, ShortName } from '../../lib/workspaces/rules/workspaces.ts';
 import { iso } from '../../lib/shared/isoTime.ts';
-import { endWith, localEnvironment, stackOutputs } from './operator.ts';
+import { runCommand, localEnvironment, stackOutputs } from './operator.ts';
 
 const USAGE = `Usage: npm run workspace -- create <email> [--name <name>]
        npm run workspace -- advanced-webhooks <apiKey> off|on
@@ -34,7 +37,7 @@ no credentials.
   --local  the data directory of a run with npm start, such as .local, instead of a stack
   --help   this text`;
 
-/** The environment variables that commands need, and the outputs of the stack that have their values. */
+/** The environment variables that commands need, and the stack outputs with their values. */
 const outputNames = {
   TABLE_NAME: 'TableName',
   MASTER_KEY_SECRET_ARN: 'MasterKeySecretArn',
@@ -43,11 +46,10 @@ const outputNames = {
 } as const;
 type Variable = keyof typeof outputNames;
 
-/** What the operator asked for. */
 interface Command {
   readonly needs: readonly Variable[];
-  /** Gives what is printed. */
-  carryOut(env: Environment): Promise<object>;
+  /** Runs the command and returns its output. */
+  execute(env: Environment): Promise<object>;
 }
 
 export interface WorkspaceCredentials {
@@ -58,8 +60,8 @@ export interface WorkspaceCredentials {
 }
 
 /**
- * Creates a workspace whose owner the operator vouches for: verified, so that its API keys never expire. `exists` when the
- * address has a workspace already.
+ * Creates a workspace with a verified owner, so its API keys never expire. Returns `exists` if the address already has
+ * a workspace.
  */
 export async function createVerifiedWorkspace(options: {
   email: string;
@@ -75,10 +77,11 @@ export async function createVerifiedWorkspace(options: {
 }
 
 /**
- * Says whether advanced webhooks are available to an API key (spec 4.6). While they are not, each operation of theirs fails;
- * what was configured stays as it is. It takes effect within 10 s, for as long as functions remember a key. `unknown` when there is no such key.
+ * Makes advanced webhooks available to an API key, or unavailable. While they are unavailable, their endpoints fail,
+ * and the configuration stays. Takes effect within 10 s, because functions cache API keys. Returns `unknown` if the API
+ * key does not exist.
  */
-export async function offerAdvancedWebhooks(options: {
+export async function setAdvancedWebhooks(options: {
   apiKey: string;
   offered: boolean;
   env: Environment;
@@ -101,8 +104,8 @@ const CallLimit = z
 const CallLimits = z.strictObject({ read: CallLimit, write: CallLimit, expensive: CallLimit }).partial();
 
 /**
- * Sets limits of an API key, in calls per second, and returns all of them; `default` is what the settings of the deployment say. Undefined when the
- * key does not exist.
+ * Sets limits of an API key in calls per second. Returns all limits; `default` means the setting of the deployment.
+ * Returns undefined if the API key does not exist.
  */
 export async function setLimits({
   apiKey,
@@ -131,8 +134,8 @@ export async function setLimits({
   });
 }
 
-/** A workspace as the operator is shown it; without what opens it. */
-export interface FoundWorkspace {
+/** A workspace as shown to the operator, without credentials. */
+export interface WorkspaceReport {
   readonly workspaceId: string;
   readonly workspaceName: string;
   readonly owner: { readonly email: string; readonly name: string; readonly verified: string };
@@ -146,8 +149,8 @@ export interface FoundWorkspace {
   }[];
 }
 
-/** The workspace that an owner's address, an id of a workspace or an API key leads to, by keys alone; undefined when there is none. */
-export async function findWorkspace(subject: string, env: Environment): Promise<FoundWorkspace | undefined> {
+/** Returns the workspace of an owner's address, a workspace id or an API key. Undefined if there is none. */
+export async function findWorkspace(subject: string, env: Environment): Promise<WorkspaceReport | undefined> {
   const table = openTable(env);
   const known = subject.includes('@')
     ? await table.get(OwnerEmailEntity, { email: emailKey(subject) })
@@ -177,11 +180,11 @@ export async function findWorkspace(subject: string, env: Environment): Promise<
   };
 }
 
-/** Carries out the command and gives what it prints; throws an error whose message is for the operator. */
+/** Runs the command and returns its output. Throws an error with a message for the operator. */
 export async function run(args: string[], source: NodeJS.ProcessEnv): Promise<string> {
   const { positionals, values } = parsedArguments(args);
   if (values.help) return USAGE;
-  const { needs, carryOut } = commandOf(positionals, values.name);
+  const { needs, execute: carryOut } = commandOf(positionals, values.name);
   const env = environment(
     values.local === undefined
       ? await withStackOutputs(source, values.stack, needs)
@@ -192,9 +195,9 @@ export async function run(args: string[], source: NodeJS.ProcessEnv): Promise<st
 
 function commandOf([command, ...subjects]: string[], name: string | undefined): Command {
   const [subject, state] = subjects;
-  if (command === 'create' && subject !== undefined && subjects.length === 1) return creation(subject, name);
+  if (command === 'create' && subject !== undefined && subjects.length === 1) return createCommand(subject, name);
   if (command === 'show' && subject !== undefined && subjects.length === 1 && name === undefined)
-    return showing(subject);
+    return showCommand(subject);
   if (
     command === 'advanced-webhooks' &&
     subject !== undefined &&
@@ -202,12 +205,13 @@ function commandOf([command, ...subjects]: string[], name: string | undefined): 
     subjects.length === 2 &&
     name === undefined
   )
-    return offer(subject, state === 'on');
-  if (command === 'limits' && subject !== undefined && name === undefined) return limiting(subject, subjects.slice(1));
+    return advancedWebhooksCommand(subject, state === 'on');
+  if (command === 'limits' && subject !== undefined && name === undefined)
+    return limitsCommand(subject, subjects.slice(1));
   throw new Error(USAGE);
 }
 
-function limiting(apiKey: string, given: readonly string[]): Command {
+function limitsCommand(apiKey: string, given: readonly string[]): Command {
   const parsed = CallLimits.safeParse(
     Object.fromEntries(given.map((one) => [one.split('=')[0], one.split('=').slice(1).join('=')])),
   );
@@ -217,7 +221,7 @@ function limiting(apiKey: string, given: readonly string[]): Command {
     );
   return {
     needs: ['TABLE_NAME'],
-    async carryOut(env) {
+    async execute(env) {
       const limits = await setLimits({ apiKey, limits: parsed.data, env });
       if (!limits) throw new Error(`There is no API key ${apiKey}.`);
       return { apiKey, callsPerSecond: limits };
@@ -225,12 +229,12 @@ function limiting(apiKey: string, given: readonly string[]): Command {
   };
 }
 
-function creation(address: string, given: string | undefined): Command {
-  const email = checked(OwnerEmail, address, 'The e-mail address');
-  const name = given === undefined ? undefined : checked(ShortName, given, '--name');
+function createCommand(address: string, given: string | undefined): Command {
+  const email = parseOrThrow(OwnerEmail, address, 'The e-mail address');
+  const name = given === undefined ? undefined : parseOrThrow(ShortName, given, '--name');
   return {
     needs: ['TABLE_NAME', 'MASTER_KEY_SECRET_ARN', 'SIGNING_KEY_SECRET_ARN', 'SERVICE_NAME'],
-    async carryOut(env) {
+    async execute(env) {
       const created = await createVerifiedWorkspace({ email, name, env, now: Date.now() });
       if (created === 'exists') throw new Error(`A workspace already exists for ${email}.`);
       return created;
@@ -238,10 +242,10 @@ function creation(address: string, given: string | undefined): Command {
   };
 }
 
-function showing(subject: string): Command {
+function showCommand(subject: string): Command {
   return {
     needs: ['TABLE_NAME'],
-    async carryOut(env) {
+    async execute(env) {
       const found = await findWorkspace(subject, env);
       if (!found)
         throw new Error(
@@ -252,11 +256,11 @@ function showing(subject: string): Command {
   };
 }
 
-function offer(apiKey: string, offered: boolean): Command {
+function advancedWebhooksCommand(apiKey: string, offered: boolean): Command {
   return {
     needs: ['TABLE_NAME'],
-    async carryOut(env) {
-      if ((await offerAdvancedWebhooks({ apiKey, offered, env })) === 'unknown')
+    async execute(env) {
+      if ((await setAdvancedWebhooks({ apiKey, offered, env })) === 'unknown')
         throw new Error(`There is no API key ${apiKey}.`);
       return { apiKey, advancedWebhooks: offered ? 'on' : 'off' };
     },
@@ -280,7 +284,7 @@ function parsedArguments(args: string[]) {
   }
 }
 
-function checked(schema: z.ZodType<string>, value: string, what: string): string {
+function parseOrThrow(schema: z.ZodType<string>, value: string, what: string): string {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw new Error(
@@ -288,7 +292,7 @@ function checked(schema: z.ZodType<string>, value: string, what: string): string
   );
 }
 
-/** The environment variables; those that are not set have their values from the stack's outputs. */
+/** Returns the environment. Missing variables get their values from the outputs of the stack. */
 async function withStackOutputs(
   source: NodeJS.ProcessEnv,
   stack: string,
@@ -306,4 +310,4 @@ async function withStackOutputs(
   return { ...source, ...Object.fromEntries(found) };
 }
 
-if (import.meta.main) await endWith(() => run(process.argv.slice(2), process.env));
+if (import.meta.main) await runCommand(() => run(process.argv.slice(2), process.env));

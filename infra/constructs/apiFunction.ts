@@ -9,7 +9,7 @@ export interface ApiFunctionProps extends Omit<LambdaFunctionProps, 'timeoutSeco
   readonly timeoutSeconds?: number | undefined;
 }
 
-/** Less than the 30 s after which the gateway stops waiting, so that it is the function that answers last. */
+/** Less than the gateway's timeout of 30 s, so that the function can still answer. */
 const TIMEOUT_SECONDS = 29;
 
 /** A function behind the HTTP API. */
@@ -18,7 +18,7 @@ export class ApiFunction extends LambdaFunction {
     super(scope, id, { ...props, timeoutSeconds: props.timeoutSeconds ?? TIMEOUT_SECONDS });
   }
 
-  /** Sends the requests of these routes to this function. `invoker` is the role under which the gateway calls it. */
+  /** Routes requests to this function. The gateway calls it under the role `invoker`. */
   addRoutes(apiId: string, routeKeys: readonly [string, ...string[]], invoker: IRole): void {
     const integration = new CfnIntegration(this, 'Integration', {
       apiId,
@@ -45,8 +45,8 @@ export class ApiFunction extends LambdaFunction {
 }
 
 /**
- * The role under which the HTTP API calls exactly these functions: one per stack, where a permission in each function's
- * own policy would cost a resource per function.
+ * Creates the role under which the HTTP API calls these functions. One role per stack: a permission for each function
+ * would cost one more resource per function.
  */
 export function createInvoker(scope: Construct, functions: readonly Function[]): Role {
   return new Role(scope, 'ApiInvoker', {

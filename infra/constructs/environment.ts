@@ -6,16 +6,16 @@ import type { Permission } from './lambdaFunction.ts';
 import type { Queues } from './queues.ts';
 import type { Settings } from '../stacks/settings.ts';
 
-/** The resources that functions share. */
+/** Resources that functions share. */
 export interface SharedResources {
-  /** The address of the API. */
+  /** The URL of the API. */
   readonly publicUrl: string;
   readonly table: CfnTable;
   readonly secrets: Readonly<Record<'masterKey' | 'signingKey', CfnSecret>>;
   readonly queues: Queues;
 }
 
-/** Where the value of each environment variable comes from: an attribute of a resource, or a setting. */
+/** Returns the value of each environment variable: an attribute of a resource, or a setting. */
 export function environmentValues(
   { publicUrl, table, secrets, queues }: SharedResources,
   settings: Settings,
@@ -52,7 +52,7 @@ export function environmentValues(
   };
 }
 
-/** The ARNs that a grant on each resource names; none for what this deployment does not have. */
+/** The ARNs that a grant on each resource stands for. Empty if this deployment does not have the resource. */
 export type ResourceArns = Readonly<Record<ResourceName, readonly string[]>>;
 
 export function resourceArns({ table, secrets, queues }: SharedResources, settings: Settings): ResourceArns {
@@ -82,7 +82,10 @@ export function resourceArns({ table, secrets, queues }: SharedResources, settin
   };
 }
 
-/** What must be allowed to ask a model of Bedrock: the model itself, or the inference profile and the model in every region that it may send to. */
+/**
+ * Returns the ARNs for calling a Bedrock model. An inference profile also needs the model in every region to which it
+ * may forward.
+ */
 function modelArns(id: string | undefined): string[] {
   if (id === undefined) return [];
   const [, model] = /^(?:global|[a-z]{2,4})\.(.+)$/.exec(id) ?? [];
@@ -94,16 +97,16 @@ function modelArns(id: string | undefined): string[] {
   ];
 }
 
-/** What the functions of a stack are given of what is outside it. */
-export interface Surroundings {
+/** The environment values and ARNs that all functions of a deployment share. */
+export interface DeploymentContext {
   readonly environment: Readonly<Record<EnvironmentName, string>>;
   readonly arns: ResourceArns;
 }
 
-/** What a function with these capabilities gets: its environment, and what it may do. */
-export function accessOf(
+/** Returns the environment variables and IAM permissions of a function with these capabilities. */
+export function functionAccess(
   capabilities: readonly Capability<unknown>[],
-  { environment, arns }: Surroundings,
+  { environment, arns }: DeploymentContext,
 ): { environment: Record<string, string>; statements: Permission[] } {
   const names = [...new Set(capabilities.flatMap(({ env }) => env))].sort();
   return {
@@ -117,7 +120,7 @@ export function accessOf(
   };
 }
 
-/** The IAM names of services, by the kind of resource. */
+/** IAM service names by the kind of resource. */
 const services: Readonly<Record<string, string>> = {
   table: 'dynamodb',
   index: 'dynamodb',
@@ -127,7 +130,7 @@ const services: Readonly<Record<string, string>> = {
   model: 'bedrock',
 };
 
-/** The IAM name of an action: grants leave out the service, which the resource tells. */
+/** Returns the full IAM name of an action. Grants omit the service, because the resource implies it. */
 function iamAction(resource: ResourceName, action: string): string {
   return `${services[resource.split('/')[0]!]}:${action}`;
 }

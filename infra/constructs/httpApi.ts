@@ -5,10 +5,10 @@ import type { Construct, IConstruct } from 'constructs';
 import { gatewayQueries, saveQueries } from '../monitoring/savedQueries.ts';
 import type { Settings } from '../stacks/settings.ts';
 
-/** How many times the rate per second may come at once. */
+/** The burst limit, as a multiple of the rate per second. */
 const BURST = 2;
 
-/** One line of JSON per request. No header is logged: they hold credentials. */
+/** One line of JSON per request. Headers are not logged because they contain credentials. */
 const ACCESS_LOG = {
   requestId: '$context.requestId',
   time: '$context.requestTimeEpoch',
@@ -27,11 +27,11 @@ const ACCESS_LOG = {
 export interface HttpApi {
   readonly api: CfnApi;
   readonly stage: CfnStage;
-  /** The address under which customers are to call it. */
+  /** The URL for customers. */
   readonly url: string;
 }
 
-/** The HTTP API and its one stage, which deploys every change of a route at once. */
+/** Creates the HTTP API and its only stage. The stage deploys each change of a route automatically. */
 export function createHttpApi(
   scope: Construct,
   name: string,
@@ -56,8 +56,8 @@ export function createHttpApi(
 }
 
 /**
- * Throttles these routes more tightly than the stage does. The stage waits for the stacks that create the routes, because AWS refuses settings of a
- * route that does not exist.
+ * Sets a lower rate limit for these routes than the stage has. The stage depends on the stacks that create the routes,
+ * because AWS refuses settings of a missing route.
  */
 export function throttleRoutes(
   stage: CfnStage,
@@ -76,8 +76,8 @@ function throttle(perSecond: number): CfnStage.RouteSettingsProperty {
 }
 
 /**
- * The API's own host name. The record that leads there is the operator's to make, wherever the zone is: a stack that waits for DNS of
- * somebody else cannot be deployed in one go. The name that AWS gave stays, so that nothing breaks while customers move.
+ * Adds the operator's own host name. The operator creates the DNS record: a stack that waits for foreign DNS cannot be
+ * deployed in one step. The AWS name stays, so customers can move later.
  */
 function createDomain(scope: Construct, stage: CfnStage, domainName: string, certificateArn: string): void {
   const domain = new CfnDomainName(scope, 'Domain', {

@@ -4,10 +4,9 @@ import { Architecture, type CfnFunction, type Code, Function, Runtime } from 'aw
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 
-/** What a function may do on a resource. */
 export interface Permission {
   readonly actions: string[];
-  /** Its ARNs. */
+  /** ARNs. */
   readonly resources: readonly string[];
 }
 
@@ -15,7 +14,7 @@ export interface LambdaFunctionProps {
   readonly description: string;
   readonly code: Code;
   readonly environment: Record<string, string>;
-  /** What the function may do besides writing its log. */
+  /** Permissions besides writing the log. */
   readonly statements: readonly Permission[];
   readonly logRetentionDays: number;
   readonly memoryMb?: number | undefined;
@@ -35,7 +34,7 @@ export class LambdaFunction extends Construct {
       retention: props.logRetentionDays as RetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    // Inline, not attached: one resource fewer per function, and nothing that another role could come to share.
+    // An inline policy saves one resource per function, and no other role can share it.
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
       inlinePolicies: {
@@ -64,7 +63,7 @@ export class LambdaFunction extends Construct {
       logGroup: this.logGroup,
       role,
     });
-    // CloudFormation makes the function's name of the stack's and this id: without a hash it can be read.
+    // The logical id becomes part of the name of the function. Without CDK's hash the name is readable.
     (this.function.node.defaultChild as CfnFunction).overrideLogicalId(id);
   }
 }

@@ -1,6 +1,9 @@
 import { pathInFamily } from '../../lib/app/endpoint.ts';
 
-/** `SendLoginLink` of `send-login-link`, `AuthPermissionsGet` of `auth/permissions/get`. */
+/**
+ * Returns a text in Pascal case: `SendLoginLink` for `send-login-link`, `AuthPermissionsGet` for
+ * `auth/permissions/get`.
+ */
 export function pascal(text: string): string {
   return text
     .split(/[^a-zA-Z0-9]+/)
@@ -8,7 +11,9 @@ export function pascal(text: string): string {
     .join('');
 }
 
-/** `PermissionsGet` of `/v2/auth/permissions/get`: the logical id of its function inside the family's stack. */
+/**
+ * Returns the logical id of a function within the stack of its family: `PermissionsGet` for `/v2/auth/permissions/get`.
+ */
 export function functionName(path: string): string {
   return pascal(pathInFamily(path)) || 'Root';
 }

@@ -8,7 +8,6 @@ import { pascal } from './names.ts';
 
 export interface QueuePair {
   readonly queue: CfnQueue;
-  /** Where a message goes that was tried in vain. */
   readonly deadLetters: CfnQueue;
 }
 
@@ -16,16 +15,18 @@ export type Queues = Readonly<Record<QueueName, QueuePair>>;
 
 export const queueNames = Object.keys(declarations) as QueueName[];
 
-/** The longest that SQS knows. */
+/** The maximum of SQS. */
 const RETENTION_SECONDS = 14 * 24 * 60 * 60;
-/** AWS's own rule: a message must not come again while a function that is throttled or slow still has it. */
+/**
+ * The factor that AWS recommends: a message must not be redelivered while a slow or throttled function still has it.
+ */
 const VISIBILITY_PER_TIMEOUT = 6;
-/** What a queue counts with that nobody consumes yet. */
+/** Assumed function timeout for a queue without a consumer. */
 const TIMEOUT_SECONDS = 30;
 
 /**
- * The queues with their dead-letter queues. L1 constructs, because their logical ids are then the ids written here, and a queue under
- * another id is another queue. They are not retained: the table knows everything that a message is about, and sends it again.
+ * Creates the queues and their dead-letter queues. L1 constructs keep the logical ids written here; another id would be
+ * another queue. Queues are not retained: the table has everything that their messages repeat.
  */
 export function createQueues(scope: Construct, workers: readonly Worker[]): Queues {
   const pairs = queueNames.map((name) => {
@@ -44,7 +45,7 @@ export function createQueues(scope: Construct, workers: readonly Worker[]): Queu
   return Object.fromEntries(pairs) as Record<QueueName, QueuePair>;
 }
 
-/** Where Lambda reports the records of the table's stream that it gave up. */
+/** Creates the queue to which Lambda reports skipped records of the table's stream. */
 export function createStreamDeadLetters(scope: Construct): CfnQueue {
   const queue = createQueue(scope, 'StreamDeadLetters');
   Validations.of(queue).acknowledge({

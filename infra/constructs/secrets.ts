@@ -3,8 +3,8 @@ import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 
 /**
- * A key that the service generates for itself, `{ "current": "1", "1": "<64 characters>" }`. To rotate it, add "2" and
- * point `current` at it; what was sealed under "1" stays readable. Losing it loses the data under it: hence retained.
+ * Creates a generated key: `{ "current": "1", "1": "<64 characters>" }`. To rotate it, add "2" and set `current` to it.
+ * Data sealed under "1" stays readable. The key is retained, because without it that data is lost.
  */
 export function createKey(scope: Construct, id: string, description: string): CfnSecret {
   const secret = new CfnSecret(scope, id, {

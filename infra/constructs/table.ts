@@ -5,8 +5,8 @@ import { indexNames } from '../../lib/app/capability.ts';
 import { vectorIndexes, vectorKeys } from '../../lib/memory/vectorIndexes.ts';
 
 /**
- * The one table. All four indexes and both vector indexes exist from the first deployment, because CloudFormation creates one per update.
- * An L1 construct, because its logical id is then the id written here, which no refactoring changes by accident.
+ * Creates the only table. All indexes exist from the first deployment, because CloudFormation creates one index per
+ * update. An L1 construct keeps the logical id written here.
  */
 export function createTable(scope: Construct): CfnTable {
   const table = new CfnTable(scope, 'Table', {

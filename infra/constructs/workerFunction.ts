@@ -6,21 +6,20 @@ import { queues } from '../../lib/workers/queues.ts';
 import type { QueueName } from '../../lib/app/capability.ts';
 import { workerCapabilities } from '../../lib/workers/capabilities.ts';
 import type { Source, Worker } from '../../lib/app/worker.ts';
-import { accessOf, type Surroundings } from './environment.ts';
+import { functionAccess, type DeploymentContext } from './environment.ts';
 import { LambdaFunction, type Permission } from './lambdaFunction.ts';
 import { pascal } from './names.ts';
 import type { Queues } from './queues.ts';
 
-/** What workers get their work from. */
+/** The event sources of workers. */
 export interface WorkerSources {
   readonly queues: Queues;
-  /** The ARN of the table, of its stream, and of the queue for what was given up of that. */
   readonly tableArn: string;
   readonly streamArn: string;
   readonly streamDeadLettersArn: string;
 }
 
-export interface WorkerFunctionProps extends Surroundings {
+export interface WorkerFunctionProps extends DeploymentContext {
   readonly code: Code;
   readonly sources: WorkerSources;
   readonly logRetentionDays: number;
@@ -29,39 +28,39 @@ export interface WorkerFunctionProps extends Surroundings {
 const PARTIAL_FAILURES = ['ReportBatchItemFailures'];
 
 const STREAM_BATCH = 100;
-/** Batches of one shard at a time; the records of one partition key stay in order. */
+/** Batches of one shard at the same time. Records of one partition key stay in order. */
 const STREAM_BATCHES_PER_SHARD = 10;
-/** A record that cannot be handled must not stop its shard for a day, which is what AWS does by default. */
+/** A record that always fails must not block its shard for a day, which is Lambda's default. */
 const STREAM_RETRIES = 20;
 const STREAM_RECORD_SECONDS = 6 * 60 * 60;
 
-/** The function of a worker, and what calls it. */
+/** The function of a worker, and its event source. */
 export class WorkerFunction extends LambdaFunction {
   constructor(
     scope: Construct,
     worker: Worker,
     { code, sources, logRetentionDays, ...surroundings }: WorkerFunctionProps,
   ) {
-    const { environment, statements } = accessOf(workerCapabilities(worker), surroundings);
+    const { environment, statements } = functionAccess(workerCapabilities(worker), surroundings);
     super(scope, pascal(worker.name), {
       description: worker.summary,
       code,
       environment,
-      statements: [...statements, ...reading(worker.on, sources)],
+      statements: [...statements, ...sourcePermissions(worker.on, sources)],
       logRetentionDays,
       memoryMb: worker.memoryMb,
       timeoutSeconds: worker.timeoutSeconds,
     });
-    if ('queue' in worker.on) this.#consume(worker.on.queue, sources);
-    else if ('inserts' in worker.on) this.#follow(worker.on.inserts, sources);
-    else this.#tick();
+    if ('queue' in worker.on) this.#consumeQueue(worker.on.queue, sources);
+    else if ('inserts' in worker.on) this.#consumeStream(worker.on.inserts, sources);
+    else this.#runEveryMinute();
   }
 
   /**
-   * The messages of a queue. What limits it is the mapping's concurrency and not the function's: receives that a function is too
-   * busy for would count, and drive messages into the dead-letter queue.
+   * Receives messages of a queue. The mapping limits concurrency, not the function: a throttled function would count as
+   * a receive, and messages would go to the dead-letter queue.
    */
-  #consume(name: QueueName, sources: WorkerSources): void {
+  #consumeQueue(name: QueueName, sources: WorkerSources): void {
     const { batchSize, maxConcurrency: maximumConcurrency } = queues[name];
     new CfnEventSourceMapping(this, 'Messages', {
       eventSourceArn: sources.queues[name].queue.attrArn,
@@ -72,8 +71,11 @@ export class WorkerFunction extends LambdaFunction {
     });
   }
 
-  /** The new items of some types. From the stream's beginning on: what is written while the mapping comes into being must not be skipped. */
-  #follow(types: readonly string[], { streamArn, streamDeadLettersArn }: WorkerSources): void {
+  /**
+   * Receives new items of some types. Starts at the beginning of the stream, so that nothing written while the mapping
+   * is created is skipped.
+   */
+  #consumeStream(types: readonly string[], { streamArn, streamDeadLettersArn }: WorkerSources): void {
     new CfnEventSourceMapping(this, 'Inserts', {
       eventSourceArn: streamArn,
       functionName: this.function.functionName,
@@ -96,8 +98,8 @@ export class WorkerFunction extends LambdaFunction {
     });
   }
 
-  /** Every minute. A tick that fails or comes late is not repeated: the next one does the same. */
-  #tick(): void {
+  /** Runs every minute. A failed or late run is not retried, because the next run does the same work. */
+  #runEveryMinute(): void {
     const rule = new CfnRule(this, 'Schedule', {
       scheduleExpression: 'rate(1 minute)',
       targets: [
@@ -123,8 +125,8 @@ export class WorkerFunction extends LambdaFunction {
   }
 }
 
-/** What a function needs so that Lambda can read its source for it, in the words of AWS's documentation. */
-function reading(on: Source, { queues: pairs, tableArn, streamDeadLettersArn }: WorkerSources): Permission[] {
+/** Returns the permissions that Lambda needs to read the event source, as AWS documents them. */
+function sourcePermissions(on: Source, { queues: pairs, tableArn, streamDeadLettersArn }: WorkerSources): Permission[] {
   if ('queue' in on) {
     const actions = ['ChangeMessageVisibility', 'DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage'].map(
       (action) => `sqs:${action}`,
@@ -135,7 +137,7 @@ function reading(on: Source, { queues: pairs, tableArn, streamDeadLettersArn }: 
     const actions = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map(
       (action) => `dynamodb:${action}`,
     );
-    // Every stream that the table has had, as a table that is restored under its name has a new one.
+    // Every stream of the table: a table that is restored under its name has a new stream.
     return [
       { actions, resources: [`${tableArn}/stream/*`] },
       { actions: ['sqs:SendMessage'], resources: [streamDeadLettersArn] },

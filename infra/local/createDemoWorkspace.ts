@@ -1,4 +1,4 @@
-/** Creates the demo workspace as the operator would and prints its credentials; a process of its own, see demo.ts. */
+/** Creates the demo workspace and prints its credentials. Runs in its own process, see demoWorkspace.ts. */
 import { environment } from '../../lib/app/capability.ts';
 import { createVerifiedWorkspace } from '../commands/workspace.ts';
 
@@ -7,7 +7,7 @@ async function create(email: string): Promise<object | undefined> {
   return created === 'exists' ? undefined : { ownerEmail: email, ...created };
 }
 
-// A run that was killed before it had stored the credentials took the workspace's token with it: then a second one.
+// If a run was killed before it stored the credentials, the workspace's token is lost. Then create a second workspace.
 const created = (await create('demo@example.com')) ?? (await create(`demo+${Date.now()}@example.com`));
 if (!created) throw new Error('There is no free e-mail address for the demo workspace');
 process.stdout.write(JSON.stringify(created));

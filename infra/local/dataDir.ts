@@ -7,13 +7,14 @@ import { StartError } from './startError.ts';
 const OWNER_ONLY = 0o077;
 
 /**
- * Makes the data directory and returns its real path. Only the owner may read what it contains: credentials, mails and the table. What an
- * earlier run wrote with other permissions gets these too. Later files get them from the umask, which the table engine inherits.
+ * Creates the data directory and returns its real path. Only the owner may read it, because it contains credentials,
+ * mails and the table. Also restricts files of an earlier run. Later files get their mode from the umask, which the
+ * table engine inherits.
  */
 export async function openDataDir(path: string): Promise<string> {
   process.umask(OWNER_ONLY);
   await mkdir(path, { recursive: true, mode: 0o700 });
-  // The engine's process is found again by this path: it must be spelled the same at every start.
+  // The engine's process is found by this path, so it must be the same at every start.
   const dataDir = await realpath(path);
   const { mode } = await lstat(dataDir);
   const isOfEarlierRun = existsSync(join(dataDir, LOCK_FILE));
@@ -22,19 +23,19 @@ export async function openDataDir(path: string): Promise<string> {
       `${dataDir} holds files of something else and others may read it. Set DATA_DIR to a directory for the run alone.`,
     );
   }
-  if (isOfEarlierRun) await closeToOthers(dataDir);
+  if (isOfEarlierRun) await removeOtherPermissions(dataDir);
   else await chmod(dataDir, 0o700);
   return dataDir;
 }
 
-/** Removes the permissions of group and others, here and in all that is here. Links stay as they are. */
-async function closeToOthers(path: string): Promise<void> {
+/** Removes the permissions of group and others from a folder and its contents. Does not follow links. */
+async function removeOtherPermissions(path: string): Promise<void> {
   const stats = await lstat(path).catch((error: NodeJS.ErrnoException) => {
-    // Another run that still ends removes files.
+    // Another run, which is still ending, may delete files.
     if (error.code !== 'ENOENT') throw error;
   });
   if (!stats || stats.isSymbolicLink()) return;
   if ((stats.mode & OWNER_ONLY) !== 0) await chmod(path, stats.mode & ~OWNER_ONLY & 0o777);
   if (!stats.isDirectory()) return;
-  for (const name of await readdir(path)) await closeToOthers(join(path, name));
+  for (const name of await readdir(path)) await removeOtherPermissions(join(path, name));
 }

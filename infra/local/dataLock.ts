@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartError } from './startError.ts';
 
-/** Every run leaves this file in its data directory. */
+/** Every run creates this file in its data directory. */
 export const LOCK_FILE = 'lock';
 
 /**
- * Makes this process the only run on a data directory, until it ends or releases the lock. SQLite's lock belongs to the
- * kernel, which frees it however the process dies: there are no stale locks and no process ids to compare.
+ * Locks the data directory until the process ends or releases the lock. The lock of SQLite belongs to the kernel, which
+ * frees it even if the process crashes. There are no stale locks.
  */
 export function lockDataDir(dataDir: string): { release(): void } {
   const ownerFile = join(dataDir, 'lock.pid');

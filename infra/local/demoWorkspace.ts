@@ -4,13 +4,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { WorkspaceCredentials } from '../commands/workspace.ts';
-import { writePrivately } from './privateFile.ts';
+import { writePrivateJson } from './privateFile.ts';
 
 interface Workspace extends WorkspaceCredentials {
   readonly ownerEmail: string;
 }
 
-/** The contents of `credentials.json`: all that a client needs to use the demo workspace. */
+/** The contents of `credentials.json`: what a client needs to use the demo workspace. */
 export interface DemoCredentials extends Workspace {
   readonly baseUrl: string;
   readonly headerPrefix: string;
@@ -20,15 +20,15 @@ export interface DemoOptions {
   readonly dataDir: string;
   readonly baseUrl: string;
   readonly serviceName: string;
-  /** With what the operator reaches the local AWS. */
+  /** Environment with which the operator's commands reach the local AWS. */
   readonly operatorEnvironment: Record<string, string>;
-  /** Called when there is no demo workspace yet. */
+  /** Called if there is no demo workspace yet. */
   onCreation(): void;
 }
 
 /**
- * Creates the demo workspace at the first start. At every one, as addresses may differ, writes `credentials.json`, and for the operator's
- * commands `operator.json`: the environment in which they reach this run.
+ * Creates the demo workspace at the first start. Every start writes `credentials.json` and, for the operator's
+ * commands, `operator.json`, because ports may change.
  */
 export async function ensureDemoWorkspace({
   dataDir,
@@ -51,12 +51,12 @@ export async function ensureDemoWorkspace({
     apiKey,
     authToken,
   };
-  await writePrivately(file, credentials);
-  await writePrivately(join(dataDir, 'operator.json'), operatorEnvironment);
+  await writePrivateJson(file, credentials);
+  await writePrivateJson(join(dataDir, 'operator.json'), operatorEnvironment);
   return credentials;
 }
 
-/** In a process of its own, because the AWS SDK takes endpoints and credentials from the environment. */
+/** Uses its own process, because the AWS SDK reads endpoints and credentials from the environment. */
 async function createWorkspace(env: Record<string, string>): Promise<Workspace> {
   const { stdout } = await promisify(execFile)(
     process.execPath,

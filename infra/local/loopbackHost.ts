@@ -1,4 +1,4 @@
-/** The names of this machine that a Host header may carry. */
+/** Names of this machine that a Host header may have. */
 const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
 const HTTP_PORT = 80;
 

@@ -1,4 +1,4 @@
-/** `npm start`: the whole system on this machine, as the synthesised templates describe it. */
+/** `npm start`: runs the whole system on this machine, as the synthesised templates describe it. */
 import { firstRequest } from './readiness.ts';
 import { localSettings } from './settings.ts';
 import { Shutdown } from './shutdown.ts';
@@ -43,7 +43,7 @@ Try it:
 Ready: ${baseUrl}`;
 }
 
-/** npm passes SIGTERM on, but not SIGKILL, and it may end before its child. Then the parent of this process is another one. */
+/** npm forwards SIGTERM but not SIGKILL, and may end before its child. Then this process gets another parent. */
 function stopWithNpm(): void {
   if (process.env.npm_lifecycle_event !== 'start') return;
   const npm = process.ppid;
@@ -57,7 +57,7 @@ async function stop(exitCode: number, message: string): Promise<never> {
 }
 
 main().catch(async (error: unknown) => {
-  // What fails because everything is being stopped is no news.
+  // An error during the shutdown is expected.
   if (!shutdown.started)
     await stop(1, error instanceof StartError ? error.message : String((error as Error).stack ?? error));
 });

@@ -1,14 +1,14 @@
-/** A part of the system that can be stopped while the rest runs, to see and to practise an outage. */
+/** A part of the system that can be stopped while the rest runs, to practise an outage. */
 export type PartName = 'table' | 'queues' | 'mail';
 
 export interface Part {
   readonly name: PartName;
   readonly running: boolean;
-  /** What it is, and what is without it. */
+  /** What the part is, and the effect of stopping it. */
   readonly meaning: string;
 }
 
-/** How one is stopped and started. */
+/** How to stop and start a part. */
 export interface PartSwitch {
   readonly meaning: string;
   stop(): void | Promise<void>;
@@ -17,11 +17,11 @@ export interface PartSwitch {
 
 interface State {
   running: boolean;
-  /** The last change, which the next one waits for. */
+  /** The last change. The next change waits for it. */
   changed: Promise<void>;
 }
 
-/** The parts that can be stopped, and which of them run. */
+/** The parts that can be stopped, and their states. */
 export class Parts {
   readonly #switches: Readonly<Record<PartName, PartSwitch>>;
   readonly #states = new Map<PartName, State>();
@@ -36,22 +36,22 @@ export class Parts {
     return [...this.#states].map(([name, { running }]) => ({ name, running, meaning: this.#switches[name].meaning }));
   }
 
-  /** Takes a part away until it is started; nothing when it is away. Resolves when it is. */
+  /** Stops a part. Does nothing if it is stopped. Resolves when the part has stopped. */
   stop(name: PartName): Promise<void> {
     return this.#change(name, false);
   }
 
-  /** Brings a part back; nothing when it runs. Resolves when it does. */
+  /** Starts a part. Does nothing if it runs. Resolves when the part is ready. */
   start(name: PartName): Promise<void> {
     return this.#change(name, true);
   }
 
   #change(name: PartName, running: boolean): Promise<void> {
     const state = this.#states.get(name)!;
-    // One after the other, so that whoever comes last decides.
+    // Changes run one after the other, so the last call decides.
     const change = async () => {
       if (state.running === running) return;
-      // While it is being stopped nobody can count on it any more.
+      // A part that is stopping no longer counts as running.
       state.running = false;
       await (running ? this.#switches[name].start() : this.#switches[name].stop());
       state.running = running;

@@ -1,16 +1,16 @@
 import { open, rename } from 'node:fs/promises';
 
-/** Writes JSON that only the owner may read, as `writeTextPrivately` does. */
-export async function writePrivately(file: string, value: unknown): Promise<void> {
-  await writeTextPrivately(file, `${JSON.stringify(value, undefined, 2)}\n`);
+/** Writes JSON to a file with mode 0600, as `writeTextPrivately` does. */
+export async function writePrivateJson(file: string, value: unknown): Promise<void> {
+  await writePrivateText(file, `${JSON.stringify(value, undefined, 2)}\n`);
 }
 
-/** Writes a file that only the owner may read: whole or not at all, and on the disk when this resolves. */
-export async function writeTextPrivately(file: string, text: string): Promise<void> {
+/** Writes a file with mode 0600, atomically. The text is on disk when the promise resolves. */
+export async function writePrivateText(file: string, text: string): Promise<void> {
   const draft = `${file}.draft`;
   const handle = await open(draft, 'w', 0o600);
   try {
-    // The mode above is for new files only; a draft that a crash left behind may have another one.
+    // The mode of `open` applies to new files only. A draft left by a crash may have another mode.
     await handle.chmod(0o600);
     await handle.writeFile(text);
     await handle.sync();

@@ -7,26 +7,29 @@ const POLL_MILLISECONDS = 20;
 
 export interface Process {
   readonly pid: number;
-  /** Its arguments, separated and followed by a space. */
+  /** The arguments, each followed by a space. */
   readonly command: string;
 }
 
 /**
- * The processes whose arguments contain these, in this order. Found by their arguments and not by a stored process id,
- * which may belong to another program by now, or was never stored because of a crash.
+ * Returns the processes whose command line contains these arguments in this order. Stored process ids would be
+ * unreliable: after a crash they may be missing, or belong to another program.
  */
-export async function processesWith(...args: string[]): Promise<Process[]> {
+export async function findProcesses(...args: string[]): Promise<Process[]> {
   const text = ` ${args.join(' ')} `;
   const all = process.platform === 'linux' ? await fromProc() : await fromPs();
   return all.filter(({ command }) => command.includes(text));
 }
 
-/** Ends the processes whose arguments contain these and waits until they are gone; gives how many there were. */
-export async function endProcessesWith(args: string[], patienceMilliseconds: number): Promise<number> {
-  const first = await processesWith(...args);
+/**
+ * Ends the processes whose command line contains these arguments and waits until they are gone. Returns their number.
+ */
+export async function endProcesses(args: string[], patienceMilliseconds: number): Promise<number> {
+  const first = await findProcesses(...args);
   const impatientAt = Date.now() + patienceMilliseconds;
-  // Looked up anew instead of asked by id: an orphan in a container can stay a zombie for ever, but has no arguments then.
-  for (let left = first; left.length > 0; left = await processesWith(...args)) {
+  // Searches again instead of checking process ids: in a container an orphan can stay a zombie, which has no command
+  // line.
+  for (let left = first; left.length > 0; left = await findProcesses(...args)) {
     for (const { pid } of left) send(pid, Date.now() < impatientAt ? 'SIGTERM' : 'SIGKILL');
     await delay(POLL_MILLISECONDS);
     if (Date.now() > impatientAt + patienceMilliseconds)
@@ -39,7 +42,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended by itself in the meantime, or belongs to another user; which of them, the next look tells.
+    // The process ended meanwhile or belongs to another user. The next search decides.
   }
 }
 

@@ -1,9 +1,12 @@
-import type { DemoCredentials } from './demo.ts';
+import type { DemoCredentials } from './demoWorkspace.ts';
 import { StartError } from './startError.ts';
 
 const DEMO_ORGANIZATION = 'demo-organization';
 
-/** Sends one write and one read with credentials through gateway, function and table; a `StartError` says which failed. */
+/**
+ * Checks the running system with one write and one read through gateway, function and table. Throws a `StartError` that
+ * names the failed request.
+ */
 export async function checkReadiness(credentials: DemoCredentials): Promise<void> {
   await call(credentials, '/v2/organizations/add', {
     organizations: [{ organizationId: DEMO_ORGANIZATION, organizationName: 'Demo organization' }],
@@ -13,7 +16,7 @@ export async function checkReadiness(credentials: DemoCredentials): Promise<void
     throw new StartError(`The readiness check wrote ${DEMO_ORGANIZATION} and did not read it back.`);
 }
 
-/** The request that the start-up shows, to be pasted into a shell. */
+/** Returns a shell command with a first request. The start prints it. */
 export function firstRequest({ baseUrl, headerPrefix, apiKey, authToken }: DemoCredentials): string {
   return [
     `curl ${baseUrl}/v2/organizations/get`,

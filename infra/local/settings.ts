@@ -5,24 +5,27 @@ import { StartError } from './startError.ts';
 export type EngineKind = 'dynoxide' | 'dynamodb-local';
 
 export interface LocalSettings {
-  /** 0 means any free port. */
+  /** 0 selects any free port. */
   readonly port: number;
   readonly dataDir: string;
-  /** Host headers that requests to the API may carry besides the names of this machine. */
+  /** Host headers that the API accepts besides the names of this machine. */
   readonly allowedHosts: readonly string[];
   readonly serviceName: string;
   readonly engine: EngineKind;
-  /** Show what functions log on standard output too, not only in `functions.log`. */
+  /** Print the functions' logs to standard output too. */
   readonly logsToStdout: boolean;
-  /** For tests: how often schedules tick, instead of what the template says. */
+  /** Seconds between ticks of schedules, instead of the template's rate. */
   readonly scheduleSeconds: number | undefined;
-  /** Settings of deliveries and mail that replace the template's. */
+  /** Environment variables that replace the template's. */
   readonly replaced: Replaced;
-  /** For tests: run this cloud assembly instead of the one made of the sources. */
+  /** The cloud assembly to run, instead of one made from the sources. */
   readonly assemblyDir: string | undefined;
 }
 
-/** The settings of `npm start`, from the environment. An empty variable counts as unset. */
+/**
+ * Returns the settings of `npm start` from the environment. An empty variable counts as unset. Throws a `StartError`
+ * for an invalid one.
+ */
 export function localSettings(env: Record<string, string | undefined>): LocalSettings {
   return {
     port: portOf(env.PORT || '3000'),
@@ -68,7 +71,7 @@ function secondsOf(text: string): number {
   );
 }
 
-/** As the settings of a deployment, but with less than a second too. */
+/** Accepts the values of a deployment, and also fractions of seconds. */
 function timingOf(name: (typeof localVariables)[number], text: string): string {
   if (/_PER_KEY$|^CALL_/.test(name)) {
     if (/^[1-9]\d{0,5}$/.test(text)) return text;

@@ -1,6 +1,6 @@
 type Step = () => void | Promise<void>;
 
-/** What has to be undone at the end, in the reverse order of how it was done. */
+/** Steps that end a run, in the reverse order of their registration. */
 export class Shutdown {
   readonly #steps: Step[] = [];
   #running: Promise<void> | undefined;
@@ -9,7 +9,7 @@ export class Shutdown {
     this.#steps.push(step);
   }
 
-  /** Undoes everything; asked again meanwhile, it is still the same one. */
+  /** Runs all steps once. Later calls return the same promise. */
   run(): Promise<void> {
     return (this.#running ??= this.#undo());
   }

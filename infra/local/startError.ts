@@ -1,4 +1,4 @@
-/** Why the system cannot start, in words for the person who started it: shown without a stack trace. */
+/** A reason why the system cannot start. Its message is shown without a stack trace. */
 export class StartError extends Error {
   override readonly name = 'StartError';
 }

@@ -5,7 +5,7 @@ import { localConsole } from './console/localConsole.ts';
 import { openDatabase } from './table/database.ts';
 import { openDataDir } from './dataDir.ts';
 import { lockDataDir } from './dataLock.ts';
-import { type DemoCredentials, ensureDemoWorkspace } from './demo.ts';
+import { type DemoCredentials, ensureDemoWorkspace } from './demoWorkspace.ts';
 import { type Engine, startEngine } from './table/engine.ts';
 import { type EventSources, startEventSources } from './streams/eventSources.ts';
 import { functionEnvironment, sharedEnvironment } from './functions/functionEnvironment.ts';
@@ -15,7 +15,7 @@ import { Gateway } from './gateway/gateway.ts';
 import { REGION } from './iam/identity.ts';
 import { Measurements } from './metrics/measurements.ts';
 import { MetricStore } from './metrics/metricStore.ts';
-import { pictureOf } from './metrics/picture.ts';
+import { dashboardSnapshot } from './metrics/dashboardSnapshot.ts';
 import { modelOf } from './assembly/model.ts';
 import { openOutbox } from './mail/mailOutbox.ts';
 import { Parts } from './parts.ts';
@@ -31,20 +31,20 @@ import { StreamPositions } from './streams/streamPositions.ts';
 import { openStreams } from './streams/streams.ts';
 import { ensureTable, withoutVectorIndexes } from './table/table.ts';
 
-/** How long requests and batches under way get to finish when the system stops: less than most supervisors wait before they kill. */
+/** Time for requests and batches to finish at the end. Supervisors usually wait longer before they kill a process. */
 const FINISH_MILLISECONDS = 8_000;
 
 export interface Running {
   readonly credentials: DemoCredentials;
   readonly dataDir: string;
   readonly functions: number;
-  /** Resolves if the table engine keeps ending by itself, with what it said last. */
+  /** Resolves with the engine's last output if the table engine keeps crashing. */
   readonly engineCrashed: Promise<string>;
 }
 
 /**
- * Starts the system that the templates describe and resolves when it is ready: one read and one write went all the way.
- * What has to be undone is put on `shutdown` as soon as it is done, so that it can be undone half-way too.
+ * Starts the system that the templates describe. Resolves after one write and one read succeeded. Registers each step
+ * of the shutdown on `shutdown` as soon as it applies, so that a partial start can be undone.
  */
 export async function startSystem(
   settings: LocalSettings,
@@ -54,7 +54,7 @@ export async function startSystem(
   const dataDir = await openDataDir(settings.dataDir);
   const lock = lockDataDir(dataDir);
   shutdown.add(() => lock.release());
-  // Before the slow steps, so that a taken port is told at once; and what the templates describe contains these addresses.
+  // First, so that an occupied port is reported at once. The resources of the templates also need these addresses.
   const gateway = await Gateway.listen(settings.port, settings.allowedHosts);
   shutdown.add(() => gateway.close(FINISH_MILLISECONDS));
   const aws = await AwsEndpoint.listen();
@@ -96,9 +96,9 @@ export async function startSystem(
     queues,
     principals,
     measurements,
-    onTableWrite: () => sources?.nudge(),
+    onTableWrite: () => sources?.wakeStreams(),
   });
-  // Again, before the engine and the queues that it hands calls to.
+  // Registered again, to close before the engine and the queues that it calls.
   shutdown.add(() => aws.close());
   const replaced = { SERVICE_NAME: settings.serviceName, ...settings.replaced };
   const awsEnvironment = (key: AccessKey) => ({
@@ -118,18 +118,18 @@ export async function startSystem(
     environmentOf: (each) => functionEnvironment(each, replaced, awsEnvironment(keys.get(each)!)),
   });
   shutdown.add(() => pool.close());
-  const parts = partsOf(engine, aws, messages);
+  const parts = stoppableParts(engine, aws, messages);
   gateway.open({
     routes: model.routes,
     invoke: (each, payload) => pool.invoke(each, payload),
     local: localConsole({
-      picture: (minutes) => pictureOf(model.monitoring, metrics, { now: Date.now(), minutes }),
+      picture: (minutes) => dashboardSnapshot(model.monitoring, metrics, { now: Date.now(), minutes }),
       parts,
       title: `${settings.serviceName} on this machine`,
     }),
-    measure: (status, milliseconds) => measurements.request(status, milliseconds),
+    measure: (status, milliseconds) => measurements.recordRequest(status, milliseconds),
   });
-  // Undone first: what is under way needs everything else.
+  // Runs first, because requests and batches in progress need all other parts.
   shutdown.add(
     async () => void (await Promise.all([sources?.stop(FINISH_MILLISECONDS), gateway.close(FINISH_MILLISECONDS)])),
   );
@@ -145,7 +145,7 @@ export async function startSystem(
     onCreation: () => report('Creating the demo workspace …'),
   });
   await checkReadiness(credentials);
-  // Last, so that what an earlier run has left to do does not delay the start.
+  // Last, so that work left by an earlier run does not delay the start.
   sources = startEventSources({
     queueSources: model.queueSources,
     schedules: model.schedules.map((schedule) => ({
@@ -156,19 +156,18 @@ export async function startSystem(
     queues,
     messages,
     measurements,
-    invoke: (each, payload) => pool.invokeAlone(each, payload),
+    invoke: (each, payload) => pool.invokeExclusively(each, payload),
     report: (line) => process.stderr.write(`${line}\n`),
   });
   return { credentials, dataDir, functions: model.functions.length, engineCrashed: engine.crashed };
 }
 
-/** What can be stopped while the rest runs. */
-function partsOf(engine: Engine, aws: AwsEndpoint, messages: StoppableMessages): Parts {
+function stoppableParts(engine: Engine, aws: AwsEndpoint, messages: StoppableMessages): Parts {
   return new Parts({
     table: {
       meaning: 'The table: its engine is killed. Every call answers UNAVAILABLE; webhooks, mails and jobs wait.',
-      stop: () => engine.takeAway(),
-      start: () => engine.bringBack(),
+      stop: () => engine.kill(),
+      start: () => engine.restart(),
     },
     queues: {
       meaning:

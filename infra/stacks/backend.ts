@@ -16,18 +16,18 @@ import { createTable } from '../constructs/table.ts';
 import { WorkersStack } from './workers.ts';
 
 export interface BackendProps {
-  /** The endpoints and the pages. */
+  /** Endpoints and pages. */
   readonly endpoints: readonly Routed[];
   readonly workers: readonly Worker[];
-  /** What to upload for a function, by its id. */
+  /** Returns what to upload for a function, by its id. */
   readonly code: (id: string) => Code;
   readonly settings: Settings;
 }
 
-/** The whole system. Everything about an endpoint or a worker comes from its declaration; nothing here names one. */
+/** The whole system. All facts about endpoints and workers come from their declarations. */
 export class Backend extends Stack {
   readonly families: readonly FamilyStack[];
-  /** None where there are no workers: CloudFormation takes no stack without resources. */
+  /** Undefined without workers: CloudFormation refuses a stack without resources. */
   readonly workers: WorkersStack | undefined;
 
   constructor(scope: App, id: string, { endpoints, workers, code, settings }: BackendProps) {

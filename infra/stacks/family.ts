@@ -6,16 +6,16 @@ import { endpointId } from '../../lib/app/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { type Routed, routeKey, type Twin } from '../../lib/app/page.ts';
 import { ApiFunction, createInvoker } from '../constructs/apiFunction.ts';
-import { accessOf, type Surroundings } from '../constructs/environment.ts';
+import { functionAccess, type DeploymentContext } from '../constructs/environment.ts';
 import { functionName, pascal } from '../constructs/names.ts';
 import { familyQueries, saveQueries } from '../monitoring/savedQueries.ts';
 
-export interface FamilyProps extends Surroundings {
-  /** As `familyOf` gives it: `v2/auth`. */
+export interface FamilyProps extends DeploymentContext {
+  /** As `familyOf` returns it, such as `v2/auth`. */
   readonly family: string;
-  /** The endpoints and pages whose paths are beneath it. */
+  /** The endpoints and pages of the family. */
   readonly endpoints: readonly Routed[];
-  /** The twins of these endpoints, and of other families'. */
+  /** The twins of all families. */
   readonly twins: readonly Twin[];
   readonly code: (id: string) => Code;
   readonly apiId: string;
@@ -23,14 +23,14 @@ export interface FamilyProps extends Surroundings {
 }
 
 /**
- * How many functions one family may have: five resources each keep its stack below 400, and their ARNs (up to 114
- * characters) fit into the inline policy of the role that calls them, for which IAM allows 10,240 characters. Five twins, of
- * one resource each, count like a function.
+ * Limit of functions in a family. Five resources for each keep the stack below 400; CloudFormation allows 500. The ARNs
+ * of all functions (up to 114 characters) must fit into one inline policy of 10,240 characters. Five twins, of one
+ * resource each, count as one function.
  */
 const MAX_FUNCTIONS = 78;
 const TWINS_PER_FUNCTION = 5;
 
-/** The stack of one API family, chosen by the path: its functions with their log groups, roles, integrations and routes. */
+/** The stack of one API family: its functions with their log groups, roles, integrations and routes. */
 export class FamilyStack extends NestedStack {
   readonly family: string;
   readonly functions: readonly {
@@ -38,13 +38,13 @@ export class FamilyStack extends NestedStack {
     readonly function: Function;
     readonly logGroup: LogGroup;
   }[];
-  /** The logical id of this stack in the root's template. */
+  /** The logical id of this stack in the template of the root stack. */
   readonly stackResource: string;
 
   constructor(scope: Construct, props: FamilyProps) {
     const id = pascal(props.family);
     super(scope, id, { description: `The functions of /${props.family}` });
-    // Part of every function's name: shorter and without a hash, so that the names can be told apart.
+    // The logical id becomes part of the name of every function. Without CDK's hash the names are readable.
     (this.nestedStackResource as CfnStack).overrideLogicalId(id);
     this.stackResource = id;
     const twinsOf = ({ path }: Routed) => props.twins.filter(({ twinOf }) => twinOf === path);
@@ -76,7 +76,7 @@ export class FamilyStack extends NestedStack {
     const construct = new ApiFunction(this, functionName(endpoint.path), {
       description: `${routeKey(endpoint)}: ${endpoint.summary}`,
       code: props.code(endpointId(endpoint.path)),
-      ...accessOf(capabilitiesOf(endpoint), props),
+      ...functionAccess(capabilitiesOf(endpoint), props),
       logRetentionDays: props.logRetentionDays,
       memoryMb: endpoint.memoryMb,
       timeoutSeconds: endpoint.timeoutSeconds,

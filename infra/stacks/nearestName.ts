@@ -1,14 +1,14 @@
-/** What makes no difference to whoever types a name from memory. */
+/** Removes differences that are common when somebody types a name from memory: case and punctuation. */
 const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
-/** The one of some names that was probably meant by another text; undefined when none is near. */
+/** Returns the name that is most similar to the given text, or undefined if none is similar. */
 export function nearestName<N extends string>(given: string, names: readonly N[]): N | undefined {
   const wanted = plain(given);
   const [nearest] = names.map((name) => ({ name, far: distance(wanted, plain(name)) })).sort((a, b) => a.far - b.far);
   return nearest && nearest.far <= Math.ceil(nearest.name.length / 4) ? nearest.name : undefined;
 }
 
-/** How many characters have to be put in, left out or replaced to make one text the other. */
+/** Returns the Levenshtein distance. */
 function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_each, column) => column);
   for (const [index, character] of [...one].entries()) {

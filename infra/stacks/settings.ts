@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { nearestName } from './nearestName.ts';
 
-/** The retention periods that CloudWatch Logs knows; any other number fails at deployment. */
+/** The retention periods that CloudWatch Logs accepts. Any other number fails at deployment. */
 const retentionDays = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ] as const;
 
-/** `cdk synth -c name=1` hands over text: a number in quotes is meant as the number. */
+/** `cdk synth -c name=1` passes text, so digits count as a number. */
 function numeric<T extends z.ZodType>(schema: T) {
   return z.preprocess((value) => (typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value), schema);
 }
@@ -16,7 +16,7 @@ const orNothing = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (value === '' || value === null ? undefined : value), schema.optional());
 
 function wholeNumber(byDefault: number, least: number, most: number) {
-  // What is no whole number is one problem, and not a second one by its size.
+  // `abort` prevents a second problem about the size.
   return numeric(
     z
       .int({ error: 'must be a whole number', abort: true })
@@ -25,20 +25,19 @@ function wholeNumber(byDefault: number, least: number, most: number) {
   ).default(byDefault);
 }
 
-/** How many calls a limit lets through. */
 const callsPerWindow = (byDefault: number) => wholeNumber(byDefault, 1, 100_000);
 
-/** None by default: a model costs money, and must be enabled in the account first. */
+/** Unset by default: a model costs money, and must first be enabled in the account. */
 function modelId() {
   return orNothing(
     z.string().regex(/^[a-z0-9][a-z0-9.:-]{2,127}$/, 'must be the id of a model or an inference profile'),
   );
 }
 
-/** Events are kept for 30 days; what failed can be sent again for 14. */
+/** Messages can be recovered for 14 days. */
 const LONGEST_SCHEDULE_SECONDS = 14 * 24 * 60 * 60;
 
-/** Pauses before the attempts, the first one included. */
+/** Seconds before each attempt, including the first. */
 function retrySchedule(byDefault: string) {
   return z
     .string('must be whole seconds with commas between')
@@ -155,41 +154,47 @@ const schema = z.object({
   ),
 });
 
-/** What an operator may choose, in the `context` of cdk.json or with `-c name=value`. */
+/** The settings of an operator, from the `context` of cdk.json or from `-c name=value`. */
 export type Settings = z.output<typeof schema>;
 
 export const settingNames = Object.keys(schema.shape) as (keyof Settings)[];
 
-/** Returns what a setting means, for the table of infra/README.md. */
+/** Returns the meaning of a setting, for the table in infra/README.md. */
 export function settingMeaning(name: keyof Settings): string {
   return schema.shape[name].description ?? '';
 }
 
-/** The values that a setting takes, where they are few or a range of numbers, for the table of infra/README.md; undefined where its meaning says it. */
+/**
+ * Returns the possible values of a setting, for the table in infra/README.md: an enumeration or a range of numbers.
+ * Undefined for other settings.
+ */
 export function settingValues(name: keyof Settings): string | undefined {
   const { enum: values, minimum, maximum } = z.toJSONSchema(schema.shape[name]);
   if (values) return values.join(', ');
   return minimum === undefined || maximum === undefined ? undefined : `${minimum} to ${maximum}`;
 }
 
-/** Settings that would change nothing without another one: it would deploy, and answer nobody under the name, or send no mail. */
+/**
+ * Settings that need another setting. Without it the deployment would succeed, but the domain would not answer, or no
+ * mail would be sent.
+ */
 const needs: readonly (readonly [setting: keyof Settings, other: keyof Settings])[] = [
   ['domainName', 'certificateArn'],
   ['certificateArn', 'domainName'],
   ['mailIdentity', 'mailFrom'],
 ];
 
-/** What the CDK CLI keeps in the context; all that its libraries do has a `:` or a `/`. */
+/** Names that the CDK CLI adds to the context. Names of CDK libraries contain `:` or `/`. */
 const ofTheCli = new Set(['cli-telemetry', 'acknowledged-issue-numbers']);
 
-/** Whether a name in the context can only be meant as a setting, and is none. */
+/** Returns whether a name in the context looks like a setting, but is not one. */
 function isUnknown(name: string): boolean {
   return !/[:/]/.test(name) && !ofTheCli.has(name) && !Object.hasOwn(schema.shape, name);
 }
 
 /**
- * The settings with their defaults, checked; the error names every setting that is wrong, and what is wrong with it. `names` is what the context
- * has beside what CDK keeps there: one that is no setting is wrong too, because what it was meant for would silently not happen.
+ * Returns the settings with their defaults. Throws an error that lists every problem. `names` are all names in the
+ * context: an unknown one is an error, because the setting that it was meant for would silently not apply.
  */
 export function readSettings(get: (name: keyof Settings) => unknown, names: readonly string[] = []): Settings {
   const given = Object.fromEntries(settingNames.map((name) => [name, get(name)])) as Record<keyof Settings, unknown>;
@@ -200,7 +205,8 @@ export function readSettings(get: (name: keyof Settings) => unknown, names: read
       ({ path, message }) =>
         `${String(path[0])}: ${message}, but is ${JSON.stringify(given[path[0] as keyof Settings]) ?? 'not set'}`,
     ),
-    // Not by the schema, which would ask this only when all else is right: an operator is to see everything at once.
+    // Not in the schema: zod would check this only if all else is valid, and the operator should see all problems at
+    // once.
     ...needs
       .filter(([setting, other]) => isSet(setting) && !isSet(other))
       .map(([setting, other]) => `${other}: must be set where ${setting} is, but is not set`),

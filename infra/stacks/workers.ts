@@ -2,29 +2,32 @@ import { type CfnStack, NestedStack } from 'aws-cdk-lib';
 import type { Code } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { type Worker, workerId } from '../../lib/app/worker.ts';
-import type { Surroundings } from '../constructs/environment.ts';
+import type { DeploymentContext } from '../constructs/environment.ts';
 import { saveQueries, workerQueries } from '../monitoring/savedQueries.ts';
 import { WorkerFunction, type WorkerSources } from '../constructs/workerFunction.ts';
 
-export interface WorkersProps extends Surroundings {
+export interface WorkersProps extends DeploymentContext {
   readonly workers: readonly Worker[];
   readonly code: (id: string) => Code;
   readonly sources: WorkerSources;
   readonly logRetentionDays: number;
 }
 
-/** DynamoDB serves this many readers of one stream; more would throttle each other. */
+/** DynamoDB throttles more than two readers of one stream. */
 const MAX_STREAM_READERS = 2;
 
-/** The stack of the workers: their functions with log groups and roles, and what calls them. The queues are the root's, as endpoints send to them too. */
+/**
+ * The stack of the workers: functions, log groups, roles and event sources. The queues are in the root stack, because
+ * endpoints send to them too.
+ */
 export class WorkersStack extends NestedStack {
   readonly functions: readonly { readonly worker: Worker; readonly construct: WorkerFunction }[];
-  /** The logical id of this stack in the root's template. */
+  /** The logical id of this stack in the template of the root stack. */
   readonly stackResource = 'Workers';
 
   constructor(scope: Construct, { workers, code, ...props }: WorkersProps) {
     super(scope, 'Workers', { description: 'The workers' });
-    // Part of every function's name: shorter and without a hash, as with the families.
+    // The logical id becomes part of the name of every function. Without CDK's hash the names are readable.
     (this.nestedStackResource as CfnStack).overrideLogicalId(this.stackResource);
     if (workers.filter(({ on }) => 'inserts' in on).length > MAX_STREAM_READERS) {
       throw new Error(

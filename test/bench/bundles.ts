@@ -1,7 +1,7 @@
 /** The sizes of the functions' bundles, and the AWS clients in them that their functions have no use for. */
 import { basename, dirname } from 'node:path';
 import * as registry from '../../functions/index.ts';
-import { entriesOf } from '../../infra/build/build.ts';
+import { bundleEntries } from '../../infra/build/build.ts';
 import { type Endpoint, endpointId } from '../../lib/app/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { buildInTemporary } from './bundle.ts';
@@ -27,7 +27,7 @@ await remove();
 const outputs = new Map(
   Object.entries(built.metafile.outputs).map(([file, output]) => [basename(dirname(file)), output]),
 );
-const bundles = Object.keys(entriesOf(endpoints))
+const bundles = Object.keys(bundleEntries(endpoints))
   .map((id) => ({ id, ...outputs.get(basename(built.folder(id)))! }))
   .sort((a, b) => b.bytes - a.bytes);
 const sizes = bundles.map(({ bytes }) => bytes);

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { processesWith } from '../../infra/local/processes.ts';
+import { findProcesses } from '../../infra/local/processes.ts';
 import { OrganizationEntity } from '../../lib/directory/organizations.ts';
 import { startSystem } from '../e2e/system.ts';
 import { printTable, quantile, ratio } from './report.ts';
@@ -91,7 +91,7 @@ async function milliseconds(work: () => Promise<unknown>): Promise<number> {
 
 /** Where the engine of a system's data listens, which its command line tells. */
 async function engineOf(dataDir: string): Promise<string> {
-  const [engine] = await processesWith('--db-path', `${dataDir}/table.db`);
+  const [engine] = await findProcesses('--db-path', `${dataDir}/table.db`);
   const port = / --port (\d+) /.exec(engine?.command ?? '')?.[1];
   if (!port) throw new Error('The system runs no engine');
   return `http://127.0.0.1:${port}`;

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { processesWith } from '../../infra/local/processes.ts';
+import { findProcesses } from '../../infra/local/processes.ts';
 import { limits } from '../../lib/shared/schema.ts';
 import { copyAssembly } from './assembly.ts';
 import { startInVain, startSystem, type System, temporaryDir } from './system.ts';
@@ -16,7 +16,7 @@ describe('npm start', () => {
   let dataDir: string;
   let system: System;
   const acknowledged: string[] = [];
-  const engines = () => processesWith('--db-path', join(dataDir, 'table.db'));
+  const engines = () => findProcesses('--db-path', join(dataDir, 'table.db'));
 
   beforeAll(async () => {
     dataDir = await temporaryDir();

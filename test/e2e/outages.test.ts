@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ConsoleState } from '../../infra/local/console/consoleState.ts';
 import type { PartName } from '../../infra/local/parts.ts';
-import { processesWith } from '../../infra/local/processes.ts';
+import { findProcesses } from '../../infra/local/processes.ts';
 import { createClient, type Methods, ServiceError } from '../../lib/client/index.ts';
 import { limits } from '../../lib/shared/schema.ts';
 import { RemoteReceiver } from '../support/remoteReceiver.ts';
@@ -118,7 +118,7 @@ describe('a part of the system is away', () => {
   }
 
   const ringing = ({ alarms }: ConsoleState, name: string) =>
-    alarms.find((alarm) => alarm.name === name && alarm.ringing);
+    alarms.find((alarm) => alarm.name === name && alarm.active);
   /** The values of a line in a graph, without those times at which nothing was measured. */
   const line = ({ rows }: ConsoleState, row: string, graph: string, label: string): number[] => {
     const series = rows.find(({ title }) => title.includes(row))!.graphs.find(({ title }) => title === graph)!.series;
@@ -215,7 +215,7 @@ describe('a part of the system is away', () => {
     await addOrganization(patient, 'before');
     await publish(patient, 5);
     await turn('table', false);
-    const engine = await processesWith('--db-path', join(dataDir, 'table.db'));
+    const engine = await findProcesses('--db-path', join(dataDir, 'table.db'));
     const attempts: (() => Promise<unknown>)[] = [
       ...Array.from({ length: FAULTS }, () => () => addOrganization(impatient, 'refused')),
       () => impatient.v2.organizations.get({}),
@@ -231,7 +231,7 @@ describe('a part of the system is away', () => {
       (now) => ringing(now, 'ApiFaults') !== undefined && ringing(now, 'V2OrganizationsFaults') !== undefined,
     );
     expect(ringing(during, 'V2OrganizationsFaults')!.contributors).toEqual(['v2.organizations.add']);
-    expect(Math.max(...line(during, 'Is it healthy?', '4xx, 5xx', '5xx'))).toBeGreaterThan(0);
+    expect(Math.max(...line(during, 'Health', '4xx, 5xx', '5xx'))).toBeGreaterThan(0);
     expect(during.parts).toMatchObject([
       { name: 'table', running: false },
       { name: 'queues', running: true },
@@ -286,7 +286,7 @@ describe('a part of the system is away', () => {
         await addOrganization(patient, `load-${writer}-${n}`);
         ids.push(`load-${writer}-${n}`);
         if (ids.length === 20)
-          for (const { pid } of await processesWith('--db-path', join(dataDir, 'table.db')))
+          for (const { pid } of await findProcesses('--db-path', join(dataDir, 'table.db')))
             process.kill(pid, 'SIGKILL');
       }
     };
@@ -336,14 +336,14 @@ describe('a part of the system is away', () => {
     while (!(await patient.v2.users.data.delete.status({ jobId })).data.isDeleteCompleted)
       await delay(POLL_MILLISECONDS);
     await drained();
-    const now = await shown((each) => line(each, 'Is it healthy?', 'Dead letters', 'stream').length > 0);
+    const now = await shown((each) => line(each, 'Health', 'Dead letters', 'stream').length > 0);
     // Only those that tell how late the events were.
-    expect(now.alarms.flatMap(({ name, ringing: rings }) => (rings ? [name] : [])).sort()).toEqual([
+    expect(now.alarms.flatMap(({ name, active: rings }) => (rings ? [name] : [])).sort()).toEqual([
       'FanOutEventsBehind',
       'FanOutLate',
     ]);
     for (const label of ['deliver', 'deliverSlow', 'mail', 'jobs', 'embed', 'stream'])
-      expect(Math.max(...line(now, 'Is it healthy?', 'Dead letters', label))).toBe(0);
+      expect(Math.max(...line(now, 'Health', 'Dead letters', label))).toBe(0);
     expect(now.parts.map(({ running }) => running)).toEqual([true, true, true]);
   });
 });

@@ -4,7 +4,7 @@ import { watch } from 'node:fs';
 import { mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { DemoCredentials } from '../../infra/local/demo.ts';
+import type { DemoCredentials } from '../../infra/local/demoWorkspace.ts';
 import { createClient, type Methods } from '../../lib/client/index.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../infra/local/main.ts');

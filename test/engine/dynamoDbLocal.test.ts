@@ -2,12 +2,12 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { processesWith } from '../../infra/local/processes.ts';
+import { findProcesses } from '../../infra/local/processes.ts';
 import { startSystem, type System, temporaryDir } from '../e2e/system.ts';
 
 let dataDir: string;
 let system: System;
-const engines = () => processesWith('-dbPath', join(dataDir, 'dynamodb-local'));
+const engines = () => findProcesses('-dbPath', join(dataDir, 'dynamodb-local'));
 const start = () => startSystem({ dataDir, env: { DYNAMODB_ENGINE: 'dynamodb-local' } });
 
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Built, DEFAULT_FUNCTION, entriesOf, projectDir, readBuilt } from '../../infra/build/build.ts';
+import { type Build, DEFAULT_FUNCTION, bundleEntries, projectDir, readBuilt } from '../../infra/build/build.ts';
 import { cachedAssembly } from '../../infra/local/assembly/assemblyCache.ts';
 import { assemblySettings } from '../../infra/local/assembly/assemblySettings.ts';
 import { synthesise } from '../../infra/build/synthesise.ts';
@@ -26,7 +26,7 @@ const MAX_FILE_BYTES = 600_000;
 /** A reason stores a judgment: this function carries the rules of threads and of judgments, and the queue client, 25 kB. */
 const MAX_UPDATE_BYTES = 535_000;
 const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
-const entries = entriesOf(registered, registeredWorkers());
+const entries = bundleEntries(registered, registeredWorkers());
 /** The app's cloud assembly. */
 const deployed = join(folder, 'deployed');
 
@@ -40,7 +40,7 @@ function runApp(outdir: string, context: Record<string, unknown>): void {
   });
 }
 
-let built: Built;
+let built: Build;
 beforeAll(async () => {
   // The bundles of the app itself: to make all of them takes as long as ten tests.
   const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8')) as {

@@ -7,7 +7,7 @@ import { type Deployed, run, synthesisedTemplates } from '../../infra/commands/c
 import {
   type DeployedResource,
   holdsState,
-  judgeUpdate,
+  checkUpdate,
   type StackTemplates,
 } from '../../infra/commands/templateChanges.ts';
 import { appOf } from './assembly.ts';
@@ -34,14 +34,14 @@ beforeAll(async () => {
 function refusals(change: Change, allowed?: string[]): string[] {
   const resources = JSON.parse(JSON.stringify(templates.resources)) as Parameters<Change>[0];
   change(resources);
-  return judgeUpdate(templates, { ...templates, resources }, new Set(allowed)).refused.map(
+  return checkUpdate(templates, { ...templates, resources }, new Set(allowed)).refused.map(
     ({ id, text }) => `${id} ${text}`,
   );
 }
 
 describe('an update', () => {
   test('that changes nothing is let through', () => {
-    expect(judgeUpdate(templates, templates)).toEqual({ refused: [], deleted: [] });
+    expect(checkUpdate(templates, templates)).toEqual({ refused: [], deleted: [] });
   });
 
   test('knows of every type of resource that there is whether it holds state', () => {
@@ -158,11 +158,11 @@ describe('an update', () => {
       resources: { Inner: { Type: 'AWS::CloudFormation::Stack' } },
       nested: new Map([['Inner', nested]]),
     });
-    expect(judgeUpdate(around(inner), around({ ...inner, resources: {} }))).toMatchObject({
+    expect(checkUpdate(around(inner), around({ ...inner, resources: {} }))).toMatchObject({
       refused: [{ id: 'Inner/Hidden' }],
       deleted: [{ id: 'Inner/Role' }],
     });
-    expect(judgeUpdate(around(inner), { resources: {}, nested: new Map() })).toMatchObject({
+    expect(checkUpdate(around(inner), { resources: {}, nested: new Map() })).toMatchObject({
       refused: [{ id: 'Inner/Hidden' }],
       deleted: [{ id: 'Inner' }, { id: 'Inner/Role' }],
     });

@@ -1,28 +1,31 @@
-/** What a million calls and a million deliveries cost, from the numbers that the tests pin: there is no second list of them. */
+/** The cost of a million calls and of a million deliveries, from the capacity that tests pin. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
 import { projectDir } from '../../build/build.ts';
 import { lambdaDollars, MILLION, prices, tableDollars } from './prices.ts';
 
-/** What a request asks of AWS. */
-export interface Consumed {
+/** The resources that a request consumes. */
+export interface RequestConsumption {
   readonly roundTrips: number;
   readonly read: number;
   readonly written: number;
 }
 
-/** A warm request waits so long for one round trip to DynamoDB inside a region (assumed, AWS speaks of single-digit milliseconds). */
+/** Assumed duration of a round trip to DynamoDB within a region. AWS promises single-digit milliseconds. */
 const ROUND_TRIP_MILLISECONDS = 5;
-/** What the function itself takes beside: `npm run bench http` measures 1.5 ms on one machine; a function of 512 MB has a third of a core. */
+/**
+ * Assumed duration of the function's own code. `npm run bench http` measures 1.5 ms; a function of 512 MB has a third
+ * of a core.
+ */
 const OWN_MILLISECONDS = 5;
-/** Reading the credentials, which a process remembers for ten seconds: counted as if it never did. */
+/** Reading the credentials. Functions cache them for ten seconds, but here each call pays. */
 const CREDENTIALS_UNITS_READ = 0.5;
-/** The line about a request in the function's log, and the gateway's. */
+/** One line in the log of the function and one in the log of the gateway. */
 const LOG_BYTES = 900;
 
-export interface CallCost extends Consumed {
-  /** `/v2/organizations/get by id` */
+export interface CallCost extends RequestConsumption {
+  /** Such as `/v2/organizations/get by id`. */
   readonly name: string;
   readonly milliseconds: number;
   readonly gateway: number;
@@ -30,15 +33,15 @@ export interface CallCost extends Consumed {
   readonly table: number;
   readonly queue: number;
   readonly logs: number;
-  /** All of it, dollars per million calls. */
+  /** The sum in dollars per million calls. */
   readonly total: number;
 }
 
-/** What each request consumes, by its name, as test/integration/table/capacity.test.ts pins it. */
+/** Returns the consumption of each request by name, as test/integration/table/capacity.test.ts pins it. */
 export function pinnedCapacity(
   source = readFileSync(join(projectDir, 'test/integration/table/capacity.test.ts'), 'utf8'),
   ownTests: readonly string[] = testsOfEndpoints(),
-): Map<string, Consumed> {
+): Map<string, RequestConsumption> {
   const pinned = [...source.matchAll(/^ {2}'(\/v[^']+)': \[(\d+), (\d+), ([\d.]+), ([\d.]+)\],$/gm)].map(
     ([, name = '', , roundTrips, read, written]) =>
       [name, { roundTrips: Number(roundTrips), read: Number(read), written: Number(written) }] as const,
@@ -51,14 +54,14 @@ export function pinnedCapacity(
   return new Map([...pinned, ...ownTests.map(capacityOfTests)]);
 }
 
-/** The tests of the endpoints that have a file of their own; `npm run new:endpoint` writes it. */
+/** Returns the tests that `npm run new:endpoint` wrote: one file per endpoint. */
 function testsOfEndpoints(): string[] {
   return globSync('test/endpoints/**/*.test.ts', { cwd: projectDir }).map((file) =>
     readFileSync(join(projectDir, file), 'utf8'),
   );
 }
 
-function capacityOfTests(source: string): [name: string, consumed: Consumed] {
+function capacityOfTests(source: string): [name: string, consumed: RequestConsumption] {
   const [, path] = /describeEndpoint\('([^']+)'/.exec(source) ?? [];
   const [, roundTrips, read, written] =
     /roundTrips: (\d+), readUnits: ([\d.]+), writeUnits: ([\d.]+) \}/.exec(source) ?? [];
@@ -66,10 +69,13 @@ function capacityOfTests(source: string): [name: string, consumed: Consumed] {
   return [`${path} one`, { roundTrips: Number(roundTrips), read: Number(read), written: Number(written) }];
 }
 
-/** What a million calls cost. `memoryMb` is that of the endpoint's function, `sends` whether it sends a message. */
+/**
+ * Returns the cost of a million calls. `memoryMb` is the memory of the function; `sends` is true if the function sends
+ * a queue message.
+ */
 export function costOfCall(
   name: string,
-  consumed: Consumed,
+  consumed: RequestConsumption,
   { memoryMb = 512, sends = false }: { memoryMb?: number | undefined; sends?: boolean } = {},
 ): CallCost {
   const milliseconds = OWN_MILLISECONDS + consumed.roundTrips * ROUND_TRIP_MILLISECONDS;
@@ -92,7 +98,7 @@ export function costOfCall(
   };
 }
 
-/** The cost of each request that is pinned, endpoint by endpoint. */
+/** Returns the cost of each pinned request, by endpoint. */
 export function costsOfCalls(endpoints: readonly Endpoint[], pinned = pinnedCapacity()): CallCost[] {
   return endpoints.flatMap((endpoint) =>
     [...pinned]
@@ -106,16 +112,22 @@ export function costsOfCalls(endpoints: readonly Endpoint[], pinned = pinnedCapa
   );
 }
 
-/** What `npm run bench deliveries` measures for an event of two kilobytes and for one delivery of it; the units written by a small one are pinned by test/integration/webhooks/deliveryCost.test.ts. */
+/**
+ * Measured by `npm run bench deliveries` for an event of 2 kB and one delivery.
+ * test/integration/webhooks/deliveryCost.test.ts pins the units written for a small event.
+ */
 const EVENT_UNITS_READ = 7;
 const DELIVERY_UNITS_READ = 7;
 const DELIVERY_MILLISECONDS = 300;
-/** Messages in one run of a worker, and in one request of SQS. */
+/** Messages in one run of a worker, and in one SQS request. */
 const BATCH = 10;
 /** A message is sent, received and deleted. */
 const REQUESTS_PER_MESSAGE = 3;
 
-/** The units that an event and each delivery of it write, as test/integration/webhooks/deliveryCost.test.ts pins them. */
+/**
+ * Returns the write units of an event and of each delivery, as test/integration/webhooks/deliveryCost.test.ts pins
+ * them.
+ */
 export function pinnedDelivery(
   source = readFileSync(join(projectDir, 'test/integration/webhooks/deliveryCost.test.ts'), 'utf8'),
 ): { event: number; delivery: number } {
@@ -126,7 +138,7 @@ export function pinnedDelivery(
   return { event: Number(event), delivery: Number(delivery) };
 }
 
-/** Dollars per million events, and per million deliveries that succeed at once, ten at a time. */
+/** Returns dollars per million events, and per million deliveries that succeed at once, in batches of ten. */
 export function costsOfDeliveries({ event, delivery } = pinnedDelivery()): { event: number; delivery: number } {
   const queue = (REQUESTS_PER_MESSAGE / BATCH) * prices.queueRequests;
   return {

@@ -1,4 +1,4 @@
-/** What a deployment costs in a month in which nobody calls, from its templates. */
+/** The cost of a month without calls, from the templates of a deployment. */
 import { lambdaDollars, MILLION, MINUTES_PER_MONTH, prices, tableDollars } from './prices.ts';
 
 interface Resource {
@@ -12,17 +12,23 @@ export interface CostLine {
   readonly dollars: number;
 }
 
-/** Lambda looks into an idle queue with five long polls of 20 s at a time. */
+/** Lambda polls an idle queue with five long polls of 20 s in parallel. */
 const POLLS_PER_MINUTE = 15;
-/** One run of a worker that ticks and finds nothing, assumed: three or four round trips to DynamoDB, each for all shards at the same time. */
+/**
+ * Assumed duration of a sweep that finds nothing: three or four round trips to DynamoDB, each for all shards in
+ * parallel.
+ */
 const TICK_MILLISECONDS = 200;
-/** What such a run reads: 25.5 units on the local engine for deliveries, events and jobs; more here, for mails. */
+/**
+ * Units read by such a sweep. The local engine measures 25.5 for deliveries, events and jobs; the rest is for mails.
+ */
 const TICK_UNITS_READ = 40;
 const TICK_LOG_BYTES = 3_000;
 
 /**
- * The idle bill, line by line. What costs nothing idle is not in it: functions, the HTTP API, roles, an on-demand table and its backups without
- * data, log groups without lines, metrics of one's own (none is written while there is nothing to tell), the stream, saved queries, topics. A resource of a type that is not known here is an error, not free.
+ * Returns the lines of the idle bill. Some resources cost nothing while idle: functions, the HTTP API, roles, an empty
+ * on-demand table and its backups, empty log groups, unwritten metrics, the stream, saved queries and topics. Throws
+ * for an unknown type of resource.
  */
 export function idleBill(templates: readonly Readonly<Record<string, Resource>>[]): CostLine[] {
   const all = templates.flatMap((resources) => Object.values(resources));
@@ -89,8 +95,8 @@ const free = new Set([
 ]);
 
 /**
- * How many metrics an alarm is billed for: those of an expression each for itself. A query is billed for the metrics that it finds, of which there are none
- * while nothing fails; it is counted as one all the same.
+ * Returns the number of metrics for which an alarm is billed: each metric of its expression. A query is billed for the
+ * metrics that it finds. While nothing fails it finds none, but it counts as one here.
  */
 function metricsOf({ Properties = {} }: Resource): number {
   const parts = (Properties.Metrics ?? []) as readonly { readonly MetricStat?: unknown }[];

@@ -9,7 +9,7 @@ import { StartError } from '../startError.ts';
 const projectDir = resolve(import.meta.dirname, '../../..');
 const cacheDir = join(projectDir, 'dist/local');
 
-/** The files that the templates and bundles are made of, as globs. The rest of `infra/local` only reads what is made. */
+/** Source files of the templates and bundles, as globs. The rest of `infra/local` only reads the result. */
 export const sources = [
   'functions/**/*.ts',
   'lib/**/*.ts',
@@ -22,12 +22,12 @@ export const sources = [
   'tsconfig.json',
 ];
 
-/** The most recently used assemblies are kept: another run may still load functions from its own. */
+/** Number of assemblies to keep. Another run may still load functions from an older one. */
 const KEPT = 5;
 
 /**
- * The cloud assembly (templates and bundles) of the sources as they are now: from the cache, or made by a child process,
- * which keeps the CDK's 200 MB and its start-up time out of this one.
+ * Returns the folder of the cloud assembly (templates and bundles) of the current sources. Without a cached one, a
+ * child process makes it, so that this process does not need the CDK's 200 MB and start-up time.
  */
 export async function cachedAssembly(onSynthesis: () => void): Promise<string> {
   const dir = join(cacheDir, await hashOfSources());
@@ -37,7 +37,7 @@ export async function cachedAssembly(onSynthesis: () => void): Promise<string> {
     await mkdir(cacheDir, { recursive: true });
     await synthesiseInto(dir);
   }
-  // Two runs may prune at the same moment; what either of them removed is gone as it should be.
+  // Another run may prune at the same time.
   await prune().catch(() => undefined);
   return dir;
 }
@@ -56,7 +56,7 @@ async function hashOfSources(): Promise<string> {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Written beside its place and moved there whole, so that a run that was interrupted leaves no half of an assembly. */
+/** Writes to a draft folder and renames it, so that an interrupted run leaves no partial assembly. */
 async function synthesiseInto(dir: string): Promise<void> {
   const draft = `${dir}.${process.pid}`;
   const child = spawn(process.execPath, [join(import.meta.dirname, 'synthesise.ts'), draft], {
@@ -72,7 +72,7 @@ async function synthesiseInto(dir: string): Promise<void> {
   }
   await rename(draft, dir).catch(async (error: unknown) => {
     await rm(draft, { recursive: true, force: true });
-    // Another run made the same assembly meanwhile.
+    // Another run made the same assembly.
     if (!existsSync(dir)) throw error;
   });
 }

@@ -1,6 +1,9 @@
 import type { Settings } from '../../stacks/settings.ts';
 
-/** The settings whose values differ from a deployment's: here there is no operator to create workspaces or to verify an address with SES, no model and no domain. */
+/**
+ * Settings that differ from those of a deployment. A local run has no operator who creates workspaces or verifies
+ * addresses with SES, no model and no domain.
+ */
 export const assemblySettings: Partial<Settings> = {
   workspaceCreation: 'open',
   mailFrom: 'no-reply@example.com',

@@ -4,14 +4,14 @@ import type { Urls } from '../iam/identity.ts';
 import { StartError } from '../startError.ts';
 import { type Resource, Stack } from './template.ts';
 
-/** The resources of a cloud assembly: those of its stack and of all stacks nested in it, and where its assets lie. */
+/** The resources of a stack and of its nested stacks, and the location of their assets. */
 export interface Assembly {
   readonly resources: readonly Resource[];
-  /** The file or folder that is uploaded as `objectKey`. */
+  /** Returns the file or folder of an asset by its object key. */
   asset(objectKey: string): string;
 }
 
-/** Reads what `cdk synth` wrote: one stack, with nested ones as assets. */
+/** Reads the output of `cdk synth`: one stack, with nested stacks as assets. */
 export function loadAssembly(dir: string, urls: Urls): Assembly {
   const manifest = readJson<{ artifacts: Record<string, { type: string; properties: { templateFile: string } }> }>(
     join(dir, 'manifest.json'),

@@ -5,7 +5,7 @@ export interface FunctionModel {
   readonly name: string;
   readonly arn: string;
   readonly codeDir: string;
-  /** `index.handler`: file and export. */
+  /** File and export, such as `index.handler`. */
   readonly handler: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;

@@ -9,7 +9,7 @@ import {
   schedulesOf,
   type StreamSourceModel,
 } from '../streams/eventSourceModels.ts';
-import { allows } from '../iam/iam.ts';
+import { isAllowed } from '../iam/iam.ts';
 import { streamArn } from '../iam/identity.ts';
 import { type MonitoringModel, monitoringOf } from '../metrics/monitoringModel.ts';
 import { type Roles, rolesOf } from '../iam/roles.ts';
@@ -19,12 +19,12 @@ import type { Resource } from './template.ts';
 export interface TableModel {
   readonly name: string;
   readonly streamArn: string;
-  /** As CloudFormation has them. */
+  /** Properties as in CloudFormation. */
   readonly properties: Record<string, unknown>;
 }
 
 export interface RouteModel {
-  /** `POST /v2/auth/permissions/get`, or `$default`. */
+  /** Such as `POST /v2/auth/permissions/get`, or `$default`. */
   readonly key: string;
   readonly function: FunctionModel;
   readonly timeoutMilliseconds: number;
@@ -36,7 +36,7 @@ export interface SecretModel {
   readonly properties: Record<string, unknown>;
 }
 
-/** What the templates say that has to be run. */
+/** The parts of the system that the templates describe. */
 export interface SystemModel {
   readonly tables: readonly TableModel[];
   readonly functions: readonly FunctionModel[];
@@ -53,8 +53,8 @@ const LAMBDA_DEFAULT_SECONDS = 3;
 const LAMBDA_DEFAULT_MB = 128;
 const GATEWAY_DEFAULT_MILLISECONDS = 30_000;
 
-/** The types that are read below. */
-const known = new Set([
+/** Types that the local run implements. */
+const supportedTypes = new Set([
   'AWS::ApiGatewayV2::Integration',
   'AWS::ApiGatewayV2::Route',
   'AWS::CloudWatch::Alarm',
@@ -72,10 +72,10 @@ const known = new Set([
 ]);
 
 /**
- * The types that change nothing on one machine: names, logs and whom alarms notify, what other accounts may do with a queue, how often a tick
- * that failed is tried again (here the next one does that).
+ * Types without effect on one machine: names, logs, targets of alarms, cross-account access to queues, and retries of
+ * failed ticks (the next tick does the work).
  */
-const irrelevant = new Set([
+const ignoredTypes = new Set([
   'AWS::ApiGatewayV2::Api',
   'AWS::ApiGatewayV2::ApiMapping',
   'AWS::ApiGatewayV2::DomainName',
@@ -93,11 +93,11 @@ const irrelevant = new Set([
 ]);
 
 /**
- * Reads what has to be run from the templates; what the local run does not know stops it here, by name. `serviceName` is what the functions
- * call the service in their metrics, if that is something else than in the templates.
+ * Reads the system from the templates. Throws a `StartError` for anything that the local run does not support.
+ * `serviceName` is the name in the functions' metrics, if it differs from the templates.
  */
 export function modelOf({ resources, asset }: Assembly, serviceName?: string): SystemModel {
-  refuseUnknown(resources);
+  requireSupportedTypes(resources);
   const of = (...types: string[]) => resources.filter(({ type }) => types.includes(type));
   const roles = rolesOf(of('AWS::IAM::Role'), of('AWS::IAM::Policy'));
   const functions = of('AWS::Lambda::Function').map((resource) => functionOf(resource, roles, asset));
@@ -123,8 +123,8 @@ export function modelOf({ resources, asset }: Assembly, serviceName?: string): S
   };
 }
 
-function refuseUnknown(resources: readonly Resource[]): void {
-  const unknown = resources.filter(({ type }) => !known.has(type) && !irrelevant.has(type));
+function requireSupportedTypes(resources: readonly Resource[]): void {
+  const unknown = resources.filter(({ type }) => !supportedTypes.has(type) && !ignoredTypes.has(type));
   if (unknown.length === 0) return;
   const list = unknown.map(({ path, type }) => `  ${path} (${type})`).join('\n');
   throw new StartError(
@@ -168,7 +168,7 @@ function routesOf(
     if (!integration || !target)
       throw new StartError(`The route ${path} (${key}) leads to no function of the template.`);
     const invoker = integration.CredentialsArn === undefined ? undefined : String(integration.CredentialsArn);
-    if (invoker !== undefined && !allows(roles.get(invoker) ?? [], 'lambda:InvokeFunction', target.arn)) {
+    if (invoker !== undefined && !isAllowed(roles.get(invoker) ?? [], 'lambda:InvokeFunction', target.arn)) {
       throw new StartError(
         `The route ${path} (${key}) cannot call its function: ${invoker} does not allow lambda:InvokeFunction on ${target.arn}.`,
       );

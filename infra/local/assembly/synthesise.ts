@@ -1,4 +1,7 @@
-/** Makes the cloud assembly of the local run in the folder given as argument; a process of its own, see assemblyCache.ts. */
+/**
+ * Writes the cloud assembly of the local run into the folder given as argument. Runs in its own process, see
+ * assemblyCache.ts.
+ */
 import { synthesise } from '../../build/synthesise.ts';
 import { assemblySettings } from './assemblySettings.ts';
 

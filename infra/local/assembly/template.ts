@@ -1,16 +1,16 @@
 import { ACCOUNT, identityOf, REGION, type Urls } from '../iam/identity.ts';
 import { StartError } from '../startError.ts';
 
-/** A resource of the templates as CloudFormation would have made it. */
+/** A resource of the templates with resolved references. */
 export interface Resource {
-  /** Where it stands in the templates: `V2Auth/PermissionsGet`. */
+  /** Position in the templates, such as `V2Auth/PermissionsGet`. */
   readonly path: string;
   readonly type: string;
-  /** What `Ref` gives. */
+  /** The value of `Ref`. */
   readonly ref: string;
-  /** What `Fn::GetAtt` of `Arn` gives. */
+  /** The value of `Fn::GetAtt` with `Arn`. */
   readonly arn: string;
-  /** With every reference resolved; computed when it is read, so that nothing need be resolvable that nobody reads. */
+  /** Properties with resolved references. Computed on access, so that unused references need not be resolvable. */
   readonly properties: Record<string, unknown>;
 }
 
@@ -25,20 +25,20 @@ interface RawResource {
   readonly Properties?: Record<string, unknown>;
 }
 
-/** What is the same for a stack and all that are nested in it. */
-export interface Surroundings {
+/** What a stack shares with its nested stacks. */
+export interface StackContext {
   readonly urls: Urls;
-  /** The template of a nested stack by the key that it is uploaded under. */
+  /** Returns the template of a nested stack by its object key. */
   nestedTemplate(objectKey: string): Template;
 }
 
-/** One stack and the stacks nested in it. `parameter` gives what the stack above hands down. */
+/** A stack with its nested stacks. `parameter` returns the values that the parent stack passes. */
 export class Stack {
   readonly #name: string;
   readonly #path: string;
   readonly #template: Template;
   readonly #parameter: (name: string) => unknown;
-  readonly #surroundings: Surroundings;
+  readonly #surroundings: StackContext;
   readonly #nested = new Map<string, Stack>();
 
   constructor(
@@ -46,7 +46,7 @@ export class Stack {
     path: string,
     template: Template,
     parameter: (name: string) => unknown,
-    surroundings: Surroundings,
+    surroundings: StackContext,
   ) {
     this.#name = name;
     this.#path = path;

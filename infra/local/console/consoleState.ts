@@ -1,16 +1,16 @@
-import type { Picture } from '../metrics/picture.ts';
+import type { DashboardSnapshot } from '../metrics/dashboardSnapshot.ts';
 import type { Part } from '../parts.ts';
 
-/** What the dashboard shows: the answer of `/_local/dashboard.json`. */
-export interface ConsoleState extends Picture {
+/** The data of the dashboard: the response of `/_local/dashboard.json`. */
+export interface ConsoleState extends DashboardSnapshot {
   readonly title: string;
   readonly parts: readonly Part[];
 }
 
-/** The answer to a part that was stopped or started. */
+/** The response after a part was stopped or started. */
 export interface PartsAnswer {
   readonly parts: readonly Part[];
 }
 
-/** How many minutes the dashboard can show. */
+/** Time ranges of the dashboard in minutes. */
 export const ranges: readonly number[] = [15, 60];

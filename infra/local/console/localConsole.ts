@@ -1,21 +1,21 @@
-import { gatewayAnswer, type GatewayAnswer } from '../gateway/httpApiAnswer.ts';
-import type { Picture } from '../metrics/picture.ts';
+import { gatewayResponse, type GatewayResponse } from '../gateway/httpApiResponse.ts';
+import type { DashboardSnapshot } from '../metrics/dashboardSnapshot.ts';
 import type { Parts } from '../parts.ts';
 import { type ConsoleState, type PartsAnswer, ranges } from './consoleState.ts';
 import type { LocalRequest } from './localRequest.ts';
 import { DASHBOARD, type PageFile, pageFiles } from './pageFiles.ts';
 
 export interface LocalConsoleOptions {
-  /** What was measured in the last so many minutes. */
-  picture(minutes: number): Picture;
+  /** Returns the dashboard data of the last minutes. */
+  picture(minutes: number): DashboardSnapshot;
   readonly parts: Pick<Parts, 'list' | 'stop' | 'start'>;
-  /** What the page calls the system. */
+  /** The title of the page. */
   readonly title: string;
 }
 
 const PARTS = /^\/_local\/parts\/([^/]+)$/;
 
-/** For everything that this console answers: what a page may load is its own, and what it asked for is never kept. */
+/** Headers of every response: the page loads only its own files, and nothing is cached. */
 const headers = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -25,17 +25,17 @@ const headers = {
   'cache-control': 'no-store',
 };
 
-/** What can be done at a path, by method. */
-type Handlers = Readonly<Record<string, () => GatewayAnswer | Promise<GatewayAnswer>>>;
+/** Functions that handle a path, by method. */
+type Handlers = Readonly<Record<string, () => GatewayResponse | Promise<GatewayResponse>>>;
 type Files = ReadonlyMap<string, PageFile>;
 
 /**
- * What the local run serves beneath `/_local/`: the dashboard, what it shows as JSON, and the switches of the parts that can be stopped.
- * Gives the function that answers one request; it asks the caller of a switch for JSON, which a page of another origin cannot send unasked.
+ * Returns the handler of requests below `/_local/`: the dashboard, its data as JSON, and the switches of the parts. A
+ * switch requires the content type JSON, because a page of another origin cannot send it without permission (CORS).
  */
-export function localConsole(options: LocalConsoleOptions): (request: LocalRequest) => Promise<GatewayAnswer> {
+export function localConsole(options: LocalConsoleOptions): (request: LocalRequest) => Promise<GatewayResponse> {
   let kept: Promise<Files> | undefined;
-  // Read once; what could not be read is tried again by the next one who asks.
+  // Reads the files once. After an error the next request tries again.
   const files = () =>
     (kept ??= pageFiles().catch((error: unknown) => {
       kept = undefined;
@@ -60,17 +60,17 @@ async function handlersOf(
   return file && { GET: () => ({ status: 200, headers: { 'content-type': file.type }, body: file.body }) };
 }
 
-function answered(method: string, handlers: Handlers | undefined): GatewayAnswer | Promise<GatewayAnswer> {
-  if (!handlers) return gatewayAnswer(404, `There is nothing here. The dashboard is at ${DASHBOARD}.`);
+function answered(method: string, handlers: Handlers | undefined): GatewayResponse | Promise<GatewayResponse> {
+  if (!handlers) return gatewayResponse(404, `There is nothing here. The dashboard is at ${DASHBOARD}.`);
   if (Object.hasOwn(handlers, method)) return handlers[method]!();
   const allow = Object.keys(handlers).join(', ');
-  const refused = gatewayAnswer(405, `Only ${allow} can be done here.`);
+  const refused = gatewayResponse(405, `Only ${allow} can be done here.`);
   return { ...refused, headers: { ...refused.headers, allow } };
 }
 
-function stateAnswer(query: URLSearchParams, { picture, parts, title }: LocalConsoleOptions): GatewayAnswer {
+function stateAnswer(query: URLSearchParams, { picture, parts, title }: LocalConsoleOptions): GatewayResponse {
   const minutes = query.get('minutes') ?? String(ranges[0]);
-  if (!ranges.map(String).includes(minutes)) return gatewayAnswer(400, `"minutes" must be ${ranges.join(' or ')}.`);
+  if (!ranges.map(String).includes(minutes)) return gatewayResponse(400, `"minutes" must be ${ranges.join(' or ')}.`);
   return json({ ...picture(Number(minutes)), title, parts: parts.list() } satisfies ConsoleState);
 }
 
@@ -79,12 +79,12 @@ async function switchAnswer(
   contentType: string | undefined,
   body: Buffer,
   { parts }: LocalConsoleOptions,
-): Promise<GatewayAnswer> {
+): Promise<GatewayResponse> {
   if (!/^application\/json *(;|$)/i.test(contentType ?? ''))
-    return gatewayAnswer(415, 'The content type must be application/json.');
+    return gatewayResponse(415, 'The content type must be application/json.');
   const running = runningOf(body);
   if (running === undefined)
-    return gatewayAnswer(
+    return gatewayResponse(
       400,
       'The body must be {"running": true} to start the part, or {"running": false} to stop it.',
     );
@@ -92,7 +92,7 @@ async function switchAnswer(
   return json({ parts: parts.list() } satisfies PartsAnswer);
 }
 
-/** What the body says about the part; undefined when it says anything else. */
+/** Returns the requested state of the part, or undefined for an invalid body. */
 function runningOf(body: Buffer): boolean | undefined {
   try {
     const { running } = JSON.parse(body.toString()) as { running?: unknown };
@@ -102,6 +102,6 @@ function runningOf(body: Buffer): boolean | undefined {
   }
 }
 
-function json(value: object): GatewayAnswer {
+function json(value: object): GatewayResponse {
   return { status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(value)) };
 }

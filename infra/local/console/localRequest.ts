@@ -1,9 +1,9 @@
-/** A request to one of the pages of the local run, as the gateway hands it on. */
+/** A request to a page of the local run. */
 export interface LocalRequest {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
-  /** By lower-case names. */
+  /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Buffer;
 }

@@ -2,19 +2,22 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-/** One file that a browser loads. */
+/** A file for the browser. */
 export interface PageFile {
   readonly type: string;
   readonly body: Buffer;
 }
 
-/** Where the dashboard lies, and what it loads. */
+/** The path of the dashboard. */
 export const DASHBOARD = '/_local/dashboard';
 
 const page = join(import.meta.dirname, 'page');
 const { resolve } = createRequire(import.meta.url);
 
-/** The files of the dashboard by their paths: the page, its script with the library that draws, and their styles. All come from this machine. */
+/**
+ * Reads the files of the dashboard by their paths: the page, its script with the chart library, and its styles. All
+ * files are local.
+ */
 export async function pageFiles(): Promise<ReadonlyMap<string, PageFile>> {
   const [html, script, style, librarysStyle] = await Promise.all([
     readFile(join(page, 'dashboard.html')),
@@ -32,9 +35,9 @@ export async function pageFiles(): Promise<ReadonlyMap<string, PageFile>> {
   ]);
 }
 
-/** The page's modules as one script. */
+/** Bundles the modules of the page into one script. */
 async function bundledScript(): Promise<Buffer> {
-  // Only when somebody opens the page: it starts a process.
+  // Imported on demand, because it starts a process.
   const { build } = await import('esbuild');
   const {
     outputFiles: [script],

@@ -1,6 +1,6 @@
 import type { FunctionModel } from '../assembly/functionModel.ts';
 
-/** The settings that may be others here than in the template, so that nobody who tries something out has to wait for it. */
+/** Variables that `npm start` may override, to shorten waiting times. */
 export const localVariables = [
   'CALL_BURST_SECONDS',
   'DUE_MARGIN_SECONDS',
@@ -12,13 +12,13 @@ export const localVariables = [
   'WRITES_PER_SECOND_PER_KEY',
 ] as const;
 
-/** Values of variables that replace the template's, in functions that have these variables. */
+/** Overrides of the template's variables. Each applies to the functions that have the variable. */
 export type Replaced = Readonly<Partial<Record<'SERVICE_NAME' | (typeof localVariables)[number], string>>>;
 
 /**
- * The whole environment of a function's thread: the template's variables and what Lambda adds to them. They may differ
- * from a deployed function's in nothing but the service's name, how long deliveries wait, the way to AWS, that webhooks
- * may reach this machine, and that an undeclared output fails, so that a variable that is missing in the template is missing here too.
+ * Returns the whole environment of a function's thread: the template's variables, and those that Lambda adds. It
+ * differs from a deployed function only in the overrides, the AWS endpoints, the permission to send webhooks to
+ * this machine, and errors for undeclared output. A variable missing in the template is missing here too.
  */
 export function functionEnvironment(
   model: FunctionModel,
@@ -33,12 +33,14 @@ export function functionEnvironment(
     STRICT_OUTPUT: 'true',
     AWS_LAMBDA_FUNCTION_NAME: model.name,
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(model.memoryMb),
-    // Without it Powertools takes a start for one of provisioned concurrency and counts no cold starts.
+    // Without it Powertools assumes provisioned concurrency and counts no cold starts.
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
   };
 }
 
-/** The variables of all functions together, for the operator: the same name means the same thing everywhere. */
+/**
+ * Returns the variables of all functions, for the operator's commands. A variable has the same value in every function.
+ */
 export function sharedEnvironment(functions: readonly FunctionModel[], replaced: Replaced): Record<string, string> {
   return Object.assign({}, ...functions.map(({ environment }) => environment), replaced) as Record<string, string>;
 }

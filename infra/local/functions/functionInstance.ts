@@ -9,18 +9,18 @@ import type { Measurements } from '../metrics/measurements.ts';
 import { MetricLines } from '../metrics/metricLines.ts';
 import type { FunctionModel } from '../assembly/functionModel.ts';
 
-/** How long a function may take to load; the time of a call counts from when it is loaded, as in Lambda. */
+/** Time limit for loading a function. The timeout of a call starts after loading, as in Lambda. */
 const LOAD_MILLISECONDS = 60_000;
 
-/** A call that ended without an answer: the handler threw, ran out of time, or its thread ended. */
+/** A call without a result: the handler threw, timed out, or its thread ended. */
 export class FunctionError extends Error {
   override readonly name = 'FunctionError';
 }
 
-/** Who is told what functions do. */
+/** Receives the output and the measurements of functions. */
 export interface FunctionObserver {
   readonly log: FunctionLog;
-  readonly measurements: Pick<Measurements, 'run' | 'line'>;
+  readonly measurements: Pick<Measurements, 'recordRun' | 'recordLine'>;
 }
 
 type FromThread =
@@ -33,12 +33,14 @@ interface Call {
 }
 
 /**
- * A function in its thread. Calls run side by side in it. After a call that ran out of time the thread takes no new
- * ones, as it may be stuck, and ends when those under way are settled.
+ * A function in a worker thread. It can process several calls at the same time. After a timeout the thread may be
+ * blocked: it accepts no new calls, and ends after the running ones.
  */
 export class FunctionInstance {
   readonly function: FunctionModel;
-  /** When it last had nothing to do, in `performance.now()`, which tells calls of the same millisecond apart. */
+  /**
+   * When the last call ended, in `performance.now()`, which is precise enough to order calls of the same millisecond.
+   */
   idleSince = performance.now();
   readonly #worker: Worker;
   readonly #log: FunctionLog;
@@ -66,36 +68,36 @@ export class FunctionInstance {
       workerData,
     });
     for (const output of [this.#worker.stdout, this.#worker.stderr]) {
-      const lines = new MetricLines((line) => measurements.line(line));
+      const lines = new MetricLines((line) => measurements.recordLine(line));
       output.on('data', (chunk: Buffer) => {
         log.write(chunk);
         lines.write(chunk);
       });
     }
     this.#worker.on('message', (message: FromThread) => {
-      if (message !== 'ready') return this.#settle(message);
+      if (message !== 'ready') return this.#onResult(message);
       clearTimeout(loadTimer);
       this.#loading = false;
       this.#ready.resolve();
     });
-    // Anything can be thrown, not only errors.
+    // Any value can be thrown, not only errors.
     this.#worker.on('error', (error: unknown) =>
-      this.#report('The thread crashed', error instanceof Error ? error : new Error(String(error))),
+      this.#logFailure('The thread crashed', error instanceof Error ? error : new Error(String(error))),
     );
     this.#worker.on('exit', (code) => {
       clearTimeout(loadTimer);
       this.#usable = false;
       const gone = new FunctionError(`The thread ended with exit code ${code}`);
-      if (this.#calls.size > 0) this.#report('The thread ended during a call', gone);
+      if (this.#calls.size > 0) this.#logFailure('The thread ended during a call', gone);
       this.#ready.reject(gone);
-      for (const id of this.#calls.keys()) this.#take(id)?.reject(gone);
+      for (const id of this.#calls.keys()) this.#removeCall(id)?.reject(gone);
       this.#ended.resolve();
     });
-    // A crash while nobody waits for the thread to load is reported above; it must not end the whole process.
+    // A crash while loading is reported above. Without this handler it would end the process if no call waits.
     this.#ready.promise.catch(() => undefined);
   }
 
-  /** Whether it may be given calls. */
+  /** Whether it accepts calls. */
   get usable(): boolean {
     return this.#usable;
   }
@@ -104,7 +106,7 @@ export class FunctionInstance {
     return this.#loading;
   }
 
-  /** Resolves when it has loaded; rejects when it could not. */
+  /** Resolves when the function has loaded; rejects if loading failed. */
   get loaded(): Promise<void> {
     return this.#ready.promise;
   }
@@ -113,12 +115,12 @@ export class FunctionInstance {
     return this.#inFlight === 0;
   }
 
-  /** Resolves when the thread is gone, for whatever reason. */
+  /** Resolves when the thread has ended. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
 
-  /** Gives the handler's answer as JSON. */
+  /** Calls the handler and returns its result as JSON. Throws a `FunctionError`. */
   async invoke(payload: string): Promise<string> {
     this.#inFlight += 1;
     let startedAt: number | undefined;
@@ -130,7 +132,7 @@ export class FunctionInstance {
       failed = false;
       return answer;
     } finally {
-      this.#measurements.run(
+      this.#measurements.recordRun(
         this.function.name,
         startedAt === undefined ? undefined : performance.now() - startedAt,
         failed,
@@ -141,7 +143,7 @@ export class FunctionInstance {
     }
   }
 
-  /** Ends the thread, whatever it is doing. */
+  /** Ends the thread, even during a call. */
   end(): Promise<unknown> {
     this.#usable = false;
     return (this.#ending ??= this.#worker.terminate());
@@ -155,7 +157,7 @@ export class FunctionInstance {
       this.#usable = false;
       this.#calls.delete(id);
       const error = new FunctionError(`Task timed out after ${timeoutSeconds} seconds`);
-      this.#report('The call ran out of time', error);
+      this.#logFailure('The call ran out of time', error);
       reject(error);
     }, timeoutSeconds * 1000);
     this.#calls.set(id, { resolve, reject, timer });
@@ -163,22 +165,22 @@ export class FunctionInstance {
     return promise;
   }
 
-  #settle(message: Exclude<FromThread, 'ready'>): void {
-    const call = this.#take(message.id);
+  #onResult(message: Exclude<FromThread, 'ready'>): void {
+    const call = this.#removeCall(message.id);
     if ('payload' in message) return call?.resolve(message.payload);
     const { name, message: text, stack } = message.error;
-    this.#report('The handler threw', message.error);
+    this.#logFailure('The handler threw', message.error);
     call?.reject(new FunctionError(`${name}: ${text}`, { cause: stack }));
   }
 
-  #take(id: number): Call | undefined {
+  #removeCall(id: number): Call | undefined {
     const call = this.#calls.get(id);
     this.#calls.delete(id);
     clearTimeout(call?.timer);
     return call;
   }
 
-  #report(message: string, error: { name: string; message: string; stack?: string }): void {
+  #logFailure(message: string, error: { name: string; message: string; stack?: string }): void {
     const { name, message: text, stack } = error;
     this.#log.write(
       `${JSON.stringify({ level: 'ERROR', message, timestamp: new Date().toISOString(), function: this.function.name, error: { name, message: text, stack } })}\n`,
@@ -192,7 +194,7 @@ function moduleUrl(codeDir: string, file: string): string {
   return pathToFileURL(module).href;
 }
 
-/** The part of Lambda's context object that is the same for every call. */
+/** Returns the part of Lambda's context that is the same for every call. */
 function contextOf({ name, arn, memoryMb }: FunctionModel): object {
   return {
     functionName: name,

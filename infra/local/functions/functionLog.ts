@@ -3,13 +3,13 @@ import { join } from 'node:path';
 
 const ROTATE_BYTES = 50 * 1024 * 1024;
 
-/** Where everything goes that functions write to their standard output and error. */
+/** Destination of the functions' standard output and error. */
 export interface FunctionLog {
   write(chunk: Uint8Array | string): void;
   close(): Promise<void>;
 }
 
-/** Appends to `functions.log`; a large one of earlier runs becomes `functions.log.1`. */
+/** Appends to `functions.log`. Renames a large file of earlier runs to `functions.log.1`. */
 export function openFunctionLog(dataDir: string, toStdout: boolean): FunctionLog {
   const file = join(dataDir, 'functions.log');
   if (existsSync(file) && statSync(file).size > ROTATE_BYTES) renameSync(file, `${file}.1`);

@@ -4,9 +4,9 @@ import type { FunctionModel } from '../assembly/functionModel.ts';
 
 const IDLE_MILLISECONDS = 60_000;
 const MAX_LIVE = 40;
-/** Of threads that take one call at a time: the rest is for the functions that answer requests. */
-const MAX_ALONE = 24;
-/** How long a call waits for a thread to be free before it asks for another one. */
+/** Limit of threads that process one call at a time. The others serve requests. */
+const MAX_EXCLUSIVE = 24;
+/** How long a call waits for a free thread before it starts another one. */
 const PATIENCE_MILLISECONDS = 50;
 
 export interface PoolOptions {
@@ -14,21 +14,21 @@ export interface PoolOptions {
   readonly observer: FunctionObserver;
   readonly idleMilliseconds?: number;
   readonly maxLive?: number;
-  /** When there are so many threads that take one call at a time, no function gets a second one. */
-  readonly maxAlone?: number;
+  /** At this number of exclusive threads, no function gets a second one. */
+  readonly maxExclusive?: number;
   readonly patienceMilliseconds?: number;
 }
 
 /**
- * The threads of all functions, started when a call needs one and ended when they were idle for a minute. When the most
- * threads are live that may be, the one idle for longest makes room; when all are busy, a call waits.
+ * The threads of all functions. A call starts a thread if needed; a thread ends after a minute without calls. At the
+ * limit, the thread that was idle longest ends. If all are busy, a call waits.
  */
 export class FunctionPool {
   readonly #options: Required<PoolOptions>;
-  /** Also those that take no more calls but have not ended. */
+  /** Includes threads that accept no more calls but have not ended. */
   readonly #live = new Set<FunctionInstance>();
-  /** Those of them that take one call at a time. */
-  readonly #alone = new Set<FunctionInstance>();
+  /** Threads that process one call at a time. */
+  readonly #exclusive = new Set<FunctionInstance>();
   readonly #sweeper: NodeJS.Timeout;
   #freed = Promise.withResolvers<void>();
   #closed = false;
@@ -37,7 +37,7 @@ export class FunctionPool {
     this.#options = {
       idleMilliseconds: IDLE_MILLISECONDS,
       maxLive: MAX_LIVE,
-      maxAlone: MAX_ALONE,
+      maxExclusive: MAX_EXCLUSIVE,
       patienceMilliseconds: PATIENCE_MILLISECONDS,
       ...options,
     };
@@ -46,24 +46,24 @@ export class FunctionPool {
   }
 
   /**
-   * Calls a function with JSON and gives its answer as JSON; rejects with a `FunctionError` when it gives none. All calls
-   * share one thread, which is cheap for many short ones.
+   * Calls a function with JSON and returns its result as JSON. Throws a `FunctionError`. All calls share one thread,
+   * which is efficient for many short calls.
    */
   async invoke(model: FunctionModel, payload: string): Promise<string> {
     for (;;) {
-      // Nothing may be awaited between choosing a thread and calling it: it would count as idle and could be ended.
+      // No `await` between choosing a thread and calling it: meanwhile it would count as idle and could be ended.
       const [thread] = this.#threadsOf(model);
       if (thread) return this.#call(thread, payload);
       if (this.#hasRoom()) return this.#call(this.#start(model), payload);
-      await this.#room();
+      await this.#waitForRoom();
     }
   }
 
   /**
-   * The same with a thread for each call that is under way, as in Lambda. A further one is started when a call has waited for
-   * a moment and none is being started: short calls need few, and a machine can only do so much at once.
+   * Like `invoke`, but each running call has its own thread, as in Lambda. Starts another thread only after a call has
+   * waited for a moment and no thread is loading, because short calls need few threads.
    */
-  async invokeAlone(model: FunctionModel, payload: string): Promise<string> {
+  async invokeExclusively(model: FunctionModel, payload: string): Promise<string> {
     let waitedSince = performance.now();
     for (;;) {
       const threads = this.#threadsOf(model);
@@ -73,9 +73,9 @@ export class FunctionPool {
       const patience = waitedSince + this.#options.patienceMilliseconds - performance.now();
       if (threads.length > 0 && patience > 0)
         await Promise.race([this.#freed.promise, delay(patience, undefined, { ref: false })]);
-      else if (!this.#mayHaveMore(threads)) await this.#freed.promise;
+      else if (!this.#mayStartAnother(threads)) await this.#freed.promise;
       else if (this.#hasRoom()) return this.#call(this.#start(model, true), payload);
-      else await this.#room();
+      else await this.#waitForRoom();
     }
   }
 
@@ -93,9 +93,9 @@ export class FunctionPool {
     return this.#live.size < this.#options.maxLive;
   }
 
-  /** The first thread is everybody's right; more of them leave room for the functions that answer requests. */
-  #mayHaveMore(threads: readonly FunctionInstance[]): boolean {
-    return threads.length === 0 || this.#alone.size < this.#options.maxAlone;
+  /** Every function may have one thread. Further ones must leave room for functions that serve requests. */
+  #mayStartAnother(threads: readonly FunctionInstance[]): boolean {
+    return threads.length === 0 || this.#exclusive.size < this.#options.maxExclusive;
   }
 
   async #call(instance: FunctionInstance, payload: string): Promise<string> {
@@ -106,7 +106,7 @@ export class FunctionPool {
     }
   }
 
-  async #room(): Promise<void> {
+  async #waitForRoom(): Promise<void> {
     const [longestIdle] = [...this.#live].filter(({ idle }) => idle).sort((a, b) => a.idleSince - b.idleSince);
     await (longestIdle ? longestIdle.end() : this.#freed.promise);
   }
@@ -115,18 +115,18 @@ export class FunctionPool {
     if (this.#closed) throw new FunctionError('The functions are being stopped');
     const instance = new FunctionInstance(model, this.#options.environmentOf(model), this.#options.observer);
     this.#live.add(instance);
-    if (alone) this.#alone.add(instance);
+    if (alone) this.#exclusive.add(instance);
     const announce = () => this.#announceRoom();
     void instance.loaded.then(announce, announce);
     void instance.ended.then(() => {
       this.#live.delete(instance);
-      this.#alone.delete(instance);
+      this.#exclusive.delete(instance);
       announce();
     });
     return instance;
   }
 
-  /** Lets every waiting call look again. */
+  /** Makes every waiting call check again. */
   #announceRoom(): void {
     this.#freed.resolve();
     this.#freed = Promise.withResolvers();

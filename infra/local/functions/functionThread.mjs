@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What runs in a function's thread: loads the bundle and answers calls, several at a time. JavaScript, because a thread
- * that starts from TypeScript loads the type stripper first, which doubles its start.
+ * The code of a function's thread: loads the bundle and processes calls, several at the same time. Plain JavaScript,
+ * because loading TypeScript's type stripper would double the start time.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 

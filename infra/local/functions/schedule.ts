@@ -4,19 +4,19 @@ import type { ScheduleModel } from '../streams/eventSourceModels.ts';
 import { ACCOUNT, REGION } from '../iam/identity.ts';
 
 /**
- * Calls a function at a rate, for the first time at once, so that what an earlier run left behind need not wait. A tick that
- * takes longer than the rate delays the next one: there are never two at a time.
+ * Calls a function at a rate, starting at once, so that work of an earlier run does not wait. Ticks never overlap: a
+ * long one delays the next.
  */
 export class Schedule {
   readonly #ticking: Promise<void>;
   readonly #stop = new AbortController();
 
-  /** Starts at once. A tick that fails is nobody's loss: the next one does its work. */
+  /** Starts at once. A failed tick needs no retry, because the next one does the same work. */
   constructor({ arn, everySeconds }: ScheduleModel, invoke: (event: object) => Promise<unknown>) {
     this.#ticking = this.#tick(everySeconds * 1000, () => invoke(tickEvent(arn, new Date())));
   }
 
-  /** Resolves when a tick under way is done. */
+  /** Resolves when a running tick has ended. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#ticking;

@@ -3,40 +3,43 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { LocalRequest } from '../console/localRequest.ts';
-import { gatewayAnswer, type GatewayAnswer, httpApiAnswer } from './httpApiAnswer.ts';
-import { isLoopbackHost } from '../hosts.ts';
+import { gatewayResponse, type GatewayResponse, httpApiResponse } from './httpApiResponse.ts';
+import { isLoopbackHost } from '../loopbackHost.ts';
 import { httpApiEvent, splitTarget } from './httpApiEvent.ts';
 import type { RouteModel } from '../assembly/model.ts';
 import type { FunctionModel } from '../assembly/functionModel.ts';
 import { StartError } from '../startError.ts';
 
-/** What an HTTP API takes of a body, and Lambda of an event and an answer. */
+/** Limits of API Gateway (body) and of Lambda (event and response). */
 const BODY_BYTES = 10 * 1024 * 1024;
 const EVENT_BYTES = 6_291_456;
 const ANSWER_BYTES = 6_291_556;
-/** An HTTP API refuses request lines and headers that are longer in all. */
+/** Limit of API Gateway for the request line and all headers. */
 const HEADER_BYTES = 10_240;
-/** So much of a body that is too large is read on and thrown away, because most clients listen only when they have sent it all. */
+/**
+ * Bytes of a too large body that are read and discarded, because most clients read the response only after sending
+ * everything.
+ */
 const DISCARDED_BYTES = 64 * 1024 * 1024;
 
-const TOO_LARGE = gatewayAnswer(413, 'Request Entity Too Large');
-const UNAVAILABLE = gatewayAnswer(503, 'Service Unavailable');
-const FAILED = gatewayAnswer(500, 'Internal Server Error');
+const TOO_LARGE = gatewayResponse(413, 'Request Entity Too Large');
+const UNAVAILABLE = gatewayResponse(503, 'Service Unavailable');
+const FAILED = gatewayResponse(500, 'Internal Server Error');
 
-/** Paths that no API has: they lead to pages of the local run itself. */
+/** Prefix of the pages of the local run. No endpoint has such a path. */
 const LOCAL_PATH = '/_local/';
 
 export interface GatewayOptions {
   readonly routes: readonly RouteModel[];
-  /** Calls a function with an event and gives its answer, both as JSON. */
+  /** Calls a function. The event and the result are JSON. */
   invoke(model: FunctionModel, payload: string): Promise<string>;
-  /** Answers requests for the pages of the local run. */
-  local(request: LocalRequest): Promise<GatewayAnswer>;
+  /** Handles requests for the pages of the local run. */
+  local(request: LocalRequest): Promise<GatewayResponse>;
   /** Called after each request to the API. */
   measure(status: number, milliseconds: number): void;
 }
 
-/** The HTTP API on one machine: turns requests into events for the functions of the template's routes. */
+/** The HTTP API on one machine. Converts requests into events for the functions of the template's routes. */
 export class Gateway {
   readonly #server: Server;
   #open: (Omit<GatewayOptions, 'routes'> & { readonly routes: ReadonlyMap<string, RouteModel> }) | undefined;
@@ -47,7 +50,7 @@ export class Gateway {
     this.#server = server;
     this.#allowedHosts = new Set(allowedHosts.map((host) => host.toLowerCase()));
     server.on('request', (request: IncomingMessage, response: ServerResponse) => void this.#respond(request, response));
-    // What is too large anyway is refused before the client sends it.
+    // Refuses a too large body before the client sends it.
     server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
       if (this.#isAllowed(request) && !declaredTooLarge(request)) response.writeContinue();
       void this.#respond(request, response);
@@ -56,8 +59,8 @@ export class Gateway {
   }
 
   /**
-   * Takes the port, so that a run that cannot have it fails at once. Requests are answered by 503 until `open`. `allowedHosts` are Host headers
-   * that requests to the API may carry besides the names of this machine.
+   * Opens the port, so that an occupied port fails at once. Requests get 503 until `open` is called. `allowedHosts` are
+   * Host headers that the API accepts besides the names of this machine.
    */
   static async listen(port: number, allowedHosts: readonly string[] = []): Promise<Gateway> {
     const server = createServer({ maxHeaderSize: HEADER_BYTES, keepAliveTimeout: 60_000 });
@@ -82,7 +85,7 @@ export class Gateway {
     this.#open = { ...options, routes: new Map(routes.map((route) => [route.key, route])) };
   }
 
-  /** Takes no new requests and waits for those under way, but not for ever. */
+  /** Accepts no new requests, and waits up to `patienceMilliseconds` for running ones. */
   async close(patienceMilliseconds: number): Promise<void> {
     this.#stopping = true;
     if (!this.#server.listening) return;
@@ -99,7 +102,7 @@ export class Gateway {
     const { status, headers, body } = await (
       isLocal ? this.#answerLocal(request) : this.#answer(request, requestId)
     ).catch((error: unknown) => {
-      // A client that hung up is no fault, and nobody reads the answer.
+      // A client that disconnected is not an error.
       if (!request.destroyed) process.stderr.write(`The gateway failed: ${String((error as Error).stack ?? error)}\n`);
       return FAILED;
     });
@@ -109,7 +112,7 @@ export class Gateway {
     try {
       response.writeHead(status, { ...passed, ...own }).end(body);
     } catch {
-      // The function's headers hold what HTTP cannot carry.
+      // The function returned headers that HTTP does not allow.
       response
         .writeHead(FAILED.status, { ...FAILED.headers, ...own, 'content-length': FAILED.body.length })
         .end(FAILED.body);
@@ -117,7 +120,10 @@ export class Gateway {
     if (!isLocal) this.#open?.measure(response.statusCode, performance.now() - receivedAt);
   }
 
-  /** The pages of the local run can stop parts of it: they are for a browser on this machine only, whatever else is allowed. */
+  /**
+   * The pages of the local run can stop parts of it. They are for browsers on this machine only, even with
+   * ALLOWED_HOSTS.
+   */
   #isAllowed({ headers: { host = '' }, url = '', socket }: IncomingMessage): boolean {
     return (
       isLoopbackHost(host, socket.localPort) ||
@@ -125,15 +131,15 @@ export class Gateway {
     );
   }
 
-  #refuseHost({ headers: { host } }: IncomingMessage, requestId: string): GatewayAnswer {
+  #refuseHost({ headers: { host } }: IncomingMessage, requestId: string): GatewayResponse {
     const message = `The Host header ${JSON.stringify(host)} is not allowed. Call ${this.url}, or name the host in ALLOWED_HOSTS.`;
     const body = Buffer.from(JSON.stringify({ error: { status: 'PERMISSION_DENIED', message } }));
     return { status: 403, headers: { 'content-type': 'application/json', 'x-request-id': requestId }, body };
   }
 
-  async #answerLocal(request: IncomingMessage): Promise<GatewayAnswer> {
+  async #answerLocal(request: IncomingMessage): Promise<GatewayResponse> {
     const { method = '', url = '/', headers } = request;
-    if (!this.#isAllowed(request)) return gatewayAnswer(403, `These pages are at ${this.url} only`);
+    if (!this.#isAllowed(request)) return gatewayResponse(403, `These pages are at ${this.url} only`);
     const body = await readBody(request);
     if (!body) return TOO_LARGE;
     if (!this.#open) return UNAVAILABLE;
@@ -150,7 +156,7 @@ export class Gateway {
     });
   }
 
-  async #answer(request: IncomingMessage, requestId: string): Promise<GatewayAnswer> {
+  async #answer(request: IncomingMessage, requestId: string): Promise<GatewayResponse> {
     const receivedAt = Date.now();
     if (!this.#isAllowed(request)) return this.#refuseHost(request, requestId);
     const body = declaredTooLarge(request) && request.headers.expect ? undefined : await readBody(request);
@@ -161,9 +167,9 @@ export class Gateway {
     const { method = '', url = '/', httpVersion, rawHeaders, socket } = request;
     const { path } = splitTarget(url);
     const route = routes.get(`${method} ${path}`) ?? routes.get(`ANY ${path}`) ?? routes.get('$default');
-    if (!route) return gatewayAnswer(404, 'Not Found');
+    if (!route) return gatewayResponse(404, 'Not Found');
 
-    // From the connection and never from a header, which anyone can send.
+    // From the connection, because anyone can send a header.
     const sourceIp = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
     const event = JSON.stringify(
       httpApiEvent({ method, url, httpVersion, rawHeaders, sourceIp, body, requestId, receivedAt }, route.key),
@@ -176,13 +182,13 @@ export class Gateway {
   }
 }
 
-function answerOf(payload: string): GatewayAnswer {
+function answerOf(payload: string): GatewayResponse {
   if (Buffer.byteLength(payload) > ANSWER_BYTES) return FAILED;
-  return httpApiAnswer(payload) ?? FAILED;
+  return httpApiResponse(payload) ?? FAILED;
 }
 
-async function inTime(milliseconds: number, answer: Promise<GatewayAnswer>): Promise<GatewayAnswer> {
-  const { promise: late, resolve } = Promise.withResolvers<GatewayAnswer>();
+async function inTime(milliseconds: number, answer: Promise<GatewayResponse>): Promise<GatewayResponse> {
+  const { promise: late, resolve } = Promise.withResolvers<GatewayResponse>();
   const timer = setTimeout(resolve, milliseconds, UNAVAILABLE);
   try {
     return await Promise.race([answer, late]);
@@ -195,7 +201,7 @@ function declaredTooLarge(request: IncomingMessage): boolean {
   return Number(request.headers['content-length'] ?? 0) > BODY_BYTES;
 }
 
-/** The whole body; undefined when it is too large, of which at most the limit is ever in memory. */
+/** Reads the whole body. Returns undefined if it is too large. Keeps at most the limit in memory. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   let chunks: Buffer[] = [];
   let size = 0;

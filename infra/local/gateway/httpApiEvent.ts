@@ -2,12 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { ACCOUNT } from '../iam/identity.ts';
 
-/** A request as it came in. */
+/** A request from a client. */
 export interface GatewayRequest {
   readonly method: string;
   readonly url: string;
   readonly httpVersion: string;
-  /** Name, value, name, value, …, as Node gives them. */
+  /** Names and values in turn, as Node returns them. */
   readonly rawHeaders: readonly string[];
   readonly sourceIp: string;
   readonly body: Buffer;
@@ -17,14 +17,14 @@ export interface GatewayRequest {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** Path and query of a request target, which may name a whole URL. */
+/** Splits a request target into path and query. The target may be a whole URL. */
 export function splitTarget(url: string): { path: string; query: string } {
   const local = url.startsWith('/') ? url : url.replace(/^[a-z]+:\/\/[^/?]*/i, '') || '/';
   const mark = local.indexOf('?');
   return mark < 0 ? { path: local, query: '' } : { path: local.slice(0, mark), query: local.slice(mark + 1) };
 }
 
-/** The event that an HTTP API makes of a request, payload format 2.0. */
+/** Returns the event that an HTTP API creates for a request (payload format 2.0). */
 export function httpApiEvent(request: GatewayRequest, routeKey: string): APIGatewayProxyEventV2 {
   const { path, query } = splitTarget(request.url);
   const { cookie, ...headers } = joinedHeaders(request.rawHeaders);
@@ -60,8 +60,8 @@ export function httpApiEvent(request: GatewayRequest, routeKey: string): APIGate
 }
 
 /**
- * Text stays text; anything else, also without a content type, is base64. AWS does not say what becomes of bytes that are not UTF-8 in a text: here
- * they are base64, so that the function gets them as they are.
+ * Text stays text; anything else is base64. AWS does not document what happens to bytes that are not UTF-8 in a text.
+ * Here they are base64, so that the function gets them unchanged.
  */
 function bodyOf(body: Buffer, contentType = ''): { body?: string; isBase64Encoded: boolean } {
   if (body.length === 0) return { isBase64Encoded: false };
@@ -78,14 +78,14 @@ function joinedHeaders(rawHeaders: readonly string[]): Record<string, string> {
   return joined(pairs);
 }
 
-/** Values of the same name, joined by commas. */
+/** Joins values of the same name with commas. */
 function joined(pairs: Iterable<[string, string]>): Record<string, string> {
   const values = new Map<string, string>();
   for (const [name, value] of pairs) values.set(name, values.has(name) ? `${values.get(name)},${value}` : value);
   return Object.fromEntries(values);
 }
 
-/** `12/Mar/2020:19:03:58 +0000`. */
+/** Formats a time as `12/Mar/2020:19:03:58 +0000`. */
 function logTime(epochMilliseconds: number): string {
   const [date = '', time = ''] = new Date(epochMilliseconds).toISOString().split('T');
   const [year, month, day] = date.split('-');

@@ -1,21 +1,24 @@
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 
-/** An answer as it goes out. */
-export interface GatewayAnswer {
+/** A response to a client. */
+export interface GatewayResponse {
   readonly status: number;
   readonly headers: Record<string, string | string[]>;
   readonly body: Buffer;
 }
 
-/** An answer of the gateway itself, which has its own shape and not the envelope of the functions. */
-export function gatewayAnswer(status: number, message: string): GatewayAnswer {
+/** Returns a response of the gateway itself. It does not have the functions' envelope. */
+export function gatewayResponse(status: number, message: string): GatewayResponse {
   return { status, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify({ message })) };
 }
 
-/** What an HTTP API makes of a function's answer, payload format 2.0; undefined when it cannot make anything of it. */
-export function httpApiAnswer(payload: string): GatewayAnswer | undefined {
+/**
+ * Converts a function's result (payload format 2.0) into a response, as an HTTP API does. Returns undefined for an
+ * invalid result.
+ */
+export function httpApiResponse(payload: string): GatewayResponse | undefined {
   const result = JSON.parse(payload) as APIGatewayProxyStructuredResultV2 | null | string | number;
-  // Without a status code the whole answer is taken for the body.
+  // Without a status code the whole result is the body.
   if (typeof result !== 'object' || result === null || result.statusCode === undefined) {
     return {
       status: 200,

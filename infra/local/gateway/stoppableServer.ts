@@ -6,8 +6,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 const RETRY_MILLISECONDS = 50;
 const OPEN_MILLISECONDS = 10_000;
 
-/** A server at an address of its own that can be closed for a while: who calls then is refused, as by a service that is down. */
-export class Door {
+/**
+ * An HTTP server with a fixed address that can be stopped for a while. Meanwhile connections are refused, as by a
+ * service that is down.
+ */
+export class StoppableServer {
   readonly #server: Server;
   readonly #port: number;
 
@@ -16,25 +19,25 @@ export class Door {
     this.#port = (server.address() as AddressInfo).port;
   }
 
-  /** Takes any free port. */
-  static async create(): Promise<Door> {
+  /** Listens on any free port. */
+  static async create(): Promise<StoppableServer> {
     const server = createServer();
     server.keepAliveTimeout = 0;
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    return new Door(server);
+    return new StoppableServer(server);
   }
 
   get url(): string {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Calls wait until this was called. */
-  answerBy(listener: RequestListener): void {
+  /** Sets the handler of requests. Requests wait until then. */
+  setListener(listener: RequestListener): void {
     this.#server.on('request', listener);
   }
 
-  /** Cuts off what is under way too. */
+  /** Stops the server and closes all connections. */
   async close(): Promise<void> {
     if (!this.#server.listening) return;
     const closed = once(this.#server, 'close');
@@ -43,7 +46,7 @@ export class Door {
     await closed;
   }
 
-  /** Opens it again, at the same address; which a connection of another program may hold for a moment. */
+  /** Starts the server again at the same address. Retries while another program uses the port. */
   async open(): Promise<void> {
     const until = Date.now() + OPEN_MILLISECONDS;
     while (!this.#server.listening) {

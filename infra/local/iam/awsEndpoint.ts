@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { refuse } from './awsAnswer.ts';
+import { sendError } from './awsResponse.ts';
 import type { Service } from './awsService.ts';
-import { Door } from '../gateway/door.ts';
+import { StoppableServer } from '../gateway/stoppableServer.ts';
 import { dynamoDbAccesses } from './dynamoDbAccess.ts';
 import { forwarder } from './forwarder.ts';
-import { isLoopbackHost } from '../hosts.ts';
-import { allows } from './iam.ts';
+import { isLoopbackHost } from '../loopbackHost.ts';
+import { isAllowed } from './iam.ts';
 import type { Measurements } from '../metrics/measurements.ts';
 import type { Outbox } from '../mail/mailOutbox.ts';
 import type { Principal, Principals } from './principals.ts';
@@ -23,7 +23,7 @@ export interface AwsEndpointOptions {
   readonly outbox: Outbox;
   readonly queues: QueueStore;
   readonly principals: Principals;
-  readonly measurements: Pick<Measurements, 'consumed'>;
+  readonly measurements: Pick<Measurements, 'recordCapacity'>;
   /** Called after every write to a table. */
   onTableWrite(): void;
 }
@@ -31,25 +31,29 @@ export interface AwsEndpointOptions {
 const tableWrites = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems']);
 
 /**
- * The AWS that functions call. It finds the caller by the access key, checks the signature of the request, refuses what the
- * role of the caller in the template does not allow, as IAM does, and forwards the rest to the table engine or answers itself.
+ * The AWS endpoint for functions. Finds the caller by the access key, checks the signature, and refuses calls that the
+ * caller's role in the template does not allow. Then it forwards the call to the table engine or handles it itself.
  */
 export class AwsEndpoint {
-  readonly #door: Door;
-  /** To the same services: those that can be away while the rest is there are called through doors of their own. */
-  readonly queues: Door;
-  readonly mail: Door;
+  readonly #door: StoppableServer;
+  /** Servers of their own for the services that can be stopped alone. */
+  readonly queues: StoppableServer;
+  readonly mail: StoppableServer;
   #close = () => undefined as void;
 
-  private constructor(door: Door, queues: Door, mail: Door) {
+  private constructor(door: StoppableServer, queues: StoppableServer, mail: StoppableServer) {
     this.#door = door;
     this.queues = queues;
     this.mail = mail;
   }
 
-  /** Takes ports, which the addresses of queues in the environment of functions contain. Calls are answered after `open`. */
+  /** Opens the ports, which are part of queue URLs in the functions' environment. Calls wait until `open`. */
   static async listen(): Promise<AwsEndpoint> {
-    return new AwsEndpoint(await Door.create(), await Door.create(), await Door.create());
+    return new AwsEndpoint(
+      await StoppableServer.create(),
+      await StoppableServer.create(),
+      await StoppableServer.create(),
+    );
   }
 
   get url(): string {
@@ -73,13 +77,13 @@ export class AwsEndpoint {
     };
     const listener = (request: IncomingMessage, response: ServerResponse) => {
       answer(request, response, services, principals).catch((error: unknown) => {
-        // Who hung up, or was cut off, waits for no answer.
+        // The caller disconnected.
         if (request.destroyed && !request.complete) return;
         process.stderr.write(`The local AWS endpoint failed: ${String((error as Error).stack ?? error)}\n`);
-        if (!response.headersSent) refuse(response, 500, 'InternalServerError', 'The local AWS endpoint failed');
+        if (!response.headersSent) sendError(response, 500, 'InternalServerError', 'The local AWS endpoint failed');
       });
     };
-    for (const door of this.#doors) door.answerBy(listener);
+    for (const door of this.#doors) door.setListener(listener);
   }
 
   async close(): Promise<void> {
@@ -87,7 +91,7 @@ export class AwsEndpoint {
     this.#close();
   }
 
-  get #doors(): readonly Door[] {
+  get #doors(): readonly StoppableServer[] {
     return [this.#door, this.queues, this.mail];
   }
 }
@@ -100,7 +104,7 @@ async function answer(
 ): Promise<void> {
   const { method = '', url = '', headers } = request;
   if (!isLoopbackHost(headers.host, request.socket.localPort))
-    return refuse(
+    return sendError(
       response,
       403,
       'AccessDeniedException',
@@ -109,13 +113,18 @@ async function answer(
   const { target, operation } = calledOperation(request);
   const service = services[target];
   if (!service)
-    return refuse(response, 400, 'UnknownOperationException', `The local AWS endpoint has no ${target || url}`);
+    return sendError(response, 400, 'UnknownOperationException', `The local AWS endpoint has no ${target || url}`);
   const authorization = readAuthorization(headers.authorization);
   if (!authorization)
-    return refuse(response, 400, 'MissingAuthenticationTokenException', 'The request has no signature of version 4.');
+    return sendError(
+      response,
+      400,
+      'MissingAuthenticationTokenException',
+      'The request has no signature of version 4.',
+    );
   const holder = principals.byAccessKey(authorization.accessKeyId);
   if (!holder)
-    return refuse(
+    return sendError(
       response,
       400,
       'UnrecognizedClientException',
@@ -123,15 +132,15 @@ async function answer(
     );
 
   const chunks: Buffer[] = [];
-  // Hashed as it arrives, once.
+  // Hashes the body while it arrives.
   const hash = createHash('sha256');
   for await (const chunk of request as AsyncIterable<Buffer>) {
     hash.update(chunk);
     chunks.push(chunk);
   }
   const body = Buffer.concat(chunks);
-  if (!holder.isSignedByHolder(authorization, { method, url, headers, bodyHash: hash.digest('hex') })) {
-    return refuse(
+  if (!holder.isSignatureValid(authorization, { method, url, headers, bodyHash: hash.digest('hex') })) {
+    return sendError(
       response,
       400,
       'InvalidSignatureException',
@@ -148,10 +157,12 @@ async function answer(
   const { action, resource } = refused;
   process.stderr.write(`AccessDenied: ${principal.name} may not ${action} on ${resource}\n`);
   const message = `User: ${principal.arn} is not authorized to perform: ${action} on resource: ${resource} because no identity-based policy allows the ${action} action`;
-  refuse(response, 400, 'AccessDeniedException', message);
+  sendError(response, 400, 'AccessDeniedException', message);
 }
 
-/** The JSON protocols name service and operation in a header; of a REST protocol only this one operation is known. */
+/**
+ * JSON protocols name the service and operation in a header. SES uses REST, of which only this operation is supported.
+ */
 function calledOperation({ method, url, headers }: IncomingMessage): { target: string; operation: string } {
   if (`${method} ${url}` === 'POST /v2/email/outbound-emails') return { target: 'ses', operation: 'SendEmail' };
   const [target = '', operation = ''] = String(headers['x-amz-target'] ?? '').split('.');
@@ -159,5 +170,5 @@ function calledOperation({ method, url, headers }: IncomingMessage): { target: s
 }
 
 function permits(principal: Principal, action: string, resource: string): boolean {
-  return principal.statements === 'everything' || allows(principal.statements, action, resource);
+  return principal.statements === 'everything' || isAllowed(principal.statements, action, resource);
 }

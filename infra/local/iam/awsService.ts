@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** What AWS checks before it does something: this action on this resource. */
+/** A permission that a call needs: an action on a resource. */
 export interface Access {
   readonly action: string;
   readonly resource: string;
@@ -9,15 +9,15 @@ export interface Access {
 export interface AwsCall {
   readonly operation: string;
   readonly input: Record<string, unknown>;
-  /** The bytes that `input` was parsed from. */
+  /** The bytes from which `input` was parsed. */
   readonly body: Buffer;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
 
-/** What the local AWS endpoint does for one service. */
+/** A service behind the local AWS endpoint. */
 export interface Service {
-  /** What a call needs to be allowed. */
+  /** Returns the permissions that a call needs. */
   accesses(operation: string, input: Record<string, unknown>): Access[];
   answer(call: AwsCall): void | Promise<void>;
 }

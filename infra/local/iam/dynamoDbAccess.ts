@@ -11,7 +11,7 @@ interface Input extends TableInput {
   readonly TransactItems?: readonly Record<string, TableInput>[];
 }
 
-/** Transactions have no permission of their own: each part needs the one of the single operation. */
+/** IAM has no permission for transactions: each part needs the permission of its single operation. */
 const partActions: Record<string, string> = {
   Put: 'PutItem',
   Update: 'UpdateItem',
@@ -20,7 +20,7 @@ const partActions: Record<string, string> = {
   Get: 'GetItem',
 };
 
-/** The accesses of a DynamoDB call, as IAM sees them. */
+/** Returns the permissions that a DynamoDB call needs. */
 export function dynamoDbAccesses(operation: string, input: Input): Access[] {
   if (input.TransactItems) {
     return input.TransactItems.flatMap((item) =>

@@ -1,19 +1,19 @@
 import { Agent, request as startRequest } from 'node:http';
-import { refuse } from './awsAnswer.ts';
+import { sendError } from './awsResponse.ts';
 import type { AwsCall } from './awsService.ts';
-import { askForCapacity, canAsk, kindOfCapacity, takeCapacity } from '../table/consumedCapacity.ts';
+import { askForCapacity, canAskForCapacity, capacityKind, takeCapacity } from '../table/consumedCapacity.ts';
 import type { Measurements } from '../metrics/measurements.ts';
 
-/** Passes calls on to a local table engine and its answers back, over connections that stay open; measures the capacity that they consume. */
+/** Forwards calls to a local table engine over persistent connections, and measures their consumed capacity. */
 export function forwarder(
   port: number,
-  measurements: Pick<Measurements, 'consumed'>,
+  measurements: Pick<Measurements, 'recordCapacity'>,
 ): { forward(call: AwsCall): void; close(): void } {
   const agent = new Agent({ keepAlive: true });
   return {
     forward({ operation, input, body, request: { headers }, response }) {
-      const kind = kindOfCapacity(operation);
-      const asks = kind !== undefined && canAsk(input, body);
+      const kind = capacityKind(operation);
+      const asks = kind !== undefined && canAskForCapacity(input, body);
       const sent = asks ? askForCapacity(body) : body;
       const { connection: _, 'transfer-encoding': __, ...passed } = headers;
       const onward = startRequest(
@@ -33,17 +33,17 @@ export function forwarder(
             const whole = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
             const { consumed, body: rest } =
               kind === undefined ? { consumed: [], body: whole } : takeCapacity(whole, asks);
-            for (const each of consumed) measurements.consumed(kind!, each);
-            // The checksum is of the body as the engine wrote it.
+            for (const each of consumed) measurements.recordCapacity(kind!, each);
+            // The checksum covers the engine's original response body, so it is dropped.
             const { 'x-amz-crc32': ___, 'transfer-encoding': ____, connection: _____, ...returned } = answer.headers;
             response.writeHead(answer.statusCode ?? 500, { ...returned, 'content-length': rest.length }).end(rest);
           });
         },
       );
-      // What the SDK makes of a server error fits a lost connection too: it tries again.
+      // The SDK retries a server error, which is also right for a lost connection.
       const fail = (error: Error) => {
         if (!response.headersSent)
-          refuse(response, 500, 'InternalServerError', `The table engine did not answer: ${error.message}`);
+          sendError(response, 500, 'InternalServerError', `The table engine did not answer: ${error.message}`);
       };
       onward.on('error', fail);
       onward.end(sent);

@@ -1,16 +1,16 @@
 import { domainOf } from '../mail/eml.ts';
 
-/** The account and region of everything that the local run makes up. */
+/** The account and region of all local resources. */
 export const ACCOUNT = '000000000000';
 export const REGION = 'us-east-1';
 
-/** What a template can ask of a resource by `Ref` and `Fn::GetAtt`. */
+/** What `Ref` and `Fn::GetAtt` return for a resource. */
 export interface Identity {
   readonly ref: string;
   attribute(name: string): string;
 }
 
-/** Types whose physical name a property can set, and which property that is. */
+/** The property that sets the physical name, by type. */
 const nameProperties: Record<string, string> = {
   'AWS::DynamoDB::Table': 'TableName',
   'AWS::DynamoDB::GlobalTable': 'TableName',
@@ -31,19 +31,19 @@ const arns: Record<string, (name: string) => string> = {
   'AWS::SQS::Queue': queueArn,
 };
 
-/** Where on this machine the API and AWS are reached. */
+/** Addresses of the API and of the AWS endpoint on this machine. */
 export interface Urls {
   readonly api: string;
   readonly aws: string;
 }
 
-/** Types whose `Ref` is something else than the name. */
+/** Types whose `Ref` is not the name. */
 const refs: Record<string, (name: string, arn: string, urls: Urls) => string> = {
   'AWS::SecretsManager::Secret': (_name, arn) => arn,
   'AWS::SQS::Queue': (name, _arn, { aws }) => queueUrl(aws, name),
 };
 
-/** What `Fn::GetAtt` gives of a type besides the ARN. */
+/** Attributes besides the ARN. */
 const attributesOf: Record<string, (name: string, arn: string, urls: Urls) => Record<string, string>> = {
   'AWS::ApiGatewayV2::Api': (_name, _arn, { api }) => ({ ApiEndpoint: api }),
   'AWS::DynamoDB::Table': (_name, arn) => ({ StreamArn: streamArn(arn) }),
@@ -52,8 +52,8 @@ const attributesOf: Record<string, (name: string, arn: string, urls: Urls) => Re
 };
 
 /**
- * The made-up identity of a resource: but for addresses the same at every start, as what is stored refers to it. Types that
- * nothing here runs get one too, because the environment or a policy may mention them.
+ * Returns the local identity of a resource. Except for URLs it is the same at every start, because stored data refers
+ * to it. Types that are not run also get one, because environments and policies may refer to them.
  */
 export function identityOf(
   type: string,
@@ -76,7 +76,7 @@ export function tableArn(name: string): string {
   return `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${name}`;
 }
 
-/** A table has one stream here. */
+/** Returns the ARN of a table's stream. A local table has one stream. */
 export function streamArn(ofTable: string): string {
   return `${ofTable}/stream/local`;
 }
@@ -85,12 +85,12 @@ export function queueArn(name: string): string {
   return `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
 }
 
-/** On the local AWS endpoint, because the SDK sends to the host in a queue's URL unless it is told not to. */
+/** Returns the URL of a queue on the local AWS endpoint. The SDK sends requests to the host in this URL. */
 export function queueUrl(awsUrl: string, name: string): string {
   return `${awsUrl}/${ACCOUNT}/${name}`;
 }
 
-/** The SES identity that an address belongs to, with or without a name before it: its domain. */
+/** Returns the ARN of the SES identity of a mailbox (an address, with or without a name): its domain. */
 export function mailIdentityArn(mailbox: string): string {
   return `arn:aws:ses:${REGION}:${ACCOUNT}:identity/${domainOf(mailbox)}`;
 }

@@ -4,17 +4,17 @@ import type { Statement } from './iam.ts';
 import type { FunctionModel } from '../assembly/functionModel.ts';
 import { signatureVerifier } from './signature.ts';
 
-/** Who calls AWS: a function under its role, or the operator, who may do everything. */
+/** A caller of AWS: a function with its role, or the operator, who may do everything. */
 export interface Principal {
   readonly name: string;
   readonly arn: string;
   readonly statements: readonly Statement[] | 'everything';
 }
 
-/** A caller with the check of the signatures that its secret makes. */
+/** A caller, and the function that checks its signatures. */
 export interface KeyHolder {
   readonly principal: Principal;
-  readonly isSignedByHolder: ReturnType<typeof signatureVerifier>;
+  readonly isSignatureValid: ReturnType<typeof signatureVerifier>;
 }
 
 export interface AccessKey {
@@ -22,7 +22,7 @@ export interface AccessKey {
   readonly AWS_SECRET_ACCESS_KEY: string;
 }
 
-/** The callers by their access keys. Keys are random and end with the run, so that no other program can know one. */
+/** Callers by their access keys. Keys are random in each run, so that no other program knows one. */
 export class Principals {
   readonly #byAccessKey = new Map<string, KeyHolder>();
 
@@ -30,7 +30,7 @@ export class Principals {
     return this.#byAccessKey.get(id);
   }
 
-  /** The access key of a function, with the statements of its role. */
+  /** Creates the access key of a function. */
   addFunction({ name, statements }: FunctionModel): AccessKey {
     return this.#add({ name, arn: `arn:aws:sts::${ACCOUNT}:assumed-role/${name}/${name}`, statements });
   }
@@ -40,10 +40,10 @@ export class Principals {
   }
 
   #add(principal: Principal): AccessKey {
-    // Letters and digits only: DynamoDB Local refuses anything else in an access key.
+    // Letters and digits only, because DynamoDB Local refuses other characters.
     const id = `LOCAL${randomBytes(8).toString('hex').slice(1).toUpperCase()}`;
     const secret = randomBytes(30).toString('base64url');
-    this.#byAccessKey.set(id, { principal, isSignedByHolder: signatureVerifier(secret) });
+    this.#byAccessKey.set(id, { principal, isSignatureValid: signatureVerifier(secret) });
     return { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret };
   }
 }

@@ -3,13 +3,13 @@ import { roleArn } from './identity.ts';
 import { StartError } from '../startError.ts';
 import type { Resource } from '../assembly/template.ts';
 
-/** Lets a function write its log, which every function may do here. */
+/** Allows writing logs, which every local function may do anyway. */
 const BASIC_EXECUTION = 'arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole';
 
-/** The statements of each role, by its ARN. */
+/** The statements of each role by ARN. */
 export type Roles = ReadonlyMap<string, readonly Statement[]>;
 
-/** What the roles of the templates allow: their inline policies and those attached to them. */
+/** Returns the statements of the roles: those of inline and attached policies. */
 export function rolesOf(roles: readonly Resource[], policies: readonly Resource[]): Roles {
   const statements = new Map<string, Statement[]>();
   for (const { path, arn, properties } of roles) {

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 /** The parts of an `Authorization` header of Signature Version 4. */
 export interface Authorization {
   readonly accessKeyId: string;
-  /** `date/region/service/aws4_request`. */
+  /** Such as `20260101/us-east-1/sqs/aws4_request`. */
   readonly scope: string;
   readonly signedHeaders: readonly string[];
   readonly signature: string;
@@ -12,7 +12,7 @@ export interface Authorization {
 
 export interface SignedRequest {
   readonly method: string;
-  /** Path and query as they were sent. */
+  /** Path and query, unchanged. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   /** SHA-256 of the body, in hexadecimal. */
@@ -34,7 +34,10 @@ export function readAuthorization(header: string | undefined): Authorization | u
     : undefined;
 }
 
-/** Returns a function that checks signatures made with one secret. It keeps the signing key of a day, which takes four hashes to derive. */
+/**
+ * Returns a function that checks signatures made with one secret. It caches signing keys, because deriving one takes
+ * four hashes.
+ */
 export function signatureVerifier(
   secretAccessKey: string,
 ): (authorization: Authorization, request: SignedRequest) => boolean {
@@ -45,13 +48,13 @@ export function signatureVerifier(
     const key = scope
       .split('/')
       .reduce<string | Buffer>((secret, part) => hmac(secret, part), `AWS4${secretAccessKey}`) as Buffer;
-    // One service and day for each: only a caller with invented scopes gets here often.
+    // A caller normally uses one service and day. Only invented scopes reach this limit.
     if (keys.size >= 16) keys.clear();
     keys.set(scope, key);
     return key;
   };
   return ({ scope, signedHeaders, signature }, request) => {
-    // Otherwise a signature would hold for another operation, another host or another day.
+    // Without these headers a signature would be valid for another operation, host or day.
     const { host, 'x-amz-date': date, 'x-amz-target': target } = request.headers;
     const isBound =
       host !== undefined &&

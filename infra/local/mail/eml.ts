@@ -1,7 +1,7 @@
 import { encodedWords } from '../../../lib/mail/senders/mailbox.ts';
 
-/** A mail as it is to be written down. */
-export interface Message {
+/** A mail to be written to a file. */
+export interface OutgoingMail {
   readonly from: string;
   readonly to: readonly string[];
   readonly subject: string;
@@ -10,16 +10,19 @@ export interface Message {
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
-/** What RFC 5322 allows in a line, without its end. */
+/** Limit of RFC 5322 for a line, without its end. */
 const LINE_BYTES = 998;
 
-/** The domain of `ada@example.com` and of `Ada <ada@example.com>`. */
+/** Returns the domain of a mailbox such as `ada@example.com` or `Ada <ada@example.com>`. */
 export function domainOf(mailbox: string): string {
   return mailbox.slice(mailbox.lastIndexOf('@') + 1).replace(/>$/, '');
 }
 
-/** The file of a mail (RFC 5322, MIME): a text part and an HTML part, readable as they are wherever their lines allow it. */
-export function emlOf(message: Message, { id, date }: { id: string; date: Date }): string {
+/**
+ * Returns a mail as an .eml file (RFC 5322, MIME) with a text part and an HTML part. Both are readable unless a line is
+ * too long.
+ */
+export function emlOf(message: OutgoingMail, { id, date }: { id: string; date: Date }): string {
   const boundary = `=_${id}`;
   const headers = [
     ['From', message.from],
@@ -58,7 +61,7 @@ function part(mediaType: string, content: string): string[] {
   ];
 }
 
-/** A header's text, folded between its encoded words. */
+/** Returns a header's text, folded between its encoded words. */
 function folded(text: string): string {
   return encodedWords(text).join('\r\n ');
 }

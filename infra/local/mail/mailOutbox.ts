@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { emlOf, type Message } from './eml.ts';
-import { writeTextPrivately } from '../privateFile.ts';
+import { emlOf, type OutgoingMail } from './eml.ts';
+import { writePrivateText } from '../privateFile.ts';
 
-/** Where mail ends on one machine. */
+/** The destination of mail on this machine. */
 export interface Outbox {
-  /** Keeps a mail and gives its id. */
-  put(message: Message): Promise<string>;
+  /** Stores a mail and returns its id. */
+  put(message: OutgoingMail): Promise<string>;
 }
 
 /**
- * The folder `outbox` of the data directory: one `.eml` file for each mail, named by its time. A file appears under that
- * name when it is whole, so that a watcher never reads half of one.
+ * Opens the folder `outbox` of the data directory. Each mail is one `.eml` file, named by its time. Files appear
+ * atomically, so that a watcher never reads a partial file.
  */
 export async function openOutbox(dataDir: string): Promise<Outbox> {
   const dir = join(dataDir, 'outbox');
@@ -20,7 +20,7 @@ export async function openOutbox(dataDir: string): Promise<Outbox> {
   return {
     async put(message) {
       const [id, date] = [randomUUID(), new Date()];
-      await writeTextPrivately(
+      await writePrivateText(
         join(dir, `${date.toISOString().replace(/[-:.]/g, '')}-${id}.eml`),
         emlOf(message, { id, date }),
       );

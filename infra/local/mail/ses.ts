@@ -1,17 +1,17 @@
-import { refuse, send } from '../iam/awsAnswer.ts';
+import { sendError, sendJson } from '../iam/awsResponse.ts';
 import type { Service } from '../iam/awsService.ts';
-import type { Message } from './eml.ts';
+import type { OutgoingMail } from './eml.ts';
 import { configurationSetArn, mailIdentityArn } from '../iam/identity.ts';
 import type { Outbox } from './mailOutbox.ts';
 
 /**
- * The part of a SendEmail request that this stand-in knows: simple content, no templates and no raw mail. Tags are for the
- * events that SES publishes, which nobody gets here.
+ * The supported part of a SendEmail request: simple content, no templates and no raw mail. Tags are ignored: SES uses
+ * them for its events, which do not exist here.
  */
 interface SendEmail {
   readonly FromEmailAddress?: string;
   readonly ReplyToAddresses?: readonly string[];
-  /** What SES does with the mail's events; the role has to allow its use. */
+  /** Configuration of SES events. The role must allow its use. */
   readonly ConfigurationSetName?: string;
   readonly Destination?: { readonly ToAddresses?: readonly string[] };
   readonly Content?: {
@@ -23,7 +23,10 @@ interface SendEmail {
   };
 }
 
-/** An SES that writes mail into the outbox. Every domain counts as verified; the role still has to allow the sender's. */
+/**
+ * A local SES that writes mail into the outbox. Every domain counts as verified, but the role must allow the sender's
+ * domain.
+ */
 export function ses(outbox: Outbox): Service {
   return {
     accesses(operation, { FromEmailAddress = '', ConfigurationSetName }: SendEmail) {
@@ -35,19 +38,19 @@ export function ses(outbox: Outbox): Service {
     },
     async answer({ input, response }) {
       const message = messageOf(input);
-      if (typeof message === 'string') return refuse(response, 400, 'BadRequestException', message);
-      send(response, 200, { MessageId: await outbox.put(message) });
+      if (typeof message === 'string') return sendError(response, 400, 'BadRequestException', message);
+      sendJson(response, 200, { MessageId: await outbox.put(message) });
     },
   };
 }
 
-/** The mail of a request, or what is wrong with it. */
+/** Returns the mail of a request, or an error message. */
 function messageOf({
   FromEmailAddress: from,
   ReplyToAddresses = [],
   Destination,
   Content,
-}: SendEmail): Message | string {
+}: SendEmail): OutgoingMail | string {
   const { ToAddresses: to = [] } = Destination ?? {};
   const simple = Content?.Simple;
   if (!from || to.length === 0) return 'Missing required parameter: FromEmailAddress or Destination';

@@ -1,8 +1,8 @@
 import type { Resource } from '../assembly/template.ts';
-import { expressionOrQuery, metricStatistic, refuseOthers } from './definitions.ts';
+import { expressionOrQuery, metricStatistic, requireSupported } from './definitions.ts';
 import { type Expression, type MetricStatistic, partsOf } from './expression.ts';
 import type { Query } from './query.ts';
-import { NotUnderstood } from './scanner.ts';
+import { UnsupportedDefinition } from './scanner.ts';
 
 export interface AlarmModel {
   /** The logical id in the template, without the hash that CDK adds. */
@@ -10,15 +10,15 @@ export interface AlarmModel {
   readonly description: string;
   readonly source: Expression | Query;
   readonly periodSeconds: number;
-  /** Rings when this holds for a contributor in so many periods after each other. */
+  /** The alarm is active if the comparison holds for one contributor in this number of consecutive periods. */
   readonly periods: number;
   readonly comparison: Comparison;
   readonly threshold: number;
-  /** Whether a period without data is one that rings. */
+  /** Whether a period without data counts as breaching. */
   readonly whenMissing: boolean;
 }
 
-/** How a value must lie to the threshold for the alarm to ring. */
+/** A comparison of a value with the threshold. */
 export type Comparison = keyof typeof comparisons;
 
 export const comparisons = {
@@ -28,8 +28,8 @@ export const comparisons = {
   LessThanThreshold: (value: number, threshold: number) => value < threshold,
 } as const;
 
-/** As CloudFormation has them: properties whose meaning is here, and below them those that only tell whom to call. */
-const known = [
+/** Properties of CloudFormation that are supported. The last ones only say whom to notify. */
+const supportedProperties = [
   'AlarmDescription',
   'ComparisonOperator',
   'DatapointsToAlarm',
@@ -67,9 +67,9 @@ interface RawPart {
   readonly MetricStat?: { readonly Metric: RawMetric; readonly Period: number; readonly Stat: string };
 }
 
-/** Reads an alarm; throws NotUnderstood if it says what is not known here, or what CloudWatch would refuse. */
+/** Reads an alarm. Throws UnsupportedDefinition for unsupported definitions, and for those that CloudWatch refuses. */
 export function alarmOf({ path, properties }: Resource, serviceName?: string): AlarmModel {
-  refuseOthers(properties, known, 'an alarm');
+  requireSupported(properties, supportedProperties, 'an alarm');
   const {
     EvaluationPeriods,
     DatapointsToAlarm = EvaluationPeriods,
@@ -79,10 +79,11 @@ export function alarmOf({ path, properties }: Resource, serviceName?: string): A
     AlarmDescription = '',
   } = properties;
   if (DatapointsToAlarm !== EvaluationPeriods)
-    throw new NotUnderstood('DatapointsToAlarm other than EvaluationPeriods');
-  if (!isComparison(ComparisonOperator)) throw new NotUnderstood(`the comparison ${String(ComparisonOperator)}`);
+    throw new UnsupportedDefinition('DatapointsToAlarm other than EvaluationPeriods');
+  if (!isComparison(ComparisonOperator))
+    throw new UnsupportedDefinition(`the comparison ${String(ComparisonOperator)}`);
   if (TreatMissingData !== 'breaching' && TreatMissingData !== 'notBreaching')
-    throw new NotUnderstood(`the treatment of missing data "${String(TreatMissingData)}"`);
+    throw new UnsupportedDefinition(`the treatment of missing data "${String(TreatMissingData)}"`);
   return {
     name: path
       .split('/')
@@ -135,10 +136,10 @@ function mathOf(
   serviceName: string | undefined,
 ): Pick<AlarmModel, 'source' | 'periodSeconds'> {
   for (const part of parts)
-    refuseOthers(part, ['Id', 'Label', 'Expression', 'Period', 'ReturnData', 'MetricStat'], 'a metric of an alarm');
+    requireSupported(part, ['Id', 'Label', 'Expression', 'Period', 'ReturnData', 'MetricStat'], 'a metric of an alarm');
   const [returned, ...more] = parts.filter(({ ReturnData }) => ReturnData !== false);
   if (!returned?.Expression || more.length > 0)
-    throw new NotUnderstood('an alarm with metrics that is not on exactly one expression');
+    throw new UnsupportedDefinition('an alarm with metrics that is not on exactly one expression');
   const byId = new Map(parts.map((part) => [part.Id, part.MetricStat]));
   const source = expressionOrQuery(
     returned.Expression,
@@ -149,11 +150,11 @@ function mathOf(
     serviceName,
   );
   if (source.kind !== 'query' && partsOf(source).some(({ kind }) => kind === 'search'))
-    throw new NotUnderstood(`an alarm on a search, which CloudWatch refuses: ${returned.Expression}`);
+    throw new UnsupportedDefinition(`an alarm on a search, which CloudWatch refuses: ${returned.Expression}`);
   const [period, ...others] = new Set(
     [returned.Period, ...parts.map(({ MetricStat }) => MetricStat?.Period)].filter((each) => each !== undefined),
   );
   if (period === undefined || others.length > 0)
-    throw new NotUnderstood(`an expression without one period: ${returned.Expression}`);
+    throw new UnsupportedDefinition(`an expression without one period: ${returned.Expression}`);
   return { source, periodSeconds: period };
 }

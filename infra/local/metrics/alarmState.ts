@@ -4,20 +4,20 @@ import type { MetricStore } from './metricStore.ts';
 import { bucketAt, BUCKET_MILLISECONDS, type Window } from './series.ts';
 
 export interface AlarmState {
-  /** Who rings: an alarm on a query names groups, any other '' if it rings; empty if it does not. */
+  /** Groups of a query that make the alarm active, or '' for another metric. Empty if the alarm is OK. */
   readonly contributors: readonly string[];
-  /** In the period that ends now; of several contributors the highest. */
+  /** The value in the current period; the highest of several contributors. */
   readonly value: number | undefined;
 }
 
 /**
- * The state of an alarm now. Its periods end now and lie before each other. A period without data that began before the store measured says
- * nothing, even if missing data rings: a system that has just started is not one that has stopped.
+ * Returns the state of an alarm. Its periods are consecutive, and the last one ends now. Missing data counts only in
+ * periods after the start of the store: a system that has just started is not one that has stopped.
  */
 export function alarmState(alarm: AlarmModel, store: MetricStore, now: number): AlarmState {
   const contributors =
     alarm.source.kind === 'query' ? bindQuery(alarm.source, store) : new Map([['', bind(alarm.source, store)]]);
-  // So that missing data can ring where a query finds nothing at all.
+  // Missing data counts even if a query finds no metric.
   if (contributors.size === 0) contributors.set('', { valueIn: () => undefined, latest: -1 });
   const windows = windowsOf(alarm, now);
   const rings = ({ valueIn }: Bound) =>
@@ -35,7 +35,7 @@ export function alarmState(alarm: AlarmModel, store: MetricStore, now: number): 
   };
 }
 
-/** The last one first. */
+/** Newest first. */
 function windowsOf({ periods, periodSeconds }: AlarmModel, now: number): Window[] {
   const length = (periodSeconds * 1000) / BUCKET_MILLISECONDS;
   return Array.from({ length: periods }, (_each, index) => {

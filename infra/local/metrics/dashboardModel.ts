@@ -1,8 +1,8 @@
 import type { Resource } from '../assembly/template.ts';
-import { expressionOrQuery, metricStatistic, refuseOthers } from './definitions.ts';
+import { expressionOrQuery, metricStatistic, requireSupported } from './definitions.ts';
 import type { Expression, MetricStatistic } from './expression.ts';
 import type { Query } from './query.ts';
-import { NotUnderstood } from './scanner.ts';
+import { UnsupportedDefinition } from './scanner.ts';
 import type { MetricId } from './series.ts';
 
 export interface RowModel {
@@ -13,14 +13,14 @@ export interface RowModel {
 
 export interface GraphModel {
   readonly title: string;
-  /** Of 24. */
+  /** Out of 24 columns. */
   readonly width: number;
   readonly series: readonly SeriesModel[];
 }
 
 export interface SeriesModel {
   readonly source: Expression | Query;
-  /** `${LABEL}` in it stands for the name of the metric, or of each group of a query. */
+  /** `${LABEL}` stands for the name of the metric, or of the group of a query. */
   readonly label: string;
 }
 
@@ -45,7 +45,7 @@ interface Options {
   readonly expression?: string;
 }
 
-/** Those that the picture has, and those that only say how it looks, or that CloudWatch needs to find the data. */
+/** Supported properties of a widget. Some only affect the appearance, or how CloudWatch finds the data. */
 const knownProperties = [
   'markdown',
   'title',
@@ -62,30 +62,34 @@ const knownProperties = [
 ];
 const knownOptions = ['id', 'label', 'visible', 'stat', 'expression', 'period', 'color', 'yAxis'];
 
-/** Reads a dashboard: each text begins a row, and the graphs after it are in that row. Throws NotUnderstood if it says what is not known here. */
+/**
+ * Reads a dashboard. A text widget starts a row; the graphs after it belong to that row. Throws UnsupportedDefinition for
+ * unsupported definitions.
+ */
 export function rowsOf({ properties }: Resource, serviceName?: string): RowModel[] {
   const { widgets } = JSON.parse(String(properties.DashboardBody)) as { widgets: readonly Widget[] };
   const rows: { title: string; graphs: GraphModel[] }[] = [];
   for (const widget of widgets) {
-    // A local run has no Logs Insights; its functions write to `functions.log`.
+    // A local run has no Logs Insights. Its functions log to `functions.log`.
     if (widget.type === 'log') continue;
     const { title = '', markdown = '' } = widget.properties;
-    refuseOthers(widget.properties, knownProperties, `the widget "${title || markdown}"`);
+    requireSupported(widget.properties, knownProperties, `the widget "${title || markdown}"`);
     if (widget.type === 'text') rows.push({ title: markdown, graphs: [] });
     else {
       if (rows.length === 0) rows.push({ title: '', graphs: [] });
-      rows.at(-1)!.graphs.push(named(title, () => graphOf(widget, title, serviceName)));
+      rows.at(-1)!.graphs.push(withTitle(title, () => graphOf(widget, title, serviceName)));
     }
   }
   return rows;
 }
 
-/** Says in which widget something was not understood. */
-function named<T>(title: string, read: () => T): T {
+/** Adds the title of the widget to errors. */
+function withTitle<T>(title: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof NotUnderstood) throw new NotUnderstood(`the widget "${title}": ${error.message}`);
+    if (error instanceof UnsupportedDefinition)
+      throw new UnsupportedDefinition(`the widget "${title}": ${error.message}`);
     throw error;
   }
 }
@@ -95,7 +99,7 @@ function graphOf(
   title: string,
   serviceName: string | undefined,
 ): GraphModel {
-  if (type !== 'metric' || view !== 'timeSeries') throw new NotUnderstood(`${type} shown as ${String(view)}`);
+  if (type !== 'metric' || view !== 'timeSeries') throw new UnsupportedDefinition(`${type} shown as ${String(view)}`);
   const lines = metrics.map((line) => lineOf(line, serviceName));
   const byId = new Map(lines.map((line) => [line.options.id, line.metric]));
   const series = lines
@@ -107,25 +111,25 @@ function graphOf(
   return { title, width, series };
 }
 
-/** One line of a graph's definition: namespace, name and dimensions of a metric, or an expression; options last. */
+/** Reads a line of a graph: namespace, name and dimensions of a metric, or an expression; then options. */
 function lineOf(
   line: readonly unknown[],
   serviceName: string | undefined,
 ): { metric: MetricStatistic | undefined; options: Options } {
   const last = line.at(-1);
   const options = (typeof last === 'object' && last !== null ? last : {}) as Options;
-  refuseOthers(options, knownOptions, JSON.stringify(line));
+  requireSupported(options, knownOptions, JSON.stringify(line));
   const words = typeof last === 'object' ? line.slice(0, -1) : line;
   if (options.expression !== undefined && words.length === 0) return { metric: undefined, options };
   const [namespace, name, ...dimensions] = words.map(String);
-  // A dot stands for what the line before has, which the CDK does not write.
+  // A dot repeats the value of the previous line. The CDK does not write dots.
   if (
     namespace === undefined ||
     name === undefined ||
     dimensions.length % 2 > 0 ||
     words.some((word) => /^\.+$/.test(String(word)))
   )
-    throw new NotUnderstood(JSON.stringify(line));
+    throw new UnsupportedDefinition(JSON.stringify(line));
   const pairs = dimensions.flatMap((dimension, index) =>
     index % 2 === 0 ? [[dimension, dimensions[index + 1]!] as const] : [],
   );
@@ -137,6 +141,6 @@ function lineOf(
 
 function labelOf(label: string | undefined, metric: MetricId | undefined, expression: string | undefined): string {
   if (label === undefined) return metric?.name ?? (expression?.startsWith('SELECT') ? LABEL : String(expression));
-  if (label.replaceAll(LABEL, '').includes('${')) throw new NotUnderstood(`the label "${label}"`);
+  if (label.replaceAll(LABEL, '').includes('${')) throw new UnsupportedDefinition(`the label "${label}"`);
   return metric ? label.replaceAll(LABEL, metric.name) : label;
 }

@@ -1,12 +1,12 @@
 import { type Expression, type Ids, type MetricStatistic, readExpression, readStatistic } from './expression.ts';
 import { isQuery, type Query, readQuery } from './query.ts';
-import { NotUnderstood } from './scanner.ts';
+import { UnsupportedDefinition } from './scanner.ts';
 import type { MetricId } from './series.ts';
 
-/** The dimension that own metrics have for the service's name, which the local run may call otherwise than the template does. */
+/** The dimension with the service's name. The local run may use another name than the template. */
 const SERVICE = 'service';
 
-/** A metric's statistic, as templates define it. */
+/** Returns a metric of a template with its statistic. */
 export function metricStatistic(
   { namespace, name, dimensions }: MetricId,
   statistic: unknown,
@@ -19,7 +19,7 @@ export function metricStatistic(
   };
 }
 
-/** What an expression of a template says. */
+/** Reads an expression of a template. */
 export function expressionOrQuery(text: string, ids: Ids, serviceName: string | undefined): Expression | Query {
   if (!isQuery(text)) return readExpression(text, ids);
   const query = readQuery(text);
@@ -32,8 +32,8 @@ function renamed(dimensions: MetricId['dimensions'], serviceName: string | undef
     : { ...dimensions, [SERVICE]: serviceName };
 }
 
-/** Refuses properties that are not among the known ones: they would change what is shown. */
-export function refuseOthers(given: object, known: readonly string[], owner: string): void {
+/** Throws UnsupportedDefinition for unsupported properties: they would change the result. */
+export function requireSupported(given: object, known: readonly string[], owner: string): void {
   const strange = Object.keys(given).find((name) => !known.includes(name));
-  if (strange !== undefined) throw new NotUnderstood(`"${strange}" of ${owner}`);
+  if (strange !== undefined) throw new UnsupportedDefinition(`"${strange}" of ${owner}`);
 }

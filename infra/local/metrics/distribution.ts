@@ -1,6 +1,6 @@
 /**
- * How often each value came, values rounded to three digits: a few hundred of them, however many measurements there are. It is a table while it
- * is added to, and lists in order when it is read, which take less room and need no sorting when it is read again.
+ * Counts of values, rounded to three digits. That limits the number of different values to a few hundred. Stored as a
+ * map while values are added, and as sorted arrays once it was read, which are smaller and need no sorting again.
  */
 export class Distribution {
   #table: Map<number, number> | undefined;
@@ -19,7 +19,7 @@ export class Distribution {
     return this.#size;
   }
 
-  /** Each value once, the lowest first, and how often it came. */
+  /** Distinct values in ascending order, with their counts. */
   get lists(): { readonly values: readonly number[]; readonly counts: readonly number[] } {
     if (this.#table) {
       const entries = [...this.#table].sort(([a], [b]) => a - b);
@@ -32,8 +32,8 @@ export class Distribution {
 }
 
 /**
- * The value that so many in a hundred of all values do not exceed; undefined if there are none. It is sought from the highest value down, because
- * there the percentiles lie that anybody asks for.
+ * Returns a percentile, or undefined without values. Searches from the highest value down, because the usual
+ * percentiles are high.
  */
 export function percentileOf(percentile: number, distributions: readonly Distribution[]): number | undefined {
   const total = distributions.reduce((sum, { size }) => sum + size, 0);

@@ -4,13 +4,13 @@ import { type Query, selects } from './query.ts';
 import { finds, type Search } from './search.ts';
 import type { Series, Window } from './series.ts';
 
-/** A value for each window; undefined is missing data. */
+/** Returns the value of a window; undefined for missing data. */
 export type Values = (window: Window) => number | undefined;
 
-/** An expression over what has been measured so far: its metrics are looked up once, not for every window. */
+/** An expression with its series looked up once, instead of for each window. */
 export interface Bound {
   readonly valueIn: Values;
-  /** The last bucket with a measurement of anything that it is made of; -1 if there is none. */
+  /** The last bucket with a measurement of any part; -1 if there is none. */
   readonly latest: number;
 }
 
@@ -21,7 +21,10 @@ const operations: Readonly<Record<Operator, (left: number, right: number) => num
   '/': (left, right) => left / right,
 };
 
-/** Binds an expression to what a store holds. What is missing makes all missing that is computed from it, unless it is filled; so does a division by zero. */
+/**
+ * Looks up the series of an expression. Missing data makes the result missing, unless it is filled. A division by zero
+ * also gives missing data.
+ */
 export function bind(expression: Expression, store: MetricStore): Bound {
   switch (expression.kind) {
     case 'metric': {
@@ -56,7 +59,7 @@ export function bind(expression: Expression, store: MetricStore): Bound {
   }
 }
 
-/** What a query gives, by the value that it groups by. */
+/** Looks up the series of a query, by group. */
 export function bindQuery(query: Query, store: MetricStore): Map<string, Bound> {
   const selected = store.named(query.namespace, query.name).filter(({ metric }) => selects(query, metric));
   const groups = Map.groupBy(selected, ({ metric }) => metric.dimensions[query.groupBy]!);
@@ -67,7 +70,7 @@ function seriesFound(search: Search, store: MetricStore): Series[] {
   return store.named(search.namespace, search.name).filter(({ metric }) => finds(search, metric));
 }
 
-/** The sums of several series added up; missing where all are. */
+/** Adds up several series. Missing if all of them are missing. */
 function sumOf(all: readonly Series[]): Bound {
   const valueIn: Values = (window) => {
     let sum: number | undefined;

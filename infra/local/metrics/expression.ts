@@ -1,15 +1,15 @@
-import { NotUnderstood, Scanner } from './scanner.ts';
+import { UnsupportedDefinition, Scanner } from './scanner.ts';
 import type { MetricId, Statistic } from './series.ts';
 import { type Search, searchOf } from './search.ts';
 
-/** A metric and what is made of its measurements. */
+/** A metric and its statistic. */
 export interface MetricStatistic {
   readonly kind: 'metric';
   readonly metric: MetricId;
   readonly statistic: Statistic;
 }
 
-/** A number for each window, or none where something is missing. */
+/** A number for each window, or missing data. */
 export type Expression =
   | MetricStatistic
   | { readonly kind: 'number'; readonly value: number }
@@ -20,18 +20,18 @@ export type Expression =
 
 export type Operator = '+' | '-' | '*' | '/';
 
-/** What the ids of a graph or an alarm stand for; undefined if there is no such id. */
+/** Returns the metric of an id in a graph or an alarm, or undefined. */
 export type Ids = (id: string) => MetricStatistic | undefined;
 
-/** Operators by how strongly they bind, the weakest first. */
+/** Operators by precedence, lowest first. */
 const levels: readonly (readonly Operator[])[] = [
   ['+', '-'],
   ['*', '/'],
 ];
 
 /**
- * Reads metric math: numbers, ids, `+ - * /`, parentheses, `FILL(…, 0)`, `MAX([…, …])` and `SUM(SEARCH(…))`. Throws NotUnderstood on anything
- * else, so that nothing is evaluated otherwise than CloudWatch would.
+ * Reads metric math: numbers, ids, `+ - * /`, parentheses, `FILL(…, 0)`, `MAX([…, …])` and `SUM(SEARCH(…))`. Throws
+ * UnsupportedDefinition for anything else, because a guess could differ from CloudWatch.
  */
 export function readExpression(text: string, ids: Ids): Expression {
   const scanner = new Scanner(text, /\s*([A-Za-z_]\w*|\d+(?:\.\d+)?|'[^']*'|[-+*/()[\],])/y);
@@ -79,7 +79,7 @@ function call(name: string, scanner: Scanner, ids: Ids): Expression {
     const of = [operation(scanner, ids)];
     while (scanner.takeOneOf([','])) of.push(operation(scanner, ids));
     scanner.take(']');
-    // What CloudWatch makes of a gap in one of them is told nowhere.
+    // CloudWatch does not document how MAX treats missing data.
     if (of.some(mayLack)) throw scanner.problem('MAX of what may be missing: FILL it');
     return { kind: 'maximum', of };
   }
@@ -90,7 +90,7 @@ function call(name: string, scanner: Scanner, ids: Ids): Expression {
     scanner.take(',');
     const statistic = scanner.take();
     scanner.take(',');
-    // The period: whoever evaluates chooses another for all that is in a graph.
+    // The period is ignored: the dashboard chooses one for all graphs.
     numberOf(scanner);
     scanner.take(')');
     if (statistic !== "'Sum'") throw scanner.problem(`SEARCH with the statistic ${statistic}`);
@@ -109,7 +109,7 @@ function mayLack(expression: Expression): boolean {
   return expression.kind !== 'fill' && expression.kind !== 'number';
 }
 
-/** The metrics that an expression is made of, and what it searches for. */
+/** Returns the metrics and searches in an expression. */
 export function partsOf(expression: Expression): (MetricStatistic | Search)[] {
   switch (expression.kind) {
     case 'metric':
@@ -127,10 +127,10 @@ export function partsOf(expression: Expression): (MetricStatistic | Search)[] {
   }
 }
 
-/** The statistic of this name. */
+/** Reads the name of a statistic. */
 export function readStatistic(name: string): Statistic {
   if (name === 'Sum' || name === 'Maximum') return name;
   const [, percentile] = /^p(\d{1,2}(?:\.\d+)?)$/.exec(name) ?? [];
-  if (percentile === undefined) throw new NotUnderstood(`the statistic "${name}"`);
+  if (percentile === undefined) throw new UnsupportedDefinition(`the statistic "${name}"`);
   return { percentile: Number(percentile) };
 }

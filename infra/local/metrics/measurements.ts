@@ -1,13 +1,13 @@
-import type { Consumed } from '../table/consumedCapacity.ts';
+import type { ConsumedCapacity } from '../table/consumedCapacity.ts';
 import type { MetricStore } from './metricStore.ts';
 import type { QueueLevel } from '../queues/queueStore.ts';
 
-/** What takes measurements. */
+/** Receives measurements. */
 export type MetricSink = Pick<MetricStore, 'add' | 'addLine'>;
 
 /**
- * What happens in the local run, measured under the names and dimensions that AWS has for it, so that the dashboard and the alarms of
- * the template find it. Where AWS also counts what did not happen, so does this: the graph has a line at zero then.
+ * Records the local run under the metric names and dimensions of AWS, so that the dashboard and the alarms of the
+ * template find them. Where AWS writes zeros, so does this class, and graphs show a line at zero.
  */
 export class Measurements {
   readonly #sink: MetricSink;
@@ -18,8 +18,8 @@ export class Measurements {
     this.#apiId = apiId;
   }
 
-  /** The API has answered a request. */
-  request(status: number, milliseconds: number): void {
+  /** Records a request to the API. */
+  recordRequest(status: number, milliseconds: number): void {
     const add = (name: string, value: number) =>
       this.#sink.add({ namespace: 'AWS/ApiGateway', name, dimensions: { ApiId: this.#apiId } }, value);
     add('Count', 1);
@@ -28,20 +28,22 @@ export class Measurements {
     add('Latency', milliseconds);
   }
 
-  /** A function has run, in vain if it gave no answer. As in Lambda, the time in which it was loaded does not count; undefined when it could not be loaded. */
-  run(functionName: string, milliseconds: number | undefined, failed: boolean): void {
+  /**
+   * Records a run of a function. As in Lambda, loading does not count: `milliseconds` is undefined if loading failed.
+   */
+  recordRun(functionName: string, milliseconds: number | undefined, failed: boolean): void {
     this.#ofFunction(functionName, 'Invocations', 1);
     this.#ofFunction(functionName, 'Errors', failed ? 1 : 0);
     if (milliseconds !== undefined) this.#ofFunction(functionName, 'Duration', milliseconds);
   }
 
-  /** A function is given records of a stream, the last of which is so old. */
-  iteratorAge(functionName: string, milliseconds: number): void {
+  /** Records the age of the last record in a batch of a stream. */
+  recordIteratorAge(functionName: string, milliseconds: number): void {
     this.#ofFunction(functionName, 'IteratorAge', milliseconds);
   }
 
-  /** What lies in a queue now. */
-  queue(name: string, { visible, inFlight, oldestSeconds }: QueueLevel): void {
+  /** Records the level of a queue. */
+  recordQueueLevel(name: string, { visible, inFlight, oldestSeconds }: QueueLevel): void {
     const add = (metric: string, value: number) =>
       this.#sink.add({ namespace: 'AWS/SQS', name: metric, dimensions: { QueueName: name } }, value);
     add('ApproximateNumberOfMessagesVisible', visible);
@@ -49,20 +51,23 @@ export class Measurements {
     add('ApproximateAgeOfOldestMessage', oldestSeconds);
   }
 
-  /** What a call has consumed of a table and its indexes. */
-  consumed(kind: 'Read' | 'Write', { TableName, CapacityUnits, Table, GlobalSecondaryIndexes = {} }: Consumed): void {
+  /** Records the capacity that a call consumed of a table and its indexes. */
+  recordCapacity(
+    kind: 'Read' | 'Write',
+    { TableName, CapacityUnits, Table, GlobalSecondaryIndexes = {} }: ConsumedCapacity,
+  ): void {
     const add = (units: number, index?: string) => {
       const dimensions = index === undefined ? { TableName } : { TableName, GlobalSecondaryIndexName: index };
       this.#sink.add({ namespace: 'AWS/DynamoDB', name: `Consumed${kind}CapacityUnits`, dimensions }, units);
     };
     const [ofTable, ofIndexes] = [Table?.CapacityUnits ?? CapacityUnits, Object.entries(GlobalSecondaryIndexes)];
-    // A read of an index consumes nothing of the table.
+    // Reading an index consumes no capacity of the table.
     if (ofTable > 0) add(ofTable);
     for (const [index, { CapacityUnits: units }] of ofIndexes) add(units, index);
   }
 
-  /** A line that a function wrote, which may hold metrics of its own. */
-  line(line: Readonly<Record<string, unknown>>): void {
+  /** Records the metrics in a log line of a function. */
+  recordLine(line: Readonly<Record<string, unknown>>): void {
     this.#sink.addLine(line);
   }
 

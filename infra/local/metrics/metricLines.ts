@@ -1,11 +1,11 @@
 const NEWLINE = 0x0a;
 const MARK = '"_aws"';
-/** CloudWatch takes no longer events. */
+/** Size limit of CloudWatch for an event. */
 const MOST_BYTES = 1024 * 1024;
 
 /**
- * Finds the metrics in what a function writes: lines of JSON in CloudWatch's embedded metric format. Chunks may end anywhere in a
- * line. Nearly everything written is something else, so only lines that can hold metrics are parsed.
+ * Finds metrics in the output of a function: lines of JSON in CloudWatch's embedded metric format. A chunk may end
+ * within a line. Most output has no metrics, so only lines with `_aws` are parsed.
  */
 export class MetricLines {
   readonly #take: (line: Readonly<Record<string, unknown>>) => void;
@@ -33,7 +33,7 @@ export class MetricLines {
     try {
       value = JSON.parse(line.toString());
     } catch {
-      // A text that only mentions it.
+      // A text that mentions `_aws` but is not JSON.
       return;
     }
     if (typeof value === 'object' && value !== null && '_aws' in value) this.#take(value as Record<string, unknown>);

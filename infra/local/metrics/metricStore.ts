@@ -1,25 +1,25 @@
 import { bucketAt, type MetricId, Series } from './series.ts';
 
 /**
- * More than any system of the templates has: three for each function and about a hundred, 500 in all. Who writes more, by a dimension of which
- * there is no end, pushes out what was measured longest ago. A series takes 20 kB and, where its values differ, up to 300 kB more in an hour of
- * load; those of the whole system take 45 MB after an hour of 200 requests a second, and 16 MB of 20.
+ * A system has about 500 series: three for each function and about a hundred others. Beyond the limit, the series that
+ * was not measured for longest is dropped. A series takes 20 kB, and up to 300 kB more if its values differ. After an
+ * hour at 200 requests per second all series take 45 MB; at 20 requests per second 16 MB.
  */
 const MOST_SERIES = 2_000;
 
-/** What the embedded metric format has in a log line, beside the values. */
+/** The description of metrics in a log line of the embedded metric format. */
 interface Directive {
   readonly Namespace: string;
   readonly Dimensions: readonly (readonly string[])[];
   readonly Metrics: readonly { readonly Name: string }[];
 }
 
-/** What was measured in the last hour, as CloudWatch keeps it: in memory, because a run that begins anew measures anew. */
+/** The measurements of the last hour, in memory. */
 export class MetricStore {
-  /** Since when it measures, in milliseconds since 1970. */
+  /** Start of the measurements in epoch milliseconds. */
   readonly since: number;
   readonly #clock: () => number;
-  /** By namespace and name, then by dimensions. */
+  /** Series by namespace and name, then by dimensions. */
   readonly #series = new Map<string, Map<string, Series>>();
   #size = 0;
 
@@ -28,12 +28,12 @@ export class MetricStore {
     this.since = clock();
   }
 
-  /** Takes what was measured now; what is no number is left out. */
+  /** Records a value at the current time. Ignores NaN and infinity. */
   add(metric: MetricId, value: number): void {
     if (Number.isFinite(value)) this.#seriesOf(metric).add(bucketAt(this.#clock()), value);
   }
 
-  /** Takes the metrics of a log line in the embedded metric format, as CloudWatch does; other lines have none. */
+  /** Records the metrics in a log line of the embedded metric format. Ignores other lines. */
   addLine(line: Readonly<Record<string, unknown>>): void {
     for (const { Namespace, Dimensions, Metrics } of directivesOf(line)) {
       for (const names of Dimensions.filter((each) => each.every((name) => line[name] !== undefined))) {
@@ -46,12 +46,12 @@ export class MetricStore {
     }
   }
 
-  /** What was measured of a metric; undefined if nothing ever was. */
+  /** Returns the series of a metric, or undefined if it was never measured. */
   find({ namespace, name, dimensions }: MetricId): Series | undefined {
     return this.#series.get(nameKey(namespace, name))?.get(dimensionsKey(dimensions));
   }
 
-  /** The series of a name, whatever their dimensions. */
+  /** Returns all series with this name, regardless of dimensions. */
   named(namespace: string, name: string): Series[] {
     return [...(this.#series.get(nameKey(namespace, name))?.values() ?? [])];
   }

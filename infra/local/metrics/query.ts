@@ -2,7 +2,7 @@ import { Scanner } from './scanner.ts';
 import { hasExactly } from './search.ts';
 import type { MetricId } from './series.ts';
 
-/** The sums of the metrics of a name that have exactly these dimensions, added up by the value of one of them. */
+/** The sums of the metrics with a name and exactly these dimensions, grouped by one dimension. */
 export interface Query {
   readonly kind: 'query';
   readonly namespace: string;
@@ -12,14 +12,14 @@ export interface Query {
   readonly groupBy: string;
 }
 
-/** Whether a text is for `readQuery`, not for `readExpression`. */
+/** Returns whether a text is for `readQuery` and not for `readExpression`. */
 export function isQuery(text: string): boolean {
   return text.trimStart().startsWith('SELECT ');
 }
 
 /**
- * Reads a query of Metrics Insights: `SELECT SUM(name) FROM SCHEMA("Namespace", dimension, …) WHERE dimension = 'value' AND … GROUP BY
- * dimension ORDER BY SUM() DESC`. Throws NotUnderstood on anything else.
+ * Reads a query of Metrics Insights: `SELECT SUM(name) FROM SCHEMA("Namespace", dimension, …) WHERE dimension = 'value'
+ * AND … GROUP BY dimension ORDER BY SUM() DESC`. Throws UnsupportedDefinition for anything else.
  */
 export function readQuery(text: string): Query {
   const scanner = new Scanner(text, /\s*(\w+|"[^"]*"|'[^']*'|[(),=])/y);
@@ -57,7 +57,7 @@ export function readQuery(text: string): Query {
   return { kind: 'query', namespace, name: metric, dimensionNames, where, groupBy };
 }
 
-/** Whether a metric of the queried name counts. */
+/** Returns whether a query selects a metric with the queried name. */
 export function selects({ dimensionNames, where }: Query, { dimensions }: MetricId): boolean {
   return (
     hasExactly(dimensions, dimensionNames) &&

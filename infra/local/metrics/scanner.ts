@@ -1,15 +1,15 @@
-/** Something in a definition of a graph or an alarm that is not known here, in words. */
-export class NotUnderstood extends Error {
-  override readonly name = 'NotUnderstood';
+/** A definition of a graph or an alarm that the local run does not support. */
+export class UnsupportedDefinition extends Error {
+  override readonly name = 'UnsupportedDefinition';
 }
 
-/** Takes a text apart into tokens, one after the other. */
+/** Splits a text into tokens. */
 export class Scanner {
   readonly #text: string;
   readonly #tokens: string[] = [];
   #next = 0;
 
-  /** `pattern` is sticky, and its first group is a token. */
+  /** `pattern` must be sticky. Its first group is the token. */
   constructor(text: string, pattern: RegExp) {
     this.#text = text;
     const trimmed = text.trimEnd();
@@ -22,7 +22,7 @@ export class Scanner {
     }
   }
 
-  /** The next token, which must be the expected one if one is given. */
+  /** Returns the next token. Throws if it differs from the expected one. */
   take(expected?: string): string {
     const token = this.#tokens[this.#next++];
     if (token === undefined) throw this.problem(`${expected ?? 'something'} is missing at the end`);
@@ -30,7 +30,7 @@ export class Scanner {
     return token;
   }
 
-  /** The next token if it is one of these; otherwise it stays. */
+  /** Returns and consumes the next token if it is one of these. */
   takeOneOf<Token extends string>(tokens: readonly Token[]): Token | undefined {
     const found = tokens.find((token) => token === this.#tokens[this.#next]);
     if (found !== undefined) this.#next++;
@@ -42,7 +42,7 @@ export class Scanner {
     if (left.length > 0) throw this.problem(`"${left.join(' ')}" is left over`);
   }
 
-  problem(what: string): NotUnderstood {
-    return new NotUnderstood(`${what}, in: ${this.#text}`);
+  problem(what: string): UnsupportedDefinition {
+    return new UnsupportedDefinition(`${what}, in: ${this.#text}`);
   }
 }

@@ -1,17 +1,17 @@
 import type { Scanner } from './scanner.ts';
 import type { MetricId } from './series.ts';
 
-/** The metrics of a name that have exactly these dimensions, and values of them that look like something. */
+/** The metrics with a name and exactly these dimensions, filtered by words in the values of dimensions. */
 export interface Search {
   readonly kind: 'search';
   readonly namespace: string;
   readonly name: string;
   readonly dimensionNames: readonly string[];
-  /** Words that must be in the value of a dimension. */
+  /** Required words by dimension. */
   readonly words: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Reads what stands in quotes in `SEARCH`: `{Namespace,Dimension} MetricName="name" Dimension=part`. */
+/** Reads the quoted argument of `SEARCH`: `{Namespace,Dimension} MetricName="name" Dimension=part`. */
 export function searchOf(quoted: string, scanner: Scanner): Search {
   const [, namespace, schema, name, rest] =
     /^'\s*\{([\w/]+),([\w,]+)\} MetricName="([^"]+)"((?: \w+=[\w-]+)*)\s*'$/.exec(quoted) ?? [];
@@ -33,7 +33,7 @@ export function searchOf(quoted: string, scanner: Scanner): Search {
   };
 }
 
-/** Whether a metric of the searched name is found. A part of a value is one by whole words, as CloudWatch takes it. */
+/** Returns whether a search finds a metric with the searched name. Values match by whole words, as in CloudWatch. */
 export function finds({ dimensionNames, words }: Search, { dimensions }: MetricId): boolean {
   return (
     hasExactly(dimensions, dimensionNames) &&
@@ -48,7 +48,7 @@ export function hasExactly(dimensions: MetricId['dimensions'], names: readonly s
   return Object.keys(dimensions).length === names.length && names.every((name) => dimensions[name] !== undefined);
 }
 
-/** `CollaborationBackend-V2Auth`: collaboration, backend, v, 2, auth. */
+/** Splits a value into words: `CollaborationBackend-V2Auth` into collaboration, backend, v, 2, auth. */
 function wordsOf(value: string): string[] {
   return (value.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+/g) ?? []).map((word) => word.toLowerCase());
 }

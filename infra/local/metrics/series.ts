@@ -1,49 +1,50 @@
 import { Distribution, percentileOf } from './distribution.ts';
 
-/** Measurements are kept in buckets of so long; no window is more exact. */
+/** The resolution of the measurements. */
 export const BUCKET_MILLISECONDS = 5_000;
-/** One hour of them: the longest picture. */
+/** Buckets of one hour: the longest range of the dashboard. */
 export const BUCKETS = 720;
 
-/** How many percentiles of windows a series remembers: those of two pictures. */
+/** Limit of cached percentiles, enough for two dashboards. */
 const REMEMBERED = 400;
 
-/** Which metric: CloudWatch knows one by all of this. */
+/** The identity of a metric. */
 export interface MetricId {
   readonly namespace: string;
   readonly name: string;
   readonly dimensions: Readonly<Record<string, string>>;
 }
 
-/** What is made of the measurements of a window. A percentile is the value that so many in a hundred do not exceed. */
+/** A statistic over the measurements of a window. */
 export type Statistic = 'Sum' | 'Maximum' | { readonly percentile: number };
 
-/** Buckets from one up to and with another, by their number since 1970. */
+/** A range of bucket numbers, both ends included. */
 export interface Window {
   readonly from: number;
   readonly to: number;
 }
 
-/** The bucket that a time, in milliseconds since 1970, lies in. */
+/** Returns the number of the bucket that contains a time in epoch milliseconds. */
 export function bucketAt(time: number): number {
   return Math.floor(time / BUCKET_MILLISECONDS);
 }
 
 /**
- * What was measured of one metric in the last hour, in a ring of buckets. Sum and maximum are exact, percentiles have three digits. A bucket whose
- * values are all the same needs no distribution, and most are such: what counts something measures nothing but ones.
+ * The measurements of one metric in the last hour, in a ring buffer of buckets. Sums and maxima are exact, percentiles
+ * have three digits. A bucket with equal values needs no distribution. That is the usual case, because counters only
+ * record ones.
  */
 export class Series {
   readonly metric: MetricId;
   /** The last bucket with a measurement. */
   latest = -1;
-  /** Which bucket lies in each place of the ring: it may be one of an hour ago. */
+  /** The bucket number at each position of the ring. It may be one of an hour ago. */
   readonly #buckets = new Int32Array(BUCKETS).fill(-1);
   readonly #counts = new Uint32Array(BUCKETS);
   readonly #sums = new Float64Array(BUCKETS);
   readonly #maxima = new Float64Array(BUCKETS);
   readonly #distributions: (Distribution | undefined)[] = [];
-  /** Of windows that are over: each picture asks for nearly the same ones as the picture before. */
+  /** Cached percentiles of past windows. Each dashboard asks for nearly the same windows as the one before. */
   readonly #percentiles = new Map<string, number | undefined>();
 
   constructor(metric: MetricId) {
@@ -55,7 +56,7 @@ export class Series {
     // The clock was set back.
     if (bucket < this.latest) this.#percentiles.clear();
     if (this.#buckets[place] !== bucket) {
-      // The one before is over: sorted now, so that whoever looks first need not sort an hour.
+      // Sorts the distribution of the finished bucket now, so that the first reader need not sort an hour of data.
       void this.#distributions[this.latest % BUCKETS]?.lists;
       this.#buckets[place] = bucket;
       this.#counts[place] = 1;
@@ -65,7 +66,7 @@ export class Series {
       this.latest = Math.max(this.latest, bucket);
       return;
     }
-    // Until there are two values, the maximum is the only one.
+    // With equal values so far, the maximum is that value.
     if (!this.#distributions[place] && value !== this.#maxima[place])
       this.#distributions[place] = this.#evenDistribution(place);
     this.#distributions[place]?.add(value);
@@ -74,7 +75,7 @@ export class Series {
     if (value > this.#maxima[place]!) this.#maxima[place] = value;
   }
 
-  /** The statistic over a window; undefined if nothing was measured in it. */
+  /** Returns the statistic over a window, or undefined without data. */
   statistic(statistic: Statistic, window: Window): number | undefined {
     if (this.latest < window.from) return undefined;
     if (statistic === 'Sum') return this.#sum(window);

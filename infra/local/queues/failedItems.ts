@@ -1,6 +1,6 @@
 /**
- * The items of a batch that failed, as Lambda reads the answer of a function that reports them: none or an empty list means
- * that none did, and an answer that it cannot make sense of that all of them did.
+ * Returns the failed items of a batch, as Lambda reads the result of a function with partial batch responses. Nothing
+ * or an empty list means success. An invalid result means that all items failed.
  */
 export function failedItems(answer: string, batch: readonly string[]): readonly string[] {
   const { batchItemFailures } = (JSON.parse(answer) ?? {}) as { batchItemFailures?: unknown };

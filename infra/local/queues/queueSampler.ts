@@ -3,13 +3,13 @@ import type { QueueStore } from './queueStore.ts';
 
 const SAMPLE_MILLISECONDS = 5_000;
 
-/** Measures what lies in the queues, now and every five seconds; gives how to stop it. */
+/** Records the levels of the queues, now and every five seconds. Returns a function that stops it. */
 export function sampleQueues(
   queues: Pick<QueueStore, 'levels'>,
-  measurements: Pick<Measurements, 'queue'>,
+  measurements: Pick<Measurements, 'recordQueueLevel'>,
 ): () => void {
   const sample = () => {
-    for (const [name, level] of queues.levels()) measurements.queue(name, level);
+    for (const [name, level] of queues.levels()) measurements.recordQueueLevel(name, level);
   };
   sample();
   const timer = setInterval(sample, SAMPLE_MILLISECONDS);

@@ -1,18 +1,18 @@
-import { failedItems } from './batchAnswer.ts';
+import { failedItems } from './failedItems.ts';
 import type { QueueSourceModel } from '../streams/eventSourceModels.ts';
 import { REGION } from '../iam/identity.ts';
 import type { MessageAttribute, QueueStore, ReceivedMessage } from './queueStore.ts';
 import { md5, systemAttributes } from './sqs.ts';
 
-/** How long one look at the queue waits for messages, as with SQS's long polling. */
+/** Duration of a long poll, as in SQS. */
 const WAIT_MILLISECONDS = 20_000;
 
-/** What it needs of the queues. */
-export type Messages = Pick<QueueStore, 'receive' | 'delete' | 'arrival' | 'wake'>;
+/** The operations of a queue store that an event source needs. */
+export type Messages = Pick<QueueStore, 'receive' | 'delete' | 'waitForMessage' | 'wake'>;
 
 /**
- * Lambda's event source for a queue: receives batches, calls the function for several at a time, and deletes what it has done.
- * What failed comes again when the queue shows it again.
+ * Lambda's event source for a queue. Receives batches, calls the function for several batches at the same time, and
+ * deletes processed messages. Failed messages become visible again after the visibility timeout.
  */
 export class QueueSource {
   readonly #model: QueueSourceModel;
@@ -22,7 +22,7 @@ export class QueueSource {
   readonly #polling: Promise<void>;
   #stopping = false;
 
-  /** Starts at once. `invoke` gives the function's answer as JSON, or rejects. */
+  /** Starts at once. `invoke` calls the function and returns its result as JSON. */
   constructor(model: QueueSourceModel, messages: Messages, invoke: (event: object) => Promise<string>) {
     this.#model = model;
     this.#messages = messages;
@@ -30,7 +30,7 @@ export class QueueSource {
     this.#polling = this.#poll();
   }
 
-  /** Receives nothing any more, and resolves when the batches under way are done. */
+  /** Stops receiving and waits for running batches. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#messages.wake(this.#model.queue.name);
@@ -51,17 +51,19 @@ export class QueueSource {
     this.#batches.add(done);
   }
 
-  /** What there is after at most one wait; a batch that is not full waits for more as long as the template says. */
+  /**
+   * Returns the next batch, which may be empty. A partial batch waits for more messages as long as the template says.
+   */
   async #nextBatch(): Promise<ReceivedMessage[]> {
     const { queue, batchSize, windowMilliseconds } = this.#model;
     const batch = this.#messages.receive(queue.name, batchSize);
     if (batch.length === 0) {
-      await this.#messages.arrival(queue.name, WAIT_MILLISECONDS);
+      await this.#messages.waitForMessage(queue.name, WAIT_MILLISECONDS);
       if (!this.#stopping) batch.push(...this.#messages.receive(queue.name, batchSize));
     }
     const until = Date.now() + windowMilliseconds;
     while (batch.length > 0 && batch.length < batchSize && Date.now() < until && !this.#stopping) {
-      await this.#messages.arrival(queue.name, until - Date.now());
+      await this.#messages.waitForMessage(queue.name, until - Date.now());
       batch.push(...this.#messages.receive(queue.name, batchSize - batch.length));
     }
     return batch;
@@ -86,7 +88,7 @@ export class QueueSource {
   }
 }
 
-/** A message in the event that Lambda makes of it. */
+/** Converts a message into a record of Lambda's event. */
 function toRecord(message: ReceivedMessage, queueArn: string): object {
   const { id, receiptHandle, body, attributes } = message;
   return {

@@ -5,23 +5,23 @@ import type { QueueModel } from '../streams/eventSourceModels.ts';
 
 export interface NewMessage {
   readonly body: string;
-  /** As the API has them. */
+  /** In the format of the API. */
   readonly attributes?: Readonly<Record<string, MessageAttribute>> | undefined;
   readonly groupId?: string | undefined;
-  /** How long nobody gets it; by default what the queue says. */
+  /** Delay before the first receive. The default is that of the queue. */
   readonly delaySeconds?: number | undefined;
 }
 
 export interface MessageAttribute {
   readonly DataType: string;
   readonly StringValue?: string;
-  /** In base64. */
+  /** Base64. */
   readonly BinaryValue?: string;
 }
 
 export interface ReceivedMessage {
   readonly id: string;
-  /** Names this receipt of the message: later ones have other handles. */
+  /** Identifies this receive of the message. Later receives have other handles. */
   readonly receiptHandle: string;
   readonly body: string;
   readonly attributes: Readonly<Record<string, MessageAttribute>>;
@@ -37,11 +37,11 @@ export interface MessageCounts {
   readonly delayed: number;
 }
 
-/** What lies in a queue. */
+/** The level of a queue. */
 export interface QueueLevel {
   readonly visible: number;
   readonly inFlight: number;
-  /** How long the oldest message has been there; 0 when there is none. Those that are delayed do not count. */
+  /** Age of the oldest message, without delayed ones; 0 for an empty queue. */
   readonly oldestSeconds: number;
 }
 
@@ -55,7 +55,7 @@ interface Row {
   readonly firstReceivedAt: number | null;
 }
 
-/** A message is delayed, visible or in flight by `visible_at` and by whether it was received before. */
+/** `visible_at` and `receives` tell whether a message is delayed, visible or in flight. */
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS messages (
   id TEXT PRIMARY KEY,
@@ -96,14 +96,14 @@ const STATEMENTS = {
   release: 'UPDATE messages SET visible_at = :now WHERE receives > 0 AND visible_at > :now',
 } as const;
 
-/** SQS puts a group behind the others that has so many messages in flight, and more than a tenth of all. */
+/** SQS postpones a group with this many messages in flight and more than a tenth of all. */
 const NOISY_IN_FLIGHT = 30;
 const NOISY_SHARE = 0.1;
 
 /**
- * The queues of the template, in the database, with what SQS promises of standard ones: a message that was received is hidden
- * until it is deleted or its time has passed, goes to the dead-letter queue when it was received too often, and waits behind
- * those of other groups if its own group keeps the consumers busy (fair queues).
+ * The queues of the template, stored in SQLite, with the guarantees of SQS standard queues. A received message is
+ * hidden until it is deleted or its visibility timeout ends. A message that was received too often moves to the
+ * dead-letter queue. Messages of a group that keeps consumers busy wait behind other groups (fair queues).
  */
 export class QueueStore {
   readonly #database: DatabaseSync;
@@ -112,7 +112,10 @@ export class QueueStore {
   readonly #run: Readonly<Record<keyof typeof STATEMENTS, StatementSync>>;
   readonly #waiting = new Map<string, Set<() => void>>();
 
-  /** Nobody else may use the database. What was in flight when it was last used is visible again: whoever had it is gone. */
+  /**
+   * The database must not have another user. Messages in flight become visible again, because their consumers have
+   * ended.
+   */
   constructor(database: DatabaseSync, queues: readonly QueueModel[], clock: () => number = Date.now) {
     database.exec(SCHEMA);
     this.#database = database;
@@ -128,7 +131,7 @@ export class QueueStore {
     return this.#queues.get(name);
   }
 
-  /** Keeps messages, all or none, and gives their ids. */
+  /** Stores messages, all or none, and returns their ids. */
   send(name: string, messages: readonly NewMessage[]): string[] {
     const { delaySeconds: usualDelay } = this.#queues.get(name)!;
     const now = this.#clock();
@@ -143,7 +146,9 @@ export class QueueStore {
     return ids;
   }
 
-  /** Up to `most` messages that are visible now; they are hidden for `visibilitySeconds`, by default as long as the queue says. */
+  /**
+   * Receives up to `most` visible messages and hides them for `visibilitySeconds`. The default is that of the queue.
+   */
   receive(
     name: string,
     most: number,
@@ -167,14 +172,14 @@ export class QueueStore {
     );
   }
 
-  /** Deletes what was received; a handle that is not the message's latest deletes nothing. */
+  /** Deletes received messages. Ignores a handle that is not the message's latest. */
   delete(name: string, receiptHandles: readonly string[]): void {
     inTransaction(this.#database, () =>
       receiptHandles.forEach((handle) => this.#run.delete.run(name, ...receipt(handle))),
     );
   }
 
-  /** Hides what was received for so long from now on; false when it is not in flight. */
+  /** Sets the visibility timeout of a received message from now on. Returns false if it is not in flight. */
   changeVisibility(name: string, receiptHandle: string, seconds: number): boolean {
     const now = this.#clock();
     const { changes } = this.#run.hide.run(now + seconds * 1000, name, ...receipt(receiptHandle), now);
@@ -190,7 +195,7 @@ export class QueueStore {
     return { visible: visible ?? 0, inFlight: inFlight ?? 0, delayed: delayed ?? 0 };
   }
 
-  /** What lies in each queue, also in those that are empty. */
+  /** Returns the level of each queue, including empty ones. */
   levels(): Map<string, QueueLevel> {
     const now = this.#clock();
     const levels = new Map<string, QueueLevel>(
@@ -203,15 +208,15 @@ export class QueueStore {
       oldest: number | null;
     }[];
     for (const { queue, visible, inFlight, oldest } of rows) {
-      // The database may hold queues of templates of earlier runs.
+      // The database may have queues of earlier templates.
       if (levels.has(queue))
         levels.set(queue, { visible, inFlight, oldestSeconds: oldest === null ? 0 : (now - oldest) / 1000 });
     }
     return levels;
   }
 
-  /** Resolves when there may be something to receive, or after so long. */
-  arrival(name: string, milliseconds: number): Promise<void> {
+  /** Resolves when there may be a message to receive, or after a time limit. */
+  waitForMessage(name: string, milliseconds: number): Promise<void> {
     const { at } = this.#run.next.get(name) as unknown as { at: number | null };
     const waiting = this.#waiting.get(name) ?? new Set();
     this.#waiting.set(name, waiting);
@@ -226,7 +231,7 @@ export class QueueStore {
     });
   }
 
-  /** Ends the waiting of everybody who waits for messages of this queue. */
+  /** Ends all waits for messages of this queue. */
   wake(name: string): void {
     for (const wake of this.#waiting.get(name) ?? []) wake();
   }
@@ -241,7 +246,7 @@ export class QueueStore {
     return rows;
   }
 
-  /** Those with the fewest messages in flight first. */
+  /** Returns the groups that must wait, those with the fewest messages in flight first. */
   #noisyGroups(name: string, now: number): string[] {
     const groups = this.#run.inFlight.all(name, now) as unknown as { groupId: string | null; count: number }[];
     const all = groups.reduce((sum, { count }) => sum + count, 0);
@@ -268,7 +273,7 @@ function toReceived(
   };
 }
 
-/** The message and which of its receipts a handle names. */
+/** Splits a receipt handle into the message id and the number of the receive. */
 function receipt(handle: string): [id: string, receives: number] {
   const [id = '', receives] = handle.split(':');
   return [id, Number(receives) || 0];

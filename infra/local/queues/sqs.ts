@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { refuse, send } from '../iam/awsAnswer.ts';
+import { sendError, sendJson } from '../iam/awsResponse.ts';
 import type { Service } from '../iam/awsService.ts';
 import { ACCOUNT, queueArn } from '../iam/identity.ts';
 import type { MessageAttribute, NewMessage, QueueStore, ReceivedMessage } from './queueStore.ts';
@@ -28,7 +28,7 @@ interface Input extends Entry {
   readonly VisibilityTimeout?: number;
 }
 
-/** What SQS refuses, with the code and the words that it has for it. */
+/** An error of SQS with its code and message. */
 class Refusal extends Error {
   readonly code: string;
 
@@ -84,9 +84,9 @@ const operations: Readonly<Record<string, Operation>> = {
     const until = Date.now() + WaitTimeSeconds * 1000;
     for (;;) {
       const messages = store.receive(queue, MaxNumberOfMessages, VisibilityTimeout);
-      // Not to a caller that has hung up: the messages would be hidden, and nobody had them.
+      // If the caller has disconnected, receiving would hide messages that nobody gets.
       if (messages.length > 0 || Date.now() >= until || response.destroyed) return { Messages: messages.map(toApi) };
-      await store.arrival(queue, until - Date.now());
+      await store.waitForMessage(queue, until - Date.now());
       if (response.destroyed) return {};
     }
   },
@@ -126,7 +126,7 @@ const operations: Readonly<Record<string, Operation>> = {
   },
 };
 
-/** An SQS with the queues of the template. */
+/** A local SQS with the queues of the template. */
 export function sqs(store: QueueStore): Service {
   return {
     // A batch needs the permission of the single operation.
@@ -135,14 +135,15 @@ export function sqs(store: QueueStore): Service {
     ],
     async answer({ operation, input, response }) {
       const run = operations[operation];
-      if (!run) return refuse(response, 400, 'UnknownOperationException', `The local SQS has no ${operation}`);
+      if (!run) return sendError(response, 400, 'UnknownOperationException', `The local SQS has no ${operation}`);
       const queue = queueName(input.QueueUrl);
-      if (!store.queue(queue)) return refuse(response, 400, 'QueueDoesNotExist', 'The specified queue does not exist.');
+      if (!store.queue(queue))
+        return sendError(response, 400, 'QueueDoesNotExist', 'The specified queue does not exist.');
       try {
-        send(response, 200, await run(store, queue, input, response));
+        sendJson(response, 200, await run(store, queue, input, response));
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
-        refuse(response, 400, error.code, error.message);
+        sendError(response, 400, error.code, error.message);
       }
     },
   };
@@ -160,7 +161,7 @@ function newMessage(entry: Entry): NewMessage {
     DelaySeconds: delaySeconds,
   } = entry;
   if (!body) throw new Refusal('MissingParameter', 'The request must contain the parameter MessageBody.');
-  // What XML 1.0 cannot carry.
+  // Characters that XML 1.0 does not allow.
   if (/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u.test(body))
     throw new Refusal('InvalidMessageContents', 'Invalid characters found.');
   if (bytesOf(entry) > MESSAGE_BYTES)
@@ -208,7 +209,7 @@ function orRefusal<T>(make: () => T): T | Refusal {
   }
 }
 
-/** All attributes, whether or not they were asked for. */
+/** Returns a message in the format of the API, with all attributes even if the caller did not ask for them. */
 function toApi(message: ReceivedMessage): object {
   const { id, receiptHandle, body, attributes } = message;
   return {
@@ -221,7 +222,7 @@ function toApi(message: ReceivedMessage): object {
   };
 }
 
-/** What SQS says of a message besides what was sent. */
+/** Returns the attributes that SQS adds to a message. */
 export function systemAttributes({
   groupId,
   sentAt,
@@ -237,7 +238,7 @@ export function systemAttributes({
   };
 }
 
-/** By which AWS lets a client check that a body arrived unharmed. */
+/** Returns the checksum with which AWS clients verify a body. */
 export function md5(text: string): string {
   return createHash('md5').update(text).digest('hex');
 }

@@ -1,9 +1,9 @@
 import type { Messages } from './queueSource.ts';
 
-/** The messages of queues for Lambda's event sources, and none while the queues are stopped: nothing is received then, and nothing deleted. */
+/** The messages for Lambda's event sources. While the queues are stopped, it receives and deletes nothing. */
 export class StoppableMessages implements Messages {
   readonly #messages: Messages;
-  /** Who waits for messages of which queue while there are none to be had. */
+  /** Waiting consumers by queue, while the queues are stopped. */
   readonly #waiting = new Map<string, Set<() => void>>();
   #stopped = false;
 
@@ -11,7 +11,7 @@ export class StoppableMessages implements Messages {
     this.#messages = messages;
   }
 
-  /** What was received before comes again when its time is over: that it is done cannot be told any more. */
+  /** Messages received before cannot be deleted now, so they become visible again after their visibility timeout. */
   stop(): void {
     this.#stopped = true;
   }
@@ -29,8 +29,8 @@ export class StoppableMessages implements Messages {
     if (!this.#stopped) this.#messages.delete(...args);
   }
 
-  async arrival(name: string, milliseconds: number): Promise<void> {
-    if (!this.#stopped) return this.#messages.arrival(name, milliseconds);
+  async waitForMessage(name: string, milliseconds: number): Promise<void> {
+    if (!this.#stopped) return this.#messages.waitForMessage(name, milliseconds);
     const { promise, resolve } = Promise.withResolvers<void>();
     const waiting = this.#waiting.get(name) ?? new Set();
     this.#waiting.set(name, waiting.add(resolve));

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SecretModel } from '../assembly/model.ts';
-import { writePrivately } from '../privateFile.ts';
+import { writePrivateJson } from '../privateFile.ts';
 
 export interface Secret {
   readonly arn: string;
@@ -12,15 +12,15 @@ export interface Secret {
 }
 
 /**
- * The values of the template's secrets, generated at the first start and kept in `secrets.json`: what is sealed in the
- * table can be read only with them.
+ * Returns the values of the template's secrets. The first start generates them and stores them in `secrets.json`.
+ * Without them, sealed data in the table cannot be read.
  */
 export async function openSecrets(dataDir: string, models: readonly SecretModel[]): Promise<Secret[]> {
   const file = join(dataDir, 'secrets.json');
   const stored = existsSync(file) ? (JSON.parse(await readFile(file, 'utf8')) as Record<string, string>) : {};
   const missing = models.filter(({ arn }) => stored[arn] === undefined);
   for (const { arn, properties } of missing) stored[arn] = firstValue(properties);
-  if (missing.length > 0) await writePrivately(file, stored);
+  if (missing.length > 0) await writePrivateJson(file, stored);
   return models.map(({ arn, name }) => ({ arn, name, value: stored[arn]! }));
 }
 

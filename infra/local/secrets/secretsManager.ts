@@ -1,8 +1,8 @@
-import { refuse, send } from '../iam/awsAnswer.ts';
+import { sendError, sendJson } from '../iam/awsResponse.ts';
 import type { Service } from '../iam/awsService.ts';
 import type { Secret } from './secrets.ts';
 
-/** A Secrets Manager that gives out the template's secrets, by ARN or name. Each has one version. */
+/** A local Secrets Manager with the template's secrets, by ARN or name. Each has one version. */
 export function secretsManager(secrets: readonly Secret[]): Service {
   const find = (id: unknown) => secrets.find(({ arn, name }) => id === arn || id === name);
   return {
@@ -11,11 +11,16 @@ export function secretsManager(secrets: readonly Secret[]): Service {
     ],
     answer({ operation, input, response }) {
       if (operation !== 'GetSecretValue')
-        return refuse(response, 400, 'UnknownOperationException', `The local Secrets Manager has no ${operation}`);
+        return sendError(response, 400, 'UnknownOperationException', `The local Secrets Manager has no ${operation}`);
       const secret = find(input.SecretId);
       if (!secret)
-        return refuse(response, 400, 'ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
-      send(response, 200, {
+        return sendError(
+          response,
+          400,
+          'ResourceNotFoundException',
+          "Secrets Manager can't find the specified secret.",
+        );
+      sendJson(response, 200, {
         ARN: secret.arn,
         Name: secret.name,
         SecretString: secret.value,

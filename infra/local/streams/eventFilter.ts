@@ -1,13 +1,13 @@
 import { StartError } from '../startError.ts';
 
-/** Whether an event source passes a record on. */
+/** Returns whether an event source passes a record to its function. */
 export type EventFilter = (record: object) => boolean;
 
 type Pattern = { readonly [name: string]: readonly string[] | Pattern };
 
 /**
- * The filter of an event source: a record passes if any of the patterns matches, and all do if there are none. Patterns may
- * only list exact strings; prefixes, numbers and the like stop the start, naming the event source (`owner`).
+ * Returns the filter of an event source. A record passes if any pattern matches, or if there are no patterns. Supports
+ * lists of exact strings only. Throws a `StartError` with the name of the event source (`owner`) for other patterns.
  */
 export function eventFilter(criteria: unknown, owner: string): EventFilter {
   const filters = (criteria as { Filters?: readonly { Pattern: string }[] } | undefined)?.Filters ?? [];

@@ -1,5 +1,5 @@
 import { type EventFilter, eventFilter } from './eventFilter.ts';
-import { allows } from '../iam/iam.ts';
+import { isAllowed } from '../iam/iam.ts';
 import type { FunctionModel } from '../assembly/functionModel.ts';
 import { StartError } from '../startError.ts';
 import type { Resource } from '../assembly/template.ts';
@@ -7,11 +7,11 @@ import type { Resource } from '../assembly/template.ts';
 export interface QueueModel {
   readonly name: string;
   readonly arn: string;
-  /** How long a message that was received is hidden, unless it is deleted. */
+  /** Visibility timeout. */
   readonly visibilitySeconds: number;
   readonly retentionSeconds: number;
   readonly delaySeconds: number;
-  /** Where a message goes instead of being received once more. */
+  /** Destination of messages that were received too often. */
   readonly deadLetters: { readonly queue: string; readonly maxReceiveCount: number } | undefined;
 }
 
@@ -19,30 +19,30 @@ interface BatchSourceModel {
   readonly path: string;
   readonly function: FunctionModel;
   readonly batchSize: number;
-  /** How long a batch that is not full waits for more. */
+  /** Time for which a partial batch waits for more. */
   readonly windowMilliseconds: number;
-  /** Whether the function says which items of a batch failed. */
+  /** Whether the function reports the failed items of a batch. */
   readonly reportsFailures: boolean;
 }
 
-/** Messages of a queue for a function. */
+/** An event source that passes messages of a queue to a function. */
 export interface QueueSourceModel extends BatchSourceModel {
   readonly queue: QueueModel;
   readonly maxConcurrency: number;
 }
 
-/** What changes in a table, for a function. */
+/** An event source that passes changes of a table to a function. */
 export interface StreamSourceModel extends BatchSourceModel {
   readonly table: string;
   readonly partitionKey: string;
   readonly arn: string;
-  /** Batches at a time; records of one partition key are never in two of them. */
+  /** Number of parallel batches. Records of one partition key are never in two of them. */
   readonly lanes: number;
   readonly filter: EventFilter;
   readonly maxRetries: number;
-  /** Whether a batch for which the function throws is split in two. */
-  readonly splits: boolean;
-  /** Gets an account of what was given up. */
+  /** Whether a batch is split in two if the function throws. */
+  readonly bisects: boolean;
+  /** Receives a description of skipped records. */
   readonly onFailure: QueueModel | undefined;
 }
 
@@ -53,17 +53,17 @@ export interface ScheduleModel {
   readonly everySeconds: number;
 }
 
-/** Batches of one queue at a time, whatever the template allows: each takes a thread of its own. */
-const MOST_AT_A_TIME = 16;
+/** Limit of parallel batches per queue, because each takes a thread. */
+const MAX_PARALLEL_BATCHES = 16;
 const SQS_DEFAULT = { visibilitySeconds: 30, retentionSeconds: 345_600, delaySeconds: 0 };
 const LAMBDA_DEFAULT_BATCH = { queue: 10, stream: 100 };
 const SECONDS: Record<string, number> = { minute: 60, hour: 3_600, day: 86_400 };
 
 /**
- * The properties of an event source that are read below, and two that change nothing here: tags, and the age at which
- * records are given up, because nothing is lost on this machine by waiting.
+ * Supported properties of an event source. Two have no effect here: tags, and the maximum age of records, because
+ * waiting loses nothing on one machine.
  */
-const understood = new Set([
+const supportedProperties = new Set([
   'BatchSize',
   'BisectBatchOnFunctionError',
   'DestinationConfig',
@@ -102,8 +102,8 @@ export function queuesOf(queues: readonly Resource[]): QueueModel[] {
   });
 }
 
-/** What an event source can lead from and to. */
-interface Ends {
+/** Resources that an event source can connect. */
+interface ConnectedResources {
   readonly functions: readonly FunctionModel[];
   readonly queues: readonly QueueModel[];
   readonly tables: readonly {
@@ -113,16 +113,18 @@ interface Ends {
   }[];
 }
 
-/** The event sources that are enabled. What AWS would refuse, or the local run cannot do, stops the start by name. */
+/**
+ * Returns the enabled event sources. Throws a `StartError` for those that AWS would refuse, or that are not supported.
+ */
 export function batchSourcesOf(
   mappings: readonly Resource[],
-  ends: Ends,
+  ends: ConnectedResources,
 ): { queueSources: QueueSourceModel[]; streamSources: StreamSourceModel[] } {
   const queueSources: QueueSourceModel[] = [];
   const streamSources: StreamSourceModel[] = [];
   for (const mapping of mappings.filter(({ properties }) => properties.Enabled !== false)) {
     const { path, properties } = mapping;
-    const strange = Object.keys(properties).find((name) => !understood.has(name));
+    const strange = Object.keys(properties).find((name) => !supportedProperties.has(name));
     if (strange) throw new StartError(`The event source ${path} has ${strange}, which the local run does not know.`);
     const target = functionNamed(properties.FunctionName, ends.functions);
     if (!target) throw new StartError(`The event source ${path} leads to no function of the template.`);
@@ -147,18 +149,20 @@ function queueSource({ path, properties }: Resource, target: FunctionModel, queu
     throw new StartError(`The event source ${path} is refused by AWS: the queue ${times}.`);
   }
   requireGrants(path, target, ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'], queue.arn);
-  const { MaximumConcurrency = MOST_AT_A_TIME } = (properties.ScalingConfig ?? {}) as { MaximumConcurrency?: number };
+  const { MaximumConcurrency = MAX_PARALLEL_BATCHES } = (properties.ScalingConfig ?? {}) as {
+    MaximumConcurrency?: number;
+  };
   return {
     ...batchSource(path, properties, target, LAMBDA_DEFAULT_BATCH.queue),
     queue,
-    maxConcurrency: Math.min(Number(MaximumConcurrency), MOST_AT_A_TIME),
+    maxConcurrency: Math.min(Number(MaximumConcurrency), MAX_PARALLEL_BATCHES),
   };
 }
 
 function streamSource(
   { path, properties }: Resource,
   target: FunctionModel,
-  table: Ends['tables'][number],
+  table: ConnectedResources['tables'][number],
   queues: readonly QueueModel[],
 ): StreamSourceModel {
   if (properties.StartingPosition !== 'TRIM_HORIZON') {
@@ -182,7 +186,7 @@ function streamSource(
     lanes: Number(properties.ParallelizationFactor ?? 1),
     filter: eventFilter(properties.FilterCriteria, path),
     maxRetries: retriesOf(properties.MaximumRetryAttempts),
-    splits: properties.BisectBatchOnFunctionError === true,
+    bisects: properties.BisectBatchOnFunctionError === true,
     onFailure: destinationOf(path, properties, target, queues),
   };
 }
@@ -202,7 +206,7 @@ function batchSource(
   };
 }
 
-/** Lambda takes -1 for endless. */
+/** In Lambda, -1 means unlimited. */
 function retriesOf(attempts: unknown = -1): number {
   return Number(attempts) === -1 ? Infinity : Number(attempts);
 }
@@ -224,21 +228,24 @@ function destinationOf(
   return queue;
 }
 
-/** Lambda reads the source and writes to the destination under the role of the function. */
+/**
+ * Checks that the function's role allows reading the source and writing to the destination. Lambda does both under that
+ * role.
+ */
 function requireGrants(
   path: string,
   { name, statements }: FunctionModel,
   actions: readonly string[],
   resource: string,
 ): void {
-  const missing = actions.find((action) => !allows(statements, action, resource));
+  const missing = actions.find((action) => !isAllowed(statements, action, resource));
   if (missing)
     throw new StartError(
       `The event source ${path} cannot work: the role of ${name} does not allow ${missing} on ${resource}.`,
     );
 }
 
-/** The rules that are enabled, each of which calls one function at a fixed rate. */
+/** Returns the enabled rules. Each calls one function at a fixed rate. */
 export function schedulesOf(
   rules: readonly Resource[],
   permissions: readonly Resource[],
@@ -265,7 +272,7 @@ export function schedulesOf(
       if (only?.Input ?? only?.InputPath ?? only?.InputTransformer) {
         throw new StartError(`The rule ${path} changes the input of its target, which the local run does not know.`);
       }
-      if (!permissions.some((permission) => lets(permission, arn, target))) {
+      if (!permissions.some((permission) => permits(permission, arn, target))) {
         throw new StartError(
           `The rule ${path} cannot call ${target.name}: no AWS::Lambda::Permission lets events.amazonaws.com do so.`,
         );
@@ -274,7 +281,7 @@ export function schedulesOf(
     });
 }
 
-function lets({ properties }: Resource, ruleArn: string, target: FunctionModel): boolean {
+function permits({ properties }: Resource, ruleArn: string, target: FunctionModel): boolean {
   const { Action, FunctionName, Principal, SourceArn = ruleArn } = properties;
   return (
     Action === 'lambda:InvokeFunction' &&

@@ -11,22 +11,25 @@ export interface EventSourcesOptions {
   readonly queueSources: readonly QueueSourceModel[];
   readonly schedules: readonly ScheduleModel[];
   readonly streams: readonly OpenStream[];
-  /** Where records go that are given up. */
+  /** Destination of skipped records. */
   readonly queues: Pick<QueueStore, 'send'>;
-  /** Where messages come from. */
+  /** Source of messages. */
   readonly messages: Messages;
-  readonly measurements: Pick<Measurements, 'iteratorAge'>;
-  /** Calls a function with JSON and gives its answer as JSON. */
+  readonly measurements: Pick<Measurements, 'recordIteratorAge'>;
+  /** Calls a function. The payload and the result are JSON. */
   invoke(model: FunctionModel, payload: string): Promise<string>;
-  /** Takes what whoever started the system should see. */
+  /** Prints a line to the operator. */
   report(line: string): void;
 }
 
-/** What calls functions without being asked: queues, streams and schedules. */
+/** The running event sources: queues, streams and schedules. */
 export interface EventSources {
-  /** Tells that something was written to a table. */
-  nudge(): void;
-  /** Begins nothing new, and waits for what is under way, but not for ever. What is not done by then comes again at the next start. */
+  /** Reports that a table was written. */
+  wakeStreams(): void;
+  /**
+   * Starts nothing new and waits for running batches, up to a limit. Unfinished work is processed again at the next
+   * start.
+   */
   stop(patienceMilliseconds: number): Promise<void>;
 }
 
@@ -46,7 +49,7 @@ export function startEventSources({
     try {
       return await invoke(target, JSON.stringify(event));
     } catch (error) {
-      // Nobody waits for the answer who could tell.
+      // No caller waits for the result, so the error is printed.
       if (!stopping) report(`${target.name} failed: ${(error as Error).message}`);
       throw error;
     }
@@ -58,11 +61,11 @@ export function startEventSources({
         reader,
         save,
         invoke: invoker(model.function),
-        discard(account) {
+        onSkipped(account) {
           report(`${model.function.name} was given records ${model.maxRetries + 1} times in vain`);
           if (model.onFailure) queues.send(model.onFailure.name, [{ body: JSON.stringify(account) }]);
         },
-        measureAge: (milliseconds) => measurements.iteratorAge(model.function.name, milliseconds),
+        measureAge: (milliseconds) => measurements.recordIteratorAge(model.function.name, milliseconds),
         onError: (error) => report(`The stream of ${model.table} cannot be read: ${(error as Error).message}`),
       }),
   );
@@ -72,8 +75,8 @@ export function startEventSources({
     ...schedules.map((model) => new Schedule(model, invoker(model.function))),
   ];
   return {
-    nudge() {
-      for (const source of streamSources) source.nudge();
+    wakeStreams() {
+      for (const source of streamSources) source.wake();
     },
     async stop(patienceMilliseconds) {
       stopping = true;

@@ -1,12 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-/** The last record of a stream that needs no reading any more, nor any before it. */
+/** The last processed record of a stream. */
 export interface StreamPosition {
   readonly shard: string;
   readonly sequence: string;
 }
 
-/** How far each event source has got in its stream. */
+/** The position of each event source in its stream. */
 export class StreamPositions {
   readonly #database: DatabaseSync;
 
@@ -17,7 +17,7 @@ export class StreamPositions {
     );
   }
 
-  /** `stream` is the engine's own name of it, which is another one when the table was made anew. */
+  /** `stream` is the engine's id of the stream, which changes if the table is created again. */
   get(source: string, stream: string): StreamPosition | undefined {
     const row = this.#database
       .prepare('SELECT shard, sequence FROM positions WHERE source = ? AND stream = ?')

@@ -2,7 +2,7 @@ import type { EngineCall } from '../table/engineCall.ts';
 import { StartError } from '../startError.ts';
 import type { StreamPosition } from './streamPositions.ts';
 
-/** A change of an item, as the streams API gives it. */
+/** A change of an item, in the format of the streams API. */
 export interface StreamRecord {
   readonly eventID: string;
   readonly eventName: string;
@@ -13,13 +13,13 @@ export interface StreamRecord {
   };
 }
 
-/** A record and where it stands. */
+/** A record with its position. */
 export interface ReadRecord {
   readonly record: StreamRecord;
   readonly position: StreamPosition;
 }
 
-/** The engine's own name of a table's stream: another one when the table was made anew. */
+/** Returns the engine's id of a table's stream, which changes if the table is created again. */
 export async function streamOf(engine: EngineCall, table: string): Promise<string> {
   const { Table } = await engine<{ Table: { LatestStreamArn?: string } }>('DynamoDB_20120810.DescribeTable', {
     TableName: table,
@@ -30,7 +30,7 @@ export async function streamOf(engine: EngineCall, table: string): Promise<strin
   );
 }
 
-/** Reads a stream from a position on, or from its beginning: its shards one after another, as each follows the one before. */
+/** Reads a stream from a position, or from its beginning. Reads the shards one after the other. */
 export class StreamReader {
   readonly #engine: EngineCall;
   readonly #stream: string;
@@ -45,7 +45,7 @@ export class StreamReader {
     this.#shard = after?.shard;
   }
 
-  /** What comes next; nothing when there is nothing new. After an error it can be asked again. */
+  /** Returns the next records, or none. Can be called again after an error. */
   async next(): Promise<ReadRecord[]> {
     try {
       this.#iterator ??= await this.#open();
@@ -61,7 +61,7 @@ export class StreamReader {
       if (NextShardIterator === undefined) this.#shard = await this.#shardAfter(shard);
       return read;
     } catch (error) {
-      // An iterator lasts for minutes only, which pass while a machine sleeps.
+      // An iterator expires after minutes, for example while the machine sleeps.
       this.#iterator = undefined;
       throw error;
     }
@@ -69,7 +69,7 @@ export class StreamReader {
 
   async #open(): Promise<string | undefined> {
     const shards = await this.#shards();
-    // What the stream does not keep any more cannot be read on.
+    // If the stream no longer has the shard, start with the oldest one.
     if (this.#shard === undefined || !shards.includes(this.#shard)) this.#shard = shards[0];
     if (this.#shard === undefined) return undefined;
     const begin =
@@ -84,7 +84,7 @@ export class StreamReader {
     return ShardIterator;
   }
 
-  /** The shard to read when this one has come to its end; itself, at its end, until there is one. */
+  /** Returns the shard after this one. Returns this shard if it is the last one. */
   async #shardAfter(shard: string): Promise<string> {
     const shards = await this.#shards();
     return shards[shards.indexOf(shard) + 1] ?? shard;

@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * Gives dynoxide's store of stream records the index that it lacks. The engine looks for the latest sequence number at every
- * write and for the next one at every read, by going through all records: when there were 24,000, a write took 9 ms, and
- * with the index 0.6 ms, as at the beginning. To be called between the engine's start and the first call.
+ * Adds a missing index to dynoxide's stream records. The engine scans all records at every write and every read. With
+ * 24,000 records a write took 9 ms; with the index it takes 0.6 ms. Must be called between the engine's start and the
+ * first call.
  */
 export function indexStreamRecords(file: string): void {
   withDatabase(file, (database) =>
@@ -13,15 +13,15 @@ export function indexStreamRecords(file: string): void {
   );
 }
 
-/** What a start may remove without anybody having to wait for it: half a second's worth. */
-const MOST_FORGOTTEN = 20_000;
+/** Limits the delay of a start to half a second. */
+const MAX_DELETED_RECORDS = 20_000;
 
-/** Removes stream records of a table before this one, the oldest first; the engine would keep them for ever. */
-export function forgetStreamRecords(file: string, table: string, sequence: string): void {
+/** Deletes stream records of a table before this one, oldest first. The engine never deletes any. */
+export function deleteStreamRecords(file: string, table: string, sequence: string): void {
   const oldest =
     'SELECT id FROM _stream_records WHERE table_name = ? AND CAST(sequence_number AS INTEGER) < CAST(? AS INTEGER) ORDER BY id LIMIT ?';
   withDatabase(file, (database) =>
-    database.prepare(`DELETE FROM _stream_records WHERE id IN (${oldest})`).run(table, sequence, MOST_FORGOTTEN),
+    database.prepare(`DELETE FROM _stream_records WHERE id IN (${oldest})`).run(table, sequence, MAX_DELETED_RECORDS),
   );
 }
 

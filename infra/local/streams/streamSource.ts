@@ -1,33 +1,33 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { failedItems } from '../queues/batchAnswer.ts';
+import { failedItems } from '../queues/failedItems.ts';
 import type { StreamSourceModel } from './eventSourceModels.ts';
 import { REGION } from '../iam/identity.ts';
 import type { ReadRecord, StreamReader } from './streamReader.ts';
 import type { StreamPosition } from './streamPositions.ts';
 
-/** Writers tell when there is something to read; this is for what is written past them. */
-const LOOK_MILLISECONDS = 1_000;
-/** So that many writes at once are read together. */
+/** Writers call `nudge`. This interval finds writes from elsewhere. */
+const POLL_MILLISECONDS = 1_000;
+/** Collects concurrent writes into one read. */
 const PAUSE_MILLISECONDS = 10;
-/** Records read and not yet done with: what memory holds, and what comes again after a crash. */
-const MOST_PENDING = 2_000;
+/** Limit of unfinished records. It bounds memory, and the repeated work after a crash. */
+const MAX_PENDING = 2_000;
 const RETRY_MILLISECONDS = { first: 100, most: 10_000 };
 
 export interface StreamSourceOptions {
   readonly model: StreamSourceModel;
   readonly reader: Pick<StreamReader, 'next'>;
-  /** Remembers that everything up to here is done. */
+  /** Stores that everything up to this position is done. */
   save(position: StreamPosition): void;
-  /** Gives the function's answer as JSON, or rejects. */
+  /** Calls the function and returns its result as JSON. */
   invoke(event: object): Promise<string>;
-  /** Takes the account of records that were given up. */
-  discard(account: object): void;
-  /** Called with what went wrong when the stream begins to be unreadable; it is tried again. */
+  /** Receives a description of skipped records. */
+  onSkipped(account: object): void;
+  /** Called with the first error of an outage of the stream. Reading is retried. */
   onError(error: unknown): void;
-  /** Called with how old the last record of a batch is, whenever the function is given one. */
+  /** Called with the age of the last record of each batch. */
   measureAge?(milliseconds: number): void;
-  /** Waits before the nth retry; for tests. */
+  /** Waits before a retry. Tests replace it. */
   pause?(retry: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -35,16 +35,16 @@ interface Pending extends ReadRecord {
   done: boolean;
 }
 
-/** What is done one batch after the other. */
+/** A sequence of batches that run one after the other. */
 interface Lane {
   readonly waiting: Pending[];
   working: Promise<void> | undefined;
 }
 
 /**
- * Lambda's event source for a table's stream: records that pass the filter go to the function in batches, several batches at a
- * time, those of one partition key in their order. The position that is remembered is the one before which everything is
- * done, so that after a crash records can come again, and none is left out.
+ * Lambda's event source for a table's stream. Passes records through the filter and to the function in batches. Batches
+ * run in parallel, but records of one partition key stay in order. The stored position is before the first unfinished
+ * record: after a crash records can repeat, but none is lost.
  */
 export class StreamSource {
   readonly #options: StreamSourceOptions;
@@ -54,22 +54,22 @@ export class StreamSource {
   readonly #stop = new AbortController();
   #wake = Promise.withResolvers<void>();
 
-  /** Starts at once. */
+  /** Starts reading at once. */
   constructor(options: StreamSourceOptions) {
     this.#options = options;
     this.#lanes = Array.from({ length: options.model.lanes }, () => ({ waiting: [], working: undefined }));
     this.#reading = this.#read();
   }
 
-  /** Tells that there may be something new. */
-  nudge(): void {
+  /** Reports that there may be new records. */
+  wake(): void {
     this.#wake.resolve();
   }
 
-  /** Reads nothing any more, and resolves when the batches under way are done; those that wait are read again at the next start. */
+  /** Stops reading and waits for running batches. Waiting records are read again at the next start. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    this.nudge();
+    this.wake();
     await this.#reading;
     await Promise.all(this.#lanes.map(({ working }) => working));
   }
@@ -81,7 +81,7 @@ export class StreamSource {
     while (!signal.aborted) {
       this.#wake = Promise.withResolvers();
       const records =
-        this.#pending.length >= MOST_PENDING
+        this.#pending.length >= MAX_PENDING
           ? []
           : await reader.next().then(
               (read) => {
@@ -89,19 +89,19 @@ export class StreamSource {
                 return read;
               },
               (error: unknown) => {
-                // Once, and not every second of an outage.
+                // Reports an outage once, not at every retry.
                 if (readable && !signal.aborted) onError(error);
                 readable = false;
                 return [];
               },
             );
       if (records.length > 0) this.#accept(records);
-      else await this.#somethingNew();
+      else await this.#waitForRecords();
     }
   }
 
-  async #somethingNew(): Promise<void> {
-    const timer = setTimeout(() => this.nudge(), LOOK_MILLISECONDS);
+  async #waitForRecords(): Promise<void> {
+    const timer = setTimeout(() => this.wake(), POLL_MILLISECONDS);
     const waitedSince = performance.now();
     await this.#wake.promise;
     clearTimeout(timer);
@@ -130,32 +130,32 @@ export class StreamSource {
       if (windowMilliseconds > 0 && lane.waiting.length < batchSize) await delay(windowMilliseconds);
       await this.#deliver(lane.waiting.splice(0, batchSize), 0);
     }
-    // In the same turn as the last look at what waits, so that nothing comes in between.
+    // Synchronous with the last check of `waiting`, so that no record is missed.
     lane.working = undefined;
   }
 
-  /** Calls the function for these until they are done or given up. */
+  /** Calls the function until the records are done or skipped. */
   async #deliver(batch: readonly Pending[], retries: number): Promise<void> {
     const { model, pause = backOff } = this.#options;
     if (this.#stop.signal.aborted) return;
     const { rest, threw } = await this.#attempt(batch);
     this.#finish(batch.slice(0, batch.length - rest.length));
-    // A call that was cut off by the stop did not fail: the records come again at the next start.
+    // A call interrupted by the stop did not fail. Its records are read again at the next start.
     if (rest.length === 0 || this.#stop.signal.aborted) return;
-    if (threw && model.splits && rest.length > 1) {
-      // Splitting is no retry: Lambda does not count it either.
+    if (threw && model.bisects && rest.length > 1) {
+      // Splitting does not count as a retry, as in Lambda.
       const middle = Math.ceil(rest.length / 2);
       await this.#deliver(rest.slice(0, middle), retries);
       return this.#deliver(rest.slice(middle), retries);
     }
-    // What fails now for the first time has all its retries before it.
+    // Records before the failed one succeeded, so the retries of the failed one start at 1.
     const retry = rest.length < batch.length ? 1 : retries + 1;
-    if (retry > model.maxRetries) return this.#giveUp(rest, retry);
+    if (retry > model.maxRetries) return this.#skip(rest, retry);
     await pause(retry, this.#stop.signal);
     return this.#deliver(rest, retry);
   }
 
-  /** What is left of a batch after a call: all of it if the function threw, else from the first record on that it says has failed. */
+  /** Returns the unfinished records after a call: all if the function threw, else those from the first failed one. */
   async #attempt(batch: readonly Pending[]): Promise<{ rest: readonly Pending[]; threw: boolean }> {
     const { model, invoke, measureAge } = this.#options;
     measureAge?.(Math.max(0, Date.now() - arrivedAt(batch.at(-1)!)));
@@ -172,8 +172,8 @@ export class StreamSource {
     return { rest: first < 0 ? [] : batch.slice(first), threw: false };
   }
 
-  #giveUp(batch: readonly Pending[], attempts: number): void {
-    const { model, discard } = this.#options;
+  #skip(batch: readonly Pending[], attempts: number): void {
+    const { model, onSkipped: discard } = this.#options;
     const [first, last] = [batch[0]!, batch.at(-1)!];
     discard({
       requestContext: {
@@ -203,13 +203,13 @@ export class StreamSource {
     this.#advance();
   }
 
-  /** Remembers how far everything is done. */
+  /** Stores the position up to which everything is done. */
   #advance(): void {
     const open = this.#pending.findIndex(({ done }) => !done);
     const [last] = this.#pending.splice(0, open < 0 ? this.#pending.length : open).slice(-1);
     if (!last) return;
     this.#options.save(last.position);
-    this.nudge();
+    this.wake();
   }
 }
 

@@ -3,17 +3,20 @@ import type { StreamSourceModel } from './eventSourceModels.ts';
 import type { StreamPosition, StreamPositions } from './streamPositions.ts';
 import { streamOf, StreamReader } from './streamReader.ts';
 
-/** A stream as one event source reads it. */
+/** The stream of one event source. */
 export interface OpenStream {
   readonly model: StreamSourceModel;
   readonly reader: StreamReader;
-  /** Remembers that everything up to here is done, for the next start. */
+  /** Stores that everything up to this position is done. */
   save(position: StreamPosition): void;
 }
 
-/** Opens the streams of the event sources where an earlier run has left them, and lets the engine forget what all have done. */
+/**
+ * Opens the streams of the event sources at the positions of the last run. Deletes records that every event source has
+ * processed.
+ */
 export async function openStreams(
-  engine: Pick<Engine, 'call' | 'forgetStreamRecords'>,
+  engine: Pick<Engine, 'call' | 'deleteStreamRecords'>,
   models: readonly StreamSourceModel[],
   positions: StreamPositions,
 ): Promise<OpenStream[]> {
@@ -27,7 +30,7 @@ export async function openStreams(
   );
   for (const [table, sources] of Map.groupBy(opened, ({ model }) => model.table)) {
     const done = sources.map(({ after }) => BigInt(after?.sequence ?? 0));
-    engine.forgetStreamRecords(table, String(done.reduce((least, each) => (each < least ? each : least))));
+    engine.deleteStreamRecords(table, String(done.reduce((least, each) => (each < least ? each : least))));
   }
   return opened;
 }

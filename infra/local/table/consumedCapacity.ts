@@ -1,7 +1,7 @@
-/** What one call consumed of one table, as DynamoDB reports it. */
-export interface Consumed {
+/** The capacity that a call consumed of a table, as DynamoDB reports it. */
+export interface ConsumedCapacity {
   readonly TableName: string;
-  /** Of the table and its indexes together. */
+  /** Sum of the table and its indexes. */
   readonly CapacityUnits: number;
   readonly Table?: { readonly CapacityUnits: number };
   readonly GlobalSecondaryIndexes?: Readonly<Record<string, { readonly CapacityUnits: number }>>;
@@ -14,8 +14,8 @@ const kinds = new Map<string, 'Read' | 'Write'>([
   ),
 ]);
 
-/** Which units an operation consumes; undefined when none. */
-export function kindOfCapacity(operation: string): 'Read' | 'Write' | undefined {
+/** Returns which kind of units an operation consumes, or undefined for none. */
+export function capacityKind(operation: string): 'Read' | 'Write' | undefined {
   return kinds.get(operation);
 }
 
@@ -23,22 +23,26 @@ const ASKED = Buffer.from('{"ReturnConsumedCapacity":"INDEXES",');
 const NAME = Buffer.from('"ConsumedCapacity":');
 const [OPENING, COMMA, CLOSING] = [0x7b, 0x2c, 0x7d];
 
-/** The same request, asking for what it consumes. It is put before the rest, which may be large, instead of writing all of it anew. */
+/**
+ * Adds the parameter that asks for consumed capacity. Inserts it at the start of the JSON text, because serialising a
+ * large request again would be slow.
+ */
 export function askForCapacity(body: Buffer): Buffer {
   return Buffer.concat([ASKED, body.subarray(1)]);
 }
 
 /**
- * Finds what was consumed in an answer, and where the caller has not asked for it takes it out. The engine writes it last, where it is
- * found from the end, however large the answer, and cut off in place; elsewhere all of it has to be read.
+ * Returns the consumed capacity in a response, and removes it if the caller did not ask for it. The engine writes it at
+ * the end of the JSON text. There it is found and cut off without parsing a large response. Otherwise the whole
+ * response is parsed.
  */
 export function takeCapacity(
   body: Buffer,
   isToBeRemoved: boolean,
-): { readonly consumed: readonly Consumed[]; readonly body: Buffer } {
+): { readonly consumed: readonly ConsumedCapacity[]; readonly body: Buffer } {
   const at = body.lastIndexOf(NAME);
   if (at < 0) return { consumed: [], body };
-  // An attribute of this name in an item is followed by more closing brackets than this opens.
+  // An attribute of this name inside an item is followed by more closing brackets, so it does not parse.
   const end = parsed(`{${body.toString('utf8', at)}`);
   const isLast = end?.ConsumedCapacity !== undefined && Object.keys(end).length === 1;
   const { ConsumedCapacity, ...rest } = (isLast ? end : parsed(body.toString())) ?? {};
@@ -51,21 +55,23 @@ export function takeCapacity(
   };
 }
 
-/** The object that ends here, in the same memory. */
+/** Returns the JSON object that ends here, in the same memory. */
 function cut(body: Buffer, end: number): Buffer {
   body[end] = CLOSING;
   return body.subarray(0, end + 1);
 }
 
-function parsed(text: string): { readonly ConsumedCapacity?: Consumed | readonly Consumed[] } | undefined {
+function parsed(
+  text: string,
+): { readonly ConsumedCapacity?: ConsumedCapacity | readonly ConsumedCapacity[] } | undefined {
   try {
-    return JSON.parse(text) as { ConsumedCapacity?: Consumed | readonly Consumed[] };
+    return JSON.parse(text) as { ConsumedCapacity?: ConsumedCapacity | readonly ConsumedCapacity[] };
   } catch {
     return undefined;
   }
 }
 
-/** Whether a request is one that `askForCapacity` can ask for. */
-export function canAsk(input: Readonly<Record<string, unknown>>, body: Buffer): boolean {
+/** Returns whether `askForCapacity` can extend the request. */
+export function canAskForCapacity(input: Readonly<Record<string, unknown>>, body: Buffer): boolean {
   return input.ReturnConsumedCapacity === undefined && body[0] === OPENING && Object.keys(input).length > 0;
 }

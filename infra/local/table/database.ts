@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * Where queues and positions in streams are kept. What is written survives the end of the process, however it ends; only a
- * power cut may take the last moments, which the table itself, where everything is that the messages are about, outlives.
+ * Opens the database of queues and stream positions. Writes survive a crash of the process. A power failure may lose
+ * the last moments; the table has everything that messages repeat.
  */
 export function openDatabase(dataDir: string): DatabaseSync {
   const database = new DatabaseSync(join(dataDir, 'queues.db'));
@@ -11,7 +11,7 @@ export function openDatabase(dataDir: string): DatabaseSync {
   return database;
 }
 
-/** Runs statements as one: all of them happen or none. */
+/** Runs statements in a transaction. */
 export function inTransaction<T>(database: DatabaseSync, run: () => T): T {
   database.exec('BEGIN IMMEDIATE');
   try {

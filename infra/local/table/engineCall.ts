@@ -1,9 +1,9 @@
 import { REGION } from '../iam/identity.ts';
 
-/** Calls an operation of the table engine, `DynamoDB_20120810.PutItem`; an error has AWS's name for it. */
+/** Calls an operation of the table engine, such as `DynamoDB_20120810.PutItem`. Throws errors with AWS's names. */
 export type EngineCall = <T>(target: string, input: object) => Promise<T>;
 
-/** Calls the engine directly, without a role. It wants to see a signature and does not check it. */
+/** Calls the engine directly, without a role. The engine requires a signature but does not check it. */
 export function engineAt(port: number): EngineCall {
   return async <T>(target: string, input: object) => {
     const response = await fetch(`http://127.0.0.1:${port}/`, {

@@ -7,28 +7,28 @@ import { dynamoDbLocalCommand } from './dynamoDbLocal.ts';
 import { spawnGuarded } from './guardedProcess.ts';
 import type { EngineKind } from '../settings.ts';
 import { StartError } from '../startError.ts';
-import { forgetStreamRecords, indexStreamRecords } from '../streams/streamRecords.ts';
+import { deleteStreamRecords, indexStreamRecords } from '../streams/streamRecords.ts';
 
 export interface Launch {
-  /** The arguments by which its process is told from all others. */
-  readonly marks: string[];
-  /** Starts a process that writes to these files. It ends when this process ends, however that happens. */
+  /** Arguments that identify the engine's process. */
+  readonly identifyingArguments: string[];
+  /** Starts a process that writes to these file descriptors. It ends with this process. */
   spawn(port: number, output: readonly [number, number]): ChildProcess;
-  /** To be called when it has started, before it is used. */
+  /** Called after the start and before the first use. */
   started(): void;
-  /** Removes stream records of a table before this one, which nobody will read again. */
-  forgetStreamRecords(table: string, sequence: string): void;
+  /** Deletes stream records of a table before this one. No reader needs them. */
+  deleteStreamRecords(table: string, sequence: string): void;
 }
 
 const files: Record<EngineKind, string> = { dynoxide: 'table.db', 'dynamodb-local': 'dynamodb-local' };
 
-/** What it takes to start an engine of this kind; a `StartError` says what is missing on this machine. */
+/** Prepares the start of an engine. Throws a `StartError` that names what is missing on this machine. */
 export async function prepareLaunch(kind: EngineKind, dataDir: string): Promise<Launch> {
-  refuseOtherKind(kind, dataDir);
+  requireSameKind(kind, dataDir);
   return kind === 'dynoxide' ? dynoxide(dataDir) : dynamoDbLocal(dataDir);
 }
 
-function refuseOtherKind(kind: EngineKind, dataDir: string): void {
+function requireSameKind(kind: EngineKind, dataDir: string): void {
   const other: EngineKind = kind === 'dynoxide' ? 'dynamodb-local' : 'dynoxide';
   if (existsSync(join(dataDir, files[kind])) || !existsSync(join(dataDir, files[other]))) return;
   throw new StartError(
@@ -48,11 +48,11 @@ function dynoxide(dataDir: string): Launch {
     );
   }
   return {
-    marks: ['--db-path', path],
+    identifyingArguments: ['--db-path', path],
     spawn: (port, output) =>
       spawnGuarded([binary, 'serve', '--host', '127.0.0.1', '--port', String(port), '--db-path', path], output),
     started: () => indexStreamRecords(path),
-    forgetStreamRecords: (table, sequence) => forgetStreamRecords(path, table, sequence),
+    deleteStreamRecords: (table, sequence) => deleteStreamRecords(path, table, sequence),
   };
 }
 
@@ -61,11 +61,11 @@ async function dynamoDbLocal(dataDir: string): Promise<Launch> {
   const java = await dynamoDbLocalCommand();
   await mkdir(path, { recursive: true });
   const nothing = () => undefined;
-  // It forgets stream records by itself, after a day.
+  // DynamoDB Local deletes stream records after a day.
   return {
-    marks: ['-dbPath', path],
+    identifyingArguments: ['-dbPath', path],
     spawn: (port, output) => spawnGuarded([...java, '-sharedDb', '-dbPath', path, '-port', String(port)], output),
     started: nothing,
-    forgetStreamRecords: nothing,
+    deleteStreamRecords: nothing,
   };
 }

@@ -11,7 +11,7 @@ interface Index {
   readonly Projection: unknown;
 }
 
-/** A vector index; the engine takes it as the template has it. */
+/** A vector index. The engine accepts it as the template defines it. */
 interface VectorIndex {
   readonly IndexName: string;
 }
@@ -19,7 +19,7 @@ interface VectorIndex {
 interface Described {
   readonly IndexName: string;
   readonly IndexStatus: string;
-  /** Whether it does not yet have all that was there before it; a vector index cannot be searched until then. */
+  /** True until existing items are indexed. A vector index cannot be searched before that. */
   readonly Backfilling?: boolean;
 }
 
@@ -38,8 +38,8 @@ interface Indexes {
 }
 
 /**
- * Makes the table as the template describes it, or, when it is there from an earlier run, adds the indexes that it
- * lacks. What the engine has no use for is left out: backups, encryption at rest, deletion protection, tags.
+ * Creates the table of the template. If the table exists from an earlier run, adds missing indexes. Ignores properties
+ * that the engine does not support: backups, encryption at rest, deletion protection, tags.
  */
 export async function ensureTable(engine: EngineCall, { name, properties }: TableModel): Promise<void> {
   const call = <T>(operation: string, input: object) =>
@@ -125,12 +125,12 @@ export function withoutVectorIndexes({
   };
 }
 
-/** An index without its capacity, which on-demand tables have none of. */
+/** Returns an index without its capacity. Tables with on-demand billing have none. */
 function onlyKeys({ IndexName, KeySchema, Projection }: Index): Index {
   return { IndexName, KeySchema, Projection };
 }
 
-/** CloudFormation takes a view type to mean that there is a stream; the API wants it said. */
+/** CloudFormation enables a stream if a view type is set. The API needs an explicit flag. */
 function stream({ StreamSpecification }: Record<string, unknown>): object {
   return StreamSpecification ? { StreamSpecification: { StreamEnabled: true, ...StreamSpecification } } : {};
 }

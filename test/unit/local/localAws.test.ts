@@ -9,8 +9,8 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { SendEmailCommand, type SendEmailCommandInput, SESv2Client } from '@aws-sdk/client-sesv2';
 import { GetQueueAttributesCommand, SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { AwsEndpoint } from '../../../infra/local/iam/awsEndpoint.ts';
-import type { Consumed } from '../../../infra/local/table/consumedCapacity.ts';
-import type { Message } from '../../../infra/local/mail/eml.ts';
+import type { ConsumedCapacity } from '../../../infra/local/table/consumedCapacity.ts';
+import type { OutgoingMail } from '../../../infra/local/mail/eml.ts';
 import type { QueueModel } from '../../../infra/local/streams/eventSourceModels.ts';
 import type { FunctionModel } from '../../../infra/local/assembly/functionModel.ts';
 import { type AccessKey, Principals } from '../../../infra/local/iam/principals.ts';
@@ -35,9 +35,9 @@ let ses: (key: AccessKey) => SESv2Client;
 let sqs: (key: AccessKey) => SQSClient;
 let tableWrites: number;
 /** What was measured of the table. */
-let consumed: [kind: string, Consumed][];
+let consumed: [kind: string, ConsumedCapacity][];
 /** What was put into the outbox. */
-let mails: Message[];
+let mails: OutgoingMail[];
 const principals = new Principals();
 const operator = principals.addOperator();
 const reader = principals.addFunction({
@@ -68,7 +68,7 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1');
   await once(engine, 'listening');
   const outbox = {
-    async put(message: Message) {
+    async put(message: OutgoingMail) {
       mails.push(message);
       return 'mail-1';
     },
@@ -86,7 +86,7 @@ beforeAll(async () => {
     outbox,
     queues,
     principals,
-    measurements: { consumed: (kind, each) => void consumed.push([kind, each]) },
+    measurements: { recordCapacity: (kind, each) => void consumed.push([kind, each]) },
     onTableWrite: () => tableWrites++,
   });
   const options = ({ AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY }: AccessKey) => ({
@@ -507,7 +507,7 @@ describe('a service that is away', () => {
 
   test('cuts off who waits for its answer', async () => {
     const arrived = new Promise<void>((resolve) =>
-      jest.spyOn(queues, 'arrival').mockImplementationOnce(() => (resolve(), new Promise(() => undefined))),
+      jest.spyOn(queues, 'waitForMessage').mockImplementationOnce(() => (resolve(), new Promise(() => undefined))),
     );
     const received = call(aws.queues.url, 'ReceiveMessage', { QueueUrl: 'x/other', WaitTimeSeconds: 20 }).then(
       () => 'answered',

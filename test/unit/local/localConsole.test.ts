@@ -2,23 +2,23 @@ import { describe, expect, test } from '@jest/globals';
 import type { ConsoleState } from '../../../infra/local/console/consoleState.ts';
 import { localConsole } from '../../../infra/local/console/localConsole.ts';
 import { heading, number } from '../../../infra/local/console/page/format.ts';
-import type { Picture } from '../../../infra/local/metrics/picture.ts';
+import type { DashboardSnapshot } from '../../../infra/local/metrics/dashboardSnapshot.ts';
 import { type Part, type PartName, Parts, type PartSwitch } from '../../../infra/local/parts.ts';
 
-const picture: Picture = {
+const picture: DashboardSnapshot = {
   at: 1_700_000_000_000,
   periodSeconds: 10,
   times: [1_700_000_000_000],
   rows: [
     {
-      title: '**Is it healthy?**',
+      title: '**Health**',
       graphs: [{ title: 'Requests', width: 4, series: [{ label: 'requests', values: [3] }] }],
     },
   ],
   alarms: [
     {
       name: 'ApiFaults',
-      ringing: false,
+      active: false,
       contributors: [],
       value: 0,
       threshold: 5,
@@ -244,7 +244,7 @@ describe('in the page', () => {
   });
 
   test.each([
-    ['**Is it healthy?** Runbook: `README.md#a`', { title: 'Is it healthy?', note: 'Runbook: README.md#a' }],
+    ['**Health** Runbook: `README.md#a`', { title: 'Health', note: 'Runbook: README.md#a' }],
     ['**/v2/users**', { title: '/v2/users', note: '' }],
     ['Plain', { title: 'Plain', note: '' }],
   ])('%s is a heading', (markdown, shown) => {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { failedItems } from '../../../infra/local/queues/batchAnswer.ts';
+import { failedItems } from '../../../infra/local/queues/failedItems.ts';
 import type {
   QueueModel,
   QueueSourceModel,
@@ -265,7 +265,7 @@ describe("a queue's event source", () => {
   test('goes on as soon as the queues are back', async () => {
     const messages = new StoppableMessages(store());
     messages.stop();
-    const arrival = messages.arrival('q', 60_000);
+    const arrival = messages.waitForMessage('q', 60_000);
     messages.start();
     await arrival;
   });
@@ -325,7 +325,7 @@ describe("a stream's event source", () => {
         lanes: 1,
         filter: () => true,
         maxRetries: 2,
-        splits: true,
+        bisects: true,
         onFailure: undefined,
         ...changes,
       },
@@ -338,7 +338,7 @@ describe("a stream's event source", () => {
       },
       save: ({ sequence }) => saved.push(sequence),
       invoke: calls.invoke,
-      discard: (account) => discarded.push(account),
+      onSkipped: (account) => discarded.push(account),
       onError: (error) => errors.push(error),
       measureAge: (milliseconds) => ages.push(milliseconds),
       pause: async (retry) => void retries.push(retry),
@@ -346,7 +346,7 @@ describe("a stream's event source", () => {
     started.push(source);
     const write = (...more: ReadRecord[]) => {
       unread.push(more);
-      source.nudge();
+      source.wake();
     };
     return { source, calls, saved, discarded, errors, retries, ages, unread, write };
   }
@@ -380,7 +380,7 @@ describe("a stream's event source", () => {
         position,
       };
     };
-    const { calls, ages, saved } = start([aged(1, 90), aged(2, 60)], { splits: false });
+    const { calls, ages, saved } = start([aged(1, 90), aged(2, 60)], { bisects: false });
     (await calls.next()).answer.reject(new Error('boom'));
     (await calls.next()).answer.resolve(none);
     await until(saved, '2');
@@ -396,13 +396,13 @@ describe("a stream's event source", () => {
     const { source, errors, unread, calls, saved } = start([]);
     const fail = async (text: string) => {
       unread.push(new Error(text));
-      source.nudge();
+      source.wake();
       await when(() => unread.length === 0);
     };
     await fail('first');
     await fail('again');
     unread.push([record(1)]);
-    source.nudge();
+    source.wake();
     (await calls.next()).answer.resolve(none);
     await until(saved, '1');
     await fail('anew');
@@ -474,7 +474,7 @@ describe("a stream's event source", () => {
   });
 
   test('does not split where the template does not say so', async () => {
-    const { calls, discarded } = start([record(1), record(2)], { splits: false, maxRetries: 1 });
+    const { calls, discarded } = start([record(1), record(2)], { bisects: false, maxRetries: 1 });
     for (const _ of [1, 2]) {
       const { records, answer } = await calls.next();
       expect(sequences(records)).toEqual(['1', '2']);
@@ -561,7 +561,7 @@ describe("a stream's event source", () => {
               lanes,
               filter: () => true,
               maxRetries: 2,
-              splits,
+              bisects: splits,
               onFailure: undefined,
             },
             reader: { next: async () => unread.shift() ?? [] },
@@ -589,7 +589,7 @@ describe("a stream's event source", () => {
               }
               return failures(...failed);
             },
-            discard({ DDBStreamBatchInfo: { startSequenceNumber, endSequenceNumber } }: any) {
+            onSkipped({ DDBStreamBatchInfo: { startSequenceNumber, endSequenceNumber } }: any) {
               for (let each = Number(startSequenceNumber); each <= Number(endSequenceNumber); each++)
                 done.add(String(each));
             },

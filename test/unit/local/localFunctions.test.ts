@@ -56,8 +56,8 @@ function createPool(options: Partial<PoolOptions> = {}): FunctionPool {
     close: async () => undefined,
   };
   const measurements = {
-    run: (...run: (typeof runs)[number]) => void runs.push(run),
-    line: (line: object) => void lines.push(line),
+    recordRun: (...run: (typeof runs)[number]) => void runs.push(run),
+    recordLine: (line: object) => void lines.push(line),
   };
   const pool = new FunctionPool({
     environmentOf: ({ environment }) => ({ ...environment }),
@@ -206,7 +206,7 @@ describe('a call', () => {
 
 describe('a call that is alone in its thread', () => {
   const alone = async (pool: FunctionPool, model: FunctionModel, event: unknown = {}) =>
-    JSON.parse(await pool.invokeAlone(model, JSON.stringify(event)));
+    JSON.parse(await pool.invokeExclusively(model, JSON.stringify(event)));
   /** Calls that last until they are told to end, and say when they begin. */
   const SLOW = `import { BroadcastChannel } from 'node:worker_threads';
     export const handler = (event) => new Promise((resolve) => {
@@ -257,7 +257,7 @@ describe('a call that is alone in its thread', () => {
 
   test('waits when there are too many such threads, of which every function may have one', async () => {
     const [worker, other, api] = [await define('worker', SLOW), await define('other', WHO), await define('api', WHO)];
-    const pool = createPool({ maxLive: 3, maxAlone: 1 });
+    const pool = createPool({ maxLive: 3, maxExclusive: 1 });
     const instances: unknown[] = [];
     const busy = [1, 2].map(() => alone(pool, worker, event()).then((instance) => instances.push(instance)));
     await Promise.all([alone(pool, other), call(pool, api), whenBegun(1)]);
@@ -271,7 +271,7 @@ describe('a call that is alone in its thread', () => {
 
   test('fails when the pool is closed while it waits', async () => {
     const model = await define('endless', SLOW);
-    const pool = createPool({ maxAlone: 1 });
+    const pool = createPool({ maxExclusive: 1 });
     const calls = [1, 2].map(() => alone(pool, model, event()).catch((error: Error) => error.message));
     await whenBegun(1);
     await pool.close();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { dynamoDbAccesses } from '../../../infra/local/iam/dynamoDbAccess.ts';
-import { allows, readStatements } from '../../../infra/local/iam/iam.ts';
+import { isAllowed, readStatements } from '../../../infra/local/iam/iam.ts';
 
 const TABLE = 'arn:aws:dynamodb:us-east-1:000000000000:table/t';
 const allow = {
@@ -11,7 +11,7 @@ const allow = {
 
 describe('a decision', () => {
   const decide = (statement: object, action: string, resource: string) =>
-    allows(readStatements({ Statement: [statement] }, 'Role'), action, resource);
+    isAllowed(readStatements({ Statement: [statement] }, 'Role'), action, resource);
 
   test.each([
     ['an action and a resource that are listed', allow, 'dynamodb:GetItem', TABLE, true],
@@ -43,7 +43,7 @@ describe('a decision', () => {
       },
       'Role',
     );
-    expect(allows(statements, 'a:Write', 'x')).toBe(false);
+    expect(isAllowed(statements, 'a:Write', 'x')).toBe(false);
   });
 });
 

@@ -3,9 +3,9 @@ import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   askForCapacity,
-  canAsk,
-  type Consumed,
-  kindOfCapacity,
+  canAskForCapacity,
+  type ConsumedCapacity,
+  capacityKind,
   takeCapacity,
 } from '../../../infra/local/table/consumedCapacity.ts';
 import type { QueueModel } from '../../../infra/local/streams/eventSourceModels.ts';
@@ -39,7 +39,7 @@ describe('measurements have the names that AWS has for them', () => {
     [404, 1, 0],
     [503, 0, 1],
   ])('a request answered with %d', (status, fourHundreds, fiveHundreds) => {
-    expect(measured((to) => to.request(status, 12))).toEqual([
+    expect(measured((to) => to.recordRequest(status, 12))).toEqual([
       'AWS/ApiGateway Count ApiId=api1 1',
       `AWS/ApiGateway 4xx ApiId=api1 ${fourHundreds}`,
       `AWS/ApiGateway 5xx ApiId=api1 ${fiveHundreds}`,
@@ -48,20 +48,20 @@ describe('measurements have the names that AWS has for them', () => {
   });
 
   test('the run of a function', () => {
-    expect(measured((to) => to.run('f', 3, false))).toEqual([
+    expect(measured((to) => to.recordRun('f', 3, false))).toEqual([
       'AWS/Lambda Invocations FunctionName=f 1',
       'AWS/Lambda Errors FunctionName=f 0',
       'AWS/Lambda Duration FunctionName=f 3',
     ]);
-    expect(measured((to) => to.run('f', undefined, true))).toEqual([
+    expect(measured((to) => to.recordRun('f', undefined, true))).toEqual([
       'AWS/Lambda Invocations FunctionName=f 1',
       'AWS/Lambda Errors FunctionName=f 1',
     ]);
-    expect(measured((to) => to.iteratorAge('f', 70))).toEqual(['AWS/Lambda IteratorAge FunctionName=f 70']);
+    expect(measured((to) => to.recordIteratorAge('f', 70))).toEqual(['AWS/Lambda IteratorAge FunctionName=f 70']);
   });
 
   test('a queue', () => {
-    expect(measured((to) => to.queue('q', { visible: 2, inFlight: 1, oldestSeconds: 9.5 }))).toEqual([
+    expect(measured((to) => to.recordQueueLevel('q', { visible: 2, inFlight: 1, oldestSeconds: 9.5 }))).toEqual([
       'AWS/SQS ApproximateNumberOfMessagesVisible QueueName=q 2',
       'AWS/SQS ApproximateNumberOfMessagesNotVisible QueueName=q 1',
       'AWS/SQS ApproximateAgeOfOldestMessage QueueName=q 9.5',
@@ -72,7 +72,7 @@ describe('measurements have the names that AWS has for them', () => {
     const indexes = { gsi1: { CapacityUnits: 1 }, gsi2: { CapacityUnits: 2 } };
     expect(
       measured((to) =>
-        to.consumed('Write', {
+        to.recordCapacity('Write', {
           TableName: 't',
           CapacityUnits: 4,
           Table: { CapacityUnits: 1 },
@@ -86,7 +86,7 @@ describe('measurements have the names that AWS has for them', () => {
     ]);
     expect(
       measured((to) =>
-        to.consumed('Read', {
+        to.recordCapacity('Read', {
           TableName: 't',
           CapacityUnits: 2,
           Table: { CapacityUnits: 0 },
@@ -94,18 +94,18 @@ describe('measurements have the names that AWS has for them', () => {
         }),
       ),
     ).toEqual(['AWS/DynamoDB ConsumedReadCapacityUnits TableName=t,GlobalSecondaryIndexName=gsi1 2']);
-    expect(measured((to) => to.consumed('Read', { TableName: 't', CapacityUnits: 2 }))).toEqual([
+    expect(measured((to) => to.recordCapacity('Read', { TableName: 't', CapacityUnits: 2 }))).toEqual([
       'AWS/DynamoDB ConsumedReadCapacityUnits TableName=t 2',
     ]);
   });
 
   test('what a function measured itself is as it has it', () => {
-    expect(measured((to) => to.line({ _aws: 1 }))).toEqual(['{"_aws":1}']);
+    expect(measured((to) => to.recordLine({ _aws: 1 }))).toEqual(['{"_aws":1}']);
   });
 });
 
 describe('what a call of the table consumed', () => {
-  const capacity: Consumed = {
+  const capacity: ConsumedCapacity = {
     TableName: 't',
     CapacityUnits: 1.5,
     Table: { CapacityUnits: 0.5 },
@@ -125,12 +125,12 @@ describe('what a call of the table consumed', () => {
     ['DescribeTable', undefined],
     ['SearchVectors', undefined],
   ])('%s consumes units to %s', (operation, kind) => {
-    expect(kindOfCapacity(operation)).toBe(kind);
+    expect(capacityKind(operation)).toBe(kind);
   });
 
   test('is asked for where the caller does not ask', () => {
     const asked = (text: string) =>
-      canAsk(JSON.parse(text) as Record<string, unknown>, Buffer.from(text))
+      canAskForCapacity(JSON.parse(text) as Record<string, unknown>, Buffer.from(text))
         ? JSON.parse(askForCapacity(Buffer.from(text)).toString())
         : 'not';
     expect(asked('{"TableName":"t"}')).toEqual({ TableName: 't', ReturnConsumedCapacity: 'INDEXES' });
@@ -282,7 +282,7 @@ describe('what lies in the queues', () => {
       let visible = 0;
       const stop = sampleQueues(
         { levels: () => new Map([['q', { visible: ++visible, inFlight: 0, oldestSeconds: 0 }]]) },
-        { queue: (name, level) => void sampled.push(`${name} ${level.visible}`) },
+        { recordQueueLevel: (name, level) => void sampled.push(`${name} ${level.visible}`) },
       );
       expect(sampled).toEqual(['q 1']);
       jest.advanceTimersByTime(10_000);

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { AlarmModel } from '../../../infra/local/metrics/alarmModel.ts';
 import { MetricStore } from '../../../infra/local/metrics/metricStore.ts';
 import { type Expression, readExpression } from '../../../infra/local/metrics/expression.ts';
-import { pictureOf } from '../../../infra/local/metrics/picture.ts';
+import { dashboardSnapshot } from '../../../infra/local/metrics/dashboardSnapshot.ts';
 import { type Query, readQuery } from '../../../infra/local/metrics/query.ts';
 import type { MetricId, Statistic } from '../../../infra/local/metrics/series.ts';
 
@@ -40,7 +40,7 @@ function linesAt(
     clock.now = START + at * SECOND;
     store.add(metric, value);
   }
-  const { rows, ...rest } = pictureOf(
+  const { rows, ...rest } = dashboardSnapshot(
     { rows: [{ title: 'row', graphs: [{ title: 'graph', width: 6, series: [{ source, label }] }] }], alarms: [] },
     store,
     { now: START + seconds * SECOND, minutes },
@@ -152,7 +152,7 @@ test('alarms that ring come first, with who makes them ring', () => {
   const store = new MetricStore(() => START);
   store.add(faultsOf('sweep'), 6);
   store.add(metricOf('a'), 2);
-  const { alarms } = pictureOf(
+  const { alarms } = dashboardSnapshot(
     {
       rows: [],
       alarms: [

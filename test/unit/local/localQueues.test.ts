@@ -235,7 +235,7 @@ describe('waiting for a message', () => {
   };
 
   test('ends when one comes', async () => {
-    const wait = after(store.arrival('q', 10_000));
+    const wait = after(store.waitForMessage('q', 10_000));
     store.send('dead', [{ body: 'elsewhere' }]);
     store.send('q', [{ body: 'here' }]);
     expect(await wait).toBeLessThan(1_000);
@@ -245,14 +245,14 @@ describe('waiting for a message', () => {
     store.send('q', [{ body: 'a' }]);
     const { receiptHandle } = store.receive('q', 1)[0]!;
     store.changeVisibility('q', receiptHandle, 1);
-    const waited = await after(store.arrival('q', 10_000));
+    const waited = await after(store.waitForMessage('q', 10_000));
     expect(waited).toBeGreaterThan(900);
     expect(waited).toBeLessThan(2_000);
     expect(store.receive('q', 1)).toHaveLength(1);
   });
 
   test('ends when its time is over', async () => {
-    expect(await after(store.arrival('q', 30))).toBeGreaterThanOrEqual(28);
+    expect(await after(store.waitForMessage('q', 30))).toBeGreaterThanOrEqual(28);
   });
 });
 

@@ -21,7 +21,7 @@ import { startEngine } from '../../../infra/local/table/engine.ts';
 import { prepareLaunch } from '../../../infra/local/table/engineLaunch.ts';
 import { openFunctionLog } from '../../../infra/local/functions/functionLog.ts';
 import { spawnGuarded } from '../../../infra/local/table/guardedProcess.ts';
-import { processesWith } from '../../../infra/local/processes.ts';
+import { findProcesses } from '../../../infra/local/processes.ts';
 import { openSecrets } from '../../../infra/local/secrets/secrets.ts';
 import { localSettings } from '../../../infra/local/settings.ts';
 import { StreamPositions } from '../../../infra/local/streams/streamPositions.ts';
@@ -217,9 +217,9 @@ describe('the engine and its table', () => {
       const [shard] = (await new StreamReader(second.call, stream, undefined).next()).map(
         ({ position }) => position.shard,
       );
-      second.forgetStreamRecords('Another-Table', '4');
+      second.deleteStreamRecords('Another-Table', '4');
       expect(await read(new StreamReader(second.call, stream, undefined))).toHaveLength(4);
-      second.forgetStreamRecords('Root-Table', '3');
+      second.deleteStreamRecords('Root-Table', '3');
       expect(await read(new StreamReader(second.call, stream, undefined))).toEqual([
         ['c', '3'],
         ['d', '4'],
@@ -281,42 +281,42 @@ describe('the engine and its table', () => {
     closeSync(output);
     const ended = once(orphan, 'exit');
     // A shell until it becomes the engine.
-    while ((await processesWith('--db-path', file)).length === 0) await delay(1);
-    expect((await processesWith('--db-path', file)).map(({ pid }) => pid)).toEqual([orphan.pid]);
+    while ((await findProcesses('--db-path', file)).length === 0) await delay(1);
+    expect((await findProcesses('--db-path', file)).map(({ pid }) => pid)).toEqual([orphan.pid]);
     const innocent = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 30_000)', file]);
     const next = await startEngine('dynoxide', dataDir);
     try {
-      const engines = await processesWith('--db-path', file);
+      const engines = await findProcesses('--db-path', file);
       expect(engines).toHaveLength(1);
       expect(engines[0]!.pid).not.toBe(orphan.pid);
       await ended;
-      expect(await processesWith(file)).toHaveLength(2);
+      expect(await findProcesses(file)).toHaveLength(2);
     } finally {
       await next.stop();
       innocent.kill();
       await once(innocent, 'exit');
     }
-    expect(await processesWith(file)).toEqual([]);
+    expect(await findProcesses(file)).toEqual([]);
   });
 
   test('an engine that is taken away stays away until it is brought back, on the same port and data, however often', async () => {
     const told: string[] = [];
     const stderr = jest.spyOn(process.stderr, 'write').mockImplementation((text) => told.push(String(text)) > 0);
     const engine = await startEngine('dynoxide', dataDir);
-    const pids = async () => (await processesWith('--db-path', join(dataDir, 'table.db'))).map(({ pid }) => pid);
+    const pids = async () => (await findProcesses('--db-path', join(dataDir, 'table.db'))).map(({ pid }) => pid);
     try {
       await ensureTable(engine.call, table());
       await clientOf(engine.port).send(new PutItemCommand({ TableName: 'Root-Table', Item: Key }));
       const before = await pids();
-      await engine.bringBack();
+      await engine.restart();
       expect(await pids()).toEqual(before);
       // More often than it may end by itself.
       for (let time = 0; time < 8; time++) {
-        await engine.takeAway();
-        await engine.takeAway();
+        await engine.kill();
+        await engine.kill();
         expect(await pids()).toEqual([]);
         await expect(engine.call('DynamoDB_20120810.ListTables', {})).rejects.toThrow('fetch failed');
-        await engine.bringBack();
+        await engine.restart();
         expect((await clientOf(engine.port).send(new GetItemCommand({ TableName: 'Root-Table', Key }))).Item).toEqual(
           Key,
         );
@@ -337,14 +337,14 @@ describe('the engine and its table', () => {
   test('an engine that is taken away while it is being started again stays away', async () => {
     const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
     const engine = await startEngine('dynoxide', dataDir);
-    const pids = async () => (await processesWith('--db-path', join(dataDir, 'table.db'))).map(({ pid }) => pid);
+    const pids = async () => (await findProcesses('--db-path', join(dataDir, 'table.db'))).map(({ pid }) => pid);
     try {
       const [pid] = await pids();
       process.kill(pid!, 'SIGKILL');
       while ((await pids()).includes(pid!)) await delay(1);
-      await engine.takeAway();
+      await engine.kill();
       expect(await pids()).toEqual([]);
-      await engine.bringBack();
+      await engine.restart();
       expect(await pids()).toHaveLength(1);
     } finally {
       stderr.mockRestore();
@@ -354,9 +354,9 @@ describe('the engine and its table', () => {
 
   test('an engine that is away can be stopped for good', async () => {
     const engine = await startEngine('dynoxide', dataDir);
-    await engine.takeAway();
+    await engine.kill();
     await engine.stop();
-    expect(await processesWith('--db-path', join(dataDir, 'table.db'))).toEqual([]);
+    expect(await findProcesses('--db-path', join(dataDir, 'table.db'))).toEqual([]);
   });
 
   test('an engine that cannot read its data says so', async () => {
@@ -394,8 +394,8 @@ describe('a guarded process', () => {
   }
   const started = () =>
     Promise.all([
-      processesWith('--db-path', join(dataDir, 'table.db')),
-      processesWith('-e', SLEEP, dataDir, 'two words', '*'),
+      findProcesses('--db-path', join(dataDir, 'table.db')),
+      findProcesses('-e', SLEEP, dataDir, 'two words', '*'),
     ]);
 
   test.each<[string, (parent: ChildProcess) => void]>([

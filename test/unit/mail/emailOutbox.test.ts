@@ -3,10 +3,10 @@ import { watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { emlOf, type Message } from '../../../infra/local/mail/eml.ts';
+import { emlOf, type OutgoingMail } from '../../../infra/local/mail/eml.ts';
 import { openOutbox } from '../../../infra/local/mail/mailOutbox.ts';
 
-const message: Message = {
+const message: OutgoingMail = {
   from: 'no-reply@example.com',
   to: ['ada@example.com'],
   subject: 'Hello',
@@ -15,7 +15,7 @@ const message: Message = {
   headers: [['List-Unsubscribe', '<https://x.test/u>']],
 };
 const date = new Date(Date.UTC(2026, 0, 2, 3, 4, 5));
-const write = (changes: Partial<Message> = {}) => emlOf({ ...message, ...changes }, { id: 'mail-1', date });
+const write = (changes: Partial<OutgoingMail> = {}) => emlOf({ ...message, ...changes }, { id: 'mail-1', date });
 /** A header's value as it stands in the file, folded lines included. */
 const header = (eml: string, name: string) => new RegExp(`^${name}: ((?:.*\\r\\n[ \\t])*.*)\\r$`, 'm').exec(eml)?.[1];
 

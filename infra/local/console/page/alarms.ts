@@ -1,8 +1,8 @@
-import type { AlarmPicture } from '../../metrics/picture.ts';
+import type { AlarmSnapshot } from '../../metrics/dashboardSnapshot.ts';
 import { byId, element, setChildren, setText } from './dom.ts';
 import { number } from './format.ts';
 
-/** So many impacts are told at once; the others are folded. */
+/** Number of visible impacts. The others are collapsed. */
 const IMPACTS = 3;
 
 interface Card {
@@ -11,26 +11,23 @@ interface Card {
   readonly contributors: HTMLElement;
 }
 
-/** By the alarm's name. */
+/** By the name of the alarm. */
 const cards = new Map<string, Card>();
 
-/** Shows the alarms: those that ring as cards, all of them in a table. */
-export function showAlarms(alarms: readonly AlarmPicture[]): void {
-  const ringing = alarms.filter((alarm) => alarm.ringing);
-  const all = alarms.length === 1 ? '1 alarm' : `${alarms.length} alarms`;
-  byId('health').dataset['ringing'] = String(ringing.length > 0);
+/** Shows active alarms as cards, and all alarms in a table. */
+export function showAlarms(alarms: readonly AlarmSnapshot[]): void {
+  const active = alarms.filter((alarm) => alarm.active);
+  byId('health').dataset['active'] = String(active.length > 0);
   setText(
     byId('health'),
-    ringing.length === 0
-      ? `No alarm rings (${all})`
-      : `${ringing.length} of ${all} ring${ringing.length === 1 ? 's' : ''}`,
+    active.length === 0 ? `All ${alarms.length} alarms are OK` : `${active.length} of ${alarms.length} alarms active`,
   );
-  setText(byId('alarms-summary'), `All ${all}`);
-  setChildren(byId('ringing'), ringing.map(cardOf));
+  setText(byId('alarms-summary'), `All ${alarms.length} alarms`);
+  setChildren(byId('active-alarms'), active.map(cardOf));
   showAll(alarms);
 }
 
-function cardOf(alarm: AlarmPicture): HTMLElement {
+function cardOf(alarm: AlarmSnapshot): HTMLElement {
   const { name, value, threshold, contributors } = alarm;
   const card = cards.get(name) ?? newCard(alarm);
   setText(card.value, `${number(value)}, threshold ${number(threshold)}`);
@@ -38,15 +35,15 @@ function cardOf(alarm: AlarmPicture): HTMLElement {
   return card.card;
 }
 
-function newCard({ name, description }: AlarmPicture): Card {
+function newCard({ name, description }: AlarmSnapshot): Card {
   const [value, contributors] = [element('span'), element('p', { class: 'contributors' })];
   const card = {
     card: element(
       'article',
-      { class: 'alarm', 'aria-label': `${name} rings` },
+      { class: 'alarm', 'aria-label': `${name} is active` },
       element('h3', {}, name, value),
       contributors,
-      ...described(description),
+      ...descriptionElements(description),
     ),
     value,
     contributors,
@@ -55,29 +52,37 @@ function newCard({ name, description }: AlarmPicture): Card {
   return card;
 }
 
-/** An alarm's description: what happens, then lines of the form `Runbook: …`, the last of them with a list beneath it. */
-function described(description: string): HTMLElement[] {
-  const [happens = '', ...lines] = description.split('\n');
-  const facts = lines
-    .filter((line) => !line.startsWith('- '))
-    .flatMap((line) => {
-      const [, term = '', text = line] = /^([A-Z][a-z ,]*):\s*(.*)$/.exec(line) ?? [];
-      return [element('dt', {}, term), element('dd', {}, text)];
-    });
-  facts.at(-1)?.append(...listed(lines.filter((line) => line.startsWith('- ')).map((line) => line.slice(2))));
-  return [element('p', {}, happens), element('dl', {}, ...facts)];
+/**
+ * Converts an alarm's description to HTML: a sentence, then lines such as `Runbook: …`. List items belong to the line
+ * before them.
+ */
+function descriptionElements(description: string): HTMLElement[] {
+  const [broken = '', ...lines] = description.split('\n');
+  const terms: HTMLElement[] = [];
+  let items: string[] = [];
+  const endList = () => {
+    terms.at(-1)?.append(...impactElements(items));
+    items = [];
+  };
+  for (const line of lines) {
+    if (line.startsWith('- ')) {
+      items.push(line.slice(2));
+      continue;
+    }
+    endList();
+    const [, term = '', text = line] = /^([A-Z][a-z ,]*):\s*(.*)$/.exec(line) ?? [];
+    terms.push(element('dt', {}, term), element('dd', {}, text));
+  }
+  endList();
+  return [element('p', {}, broken), element('dl', {}, ...terms)];
 }
 
-function listed(impacts: readonly string[]): HTMLElement[] {
-  const [first, others] = [impacts.slice(0, IMPACTS), impacts.slice(IMPACTS)].map((some) =>
-    some.map((impact) => element('div', {}, impact)),
-  );
-  return [
-    ...first!,
-    ...(others!.length > 0
-      ? [element('details', {}, element('summary', {}, `${others!.length} more`), ...others!)]
-      : []),
-  ];
+function impactElements(impacts: readonly string[]): HTMLElement[] {
+  const elements: HTMLElement[] = impacts.map((impact) => element('div', {}, impact));
+  const hidden = elements.splice(IMPACTS);
+  if (hidden.length > 0)
+    elements.push(element('details', {}, element('summary', {}, `${hidden.length} more`), ...hidden));
+  return elements;
 }
 
 interface Line {
@@ -87,12 +92,12 @@ interface Line {
 
 const lines = new Map<string, Line>();
 
-function showAll(alarms: readonly AlarmPicture[]): void {
+function showAll(alarms: readonly AlarmSnapshot[]): void {
   const sorted = alarms.toSorted((one, other) => one.name.localeCompare(other.name, 'en'));
-  for (const { name, ringing, value, threshold, description } of sorted) {
+  for (const { name, active, value, threshold, description } of sorted) {
     const { row, cells } = lines.get(name) ?? newLine(name);
-    const texts = [ringing ? 'rings' : 'quiet', number(value), number(threshold), description.split('\n', 1)[0] ?? ''];
-    row.classList.toggle('rings', ringing);
+    const texts = [active ? 'active' : 'OK', number(value), number(threshold), description.split('\n', 1)[0] ?? ''];
+    row.classList.toggle('active', active);
     cells.forEach((cell, index) => setText(cell, texts[index] ?? ''));
   }
   setChildren(

@@ -4,20 +4,20 @@ import { number } from './format.ts';
 
 const HEIGHT = 130;
 const FONT = '11px system-ui, sans-serif';
-/** Whoever points at one chart sees the same moment in all of them. */
+/** The cursor shows the same time in all charts. */
 const SYNC = 'time';
 
 export interface ChartOptions {
   readonly plot: HTMLElement;
-  /** The variables of the style sheet that the lines have their colours from. */
+  /** CSS variables with the colours of the lines. */
   readonly colours: readonly string[];
   readonly data: uPlot.AlignedData;
-  /** Somebody points at the moment with this index; at none when undefined. */
+  /** Called with the index under the cursor, or undefined. */
   pointed(index: number | undefined): void;
 }
 
 const charts = new Set<uPlot>();
-// Canvases know nothing of style sheets.
+// A canvas does not follow the style sheet.
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () =>
   charts.forEach((chart) => chart.redraw(false, true)),
 );
@@ -29,7 +29,7 @@ const resized = new ResizeObserver((entries) => {
   }
 });
 
-/** A chart with a line for each colour, as wide as the element that it is in. */
+/** Creates a chart with one line per colour, as wide as its parent element. */
 export function newChart({ plot, colours, data, pointed }: ChartOptions): uPlot {
   const axis = {
     stroke: () => valueOf('--quiet'),
@@ -83,7 +83,7 @@ function hoursAndMinutes(seconds: number): string {
   return [at.getHours(), at.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':');
 }
 
-/** The values with none beside them, which no line would show. */
+/** Returns the indexes of values without neighbours. No line would show them. */
 function lonely({ data }: uPlot, seriesIndex: number): number[] {
   const values = data[seriesIndex] ?? [];
   return Array.from(values.keys()).filter(

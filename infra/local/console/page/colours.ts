@@ -1,7 +1,7 @@
-/** How many colours of lines the style sheet has: `--line-0` and so on. */
+/** Number of line colours in the style sheet, from `--line-0` on. */
 const LINES = 10;
 
-/** What is bad wherever it is drawn looks like it. */
+/** Labels of problems have fixed colours. */
 const meaningful: Readonly<Record<string, string>> = {
   '4xx': '--warning',
   '5xx': '--bad',
@@ -9,11 +9,11 @@ const meaningful: Readonly<Record<string, string>> = {
   overdue: '--bad',
 };
 
-/** The colours of one row of graphs: what has the same label has the same colour in all of them, and keeps it. */
+/** The colours of a row of graphs. A label has the same colour in all graphs of the row. */
 export class Colours {
   readonly #taken = new Map<string, string>();
 
-  /** The name of the variable in the style sheet. */
+  /** Returns the name of the CSS variable. */
   of(label: string): string {
     const known = meaningful[label] ?? this.#taken.get(label);
     if (known !== undefined) return known;
@@ -23,7 +23,7 @@ export class Colours {
   }
 }
 
-/** What a variable of the style sheet is now, dark or light, for a canvas. */
+/** Returns the current value of a CSS variable, for a canvas. */
 export function valueOf(variable: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(variable).trim();
 }

@@ -1,11 +1,11 @@
-/** The element of the page that has this id. */
+/** Returns the element with this id. Throws if there is none. */
 export function byId(id: string): HTMLElement {
   const found = document.getElementById(id);
   if (!found) throw new Error(`The page has no element #${id}`);
   return found;
 }
 
-/** A new element. */
+/** Creates an element. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Readonly<Record<string, string>> = {},
@@ -17,12 +17,12 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Changes a text only when it is another one: screen readers tell of every change, and browsers lay out anew. */
+/** Sets the text of an element if it differs. Screen readers announce every change, and browsers repeat the layout. */
 export function setText(of: HTMLElement, text: string): void {
   if (of.textContent !== text) of.textContent = text;
 }
 
-/** Puts these elements there, and leaves them alone when they are there already. */
+/** Replaces the children of an element if they differ. */
 export function setChildren(of: HTMLElement, children: readonly HTMLElement[]): void {
   if (of.children.length !== children.length || children.some((child, index) => of.children[index] !== child))
     of.replaceChildren(...children);

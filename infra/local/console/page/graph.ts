@@ -1,13 +1,13 @@
 import type uPlot from 'uplot';
-import type { GraphPicture } from '../../metrics/picture.ts';
+import type { GraphSnapshot } from '../../metrics/dashboardSnapshot.ts';
 import { newChart, removeChart } from './chart.ts';
 import type { Colours } from './colours.ts';
 import { element, setText } from './dom.ts';
 import { number, time } from './format.ts';
 
-type Series = GraphPicture['series'][number];
+type Series = GraphSnapshot['series'][number];
 
-/** One graph: its chart, and what the chart says as a table, for those who cannot see it and for who wants to know exactly. */
+/** A chart, with its values as a table for screen readers and exact reading. */
 export class Graph {
   readonly element: HTMLElement;
   readonly #plot = element('div', { class: 'plot', 'aria-hidden': 'true' });
@@ -21,7 +21,7 @@ export class Graph {
   #series: readonly Series[] = [];
   #pointedAt: number | undefined;
 
-  constructor({ title, width }: GraphPicture, colours: Colours) {
+  constructor({ title, width }: GraphSnapshot, colours: Colours) {
     this.#colours = colours;
     const head = element(
       'thead',
@@ -45,8 +45,8 @@ export class Graph {
     );
   }
 
-  /** Shows what was measured; `span` says of which time that is. */
-  show({ series }: GraphPicture, times: readonly number[], span: string): void {
+  /** Shows the measured values. `span` names the time range. */
+  show({ series }: GraphSnapshot, times: readonly number[], span: string): void {
     const sameLabels =
       series.length === this.#series.length && series.every(({ label }, index) => label === this.#series[index]?.label);
     const same =
@@ -66,13 +66,13 @@ export class Graph {
     return [this.#times.map((at) => at / 1000), ...this.#series.map(({ values }) => [...values])];
   }
 
-  /** Gives up what the chart holds, when the graph is taken from the page. */
+  /** Releases the chart before the graph is removed from the page. */
   remove(): void {
     if (this.#chart) removeChart(this.#chart);
     [this.#chart, this.#pointedAt] = [undefined, undefined];
   }
 
-  /** Other lines need another chart, and another table. */
+  /** Other lines need a new chart and a new table. */
   #renew(): void {
     this.remove();
     const colours = this.#series.map(({ label }) => this.#colours.of(label));
@@ -96,7 +96,7 @@ export class Graph {
     });
   }
 
-  /** The values at the moment that somebody points at; otherwise the latest that there are. */
+  /** Shows the values under the cursor, or else the latest ones. */
   #write(): void {
     const at = this.#pointedAt;
     setText(this.#when, at === undefined ? 'latest' : time(this.#times[at] ?? 0));

@@ -1,6 +1,6 @@
 /**
- * Replaces a `navigator.language` that is no language tag, as `en-US@posix` of a browser on a server without a locale. The library that
- * draws passes it to `Intl` while it loads, which throws, and the page would stay blank. To be imported before that library.
+ * Replaces an invalid `navigator.language`, such as `en-US@posix` on a server without a locale. The chart library
+ * passes it to `Intl` while loading, which would throw and leave the page blank. Must be imported before the library.
  */
 function replaceInvalidLanguage(): void {
   try {

@@ -1,8 +1,8 @@
-/** The dashboard of the local run: asks for what was measured, and shows it. */
+/** The dashboard of the local run: polls the measured data and shows it. */
 import './locale.ts';
 import { type ConsoleState, ranges } from '../consoleState.ts';
 import { showAlarms } from './alarms.ts';
-import { keepAsking } from './asking.ts';
+import { startPolling } from './polling.ts';
 import { byId, element, setText } from './dom.ts';
 import { time } from './format.ts';
 import { showParts } from './parts.ts';
@@ -14,18 +14,18 @@ const buttons = ranges.map((minutes) => ({
   minutes,
   button: element('button', { type: 'button' }, minutes === 60 ? '1 hour' : spanOf(minutes)),
 }));
-let minutes = chosen(Number(new URLSearchParams(location.search).get('minutes')));
+let minutes = nearestRange(Number(new URLSearchParams(location.search).get('minutes')));
 let lastAnswer: number | undefined;
-let silentSince: number | undefined;
+let failedSince: number | undefined;
 
-const askNow = keepAsking(async () => {
+const askNow = startPolling(async () => {
   const asked = minutes;
   const state = await stateOf(asked);
-  if (typeof state === 'string') showSilence(state);
+  if (typeof state === 'string') showFailure(state);
   else if (asked === minutes) show(state);
 });
 
-/** What the system says, or how it does not say anything. */
+/** Returns the state of the system, or a text that describes the failure. */
 async function stateOf(asked: number): Promise<ConsoleState | string> {
   try {
     const response = await fetch(`dashboard.json?minutes=${asked}`, {
@@ -38,11 +38,11 @@ async function stateOf(asked: number): Promise<ConsoleState | string> {
 }
 
 function show(state: ConsoleState): void {
-  [lastAnswer, silentSince] = [Date.now(), undefined];
+  [lastAnswer, failedSince] = [Date.now(), undefined];
   setText(byId('connection'), '');
   document.body.classList.remove('stale');
-  const ringing = state.alarms.filter((alarm) => alarm.ringing).length;
-  document.title = ringing > 0 ? `(${ringing}) ${state.title}` : state.title;
+  const active = state.alarms.filter((alarm) => alarm.active).length;
+  document.title = active > 0 ? `(${active}) ${state.title}` : state.title;
   setText(byId('title'), state.title);
   setText(byId('updated'), `Updated ${time(state.at)}`);
   showAlarms(state.alarms);
@@ -51,30 +51,30 @@ function show(state: ConsoleState): void {
   showRows(state, spanOf(minutes));
 }
 
-function showSilence(how: string): void {
-  silentSince ??= Date.now();
+function showFailure(how: string): void {
+  failedSince ??= Date.now();
   document.body.classList.add('stale');
-  const shown = lastAnswer === undefined ? '' : ` What is shown is from ${time(lastAnswer)}.`;
+  const shown = lastAnswer === undefined ? '' : ` The data shown is from ${time(lastAnswer)}.`;
   setText(
     byId('connection'),
-    `The system ${how} since ${time(silentSince)}.${shown} It is asked again every 2 seconds.`,
+    `The system ${how} since ${time(failedSince)}.${shown} The page retries every 2 seconds.`,
   );
 }
 
-/** As in "in the last …". */
+/** Returns the time range as in "in the last …". */
 function spanOf(some: number): string {
   return some === 60 ? 'hour' : `${some} minutes`;
 }
 
-/** The nearest that can be shown. */
-function chosen(wanted: number): number {
+/** Returns a supported time range. */
+function nearestRange(wanted: number): number {
   return ranges.find((range) => range === wanted) ?? ranges[0]!;
 }
 
 function choose(wanted: number): void {
   minutes = wanted;
   for (const each of buttons) each.button.ariaPressed = String(each.minutes === minutes);
-  // The address says it, so that it outlasts a reload.
+  // Keeps the range after a reload.
   history.replaceState(null, '', `?minutes=${minutes}`);
   askNow();
 }

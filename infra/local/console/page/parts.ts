@@ -12,7 +12,7 @@ interface Item {
 
 const items = new Map<string, Item>();
 
-/** Shows which parts run, each with the button that stops or starts it. `switched` is called when one was. */
+/** Shows the parts, each with a button to stop or start it. Calls `switched` after a change. */
 export function showParts(parts: readonly Part[], switched: () => void): void {
   for (const { name, running, meaning } of parts) {
     const item = items.get(name) ?? newItem(name, switched);
@@ -20,7 +20,7 @@ export function showParts(parts: readonly Part[], switched: () => void): void {
     item.item.dataset['running'] = String(running);
     setText(item.state, running ? 'runs' : 'stopped');
     setText(item.meaning, meaning);
-    // With the name: out of its context, "Stop" says nothing.
+    // With the name, so that screen readers announce a meaningful label.
     setText(item.button, `${running ? 'Stop' : 'Start'} ${name}`);
   }
 }
@@ -45,7 +45,7 @@ function newItem(name: string, switched: () => void): Item {
 }
 
 async function flip(name: string, { button, running }: Item, switched: () => void): Promise<void> {
-  // Not `disabled`, which would take the focus away.
+  // Not `disabled`, because the button would lose the focus.
   if (button.ariaBusy === 'true') return;
   button.ariaBusy = 'true';
   setText(byId('switched'), running ? `Stopping ${name} …` : `Starting ${name} …`);

@@ -1,10 +1,11 @@
-/** How long it waits after each answer. */
+/** Pause after each response. */
 const EVERY_MILLISECONDS = 2_000;
 
 /**
- * Calls `ask` again and again, each time when the one before is over, and not while nobody sees the page. Gives a function that asks at once.
+ * Calls `ask` repeatedly, one call after the other. Pauses while the page is hidden. Returns a function that calls it
+ * at once.
  */
-export function keepAsking(ask: () => Promise<void>): () => void {
+export function startPolling(ask: () => Promise<void>): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let asking = false;
   let wanted = false;
@@ -15,7 +16,7 @@ export function keepAsking(ask: () => Promise<void>): () => void {
     clearTimeout(timer);
     while (wanted) {
       wanted = false;
-      // A mistake in showing one answer must not be the end of all others.
+      // An error while showing one response must not stop the polling.
       await ask().catch(reportError);
     }
     asking = false;

@@ -1,4 +1,4 @@
-import type { Picture } from '../../metrics/picture.ts';
+import type { DashboardSnapshot } from '../../metrics/dashboardSnapshot.ts';
 import { Colours } from './colours.ts';
 import { byId, element, setText } from './dom.ts';
 import { heading } from './format.ts';
@@ -7,22 +7,22 @@ import { Graph } from './graph.ts';
 interface Row {
   readonly section: HTMLElement;
   readonly title: string;
-  /** Of an API family: there are many of them, and most are quiet. */
+  /** Rows of API families without calls are hidden. */
   readonly isFamily: boolean;
   readonly graphs: readonly Graph[];
 }
 
 let rows: readonly Row[] = [];
-let shape = '';
+let shownLayout = '';
 const quiet = element('p', { class: 'note' });
 
-/** Shows the rows of graphs. The families without any calls are one line behind the last of them. */
-export function showRows(picture: Picture, span: string): void {
-  const now = JSON.stringify(
+/** Shows the rows of graphs. Lists the families without calls in one line after the other families. */
+export function showRows(picture: DashboardSnapshot, span: string): void {
+  const layout = JSON.stringify(
     picture.rows.map(({ title, graphs }) => [title, graphs.map((graph) => [graph.title, graph.width])]),
   );
-  if (now !== shape) renew(picture);
-  shape = now;
+  if (layout !== shownLayout) renew(picture);
+  shownLayout = layout;
   rows.forEach(({ section, isFamily, graphs }, index) => {
     const pictures = picture.rows[index]?.graphs ?? [];
     section.hidden = isFamily && pictures.every(({ series }) => series.length === 0);
@@ -33,8 +33,8 @@ export function showRows(picture: Picture, span: string): void {
   setText(quiet, `No calls in the last ${span}: ${hidden.join(', ')}`);
 }
 
-/** The system was started again, and has other graphs now. */
-function renew(picture: Picture): void {
+/** The system was restarted with other graphs. */
+function renew(picture: DashboardSnapshot): void {
   for (const { graphs } of rows) graphs.forEach((graph) => graph.remove());
   rows = picture.rows.map(({ title: markdown, graphs }) => {
     const { title, note } = heading(markdown);
