@@ -5,6 +5,7 @@
 
 // Requests
 export const requestCompleted = 'request completed';
+export const responseTrimmed = 'response trimmed';
 export const rateLimitUpdateFailed = 'rate limit update failed';
 
 // Workers

@@ -114,7 +114,7 @@ describe('declaredOutput', () => {
   test('logs the names of dropped fields and no values', () => {
     const output = { data: [{ id: 'a', secret: 'hunter2' }] };
     expect(JSON.stringify(declaredOutput(endpoint, output, { isStrict: false, log }))).toBe('{"data":[{"id":"a"}]}');
-    expect(log.warn.mock.calls).toEqual([['answer trimmed', { path: '/v2/things/get', dropped: ['data[].secret'] }]]);
+    expect(log.warn.mock.calls).toEqual([['response trimmed', { path: '/v2/things/get', dropped: ['data[].secret'] }]]);
   });
 
   test.each([

@@ -138,7 +138,7 @@ describe('an event source', () => {
       batchSize: 100,
       lanes: 1,
       maxRetries: Infinity,
-      splits: false,
+      bisects: false,
       onFailure: undefined,
     });
     const {
@@ -152,7 +152,7 @@ describe('an event source', () => {
       MaximumRecordAgeInSeconds: 3_600,
       DestinationConfig: { OnFailure: { Destination: DEAD } },
     });
-    expect(special).toMatchObject({ batchSize: 50, lanes: 10, maxRetries: 20, splits: true, onFailure: queues[1] });
+    expect(special).toMatchObject({ batchSize: 50, lanes: 10, maxRetries: 20, bisects: true, onFailure: queues[1] });
   });
 
   test('that is not enabled is none', () => {

@@ -166,9 +166,9 @@ test('alarms that ring come first, with who makes them ring', () => {
     { now: START, minutes: 15 },
   );
   expect(alarms).toEqual([
-    { name: 'Faults', ringing: true, contributors: ['sweep'], value: 6, threshold: 5, description: 'Faults described' },
-    { name: 'Single', ringing: true, contributors: [], value: 2, threshold: 2, description: 'Single described' },
-    { name: 'Silent', ringing: false, contributors: [], value: 2, threshold: 3, description: 'Silent described' },
-    { name: 'Empty', ringing: false, contributors: [], value: null, threshold: 1, description: 'Empty described' },
+    { name: 'Faults', active: true, contributors: ['sweep'], value: 6, threshold: 5, description: 'Faults described' },
+    { name: 'Single', active: true, contributors: [], value: 2, threshold: 2, description: 'Single described' },
+    { name: 'Silent', active: false, contributors: [], value: 2, threshold: 3, description: 'Silent described' },
+    { name: 'Empty', active: false, contributors: [], value: null, threshold: 1, description: 'Empty described' },
   ]);
 });
