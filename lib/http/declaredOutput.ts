@@ -1,5 +1,4 @@
 import type { Endpoint, Log } from '../app/endpoint.ts';
-import * as logMessages from '../observability/logMessages.ts';
 import { outputTrimmer, type Trim } from './outputTrimmer.ts';
 import * as logMessages from '../observability/logMessages.ts';
 

@@ -44,7 +44,7 @@ export const loginLinkSent = 'login link sent';
 export const workspaceOwnerVerified = 'workspace owner verified';
 
 // Content
-export const agentFileRead = 'agent file read by a model';
+export const agentFileRead = 'agent file read by model';
 export const editorCompactionFailed = 'editor compaction failed';
 export const judgmentEmbeddingDelayed = 'judgment embedding delayed';
 export const embeddingModelChangeFailed = 'embedding model change failed';

@@ -10,6 +10,7 @@ import { readSource } from '../../../lib/agents/rules/extraction/readSource.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { findFileModel } from '../../../lib/bedrock/converse.ts';
+import * as logMessages from '../../../lib/observability/logMessages.ts';
 
 /** Time for the model, from the start of the request. API Gateway waits 30 s, including the cold start of the function. */
 const MODEL_BUDGET_MS = 26_000;
@@ -61,7 +62,7 @@ export const endpoint = defineEndpoint(
     const model = deps.findModel(input.provider);
     if (!model) return { data: { extractionResult: skipAllParts(parts, input.provider) } };
     const { answers, ...usage } = await model.ask(parts.parts.map(questionAbout), now + MODEL_BUDGET_MS);
-    log[usage.problems.length > 0 ? 'warn' : 'info']('file read by model', {
+    log[usage.problems.length > 0 ? 'warn' : 'info'](logMessages.agentFileRead, {
       provider: model.provider,
       calls: answers.length,
       ...usage,
