@@ -16,12 +16,12 @@ export async function readCount(
   table: Table,
   tenant: string,
   of: Counted,
-): Promise<{ readonly count: number; add(number: 1 | -1): WriteOp }> {
+): Promise<{ readonly count: number; readonly add: (number: 1 | -1) => WriteOp }> {
   const stored = await table.get(AgentCountEntity, { tenant, of });
   const count = stored?.count ?? (await queryCount[of](table, tenant));
   return {
     count,
-    add(number) {
+    add: (number) => {
       const value = { tenant, of, count: count + number };
       return stored ? replace(AgentCountEntity, value, stored._r) : insert(AgentCountEntity, value);
     },

@@ -85,7 +85,7 @@ type ListedAgent = { readonly agent: Agent } | { readonly change: BuiltInChange 
 
 /** Reads both kinds of items. */
 export const ListedAgents: QueryableEntity<ListedAgent, { tenant: string }> = {
-  partition: AgentEntity.partition,
+  partition: (of) => AgentEntity.partition(of),
   fromItem(item, now) {
     if (item._t === AgentEntity.type) {
       const agent = AgentEntity.fromItem(item, now);

@@ -42,7 +42,7 @@ export class TitanEmbedder {
       try {
         vectors[index] = await this.#embedOne(text, deadline, failure.signal);
       } catch (error) {
-        if (!failure.signal.aborted) failure.abort(unavailable(error));
+        failure.abort(unavailable(error));
       }
     });
     failure.signal.throwIfAborted();

@@ -16,7 +16,7 @@ export interface Embedded<J> {
 export interface EmbeddingResult<J> {
   readonly made: readonly { readonly model: string; readonly embedded: readonly Embedded<J>[] }[];
   /** The error of a model; its vectors are missing. */
-  readonly failure?: unknown;
+  readonly failure?: Error;
   /** The next model of the tenant when this deployment cannot call it; functions of another deployment can. */
   readonly unavailableModel?: string;
 }
@@ -52,7 +52,7 @@ export async function embedJudgments<J extends JudgmentTexts>(
       const outcome = outcomes[index];
       return outcome?.status === 'fulfilled' ? [{ model, embedded: outcome.value }] : [];
     }),
-    ...(failed && { failure: failed.reason as unknown }),
+    ...(failed && { failure: failed.reason as Error }),
     ...(state?.next !== undefined && !of(state.next) && { unavailableModel: state.next }),
   };
 }

@@ -19,7 +19,7 @@ export interface Embedders {
   /** The configured model, which embeds new judgments. */
   readonly current: Embedder;
   /** Returns the embedder of a model; undefined for a Bedrock model that is not configured, since functions have no grant for it. */
-  of(model: string): Embedder | undefined;
+  readonly of: (model: string) => Embedder | undefined;
 }
 
 /** Embeds words and parts of words, without a model service. */

@@ -95,7 +95,7 @@ export function listingRange({ from, to }: TimeRange): [from: string, to: string
 /** Reads the time of a judgment from the sort key of a listing, and whether it matches filters. */
 export function parseListingKey(sortKey: string): {
   readonly at: number;
-  matches(filters: Partial<Record<FilterField, string | undefined>>): boolean;
+  readonly matches: (filters: Partial<Record<FilterField, string | undefined>>) => boolean;
 } {
   const [at = '', ...values] = sortKey.split('#');
   return {

@@ -44,8 +44,8 @@ export async function searchVectors(
         ExpressionAttributeValues: Object.fromEntries(conditions.map(([, value], at) => [`:v${at}`, value])),
       }),
     )
-    .catch((error: Error) => {
-      throw error.name === 'UnknownOperationException'
+    .catch((error: unknown) => {
+      throw error instanceof Error && error.name === 'UnknownOperationException'
         ? new ApiError('UNAVAILABLE', 'Vector search is not available on this table engine.', { cause: error })
         : error;
     });

@@ -1,6 +1,16 @@
 import * as z from 'zod';
 import { LONGEST_URL, parseHttpUrl } from '../../net/httpUrl.ts';
-import { JsonValue, limits, list, Name, OpenObject, optional, Text, withOpenKeys } from '../../shared/schema.ts';
+import {
+  isObject,
+  JsonValue,
+  limits,
+  list,
+  Name,
+  OpenObject,
+  optional,
+  Text,
+  withOpenKeys,
+} from '../../shared/schema.ts';
 import { HeaderSecret } from '../../workspaces/rules/mergeConfig.ts';
 
 /** How agents execute; the default is `ai`. */
@@ -44,7 +54,7 @@ const CallableUrl = Url.check(
 
 /** Headers of a request by name. */
 const HeaderMap = OpenObject.check(({ value, issues }) => {
-  if (typeof value !== 'object' || value === null) return;
+  if (!isObject(value)) return;
   for (const [name, sent] of Object.entries(value)) {
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/.test(name))
       issues.push({ code: 'custom', input: optionalName, path: [name], message: 'must be the name of a header' });

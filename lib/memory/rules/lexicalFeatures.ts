@@ -104,7 +104,7 @@ function fold(text: string): string {
 
 /** Returns the characters and the pairs of neighbouring characters of a run without word boundaries. */
 function charactersAndPairs(run: string): string[] {
-  const characters = [...run];
+  const characters = Array.from(run);
   return [...characters, ...characters.slice(1).map((character, index) => `${characters[index]}${character}`)];
 }
 
@@ -127,6 +127,6 @@ function piecesOf(word: string): string[] {
 }
 
 function charactersOf(text: string): Map<string, number> {
-  const characters = [...text].filter((character) => character.trim() !== '');
+  const characters = Array.from(text).filter((character) => character.trim() !== '');
   return new Map(characters.length > 0 ? characters.map((character) => [`c:${character}`, 1]) : [['empty', 1]]);
 }
