@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 
 /**
- * Starts a stand-in for Bedrock, which speaks HTTP/2 as the SDK's client does, and points the SDK of this process at it; before its first call, and
- * after `startEngine`. Gives how to stop it.
+ * Starts a fake Bedrock over HTTP/2 and points the SDK of this process at it. Call it after `startEngine` and before the first call of the SDK.
+ * Returns a function that stops it.
  */
 export async function startBedrock(
   called: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, body: any) => void | Promise<void>,
@@ -16,9 +16,9 @@ export async function startBedrock(
     sessions.add(session);
     session.on('error', () => undefined).on('close', () => sessions.delete(session));
   });
-  server.on('stream', async (stream, headers) => {
+  server.on('stream', (stream, headers) => {
     stream.on('error', () => undefined);
-    await called(stream, headers, await json(stream));
+    void json(stream).then((body) => called(stream, headers, body));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,16 +1,16 @@
 import type { ServerHttp2Stream } from 'node:http2';
 import { startBedrock } from './bedrock.ts';
 
-/** What the stand-in answers. */
+/** A reply of the fake. */
 export type ConverseReply =
-  /** The tool is used with this input; for the reason `tool_use` unless another is given. */
+  /** A use of the tool; the stop reason is `tool_use` by default. */
   | { readonly input: unknown; readonly stopReason?: string }
-  /** Words, where the tool was asked for. */
+  /** Text in place of a tool use. */
   | { readonly text: string; readonly stopReason: string }
   | { readonly status: number; readonly error: string }
-  /** Bytes that are no answer. */
+  /** An invalid body. */
   | { readonly body: string }
-  /** No answer, ever. */
+  /** No answer. */
   | 'hang';
 
 export interface ConverseCall {
@@ -18,19 +18,19 @@ export interface ConverseCall {
   /** The text of the file, or the PDF in base64. */
   readonly file: string;
   readonly task: string;
-  /** As it came. */
+  /** The whole request. */
   readonly request: any;
 }
 
 export interface Converse {
-  /** What it was asked, in order. */
+  /** The calls in order. */
   readonly calls: ConverseCall[];
-  /** What to answer to a call, counted from 0. */
+  /** Returns the reply to a call, counted from 0. */
   script: (call: ConverseCall, number: number) => ConverseReply;
   stop(): Promise<void>;
 }
 
-/** Starts a stand-in for the models behind Converse, as `startBedrock` says. */
+/** Starts a fake of the Converse API with `startBedrock`. */
 export async function startConverse(): Promise<Converse> {
   const converse: Converse = {
     calls: [],
@@ -54,7 +54,7 @@ function answer(stream: ServerHttp2Stream, { request }: ConverseCall, reply: Con
   if (reply === 'hang') return;
   if ('status' in reply) {
     stream.respond({ ':status': reply.status, 'content-type': 'application/json', 'x-amzn-errortype': reply.error });
-    // As the service may: the error repeats what it was sent.
+    // Errors of the service can repeat the request.
     stream.end(JSON.stringify({ message: JSON.stringify(request.messages) }));
     return;
   }

@@ -7,7 +7,7 @@ import type { QueueMessage } from '../../lib/workers/sender.ts';
 
 type Deps = RunJobDeps<'embed'>;
 
-/** Runs the jobs of the embedding worker as it does, under the setting of its making, with a clock that moves on to the time of the next message. */
+/** Runs embedding jobs as the worker does, with the model that was configured when it was created. Its clock jumps to the time of the next message. */
 export class EmbeddingWorker {
   now: number;
   readonly sent: QueueMessage[] = [];
@@ -25,13 +25,13 @@ export class EmbeddingWorker {
     return new JobStore(openTable(environment(process.env))).get(message);
   }
 
-  /** One run of a job, of one step when `deadline` is 0. */
+  /** Runs a job once; a single step when `deadline` is 0. */
   async run(message: JobMessage, { deadline = Infinity } = {}): Promise<void> {
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
     await runJob<'embed'>(this.deps, { message, clock: () => this.now, deadline, log });
   }
 
-  /** Runs a job to its end, calling `between` after every step. */
+  /** Runs a job to its end, calls `between` after every step, and returns the number of steps. */
   async finish(message: JobMessage, between: () => Promise<void> = async () => undefined): Promise<number> {
     let steps = 0;
     for (; await this.job(message); steps++) {

@@ -8,7 +8,7 @@ import type { Customer } from './customer.ts';
 import { TABLE_NAME } from './engine.ts';
 import type { LeanClient } from './leanClient.ts';
 
-/** A judgment as it is sent, with the document that it is sent to. */
+/** A judgment to add, with its document. */
 export interface SentJudgment {
   readonly documentId: string | undefined;
   readonly recordId: string;
@@ -27,14 +27,14 @@ const words =
     ' ',
   );
 
-/** Numbers that are the same in every run. */
+/** Returns a generator of pseudo-random numbers that are the same in every run. */
 export function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => (state = (state * 48_271) % 2_147_483_647) % below;
 }
 
 /**
- * Judgments of an organization over two years. One in 10 has decision `tenth`, one in 100 the content type `hundredth`, one in 1,000 the reviewer `thousandth`.
+ * Returns judgments of an organization over two years. One in 10 has decision `tenth`, one in 100 the content type `hundredth`, one in 1,000 the reviewer `thousandth`.
  */
 export function manyJudgments(
   count: number,
@@ -53,10 +53,10 @@ export function manyJudgments(
   }));
 }
 
-/** The internal ids of documents that `putMany` made, by API key, organization and document: a second addition does not return them. */
+/** Internal ids of the documents that `putMany` added: adding a document again does not return its id. */
 const internalIds = new Map<string, string>();
 
-/** Puts judgments with their vectors into the table as `judgments/add` does, many at a time; the documents are made when they are missing. */
+/** Puts judgments with their vectors into the table in batches, as `judgments/add` stores them. Adds missing documents. */
 export async function putMany(
   client: LeanClient,
   customer: Customer,
@@ -96,26 +96,26 @@ export async function putMany(
     await client.send(new BatchWriteCommand({ RequestItems: { [TABLE_NAME]: puts.slice(at, at + 25) } }));
 }
 
-/** The ids of the judgments that are most alike to a text, by comparing it with all of them; the latest first of those that are as much so. */
+/** Returns the ids of the judgments most similar to a query, by comparison with all of them. Ties are in order of time, the latest first. */
 export function rankedExactly(judgments: readonly SentJudgment[], query: string, limit: number): string[] {
   const vector = lexical(query);
   return judgments
     .map(({ recordId, decision, reasoning, createdAt }) => ({
       recordId,
       createdAt,
-      far: distance(vector, roughly(lexical(`${decision}\n${reasoning}`))),
+      far: distance(vector, round(lexical(`${decision}\n${reasoning}`))),
     }))
     .sort((one, other) => one.far - other.far || other.createdAt - one.createdAt)
     .slice(0, limit)
     .map(({ recordId }) => recordId);
 }
 
-/** A vector as it is stored, with four digits. */
-function roughly(vector: Float32Array): number[] {
+/** Rounds a vector as it is stored, to four digits. */
+function round(vector: Float32Array): number[] {
   return Array.from(vector, (value) => Number(value.toPrecision(4)));
 }
 
-/** A query in the words of the judgments. */
+/** Returns a query in the words of the judgments. */
 export function queryOf(random: (below: number) => number): string {
   return Array.from({ length: 3 + random(6) }, () => words[random(words.length)]).join(' ');
 }

@@ -4,7 +4,7 @@ import type { Judgment } from '../../lib/memory/rules/judgments.ts';
 import { embedWith } from '../../lib/memory/embedJudgments.ts';
 import type { Embedder } from '../../lib/memory/embedders.ts';
 
-/** How a query stands to what it is to find: the same words, other forms of them with slips of the pen, or the same said in other words. */
+/** Wording of a query compared with the judgments to find: the same words, other forms and typos, or a paraphrase. */
 export const queryKinds = ['words', 'forms', 'paraphrase'] as const;
 export type QueryKind = (typeof queryKinds)[number];
 
@@ -14,22 +14,23 @@ interface Query {
   readonly query: string;
 }
 
-/** The set: 75 judgments, five to a topic, and three queries for each topic. It was written before any embedding was. */
-export const evaluationJudgments =
-  read<(Pick<Judgment, 'recordId' | 'decision' | 'reasoning' | 'content'> & { readonly topic: string })[]>('judgments');
-export const evaluationQueries = read<Query[]>('queries');
+/** The evaluation set: 75 judgments, five per topic, and three queries per topic. It is older than the embeddings. */
+export const evaluationJudgments: readonly (Pick<Judgment, 'recordId' | 'decision' | 'reasoning' | 'content'> & {
+  readonly topic: string;
+})[] = read('judgments');
+export const evaluationQueries: readonly Query[] = read('queries');
 
-function read<T>(name: string): T {
-  return JSON.parse(readFileSync(join(import.meta.dirname, `../data/memory/${name}.json`), 'utf8')) as T;
+function read(name: string): any {
+  return JSON.parse(readFileSync(join(import.meta.dirname, `../data/memory/${name}.json`), 'utf8'));
 }
 
-/** Of the first hit, and of the first five, the share that is of the query's topic; 1 can be reached in both. */
+/** The share of hits with the query's topic, of the first hit and of the first five. */
 export interface Precision {
   readonly at1: number;
   readonly at5: number;
 }
 
-/** How precise an embedding is on the set, by the kind of queries, comparing vectors exactly. */
+/** Returns the precision of an embedding on the set by kind of query, with an exact comparison of vectors. */
 export async function evaluateEmbedding(
   embedder: Embedder,
   of: 'review' | 'content' = 'review',

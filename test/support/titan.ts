@@ -2,14 +2,14 @@ import type { ServerHttp2Stream } from 'node:http2';
 import { lexical } from '../../lib/memory/rules/lexical.ts';
 import { startBedrock } from './bedrock.ts';
 
-/** What the stand-in does instead of giving a vector. */
+/** A reply of the fake in place of a vector. */
 export type TitanReply =
   | { readonly status: number; readonly error: string }
   | { readonly body: string }
-  /** No answer, ever, before or after its headers. */
+  /** No answer: before the headers, or after them. */
   | 'hang'
   | 'stall'
-  /** The connection ends. */
+  /** The connection is closed. */
   | 'reset';
 
 export interface TitanCall {
@@ -21,32 +21,32 @@ export interface TitanCall {
 }
 
 export interface Titan {
-  /** What it was asked, in order. */
+  /** The calls in order. */
   readonly calls: TitanCall[];
-  /** The most calls that were under way at the same time. */
-  most: number;
-  /** What to do about a call, counted from 0; nothing said, it gives the vector. */
+  /** The largest number of parallel calls. */
+  maxParallel: number;
+  /** Returns the reply to a call, counted from 0; undefined for the vector. */
   script: (call: TitanCall, number: number) => TitanReply | undefined | Promise<TitanReply | undefined>;
   stop(): Promise<void>;
 }
 
-/** The vector that the stand-in gives: of a space that has nothing to do with the lexical one, and not of length 1. */
+/** Returns the vector of the fake, which differs from the lexical one and has another length than 1. */
 export function titanVector(text: string): number[] {
   const vector = [...lexical(text)];
   return [...vector.slice(100), ...vector.slice(0, 100)].map((value) => -3 * value);
 }
 
-/** Starts a stand-in for Titan, as `startBedrock` says. */
+/** Starts a fake Titan with `startBedrock`. */
 export async function startTitan(): Promise<Titan> {
   let open = 0;
   const titan: Titan = {
     calls: [],
-    most: 0,
+    maxParallel: 0,
     script: () => undefined,
     stop: await startBedrock(
       async (stream, headers, asked: Pick<TitanCall, 'inputText' | 'dimensions' | 'normalize'>) => {
         stream.on('close', () => (open -= 1));
-        titan.most = Math.max(titan.most, (open += 1));
+        titan.maxParallel = Math.max(titan.maxParallel, (open += 1));
         const call = {
           ...asked,
           path: String(headers[':path']),
@@ -67,14 +67,14 @@ export async function startTitan(): Promise<Titan> {
 
 function answer(stream: ServerHttp2Stream, call: TitanCall, reply: TitanReply): void {
   if (reply === 'hang') return;
-  if (reply === 'reset') return stream.session?.destroy();
-  if (reply === 'stall') return stream.respond({ ':status': 200, 'content-type': 'application/json' });
+  if (reply === 'reset') return void stream.session?.destroy();
+  if (reply === 'stall') return void stream.respond({ ':status': 200, 'content-type': 'application/json' });
   if ('body' in reply) {
     stream.respond({ ':status': 200, 'content-type': 'application/json' });
     stream.end(reply.body);
     return;
   }
   stream.respond({ ':status': reply.status, 'content-type': 'application/json', 'x-amzn-errortype': reply.error });
-  // As the service may: the error repeats what it was sent.
+  // Errors of the service can repeat the request.
   stream.end(JSON.stringify({ message: `${reply.error}: ${call.inputText.slice(0, 100)}` }));
 }

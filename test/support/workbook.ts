@@ -1,6 +1,6 @@
 import { strToU8, zipSync, type Zippable } from 'fflate';
 
-/** A cell: a text that cells share, a number with a style, or its XML. */
+/** A cell: a shared text, a number with a style, or XML. */
 export type TestCell =
   string | { readonly number: number | string; readonly style?: number } | { readonly xml: string } | undefined;
 
@@ -8,7 +8,7 @@ export interface TestSheet {
   readonly name: string;
   readonly rows: readonly (readonly TestCell[])[];
   readonly hidden?: boolean;
-  /** In the place of the rows. */
+  /** Replaces the rows. */
   readonly xml?: string;
 }
 
@@ -21,7 +21,7 @@ export function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** An XLSX file as spreadsheets write it. `parts` are put over its own. */
+/** Returns an XLSX file. `parts` replace its own parts. */
 export function workbook(
   sheets: readonly TestSheet[],
   { parts = {}, dates1904 = false }: { parts?: Zippable; dates1904?: boolean } = {},
@@ -63,7 +63,7 @@ export function workbook(
       'xl/sharedStrings.xml': strToU8(
         `${HEAD}<sst xmlns="${MAIN}">${shared.map((text) => `<si><t xml:space="preserve">${escaped(text)}</t></si>`).join('')}</sst>`,
       ),
-      // Style 1 is a date that every spreadsheet has, 2 one of its own, 3 a number with words.
+      // Style 1 is a built-in date format, 2 a custom date format, 3 a number with text.
       'xl/styles.xml': strToU8(
         `${HEAD}<styleSheet xmlns="${MAIN}"><numFmts><numFmt numFmtId="164" formatCode="dd\\.mm\\.yyyy hh:mm"/><numFmt numFmtId="165" formatCode="0 &quot;days&quot;"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>`,
       ),

@@ -20,7 +20,7 @@ let customer: Customer;
 let agentId: string;
 beforeAll(async () => {
   engine = await startEngine();
-  // What fails is counted, which is written to where the tests write.
+  // Metrics of failures would be printed into the test output.
   process.env.POWERTOOLS_METRICS_DISABLED = 'true';
 });
 afterAll(() => engine.stop());
@@ -38,12 +38,12 @@ const by = (changes: object = {}) => ({
   reason: { title: 't', description: 'd', severity: 'high' },
   ...changes,
 });
-/** A comment of the agent, of an execution when one is given. */
+/** Returns a comment of the agent. */
 const found = (executionId?: string, changes: object = {}) => comment({ agent: by({ executionId, ...changes }) });
 const finding = (annotationId: string, executionId?: string, changes: object = {}) =>
   thread(annotationId, { commentData: [found(executionId)], ...changes });
 const reply = (...commentData: object[]) => customer.call(ADD_COMMENTS, { ...nda, annotationId: 'other', commentData });
-/** The count of an agent, as it is shown. */
+/** Returns the run count of an agent in a response. */
 const shown = async (id = agentId) => {
   const {
     agent: { executionCount, lastExecutedAt },
@@ -56,7 +56,7 @@ const jobs = async (kind = 'countAgentRuns') =>
   (await itemsOf(engine, customer, 'Job'))
     .filter((job) => job.kind === kind)
     .map((item): StoredJob => ({ ...JobEntity.fromItem(item, 0)!, tenant: customer.apiKey }));
-/** Does what jobs there are that count, all at once; gives how many there were. */
+/** Runs all counting jobs in parallel and returns their number. */
 async function count(): Promise<number> {
   const due = await jobs();
   await Promise.all(due.map((job) => new JobRunner(job.createdAt).finish(job)));
@@ -64,8 +64,8 @@ async function count(): Promise<number> {
   return due.length;
 }
 
-describe('spec 4.11 rules 1 and 2: executionCount and lastExecutedAt', () => {
-  test('are 0 and null before the first execution, then those of the executions that comments told of, wherever the agent is shown', async () => {
+describe('executionCount and lastExecutedAt in /v2/agents/get', () => {
+  test('counts the executions named in comments, starting at 0 and null', async () => {
     const groupId = (await ok('groups/create', { name: 'Group', agentIds: [agentId] })).group.id;
     const everywhere = async () => {
       const rows = [
@@ -87,7 +87,7 @@ describe('spec 4.11 rules 1 and 2: executionCount and lastExecutedAt', () => {
     expect(await everywhere()).toEqual(times(3, () => [3, 9_000]));
   });
 
-  test("of a built-in agent are the tenant's own, and change nothing of what the tenant says of it", async () => {
+  test('counts a built-in agent per tenant and keeps its enabled flag', async () => {
     const other = await newCustomer();
     const row = async (of: Customer) =>
       (await of.ok('/v2/agents/get', { filter: 'defaultOnly' })).agents.find(({ id }: any) => id === 'spell-check');
@@ -107,7 +107,7 @@ describe('spec 4.11 rules 1 and 2: executionCount and lastExecutedAt', () => {
     expect(await row(other)).toMatchObject({ executionCount: 0, lastExecutedAt: null });
   });
 
-  test('lastExecutedAt is never later than the call that told of it', async () => {
+  test('limits lastExecutedAt to the time of the call', async () => {
     const before = Date.now();
     await addThreads(customer, [finding('other', 'run-1', { createdAt: before + 1_000_000_000 })]);
     await count();
@@ -116,7 +116,7 @@ describe('spec 4.11 rules 1 and 2: executionCount and lastExecutedAt', () => {
     expect(at).toBeLessThanOrEqual(Date.now());
   });
 
-  test('come neither from agents of others, nor from comments without an executionId', async () => {
+  test('ignores external agents and comments without an executionId', async () => {
     const external = found('run-1', { agentSource: 'external', agentName: 'Lint' });
     await addThreads(customer, [thread('other', { commentData: [external, found(), comment()] })]);
     expect((await reply(external, found())).status).toBe(200);
@@ -124,8 +124,8 @@ describe('spec 4.11 rules 1 and 2: executionCount and lastExecutedAt', () => {
   });
 });
 
-describe('spec 4.11: an execution counts once', () => {
-  test('however many comments of however many threads and calls came from it', async () => {
+describe('an execution counts once', () => {
+  test('counts an execution once across comments, threads and calls', async () => {
     await addThreads(customer, [
       thread('other', { commentData: [found('run-1'), found('run-1')] }),
       finding('second', 'run-1'),
@@ -143,7 +143,7 @@ describe('spec 4.11: an execution counts once', () => {
     ]);
   });
 
-  test('where a comment gets its agent later, also if several comments do at once', async () => {
+  test('counts an execution once when several comments get their agent by an update', async () => {
     await addThreads(customer, [thread('other', { commentData: times(45, () => comment()) })]);
     const update = () =>
       customer.ok(UPDATE_COMMENTS, {
@@ -157,7 +157,7 @@ describe('spec 4.11: an execution counts once', () => {
     expect([await count(), await executions()]).toEqual([0, 1]);
   });
 
-  test('in a call of so many threads that it takes many transactions, of which some tell of it at the same time', async () => {
+  test('counts an execution once when a call of 60 threads takes several parallel transactions', async () => {
     const { write } = Table.prototype;
     let noted = false;
     let notedAgain = 0;
@@ -174,13 +174,13 @@ describe('spec 4.11: an execution counts once', () => {
     );
     expect(Object.values(added).map(({ success }: any) => success)).toEqual(times(60, () => true));
     expect(await runs()).toEqual(['NEW#run-0', 'NEW#run-1']);
-    // Several transactions are under way at a time: those that begin later know that one of these has noted both.
+    // Later transactions skip the runs that an earlier transaction of the same call recorded.
     expect([noted, notedAgain]).toEqual([true, 0]);
     await count();
     expect(await executions()).toBe(2);
   });
 
-  test('in calls at the same time, none of which fails', async () => {
+  test('counts an execution once in parallel calls, all of which succeed', async () => {
     await addThreads(customer, [thread('other')]);
     const answers = await Promise.all(
       times(8, (n) =>
@@ -199,7 +199,7 @@ describe('spec 4.11: an execution counts once', () => {
     expect(await executions()).toBe(5);
   });
 
-  test('which another transaction is about to note as well: what DynamoDB turns away for it is written together, a moment later', async () => {
+  test('retries a call when another transaction records the same run', async () => {
     const { write } = Table.prototype;
     const sizes: number[] = [];
     jest.spyOn(Table.prototype, 'write').mockImplementation(async function (this: Table, ops) {
@@ -219,7 +219,7 @@ describe('spec 4.11: an execution counts once', () => {
     expect(await executions()).toBe(2);
   });
 
-  test('that was counted while a call was about to tell of it once more', async () => {
+  test('counts an execution once when it is counted during a call that names it again', async () => {
     await addThreads(customer, [thread('other')]);
     await meanwhile(
       (ops) => ops.length > 1,
@@ -227,7 +227,7 @@ describe('spec 4.11: an execution counts once', () => {
         await addThreads(customer, [finding('t', 'run-1')]);
         await count();
         expect(await runs()).toEqual(['COUNTED#run-1']);
-        // What the call has read does not say so, and the thread is as it was.
+        // The call read its data before the count, and the thread has not changed.
       },
     );
     expect((await reply(found('run-1'), found('run-2'))).status).toBe(200);
@@ -236,7 +236,7 @@ describe('spec 4.11: an execution counts once', () => {
   });
 });
 
-/** Does something before the first write that meets a condition. */
+/** Runs `work` before the first write that matches. */
 async function meanwhile(
   isIt: (ops: Parameters<Table['write']>[0]) => boolean,
   work: () => Promise<void>,
@@ -252,7 +252,7 @@ async function meanwhile(
   });
 }
 
-/** Lets the n-th write of what follows fail, before it is made or when it is made already. */
+/** Makes the n-th write fail, before or after it takes effect. */
 function failAt(n: number, when: 'before' | 'after'): { struck: () => boolean; heal: () => void } {
   const { write } = Table.prototype;
   let writes = 0;
@@ -265,8 +265,8 @@ function failAt(n: number, when: 'before' | 'after'): { struck: () => boolean; h
   return { struck: () => writes >= n, heal: () => spy.mockRestore() };
 }
 
-describe('spec 4.11: when something is cut off', () => {
-  test('comments and their execution, with the job that counts it, are written together or not at all', async () => {
+describe('failures while runs are recorded and counted', () => {
+  test('writes comments, run and job in one transaction', async () => {
     await addThreads(customer, [thread('other')]);
     for (const [add, type] of [
       [
@@ -297,40 +297,37 @@ describe('spec 4.11: when something is cut off', () => {
     expect(await executions()).toBe(2);
   });
 
-  test('the sweeper finds the job at once: nothing is sent', async () => {
+  test('makes the job due at once for the sweeper, without a queue message', async () => {
     await addThreads(customer, [finding('other', 'run-1')]);
     const [job] = await jobs();
     expect(job).toMatchObject({ dueAt: job!.createdAt, data: JSON.stringify({ agentId }) });
   });
 
-  test.each(['before', 'after'] as const)(
-    'a count that fails %s any of its writes comes to the same when it is done again',
-    async (when) => {
-      let told = 0;
-      for (let at = 1; ; at++) {
-        await addThreads(
-          customer,
-          times(3, (n) => finding(`${at}-${n}`, `run-${told + n}`)),
-        );
-        told += 3;
-        const [job] = await jobs();
-        const runner = new JobRunner(job!.createdAt);
-        const fault = failAt(at, when);
-        await runner.run(job!).catch((error: Error) => expect(error.message).toBe('crash'));
-        fault.heal();
-        // The lease of the run that ended is over.
-        runner.now += 100_000;
-        await runner.finish(job!);
-        expect([at, await executions()]).toEqual([at, told]);
-        if (!fault.struck()) break;
-        expect(at).toBeLessThan(10);
-      }
-      // The lease, the count, the end.
-      expect(told).toBe(3 * 4);
-    },
-  );
+  test.each(['before', 'after'] as const)('counts the same after a crash %s any write', async (when) => {
+    let told = 0;
+    for (let at = 1; ; at++) {
+      await addThreads(
+        customer,
+        times(3, (n) => finding(`${at}-${n}`, `run-${told + n}`)),
+      );
+      told += 3;
+      const [job] = await jobs();
+      const runner = new JobRunner(job!.createdAt);
+      const fault = failAt(at, when);
+      await runner.run(job!).catch((error: unknown) => expect(error).toEqual(new Error('crash')));
+      fault.heal();
+      // The lease of the crashed run has expired.
+      runner.now += 100_000;
+      await runner.finish(job!);
+      expect([at, await executions()]).toEqual([at, told]);
+      if (!fault.struck()) break;
+      expect(at).toBeLessThan(10);
+    }
+    // Three writes: the lease, the count and the end of the job.
+    expect(told).toBe(3 * 4);
+  });
 
-  test('more executions than one transaction counts are all counted', async () => {
+  test('counts more executions than fit into one transaction', async () => {
     await addThreads(
       customer,
       times(95, (n) => finding(`t${n}`, `run-${n}`)),
@@ -340,15 +337,15 @@ describe('spec 4.11: when something is cut off', () => {
   });
 });
 
-describe('the count of an agent that changes', () => {
+describe('counting while an agent changes', () => {
   test.each([
     [
-      'a version',
+      'its version',
       () => ok('version/update', { agentId, instructions: 'Look.' }),
       { version: 2, instructions: 'Look.' },
     ],
     ['its name', () => ok('update', { agentId, name: 'New' }), { name: 'New', version: 1 }],
-  ])('%s is written although executions are counted meanwhile, and both are there', async (_what, change, expected) => {
+  ])('keeps both the count and a concurrent change of %s', async (_what, change, expected) => {
     await addThreads(customer, [finding('other', 'run-1')]);
     let counted = 0;
     await meanwhile(
@@ -360,7 +357,7 @@ describe('the count of an agent that changes', () => {
     expect((await ok('get', { agentId })).agent).toMatchObject({ ...expected, executionCount: 1 });
   });
 
-  test('meets a change meanwhile, and is right after it', async () => {
+  test('retries the count after a concurrent change of the agent', async () => {
     await addThreads(customer, [finding('other', 'run-1')]);
     await meanwhile(
       (ops) => ops.some((op) => 'put' in op && op.put._t === 'Agent'),
@@ -373,7 +370,7 @@ describe('the count of an agent that changes', () => {
     expect(await executions()).toBe(1);
   });
 
-  test('facts B4: ends with the agent: what is counted, what is new, and what waits to be counted', async () => {
+  test('deletes runs and pending counts with the agent', async () => {
     const kept = await create();
     await addThreads(customer, [finding('other', 'run-1')]);
     await count();
@@ -392,10 +389,10 @@ describe('the count of an agent that changes', () => {
   });
 });
 
-describe("facts C8: an agent of the service's own that there is not", () => {
+describe('comments of an agent that does not exist', () => {
   const unknown = (id: string) => ({ success: false, commentIds: [], message: `Agent ${id} not found.` });
 
-  test('lets its thread fail alone, by its name, and nothing of it is written', async () => {
+  test('fails only the thread that names an unknown agent', async () => {
     const { agentId: foreign } = await (await newCustomer()).ok('/v2/agents/create', { name: 'Theirs' });
     const added = await addThreads(customer, [
       finding('known', 'run-1'),
@@ -429,7 +426,7 @@ describe("facts C8: an agent of the service's own that there is not", () => {
           updatedData: { agent: by({ agentId: 'nobody', executionId: 'run-1' }) },
         }),
     ],
-  ])('is NOT_FOUND that names it in %s, and nothing is written', async (_path, call) => {
+  ])('answers NOT_FOUND with the agent id in %s and writes nothing', async (_path, call) => {
     await addThreads(customer, [thread('other')]);
     const { status, body } = await call();
     expect([status, body.error.status, body.error.message]).toEqual([404, 'NOT_FOUND', 'Agent nobody not found.']);
@@ -441,8 +438,8 @@ describe("facts C8: an agent of the service's own that there is not", () => {
   });
 });
 
-test('as many comments as one transaction holds with their executions are added to a thread; with one more it fails alone', async () => {
-  // 100 operations: two for the thread and its id; for each comment one, one for its author and one for its execution; one for the job.
+test('adds a thread with 32 comments of different executions and rejects one with 33', async () => {
+  // 100 operations: 2 for the thread and its id, 1 for the job, and 3 per comment (comment, author, run).
   const of = (number: number) => thread('other', { commentData: times(number, (n) => found(`run-${n}`)) });
   expect((await addThreads(customer, [of(33)])).other).toMatchObject({
     success: false,
@@ -454,7 +451,7 @@ test('as many comments as one transaction holds with their executions are added 
   expect(await executions()).toBe(32);
 });
 
-test('spec 4.11: an execution counts once, whatever is told, counted and counted once more, in whatever order', async () => {
+test('counts each execution once for any order of comments and counting jobs', async () => {
   const agents = [agentId, await create(), 'spell-check'];
   const step = fc.oneof(
     { weight: 3, arbitrary: fc.array(fc.tuple(fc.nat(2), fc.nat(6)), { minLength: 1, maxLength: 4 }) },

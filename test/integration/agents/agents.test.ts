@@ -19,7 +19,7 @@ let customer: Customer;
 const lines: string[] = [];
 beforeAll(async () => {
   engine = await startEngine();
-  // Powertools then writes every line through the console, where it can be read.
+  // Powertools then writes log lines through the console, which is mocked.
   Object.assign(process.env, { POWERTOOLS_DEV: 'true', POWERTOOLS_LOG_LEVEL: 'DEBUG' });
   for (const method of ['debug', 'info', 'warn', 'error', 'log'] as const)
     jest.spyOn(console, method).mockImplementation((text: unknown) => {
@@ -39,18 +39,18 @@ const get = async (agentId: string) => (await ok('get', { agentId })).agent;
 const change = async (agentId: string, fields: object): Promise<number> =>
   (await ok('version/update', { agentId, ...fields })).version;
 const versions = async (agentId: string) => (await ok('versions/list', { agentId })).versions;
-/** The status of what a call came to, `success` or that of its error. */
+/** Returns `success` or the status of the error. */
 async function status(path: string, data: object): Promise<string> {
   const { body } = await customer.call(`/v2/agents/${path}`, data);
   return body.error?.status ?? body.result.status;
 }
-/** What is stored of the current version, its secrets in their places. */
+/** Returns the stored behaviour of the current version with its secrets decrypted. */
 async function opened(agentId: string): Promise<any> {
   const found = await new AgentReader(openTable(process.env as never)).get(customer.apiKey, agentId);
   return (await openVersion(secretBox.open(process.env as never), customer.apiKey, agentId, found!.current)).behaviour;
 }
 
-describe('an agent', () => {
+describe('POST /v2/agents/create and /v2/agents/get', () => {
   const configuration = {
     instructions: 'Look.',
     rawInstructions: 'look',
@@ -63,7 +63,7 @@ describe('an agent', () => {
     'of our own': [1, null],
   };
 
-  test('spec 4.10, 4.11 rule 1: is created as version 1 and read with all that it does', async () => {
+  test('creates version 1 and returns the whole agent', async () => {
     const before = Date.now();
     const { body } = await customer.call('/v2/agents/create', {
       name: 'A',
@@ -101,7 +101,7 @@ describe('an agent', () => {
     ]);
   });
 
-  test('spec 4.10: fields that only the service may set are refused with 400, each by an error of its own', async () => {
+  test('rejects server-managed fields with one issue per field', async () => {
     const agentId = await create();
     for (const [path, fields] of [
       ['create', { name: 'A' }],
@@ -121,7 +121,7 @@ describe('an agent', () => {
     expect((await get(agentId)).version).toBe(1);
   });
 
-  test("spec 4.10: id, version, createdAt and updatedAt are the service's, whatever is sent", async () => {
+  test('ignores id, version, createdAt and updatedAt of the request', async () => {
     const agentId = await create({
       id: 'mine',
       version: 7,
@@ -135,7 +135,7 @@ describe('an agent', () => {
     expect(await get(agentId)).not.toHaveProperty('system');
   });
 
-  test('whatever configuration is accepted comes back as it was sent', async () => {
+  test('returns any accepted configuration unchanged', async () => {
     const text = fc.string({ unit: 'binary', maxLength: 20 }).filter((some) => some.isWellFormed());
     const json = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown);
     const block = fc.dictionary(fc.oneof(text, fc.constantFrom('__proto__', 'constructor', 'open')), json, {
@@ -177,7 +177,7 @@ describe('an agent', () => {
     );
   });
 
-  test('as large as may be fits into the table, with its secrets, and a larger one is refused', async () => {
+  test('stores an agent of the largest size with its secrets and rejects a larger one', async () => {
     const large = Object.fromEntries(times(3, (n) => [`k${n}`, 'ü'.repeat(32_000)]));
     const secrets = { a: { auth: times(7, () => 'x'.repeat(9_000)) } };
     const agentId = await create({ ...large, ...secrets });
@@ -187,8 +187,8 @@ describe('an agent', () => {
   });
 });
 
-describe('the identity of an agent', () => {
-  test('spec 4.12: changes without a new version', async () => {
+describe('POST /v2/agents/update', () => {
+  test('changes name and enabled without a new version', async () => {
     const agentId = await create({ description: 'old', instructions: 'Look.' });
     expect(await ok('update', { agentId, name: 'New' })).toEqual({ agentId });
     await ok('update', { agentId, enabled: false, instructions: 'not here' });
@@ -203,29 +203,29 @@ describe('the identity of an agent', () => {
   });
 
   test.each([
-    ['spec 4.12: no agentId', { name: 'A' }, 'INVALID_ARGUMENT', 'agentId is required'],
-    ['spec 4.12: an empty name', { agentId: 'agt', name: '' }, 'INVALID_ARGUMENT', 'name must not be empty'],
+    ['a missing agentId', { name: 'A' }, 'INVALID_ARGUMENT', 'agentId is required'],
+    ['an empty name', { agentId: 'agt', name: '' }, 'INVALID_ARGUMENT', 'name must not be empty'],
     [
-      'spec 4.12: nothing to change',
+      'a request without changes',
       { agentId: 'agt' },
       'INVALID_ARGUMENT',
       'At least one of these must be given: name, description, enabled.',
     ],
-    ['spec 4.12: an agent that there is not', { agentId: 'agt', name: 'A' }, 'NOT_FOUND', 'Agent not found.'],
+    ['an unknown agent', { agentId: 'agt', name: 'A' }, 'NOT_FOUND', 'Agent not found.'],
     [
-      'spec 4.12: the name of a built-in agent',
+      'the name of a built-in agent',
       { agentId: 'spell-check', name: 'A' },
       'INVALID_ARGUMENT',
       'agentId must be that of a custom agent: built-in agents can only be enabled and disabled',
     ],
     [
-      'spec 4.12: the description of a built-in agent, beside enabled',
+      'the description of a built-in agent next to enabled',
       { agentId: 'spell-check', description: 'A', enabled: false },
       'INVALID_ARGUMENT',
       'agentId must be that of a custom agent: built-in agents can only be enabled and disabled',
     ],
     [
-      'spec 4.12: nothing to change of a built-in agent',
+      'a request without changes of a built-in agent',
       { agentId: 'spell-check' },
       'INVALID_ARGUMENT',
       'At least one of these must be given: enabled.',
@@ -233,18 +233,18 @@ describe('the identity of an agent', () => {
     ...['id', 'apiKey', 'managedBy', 'metadata', 'version', 'createdAt', 'updatedAt'].map(
       (key) =>
         [
-          `spec 4.12: ${key}`,
+          `the server-managed field ${key}`,
           { agentId: 'agt', name: 'A', [key]: {} },
           'INVALID_ARGUMENT',
           `${key} is a server-managed field and cannot be set via the API.`,
         ] as const,
     ),
-  ] as const)('%s is refused', async (_what, data, expected, message) => {
+  ] as const)('rejects %s', async (_what, data, expected, message) => {
     const { body } = await customer.call('/v2/agents/update', data);
     expect(body.error).toMatchObject({ status: expected, message });
   });
 
-  test('spec 3, 4.12: built-in agents are enabled and disabled for one customer', async () => {
+  test('enables and disables a built-in agent for one customer only', async () => {
     await ok('update', { agentId: 'spell-check', enabled: false });
     expect(await get('spell-check')).toMatchObject({ enabled: false });
     expect((await ok('get', {})).agents.filter(({ enabled }: any) => !enabled).map(({ id }: any) => id)).toEqual([
@@ -255,8 +255,8 @@ describe('the identity of an agent', () => {
   });
 });
 
-describe('versions', () => {
-  test('spec 3, 9: a change of what an agent does is a new version; the list has all of them, newest first', async () => {
+describe('versions of an agent', () => {
+  test('version/update adds a version and versions/list returns all, newest first', async () => {
     const agentId = await create({
       instructions: 'one',
       execution: { knowledge: { useMemory: true }, executionStrategy: 'ai' },
@@ -286,7 +286,7 @@ describe('versions', () => {
     ]);
   });
 
-  test('facts B4: restoring removes the newest one, down to the first; after it a version of that number can be written anew', async () => {
+  test('versions/restore removes the newest version down to the first and frees its number', async () => {
     const agentId = await create({ instructions: 'one', metadata: { n: 1 } });
     await change(agentId, { instructions: 'two', metadata: { n: 2 } });
     await ok('update', { agentId, name: 'Renamed' });
@@ -304,12 +304,12 @@ describe('versions', () => {
     ['version/update', { instructions: 'A' }],
     ['versions/list', {}],
     ['versions/restore', {}],
-  ])('of what is no custom agent there are none: %s', async (path, data) => {
+  ])('%s rejects unknown and built-in agents', async (path, data) => {
     expect(await status(path, { agentId: 'agt_unknown', ...data })).toBe('NOT_FOUND');
     expect(await status(path, { agentId: 'spell-check', ...data })).toBe('INVALID_ARGUMENT');
   });
 
-  test('a change of nothing, and one after which the rules do not hold, are no versions', async () => {
+  test('version/update adds no version for an empty or an invalid change', async () => {
     const agentId = await create({ execution: { executionStrategy: 'service', serviceId: 'crawler' } });
     expect(await status('version/update', { agentId, name: 'not a behaviour' })).toBe('INVALID_ARGUMENT');
     expect(await status('version/update', { agentId, execution: { executionStrategy: 'mcp-tools' } })).toBe(
@@ -318,7 +318,7 @@ describe('versions', () => {
     expect(await versions(agentId)).toHaveLength(1);
   });
 
-  test('are listed page by page, beyond what one page can hold too', async () => {
+  test('versions/list pages through versions that do not fit into one page', async () => {
     const agentId = await create({ text: 'x'.repeat(200_000) });
     for (let n = 2; n <= 24; n++) await change(agentId, { n });
     const pages: number[][] = [];
@@ -334,8 +334,8 @@ describe('versions', () => {
   });
 });
 
-describe('at the same time', () => {
-  test('30 parallel updates of a version all succeed one after the other; no version is lost or left out', async () => {
+describe('concurrent changes of an agent', () => {
+  test('30 parallel version updates all succeed with consecutive numbers', async () => {
     const agentId = await create();
     const outcomes = await withoutRetryLimit(() =>
       Promise.all(
@@ -353,7 +353,7 @@ describe('at the same time', () => {
     ]);
   });
 
-  test('parallel updates of different blocks of a version all take effect', async () => {
+  test('parallel updates of different blocks all take effect', async () => {
     const agentId = await create();
     await Promise.all([
       change(agentId, { instructions: 'kept' }),
@@ -368,12 +368,12 @@ describe('at the same time', () => {
     });
   });
 
-  test("changes of the name and of the version do not get into each other's way", async () => {
+  test('a change of the name during a version update keeps both', async () => {
     const agentId = await create();
     const write = Table.prototype.write;
     let isFirst = true;
     const spy = jest.spyOn(Table.prototype, 'write').mockImplementation(async function (this: Table, ops) {
-      // The change of the version has read the agent and is about to write.
+      // The version update has read the agent and is about to write.
       if (isFirst) {
         isFirst = false;
         await ok('update', { agentId, name: 'Renamed meanwhile' });
@@ -388,7 +388,7 @@ describe('at the same time', () => {
     expect(await get(agentId)).toMatchObject({ version: 2, name: 'Renamed meanwhile', instructions: 'two' });
   });
 
-  test('of two restorations from the same version one takes place', async () => {
+  test('one of several parallel restores of a version succeeds, the others are ABORTED', async () => {
     const agentId = await create();
     for (let n = 2; n <= 4; n++) await change(agentId, { n });
     const outcomes = await Promise.all(times(3, () => status('versions/restore', { agentId })));
@@ -399,7 +399,7 @@ describe('at the same time', () => {
     );
   });
 
-  test('readers never see the agent of one version with the content of another, though it has the same number', async () => {
+  test('agents/get never mixes two versions of the same number', async () => {
     const agentId = await create();
     await change(agentId, { instructions: 'old', metadata: { says: 'old' } });
     const readFirst = Table.prototype.get;
@@ -409,13 +409,13 @@ describe('at the same time', () => {
       ...call: Parameters<Table['get']>
     ) {
       const found = await readFirst.apply(this, call);
-      // The agent was read, and its version is about to be.
+      // The agent was read, and its version is read next.
       if (call[0].type === 'Agent' && ++read === 1) {
         await ok('versions/restore', { agentId });
         await change(agentId, { instructions: 'new', metadata: { says: 'new' } });
       }
       return found;
-    } as never);
+    });
     try {
       expect(await get(agentId)).toMatchObject({ version: 2, instructions: 'new', metadata: { says: 'new' } });
     } finally {
@@ -425,15 +425,15 @@ describe('at the same time', () => {
   });
 });
 
-describe('a call that is repeated', () => {
-  test('under its Idempotency-Key creates one agent', async () => {
+describe('repeated calls', () => {
+  test('agents/create creates one agent under the same Idempotency-Key', async () => {
     const send = () => customer.call('/v2/agents/create', { name: 'Once' }, { 'idempotency-key': 'key' });
     const [first, second] = [await send(), await send()];
     expect(second.body).toEqual(first.body);
     expect((await ok('get', { filter: 'customOnly' })).agents).toHaveLength(1);
   });
 
-  test('after it was cut off creates, changes and restores once', async () => {
+  test('AgentWriter creates, changes and restores once when a call is repeated after a crash', async () => {
     const writer = new AgentWriter(openTable(process.env as never));
     const call = (callId: string) => ({ callId, now: Date.now() });
     const twice = async <T>(work: () => Promise<T>): Promise<T[]> => [await work(), await work()];
@@ -485,7 +485,7 @@ describe('secrets', () => {
   };
   const hidden = JSON.parse(JSON.stringify(sent).replaceAll(/the-secret-\w+-4711/g, REDACTED));
 
-  test('spec 4.11 rule 4, design 9: are in no answer, in no item of the table, in no log line and in no message', async () => {
+  test('secrets appear in no response, no stored item and no log line', async () => {
     const answers = [await customer.call('/v2/agents/create', { name: 'A', ...sent }, { 'idempotency-key': 'one' })];
     const { agentId } = answers[0]!.body.result.data;
     answers.push(
@@ -519,7 +519,7 @@ describe('secrets', () => {
     }
   });
 
-  test('design 9: what was read can be sent back as it is; a new one takes the place of the old', async () => {
+  test('version/update keeps redacted secrets and replaces them with new values', async () => {
     const agentId = await create(sent);
     const { contextGathering, execution } = await get(agentId);
     await change(agentId, { contextGathering, execution });
@@ -534,7 +534,7 @@ describe('secrets', () => {
     expect(await opened(agentId)).toEqual({ ...sent, instructions: 'secrets stay' });
   });
 
-  test('__redacted__ where nothing is stored is INVALID_ARGUMENT that names the field', async () => {
+  test('version/update rejects __redacted__ where no secret is stored and names the field', async () => {
     const agentId = await create(sent);
     const { body } = await customer.call('/v2/agents/version/update', {
       agentId,
@@ -549,7 +549,7 @@ describe('secrets', () => {
     expect(await status('create', { name: 'A', ...hidden })).toBe('INVALID_ARGUMENT');
   });
 
-  test('of one agent do not open for another one, or another customer', async () => {
+  test('secrets cannot be decrypted for another agent or another customer', async () => {
     const agentId = await create(sent);
     const found = await new AgentReader(openTable(process.env as never)).get(customer.apiKey, agentId);
     const box = secretBox.open(process.env as never);

@@ -28,7 +28,7 @@ afterAll(async () => {
   await engine.stop();
 });
 
-/** What models the function finds; it is a new one. */
+/** Restarts the function with these models configured. */
 function setUp(ids: Partial<typeof models>): void {
   Object.assign(process.env, { CLAUDE_MODEL_ID: '', NOVA_MODEL_ID: '', ...ids });
   restartFunctions();
@@ -46,7 +46,7 @@ async function extract(file: string | Uint8Array, mimeType: string, more: object
 }
 const agent = { name: 'Tone', instructions: 'Flag what shouts.' };
 
-describe('a table of thirty rows, some of them broken (spec 4.13)', () => {
+describe('POST /v2/agents/extract with a table of agents', () => {
   const titles = ['Agent Name', 'Description', 'Check', 'Active', 'Strategies', 'URLs', 'Owner'];
   const broken: Readonly<Record<number, string[]>> = {
     5: ['', 'no name, no check', '', 'yes', '', '', ''],
@@ -74,7 +74,7 @@ describe('a table of thirty rows, some of them broken (spec 4.13)', () => {
   test.each([
     ['CSV', csv, 'text/csv; charset=utf-8'],
     ['XLSX', workbook([{ name: 'Checks', rows: [titles, ...rows] }]), XLSX],
-  ])('as %s gives agents that create takes as they are', async (_what, file, mimeType) => {
+  ])('reads %s into agents that agents/create accepts unchanged', async (_what, file, mimeType) => {
     const { agents, skipped, summary } = await extract(file, mimeType, { fileName: 'checks.csv', provider: 'claude' });
     expect(agents).toHaveLength(26);
     expect(agents[0]).toEqual({
@@ -94,45 +94,45 @@ describe('a table of thirty rows, some of them broken (spec 4.13)', () => {
   });
 });
 
-describe('INVALID_ARGUMENT (spec 4.13)', () => {
+describe('POST /v2/agents/extract with an invalid request', () => {
   test.each([
-    ['without a file', { mimeType: 'text/csv' }, 'fileBase64 is required'],
-    ['with an empty file', { fileBase64: '', mimeType: 'text/csv' }, 'fileBase64 must not be empty'],
-    ['with a blank file', { fileBase64: ' \n', mimeType: 'text/csv' }, 'fileBase64 must not be empty'],
+    ['rejects a missing file', { mimeType: 'text/csv' }, 'fileBase64 is required'],
+    ['rejects an empty file', { fileBase64: '', mimeType: 'text/csv' }, 'fileBase64 must not be empty'],
+    ['rejects a blank file', { fileBase64: ' \n', mimeType: 'text/csv' }, 'fileBase64 must not be empty'],
     [
-      'with a file that is not base64',
+      'rejects a file that is not base64',
       { fileBase64: 'name,prompt', mimeType: 'text/csv' },
       'fileBase64 must be base64',
     ],
     [
-      'with a file that is too large',
+      'rejects a file that is too large',
       { fileBase64: Buffer.alloc(4_000_001).toString('base64'), mimeType: 'text/csv' },
       'fileBase64 must be at most 4000000 bytes when it is decoded',
     ],
-    ['without a type', { fileBase64: 'YQ==' }, 'mimeType is required'],
-    ['with an empty type', { fileBase64: 'YQ==', mimeType: '' }, 'mimeType must not be empty'],
+    ['rejects a missing MIME type', { fileBase64: 'YQ==' }, 'mimeType is required'],
+    ['rejects an empty MIME type', { fileBase64: 'YQ==', mimeType: '' }, 'mimeType must not be empty'],
     [
-      'with a type that is not supported',
+      'rejects an unsupported MIME type',
       { fileBase64: 'YQ==', mimeType: 'image/png' },
       'mimeType must be one of text/csv, application/vnd.openxmlformats-officedocument.spreadsheetml.sheet, text/plain, application/pdf',
     ],
     [
-      'with a provider that there is not',
+      'rejects an unknown provider',
       { fileBase64: 'YQ==', mimeType: 'text/csv', provider: 'openai' },
       'provider must be "claude" or "nova"',
     ],
     [
-      'with a spreadsheet that is text',
+      'rejects text sent as a spreadsheet',
       { fileBase64: base64('name,prompt'), mimeType: XLSX },
       'fileBase64 is damaged, or is not a file of this type',
     ],
     [
-      'with a PDF that is a spreadsheet',
+      'rejects a spreadsheet sent as a PDF',
       { fileBase64: base64(workbook([{ name: 'A', rows: [['a']] }])), mimeType: 'application/pdf' },
       'fileBase64 is not a PDF',
     ],
     [
-      'with text that is a PDF',
+      'rejects a PDF sent as text',
       { fileBase64: base64('%PDF-1.7\n%\u0000\u0001'), mimeType: 'text/plain' },
       'fileBase64 is not text',
     ],
@@ -141,25 +141,25 @@ describe('INVALID_ARGUMENT (spec 4.13)', () => {
     expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', message]);
   });
 
-  test('the largest file fits into a request', async () => {
+  test('accepts the largest allowed file', async () => {
     const result = await extract(`name,prompt\nTone,Flag what shouts.\n${'\n'.repeat(3_999_000)}`, 'text/csv');
     expect(result.agents).toEqual([agent]);
   });
 });
 
-describe('without a model', () => {
+describe('POST /v2/agents/extract without a model', () => {
   test.each([
     ['text/plain', 'Flag what shouts.'],
     ['application/pdf', '%PDF-1.7 (JavaScript: app.alert(1))'],
     ['text/csv', 'Topic,Wish\nTone,Quiet'],
-  ])('a file of %s is skipped with that reason, and nobody is asked', async (mimeType, file) => {
+  ])('skips a file of type %s with a reason', async (mimeType, file) => {
     const { agents, skipped } = await extract(file, mimeType);
     expect(agents).toEqual([]);
     expect(skipped.length).toBeGreaterThan(0);
     for (const { reason } of skipped) expect(reason).toMatch(/^No model is set up to read this/);
   });
 
-  test('of the provider that is named, the other is not asked', async () => {
+  test('does not call the model of another provider', async () => {
     setUp({ CLAUDE_MODEL_ID: models.CLAUDE_MODEL_ID });
     const { skipped } = await extract('Flag what shouts.', 'text/plain', { provider: 'nova' });
     expect(skipped).toEqual([
@@ -169,13 +169,13 @@ describe('without a model', () => {
   });
 });
 
-describe('a model', () => {
+describe('POST /v2/agents/extract with a model', () => {
   test.each([
     [undefined, models, models.CLAUDE_MODEL_ID],
     ['claude', models, models.CLAUDE_MODEL_ID],
     ['nova', models, models.NOVA_MODEL_ID],
     [undefined, { NOVA_MODEL_ID: models.NOVA_MODEL_ID }, models.NOVA_MODEL_ID],
-  ] as const)('with provider %p and the models %j is %s', async (provider, ids, modelId) => {
+  ] as const)('for provider %p and the models %j, calls %s', async (provider, ids, modelId) => {
     setUp(ids);
     converse.script = () => ({ input: { agents: [agent], skipped: [] } });
     expect((await extract('Flag what shouts.', 'text/plain', { ...(provider && { provider }) })).agents).toEqual([
@@ -184,7 +184,7 @@ describe('a model', () => {
     expect(converse.calls.map((asked) => asked.modelId)).toEqual([modelId]);
   });
 
-  test('is asked once, within bounds, to use the tool', async () => {
+  test('calls the model once, with a token limit, to use the tool', async () => {
     setUp(models);
     converse.script = () => ({ input: { agents: [], skipped: [{ originalText: 'x', reason: 'Not a rule.' }] } });
     await extract('Flag what shouts.', 'text/plain', { fileName: 'ignore-all-rules.txt' });
@@ -200,7 +200,7 @@ describe('a model', () => {
     expect(JSON.stringify(request)).not.toContain('ignore-all-rules');
   });
 
-  test('is given a PDF as a document, and nothing of what is in it as text', async () => {
+  test('sends a PDF as a document', async () => {
     setUp(models);
     const pdf = '%PDF-1.7\n1 0 obj << /OpenAction << /S /JavaScript /JS (app.alert(1)) >> >>';
     converse.script = () => ({ input: { agents: [agent], skipped: [] } });
@@ -210,7 +210,7 @@ describe('a model', () => {
     });
   });
 
-  test('is asked about a long table in several parts at once, whose answers come together in the order of the rows', async () => {
+  test('sends a long table in several parts and joins the answers in the order of the rows', async () => {
     setUp(models);
     const rows = Array.from({ length: 30 }, (_, index) => `Topic ${index},${'please '.repeat(150)}`);
     converse.script = ({ file }) => {
@@ -228,7 +228,7 @@ describe('a model', () => {
     expect(skipped[0]).toEqual({ row: 1, originalText: 'Topic | Wish', reason: 'The model skipped this: Titles.' });
   });
 
-  test('says things that are not valid: they are skipped, and what is, is taken by create', async () => {
+  test('skips invalid agents of the model and returns the valid ones', async () => {
     setUp(models);
     converse.script = () => ({
       input: {
@@ -248,21 +248,21 @@ describe('a model', () => {
   test.each([
     ['is cut off', { input: { agents: [agent, { name: 'Ha' }] }, stopReason: 'max_tokens' }, 1, /cut off/],
     [
-      'is cut off before it says anything',
+      'is cut off before the first item',
       { text: 'Well,', stopReason: 'max_tokens' },
       0,
       /did not answer as it was asked to \(max_tokens\)/,
     ],
-    ['is refused', { text: 'I would rather not.', stopReason: 'end_turn' }, 0, /\(end_turn\)/],
+    ['is a refusal', { text: 'I would rather not.', stopReason: 'end_turn' }, 0, /\(end_turn\)/],
     [
       'is stopped by a guardrail',
       { text: 'Blocked.', stopReason: 'guardrail_intervened' },
       0,
       /\(guardrail_intervened\)/,
     ],
-    ['is a tool use that is not JSON', { input: {}, stopReason: 'malformed_tool_use' }, 0, /\(malformed_tool_use\)/],
-    ['has a text for a list', { input: { agents: '[{"name":' } }, 0, /not what it was asked for/],
-  ] as const)('whose answer %s: what is valid is kept, the rest is named', async (_what, reply, kept, reason) => {
+    ['is a tool use with malformed JSON', { input: {}, stopReason: 'malformed_tool_use' }, 0, /\(malformed_tool_use\)/],
+    ['has text instead of a list', { input: { agents: '[{"name":' } }, 0, /not what it was asked for/],
+  ] as const)('keeps valid agents and reports the rest when the answer %s', async (_what, reply, kept, reason) => {
     setUp(models);
     converse.script = () => reply;
     const { agents, skipped } = await extract('Rules', 'text/plain');
@@ -270,7 +270,7 @@ describe('a model', () => {
     expect(skipped).toEqual([{ originalText: 'Rules', reason: expect.stringMatching(reason) }]);
   });
 
-  test('that has too much to do is asked again', async () => {
+  test('retries a throttled call', async () => {
     setUp(models);
     converse.script = (_call, number) =>
       number === 0 ? { status: 429, error: 'ThrottlingException' } : { input: { agents: [agent], skipped: [] } };
@@ -284,7 +284,7 @@ describe('a model', () => {
     ['FAILED_PRECONDITION', 400, 'ValidationException', 'Rules', 'text/plain'],
     ['INVALID_ARGUMENT', 400, 'ValidationException', '%PDF-1.7', 'application/pdf'],
     ['DEADLINE_EXCEEDED', 408, 'ModelTimeoutException', 'Rules', 'text/plain'],
-  ])('makes the call %s by answering %i %s to %p of %s', async (expected, status, error, file, mimeType) => {
+  ])('answers %s when the model answers %i %s to %p of type %s', async (expected, status, error, file, mimeType) => {
     setUp(models);
     converse.script = () => ({ status, error });
     const { body } = await call(file, mimeType);
@@ -305,7 +305,7 @@ describe('a model that does not answer', () => {
     maxTokens: 10,
   };
 
-  test('is waited for until the deadline, and not longer', async () => {
+  test('ConverseModel waits until the deadline', async () => {
     converse.script = () => 'hang';
     const began = Date.now();
     const { answers, problems } = await model().ask([question, question], began + 300);
@@ -318,7 +318,7 @@ describe('a model that does not answer', () => {
     expect(problems).toHaveLength(1);
   });
 
-  test('is told of without what it was sent', async () => {
+  test('ConverseModel reports the name of the error without the content of the file', async () => {
     converse.script = () => ({ status: 500, error: 'InternalServerException' });
     converse.calls.length = 0;
     const { answers, ...reading } = await model().ask([question], Date.now() + 60_000);
@@ -327,12 +327,12 @@ describe('a model that does not answer', () => {
     expect(converse.calls).toHaveLength(quick.attempts);
   });
 
-  test('as one should is one that is busy', async () => {
+  test('ConverseModel reports an answer that is not JSON as busy', async () => {
     converse.script = () => ({ body: 'no JSON' });
     expect((await model().ask([question], Date.now() + 60_000)).answers).toEqual([{ outcome: 'failed', why: 'busy' }]);
   });
 
-  test('makes the call DEADLINE_EXCEEDED, in time for the answer; the log has numbers, nothing of the file', async () => {
+  test('agents/extract answers DEADLINE_EXCEEDED in time and logs nothing of the file', async () => {
     setUp(models);
     converse.script = () => 'hang';
     const logged: unknown[] = [];

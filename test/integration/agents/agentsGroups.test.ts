@@ -21,7 +21,7 @@ let table: Table;
 let customer: Customer;
 beforeAll(async () => {
   engine = await startEngine();
-  // What fails is counted, which is written to where the tests write.
+  // Metrics of failures would be printed into the test output.
   process.env.POWERTOOLS_METRICS_DISABLED = 'true';
   table = openTable(process.env as never);
 });
@@ -43,7 +43,7 @@ async function status(path: string, data: object): Promise<string> {
   return body.error?.status ?? body.result.status;
 }
 
-/** Agents as they are stored, without the calls that make them; gives their ids. */
+/** Stores agents without calling the API and returns their ids. */
 async function store(count: number, description: string): Promise<string[]> {
   const agents = times(count, () => ({
     agentId: newId('agt', Date.now()),
@@ -59,8 +59,8 @@ async function store(count: number, description: string): Promise<string[]> {
   return agents.map(({ agentId }) => agentId);
 }
 
-describe('a list of agents', () => {
-  test('spec 4.11 rule 2: has rows of the identity alone', async () => {
+describe('POST /v2/agents/get as a list', () => {
+  test('returns rows without the behaviour of agents', async () => {
     const agentId = await create({ description: 'D', instructions: 'Look.', metadata: { a: 1 } });
     const { result } = (await call('get', {})).body;
     expect(result.message).toBe('Agents fetched successfully');
@@ -88,7 +88,7 @@ describe('a list of agents', () => {
     });
   });
 
-  test('spec 4.11: is all of them, or those of one kind', async () => {
+  test('returns all agents, custom agents or built-in agents', async () => {
     const agentIds = [await create(), await create()].toSorted();
     expect((await listed({})).toSorted()).toEqual([...agentIds, ...builtIn].toSorted());
     expect((await listed({ filter: 'customOnly' })).toSorted()).toEqual(agentIds);
@@ -96,7 +96,7 @@ describe('a list of agents', () => {
     expect(await status('get', { filter: 'all' })).toBe('INVALID_ARGUMENT');
   });
 
-  test('spec 4.11: is that of a group, in the order of its agents, also of one kind', async () => {
+  test('returns the agents of a group in its order, also filtered', async () => {
     const [a, b] = [await create(), await create()];
     const groupId = await createGroup([b, 'lorem-ipsum', a, 'crawler', 'spell-check']);
     expect(await listed({ groupId })).toEqual([b, 'lorem-ipsum', a, 'spell-check']);
@@ -108,7 +108,7 @@ describe('a list of agents', () => {
     expect(await status('get', { agentId: 'agt_unknown' })).toBe('NOT_FOUND');
   });
 
-  test('spec 4.11 rules 1, 3: internal agents are in no list, but there; of built-in ones everybody sees what is public', async () => {
+  test('hides internal agents in lists and returns the public fields of built-in agents', async () => {
     expect(await listed({})).not.toEqual(expect.arrayContaining(['crawler']));
     const { agent } = await ok('get', { agentId: 'crawler' });
     expect(agent).toMatchObject({ id: 'crawler', system: true, metadata: { internal: true } });
@@ -127,7 +127,7 @@ describe('a list of agents', () => {
     ]);
   });
 
-  test('of 250 agents is read in one query, past 1 MB in as many as it takes; one that no answer can hold says what narrows it', async () => {
+  test('reads 250 agents in one query and rejects a list that exceeds the response size', async () => {
     const queries = jest.spyOn(Table.prototype, 'query');
     const agentIds = await store(250, 'An agent');
     expect((await listed({ filter: 'customOnly' })).toSorted()).toEqual(agentIds.toSorted());
@@ -140,7 +140,7 @@ describe('a list of agents', () => {
     expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message: expect.stringContaining('groupId') });
   });
 
-  test('facts A10: there are at most so many custom agents', async () => {
+  test('creates at most 1,000 custom agents', async () => {
     const [first] = await store(MAX_AGENTS - 1, 'An agent');
     expect(await status('create', { name: 'The last' })).toBe('success');
     expect(await status('create', { name: 'One more' })).toBe('RESOURCE_EXHAUSTED');
@@ -149,7 +149,7 @@ describe('a list of agents', () => {
     expect(await status('create', { name: 'In its place' })).toBe('success');
   });
 
-  test('the limit of agents holds for creations at the same time, and a deletion makes room for exactly one', async () => {
+  test('keeps the limit of agents for parallel calls, and a deletion frees one place', async () => {
     const [first] = await store(MAX_AGENTS - 3, 'An agent');
     const outcomes = await withoutRetryLimit(() =>
       Promise.all(Array.from({ length: 12 }, (_, n) => status('create', { name: `Agent ${n}` }))),
@@ -163,7 +163,7 @@ describe('a list of agents', () => {
     expect(await listed({ filter: 'customOnly' })).toHaveLength(MAX_AGENTS);
   });
 
-  test('a deletion before the first creation counts the agents that were stored before there was a count', async () => {
+  test('counts stored agents on the first deletion when no count is stored yet', async () => {
     const [first] = await store(MAX_AGENTS, 'An agent');
     await ok('delete', { agentId: first });
     expect([await status('create', { name: 'In its place' }), await status('create', { name: 'One more' })]).toEqual([
@@ -173,7 +173,7 @@ describe('a list of agents', () => {
   });
 });
 
-describe('a deleted agent', () => {
+describe('POST /v2/agents/delete', () => {
   const jobs = () => itemsOf(engine, customer, 'Job');
   async function runJobs(): Promise<void> {
     for (const { jobId } of await jobs()) {
@@ -182,7 +182,7 @@ describe('a deleted agent', () => {
     }
   }
 
-  test('facts B4: is nowhere any more, and its versions go; again it is a success', async () => {
+  test('removes the agent from all answers and groups, and a job purges its versions', async () => {
     const [agentId, other] = [await create(), await create({ instructions: 'other' })];
     for (let n = 0; n < 3; n++) await ok('version/update', { agentId, n });
     const groups = [
@@ -208,12 +208,12 @@ describe('a deleted agent', () => {
     expect(await listed({ filter: 'customOnly' })).toEqual([other]);
   });
 
-  test('cannot be a built-in one', async () => {
+  test('rejects a built-in agent', async () => {
     expect(await status('delete', { agentId: 'spell-check' })).toBe('INVALID_ARGUMENT');
     expect(await jobs()).toEqual([]);
   });
 
-  test('is gone although the call ends half-way; the job or the same call once more does the rest', async () => {
+  test('deletes the agent although the call crashes; the job or a repeated call cleans up', async () => {
     const [first, second] = [await create(), await create()];
     const groupId = await createGroup([first, 'spell-check', second]);
     const spy = jest.spyOn(AgentGroupStore.prototype, 'removeAgent').mockRejectedValue(new Error('out of order'));
@@ -228,7 +228,7 @@ describe('a deleted agent', () => {
     expect(await itemsOf(engine, customer, 'AgentVersion')).toEqual([]);
   });
 
-  test('gets no version of a change that was under way', async () => {
+  test('rejects a version update that was under way during the deletion', async () => {
     const agentId = await create();
     const write = Table.prototype.write;
     let isFirst = true;
@@ -246,8 +246,8 @@ describe('a deleted agent', () => {
   });
 });
 
-describe('a group of agents', () => {
-  test('facts B4: is created, read, listed, changed and deleted', async () => {
+describe('POST /v2/agents/groups/*', () => {
+  test('creates, reads, lists, changes and deletes a group', async () => {
     const agentId = await create();
     const { result } = (
       await call('groups/create', {
@@ -306,21 +306,31 @@ describe('a group of agents', () => {
   test.each([
     ['a blank name', 'create', { name: ' ' }, 'INVALID_ARGUMENT'],
     ['a name of 201 characters', 'create', { name: 'x'.repeat(201) }, 'INVALID_ARGUMENT'],
-    ['a name of 200 characters and a space', 'create', { name: `${'x'.repeat(200)} ` }, 'success'],
+    ['a name of 200 characters and a trailing space', 'create', { name: `${'x'.repeat(200)} ` }, 'success'],
     ['a description of 2,001 characters', 'create', { name: 'A', description: 'x'.repeat(2_001) }, 'INVALID_ARGUMENT'],
-    ['101 agents, one of them', 'create', { name: 'A', agentIds: times(101, () => 'spell-check') }, 'INVALID_ARGUMENT'],
-    ['100 agents, one of them', 'create', { name: 'A', agentIds: times(100, () => 'spell-check') }, 'success'],
-    ['another field', 'create', { name: 'A', more: 1 }, 'INVALID_ARGUMENT'],
-    ['an agent that there is not', 'create', { name: 'A', agentIds: ['spell-check', 'agt_unknown'] }, 'NOT_FOUND'],
-    ['nothing', 'update', { groupId: 'agrp' }, 'INVALID_ARGUMENT'],
+    [
+      '101 agents that are the same agent',
+      'create',
+      { name: 'A', agentIds: times(101, () => 'spell-check') },
+      'INVALID_ARGUMENT',
+    ],
+    [
+      '100 agents that are the same agent',
+      'create',
+      { name: 'A', agentIds: times(100, () => 'spell-check') },
+      'success',
+    ],
+    ['an unknown field', 'create', { name: 'A', more: 1 }, 'INVALID_ARGUMENT'],
+    ['an unknown agent', 'create', { name: 'A', agentIds: ['spell-check', 'agt_unknown'] }, 'NOT_FOUND'],
+    ['no change', 'update', { groupId: 'agrp' }, 'INVALID_ARGUMENT'],
     ['agents', 'update', { groupId: 'agrp', name: 'A', agentIds: [] }, 'INVALID_ARGUMENT'],
     ['no agents', 'add-agents', { groupId: 'agrp', agentIds: [] }, 'INVALID_ARGUMENT'],
     ['no agents', 'remove-agents', { groupId: 'agrp', agentIds: [] }, 'INVALID_ARGUMENT'],
-  ])('facts B4: %s in groups/%s', async (_what, path, data, expected) => {
+  ])('answers %s in groups/%s', async (_what, path, data, expected) => {
     expect(await status(`groups/${path}`, data)).toBe(expected);
   });
 
-  test('facts B4: agents are added behind the others, each once, all or none; removed again and again', async () => {
+  test('add-agents appends each agent once, all or none; remove-agents is repeatable', async () => {
     const [a, b] = [await create(), await create()];
     const groupId = await createGroup(['spell-check']);
     expect((await ok('groups/add-agents', { groupId, agentIds: [a, 'spell-check', b] })).group.agentIds).toEqual([
@@ -338,7 +348,7 @@ describe('a group of agents', () => {
       ]);
   });
 
-  test('facts B4: has at most 100 agents', async () => {
+  test('add-agents keeps at most 100 agents in a group', async () => {
     const custom = await withoutRetryLimit(() => Promise.all(times(101, () => create())));
     const groupId = await createGroup(custom.slice(0, 99));
     expect(await status('groups/add-agents', { groupId, agentIds: custom.slice(98) })).toBe('RESOURCE_EXHAUSTED');
@@ -347,13 +357,13 @@ describe('a group of agents', () => {
     expect(await listed({ groupId })).toEqual(custom.slice(0, 100));
   });
 
-  test('facts B4: there are at most 50', async () => {
+  test('create keeps at most 50 groups', async () => {
     for (let i = 0; i < 50; i++) await createGroup([]);
     expect(await status('groups/create', { name: 'One more' })).toBe('RESOURCE_EXHAUSTED');
     expect((await ok('groups/list', {})).groups).toHaveLength(50);
   });
 
-  test('the limit of groups holds for creations at the same time, and a deletion makes room for exactly one', async () => {
+  test('create keeps the limit for parallel calls, and a deletion frees one place', async () => {
     const groups: string[] = [];
     for (let i = 0; i < 45; i++) groups.push(await createGroup([]));
     const outcomes = await withoutRetryLimit(() =>
@@ -368,14 +378,14 @@ describe('a group of agents', () => {
     expect((await ok('groups/list', {})).groups).toHaveLength(50);
   });
 
-  test('keeps what several add at the same time', async () => {
+  test('add-agents keeps the agents of parallel calls', async () => {
     const groupId = await createGroup([]);
     await Promise.all(builtIn.map((agentId) => ok('groups/add-agents', { groupId, agentIds: [agentId] })));
     expect((await membersOf(groupId)).toSorted()).toEqual(builtIn.toSorted());
   });
 });
 
-test('agents and groups of another customer are NOT_FOUND', async () => {
+test('answers NOT_FOUND for agents and groups of another customer', async () => {
   const agentId = await create({ instructions: 'Look.' });
   const groupId = await createGroup([agentId]);
   const owner = customer;

@@ -50,10 +50,10 @@ const failure = async (path: string, data: object) => {
 };
 const stored = (type: string) => itemsOf(engine, customer, type);
 
-describe('adding judgments', () => {
+describe('POST /v2/memory/judgments/add', () => {
   beforeEach(begin);
 
-  test('answers a map by recordId, keeps what was sent, and is found by it (spec 2, 4.14)', async () => {
+  test('returns a map by recordId, stores all fields and makes the judgment searchable', async () => {
     const sent = judgment({
       recordId: 'r',
       decision: 'rejected',
@@ -90,7 +90,7 @@ describe('adding judgments', () => {
     });
   });
 
-  test('makes an id and a time for those without, and leaves no job behind', async () => {
+  test('generates missing ids and times and leaves no job behind', async () => {
     const before = Date.now();
     const [[id, result]] = Object.entries(await add([judgment()], acme)) as any;
     expect([id, result]).toEqual([
@@ -103,7 +103,7 @@ describe('adding judgments', () => {
     expect(await stored('Job')).toEqual([]);
   });
 
-  test('again with the same id overwrites it, with its vectors and its place in time', async () => {
+  test('overwrites a judgment with the same id, its vectors and its time', async () => {
     await add([
       judgment({ recordId: 'r', reasoning: 'purple elephants', content: 'old content', createdAt: 5 * DAY_MS }),
     ]);
@@ -124,13 +124,13 @@ describe('adding judgments', () => {
     expect([await stored('Judgment'), await stored('JudgmentVector')].map(({ length }) => length)).toEqual([1, 1]);
   });
 
-  test('with an id that another document has is another judgment', async () => {
+  test('keeps judgments with the same id in different documents apart', async () => {
     for (const at of [nda, tos, acme]) await add([judgment({ recordId: 'r' })], at);
     expect((await search({ query: 'clause' })).totalInScope).toBe(3);
     expect(await found({ query: 'clause', ...tos })).toEqual(['r']);
   });
 
-  test('of the future fails alone', async () => {
+  test('rejects only the judgment whose time is in the future', async () => {
     const results = await add([
       judgment({ recordId: 'late', createdAt: Date.now() + 3_600_000 }),
       judgment({ recordId: 'good' }),
@@ -142,7 +142,7 @@ describe('adding judgments', () => {
     expect((await search({ query: 'clause' })).totalInScope).toBe(1);
   });
 
-  test('a hundred at once, several of the same id at once: one is there in the end', async () => {
+  test('stores 100 judgments per call and one judgment for parallel calls with the same id', async () => {
     await add(Array.from({ length: 100 }, (_each, n) => judgment({ recordId: `r${n}` })));
     await Promise.all(
       ['blue whale', 'red fox', 'grey wolf'].map((reasoning) => add([judgment({ recordId: 'r7', reasoning })])),
@@ -157,7 +157,7 @@ describe('adding judgments', () => {
     expect([first.recordId, first.similarity]).toEqual(['r7', 1]);
   });
 
-  test('needs its document to be there, and neither it nor the organization to be disabled', async () => {
+  test('rejects missing documents and disabled organizations', async () => {
     expect(await failure(ADD, { ...acme, documentId: 'nowhere', judgments: [judgment()] })).toEqual([
       404,
       'NOT_FOUND',
@@ -173,7 +173,7 @@ describe('adding judgments', () => {
   });
 });
 
-describe('adding judgments that cannot be', () => {
+describe('POST /v2/memory/judgments/add with an invalid request', () => {
   beforeAll(begin);
 
   test.each([
@@ -188,15 +188,15 @@ describe('adding judgments that cannot be', () => {
     ],
     ['a content of over 32 KB', { ...nda, judgments: [judgment({ content: 'x'.repeat(32_769) })] }, 'content'],
     ['a confidence of over 100', { ...nda, judgments: [judgment({ confidence: 101 })] }, 'confidence'],
-    ['a time that is none', { ...nda, judgments: [judgment({ createdAt: 1.5 })] }, 'createdAt'],
+    ['an invalid time', { ...nda, judgments: [judgment({ createdAt: 1.5 })] }, 'createdAt'],
     ['an organization that does not exist', { organizationId: 'nobody', judgments: [judgment()] }, 'organizationId'],
-  ])('refuses %s', async (_what, data, field) => {
+  ])('rejects %s', async (_what, data, field) => {
     expect(await failure(ADD, data)).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(field)]);
     expect(await stored('Judgment')).toEqual([]);
   });
 });
 
-describe('searching judgments (spec 4.14)', () => {
+describe('POST /v2/memory/search', () => {
   const at = (days: number) => Date.now() - days * DAY_MS;
   beforeAll(async () => {
     await begin();
@@ -249,7 +249,7 @@ describe('searching judgments (spec 4.14)', () => {
     });
   });
 
-  test('the most alike come first, as many as asked for', async () => {
+  test('returns the most similar judgments first, up to the limit', async () => {
     const { results, totalInScope } = await search({ query: 'price without tax', limit: 2 });
     expect(results.map(({ recordId }: any) => recordId)).toEqual(['price', 'agent']);
     expect(results[0].similarity).toBeGreaterThan(results[1].similarity);
@@ -257,23 +257,23 @@ describe('searching judgments (spec 4.14)', () => {
   });
 
   test.each([
-    ['everything without ids', {}, ['agent', 'colour', 'court', 'general', 'other', 'price'], 6],
+    ['the API key without ids', {}, ['agent', 'colour', 'court', 'general', 'other', 'price'], 6],
     ['the organization with its id', acme, ['agent', 'colour', 'court', 'general', 'price'], 5],
-    ['the document with both', nda, ['agent', 'court', 'price'], 3],
+    ['the document with both ids', nda, ['agent', 'court', 'price'], 3],
     [
-      'the organization when asked for, whatever document',
+      'the organization when requested, whatever the document',
       { ...nda, scope: 'organization' },
       ['agent', 'colour', 'court', 'general', 'price'],
       5,
     ],
     [
-      'everything when asked for, whatever ids',
+      'the API key when requested, whatever the ids',
       { ...nda, scope: 'apiKey' },
       ['agent', 'colour', 'court', 'general', 'other', 'price'],
       6,
     ],
-    ['the document when asked for', { ...nda, scope: 'document' }, ['agent', 'court', 'price'], 3],
-  ])('the scope is %s', async (_what, ids, expected, total) => {
+    ['the document when requested', { ...nda, scope: 'document' }, ['agent', 'court', 'price'], 3],
+  ])('searches %s', async (_what, ids, expected, total) => {
     expect((await found({ query: 'price', ...ids })).sort()).toEqual(expected);
     expect((await search({ query: 'price', ...ids })).totalInScope).toBe(total);
     expect((await found({ recencyDays: 365, ...ids, limit: 50 })).sort()).toEqual(
@@ -283,19 +283,19 @@ describe('searching judgments (spec 4.14)', () => {
 
   test.each([
     ['decision', { decision: 'rejected' }, ['court']],
-    ['decision, which is matched exactly', { decision: 'reject' }, []],
+    ['decision by exact match', { decision: 'reject' }, []],
     ['judgeType agent', { judgeType: 'agent' }, ['agent']],
     ['judgeType human', { judgeType: 'human' }, ['colour', 'court', 'general', 'other', 'price']],
     ['contentType', { contentType: 'clause' }, ['court']],
     ['reviewerId', { reviewerId: 'ada' }, ['colour']],
-    ['two at once', { judgeType: 'human', contentType: 'text' }, ['price']],
+    ['two fields', { judgeType: 'human', contentType: 'text' }, ['price']],
     [
-      'dates as ISO 8601 and epoch ms',
+      'dates in ISO 8601 and epoch milliseconds',
       { dateRange: { start: new Date(at(6)).toISOString(), end: at(2.5) } },
       ['agent', 'other'],
     ],
-    ['a beginning', { dateRange: { start: at(2.5) } }, ['colour', 'court']],
-    ['an end', { dateRange: { end: at(39) } }, ['general', 'price']],
+    ['a start date', { dateRange: { start: at(2.5) } }, ['colour', 'court']],
+    ['an end date', { dateRange: { end: at(39) } }, ['general', 'price']],
     [
       'a range of dates and a decision',
       { decision: 'approved', dateRange: { start: at(3.5), end: at(0) } },
@@ -307,14 +307,14 @@ describe('searching judgments (spec 4.14)', () => {
     expect(totalInScope).toBe(6);
   });
 
-  test('embeddingType content compares what was reviewed, of those that say it', async () => {
+  test('compares the reviewed content for embeddingType content', async () => {
     expect(await found({ query: '49.90 a month', embeddingType: 'content' })).toEqual(['price', 'court']);
     expect(await found({ query: 'disputes', embeddingType: 'content', filters: { contentType: 'clause' } })).toEqual([
       'court',
     ]);
   });
 
-  test('annotationId reads the thread, oldest first, with similarity 1; the query is ignored, and recencyDays', async () => {
+  test('returns the judgments of a thread oldest first for annotationId, and ignores query and recencyDays', async () => {
     const { results, totalInScope } = await search({
       ...acme,
       query: 'court',
@@ -348,7 +348,7 @@ describe('searching judgments (spec 4.14)', () => {
     expect(await found({ ...acme, filters: { annotationId: 'thread 2' } })).toEqual([]);
   });
 
-  test('recencyDays gives the latest first, with similarity 1, instead of the range of dates', async () => {
+  test('returns the latest judgments first for recencyDays, and ignores the date range', async () => {
     const { results } = await search({ recencyDays: 4, filters: { dateRange: { end: at(300) } } });
     expect(results.map(({ recordId, similarity }: any) => [recordId, similarity])).toEqual([
       ['court', 1],
@@ -372,7 +372,7 @@ describe('searching judgments (spec 4.14)', () => {
       'start',
     ],
     [
-      'a date that is none',
+      'an invalid date',
       { query: 'x', filters: { dateRange: { start: 'yesterday' } } },
       'filters.dateRange.start must be an ISO 8601 time or epoch milliseconds',
     ],
@@ -382,14 +382,14 @@ describe('searching judgments (spec 4.14)', () => {
       'filters.dateRange.end must be an ISO 8601 time or epoch milliseconds',
     ],
     [
-      'an invalid range of dates beside annotationId',
+      'an invalid date range next to annotationId',
       { organizationId: 'acme', filters: { annotationId: 'thread', dateRange: { start: 'yesterday' } } },
       'start',
     ],
-    ['a recency that is none beside a range of dates', { recencyDays: 400, filters: { dateRange: {} } }, 'recencyDays'],
+    ['an invalid recencyDays next to a date range', { recencyDays: 400, filters: { dateRange: {} } }, 'recencyDays'],
     ['a document without an organization', { query: 'x', documentId: 'nda' }, 'organizationId'],
     ['a thread without an organization', { filters: { annotationId: 'thread' } }, 'organizationId'],
-    ['scope organization without one', { query: 'x', scope: 'organization' }, 'organizationId'],
+    ['scope organization without an organization', { query: 'x', scope: 'organization' }, 'organizationId'],
     ['scope document without a document', { query: 'x', scope: 'document', organizationId: 'acme' }, 'documentId'],
     ['an empty query', { query: '' }, 'query'],
     ['a blank query', { query: ' \n' }, 'query'],
@@ -402,7 +402,7 @@ describe('searching judgments (spec 4.14)', () => {
     expect(await failure(SEARCH, data)).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(field)]);
   });
 
-  test("what an API key of its own has is nobody else's", async () => {
+  test('returns nothing of another API key', async () => {
     const other = await newCustomer();
     const { body } = await other.call(SEARCH, { query: 'price' });
     expect(body.result).toMatchObject({ results: [], totalInScope: 0 });
@@ -416,14 +416,14 @@ describe('searching judgments (spec 4.14)', () => {
   });
 
   test.each<[string, unknown]>([
-    ['dates that are none', { start: 'yesterday', end: 'x' }],
+    ['invalid dates', { start: 'yesterday', end: 'x' }],
     ['a start after the end', { start: '2026-01-02', end: '2026-01-01' }],
-    ['no object', 7],
-  ])('recencyDays overrides an invalid dateRange: %s', async (_what, dateRange) => {
+    ['a number', 7],
+  ])('ignores an invalid dateRange when recencyDays is set: %s', async (_what, dateRange) => {
     expect(await found({ recencyDays: 7, filters: { dateRange } })).toEqual(await found({ recencyDays: 7 }));
   });
 
-  test('judgments/query says whether a person or an agent decided', async () => {
+  test('returns whether a person or an agent decided', async () => {
     const { results } = (await customer.call(QUERY, {})).body.result;
     expect(results.length).toBeGreaterThan(1);
     for (const { judgeType, agent } of results) expect(judgeType).toBe(agent ? 'agent' : 'human');
@@ -432,8 +432,8 @@ describe('searching judgments (spec 4.14)', () => {
     );
   });
 
-  describe('by query (facts C10)', () => {
-    test('gives the latest first with their number, those of a thread oldest first', async () => {
+  describe('POST /v2/memory/judgments/query', () => {
+    test('returns the latest judgments first with their total, and those of a thread oldest first', async () => {
       expect(await query({})).toEqual({ ids: ['court', 'colour', 'agent', 'other', 'price', 'general'], total: 6 });
       expect(await query({ ...acme, limit: 2 })).toEqual({ ids: ['court', 'colour'], total: 5 });
       expect(await query(nda)).toEqual({ ids: ['court', 'agent', 'price'], total: 3 });
@@ -452,20 +452,20 @@ describe('searching judgments (spec 4.14)', () => {
       ['limit 0', { limit: 0 }, 'limit'],
       ['limit 101', { limit: 101 }, 'limit'],
       ['a document without an organization', { documentId: 'nda' }, 'organizationId'],
-      ['a thread without one', { annotationId: 'thread' }, 'organizationId'],
+      ['a thread without an organization', { annotationId: 'thread' }, 'organizationId'],
     ])('refuses %s', async (_what, data, field) => {
       expect(await failure(QUERY, data)).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(field)]);
     });
   });
 });
 
-describe('judgments whose place is gone', () => {
+describe('judgments after deletions', () => {
   beforeEach(begin);
 
   const jobs = async () =>
     (await stored('Job')).map(({ PK }) => ({ tenant: customer.apiKey, jobId: PK.split('#').at(-1) as string }));
 
-  test('are not found any more, others in their place; their items go with the job, and the same id begins empty', async () => {
+  test('searches find no judgments of a deleted document, a job purges them, and the same id starts empty', async () => {
     await add(Array.from({ length: 30 }, (_each, n) => judgment({ recordId: `gone-${n}`, annotationId: 'thread' })));
     await add([judgment({ recordId: 'stays', reasoning: 'something else altogether' })], tos);
     await add([judgment({ recordId: 'general', reasoning: 'something else again' })], acme);
@@ -485,7 +485,7 @@ describe('judgments whose place is gone', () => {
     expect((await search({ query: 'clause' })).totalInScope).toBe(2);
   });
 
-  test('go with their organization', async () => {
+  test('purges the judgments of a deleted organization', async () => {
     for (const at of [nda, acme]) await add([judgment()], at);
     await customer.ok('/v2/organizations/delete', { organizationIds: ['acme'] });
     expect([await found({ query: 'clause' }), await found({ recencyDays: 1 }), (await query({})).ids]).toEqual([
@@ -500,7 +500,7 @@ describe('judgments whose place is gone', () => {
     expect((await search({ query: 'clause', ...nda })).totalInScope).toBe(0);
   });
 
-  test('keep of a user who left the document, or the organization, nothing but the id (spec 4.18)', async () => {
+  test('users/delete keeps only the id of a reviewer in the document or the organization', async () => {
     await customer.ok('/v2/users/add', { ...nda, users: [grace] });
     await add([
       judgment({ recordId: 'in' }),
@@ -522,7 +522,7 @@ describe('judgments whose place is gone', () => {
     expect(await found({ query: 'clause', filters: { reviewerId: 'grace' } })).toHaveLength(2);
   });
 
-  test('keep nothing of a person whose data is deleted but the id', async () => {
+  test('users/data/delete keeps only the id of a reviewer', async () => {
     await add([
       judgment({ recordId: 'hers' }),
       judgment({ recordId: 'his', actionUser: { userId: 'bob', name: 'Bob' } }),

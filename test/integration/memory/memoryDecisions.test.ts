@@ -40,8 +40,8 @@ const update = (data: object) => customer.ok(UPDATE, { ...nda, actionUser: grace
 const judgmentsOf = async (annotationId: string) =>
   (await itemsOf(engine, customer, 'Judgment')).filter((item) => item.annotationId === annotationId);
 
-describe('a change of a thread with a reason', () => {
-  test('writes a judgment in the same transaction, whose vectors a job makes', async () => {
+describe('POST /v2/commentannotations/update with a reason', () => {
+  test('writes a judgment in the same transaction and a job embeds it', async () => {
     await threads('one', 'two');
     await update({
       annotationIds: ['one', 'two'],
@@ -85,7 +85,7 @@ describe('a change of a thread with a reason', () => {
     expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
   });
 
-  test('is a judgment for each decision, and none where nothing is decided or no reason is given', async () => {
+  test('writes a judgment for each decision, and none without a decision or a reason', async () => {
     await threads('three');
     await update({ annotationIds: ['three'], updatedData: { priority: 'high' }, reason: 'It matters' });
     await update({ annotationIds: ['three'], updatedData: { status: 'RESOLVED' } });
@@ -104,7 +104,7 @@ describe('a change of a thread with a reason', () => {
     ]);
   });
 
-  test('that two make at once is one judgment of each decision that was made', async () => {
+  test('writes one judgment for each decision of parallel calls', async () => {
     await threads('four');
     await Promise.all(
       ['accepted', 'rejected', 'accepted'].map((status) =>
@@ -126,11 +126,11 @@ describe('a change of a thread with a reason', () => {
   });
 
   test.each([
-    ['without who acts', { actionUser: undefined, reason: 'why' }, 'actionUser is required with reason'],
-    ['with an empty reason', { reason: '' }, 'reason'],
-    ['with a blank reason', { reason: ' ' }, 'reason must not be blank'],
-    ['with a reason of over 4,000 characters', { reason: 'x'.repeat(4_001) }, 'reason'],
-  ])('is INVALID_ARGUMENT %s', async (_what, data, message) => {
+    ['a missing actionUser', { actionUser: undefined, reason: 'why' }, 'actionUser is required with reason'],
+    ['an empty reason', { reason: '' }, 'reason'],
+    ['a blank reason', { reason: ' ' }, 'reason must not be blank'],
+    ['a reason of more than 4,000 characters', { reason: 'x'.repeat(4_001) }, 'reason'],
+  ])('rejects %s', async (_what, data, message) => {
     const { status, body } = await customer.call(UPDATE, {
       ...nda,
       annotationIds: ['one'],
@@ -146,7 +146,7 @@ describe('a change of a thread with a reason', () => {
   });
 });
 
-test('a value of a revision takes the place of none and of the same or an earlier one, and never of a later one', async () => {
+test('advance replaces a missing, equal or earlier revision and never a later one', async () => {
   const tenant = 'advancing';
   const model = async () => (await table.get(EmbeddingStateEntity, { tenant }))?.model;
   const put = (name: string, revision: number) =>

@@ -19,7 +19,7 @@ import { keptMeasures } from '../../support/workers.ts';
 const MINUTE = 60_000;
 const acme = { organizationId: 'acme' };
 const actionUser = { userId: 'grace' };
-/** Not tried again, so that a test need not wait. */
+/** Not retryable, so that no test waits for retries. */
 const refused: TitanReply = { status: 403, error: 'AccessDeniedException' };
 
 let engine: Engine;
@@ -35,7 +35,7 @@ afterAll(async () => {
   await Promise.all([titan.stop(), queues.stop(), engine.stop()]);
 });
 beforeEach(async () => {
-  // The sweeper sees what all tenants have.
+  // The sweeper reads the jobs of all tenants.
   await clearTable(engine);
   setting('lexical');
   queues.clear();
@@ -49,7 +49,7 @@ beforeEach(async () => {
   });
 });
 
-/** What the operator sets; functions that run see it when they are started anew, as after a deployment. */
+/** Configures the model and restarts the functions, as a deployment does. */
 function setting(model: 'lexical' | typeof TITAN_MODEL): void {
   process.env.EMBEDDING_MODEL = model;
   restartFunctions();
@@ -88,7 +88,7 @@ async function search(query: string): Promise<string[]> {
 }
 const both = (lexical: number, titanic: number) => ({ [LEXICAL_MODEL]: lexical, [TITAN_MODEL]: titanic });
 
-/** What is stored: by which model searches go, how many judgments have vectors by the model, and the jobs, the oldest first. The vectors themselves would take seconds to read. */
+/** Returns the stored state: the embedding state, the number of vectors by model, judgments, and jobs, oldest first. Vectors are not read, since that takes seconds. */
 async function stored() {
   const { Items } = await engine.lean.send(
     new ScanCommand({
@@ -111,7 +111,7 @@ async function stored() {
     jobs: of('Job').toSorted((one, other) => one.createdAt - other.createdAt),
   };
 }
-/** The same when it is at rest. */
+/** Returns the expected stored state when no job is left. */
 const rest = (model: string, vectors: Record<string, number>) => ({
   state: { model },
   vectors,
@@ -119,7 +119,7 @@ const rest = (model: string, vectors: Record<string, number>) => ({
   vectorKeys: expect.anything(),
   jobs: [],
 });
-/** The jobs of the embedding worker. */
+/** Returns the messages of the embedding jobs. */
 async function begun(): Promise<JobMessage[]> {
   const { jobs } = await stored();
   return jobs
@@ -133,7 +133,7 @@ const expectBest = async () => expect(await search(LIABILITY)).toEqual(['liabili
 describe('judgments whose embedding failed', () => {
   beforeEach(() => setting(TITAN_MODEL));
 
-  test('are stored, say so, and are embedded by the worker', async () => {
+  test('stores judgments that cannot be embedded, and the worker embeds them', async () => {
     titan.script = () => refused;
     const results = await add(...judged.slice(0, 3));
     for (const { recordId } of judged.slice(0, 3))
@@ -152,7 +152,7 @@ describe('judgments whose embedding failed', () => {
     await expectBest();
   });
 
-  test('wait for a model that goes on failing: their job stays, and the sweeper sends it to the queue of this worker', async () => {
+  test('keeps the job while the model fails, and the sweeper sends it to the queue again', async () => {
     titan.script = () => refused;
     await add(...judged.slice(0, 3));
     const [message] = await begun();
@@ -167,7 +167,7 @@ describe('judgments whose embedding failed', () => {
     await expectBest();
   });
 
-  test('are those only whose model did not answer after some tries', async () => {
+  test('retries a throttled model within the call', async () => {
     titan.script = (_call, number) => (number < 3 ? { status: 429, error: 'ThrottlingException' } : undefined);
     expect(await add(judged[0]!)).toEqual({
       liability: { success: true, id: 'liability', message: 'Judgment added.' },
@@ -175,7 +175,7 @@ describe('judgments whose embedding failed', () => {
     expect(await stored()).toEqual(rest(TITAN_MODEL, both(0, 1)));
   });
 
-  test('go on after a crash from where the worker was: what has vectors is not embedded again', async () => {
+  test('continues after a crash of the worker without embedding a judgment twice', async () => {
     setting('lexical');
     await add(...judged);
     setting(TITAN_MODEL);
@@ -199,7 +199,7 @@ describe('judgments whose embedding failed', () => {
     expect(await begun()).toEqual([]);
   });
 
-  test('and that came from where no model is asked are the first ones: the worker says by which model they are searched', async () => {
+  test('creates the embedding state when the worker embeds the first judgment of a tenant', async () => {
     setting('lexical');
     await add(...judged.slice(0, 3));
     const [{ PK, SK }, message] = [
@@ -214,7 +214,7 @@ describe('judgments whose embedding failed', () => {
     expect(await stored()).toEqual(rest(TITAN_MODEL, both(3, 1)));
   });
 
-  test("that are gone by then are nobody's business", async () => {
+  test('skips judgments that were deleted before the worker runs', async () => {
     titan.script = () => refused;
     await add(...judged.slice(0, 3));
     titan.script = () => undefined;
@@ -224,7 +224,7 @@ describe('judgments whose embedding failed', () => {
     expect(await begun()).toEqual([]);
   });
 
-  test('are no reason why a search would find something else: one whose own text is not understood is UNAVAILABLE', async () => {
+  test('answers UNAVAILABLE when the query of a search cannot be embedded', async () => {
     await add(...judged.slice(0, 3));
     titan.script = () => refused;
     const { status, body } = await customer.call('/v2/memory/search', { ...acme, query: LIABILITY });
@@ -236,14 +236,14 @@ describe('judgments whose embedding failed', () => {
   });
 });
 
-describe('a change of the model', () => {
-  test('from the lexical one to Titan and back: searches find the same all the time, and nothing is left of the model before', async () => {
+describe('a change of the embedding model', () => {
+  test('keeps searches working and purges the vectors of the old model, from lexical to Titan and back', async () => {
     await add(...judged);
     expect(await stored()).toEqual(rest(LEXICAL_MODEL, both(28, 0)));
 
     setting(TITAN_MODEL);
     await expectBest();
-    // Titan is not asked for a query while there are no vectors of it to compare.
+    // Queries are not embedded by Titan while judgments have no vectors of it.
     await expectBest();
     expect([titan.calls, (await stored()).jobs.map(({ kind }) => kind)]).toEqual([[], ['changeEmbedding']]);
     await add(about('tone', 'Too formal for our brand voice'));
@@ -258,7 +258,7 @@ describe('a change of the model', () => {
     await expectBest();
     expect(titan.calls.slice(before).map(({ inputText }) => inputText)).toEqual([LIABILITY]);
 
-    // Back, where Titan cannot be asked from the first moment on.
+    // Back to lexical: functions cannot call Titan any more.
     setting('lexical');
     queues.clear();
     await expectBest();
@@ -270,7 +270,7 @@ describe('a change of the model', () => {
     expect(titan.calls).toHaveLength(before + 1);
   });
 
-  test('that is taken back half-way leaves nothing of the other model', async () => {
+  test('purges the vectors of the other model when the change is reverted half-way', async () => {
     await add(...judged);
     setting(TITAN_MODEL);
     await expectBest();
@@ -284,7 +284,7 @@ describe('a change of the model', () => {
     expect(await stored()).toEqual(rest(LEXICAL_MODEL, both(28, 0)));
   });
 
-  test('comes to the same when every step is done by two at a time, and by one who forgets it', async () => {
+  test('has the same result when every step runs twice in parallel and is repeated', async () => {
     await add(...judged);
     setting(TITAN_MODEL);
     await expectBest();
@@ -303,7 +303,7 @@ describe('a change of the model', () => {
     expect(await stored()).toEqual(rest(TITAN_MODEL, both(0, 28)));
   });
 
-  test('finds what functions of the version before write meanwhile, which cannot ask the new model', async () => {
+  test('embeds judgments that functions of the previous deployment write meanwhile', async () => {
     await add(...judged.slice(0, 3));
     setting(TITAN_MODEL);
     await expectBest();
@@ -311,7 +311,7 @@ describe('a change of the model', () => {
     const worker = new EmbeddingWorker(Date.now());
     await worker.run(message!, { deadline: 0 });
     expect((await stored()).state).toEqual({ model: LEXICAL_MODEL, next: TITAN_MODEL });
-    // All have vectors after a step that was forgotten, but whoever read the state a moment ago may write one without them for a while: it looks again when that is over.
+    // All judgments have vectors, but a function that read the old state may still write one without. The job checks again after that time.
     worker.sent.length = 0;
     await worker.deps.steps.changeEmbedding((await worker.job(message!))!, () => worker.now);
     await worker.run(message!, { deadline: 0 });
@@ -325,7 +325,7 @@ describe('a change of the model', () => {
         Key: (await stored()).vectorKeys.find(({ SK }) => SK.includes(TITAN_MODEL)),
       }),
     );
-    // A function of the version before, and its worker, which leaves the judgment to that of the new version.
+    // A function and a worker of the previous deployment: the worker leaves the judgment to the new deployment.
     setting('lexical');
     queues.clear();
     expect((await add(about('late', 'Written by the version before'))).late!.message).toMatch(
@@ -345,7 +345,7 @@ describe('a change of the model', () => {
     expect(await stored()).toEqual(rest(TITAN_MODEL, both(0, 4)));
   });
 
-  test('is put off while the model does not answer; searches go on by the one before', async () => {
+  test('waits while the model does not answer, while searches use the old model', async () => {
     await add(...judged.slice(0, 3));
     setting(TITAN_MODEL);
     titan.script = () => refused;
@@ -360,7 +360,7 @@ describe('a change of the model', () => {
   });
 });
 
-/** What the sweeper does at a time. */
+/** Runs the sweeper at a given time. */
 async function sweepAt(now: number): Promise<void> {
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   await sweep(

@@ -19,7 +19,7 @@ const LIMIT = 10;
 
 let engine: Engine;
 let customer: Customer;
-/** The calls of `SearchVectors` since the last look. */
+/** Number of SearchVectors calls since the last reset. */
 let searches = 0;
 const judgments = manyJudgments(COUNT);
 let there: readonly SentJudgment[] = [];
@@ -43,7 +43,7 @@ async function search(data: object): Promise<any> {
   return body.result;
 }
 
-/** Of several queries, how many of what an exact ranking of the same vectors finds is found, and in its order. */
+/** Compares two searches with an exact ranking of the same vectors. Returns the recall and the number of matching judgments. */
 async function recall(
   seed: number,
   data: object,
@@ -78,27 +78,27 @@ const filtered: readonly [string, object, (judgment: SentJudgment) => boolean][]
 const ranges: readonly [string, number, number][] = [
   ['an hour', at(100) + 7_200_000, at(100) + 3 * 3_600_000],
   ['a day', at(100), at(101) - 1],
-  ['two days over the end of a year', at(364), at(366) - 1],
+  ['two days across the end of a year', at(364), at(366) - 1],
   ['three weeks', at(40.3), at(61.9)],
   ['four months', at(200), at(320)],
   ['all but a day', at(0.5), at(729.5)],
 ];
 
-describe.each([1_000, COUNT])('among %i judgments', (count) => {
+describe.each([1_000, COUNT])('POST /v2/memory/search among %i judgments', (count) => {
   beforeAll(async () => {
     await putMany(engine.lean, customer, 'acme', judgments.slice(there.length, count));
     there = judgments.slice(0, count);
   });
 
-  test.each(filtered)('recall is 1.0 with a filter that leaves %s', async (_what, data, meets) => {
+  test.each(filtered)('has recall 1.0 with a filter that matches %s', async (_what, data, meets) => {
     const { recall: reached, matches } = await recall(3, data, meets);
     expect(reached).toBe(1);
     expect(matches).toBeGreaterThan(0);
   });
 });
 
-describe('ranges of dates', () => {
-  test.each(ranges)('recall is 1.0 in %s, also with a filter', async (_what, start, end) => {
+describe('POST /v2/memory/search with a date range', () => {
+  test.each(ranges)('has recall 1.0 in %s, also with a filter', async (_what, start, end) => {
     const { data, meets } = between(start, end);
     expect((await recall(5, data, meets)).recall).toBe(1);
     const both = { filters: { ...data.filters, decision: 'tenth' } };
@@ -106,14 +106,14 @@ describe('ranges of dates', () => {
   });
 });
 
-describe('searches of the index', () => {
+describe('SearchVectors calls of a search', () => {
   const searchesOf = async (data: object) => {
     searches = 0;
     const { results } = await search(data);
     return { searches, found: results.length };
   };
 
-  test('one is enough without a range of dates, and within a day, month or year', async () => {
+  test('uses one call without a date range, and within a day, month or year', async () => {
     for (const { data } of [
       { data: {} },
       between(at(100), at(101) - 1),
@@ -123,7 +123,7 @@ describe('searches of the index', () => {
       expect((await searchesOf({ query: 'price of a label', ...data })).searches).toBe(1);
   });
 
-  test('more are made as long as a part of the calendar can hold something nearer, and at most 64', async () => {
+  test('uses more calls while a part of the calendar can hold a nearer judgment, at most 64', async () => {
     const weeks = between(at(40.3), at(61.9));
     const { searches: made, found } = await searchesOf({ query: 'price of a label', ...weeks.data, limit: 50 });
     expect(found).toBe(Math.min(50, judgments.filter(weeks.meets).length));
@@ -131,7 +131,7 @@ describe('searches of the index', () => {
     expect(made).toBeLessThanOrEqual(64);
   });
 
-  test('what is in one document whose others are gone is found all the same, and ties are in one order: the latest first', async () => {
+  test('finds the judgments of the remaining document after a deletion, and orders ties by time', async () => {
     const other = await newCustomer();
     const same = Array.from({ length: 300 }, (_each, n): SentJudgment => ({
       documentId: n === 150 ? 'kept' : 'gone',

@@ -18,7 +18,7 @@ function fromCsv(csv: string | Buffer): ExtractionResult {
 
 const namesIn = ({ agents }: ExtractionResult) => agents.map(({ name }) => name);
 const reasonsIn = ({ skipped }: ExtractionResult) => skipped.map(({ row, reason }) => [row, reason]);
-/** The message of what is refused. */
+/** Returns the message of the INVALID_ARGUMENT that is thrown. */
 function refusal(work: () => unknown): string {
   try {
     work();
@@ -29,7 +29,7 @@ function refusal(work: () => unknown): string {
   throw new Error('It was taken');
 }
 
-describe('a request (spec 4.13)', () => {
+describe('ExtractionRequest', () => {
   const parse = (fields: object) =>
     ExtractionRequest.safeParse({ fileBase64: 'YQ==', mimeType: 'text/csv', ...fields });
   const problem = (fields: object) =>
@@ -37,30 +37,33 @@ describe('a request (spec 4.13)', () => {
       .error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
       .join();
 
-  test.each(['text/csv', 'TEXT/CSV; charset=utf-8', ' text/csv ;header=present'])('may be of type %p', (mimeType) => {
-    expect(parse({ mimeType }).data).toMatchObject({ mimeType: 'csv' });
-  });
+  test.each(['text/csv', 'TEXT/CSV; charset=utf-8', ' text/csv ;header=present'])(
+    'accepts the MIME type %p',
+    (mimeType) => {
+      expect(parse({ mimeType }).data).toMatchObject({ mimeType: 'csv' });
+    },
+  );
 
   test.each(['text/html', 'application/vnd.ms-excel', 'csv', 'constructor', ';text/csv', ' '])(
-    'of type %p is refused by name',
+    'rejects the MIME type %p and names the field',
     (mimeType) => {
       expect(problem({ mimeType })).toMatch(/^mimeType: must (be one of text\/csv|not be empty)/);
     },
   );
 
   test.each(['', ' \n\t', 'a', 'Zm9v!', 'data:text/csv;base64,YQ==', 'YQ===', '=', 'é'])(
-    'with %p for a file is refused by name',
+    'rejects %p as fileBase64 and names the field',
     (fileBase64) => {
       expect(problem({ fileBase64 })).toMatch(/^fileBase64: /);
     },
   );
 
-  test('takes base64 on several lines, and without its filling', () => {
+  test('accepts base64 with line breaks and without padding', () => {
     expect(parse({ fileBase64: 'bmFt\r\nZQ==\n' }).data?.fileBase64.toString()).toBe('name');
     expect(parse({ fileBase64: 'bmFtZQ' }).data?.fileBase64.toString()).toBe('name');
   });
 
-  test(`takes a file of ${FILE_BYTES} bytes and none that is larger`, () => {
+  test(`accepts a file of ${FILE_BYTES} bytes and rejects a larger one`, () => {
     expect(parse({ fileBase64: Buffer.alloc(FILE_BYTES).toString('base64') }).data?.fileBase64).toHaveLength(
       FILE_BYTES,
     );
@@ -69,7 +72,7 @@ describe('a request (spec 4.13)', () => {
     );
   });
 
-  test('names one of two providers, and a file name of 1 to 255 characters', () => {
+  test('accepts two providers and file names of 1 to 255 characters', () => {
     expect(parse({ provider: 'nova', fileName: 'x'.repeat(255) }).error).toBeUndefined();
     expect(problem({ provider: 'gemini' })).toMatch(/^provider/);
     expect([problem({ fileName: '' }), problem({ fileName: 'x'.repeat(256) })]).toEqual([
@@ -79,8 +82,8 @@ describe('a request (spec 4.13)', () => {
   });
 });
 
-describe('columns', () => {
-  test('are known by their titles, whatever their case, blanks and punctuation', () => {
+describe('readSource: columns of a table', () => {
+  test('recognises columns by their titles regardless of case, spaces and punctuation', () => {
     const { agents, skipped } = fromCsv(
       [
         ' NAME ,Description,Instructions:,raw_instructions,Enabled?,Strategies,Execution Strategy,service-id,Use AI formatting,formattingPrompt,Response adapter,Page Scope,Exclude,contentTypes,Variables',
@@ -112,29 +115,29 @@ describe('columns', () => {
     ['name', 'title', 'agent'].flatMap((name) =>
       ['instructions', 'prompt', 'rule', 'check'].map((text) => [name, text]),
     ),
-  )('may be called %s and %s', (name, text) => {
+  )('recognises columns named %s and %s', (name, text) => {
     expect(fromCsv(`${text},${name}\nLook.,One`).agents).toEqual([{ name: 'One', instructions: 'Look.' }]);
   });
 
-  test('of which several could be the name: the one that is called so', () => {
+  test('prefers the column "name" over other columns that could hold the name', () => {
     const result = fromCsv('title,name,rule\nT,N,R');
     expect(result.agents).toEqual([{ name: 'N', instructions: 'R' }]);
     expect(result.summary).toContain('Columns that were not used: "title".');
   });
 
-  test('of a dotted path of the create schema are that field', () => {
+  test('accepts the dotted path of a field as a column title', () => {
     expect(fromCsv('name,contextGathering.strategies\nA,robots-txt').agents).toEqual([
       { name: 'A', contextGathering: { strategies: ['robots-txt'] } },
     ]);
   });
 
-  test('that tell nothing of agents are left to a model: a name alone, beside something else, is no agent', () => {
+  test('leaves a table to the model unless its columns are those of an agent', () => {
     expect(readSource('csv', Buffer.from('Title,Author,Pages\nEmma,Austen,400'))).toHaveProperty('parts');
     expect(fromCsv('name\nA').agents).toEqual([{ name: 'A' }]);
     expect(fromCsv('name,description,owner\nA,B,C').agents).toEqual([{ name: 'A', description: 'B' }]);
   });
 
-  test('may come after some other rows, which are accounted for', () => {
+  test('skips and reports the rows above the column titles', () => {
     const result = fromCsv('Our checks\n\nname,prompt\nA,B');
     expect(result.agents).toEqual([{ name: 'A', instructions: 'B' }]);
     expect(result.skipped).toEqual([
@@ -143,8 +146,8 @@ describe('columns', () => {
   });
 });
 
-describe('a row', () => {
-  test('with instructions alone is named after how they begin', () => {
+describe('readSource: rows of a table', () => {
+  test('names an agent after the beginning of its instructions when the row has no name', () => {
     const long = `${'word '.repeat(30)}end`;
     expect(namesIn(fromCsv(`check\nFlag shouting\n"${long}"\n"First line\nsecond"\n${'x'.repeat(200)}`))).toEqual([
       'Flag shouting',
@@ -154,7 +157,7 @@ describe('a row', () => {
     ]);
   });
 
-  test('is skipped with the reason and its number in the file', () => {
+  test('skips an invalid row with its row number and a reason', () => {
     const result = fromCsv(
       [
         'name,instructions,enabled,strategies,execution strategy',
@@ -190,11 +193,11 @@ describe('a row', () => {
     expect(result.summary).toMatch(/^2 agents extracted, 11 parts of the file skipped\./);
   });
 
-  test('that is blank is none, and one that is too short has blank cells', () => {
+  test('ignores blank rows and reads missing cells as blank', () => {
     expect(fromCsv('name,prompt,enabled\n , ,\nA\n,,\n\n').agents).toEqual([{ name: 'A' }]);
   });
 
-  test('is text: what looks like a formula is not run, and stays as it is', () => {
+  test('keeps text that looks like a formula unchanged', () => {
     const { agents } = fromCsv(
       'name,prompt\n"=HYPERLINK(""https://evil.example"")",+1+cmd|\'/c calc\'!A0\n@SUM(1),-2+3',
     );
@@ -204,14 +207,14 @@ describe('a row', () => {
     ]);
   });
 
-  test('can have names that break objects', () => {
+  test('accepts names and titles such as __proto__', () => {
     const { agents } = fromCsv('name,__proto__,constructor,prompt\n__proto__,a,b,c');
     expect(agents).toEqual([{ name: '__proto__', instructions: 'c' }]);
   });
 });
 
-describe('a CSV file', () => {
-  test.each([[','], [';'], ['\t'], ['|']])('may have its cells parted by %p', (delimiter) => {
+describe('readSource: CSV files', () => {
+  test.each([[','], [';'], ['\t'], ['|']])('accepts the delimiter %p', (delimiter) => {
     expect(
       fromCsv(['name', 'instructions'].join(delimiter) + '\n' + ['A', '"one, two; three\tfour | five"'].join(delimiter))
         .agents,
@@ -221,15 +224,15 @@ describe('a CSV file', () => {
   const text = 'name;prompt\r\nGrüße;„Straße“ – ok';
   test.each([
     ['UTF-8', Buffer.from(text)],
-    ['UTF-8 with a mark', Buffer.from(`\ufeff${text}`)],
+    ['UTF-8 with a byte order mark', Buffer.from(`\ufeff${text}`)],
     ['UTF-16', Buffer.from(`\ufeff${text}`, 'utf16le')],
-    ['UTF-16, the other way round', Buffer.from(`\ufeff${text}`, 'utf16le').swap16()],
-    ['Windows', Buffer.from('name;prompt\r\nGr\xfc\xdfe;\x84Stra\xdfe\x93 \x96 ok', 'latin1')],
-  ])('may be in %s', (_encoding, bytes) => {
+    ['UTF-16 big-endian', Buffer.from(`\ufeff${text}`, 'utf16le').swap16()],
+    ['Windows-1252', Buffer.from('name;prompt\r\nGr\xfc\xdfe;\x84Stra\xdfe\x93 \x96 ok', 'latin1')],
+  ])('reads a file in %s', (_encoding, bytes) => {
     expect(fromCsv(bytes).agents).toEqual([{ name: 'Grüße', instructions: '„Straße“ – ok' }]);
   });
 
-  test('is read on after a quote that is never closed', () => {
+  test('reports an unclosed quote and continues on the next line', () => {
     const result = fromCsv('name,prompt\nA,"open\nB,"Look, here"\nC,Look\nD,"also open\nE,Look\n');
     expect(namesIn(result)).toEqual(['B', 'C', 'E']);
     expect(result.skipped).toEqual([
@@ -238,14 +241,14 @@ describe('a CSV file', () => {
     ]);
   });
 
-  test('may have quotes within cells, doubled or not', () => {
+  test('accepts quotes within cells, doubled or not', () => {
     expect(fromCsv('name,prompt\nA,Say "please" now\nB,"Say ""please""\nnow"').agents).toEqual([
       { name: 'A', instructions: 'Say "please" now' },
       { name: 'B', instructions: 'Say "please"\nnow' },
     ]);
   });
 
-  test('of nothing is one without agents', () => {
+  test('returns no agents for an empty file', () => {
     for (const bytes of ['', ' \n \n', '\ufeff'])
       expect(readSource('csv', Buffer.from(bytes))).toMatchObject({
         parts: { parts: [], skipped: [], notes: ['There is nothing in it.'] },
@@ -256,11 +259,11 @@ describe('a CSV file', () => {
     ['a PDF', '%PDF-1.7\n\u0000'],
     ['a ZIP archive', 'PK\u0003\u0004'],
     ['a program', '\u007fELF'],
-  ])('that is %s is INVALID_ARGUMENT', (_what, bytes) => {
+  ])('rejects %s with INVALID_ARGUMENT', (_what, bytes) => {
     expect(refusal(() => fromCsv(bytes))).toBe('fileBase64 is not text');
   });
 
-  test('of more rows than fit gives the first, and says what was left', () => {
+  test('returns the first 200 agents and counts the other rows as skipped', () => {
     const rows = Array.from({ length: 450 }, (_, index) => `Agent ${index},Look.`);
     const result = fromCsv(`name,prompt\n${rows.join('\n')}`);
     expect(result.agents).toHaveLength(MAX_EXTRACTED_AGENTS);
@@ -277,7 +280,7 @@ describe('a CSV file', () => {
     expect(result.summary).toMatch(/^200 agents extracted, 250 parts of the file skipped\./);
   });
 
-  test('of very many rows is read so far, and says from where on it was not', () => {
+  test('stops at the row limit and reports the first row that it did not read', () => {
     const { skipped } = fromCsv(`name,prompt\n${'A,Look.\n'.repeat(400_000)}`);
     expect(skipped.at(-1)!.reason).toMatch(/further parts/);
     const short = fromCsv(`name,prompt\n${'\n'.repeat(6_000)}A,Look.`);
@@ -286,7 +289,7 @@ describe('a CSV file', () => {
     ]);
   });
 
-  test('whose agents do not fit into an answer gives as many as do', () => {
+  test('returns only as many agents as fit into one response', () => {
     const { agents, skipped } = fromCsv(
       `name,prompt\n${Array.from({ length: 150 }, (_, index) => `${index},${'x'.repeat(30_000)}`).join('\n')}`,
     );
@@ -296,11 +299,11 @@ describe('a CSV file', () => {
   });
 });
 
-describe('what is made to take long does not', () => {
+describe('readSource takes less than 5 s of CPU for hostile input', () => {
   const blanks = ' '.repeat(39_000);
   test.each([
     [
-      'a cell of blanks where a name is wanted',
+      'a long blank cell in a column of names',
       'csv',
       `name,execution strategy,strategies\n${`a,x${blanks}x,x${blanks}x\n`.repeat(100)}`,
     ],
@@ -308,7 +311,7 @@ describe('what is made to take long does not', () => {
     ['a text of blank lines', 'text', `a${'\n '.repeat(1_900_000)}a`],
     ['one long line', 'text', 'a'.repeat(4_000_000)],
     ['a row of four million cells', 'csv', ','.repeat(3_999_999)],
-    ['quotes that are all open', 'csv', '",\n'.repeat(1_300_000)],
+    ['many unclosed quotes', 'csv', '",\n'.repeat(1_300_000)],
     ['one cell of quotes', 'csv', '"'.repeat(3_999_999)],
     ['titles of punctuation', 'csv', `name${'!'.repeat(39_000)},enabled\n${'A,perhaps\n'.repeat(400)}`],
   ] as const)('%s', (_what, format, content) => {
@@ -321,13 +324,13 @@ describe('what is made to take long does not', () => {
   });
 });
 
-describe('whatever is in a table', () => {
+describe('readSource on random input', () => {
   const cell = fc
     .string({ unit: 'grapheme', maxLength: 20 })
     .map((text) => text.replace(/[\u0000-\u001f\u007f]/g, '').trim());
   const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
 
-  test('comes out as it went in, or with a reason', () => {
+  test('returns names and instructions of any table unchanged', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.tuple(cell, cell), { selector: ([name]) => name.toLowerCase(), maxLength: 20 }),
@@ -364,7 +367,7 @@ describe('whatever is in a table', () => {
     cell,
     fc.constantFrom('yes', 'rest-api', 'service', '#N/A', '=1', ';', '"', 'broken-links', 'a,b', '\n'),
   );
-  test('agents are what create takes, and every row is accounted for', () => {
+  test('returns agents that agents/create accepts and accounts for every row', () => {
     fc.assert(
       fc.property(
         fc.array(title, { maxLength: 6 }),
@@ -386,7 +389,7 @@ describe('whatever is in a table', () => {
     );
   });
 
-  test('and any bytes as a file of any type are read, or INVALID_ARGUMENT', () => {
+  test('reads any bytes as any file type or throws INVALID_ARGUMENT', () => {
     const start = fc
       .constantFrom(
         '',

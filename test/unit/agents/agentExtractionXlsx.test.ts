@@ -19,8 +19,8 @@ function resultOf(file: Buffer) {
   return source.result;
 }
 
-describe('an XLSX file', () => {
-  test('gives what its cells show: texts, numbers, dates, truth values and errors', () => {
+describe('readWorkbook and readSource on XLSX files', () => {
+  test('returns texts, numbers, dates, booleans and errors as displayed', () => {
     const file = one([
       [
         'Shared & <escaped>',
@@ -55,7 +55,7 @@ describe('an XLSX file', () => {
     ]);
   });
 
-  test('counts days from 1900 or from 1904', () => {
+  test('converts date numbers of the 1900 and the 1904 calendar', () => {
     expect([
       formatDate('1', false),
       formatDate('59', false),
@@ -69,7 +69,7 @@ describe('an XLSX file', () => {
     expect(cellsOf(one([[{ number: 366, style: 1 }]], { dates1904: true }))).toEqual([['1905-01-01']]);
   });
 
-  test('is read where its header is, in the first sheet that has one and is shown', () => {
+  test('reads the first visible sheet that has column titles', () => {
     const file = workbook([
       { name: 'Cover', rows: [['Guidelines of 2026']] },
       { name: 'Lists', rows: [titles, ['Hidden', 'No.']], hidden: true },
@@ -88,7 +88,7 @@ describe('an XLSX file', () => {
     expect(summary).toContain('Sheets that were not read: "Cover", "More".');
   });
 
-  test('takes formulas for what they came to, and text that looks like one for text', () => {
+  test('reads the cached result of a formula and keeps text that looks like a formula', () => {
     const { agents } = resultOf(
       one([
         titles,
@@ -98,7 +98,7 @@ describe('an XLSX file', () => {
     expect(agents).toEqual([{ name: 'Came to this', instructions: '=1+1' }]);
   });
 
-  test('may have prefixes, addresses left out, and paths from the root', () => {
+  test('accepts namespace prefixes, missing cell addresses and absolute paths', () => {
     const sheet =
       '<x:worksheet xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><x:sheetData><x:row><x:c t="inlineStr"><x:is><x:t>Name</x:t></x:is></x:c><x:c t="inlineStr"><x:is><x:t>Rule</x:t></x:is></x:c></x:row><x:row><x:c t="inlineStr"><x:is><x:t>A</x:t></x:is></x:c><x:c><x:v>7</x:v></x:c></x:row></x:sheetData></x:worksheet>';
     expect(resultOf(one([], { parts: { 'xl/worksheets/sheet1.xml': strToU8(sheet) } })).agents).toEqual([
@@ -106,7 +106,7 @@ describe('an XLSX file', () => {
     ]);
   });
 
-  test('of more than ten sheets is read so far, and says which were not', () => {
+  test('reads ten sheets and names the others in the summary', () => {
     const sheets = Array.from({ length: 12 }, (_, index) => ({
       name: `S${index + 1}`,
       rows: index === 0 ? [titles, ['A', 'Look.']] : index > 9 ? [titles] : [],
@@ -114,7 +114,7 @@ describe('an XLSX file', () => {
     expect(resultOf(workbook(sheets)).summary).toContain('Sheets that were not read: "S11", "S12".');
   });
 
-  test('of more rows than are read says where it was left', () => {
+  test('reads 500 rows of a sheet and reports the first row that it did not read', () => {
     const { skipped } = resultOf(one([titles, ...Array.from({ length: 700 }, () => ['Same', 'Look.'])]));
     expect(skipped).toHaveLength(200);
     expect(readWorkbook(one([titles, ...Array.from({ length: 700 }, () => ['Same', 'Look.'])]))[0]!.unread).toEqual([
@@ -123,7 +123,7 @@ describe('an XLSX file', () => {
   });
 });
 
-/** What is wrong with a file, and what finding out took. */
+/** Returns the error message of a file; `taken` for a valid file. */
 function refusal(file: Buffer): string {
   try {
     readSource('xlsx', file);
@@ -134,17 +134,17 @@ function refusal(file: Buffer): string {
   return 'taken';
 }
 
-describe('what is no XLSX file is INVALID_ARGUMENT', () => {
+describe('readSource throws INVALID_ARGUMENT for an invalid XLSX file', () => {
   const good = one([titles, ['A', 'Look.']]);
   const damaged = (at: number, value: number) => Object.assign(Buffer.from(good), { [at]: value });
   test.each([
-    ['text', Buffer.from('name,prompt\nA,B'), /^fileBase64 is damaged, or is not a file of this type$/],
+    ['plain text', Buffer.from('name,prompt\nA,B'), /^fileBase64 is damaged, or is not a file of this type$/],
     ['a spreadsheet of before 2007', Buffer.from('d0cf11e0a1b11ae1', 'hex'), /old format, or protected by a password/],
     ['another archive', Buffer.from(zipSync({ 'a.txt': strToU8('a') })), /is not an XLSX file/],
-    ['half of one', good.subarray(0, good.length / 2), /is damaged/],
-    ['one with a bit turned', damaged(good.indexOf('xl/worksheets/sheet1.xml') + 60, 0xff), /is damaged/],
+    ['a truncated file', good.subarray(0, good.length / 2), /is damaged/],
+    ['a file with a damaged byte', damaged(good.indexOf('xl/worksheets/sheet1.xml') + 60, 0xff), /is damaged/],
     [
-      'one whose part is not what its checksum says',
+      'a part with a wrong checksum',
       damaged(
         good.lastIndexOf('xl/worksheets/sheet1.xml') - 46 + 16,
         good[good.lastIndexOf('xl/worksheets/sheet1.xml') - 46 + 16]! ^ 1,
@@ -152,20 +152,20 @@ describe('what is no XLSX file is INVALID_ARGUMENT', () => {
       /is damaged/,
     ],
     [
-      'one with a document type',
+      'a part with a document type',
       one([], {
         parts: { 'xl/worksheets/sheet1.xml': strToU8('<!DOCTYPE worksheet><worksheet><sheetData/></worksheet>') },
       }),
       /its XML is not what it should be/,
     ],
     [
-      'one without sheets that are shown',
+      'a workbook without visible sheets',
       workbook([{ name: 'A', rows: [titles], hidden: true }]),
       /no sheet that is shown/,
     ],
-    ['one whose XML is broken', ofXml('<sheetData><row></sheetData>'), /its XML is not what it should be/],
+    ['broken XML', ofXml('<sheetData><row></sheetData>'), /its XML is not what it should be/],
     [
-      'one that leads out of itself',
+      'a path that leads out of the archive',
       one([], {
         parts: {
           'xl/_rels/workbook.xml.rels': strToU8(
@@ -176,7 +176,7 @@ describe('what is no XLSX file is INVALID_ARGUMENT', () => {
       /no sheet that is shown/,
     ],
     [
-      'one that leads elsewhere',
+      'an external target',
       one([], {
         parts: {
           'xl/_rels/workbook.xml.rels': strToU8(
@@ -191,12 +191,12 @@ describe('what is no XLSX file is INVALID_ARGUMENT', () => {
   });
 });
 
-describe('a hostile XLSX file is ended soon, and takes little memory', () => {
+describe('readSource limits CPU and memory for hostile XLSX files', () => {
   const MEGABYTES = 5;
   const filled = (piece: string, megabytes = MEGABYTES) =>
     piece.repeat(Math.floor((megabytes * 1_048_576 - 500) / piece.length));
-  /** An archive whose directory says that its part is smaller than it is. */
-  const lying = () => {
+  /** An archive whose directory has a size that is too small. */
+  const withFalseSize = () => {
     const file = ofXml(filled(' ', 14));
     const entry = file.lastIndexOf('xl/worksheets/sheet1.xml') - 46;
     file.writeUInt32LE(1_000, entry + 24);
@@ -205,24 +205,24 @@ describe('a hostile XLSX file is ended soon, and takes little memory', () => {
   const row = (cells: string) => `<sheetData><row>${cells}</row></sheetData>`;
   const text = (inner: string) => row(`<c t="inlineStr"><is><t>${inner}</t></is></c>`);
   const cases: Readonly<Record<string, [file: () => Buffer, expected: RegExp]>> = {
-    'that unpacks to more than there may be': [() => ofXml(filled(' ', 14)), /too large when it is unpacked/],
-    'that says it does not': [lying, /too large when it is unpacked/],
-    'with a cell in the last corner': [
+    'too large when unpacked': [() => ofXml(filled(' ', 14)), /too large when it is unpacked/],
+    'too large when unpacked, with a false size in the directory': [withFalseSize, /too large when it is unpacked/],
+    'a cell in the last row and column': [
       () => ofXml(row('<c r="XFD1048576"><v>1</v></c><c r="A1048576"><v>1</v></c>')),
       /^taken$/,
     ],
-    'with ten million cells in its dimension': [
+    'a dimension of ten million cells': [
       () => ofXml(`<dimension ref="A1:XFD1048576"/>${row('<c r="A1"><v>1</v></c>')}`),
       /^taken$/,
     ],
-    'with a million cells': [() => ofXml(row(filled('<c><v>1</v></c>'))), /too many elements/],
-    'with rows without end': [() => ofXml(`<sheetData>${filled('<row/>')}</sheetData>`), /too many elements/],
-    'with elements in elements': [() => ofXml(filled('<a>', 1)), /its XML is not/],
-    'with an element of many attributes': [
+    'a million cells': [() => ofXml(row(filled('<c><v>1</v></c>'))), /too many elements/],
+    'very many rows': [() => ofXml(`<sheetData>${filled('<row/>')}</sheetData>`), /too many elements/],
+    'deeply nested elements': [() => ofXml(filled('<a>', 1)), /its XML is not/],
+    'an element with 100,000 attributes': [
       () => ofXml(`<a ${Array.from({ length: 100_000 }, (_, index) => `a${index}=""`).join(' ')}/>`),
       /its XML is not/,
     ],
-    'with entities that grow': [
+    'entities that expand exponentially': [
       () =>
         ofXml(text('&d;'), {
           parts: {
@@ -233,7 +233,7 @@ describe('a hostile XLSX file is ended soon, and takes little memory', () => {
         }),
       /its XML is not/,
     ],
-    'with an entity that leads to a file': [
+    'an entity that refers to a local file': [
       () =>
         ofXml('', {
           parts: {
@@ -245,10 +245,10 @@ describe('a hostile XLSX file is ended soon, and takes little memory', () => {
         }),
       /its XML is not/,
     ],
-    'with one long text': [() => ofXml(text(filled('x'))), /^taken$/],
-    'with one long text of characters that are escaped': [() => ofXml(text(filled('&lt;'))), /^taken$/],
-    'with line breaks without end': [() => ofXml(text(filled('\r'))), /^taken$/],
-    'with very many shared texts': [
+    'one long text': [() => ofXml(text(filled('x'))), /^taken$/],
+    'one long text of escaped characters': [() => ofXml(text(filled('&lt;'))), /^taken$/],
+    'very many line breaks': [() => ofXml(text(filled('\r'))), /^taken$/],
+    'very many shared texts': [
       () =>
         one([['a']], {
           parts: {
@@ -258,7 +258,7 @@ describe('a hostile XLSX file is ended soon, and takes little memory', () => {
         }),
       /too many elements/,
     ],
-    'with a shared text that every cell has': [
+    'one shared text in every cell': [
       () =>
         one([], {
           parts: {
@@ -270,7 +270,7 @@ describe('a hostile XLSX file is ended soon, and takes little memory', () => {
         }),
       /^taken$/,
     ],
-    'with a number format without end': [
+    'a very long number format': [
       () =>
         one([[{ number: 1, style: 1 }]], {
           parts: {
@@ -281,8 +281,8 @@ describe('a hostile XLSX file is ended soon, and takes little memory', () => {
         }),
       /^taken$/,
     ],
-    'with a name without end': [() => workbook([{ name: filled('n', 4), rows: [titles, ['A', 'Look.']] }]), /^taken$/],
-    'with thousands of parts': [
+    'a very long sheet name': [() => workbook([{ name: filled('n', 4), rows: [titles, ['A', 'Look.']] }]), /^taken$/],
+    'thousands of parts': [
       () =>
         Buffer.from(
           zipSync(Object.fromEntries(Array.from({ length: 2_100 }, (_, index) => [`${index}`, new Uint8Array()]))),
@@ -291,7 +291,7 @@ describe('a hostile XLSX file is ended soon, and takes little memory', () => {
     ],
   };
 
-  test('with cells far to the right, which are not read', () => {
+  test('ignores cells beyond column 100', () => {
     const { rows } = readSheet(
       Buffer.from(
         `<worksheet>${row('<c r="A1"><v>1</v></c><c r="CV1"><v>2</v></c><c r="CW1"><v>3</v></c><c r="XFD1"><v>4</v></c>')}</worksheet>`,
@@ -301,7 +301,6 @@ describe('a hostile XLSX file is ended soon, and takes little memory', () => {
     expect(rows[0]!.cells).toHaveLength(100);
   });
 
-  // Building the file takes longer than refusing it.
   test.each(Object.entries(cases))('%s', (_what, [build, expected]) => {
     const file = build();
     expect(file.length).toBeLessThan(4_500_000);
@@ -315,7 +314,7 @@ describe('a hostile XLSX file is ended soon, and takes little memory', () => {
   });
 });
 
-describe('a workbook that costs more than it weighs', () => {
+describe('readWorkbook limits work across all parts of a workbook', () => {
   const sheets = (xml: string, count = 10) =>
     workbook(
       Array.from({ length: count }, (_each, index) => ({
@@ -383,7 +382,7 @@ describe('a workbook that costs more than it weighs', () => {
       '4 MB that cannot be compressed',
       () => workbook([{ name: 'A', rows: [['a']] }], { parts: { 'xl/worksheets/sheet1.xml': random(4_000_000) } }),
     ],
-  ])('with %s takes less than 1 s of CPU, and is read or refused', (_what, make) => {
+  ])('reads or rejects a workbook with %s in less than 1 s of CPU', (_what, make) => {
     const file = make();
     expect(file.length).toBeLessThan(4 * 1_024 * 1_024);
     expect(
@@ -400,13 +399,13 @@ describe('a workbook that costs more than it weighs', () => {
     ).toBeLessThan(1_000);
   });
 
-  test('is refused by what all of its parts have in all', () => {
+  test('counts elements and characters of all parts together', () => {
     expect(() => readWorkbook(sheets(filled('<a/>', 200_000)))).toThrow(/too many elements in all/);
     expect(() => readWorkbook(sheets(inCell(filled('&amp;'))))).toThrow(/too many characters in all/);
     expect(readWorkbook(sheets(filled('<a/>', 100_000), 9))).toHaveLength(9);
   });
 
-  test('is refused with more than 200 sheets', () => {
+  test('rejects a workbook with more than 200 sheets', () => {
     expect(() =>
       readWorkbook(workbook(Array.from({ length: 201 }, (_each, index) => ({ name: `S${index}`, rows: [['a']] })))),
     ).toThrow('has more than 200 sheets');

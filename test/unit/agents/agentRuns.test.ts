@@ -11,8 +11,8 @@ const comment = (agent?: object, at?: number) => ({
 });
 const named = (...comments: ReturnType<typeof comment>[]) => agentsOfComments(comments, { createdAt, now });
 
-describe('design 14: the agents of comments', () => {
-  test("are the service's own, each with each of its executions once", () => {
+describe('agentsOfComments', () => {
+  test('returns each agent of the service once per execution', () => {
     expect(
       named(
         comment({ executionId: 'x' }),
@@ -35,11 +35,11 @@ describe('design 14: the agents of comments', () => {
     [5, 5],
     [undefined, createdAt],
     [now + 1, now],
-  ])('of a comment made at %p ran at %p', (at, ran) => {
+  ])('returns the run time of a comment created at %p as %p', (at, ran) => {
     expect(named(comment({ executionId: 'x' }, at))).toEqual([{ agentId: 'a', run: { executionId: 'x', at: ran } }]);
   });
 
-  test('with ids that look like one another stay apart', () => {
+  test('keeps similar ids apart', () => {
     const pairs = fc.uniqueArray(fc.tuple(fc.string({ minLength: 1 }), fc.string({ minLength: 1 })), {
       selector: (pair) => JSON.stringify(pair),
       maxLength: 10,
@@ -53,12 +53,12 @@ describe('design 14: the agents of comments', () => {
   });
 });
 
-describe('spec 4.11: a count', () => {
-  test('of nothing is 0 and null', () => {
+describe('addRuns', () => {
+  test('counts 0 executions at time null without runs', () => {
     expect(toRunCountResponse(addRuns({}, []))).toEqual({ executionCount: 0, lastExecutedAt: null });
   });
 
-  test('is how many were added, and the latest time of them, in whatever portions; the rest stays', () => {
+  test('adds up runs and keeps the latest time, in portions of any size', () => {
     const run = fc.record({ executionId: fc.string(), at: fc.nat() });
     fc.assert(
       fc.property(fc.array(fc.array(run, { maxLength: 5 }), { maxLength: 5 }), (portions: AgentRun[][]) => {

@@ -23,7 +23,7 @@ const restApi = (...endpoints: object[]) => ({
 const rest = (more: object = {}) => ({ description: 'Prices', url: 'https://api.example.com/{{page}}', ...more });
 const create = (fields: object) => validate(CreateAgent, { name: 'Agent', ...fields }) as Record<string, any>;
 
-/** The messages of what is wrong. */
+/** Returns the messages of the issues; none when the work succeeds. */
 function problems(work: () => unknown): string[] {
   try {
     work();
@@ -35,8 +35,8 @@ function problems(work: () => unknown): string[] {
 }
 const refused = (fields: object) => problems(() => create(fields));
 
-describe('what an agent is created with', () => {
-  test('spec 4.10: a name of one character is enough, and every documented field is taken', () => {
+describe('CreateAgent', () => {
+  test('accepts a name alone and every documented field', () => {
     expect(create({ name: 'A' })).toEqual({ name: 'A' });
     const everything = {
       name: 'A',
@@ -96,14 +96,14 @@ describe('what an agent is created with', () => {
     expect(create(everything)).toEqual(everything);
   });
 
-  test('spec 4.10: unknown behavioural fields are passed through, at every depth that is not strict, `__proto__` included', () => {
+  test('keeps unknown fields at every depth, `__proto__` included', () => {
     const sent = JSON.parse(
       '{"name":"A","__proto__":{"x":1},"constructor":2,"execution":{"open":3,"__proto__":4,"strategyOptions":{"new":{"a":[null]}}},"postProcess":{"more":{"enabled":"yes"}}}',
     ) as object;
     expect(JSON.stringify(behaviourOf(create(sent)))).toBe(JSON.stringify(behaviourOf(sent as never)));
   });
 
-  test('null is the same as left out for a documented field, and a value like any other elsewhere', () => {
+  test('treats null as absent in documented fields only', () => {
     expect(
       JSON.stringify(
         create({ description: null, execution: { serviceId: null, mcpServers: null, other: null }, extra: null }),
@@ -112,35 +112,35 @@ describe('what an agent is created with', () => {
   });
 
   test.each([
-    ['spec 4.10: a name is required', { name: undefined }, 'name is required'],
-    ['spec 8: a name is not empty', { name: '' }, 'name must not be empty'],
+    ['a missing name', { name: undefined }, 'name is required'],
+    ['an empty name', { name: '' }, 'name must not be empty'],
     [
-      'spec 8: strategies are not empty when given',
+      'an empty list of strategies',
       { contextGathering: { strategies: [] } },
       'contextGathering.strategies must not be empty',
     ],
     [
-      'spec 4.10: rest-api needs its options',
+      'rest-api without its options',
       { contextGathering: { strategies: ['rest-api'] } },
       'contextGathering.strategyOptions.rest-api is required when strategies include rest-api',
     ],
     [
-      'spec 4.10: service needs a serviceId',
+      'service without a serviceId',
       { execution: { executionStrategy: 'service' } },
       'execution.serviceId is required when executionStrategy is service',
     ],
     [
-      'spec 4.10: service+ai needs a serviceId',
+      'service+ai without a serviceId',
       { execution: { executionStrategy: 'service+ai' } },
       'execution.serviceId is required when executionStrategy is service+ai',
     ],
     [
-      'spec 8: mcp-tools needs a server',
+      'mcp-tools without servers',
       { execution: { executionStrategy: 'mcp-tools' } },
       'execution.mcpServers is required when executionStrategy is mcp-tools: at least one server',
     ],
     [
-      'spec 8: mcp-tools needs one server at least',
+      'mcp-tools with an empty list of servers',
       { execution: { executionStrategy: 'mcp-tools', mcpServers: [] } },
       'execution.mcpServers is required when executionStrategy is mcp-tools: at least one server',
     ],
@@ -150,17 +150,17 @@ describe('what an agent is created with', () => {
       'execution.executionStrategy must be "ai" or "service" or "service+ai" or "stagehand-agent" or "mcp-tools"',
     ],
     [
-      'a key that knowledge does not have',
+      'an unknown key of knowledge',
       { execution: { knowledge: { sourceIds: [] } } },
       'execution.knowledge has unknown keys: sourceIds',
     ],
     [
-      'a key that aiConfig does not have',
+      'an unknown key of aiConfig',
       { contextGathering: { aiConfig: { temperature: 1 } } },
       'contextGathering.aiConfig has unknown keys: temperature',
     ],
     [
-      'a key that an MCP server does not have',
+      'an unknown key of an MCP server',
       { execution: { mcpServers: [server({ command: 'sh' })] } },
       'execution.mcpServers[0] has unknown keys: command',
     ],
@@ -170,47 +170,43 @@ describe('what an agent is created with', () => {
       'execution.mcpServers must have at most 5 items',
     ],
     [
-      'two servers with one id',
+      'two servers with the same id',
       { execution: { mcpServers: [server(), server()] } },
       'execution.mcpServers[1].id must not be that of another item',
     ],
+    ['a server without a URL', { execution: { mcpServers: [{ id: 'a' }] } }, 'execution.mcpServers[0].url is required'],
     [
-      'a server without an address',
-      { execution: { mcpServers: [{ id: 'a' }] } },
-      'execution.mcpServers[0].url is required',
-    ],
-    [
-      'a server at no http address',
+      'a server with a file URL',
       { execution: { mcpServers: [server({ url: 'file:///etc/passwd' })] } },
       'execution.mcpServers[0].url must be a valid http(s) URL or a template of one',
     ],
     [
-      'credentials in an address',
+      'credentials in a URL',
       { execution: { mcpServers: [server({ url: 'https://user:pass@example.com' })] } },
       'execution.mcpServers[0].url must not contain credentials: they belong into auth',
     ],
     [
-      'an unknown kind of authentication',
+      'an unknown type of authentication',
       { execution: { mcpServers: [server({ auth: { type: 'oauth' } })] } },
       'execution.mcpServers[0].auth.type must be "none" or "bearer" or "basic" or "header"',
     ],
     [
-      'a bearer without a token',
+      'bearer authentication without a token',
       { execution: { mcpServers: [server({ auth: { type: 'bearer' } })] } },
       'execution.mcpServers[0].auth.token is required when type is bearer',
     ],
     [
-      'a header with a line break',
+      'a header value with a line break',
       restApi(rest({ auth: { type: 'header', headers: { 'x-key': 'a\nb' } } })),
       'contextGathering.strategyOptions.rest-api.endpoints[0].auth.headers.x-key must be of visible ASCII characters and spaces, since it is sent in a header',
     ],
     [
-      'maxToolTurns over its range',
+      'maxToolTurns above its maximum',
       { execution: { aiConfig: { maxToolTurns: 17 } } },
       'execution.aiConfig.maxToolTurns must be at most 16',
     ],
     [
-      'a flag that is no boolean',
+      'a flag that is not a boolean',
       { postProcess: { guardrails: { enabled: 'false' } } },
       'postProcess.guardrails.enabled must be a boolean',
     ],
@@ -235,50 +231,50 @@ describe('what an agent is created with', () => {
       'input.userContextFields[0].type must be "string" or "number" or "boolean"',
     ],
     [
-      'the placeholder of a secret where none is stored',
+      '__redacted__ where no secret is stored',
       { execution: { mcpServers: [server({ auth: { type: 'bearer', token: REDACTED } })] } },
       'execution.mcpServers[0].auth.token must be a secret: nothing is stored here that could be kept',
     ],
     [
-      'more than a version can hold',
+      'an agent that is too large',
       { a: 'x'.repeat(VERSION_BYTES) },
       `data must be at most ${VERSION_BYTES} bytes as JSON`,
     ],
     [
-      'what would be too large with the secrets taken out',
+      'an agent that is too large after redaction',
       { a: { auth: Array.from({ length: 30_000 }, () => 1) } },
       `data must be at most ${VERSION_BYTES} bytes as JSON, what is stored included`,
     ],
     [
-      'too many secrets',
+      'more than 64 KB of secrets',
       { a: { auth: Array.from({ length: 3 }, () => 'x'.repeat(25_000)) } },
       'data must have at most 65536 bytes of secrets',
     ],
-  ])('%s', (_what, fields, message) => {
+  ])('rejects %s', (_what, fields, message) => {
     expect(refused(fields)).toEqual([message]);
   });
 
-  test('instructions are not required (spec 4.10), nor are gathering strategies ones that are known', () => {
+  test('accepts missing instructions and unknown gathering strategies', () => {
     expect(
       refused({ execution: { executionStrategy: 'ai' }, contextGathering: { strategies: ['crystal-ball'] } }),
     ).toEqual([]);
   });
 });
 
-describe('fields that only the service may set', () => {
+describe('server-managed fields', () => {
   const offending = { managedBy: 'me', metadata: { type: 't', category: 'c', internal: true, apiKey: 'k', mine: 1 } };
   const messages = ['managedBy', 'metadata.type', 'metadata.category', 'metadata.internal', 'metadata.apiKey'].map(
     (key) => `${key} is a server-managed field and cannot be set via the API.`,
   );
 
-  test('spec 4.10: one error for each key', () => {
+  test('CreateAgent and refuseKeys refuse server-managed fields with one issue per key', () => {
     expect(refused(offending)).toEqual(messages);
     expect(problems(() => refuseKeys(serverManagedKeys(offending)))).toEqual(messages);
     expect(() => refuseKeys(serverManagedKeys(offending))).toThrow(messages.join(' '));
     expect(refused({ metadata: { mine: 1 } })).toEqual([]);
   });
 
-  test('spec 4.10: what the service generates is no behaviour', () => {
+  test('behaviourOf drops identity fields and generated fields', () => {
     expect(
       behaviourOf({
         id: 'x',
@@ -294,7 +290,7 @@ describe('fields that only the service may set', () => {
   });
 });
 
-describe('the version after another', () => {
+describe('versionAfter', () => {
   const stored: Version = {
     behaviour: {
       instructions: 'old',
@@ -313,7 +309,7 @@ describe('the version after another', () => {
       metadata: unknown;
     };
 
-  test('facts B4: blocks are merged key by key, what is nested is replaced, and so is metadata', () => {
+  test('merges blocks key by key and replaces nested values and metadata', () => {
     expect(
       after({
         execution: { knowledge: { maxChunks: 4 } },
@@ -332,13 +328,13 @@ describe('the version after another', () => {
     });
   });
 
-  test('what is null is left as it is', () => {
+  test('keeps stored values where null is sent', () => {
     expect(after({ instructions: null, execution: { mcpServers: null, knowledge: null }, metadata: null })).toEqual(
       stored,
     );
   });
 
-  test('the rules hold for what comes out, not for what is sent', () => {
+  test('validates the merged version, not the change', () => {
     expect(problems(() => after({ execution: { executionStrategy: 'service' } }))).toEqual([
       'execution.serviceId is required when executionStrategy is service',
     ]);
@@ -354,7 +350,7 @@ describe('the version after another', () => {
     ).toEqual([`data must be at most ${VERSION_BYTES} bytes as JSON, what is stored included`]);
   });
 
-  test('design 9: __redacted__ keeps the secret of the server with that id, wherever it stands, and of no other', () => {
+  test('keeps the stored secret of the server with the same id for __redacted__', () => {
     const hidden = server({ auth: { type: 'bearer', token: REDACTED } });
     const other = server({ id: 'other', auth: { type: 'basic', username: 'u', password: 'p' } });
     expect(after({ execution: { mcpServers: [other, hidden] } }).behaviour.execution.mcpServers).toEqual([
@@ -367,8 +363,8 @@ describe('the version after another', () => {
   });
 });
 
-describe('secrets', () => {
-  test('spec 4.11 rule 4: of auth blocks at any depth all but type and username, and headers and parameters named like credentials', () => {
+describe('secrets of an agent', () => {
+  test('hideSecrets hides auth blocks except type and username, and credential headers and parameters', () => {
     const configuration = {
       auth: {
         type: 'custom',
@@ -405,7 +401,7 @@ describe('secrets', () => {
     });
   });
 
-  test('of two items with one id neither is kept, as it cannot be told which is meant', () => {
+  test('keepSecrets keeps no secret of two items with the same id', () => {
     const twice = {
       list: [
         { id: 'a', auth: 'first' },
@@ -439,7 +435,7 @@ describe('secrets', () => {
     object: fc.array(fc.tuple(key, tie('node')), { maxLength: 4 }).map((entries) => Object.fromEntries(entries)),
   })).object as fc.Arbitrary<Record<string, unknown>>;
 
-  test('any configuration comes back as it was from what is stored of it, as JSON', () => {
+  test('revealSecrets restores any configuration that hideSecrets split', () => {
     fc.assert(
       fc.property(tree, (configuration) => {
         const { redacted, secrets } = JSON.parse(JSON.stringify(hideSecrets(configuration))) as ReturnType<
@@ -451,7 +447,7 @@ describe('secrets', () => {
     );
   });
 
-  test('what was read can be sent back: it keeps everything', () => {
+  test('keepSecrets restores all secrets of a redacted configuration', () => {
     const withoutLiteral = tree.filter((configuration) => !JSON.stringify(configuration).includes(REDACTED));
     fc.assert(
       fc.property(withoutLiteral, (configuration) => {
@@ -466,7 +462,7 @@ describe('secrets', () => {
 describe('groups', () => {
   const group = newGroup({ name: 'G', agentIds: ['b', 'a', 'b'] }, { groupId: 'agrp', now: 1 });
 
-  test('facts B4: an agent is in a group once; more are added behind', () => {
+  test('withAgents appends new agents once, withoutAgents removes them', () => {
     expect(group.agentIds).toEqual(['b', 'a']);
     expect(withAgents(group, ['a', 'c', 'c'], 2)).toEqual({ ...group, agentIds: ['b', 'a', 'c'], updatedAt: 2 });
     expect(withAgents(group, ['a'], 2)).toBe(group);
@@ -474,7 +470,7 @@ describe('groups', () => {
     expect(withoutAgents(group, ['x'], 2)).toBe(group);
   });
 
-  test('facts B4: a group has at most a hundred agents', () => {
+  test('withAgents throws RESOURCE_EXHAUSTED above 100 agents', () => {
     const ids = Array.from({ length: MAX_MEMBERS - 2 }, (_, n) => `agent-${n}`);
     expect(withAgents(group, ids, 2).agentIds).toHaveLength(MAX_MEMBERS);
     expect(() => withAgents(group, [...ids, 'one more'], 2)).toThrow(
@@ -483,7 +479,7 @@ describe('groups', () => {
   });
 });
 
-test('facts A11: the built-in agents, and two internal ones that no list shows', () => {
+test('lists ten built-in agents and hides two internal ones', () => {
   expect(listedBuiltInAgents.map(({ id }) => id)).toEqual([
     'spell-check',
     'grammar-check',

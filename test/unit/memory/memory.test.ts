@@ -36,8 +36,8 @@ const judgment: Judgment = toJudgment(
   1_000,
 );
 
-describe('the calendar', () => {
-  test('finds the smallest period that has all of a time', () => {
+describe('calendar periods', () => {
+  test('periodOf returns the smallest period that covers a range', () => {
     const period = (from: string, to: string) => {
       const { unit, name } = periodOf({ from: Date.parse(from), to: Date.parse(to) });
       return `${unit} ${name}`.trim();
@@ -48,7 +48,7 @@ describe('the calendar', () => {
     expect(period('2025-12-31T23:59:59.999Z', '2026-01-01T00:00Z')).toBe('all');
   });
 
-  test('is searched in a few periods at first, which have little else than the time that is asked for', () => {
+  test('periodsOf covers a range with at most four consecutive periods', () => {
     const names = (from: string, to: string) =>
       periodsOf({ from: Date.parse(from), to: Date.parse(to) }).map(({ name }) => name);
     expect(names('2025-12-31', '2026-01-01')).toEqual(['2025-12-31', '2026-01-01']);
@@ -73,12 +73,12 @@ describe('the calendar', () => {
     return parts.length === 0 ? [period] : parts.flatMap(unfolded);
   };
 
-  test('parts a period so that each instant of its time is in exactly one part, and named by it', () => {
+  test('splitPeriod puts each instant of a period into exactly one part with its name', () => {
     fc.assert(
       fc.property(instant, fc.integer({ min: 0, max: 500 * 86_400_000 }), (from, length) => {
         const period = periodOf({ from, to: from + length });
         const parts = splitPeriod(period);
-        if (period.unit === 'day') return expect(parts).toEqual([]);
+        if (period.unit === 'day') return void expect(parts).toEqual([]);
         expect([parts[0]!.from, parts.at(-1)!.to]).toEqual([from, from + length]);
         for (const [index, part] of parts.entries()) {
           expect(part.from).toBeLessThanOrEqual(part.to);
@@ -93,7 +93,7 @@ describe('the calendar', () => {
     );
   });
 
-  test('ends at days', () => {
+  test('splitPeriod ends at days', () => {
     fc.assert(
       fc.property(instant, fc.integer({ min: 0, max: 800 * 86_400_000 }), (from, length) => {
         const days = unfolded(periodOf({ from, to: from + length }));
@@ -105,14 +105,14 @@ describe('the calendar', () => {
   });
 });
 
-describe('a scope (spec 4.14)', () => {
+describe('scopes', () => {
   const faults = (request: Parameters<typeof checkScope>[0]) => {
     const found: string[] = [];
     checkScope(request, ([field], message) => found.push(`${field} ${message}`));
     return found;
   };
 
-  test('is as narrow as the ids, unless it is given', () => {
+  test('scopeNameOf returns the narrowest scope of the given ids unless a scope is given', () => {
     expect(
       [
         {},
@@ -123,7 +123,7 @@ describe('a scope (spec 4.14)', () => {
     ).toEqual(['apiKey', 'organization', 'document', 'apiKey']);
   });
 
-  test('that is given looks at no id that is narrower', () => {
+  test('idsOf drops ids that are narrower than the scope', () => {
     const both = { organizationId: 'o', documentId: 'd' };
     expect([idsOf(both), idsOf({ ...both, scope: 'organization' }), idsOf({ ...both, scope: 'apiKey' })]).toEqual([
       both,
@@ -132,7 +132,7 @@ describe('a scope (spec 4.14)', () => {
     ]);
   });
 
-  test('needs its ids; a thread needs its organization alone', () => {
+  test('checkScope requires the ids of a scope, and only the organization for a thread', () => {
     expect(faults({})).toEqual([]);
     expect(faults({ documentId: 'd' })).toEqual(['organizationId is required for documentId']);
     expect(faults({ documentId: 'd', scope: 'apiKey' })).toEqual(['organizationId is required for documentId']);
@@ -144,13 +144,13 @@ describe('a scope (spec 4.14)', () => {
   });
 });
 
-describe('a judgment', () => {
-  test('is human unless an agent decided', () => {
+describe('judgments', () => {
+  test('filteredValues has judgeType agent only when an agent decided', () => {
     expect(filteredValues(judgment).judgeType).toBe('human');
     expect(filteredValues({ ...judgment, agent: { agentId: 'a' } }).judgeType).toBe('agent');
   });
 
-  test('is found by its decision and reasoning, and by what was reviewed if that is known', () => {
+  test('reviewText and contentText return the texts to embed', () => {
     expect(reviewText(judgment)).toBe('approved\nIt is fine');
     expect([contentText(judgment), contentText({ content: ' ' }), contentText({ content: 'A text' })]).toEqual([
       undefined,
@@ -159,7 +159,7 @@ describe('a judgment', () => {
     ]);
   });
 
-  test('has the time that it is sent with, which is not far ahead', () => {
+  test('toJudgment keeps the time of the request, and a time in the future is rejected', () => {
     const sent = { decision: 'x', reasoning: 'y', actionUser: { userId: 'u' } };
     expect(toJudgment({ ...sent, createdAt: 5 }, 'r', scope, 10).createdAt).toBe(5);
     expect([
@@ -169,7 +169,7 @@ describe('a judgment', () => {
     ]).toEqual([undefined, undefined, 'createdAt must not be in the future.']);
   });
 
-  test('is shown with the place it lies in, and the agent or null (spec 2)', () => {
+  test('toJudgmentResponse returns the scope, and null without an agent', () => {
     expect(toJudgmentResponse(judgment, 0.5)).toMatchObject({ similarity: 0.5, scope: 'document', agent: null });
     expect(toJudgmentResponse({ ...judgment, documentKey: undefined, agent: { agentId: 'a' } })).toMatchObject({
       similarity: 1,
@@ -178,7 +178,7 @@ describe('a judgment', () => {
     });
   });
 
-  test('keeps of a person who is erased nothing but the id', () => {
+  test('eraseFromJudgment keeps only the id of an erased reviewer', () => {
     expect(eraseFromJudgment(judgment, { userIds: new Set(['ada']), until: 1_000 })).toEqual({
       ...judgment,
       actionUser: { userId: 'ada' },
@@ -187,7 +187,7 @@ describe('a judgment', () => {
     expect(eraseFromJudgment(judgment, { userIds: new Set(['bob']), until: 1_000 })).toBe(judgment);
   });
 
-  test('is listed by keys that say all that filters ask, whatever characters there are', () => {
+  test('sort keys of listings hold the time and the filtered values of any judgment', () => {
     const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 300 }).filter((one) => one.isWellFormed());
     fc.assert(
       fc.property(text, text, text, text, instant, (decision, contentType, userId, other, createdAt) => {
@@ -205,9 +205,9 @@ describe('a judgment', () => {
   });
 });
 
-describe('a range of dates', () => {
+describe('DateRange', () => {
   const parse = (range: object) => DateRange.safeParse(range);
-  test('is open at an end that is missing, and may not begin after its end (spec 4.14)', () => {
+  test('accepts an open range and rejects a start after the end', () => {
     expect(toTimeRange(parse({ start: '2026-01-05', end: 1767657600000 }).data!)).toEqual({
       from: Date.parse('2026-01-05'),
       to: 1767657600000,
@@ -219,13 +219,13 @@ describe('a range of dates', () => {
     ]);
   });
 
-  test('of recency is the last so many days up to now', () => {
+  test('lastDays returns the last days up to now', () => {
     expect(lastDays(2, 200_000_000)).toEqual({ from: 200_000_000 - 2 * 86_400_000, to: 200_000_000 });
     expect(lastDays(365, 5)).toEqual({ from: 0, to: 5 });
   });
 });
 
-test('similarity is one less the distance, with four digits, and never outside of 0 to 1', () => {
+test('similarityOf returns 1 minus the distance with four digits, between 0 and 1', () => {
   expect([0, 0.12345, 0.5, 1, 1.7, -1e-9].map(similarityOf)).toEqual([1, 0.8766, 0.5, 0, 0, 1]);
   expect([
     distance([1, 0], [2, 0]),
@@ -235,7 +235,7 @@ test('similarity is one less the distance, with four digits, and never outside o
   ]).toEqual([0, 1, 2, 1]);
 });
 
-describe('what a change of a thread decides', () => {
+describe('decisionOf', () => {
   const thread = (status: unknown, suggestion?: string) => ({
     status: JSON.stringify(status),
     suggestion: suggestion && JSON.stringify({ status: suggestion }),
@@ -244,32 +244,27 @@ describe('what a change of a thread decides', () => {
   const resolved = { id: 'RESOLVED', type: 'terminal' };
   test.each([
     ['a suggestion is accepted', thread(open, 'pending'), thread(open, 'accepted'), 'accepted'],
-    [
-      'a suggestion is rejected, and resolved with it',
-      thread(open, 'pending'),
-      thread(resolved, 'rejected'),
-      'rejected',
-    ],
+    ['a suggestion is rejected and resolved', thread(open, 'pending'), thread(resolved, 'rejected'), 'rejected'],
     ['a suggestion stays accepted', thread(open, 'accepted'), thread(open, 'accepted'), undefined],
-    ['it is resolved', thread(open), thread(resolved), 'resolved'],
+    ['the thread is resolved', thread(open), thread(resolved), 'resolved'],
+    ['the thread is resolved by a custom status', thread(open), thread({ id: 'done', type: 'terminal' }), 'resolved'],
+    ['the thread is approved', thread(open), thread({ id: 'approved', type: 'ongoing' }), 'approved'],
+    ['a resolved thread is rejected', thread(resolved), thread({ id: 'REJECTED', type: 'terminal' }), 'rejected'],
+    ['the thread is opened again', thread(resolved), thread(open), undefined],
     [
-      "it is resolved by a status of the customer's own",
-      thread(open),
+      'the thread moves from one terminal status to another',
+      thread(resolved),
       thread({ id: 'done', type: 'terminal' }),
-      'resolved',
+      undefined,
     ],
-    ['it is approved', thread(open), thread({ id: 'approved', type: 'ongoing' }), 'approved'],
-    ['it is rejected once it was resolved', thread(resolved), thread({ id: 'REJECTED', type: 'terminal' }), 'rejected'],
-    ['it is opened again', thread(resolved), thread(open), undefined],
-    ['it goes from one end to another', thread(resolved), thread({ id: 'done', type: 'terminal' }), undefined],
-    ['it is taken up', thread(open), thread({ id: 'IN_PROGRESS', type: 'ongoing' }), undefined],
+    ['the thread is in progress', thread(open), thread({ id: 'IN_PROGRESS', type: 'ongoing' }), undefined],
   ])('%s', (_what, before, after, decision) => {
     expect(decisionOf(before, after)).toBe(decision);
   });
 });
 
 describe('the vector indexes', () => {
-  test('ask for no more than DynamoDB takes: 18 filters, 4,096 dimensions', () => {
+  test('stay within the limits of DynamoDB for filters and dimensions', () => {
     expect(vectorFilters.length).toBeLessThanOrEqual(18);
     expect(vectorIndexes.map(({ Dimensions }) => Dimensions)).toEqual([DIMENSIONS, DIMENSIONS]);
     expect(DIMENSIONS).toBe(512);

@@ -39,8 +39,8 @@ const anyText = fc.oneof(
   fc.lorem(),
 );
 
-describe('the lexical embedding', () => {
-  test('of any text is a unit vector of 512 numbers, as the index takes them, the same each time', () => {
+describe('lexical', () => {
+  test('returns the same unit vector of 512 numbers for the same text', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const vector = lexical(text);
@@ -52,27 +52,27 @@ describe('the lexical embedding', () => {
   });
 
   test.each(['', '   ', '!!!', '🙂🙂', '\ud800', '\u0301', '__proto__', 'constructor'])(
-    'of %j, too, is a unit vector',
+    'returns a unit vector for %j',
     (text) => {
       expect(Math.hypot(...lexical(text))).toBeCloseTo(1, 5);
     },
   );
 
-  test('is pinned: another vector of the same text needs another name for the model, or searches compare what cannot be compared', () => {
+  test('returns pinned vectors: a different vector requires a new model name', () => {
     const pinned = (text: string) =>
       [...lexical(text)].flatMap((value, index) => (Math.abs(value) > 0.2 ? [`${index}:${value.toFixed(3)}`] : []));
     expect(pinned('approve')).toEqual(PINNED.approve);
     expect(pinned('却下')).toEqual(PINNED.却下);
   });
 
-  test('does not see capitals, accents, punctuation and the forms in which a character can be written', () => {
+  test('ignores case, accents, punctuation and Unicode forms', () => {
     expect(alike('Kündigung: RÉSUMÉ!', 'kundigung resume')).toBeCloseTo(1, 5);
     expect(alike('ﬁle №①', 'file no1')).toBeCloseTo(1, 5);
     expect(alike('が', 'か\u3099')).toBeCloseTo(1, 5);
     expect(alike('Maße', 'MASSE')).toBeCloseTo(1, 5);
   });
 
-  test('finds other forms of a word, compounds and slips of the pen nearer than other words', () => {
+  test('places word forms, compounds and typos nearer than other words', () => {
     for (const [near, word, far] of [
       ['indemnities', 'indemnity', 'invoice'],
       ['terminating', 'termination', 'translation'],
@@ -85,18 +85,18 @@ describe('the lexical embedding', () => {
     }
   });
 
-  test('is not led by words that every text has', () => {
+  test('gives little weight to common words', () => {
     expect(alike('what is the cap on the liability', 'liability is capped')).toBeGreaterThan(
       alike('what is the cap on the liability', 'what is the colour of the button') + 0.1,
     );
   });
 
-  test('counts a word that comes again and again for little more, so that it does not drown the others', () => {
+  test('gives little extra weight to repeated words', () => {
     expect(features('invoice '.repeat(100)).get('w:invoice')).toBeLessThan(6);
     expect(alike(`contrast ${'invoice '.repeat(20)}`, 'contrast')).toBeGreaterThan(0.15);
   });
 
-  test('takes the longest text that is stored in a moment, however it is made', () => {
+  test('embeds the longest stored texts in less than 3 s', () => {
     const worst = [
       'x'.repeat(50_000),
       'ab '.repeat(16_000),
@@ -110,20 +110,20 @@ describe('the lexical embedding', () => {
   });
 });
 
-/** A bit below what is measured; the set is older than the embedding, which was not changed to do better on it. */
+/** Slightly below the measured precision. The embedding was not tuned on the set, which is older. */
 const floors: Record<QueryKind, Precision> = {
   words: { at1: 0.95, at5: 0.5 },
   forms: { at1: 0.73, at5: 0.45 },
   paraphrase: { at1: 0.2, at5: 0.12 },
 };
 
-describe('on 75 judgments of 15 topics, the lexical embedding finds', () => {
+describe('precision of the lexical embedding on 75 judgments of 15 topics', () => {
   let measured: Record<QueryKind, Precision>;
   beforeAll(async () => {
     measured = await evaluateEmbedding(lexicalEmbedder);
   });
 
-  test('a set that is whole', () => {
+  test('the evaluation set is complete', () => {
     expect([
       evaluationJudgments.length,
       new Set(evaluationJudgments.map(({ recordId }) => recordId)).size,
@@ -134,15 +134,15 @@ describe('on 75 judgments of 15 topics, the lexical embedding finds', () => {
   });
 
   test.each([
-    ['the same words: of first hits 100 % are right, of the first five 55 %', 'words'],
-    ['other forms of the words: 80 % and 49 %', 'forms'],
-    ['other words for the same, which it does not know: 27 % and 17 %', 'paraphrase'],
+    ['queries in the same words: 100 % of the first hits and 55 % of the first five are right', 'words'],
+    ['queries in other word forms: 80 % and 49 %', 'forms'],
+    ['paraphrases: 27 % and 17 %', 'paraphrase'],
   ] as const)('%s', (_said, kind) => {
     expect(measured[kind].at1).toBeGreaterThanOrEqual(floors[kind].at1);
     expect(measured[kind].at5).toBeGreaterThanOrEqual(floors[kind].at5);
   });
 
-  test('what its name says: a floor that is far below what is measured would say nothing', () => {
+  test('the expected minimum stays close to the measured precision', () => {
     for (const kind of Object.keys(floors) as QueryKind[])
       expect([
         kind,

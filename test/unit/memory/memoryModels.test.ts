@@ -35,8 +35,8 @@ function applyChanges(first: string, changes: readonly (typeof change extends fc
   return { state, configured, vectors };
 }
 
-describe('the models of a tenant', () => {
-  test('of which there are vectors are those that the state knows, whatever happens: none is forgotten', () => {
+describe('embedding state of a tenant', () => {
+  test('names every model that has vectors, after any sequence of changes', () => {
     fc.assert(
       fc.property(model, fc.array(change, { maxLength: 30 }), (first, changes) => {
         const { state, vectors } = applyChanges(first, changes);
@@ -47,11 +47,11 @@ describe('the models of a tenant', () => {
     );
   });
 
-  test('come to rest at the configured, with vectors of it alone', () => {
+  test('ends at the configured model with its vectors alone', () => {
     fc.assert(
       fc.property(model, fc.array(change, { maxLength: 30 }), (first, changes) => {
-        let { state, configured } = applyChanges(first, changes);
-        state = completeChange(changeTo(state, configured));
+        const { state: before, configured } = applyChanges(first, changes);
+        let state = completeChange(changeTo(before, configured));
         for (const stale of state.stale ?? []) state = withoutStale(state, stale);
         expect(state).toEqual({ model: configured });
         expect(needsModelChange(state, configured)).toBe(false);
@@ -59,7 +59,7 @@ describe('the models of a tenant', () => {
     );
   });
 
-  test('are turned to the configured once: again changes nothing', () => {
+  test('changeTo is idempotent', () => {
     fc.assert(
       fc.property(model, fc.array(change, { maxLength: 30 }), model, (first, changes, configured) => {
         const state = changeTo(applyChanges(first, changes).state, configured);
@@ -74,22 +74,17 @@ describe('the models of a tenant', () => {
 
   test.each<[string, EmbeddingState | undefined, string, boolean]>([
     ['no judgments', undefined, 'titan', false],
-    ["the configured's", { model: 'titan' }, 'titan', false],
-    ['another', { model: 'lexical-1' }, 'titan', true],
-    ['another, with a change to the configured under way', { model: 'lexical-1', next: 'titan' }, 'titan', false],
-    ["the configured's, with a change to another under way", { model: 'titan', next: 'lexical-1' }, 'titan', true],
-    ['another, with a change to a third under way', { model: 'lexical-1', next: 'other' }, 'titan', true],
-    [
-      "the configured's, with the removal of another under way",
-      { model: 'titan', stale: ['lexical-1'] },
-      'titan',
-      false,
-    ],
-  ])('with %s: %j under the configured %s need a change: %s', (_what, state, configured, needed) => {
+    ['the configured model', { model: 'titan' }, 'titan', false],
+    ['another model', { model: 'lexical-1' }, 'titan', true],
+    ['another model, changing to the configured one', { model: 'lexical-1', next: 'titan' }, 'titan', false],
+    ['the configured model, changing to another one', { model: 'titan', next: 'lexical-1' }, 'titan', true],
+    ['another model, changing to a third one', { model: 'lexical-1', next: 'other' }, 'titan', true],
+    ['the configured model, purging another one', { model: 'titan', stale: ['lexical-1'] }, 'titan', false],
+  ])('needsModelChange for %s: %j with the configured model %s is %s', (_what, state, configured, needed) => {
     expect(needsModelChange(state, configured)).toBe(needed);
   });
 
-  test('that a new judgment gets vectors of are all that searches go by until it is embedded again', () => {
+  test('modelsToEmbed returns every model that searches may use', () => {
     expect(modelsToEmbed(undefined, 'titan')).toEqual(['titan']);
     expect(modelsToEmbed({ model: 'lexical-1' }, 'titan')).toEqual(['titan', 'lexical-1']);
     expect(modelsToEmbed({ model: 'lexical-1', next: 'other', stale: ['old'] }, 'titan')).toEqual([

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => titan.stop());
 beforeEach(() => {
   titan.calls.length = 0;
-  titan.most = 0;
+  titan.maxParallel = 0;
   titan.script = () => undefined;
 });
 
@@ -34,12 +34,12 @@ async function failure(work: Promise<unknown>): Promise<Error & { status?: strin
   return outcome.reason;
 }
 const texts = (count: number) => Array.from({ length: count }, (_each, index) => `text number ${index}`);
-/** How alike two vectors are, at most 1. */
+/** Returns the cosine similarity of two vectors, one of length 1. */
 const alike = (a: ArrayLike<number>, b: readonly number[]) =>
   b.reduce((sum, value, index) => sum + value * a[index]!, 0) / Math.hypot(...b);
 
-describe('Titan', () => {
-  test('is asked for 512 numbers, by a signed call for each text, eight at a time; the vectors come in the order of the texts, of length 1', async () => {
+describe('TitanEmbedder', () => {
+  test('sends one signed call per text, eight at a time, and returns unit vectors in the order of the texts', async () => {
     const eight = Promise.withResolvers<undefined>();
     titan.script = (_call, number) => {
       if (number === 7) eight.resolve(undefined);
@@ -57,35 +57,35 @@ describe('Titan', () => {
       normalize: true,
       signed: true,
     });
-    expect(titan.most).toBe(8);
+    expect(titan.maxParallel).toBe(8);
   });
 
-  test('is not asked for nothing', async () => {
+  test('sends no call without texts', async () => {
     expect(await embed([])).toEqual([]);
     expect(titan.calls).toEqual([]);
   });
 
   test.each<[string, TitanReply]>([
-    ['too much at the time (429)', { status: 429, error: 'ThrottlingException' }],
-    ['a fault of its own (500)', { status: 500, error: 'InternalServerException' }],
-    ['being unavailable (503)', { status: 503, error: 'ServiceUnavailableException' }],
-    ['a model that took too long (408)', { status: 408, error: 'ModelTimeoutException' }],
-    ['an answer that is no JSON', { body: '<html>' }],
+    ['throttling (429)', { status: 429, error: 'ThrottlingException' }],
+    ['an internal error (500)', { status: 500, error: 'InternalServerException' }],
+    ['unavailability (503)', { status: 503, error: 'ServiceUnavailableException' }],
+    ['a model timeout (408)', { status: 408, error: 'ModelTimeoutException' }],
+    ['an answer that is not JSON', { body: '<html>' }],
     ['an empty answer', { body: '' }],
     ['too few numbers', { body: JSON.stringify({ embedding: [1, 2, 3] }) }],
-    ['numbers that are none', { body: JSON.stringify({ embedding: Array(512).fill('1') }) }],
+    ['values that are not numbers', { body: JSON.stringify({ embedding: Array(512).fill('1') }) }],
     ['a vector without direction', { body: JSON.stringify({ embedding: Array(512).fill(0) }) }],
     ['no answer', 'hang'],
     ['an answer that stops after its headers', 'stall'],
-    ['the end of the connection', 'reset'],
-  ])('is asked again after %s', async (_what, reply) => {
+    ['a closed connection', 'reset'],
+  ])('retries after %s', async (_what, reply) => {
     titan.script = (_call, number) => (number < 2 ? reply : undefined);
     const [vector] = await embed(['clause']);
     expect(alike(vector!, titanVector('clause'))).toBeCloseTo(1, 5);
     expect(titan.calls).toHaveLength(3);
   });
 
-  test('that never answers well is asked four times, then the call is UNAVAILABLE, with nothing of the text in the error', async () => {
+  test('throws UNAVAILABLE after four attempts, without the text in the error', async () => {
     titan.script = () => ({ status: 429, error: 'ThrottlingException' });
     const error = await failure(embed(['secret clause']));
     expect([error.status, error.message, error.cause?.message]).toEqual([
@@ -96,7 +96,7 @@ describe('Titan', () => {
     expect(titan.calls).toHaveLength(4);
   });
 
-  test('that hangs is given up at the deadline, whatever tries are left', async () => {
+  test('throws at the deadline although attempts are left', async () => {
     titan.script = () => 'hang';
     const startedAt = performance.now();
     const error = await failure(embed(texts(20), { retries: { ...quick, timeout: 60_000 }, budget: 400 }));
@@ -105,7 +105,7 @@ describe('Titan', () => {
     expect(titan.calls.length).toBeLessThanOrEqual(8);
   });
 
-  test('that fails one text fails the call, and is asked for no more of it', async () => {
+  test('sends no further calls after one text failed', async () => {
     titan.script = ({ inputText }) =>
       inputText === 'text number 9' ? { status: 403, error: 'AccessDeniedException' } : undefined;
     const error = await failure(embed(texts(200)));
@@ -116,10 +116,10 @@ describe('Titan', () => {
     expect(titan.calls.length).toBeLessThan(40);
   });
 
-  test('that fails one text ends the pauses of others before their next try', async () => {
+  test('ends the retry pauses of other texts after one text failed', async () => {
     titan.script = ({ inputText }) => {
       if (inputText === 'text number 0') return { status: 429, error: 'ThrottlingException' };
-      // The last one, when the first is in its pause.
+      // The last text fails while the first one waits for its retry.
       return inputText === 'text number 20' ? { status: 403, error: 'AccessDeniedException' } : undefined;
     };
     const startedAt = performance.now();
@@ -132,7 +132,7 @@ describe('Titan', () => {
     ]);
   });
 
-  test('that fails one text has ended all other calls before the caller learns of it', async () => {
+  test('ends all other calls before it throws', async () => {
     let under = 0;
     const send = async (
       { input: { body } }: { input: { body: string } },
@@ -153,31 +153,31 @@ describe('Titan', () => {
     [403, 'AccessDeniedException'],
     [404, 'ResourceNotFoundException'],
     [400, 'ValidationException'],
-  ])('is not asked again after %i %s, which the operator has to put in order', async (status, error) => {
+  ])('does not retry after %i %s', async (status, error) => {
     titan.script = () => ({ status, error });
     expect((await failure(embed([error]))).status).toBe('UNAVAILABLE');
-    // What the test before broke off may still come in.
+    // Calls that the test before aborted may still arrive.
     expect(titan.calls.filter(({ inputText }) => inputText === error)).toHaveLength(1);
   });
 
-  test('gets the beginning of a long text, and half of that when it has too many tokens still', async () => {
+  test('sends the beginning of a long text, and half of it when it has too many tokens', async () => {
     titan.script = ({ inputText }) =>
       inputText.length > 8_000 ? { status: 400, error: 'ValidationException' } : undefined;
     await embed(['契'.repeat(50_000)]);
     expect(titan.calls.map(({ inputText }) => inputText.length)).toEqual([30_000, 15_000, 7_500]);
   });
 
-  test('gets no half characters and no text of nothing but spaces', async () => {
+  test('sends no half characters and no blank text', async () => {
     await embed(['x'.repeat(29_999) + '🙂', 'half \ud83d', ' \n\u3000']);
     const sent = titan.calls.map(({ inputText }) => inputText.slice(-6)).sort();
     expect(sent).toEqual(['.', 'half \ufffd', 'xxxxx\ufffd'].sort());
   });
 });
 
-describe('the embedders of a deployment', () => {
+describe('embedders', () => {
   const open = (EMBEDDING_MODEL: string) => embedders.open({ EMBEDDING_MODEL } as Environment);
 
-  test('with a model of Bedrock make vectors by it, and can still ask the lexical one', () => {
+  test('use Titan when it is configured, and still offer the lexical embedder', () => {
     const { current, of } = open(TITAN_MODEL);
     expect([current.model, of(TITAN_MODEL)?.model, of('lexical-1')?.model, of('other')]).toEqual([
       TITAN_MODEL,
@@ -187,12 +187,12 @@ describe('the embedders of a deployment', () => {
     ]);
   });
 
-  test('with the lexical one ask no model of Bedrock, on which they have no grant', () => {
+  test('offer no Bedrock model when the lexical embedder is configured', () => {
     const { current, of } = open('lexical');
     expect([current.model, of(TITAN_MODEL), of('lexical-1')?.model]).toEqual(['lexical-1', undefined, 'lexical-1']);
   });
 
-  test('are granted the one action', () => {
+  test('grant only InvokeModel on the embedding model', () => {
     expect(embedders.grants).toEqual([{ resource: 'model/embedding', actions: ['InvokeModel'] }]);
   });
 });
