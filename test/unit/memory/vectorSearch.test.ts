@@ -5,7 +5,7 @@ import type { Table } from '../../../lib/table/table.ts';
 /** Returns a table whose engine rejects every search with an error of this name. */
 const failing = (name: string) =>
   ({
-    asked: { name: 't', client: { send: () => Promise.reject(Object.assign(new Error('refused'), { name })) } },
+    connection: { name: 't', client: { send: () => Promise.reject(Object.assign(new Error('refused'), { name })) } },
   }) as unknown as Table;
 const search = (table: Table) => searchVectors(table, 'review', { vector: [1], where: { a: 'b' }, limit: 1 });
 
