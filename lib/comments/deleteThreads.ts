@@ -5,7 +5,7 @@ import type { Thread } from './rules/threads.ts';
 import { newId } from '../shared/ids.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { inSlices } from '../shared/inSlices.ts';
-import { LeftEditor, removeLeftEditor } from '../editors/removeEditors.ts';
+import { DeletedEditor, purgeEditor } from '../editors/deleteEditors.ts';
 import type { Stored } from '../table/entity.ts';
 import { beginJob, endJob } from '../jobs/jobStore.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
@@ -51,7 +51,7 @@ const Leftover = z.object({
   /** Reactions on comments that are gone. */
   reactions: z.array(ReactionReference).optional(),
   /** A collaborative editor whose head is gone. */
-  editor: LeftEditor.optional(),
+  editor: DeletedEditor.optional(),
 });
 export type Leftover = z.output<typeof Leftover>;
 
@@ -95,7 +95,7 @@ export async function purgeLeftover(table: Table, tenant: string, data: unknown)
   const scope: DocumentScope = { tenant, organizationKey, documentKey };
   await removeReactions(table, scope, documentId, reactions);
   if (thread) await removeHeadless(table, scope, documentId, thread);
-  if (editor) await removeLeftEditor(table, scope, editor);
+  if (editor) await purgeEditor(table, scope, editor);
 }
 
 async function removeHeadless(

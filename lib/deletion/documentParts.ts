@@ -12,7 +12,7 @@ import { RecordingEntity, recordingDeletionOps } from '../recordings/recordings.
 import { commentDeletionOps, removeAssigneeInvolvement } from '../comments/deleteThreads.ts';
 import { ThreadCounterEntity } from '../comments/threadNumbers.ts';
 import { CommentEntity, ThreadEntity } from '../comments/threads.ts';
-import { editorPart } from '../editors/removeEditors.ts';
+import { editorPart } from '../editors/deleteEditors.ts';
 import type { Key, Stored } from '../table/entity.ts';
 import { judgmentPart } from '../memory/purgeJudgments.ts';
 import type { QueryableEntity, Table, WriteOp } from '../table/table.ts';

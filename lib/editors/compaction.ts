@@ -1,80 +1,73 @@
-import { encodeState, openDocument } from './rules/yjs/document.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 import type { Key } from '../table/entity.ts';
+import { pages } from '../table/pages.ts';
 import { replace, type Table } from '../table/table.ts';
-import { Assembly } from './editorState.ts';
-import { writeBlob } from './blobs.ts';
-import { EditorEntity, EditorItems, type EditorItem } from './entities.ts';
-import { pack } from './compression.ts';
-import { lengths } from './logWeight.ts';
+import { StateBuilder } from './editorState.ts';
+import { type Editor, EditorEntity, EditorItems, type EditorUpdate } from './entities.ts';
+import { encodeState, openDocument } from './rules/yjs/document.ts';
+import { pack, writeBlob } from './storedBytes.ts';
 
 /**
- * How long an update stays after it was sent, though a snapshot covers it: longer than any request lives that could still take its version for
- * free, having read the log before it was written. The last one stays for good.
+ * How long a snapshot leaves the updates that it covers. A request that read the log before could otherwise take the version of a
+ * removed update. No request runs this long. The last update stays for good.
  */
-const KEPT_MS = 120_000;
+const MIN_AGE_MS = 120_000;
 const PAGE = { limit: 1_000, bytes: 4_000_000 };
+/** The size of an item of the log without its update. */
+const ENTRY_BYTES = 300;
+/** A log is long at half of the size of its snapshot, within these bounds: about a hundred small changes, and much less than an answer. */
+const [MIN_LOG_BYTES, MAX_LOG_BYTES] = [32_768, 2_000_000];
 
-/** An update, or a part, which has no version, without what is in it. */
-interface Lying {
-  readonly key: Key;
-  readonly internalId: string;
-  readonly at: number;
-  readonly version: number | undefined;
+/** Returns the size that an update adds to the log. */
+export function entryBytes(packed?: Uint8Array): number {
+  return ENTRY_BYTES + (packed?.length ?? 0);
 }
 
 /**
- * Makes one snapshot of an editor's log, when that is long, and removes what nobody needs any more. The blob of the snapshot is written first, then
- * the head that names it, and only then something is removed: who reads meanwhile finds either what the old head asks for or that something is
- * missing, and reads again. Cut short anywhere it leaves what the next one removes.
+ * Returns whether the newest update made the log long, or long once more: its writer compacts the log. If that fails, the next one
+ * that doubles the log does. So concurrent writers do not all compact.
  */
-export async function compact(table: Table, scope: DocumentScope, editorId: string, now: number): Promise<void> {
-  const { assembly, items } = await readAll(table, scope, editorId);
-  const state = assembly.state();
-  if (state === undefined || state === 'torn' || lengths(state.head, state.newest) === 0) return;
-  const {
-    newest,
-    head: { _r: revision, ...head },
-  } = state;
+export function isDueForCompaction(head: Editor, before: EditorUpdate, newest: EditorUpdate): boolean {
+  return countLongLogs(head, newest) > countLongLogs(head, before);
+}
+
+/** Returns how many times the log since the snapshot exceeds the size of a long log. */
+function countLongLogs({ snapshot }: Editor, { logBytes }: EditorUpdate): number {
+  const limit = Math.min(Math.max((snapshot?.bytes ?? 0) / 2, MIN_LOG_BYTES), MAX_LOG_BYTES);
+  return Math.floor((logBytes - (snapshot?.logBytes ?? 0)) / limit);
+}
+
+/**
+ * Replaces a long log of an editor by a snapshot. Writes the blob of the snapshot, then the head that refers to it, and only then
+ * removes what is garbage. A concurrent reader finds what its head needs, or an incomplete editor that it reads again. After a crash
+ * at any point, the next compaction removes the rest.
+ */
+export async function compactLog(table: Table, scope: DocumentScope, editorId: string, now: number): Promise<void> {
+  const PK = EditorItems.partition(scope);
+  const builder = new StateBuilder();
+  const items: { key: Key; internalId: string; at: number; version?: number }[] = [];
+  const options = { ...PAGE, prefix: [editorId], descending: true };
+  for await (const { values } of pages((after) => table.query(EditorItems, scope, { ...options, after }))) {
+    for (const item of values) {
+      builder.add(item);
+      if (item.kind === 'head') continue;
+      const { internalId, at } = item.value;
+      const version = item.kind === 'update' ? { version: item.value.version } : {};
+      items.push({ key: { PK, SK: item.SK }, internalId, at, ...version });
+    }
+  }
+  const state = builder.state();
+  if (state === undefined || state === 'incomplete' || countLongLogs(state.head, state.newest) === 0) return;
+  const { newest } = state;
+  const { _r: revision, ...head } = state.head;
   const bytes = pack(encodeState(openDocument(state.updates)));
   const blob = await writeBlob(table, { ...scope, editorId, internalId: head.internalId }, bytes, now);
-  const snapshot = { version: newest.version, blob, bytes: bytes.length, weight: newest.weight };
-  // On a conflict the blob stays, for the next one to remove: a call whose answer was lost is repeated, and meets what it wrote itself.
+  const snapshot = { version: newest.version, blob, bytes: bytes.length, logBytes: newest.logBytes };
+  // On a conflict the blob stays for the next compaction: the SDK may have repeated a write that succeeded.
   if ((await table.write([replace(EditorEntity, { ...scope, ...head, snapshot }, revision)])) !== 'done') return;
-  await table.removeKeys(needless(items, head.internalId, newest.version, now));
-}
-
-/**
- * The keys of what nobody needs any more, of what there was when a snapshot was made: the updates before its version, all blobs, and what editors
- * left that were there before or never came to be; as far as it is old enough.
- */
-function needless(items: readonly Lying[], internalId: string, version: number, now: number): Key[] {
-  const isNeeded = (item: Lying) => item.internalId === internalId && item.version === version;
-  return items.filter((item) => item.at + KEPT_MS < now && !isNeeded(item)).map(({ key }) => key);
-}
-
-async function readAll(
-  table: Table,
-  scope: DocumentScope,
-  editorId: string,
-): Promise<{ assembly: Assembly; items: Lying[] }> {
-  const PK = EditorItems.partition(scope);
-  const assembly = new Assembly();
-  const items: Lying[] = [];
-  let after: string | undefined;
-  do {
-    const page = await table.query(EditorItems, scope, { ...PAGE, prefix: [editorId], descending: true, after });
-    for (const item of page.values) {
-      assembly.take(item);
-      items.push(...lying(item, { PK, SK: item.SK }));
-    }
-    after = page.next;
-  } while (after !== undefined);
-  return { assembly, items };
-}
-
-function lying(item: EditorItem, key: Key): Lying[] {
-  if (item.kind === 'head') return [];
-  const { internalId, at, version } = item.kind === 'part' ? { ...item, version: undefined } : item.update;
-  return [{ key, internalId, at, version }];
+  const garbage = items.filter(
+    ({ at, internalId, version }) =>
+      at + MIN_AGE_MS < now && !(internalId === head.internalId && version === newest.version),
+  );
+  await table.removeKeys(garbage.map(({ key }) => key));
 }

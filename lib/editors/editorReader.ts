@@ -1,162 +1,213 @@
 import type { DocumentScope } from '../content/documentScope.ts';
+import { ApiError } from '../shared/errors.ts';
 import type { Stored } from '../table/entity.ts';
+import { pages } from '../table/pages.ts';
 import { pause } from '../table/retryOnConflict.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
-import { Assembly, type Blobs, bytesOf, type EditorState } from './editorState.ts';
-import { type Blob, type Editor, EditorItems, EditorPartEntity, type EditorUpdate, sinceVersion } from './entities.ts';
-import { KnownStates } from './knownStates.ts';
+import { BlobParts, type EditorState, StateBuilder } from './editorState.ts';
+import { type Editor, EditorItems, EditorPartEntity, type EditorUpdate, sinceVersion } from './entities.ts';
+import { partsOf } from './storedBytes.ts';
 
-/** How much is read at a time. */
 const PAGE = { limit: 1_000, bytes: 1_000_000 };
-/** What came after a version is read alone up to here; more is read as a whole, with what was compacted of it. */
-const MOST_AFTER = { limit: 300, bytes: 1_000_000 };
-const MOST_PARTS_AFTER = 20;
-/** How often an editor is read again that others changed while it was read. */
-const TRIES = 8;
+/** Up to this much is read from the end of the log alone. With more, the whole editor is read from its snapshot. */
+const LOG_END = { limit: 300, bytes: 1_000_000 };
+const MAX_LOG_END_PARTS = 20;
+/** How often an editor is read again when others changed it between two pages. */
+const MAX_READS = 8;
 
-/** What came after a version. */
-export interface Since {
+/** The updates after a version. */
+export interface UpdatesSince {
   readonly version: number;
   readonly updates: readonly Uint8Array[];
 }
 
+/** The end of an editor's log. */
+interface LogEnd {
+  readonly head: Stored<Editor>;
+  readonly log: readonly EditorUpdate[];
+  readonly parts: BlobParts;
+}
+
 /** Reads editors. */
 export class EditorReader {
-  protected readonly table: Table;
-  readonly #known = new KnownStates();
+  readonly #table: Table;
+  readonly #cache = new StateCache();
 
   constructor(table: Table) {
-    this.table = table;
+    this.#table = table;
   }
 
-  /** An editor as it is; undefined when there is none. One query: of everything, or of what came since this process saw it last. */
+  /** Returns the state of an editor; undefined without one. One query reads everything, or only what came since the cached state. */
   async find(scope: DocumentScope, editorId: string): Promise<EditorState | undefined> {
-    const known = this.#known.get(keyOf(scope, editorId));
-    const after = known && (await this.#log(scope, editorId, known.newest.version + 1));
-    if (known && typeof after === 'object' && after.head.internalId === known.head.internalId) {
-      return this.remember(scope, {
-        head: after.head,
-        newest: after.log.at(-1) ?? known.newest,
-        updates: [...known.updates, ...after.log.flatMap((update) => bytesOf(update, after.blobs))],
-      });
-    }
-    const state = await this.#whole(scope, editorId);
-    if (state) return this.remember(scope, state);
-    this.#known.forget(keyOf(scope, editorId));
-    return undefined;
-  }
-
-  /**
-   * What came to an editor after a version; `unknown` when that is not to be had without the rest, as the version is of long ago or
-   * of an editor that was there before. Undefined when there is no editor. Where nothing came, this reads the head and one update.
-   */
-  async since(scope: DocumentScope, editorId: string, version: number): Promise<Since | 'unknown' | undefined> {
-    const from = await this.#log(scope, editorId, version);
-    if (typeof from !== 'object') return from;
-    const [first, ...later] = from.log;
-    if (!first) return 'unknown';
-    return {
-      version: later.at(-1)?.version ?? version,
-      updates: later.flatMap((update) => bytesOf(update, from.blobs)),
-    };
-  }
-
-  /** The editors of a document, one after the other, in no order that means something. */
-  async *all(scope: DocumentScope): AsyncGenerator<EditorState> {
-    let [assembly, of]: [Assembly, string | undefined] = [new Assembly(), undefined];
-    let after: string | undefined;
-    do {
-      const page = await this.table.query(EditorItems, scope, { ...PAGE, descending: true, after });
-      for (const item of page.values) {
-        if (item.of !== of) {
-          yield* this.#assembled(scope, assembly);
-          [assembly, of] = [new Assembly(), item.of];
-        }
-        assembly.take(item);
-      }
-      after = page.next;
-    } while (after !== undefined);
-    yield* this.#assembled(scope, assembly);
-  }
-
-  /** Keeps in mind how an editor is. */
-  protected remember(scope: DocumentScope, state: EditorState): EditorState {
-    this.#known.set(keyOf(scope, state.head.editorId), state);
+    const cached = this.#cache.get(scope, editorId);
+    const later = cached && (await this.#readLater(scope, cached));
+    const state = later ?? (await this.#readWhole(scope, editorId));
+    this.#cache.set(scope, editorId, state);
     return state;
   }
 
-  async *#assembled(scope: DocumentScope, assembly: Assembly): AsyncGenerator<EditorState> {
-    if (assembly.editorId === undefined) return;
-    const state = assembly.state();
-    const whole = state === 'torn' ? await this.#whole(scope, assembly.editorId) : state;
+  /** The same. Throws NOT_FOUND without an editor. */
+  async require(scope: DocumentScope, editorId: string): Promise<EditorState> {
+    const state = await this.find(scope, editorId);
+    if (!state) throw unknownEditor();
+    return state;
+  }
+
+  /**
+   * Returns the updates after a version; `unavailable` when only the whole editor has them: the version is compacted, or of an earlier
+   * editor of the same id. Throws NOT_FOUND without an editor. Without updates it reads the head and one item of the log.
+   */
+  async findUpdatesSince(
+    scope: DocumentScope,
+    editorId: string,
+    version: number,
+  ): Promise<UpdatesSince | 'unavailable'> {
+    const end = await this.#readLogEnd(scope, editorId, version);
+    if (!end) throw unknownEditor();
+    if (end === 'unavailable' || end.log.length === 0) return 'unavailable';
+    const later = end.log.slice(1);
+    return { version: later.at(-1)?.version ?? version, updates: later.flatMap((update) => end.parts.read(update)) };
+  }
+
+  /** Yields the editors of a document, in no particular order. */
+  async *all(scope: DocumentScope): AsyncGenerator<EditorState> {
+    let [builder, prefix]: [StateBuilder, string | undefined] = [new StateBuilder(), undefined];
+    const read = (after?: string) => this.#table.query(EditorItems, scope, { ...PAGE, descending: true, after });
+    for await (const { values } of pages(read)) {
+      for (const item of values) {
+        if (item.prefix !== prefix) {
+          yield* this.#build(scope, builder);
+          [builder, prefix] = [new StateBuilder(), item.prefix];
+        }
+        builder.add(item);
+      }
+    }
+    yield* this.#build(scope, builder);
+  }
+
+  /** Caches a state that this process wrote. */
+  cache(scope: DocumentScope, state: EditorState): void {
+    this.#cache.set(scope, state.head.editorId, state);
+  }
+
+  async *#build(scope: DocumentScope, builder: StateBuilder): AsyncGenerator<EditorState> {
+    if (builder.editorId === undefined) return;
+    const state = builder.state();
+    const whole = state === 'incomplete' ? await this.#readWhole(scope, builder.editorId) : state;
     if (whole) yield whole;
   }
 
-  async #whole(scope: DocumentScope, editorId: string): Promise<EditorState | undefined> {
-    for (let attempt = 0; attempt < TRIES; attempt++) {
-      const state = await this.#read(scope, editorId);
-      if (state !== 'torn') return state;
-      await pause(attempt);
+  /** Returns the state that follows a cached one; undefined when the whole editor has to be read. */
+  async #readLater(scope: DocumentScope, { head, newest, updates }: EditorState): Promise<EditorState | undefined> {
+    const end = await this.#readLogEnd(scope, head.editorId, newest.version + 1);
+    if (typeof end !== 'object' || end.head.internalId !== head.internalId) return undefined;
+    const later = end.log.flatMap((update) => end.parts.read(update));
+    return { head: end.head, newest: end.log.at(-1) ?? newest, updates: [...updates, ...later] };
+  }
+
+  async #readWhole(scope: DocumentScope, editorId: string): Promise<EditorState | undefined> {
+    for await (const _attempt of attempts(MAX_READS, Infinity)) {
+      const state = await this.#readOnce(scope, editorId);
+      if (state !== 'incomplete') return state;
     }
     throw new Error('An editor could not be read as a whole');
   }
 
-  /** Backwards, until there is all that its head asks for: what was compacted already comes last. */
-  async #read(scope: DocumentScope, editorId: string): Promise<EditorState | 'torn' | undefined> {
-    const assembly = new Assembly();
-    let after: string | undefined;
-    do {
-      const page = await this.table.query(EditorItems, scope, { ...PAGE, prefix: [editorId], descending: true, after });
-      for (const item of page.values) assembly.take(item);
-      const state = assembly.state();
-      if (state !== 'torn') return state;
-      after = page.next;
-    } while (after !== undefined);
-    return 'torn';
+  /** Reads backwards until the state is complete. Compacted items come last. */
+  async #readOnce(scope: DocumentScope, editorId: string): Promise<EditorState | 'incomplete' | undefined> {
+    const builder = new StateBuilder();
+    const options = { ...PAGE, prefix: [editorId], descending: true };
+    for await (const { values } of pages((after) => this.#table.query(EditorItems, scope, { ...options, after }))) {
+      for (const item of values) builder.add(item);
+      const state = builder.state();
+      if (state !== 'incomplete') return state;
+    }
+    return 'incomplete';
   }
 
-  /** The head and the log from a version on, if that is there without a gap and is not too much; undefined when there is no editor. */
-  async #log(
+  /** Returns the log from a version on, without a gap; `unavailable` when it has one or is too large; undefined without an editor. */
+  async #readLogEnd(
     scope: DocumentScope,
     editorId: string,
     version: number,
-  ): Promise<{ head: Stored<Editor>; log: EditorUpdate[]; blobs: Blobs } | 'unknown' | undefined> {
-    const { values, next } = await this.table.query(EditorItems, scope, {
-      ...MOST_AFTER,
-      between: sinceVersion(editorId, version),
-    });
-    if (next !== undefined) return 'unknown';
+  ): Promise<LogEnd | 'unavailable' | undefined> {
+    const between = sinceVersion(editorId, version);
+    const { values, next } = await this.#table.query(EditorItems, scope, { ...LOG_END, between });
+    if (next !== undefined) return 'unavailable';
     const last = values.at(-1);
     if (last?.kind !== 'head') return undefined;
-    const { head } = last;
-    const log = values.flatMap((item) =>
-      item.kind === 'update' && item.update.internalId === head.internalId ? item.update : [],
+    const head = last.value;
+    const log = values.flatMap(({ kind, value }) =>
+      kind === 'update' && value.internalId === head.internalId ? value : [],
     );
-    if (version < head.first || log.some((update, index) => update.version !== version + index)) return 'unknown';
-    const blobs = await this.#blobs(
-      scope,
-      editorId,
-      log.flatMap(({ blob }) => blob ?? []),
+    if (version < head.first || log.some((update, index) => update.version !== version + index)) return 'unavailable';
+    const blobs = log.flatMap(({ blob }) => blob ?? []);
+    const keys = blobs.flatMap(partsOf);
+    if (keys.length > MAX_LOG_END_PARTS) return 'unavailable';
+    const parts = new BlobParts();
+    const found = await this.#table.getMany(
+      EditorPartEntity,
+      keys.map((key) => ({ ...scope, editorId, ...key })),
     );
-    return blobs ? { head, log, blobs } : 'unknown';
-  }
-
-  /** What is in blobs; undefined when that is too much, or when parts are missing, as they have been compacted. */
-  async #blobs(scope: DocumentScope, editorId: string, blobs: readonly Blob[]): Promise<Blobs | undefined> {
-    const keys = blobs.flatMap(({ id, parts }) =>
-      Array.from({ length: parts }, (_each, part) => ({ ...scope, editorId, id, part })),
-    );
-    if (keys.length === 0) return new Map();
-    if (keys.length > MOST_PARTS_AFTER) return undefined;
-    const found = (await this.table.getMany(EditorPartEntity, keys)).map((part) => part?.bytes);
-    if (found.includes(undefined)) return undefined;
-    return new Map(
-      blobs.map(({ id }) => [id, found.filter((_bytes, index) => keys[index]?.id === id) as Uint8Array[]]),
-    );
+    for (const [index, key] of keys.entries()) {
+      const part = found[index];
+      if (part) parts.add(key, part.bytes);
+    }
+    // A compaction may have removed parts.
+    return parts.hasAll(blobs) ? { head, log, parts } : 'unavailable';
   }
 }
 
-/** An editor among all that a process sees. Internal ids are nobody else's. */
-function keyOf({ documentKey }: DocumentScope, editorId: string): string {
+const MAX_CACHED_BYTES = 24_000_000;
+/** An editor with more updates has a new snapshot by now and is read again. */
+const MAX_CACHED_UPDATES = 250;
+
+/** The editors that this process read last. A state at a version never changes, so only later updates have to be read. */
+class StateCache {
+  readonly #states = new Map<string, { readonly state: EditorState; readonly bytes: number }>();
+  #bytes = 0;
+
+  get(scope: DocumentScope, editorId: string): EditorState | undefined {
+    return this.#states.get(cacheKey(scope, editorId))?.state;
+  }
+
+  /** Replaces the state of an editor. Removes it without a new one, and the oldest states above the limit. */
+  set(scope: DocumentScope, editorId: string, state: EditorState | undefined): void {
+    const key = cacheKey(scope, editorId);
+    this.#delete(key);
+    const bytes = state?.updates.reduce((sum, update) => sum + update.length, 0) ?? 0;
+    if (!state || bytes > MAX_CACHED_BYTES || state.updates.length > MAX_CACHED_UPDATES) return;
+    this.#states.set(key, { state, bytes });
+    this.#bytes += bytes;
+    for (const oldest of this.#states.keys()) {
+      if (this.#bytes <= MAX_CACHED_BYTES) return;
+      this.#delete(oldest);
+    }
+  }
+
+  #delete(key: string): void {
+    this.#bytes -= this.#states.get(key)?.bytes ?? 0;
+    this.#states.delete(key);
+  }
+}
+
+/** The internal id of a document is unique among all tenants. */
+function cacheKey({ documentKey }: DocumentScope, editorId: string): string {
   return `${documentKey} ${editorId}`;
 }
+
+/** Yields the numbers of attempts after random pauses. The pauses grow up to the attempt `longest`. */
+export async function* attempts(count: number, longest: number): AsyncGenerator<number> {
+  for (let attempt = 0; attempt < count; attempt++) {
+    if (attempt > 0) await pause(Math.min(attempt - 1, longest));
+    yield attempt;
+  }
+}
+
+export function unknownEditor(): ApiError {
+  return new ApiError('NOT_FOUND', 'No CRDT data found for this editor ID.');
+}
+
+/** Reads editors. */
+export const readEditors = /* @__PURE__ */ storeCapability(EditorReader, ['BatchGetItem', 'Query']);

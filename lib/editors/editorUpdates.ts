@@ -1,71 +1,63 @@
-import { MalformedUpdate, openDocument, stateVectorOf, updateSince } from './rules/yjs/document.ts';
-import { merged } from './rules/editorUpdates.ts';
-import { invalid } from '../shared/errors.ts';
+import * as Y from 'yjs';
 import type { DocumentScope } from '../content/documentScope.ts';
-import type { Table } from '../table/table.ts';
-import { EditorReader } from './editorReader.ts';
-import { unknownEditor } from './unknownEditor.ts';
-import { storeCapability } from '../table/storeCapability.ts';
+import { invalid } from '../shared/errors.ts';
+import type { EditorReader } from './editorReader.ts';
+import { EMPTY_UPDATE } from './rules/editors.ts';
+import { MalformedUpdate, openDocument, stateVectorOf, updateSince } from './rules/yjs/document.ts';
 
 /** What a client has of an editor. */
-export interface Having {
+export interface ClientState {
   readonly stateVector?: Uint8Array | undefined;
   readonly version?: number | undefined;
 }
 
-/** What it lacks; the bytes in base64. */
-export interface Lacking {
+/** What the client lacks. Bytes are in base64. */
+export interface MissingUpdates {
   readonly update: string;
   readonly stateVector?: string;
   readonly version: number;
 }
 
-/** Reads editors as updates. */
-export class EditorUpdates {
-  readonly #editors: EditorReader;
-
-  constructor(table: Table) {
-    this.#editors = new EditorReader(table);
-  }
-
-  /**
-   * What a client lacks that has what a state vector says, or everything up to a version, or nothing. NOT_FOUND when there is no editor,
-   * INVALID_ARGUMENT for what is no state vector.
-   */
-  async since(scope: DocumentScope, editorId: string, { stateVector, version }: Having): Promise<Lacking> {
-    const later = version === undefined ? 'unknown' : await this.#editors.since(scope, editorId, version);
-    if (later === undefined) throw unknownEditor();
-    if (later !== 'unknown')
-      return { update: base64(ofClient(() => merged(later.updates, stateVector))), version: later.version };
-    const state = await this.#editors.find(scope, editorId);
-    if (!state) throw unknownEditor();
-    const doc = openDocument(state.updates);
-    return {
-      update: base64(ofClient(() => updateSince(doc, stateVector))),
-      stateVector: base64(stateVectorOf(doc)),
-      version: state.newest.version,
-    };
-  }
+/**
+ * Returns what a client lacks of an editor: only what came after its version, if the log still has that. Throws NOT_FOUND without an
+ * editor, and INVALID_ARGUMENT for bytes that are not a state vector.
+ */
+export async function findMissingUpdates(
+  editors: EditorReader,
+  scope: DocumentScope,
+  editorId: string,
+  { stateVector, version }: ClientState,
+): Promise<MissingUpdates> {
+  const later = version === undefined ? 'unavailable' : await editors.findUpdatesSince(scope, editorId, version);
+  if (later !== 'unavailable')
+    return { update: encode(() => mergeUpdates(later.updates, stateVector)), version: later.version };
+  const { updates, newest } = await editors.require(scope, editorId);
+  const doc = openDocument(updates);
+  return {
+    update: encode(() => updateSince(doc, stateVector)),
+    stateVector: encode(() => stateVectorOf(doc)),
+    version: newest.version,
+  };
 }
 
-/** What some work with a state vector gives; INVALID_ARGUMENT when it is none. */
-function ofClient<T>(work: () => T): T {
+/** Returns updates as one, without what a client with a state vector has. Throws MalformedUpdate when the bytes are not a state vector. */
+export function mergeUpdates(updates: readonly Uint8Array[], stateVector?: Uint8Array): Uint8Array {
+  if (updates.length === 0) return EMPTY_UPDATE;
+  const all = Y.mergeUpdates([...updates]);
   try {
-    return work();
-  } catch (error) {
-    if (error instanceof MalformedUpdate)
-      throw invalid({
-        path: ['stateVector'],
-        code: 'invalid_state_vector',
-        message: 'stateVector must be a state vector of Yjs',
-      });
-    throw error;
+    return stateVector === undefined ? all : Y.diffUpdate(all, stateVector);
+  } catch (cause) {
+    throw new MalformedUpdate('State vector must be one of Yjs.', { cause });
   }
 }
 
-function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
+/** Returns bytes in base64. Throws INVALID_ARGUMENT when `compute` finds that the client's state vector is malformed. */
+function encode(compute: () => Uint8Array): string {
+  try {
+    return Buffer.from(compute()).toString('base64');
+  } catch (error) {
+    if (!(error instanceof MalformedUpdate)) throw error;
+    const message = 'stateVector must be a state vector of Yjs';
+    throw invalid({ path: ['stateVector'], code: 'invalid_state_vector', message });
+  }
 }
-
-/** Read editors as updates. */
-export const readUpdates = /* @__PURE__ */ storeCapability(EditorUpdates, ['BatchGetItem', 'Query']);

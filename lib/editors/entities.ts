@@ -5,67 +5,67 @@ import { defineEntity, type Item, type Stored } from '../table/entity.ts';
 import { joinKey } from '../table/keys.ts';
 import type { QueryableEntity } from '../table/table.ts';
 
-/** Spelled out here: the module that has them has the XML parser as well, which those who only read and remove do not need. */
+/** Repeated here: an import of `crdtTypes` would bring the rules of values into every bundle. */
 const types = ['text', 'map', 'array', 'xml'] as const satisfies readonly CrdtType[];
 
-/** Bytes as DynamoDB has them. */
 const Bytes = z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array);
 
-/** Bytes that one item cannot hold: so many parts under an id of their own. */
+/** Bytes in several items. */
 const Blob = z.object({ id: z.string(), parts: z.number() });
 export type Blob = z.output<typeof Blob>;
 
 const Head = z.object({
   editorId: z.string(),
-  /** Made at creation; what lies beneath carries it, so that an editor added again starts empty. */
+  /** Drawn at creation. All items of the editor carry it, so an editor that is added again starts empty. */
   internalId: z.string(),
   type: z.enum(types),
   contentKey: z.string(),
   createdAt: z.number(),
-  /** The version of its first update. Versions of an editor that was there before under the same id are smaller. */
+  /** The version of the first update. An earlier editor of the same id has smaller versions. */
   first: z.number(),
-  /** Everything up to a version, as one. Absent while the log is short. */
+  /** All updates up to a version in one. Absent while the log is short. */
   snapshot: z
     .object({
       version: z.number(),
       blob: Blob,
-      /** How many bytes its parts have. */
+      /** The size of the blob. */
       bytes: z.number(),
-      /** `weight` of the update with that version. */
-      weight: z.number(),
+      /** `logBytes` of the update with that version. */
+      logBytes: z.number(),
     })
     .optional(),
 });
 export type Editor = z.output<typeof Head>;
 
 const Update = z.object({
-  /** Whose it is: an editor under the same id that was there before can have left some. */
+  /** The editor's internal id. Items of an earlier editor of the same id may still exist. */
   internalId: z.string(),
   version: z.number(),
-  /** When it was sent, epoch ms. */
+  /** When the item was written, epoch ms. */
   at: z.number(),
-  /** The change as Yjs has it, packed: here when it is small, else in a blob; neither where nothing changed but what is said below. */
+  /** The Yjs update, packed. A large one is in a blob. The update of an event job has neither. */
   packed: Bytes.optional(),
   blob: Blob.optional(),
-  /** The last change of the editor, which is this one unless it changes nothing: when it was made, and by whom. */
+  /** When the value last changed, epoch ms, and by whom. */
   changedAt: z.number(),
   changedBy: z.string().optional(),
   sessionId: z.string().optional(),
-  /** When the job that tells of the changes so far was begun, epoch ms. Absent when they have been told: the next change begins one. */
-  tellingSince: z.number().optional(),
-  /** How much the log weighs up to here, all updates counted that ever were. */
-  weight: z.number(),
+  /** When the job was started that will emit an event about the changes, epoch ms. Absent when an event has reported them. */
+  eventJobStartedAt: z.number().optional(),
+  /** The size of the log up to here in bytes, counting all updates that were ever written. */
+  logBytes: z.number(),
 });
 export type EditorUpdate = z.output<typeof Update>;
 
 const Part = z.object({
   internalId: z.string(),
   bytes: Bytes,
-  /** When it was written, epoch ms: what nothing refers to a while later never will be. */
+  /** When it was written, epoch ms. A part that nothing refers to some time later is garbage. */
   at: z.number(),
 });
+type EditorPart = z.output<typeof Part>;
 
-/** What one editor has begins with its id, and lies together: its blobs, its log, its head. */
+/** The sort keys of an editor's items begin with its id. They sort as its blobs, its log, its head. */
 const editorsOf = (of: DocumentScope) => [
   of.tenant,
   'ORGANIZATION',
@@ -76,11 +76,11 @@ const editorsOf = (of: DocumentScope) => [
 ];
 const BLOB = 'BLOB';
 const LOG = 'LOG';
-/** Sorts after the rest: who reads backwards knows first what to look for. */
+/** Sorts last: a query in descending order starts with the head. */
 const META = 'META';
 const versionKey = (version: number) => String(version).padStart(16, '0');
 
-/** The head of an editor. What has no head is not there. */
+/** The head of an editor. An editor exists as long as its head. */
 export const EditorEntity = defineEntity({
   type: 'Editor',
   version: 1,
@@ -92,7 +92,7 @@ export const EditorEntity = defineEntity({
   sk: (key: { editorId: string }) => [key.editorId, META],
 });
 
-/** One change of an editor. To insert the one with the next version is what commits a change; what is committed never changes. */
+/** One change of an editor. The insertion under the next version commits it. Committed items never change. */
 export const EditorUpdateEntity = defineEntity({
   type: 'EditorUpdate',
   version: 1,
@@ -104,7 +104,7 @@ export const EditorUpdateEntity = defineEntity({
   sk: (key: { editorId: string; version: number }) => [key.editorId, LOG, versionKey(key.version)],
 });
 
-/** A part of what is too large for an item, written before that which refers to it. */
+/** A part of a blob. It is written before the item that refers to the blob. */
 export const EditorPartEntity = defineEntity({
   type: 'EditorPart',
   version: 1,
@@ -121,57 +121,39 @@ export const EditorPartEntity = defineEntity({
   ],
 });
 
-/** The sort keys of the head of an editor and of its updates from a version on. */
+/** Returns the range of sort keys from an update of an editor to its head. */
 export function sinceVersion(editorId: string, version: number): [from: string, to: string] {
   return [joinKey([editorId, LOG, versionKey(version)]), joinKey([editorId, META])];
 }
 
-/** A sort key before everything that an editor has, by the first part of its keys: none is so short. */
-export function beforeEditor(of: string): string {
-  return `${of}#`;
+/** Returns a sort key before all items of an editor, whose keys begin with `prefix`. */
+export function beforeEditor(prefix: string): string {
+  return `${prefix}#`;
 }
 
-/** An item of an editor, with what its key says. */
-export type EditorItem =
-  | { readonly kind: 'head'; readonly head: Stored<Editor> }
-  | { readonly kind: 'update'; readonly update: Stored<EditorUpdate> }
-  | {
-      readonly kind: 'part';
-      readonly internalId: string;
-      readonly id: string;
-      readonly part: number;
-      readonly bytes: Uint8Array;
-      readonly at: number;
-    };
+/** An item in the partition of a document's editors. */
+export type EditorItem = { readonly prefix: string; readonly SK: string } & (
+  | { readonly kind: 'head'; readonly value: Stored<Editor> }
+  | { readonly kind: 'update'; readonly value: Stored<EditorUpdate> }
+  | { readonly kind: 'part'; readonly value: EditorPart & { readonly id: string; readonly part: number } }
+);
 
-/** Everything in the partition of a document's editors, as it comes. The first part of the sort key, escaped, says whose it is. */
-export const EditorItems: QueryableEntity<EditorItem & { readonly of: string; readonly SK: string }, DocumentScope> = {
+/** Reads all items of a document's editors. `prefix` is the first part of the sort key: the escaped id of the editor. */
+export const EditorItems: QueryableEntity<EditorItem, DocumentScope> = {
   partition: (scope) => EditorEntity.partition(scope),
   fromItem(item, now) {
     const { SK } = item as Item;
-    const [of = '', , id = '', part = ''] = SK.split('#');
-    const read = (): EditorItem | undefined => {
-      if (item._t === EditorUpdateEntity.type) {
-        const update = EditorUpdateEntity.fromItem(item, now);
-        return update && { kind: 'update', update };
-      }
-      if (item._t === EditorPartEntity.type) {
-        const found = EditorPartEntity.fromItem(item, now);
-        return (
-          found && {
-            kind: 'part',
-            internalId: found.internalId,
-            id,
-            part: Number(part),
-            bytes: found.bytes,
-            at: found.at,
-          }
-        );
-      }
-      const head = EditorEntity.fromItem(item, now);
-      return head && { kind: 'head', head };
-    };
-    const value = read();
-    return value && { ...value, of, SK, _r: item._r as number };
+    const [prefix = '', , id = '', part = ''] = SK.split('#');
+    const common = { prefix, SK, _r: item._r as number };
+    if (item._t === EditorUpdateEntity.type) {
+      const value = EditorUpdateEntity.fromItem(item, now);
+      return value && { ...common, kind: 'update', value };
+    }
+    if (item._t === EditorPartEntity.type) {
+      const value = EditorPartEntity.fromItem(item, now);
+      return value && { ...common, kind: 'part', value: { ...value, id, part: Number(part) } };
+    }
+    const value = EditorEntity.fromItem(item, now);
+    return value && { ...common, kind: 'head', value };
   },
 };

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { findDocument } from '../../../lib/content/documentScope.ts';
-import { removeEditors } from '../../../lib/editors/removeEditors.ts';
+import { deleteEditors } from '../../../lib/editors/deleteEditors.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { ownIds } from '../../../lib/editors/rules/editors.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
@@ -18,13 +18,13 @@ export const endpoint = defineEndpoint(
     input: closedObject({ organizationId: Id, documentId: Id, editorIds: optional(list(Id, limits.list)), ...ownIds }),
     output: z.object({
       data: z.record(z.string(), ItemOutcome),
-      /** Whether the document has more editors than one call deletes: the same call deletes those. */
+      /** Whether the document has more editors than one call deletes. The same request deletes the next ones. */
       hasMore: z.boolean(),
     }),
     message: ({ hasMore }) =>
       hasMore ? 'CRDT data deleted. There is more: send the request again.' : 'CRDT data deleted successfully.',
     errors: ['NOT_FOUND'],
-    uses: { findPlace: findDocument, editors: removeEditors },
+    uses: { findDocument, editors: deleteEditors },
     impact: 'customers cannot delete data of collaborative editors',
     example: {
       data: { organizationId: 'acme', documentId: 'nda', editorIds: ['summary'] },
@@ -32,11 +32,11 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input: { editorIds, ...named }, caller, deps, now }) => {
-    const at = await deps.findPlace(caller.tenant, named);
-    const { editorIds: ids, more } = editorIds
-      ? { editorIds: distinct(editorIds), more: false }
-      : await deps.editors.some(at.scope, limits.list);
-    return { data: byId(ids, await deps.editors.remove(at, ids, now)), hasMore: more };
+    const context = await deps.findDocument(caller.tenant, named);
+    const { editorIds: ids, hasMore } = editorIds
+      ? { editorIds: distinct(editorIds), hasMore: false }
+      : await deps.editors.listIds(context.scope, limits.list);
+    return { data: byId(ids, await deps.editors.delete(context, ids, now)), hasMore };
   },
 );
 

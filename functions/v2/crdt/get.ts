@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { findDocument } from '../../../lib/content/documentScope.ts';
-import { listEditors } from '../../../lib/editors/editorValues.ts';
+import { readEditors } from '../../../lib/editors/editorReader.ts';
+import { listEditorRecords } from '../../../lib/editors/editorRecords.ts';
 import { crdtTypes } from '../../../lib/editors/rules/yjs/values.ts';
 import { EditorRecord, ownIds } from '../../../lib/editors/rules/editors.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
@@ -14,7 +15,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'read',
     limitClass: 'expensive',
-    /** `type` selects the editors of that type. */
+    /** `type` selects editors. */
     input: z.object({
       organizationId: Id,
       documentId: Id,
@@ -26,7 +27,7 @@ export const endpoint = defineEndpoint(
     message: 'CRDT data retrieved successfully.',
     fixedMessages: { required: { organizationId: 'Organization ID is required' } },
     errors: ['NOT_FOUND'],
-    uses: { findPlace: findDocument, editors: listEditors },
+    uses: { findDocument, editors: readEditors },
     narrowBy: 'editorId',
     impact: 'customers cannot read the data of collaborative editors',
     example: {
@@ -46,11 +47,8 @@ export const endpoint = defineEndpoint(
     memoryMb: 1024,
   },
   async ({ input: { editorId, type, ...named }, caller, deps }) => {
-    const { scope: scope } = await deps.findPlace(caller.tenant, named);
-    return {
-      data:
-        editorId === undefined ? await deps.editors.all(scope, type) : await deps.editors.one(scope, editorId, type),
-    };
+    const { scope } = await deps.findDocument(caller.tenant, named);
+    return { data: await listEditorRecords(deps.editors, scope, { editorId, type }) };
   },
 );
 

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { findWritableDocument } from '../../../lib/content/documentScope.ts';
-import { followChange } from '../../../lib/editors/followChange.ts';
-import { replaceEditors } from '../../../lib/editors/replaceEditors.ts';
-import { requireFitting, ValueRequest } from '../../../lib/editors/rules/editorValues.ts';
+import { changeEditors } from '../../../lib/editors/editorLog.ts';
+import { finishChange } from '../../../lib/editors/finishChange.ts';
+import { requireFitting, ValueRequest } from '../../../lib/editors/rules/valueRequest.ts';
+import { updateEditor } from '../../../lib/editors/writeValue.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 
@@ -17,7 +18,7 @@ export const endpoint = defineEndpoint(
     output: z.object({}),
     message: 'CRDT data updated successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findPlace: findWritableDocument, editors: replaceEditors, follow: followChange },
+    uses: { findDocument: findWritableDocument, editors: changeEditors, finishChange },
     impact: 'customers cannot replace the data of collaborative editors',
     example: {
       data: {
@@ -33,9 +34,9 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now, log }) => {
     requireFitting(input);
-    const at = await deps.findPlace(caller.tenant, input);
-    const replaced = await deps.editors.replace(at, input.editorId, input, { ...input, now });
-    await deps.follow(at.scope, input.editorId, replaced, now, log);
+    const context = await deps.findDocument(caller.tenant, input);
+    const changed = await updateEditor(deps.editors, context, input, { ...input, now });
+    await deps.finishChange(context.scope, input.editorId, changed, now, log);
     return {};
   },
 );

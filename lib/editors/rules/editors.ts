@@ -3,23 +3,23 @@ import { invalid } from '../../shared/errors.ts';
 import { Id, IsoTime, optional } from '../../shared/schema.ts';
 import type { CrdtType, CrdtValue } from './yjs/values.ts';
 
-/** An update that changes nothing. */
+/** A Yjs update without changes. */
 export const EMPTY_UPDATE: Uint8Array = /* @__PURE__ */ Uint8Array.of(0, 0);
-/** The largest update or state vector in base64: what a body can hold. */
-const MOST_CHARACTERS = 5_500_000;
-/** The base64 of the largest state, with its state vector. */
+/** The largest update or state vector in base64 that a request body can hold. */
+const MAX_BASE64_CHARACTERS = 5_500_000;
+/** The largest state in base64, with its state vector. */
 export const UPDATES_ANSWER_BYTES = 6_000_000;
 
-/** Which editor a request is about. */
+/** The fields that name an editor. */
 export const editorName = { organizationId: Id, documentId: Id, editorId: Id };
 
-/** Who changes an editor; both are the caller's to say. */
-export const changing = { userId: optional(Id), sessionId: optional(Id) };
+/** The fields that name who changes an editor. The caller may send any ids. */
+export const authorFields = { userId: optional(Id), sessionId: optional(Id) };
 
-/** Bytes in base64, with padding; comes out as bytes. */
+/** Bytes in base64 with padding. Parses to bytes. */
 export const Base64 = z
   .string()
-  .max(MOST_CHARACTERS)
+  .max(MAX_BASE64_CHARACTERS)
   .transform((text, context) => {
     const bytes = Buffer.from(text, 'base64');
     if (text !== '' && bytes.toString('base64') === text)
@@ -28,10 +28,10 @@ export const Base64 = z
     return z.NEVER;
   });
 
-/** A version as answers give it. */
+/** A version as answers return it. */
 export const Version = z.int().min(0);
 
-/** Published clients can say that they send internal ids. Here organizations and documents are named by the customer's ids only. */
+/** Published clients can send `isServerIds: true` with internal ids. These endpoints accept only the customer's ids. */
 export const ownIds = {
   isServerIds: optional(
     z.literal(false, {
@@ -40,7 +40,7 @@ export const ownIds = {
   ),
 };
 
-/** A value of an editor as it is sent; whether it fits the type is another question. */
+/** The value of an editor in a request. `requireFitting` checks it against the type. */
 export const EditorValue = z
   .custom<CrdtValue>((value) => typeof value === 'string' || (typeof value === 'object' && value !== null), {
     error: 'must be a string, an object or an array',
@@ -49,13 +49,13 @@ export const EditorValue = z
     anyOf: [{ type: 'string' }, { type: 'object' }, { type: 'array', items: { description: 'Any JSON value' } }],
   });
 
-/** An editor as answers and events show it (spec 2, CRDT store record). */
+/** An editor in answers and events. */
 export const EditorRecord = z.object({
   data: EditorValue,
   id: z.string(),
   /** ISO 8601. */
   lastUpdate: IsoTime,
-  /** Empty when nobody said who it was. */
+  /** Empty for a change without a user. */
   lastUpdatedBy: z.string(),
   sessionId: z.string().nullable(),
 });
@@ -68,8 +68,7 @@ export interface LastChange {
   readonly sessionId?: string | undefined;
 }
 
-/** The record of an editor. */
-export function editorRecord(
+export function toEditorRecord(
   id: string,
   data: CrdtValue,
   { changedAt, changedBy = '', sessionId }: LastChange,
@@ -83,15 +82,15 @@ export function editorRecord(
   };
 }
 
-/** What a request may say of an editor that is there. */
-interface StoredKind {
+/** The parts of an editor that a replace cannot change. */
+interface EditorKind {
   readonly type: CrdtType;
   readonly contentKey: string;
 }
 
-/** INVALID_ARGUMENT when a replace names another type than the stored one, or another content key: it would be another thing. */
+/** Throws INVALID_ARGUMENT when a request names another type or content key than the stored one. */
 export function requireSameKind(
-  stored: StoredKind,
+  stored: EditorKind,
   sent: { readonly type: CrdtType; readonly contentKey?: string | undefined },
 ): void {
   if (sent.type !== stored.type)

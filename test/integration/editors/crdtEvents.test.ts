@@ -164,7 +164,7 @@ describe('design 6: crdt.update_data', () => {
     await customer.ok(ADD, { ...text, data: 'one' });
     const [item] = await itemsOf(engine, customer, 'EditorUpdate');
     const hourAgo = Date.now() - 3_600_001;
-    await table.write([{ put: { ...item, tellingSince: hourAgo } }]);
+    await table.write([{ put: { ...item, eventJobStartedAt: hourAgo } }]);
     restartFunctions();
     await replace('two');
     expect(await jobs()).toHaveLength(2);

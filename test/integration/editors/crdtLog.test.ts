@@ -4,17 +4,16 @@ import fc from 'fast-check';
 import * as Y from 'yjs';
 import { purgeLeftover } from '../../../lib/comments/deleteThreads.ts';
 import type { DocumentContext } from '../../../lib/content/documentScope.ts';
-import { compact } from '../../../lib/editors/compaction.ts';
-import { EditorPusher } from '../../../lib/editors/pushUpdates.ts';
+import { compactLog } from '../../../lib/editors/compaction.ts';
+import { editorPart, EditorDeleter } from '../../../lib/editors/deleteEditors.ts';
+import { type Changed, EditorLog } from '../../../lib/editors/editorLog.ts';
 import { EditorReader } from '../../../lib/editors/editorReader.ts';
-import { editorPart, EditorRemover } from '../../../lib/editors/removeEditors.ts';
-import { EditorReplacer } from '../../../lib/editors/replaceEditors.ts';
-import { EditorUpdates } from '../../../lib/editors/editorUpdates.ts';
-import { EditorValues } from '../../../lib/editors/editorValues.ts';
-import type { Changed } from '../../../lib/editors/editorWriter.ts';
+import { listEditorRecords } from '../../../lib/editors/editorRecords.ts';
+import { type ClientState, findMissingUpdates } from '../../../lib/editors/editorUpdates.ts';
+import { pushUpdate } from '../../../lib/editors/pushUpdate.ts';
+import { type NewValue, updateEditor, addEditor } from '../../../lib/editors/writeValue.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { openDocument } from '../../../lib/editors/rules/yjs/document.ts';
-import { holds } from '../../../lib/editors/rules/editorUpdates.ts';
 import { everyMishap, Invocation, type Mishap, Trial } from '../../support/crashes.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { asDocumentClient, type Command, LeanClient } from '../../support/leanClient.ts';
@@ -26,7 +25,7 @@ const EDITOR = 'summary';
 let engine: Engine;
 let client: LeanClient;
 let number = 0;
-let at: DocumentContext;
+let context: DocumentContext;
 beforeAll(async () => {
   engine = await startEngine();
   client = new LeanClient();
@@ -36,10 +35,10 @@ afterAll(async () => {
   await engine.stop();
 });
 beforeEach(() => {
-  at = newPlace();
+  context = newContext();
 });
 
-function newPlace(): DocumentContext {
+function newContext(): DocumentContext {
   const internalId = `doc_${(number += 1)}`;
   const times = { createdAt: START, lastUpdated: START, disabled: false };
   return {
@@ -49,21 +48,33 @@ function newPlace(): DocumentContext {
   };
 }
 
-/** The table as a process sees it whose calls can go wrong. */
+/** The table, for a process whose calls may fail. */
 function tableOf(invocation = new Invocation()): Table {
   const send = (command: Command) =>
     invocation.call(command.constructor.name.replace(/Command$/, ''), () => client.send(command));
   return new Table(asDocumentClient({ send }), TABLE_NAME);
 }
-const writer = (table = tableOf()) => {
-  const [replacer, pusher] = [new EditorReplacer(table), new EditorPusher(table)];
-  return { add: replacer.add.bind(replacer), replace: replacer.replace.bind(replacer), push: pusher.push.bind(pusher) };
-};
-const text = (data: string) => ({ type: 'text', data }) as const;
-const add = (data: string, now = START) => writer().add(at, EDITOR, text(data), { now });
-const valueOf = async (scope = at.scope) => (await new EditorValues(tableOf()).one(scope, EDITOR))[0]?.data;
-/** The items whose attribute contains a text. */
-async function scanned(attribute: string, value: string): Promise<Record<string, any>[]> {
+type Value = Pick<NewValue, 'type' | 'data'>;
+const text = (data: string): Value => ({ type: 'text', data });
+/** The editor in a process of its own. */
+function editorOf(table = tableOf()) {
+  const log = new EditorLog(table);
+  return {
+    add: (value: Value, now = START) => addEditor(log, context, { editorId: EDITOR, ...value }, { now }),
+    replace: (value: Value, now = START) => updateEditor(log, context, { editorId: EDITOR, ...value }, { now }),
+    push: (update: Uint8Array, now = START) => pushUpdate(log, context, EDITOR, update, { now }),
+  };
+}
+const add = (data: string, now = START) => editorOf().add(text(data), now);
+const compact = (now: number, table = tableOf()) => compactLog(table, context.scope, EDITOR, now);
+const pull = (client: ClientState, reader = new EditorReader(tableOf())) =>
+  findMissingUpdates(reader, context.scope, EDITOR, client);
+async function valueOf() {
+  const [record] = await listEditorRecords(new EditorReader(tableOf()), context.scope, { editorId: EDITOR });
+  return record?.data;
+}
+/** Returns the items whose attribute contains a text. */
+async function scan(attribute: string, value: string): Promise<Record<string, any>[]> {
   const found: Record<string, any>[] = [];
   let from: object | undefined;
   do {
@@ -80,22 +91,22 @@ async function scanned(attribute: string, value: string): Promise<Record<string,
   } while (from);
   return found;
 }
-/** The items of the document's editors, by type. */
+/** Returns the items of the document's editors by type. */
 async function items(): Promise<Record<string, Record<string, any>[]>> {
   return {
     Editor: [],
     EditorUpdate: [],
     EditorPart: [],
-    ...(Object.groupBy(await scanned('PK', `#${at.scope.documentKey}#`), ({ _t }) => _t) as Record<
+    ...(Object.groupBy(await scan('PK', `#${context.scope.documentKey}#`), ({ _t }) => _t) as Record<
       string,
       Record<string, any>[]
     >),
   };
 }
-/** The jobs of a kind that are about the document. */
+/** Returns the jobs of a kind about the document. */
 const jobsOf = async (kind: string) =>
-  (await scanned('data', `"${at.scope.documentKey}"`)).filter((job) => job.kind === kind);
-/** So many letters that packing makes hardly smaller, different from each start on. */
+  (await scan('data', `"${context.scope.documentKey}"`)).filter((job) => job.kind === kind);
+/** Returns letters that compress badly and differ for each start. */
 const letters = (count: number, start = 0) =>
   Array.from({ length: Math.ceil(count / 6) }, (_each, index) =>
     Math.imul(start + index + 1, 0x9e3779b1)
@@ -106,12 +117,12 @@ const letters = (count: number, start = 0) =>
     .join('')
     .slice(0, count);
 
-/** A client of Yjs, with an update for each of its changes. */
+/** A Yjs client that returns an update for each change. */
 class YjsClient {
   readonly doc = new Y.Doc();
 
   async pull(): Promise<this> {
-    const { update } = await new EditorUpdates(tableOf()).since(at.scope, EDITOR, {});
+    const { update } = await pull({});
     Y.applyUpdate(this.doc, Buffer.from(update, 'base64'));
     return this;
   }
@@ -127,65 +138,61 @@ class YjsClient {
   }
 }
 
-/** What an endpoint does: the change, and what follows it, apart from the message. */
-async function pushing(writers: ReturnType<typeof writer>, update: Uint8Array, now: number): Promise<Changed> {
-  const changed = await writers.push(at, EDITOR, update, { now });
-  if (changed.compact) await compact(tableOf(), at.scope, EDITOR, now);
+/** Does what the endpoint does, without the queue message. */
+async function pushAndCompact(editor: ReturnType<typeof editorOf>, update: Uint8Array, now: number): Promise<Changed> {
+  const changed = await editor.push(update, now);
+  if (changed.isDueForCompaction) await compact(now);
   return changed;
 }
 
-describe('changes of many at the same time', () => {
-  test('every acknowledged push survives, whatever is replaced in between, and versions have no gaps', async () => {
+describe('concurrent changes', () => {
+  test('keep every acknowledged push despite replaces, and leave no gap in the versions', async () => {
     await add('0');
     const pushers = await Promise.all(Array.from({ length: 8 }, () => new YjsClient().pull()));
     const pushed: Uint8Array[] = [];
     const versions: number[] = [];
     const replaced = async () => {
-      const own = writer();
-      for (let i = 0; i < 6; i++)
-        versions.push((await own.replace(at, EDITOR, text(`text ${i}`), { now: START + i })).version);
+      const own = editorOf();
+      for (let i = 0; i < 6; i++) versions.push((await own.replace(text(`text ${i}`), START + i)).version);
     };
     await Promise.all([
       replaced(),
       replaced(),
       ...pushers.map(async (pusher, index) => {
-        const own = writer();
+        const own = editorOf();
         for (let i = 0; i < 5; i++) {
           const update = pusher.append(`${index}.${i} `);
-          versions.push((await own.push(at, EDITOR, update, { now: START + i })).version);
+          versions.push((await own.push(update, START + i)).version);
           pushed.push(update);
         }
       }),
     ]);
-    const state = (await new EditorReader(tableOf()).find(at.scope, EDITOR))!;
-    expect(pushed.every((update) => holds(openDocument(state.updates), update))).toBe(true);
+    const state = (await new EditorReader(tableOf()).find(context.scope, EDITOR))!;
+    const snapshot = Y.snapshot(openDocument(state.updates));
+    expect(pushed.every((update) => Y.snapshotContainsUpdate(snapshot, update))).toBe(true);
     const taken = new Set(versions);
     const log = (await items()).EditorUpdate!.map(({ version }) => version).sort();
     expect(log).toEqual(log.map((_version, index) => log[0] + index));
     expect(log).toHaveLength(1 + taken.size);
   });
 
-  test('a client that follows by versions, one that follows by state vectors and a new one arrive at what get gives', async () => {
+  test('lead clients that sync by version, by state vector or from the start to the value that get returns', async () => {
     await add('start ');
     const [byVersion, byVector] = [await new YjsClient().pull(), await new YjsClient().pull()];
-    const reader = new EditorUpdates(tableOf());
-    let { version } = await reader.since(at.scope, EDITOR, {});
-    const [own, other] = [writer(), writer()];
+    const reader = new EditorReader(tableOf());
+    let { version } = await pull({}, reader);
+    const [own, other] = [editorOf(), editorOf()];
     for (let round = 0; round < 12; round++) {
       const [mine, theirs] = [
         byVersion.append(`v${round} `),
         byVector.change((content) => content.insert(0, `s${round} `)),
       ];
-      await Promise.all([
-        own.push(at, EDITOR, mine, { now: START }),
-        other.push(at, EDITOR, theirs, { now: START }),
-        writer().replace(at, EDITOR, text(`${await valueOf()}r${round} `), { now: START }),
-      ]);
-      const later = await reader.since(at.scope, EDITOR, { version });
+      await Promise.all([own.push(mine), other.push(theirs), editorOf().replace(text(`${await valueOf()}r${round} `))]);
+      const later = await pull({ version }, reader);
       expect(later.stateVector).toBeUndefined();
       version = later.version;
       Y.applyUpdate(byVersion.doc, Buffer.from(later.update, 'base64'));
-      const { update } = await reader.since(at.scope, EDITOR, { stateVector: Y.encodeStateVector(byVector.doc) });
+      const { update } = await pull({ stateVector: Y.encodeStateVector(byVector.doc) }, reader);
       Y.applyUpdate(byVector.doc, Buffer.from(update, 'base64'));
     }
     const value = await valueOf();
@@ -193,24 +200,24 @@ describe('changes of many at the same time', () => {
       expect(one.doc.getText('content').toString()).toBe(value);
   });
 
-  test('a replace that meets another is computed anew, so that nothing is there twice', async () => {
+  test('compute a replace again after a conflict, so no text is inserted twice', async () => {
     await add('one');
-    await Promise.all(Array.from({ length: 6 }, () => writer().replace(at, EDITOR, text('one two'), { now: START })));
+    await Promise.all(Array.from({ length: 6 }, () => editorOf().replace(text('one two'))));
     expect(await valueOf()).toBe('one two');
     expect((await items()).EditorUpdate).toHaveLength(2);
   });
 });
 
-describe('compaction', () => {
-  /** Pushes so many texts of 2 KB, so many milliseconds apart; gives the text. */
+describe('compactLog', () => {
+  /** Pushes texts of 2 KB, `apart` milliseconds apart. Returns the whole text. */
   async function write(count: number, apart: number, from = START, prefix = ''): Promise<string> {
-    const [pusher, own] = [await new YjsClient().pull(), writer()];
+    const [pusher, own] = [await new YjsClient().pull(), editorOf()];
     for (let i = 0; i < count; i++)
-      await pushing(own, pusher.append(prefix + letters(2_000, i * 1_000)), from + i * apart);
+      await pushAndCompact(own, pusher.append(prefix + letters(2_000, i * 1_000)), from + i * apart);
     return pusher.doc.getText('content').toString();
   }
 
-  test('keeps the log short, and what is read the same', async () => {
+  test('keeps the log short and the value the same', async () => {
     await add('');
     const written = await write(100, 10_000);
     const { Editor, EditorUpdate, EditorPart } = await items();
@@ -221,83 +228,66 @@ describe('compaction', () => {
     expect((await new YjsClient().pull()).doc.getText('content').toString()).toBe(written);
   });
 
-  test('comes after a hundred small changes', async () => {
+  test('is due after about a hundred small changes', async () => {
     await add('');
-    const [pusher, own] = [await new YjsClient().pull(), writer()];
+    const [pusher, own] = [await new YjsClient().pull(), editorOf()];
     const isDue: number[] = [];
-    for (let i = 1; i <= 130; i++)
-      if ((await own.push(at, EDITOR, pusher.append('x'), { now: START })).compact) isDue.push(i);
+    for (let i = 1; i <= 130; i++) if ((await own.push(pusher.append('x'))).isDueForCompaction) isDue.push(i);
     expect(isDue).toHaveLength(1);
     expect(isDue[0]).toBeGreaterThan(80);
   });
 
-  test('a version of before it leads to everything', async () => {
+  test('makes updates/get return the whole state for an older version', async () => {
     await add('');
-    const { version } = await new EditorUpdates(tableOf()).since(at.scope, EDITOR, {});
+    const { version } = await pull({});
     await write(60, 10_000);
-    const { stateVector } = await new EditorUpdates(tableOf()).since(at.scope, EDITOR, { version });
+    const { stateVector } = await pull({ version });
     expect(stateVector).toBeDefined();
   });
 
-  test('keeps an update that waits for another', async () => {
+  test('keeps an update that waits for a missing one', async () => {
     await add('');
     const pusher = await new YjsClient().pull();
     const [first, second] = [pusher.append('a'), pusher.append('b')];
-    await writer().push(at, EDITOR, second, { now: START });
+    await editorOf().push(second);
     await write(30, 10_000, START + MINUTE);
     expect((await items()).Editor![0]!.snapshot).toBeDefined();
     await write(60, 10_000, START + 20 * MINUTE);
-    await writer().push(at, EDITOR, first, { now: START + 40 * MINUTE });
+    await editorOf().push(first, START + 40 * MINUTE);
     expect(await valueOf()).toContain('ab');
   });
 
-  test('removes no update so early that a slow request could take its version for free', async () => {
+  test('leaves recent updates, so a slow request cannot take the version of a removed one', async () => {
     await add('');
-    const slow = new Invocation();
     const pusher = await new YjsClient().pull();
-    let release = () => undefined as void;
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const waiting = new Promise<void>((resolve) => {
-      let isFirst = true;
-      const send = async (command: Command) => {
-        if (command.constructor.name === 'PutCommand' && isFirst) {
-          isFirst = false;
-          resolve();
-          await released;
-        }
-        return client.send(command);
-      };
-      void slow
-        .call('push', () =>
-          writer(new Table(asDocumentClient({ send }), TABLE_NAME)).push(at, EDITOR, pusher.append('slow'), {
-            now: START,
-          }),
-        )
-        .then(() => finished());
-    });
-    let finished = () => undefined as void;
-    const finish = new Promise<void>((resolve) => {
-      finished = resolve;
-    });
-    await waiting;
-    // As long as a function can run.
+    const [reachesWrite, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let isFirst = true;
+    const send = async (command: Command) => {
+      if (command.constructor.name === 'PutCommand' && isFirst) {
+        isFirst = false;
+        reachesWrite.resolve();
+        await released.promise;
+      }
+      return client.send(command);
+    };
+    const slow = editorOf(new Table(asDocumentClient({ send }), TABLE_NAME)).push(pusher.append('slow'));
+    await reachesWrite.promise;
+    // 30 s, as long as a function can run.
     await write(60, 500);
     expect((await items()).Editor![0]!.snapshot).toBeDefined();
-    release();
-    await finish;
+    released.resolve();
+    await slow;
     expect(await valueOf()).toContain('slow');
   });
 
-  test('who reads at any moment reads the whole: what was acknowledged before is there, and more only follows', async () => {
+  test('lets concurrent readers see the whole editor with every acknowledged change', async () => {
     await add('');
     let acknowledged = 0;
     let isOver = false;
     const write = async () => {
-      const [pusher, own] = [await new YjsClient().pull(), writer()];
+      const [pusher, own] = [await new YjsClient().pull(), editorOf()];
       for (let i = 0; i < 60; i++) {
-        await pushing(own, pusher.append(letters(2_000, i * 1_000)), START + i * 20_000);
+        await pushAndCompact(own, pusher.append(letters(2_000, i * 1_000)), START + i * 20_000);
         acknowledged++;
       }
       isOver = true;
@@ -306,7 +296,7 @@ describe('compaction', () => {
     const read = async (reader: () => EditorReader) => {
       while (!isOver) {
         const before = acknowledged;
-        const state = (await reader().find(at.scope, EDITOR))!;
+        const state = (await reader().find(context.scope, EDITOR))!;
         expect(openDocument(state.updates).getText('content').length).toBeGreaterThanOrEqual(before * 2_000);
         reads++;
       }
@@ -322,15 +312,14 @@ describe('compaction', () => {
     expect(await valueOf()).toHaveLength(60 * 2_000);
   });
 
-  test('who meets it between two pages of a reading reads again', async () => {
+  test('makes a reader read again when it runs between two pages', async () => {
     await add('');
     const pusher = await new YjsClient().pull();
-    for (let i = 0; i < 30; i++)
-      await writer().push(at, EDITOR, pusher.append(letters(2_000, i * 1_000)), { now: START });
+    for (let i = 0; i < 30; i++) await editorOf().push(pusher.append(letters(2_000, i * 1_000)));
     const written = pusher.doc.getText('content').toString();
     const readers: ((table: Table) => Promise<unknown>)[] = [
-      async (table) => new EditorValues(table).one(at.scope, EDITOR),
-      async (table) => new EditorValues(table).all(at.scope),
+      async (table) => listEditorRecords(new EditorReader(table), context.scope, { editorId: EDITOR }),
+      async (table) => listEditorRecords(new EditorReader(table), context.scope, {}),
     ];
     for (const read of readers) {
       let queries = 0;
@@ -343,8 +332,8 @@ describe('compaction', () => {
           input: { ...command.input, Limit: 5 },
         });
         if ((queries += 1) === 1) {
-          await writer().push(at, EDITOR, pusher.append(letters(64_000, queries)), { now: START });
-          await compact(tableOf(), at.scope, EDITOR, START + 10 * MINUTE);
+          await editorOf().push(pusher.append(letters(64_000, queries)));
+          await compact(START + 10 * MINUTE);
         }
         return page;
       };
@@ -352,26 +341,26 @@ describe('compaction', () => {
       expect(data.slice(0, written.length) === written).toBe(true);
       expect(queries).toBeGreaterThan(2);
       expect((await items()).EditorUpdate!.length).toBe(1);
-      for (let i = 0; i < 30; i++) await writer().push(at, EDITOR, pusher.append('x'), { now: START });
+      for (let i = 0; i < 30; i++) await editorOf().push(pusher.append('x'));
     }
   });
 
-  test('large changes and states lie in parts', async () => {
+  test('stores large changes and snapshots in parts', async () => {
     const random = letters(900_000);
     await add(random);
     expect((await items()).EditorPart!.length).toBeGreaterThan(1);
-    const own = writer();
+    const own = editorOf();
     let now = START;
     for (const data of [`a${random}`, random.slice(1_000), random.slice(500_000) + random.slice(0, 500_000), random]) {
-      const changed = await own.replace(at, EDITOR, text(data), { now: (now += 3 * MINUTE) });
-      if (changed.compact) await compact(tableOf(), at.scope, EDITOR, now);
+      const changed = await own.replace(text(data), (now += 3 * MINUTE));
+      if (changed.isDueForCompaction) await compact(now);
       expect((await valueOf()) === data).toBe(true);
     }
     expect((await items()).Editor![0]!.snapshot.blob.parts).toBeGreaterThan(1);
   });
 });
 
-/** Does something in a process of its own, which goes wrong at a call in some way; gives whether it said that it was done. */
+/** Runs some work in a process of its own, in which one call fails. Returns whether the work reported success. */
 async function attempted(
   work: (table: Table) => Promise<unknown>,
   fault?: { at: number; mishap: Mishap; when: 'before' | 'after' },
@@ -385,10 +374,10 @@ async function attempted(
   return { done, calls: trial.calls };
 }
 
-describe('whatever call goes wrong, in whatever way', () => {
+describe('after a failure of any call', () => {
   const large = letters(48_000);
 
-  /** Runs some work with every fault of each of its calls, on a new document each time. */
+  /** Runs some work with each fault of each call, on a new document each time. */
   async function everyFault(
     prepare: () => Promise<void>,
     work: (table: Table) => Promise<unknown>,
@@ -401,79 +390,76 @@ describe('whatever call goes wrong, in whatever way', () => {
     await check(true);
     for (const [index] of calls.entries()) {
       for (const mishap of everyMishap) {
-        at = newPlace();
+        context = newContext();
         await prepare();
         await check((await attempted(work, { at: index + 1, ...mishap })).done);
       }
     }
   }
 
-  /** That the editor is alive: it can be changed and compacted, and then nothing is left that nobody needs. */
-  async function isWell(): Promise<void> {
-    const own = writer();
-    const { version } = await own.replace(at, EDITOR, text('well'), { now: START + 5 * MINUTE });
-    await compact(tableOf(), at.scope, EDITOR, START + 60 * MINUTE);
+  /** Expects that the editor can be changed and compacted. */
+  async function expectWorkingEditor(): Promise<void> {
+    const own = editorOf();
+    const { version } = await own.replace(text('well'), START + 5 * MINUTE);
+    await compact(START + 60 * MINUTE);
     expect(await valueOf()).toBe('well');
-    expect((await own.replace(at, EDITOR, text('well!'), { now: START + 61 * MINUTE })).version).toBe(version + 1);
+    expect((await own.replace(text('well!'), START + 61 * MINUTE)).version).toBe(version + 1);
   }
 
-  test('add: the editor is there whole or not at all', async () => {
+  test('add leaves a whole editor or none', async () => {
     await everyFault(
       async () => undefined,
-      (table) => writer(table).add(at, EDITOR, text(large), { now: START }),
+      (table) => editorOf(table).add(text(large)),
       async (done) => {
         const value = await valueOf();
         if (done) expect(value === large).toBe(true);
         expect(await jobsOf('emitEditorUpdate')).toHaveLength(value === undefined ? 0 : 1);
         if (value === undefined) await add('again', START + MINUTE);
-        await isWell();
+        await expectWorkingEditor();
       },
     );
   });
 
-  test('replace: the value is the old or the new one, and the new one once it was acknowledged', async () => {
+  test('replace leaves the old or the new value, and the new one once acknowledged', async () => {
     await everyFault(
       () => add('old').then(() => undefined),
-      (table) => writer(table).replace(at, EDITOR, text(large), { now: START + 1 }),
+      (table) => editorOf(table).replace(text(large), START + 1),
       async (done) => {
         const value = await valueOf();
         expect(value === large || (!done && value === 'old')).toBe(true);
-        await isWell();
+        await expectWorkingEditor();
       },
     );
   });
 
-  test('compaction: nothing is lost, and the next one removes what this one left', async () => {
+  test('a compaction loses nothing, and the next one removes what it left', async () => {
     const prepare = async () => {
       await add('');
-      const [pusher, own] = [await new YjsClient().pull(), writer()];
-      for (let i = 0; i < 12; i++)
-        await own.push(at, EDITOR, pusher.append(large.slice(i * 4_000, (i + 1) * 4_000)), { now: START + i });
+      const [pusher, own] = [await new YjsClient().pull(), editorOf()];
+      for (let i = 0; i < 12; i++) await own.push(pusher.append(large.slice(i * 4_000, (i + 1) * 4_000)), START + i);
     };
     await everyFault(
       prepare,
-      (table) => compact(table, at.scope, EDITOR, START + 10 * MINUTE),
+      (table) => compact(START + 10 * MINUTE, table),
       async () => {
         expect((await valueOf()) === large).toBe(true);
-        const [pusher, own] = [await new YjsClient().pull(), writer()];
+        const [pusher, own] = [await new YjsClient().pull(), editorOf()];
         for (let i = 0; i < 12; i++)
-          await own.push(at, EDITOR, pusher.append(large.slice(i * 4_000, (i + 1) * 4_000)), {
-            now: START + 20 * MINUTE,
-          });
-        await compact(tableOf(), at.scope, EDITOR, START + 30 * MINUTE);
+          await own.push(pusher.append(large.slice(i * 4_000, (i + 1) * 4_000)), START + 20 * MINUTE);
+        await compact(START + 30 * MINUTE);
         expect((await valueOf()) === large + large).toBe(true);
         const { Editor, EditorUpdate, EditorPart } = await items();
         expect(EditorUpdate!.map(({ version }) => version)).toEqual([Editor![0]!.snapshot.version]);
-        // Those of the snapshot of before this one are too young to be gone in some of the cases.
+        // Parts of the snapshot before may still be too young.
         expect(EditorPart!.filter(({ at: writtenAt }) => writtenAt < START + 10 * MINUTE)).toEqual([]);
       },
     );
   });
 
-  test('delete: the editor is there or gone, and its job removes the rest', async () => {
+  test('delete leaves the whole editor or none, and its job purges the items', async () => {
     await everyFault(
       () => add(large).then(() => undefined),
-      (table) => new EditorRemover(table).remove(at, [EDITOR], START + 1),
+      (table) => new EditorDeleter(table).delete(context, [EDITOR], START + 1),
       async (done) => {
         const jobs = await jobsOf('removeRecords');
         const isGone = (await valueOf()) === undefined;
@@ -481,7 +467,7 @@ describe('whatever call goes wrong, in whatever way', () => {
         expect(jobs).toHaveLength(isGone ? 1 : 0);
         if (!isGone) return;
         await add('again', START + MINUTE);
-        await purgeLeftover(tableOf(), at.scope.tenant, JSON.parse(jobs[0]!.data));
+        await purgeLeftover(tableOf(), context.scope.tenant, JSON.parse(jobs[0]!.data));
         expect(await valueOf()).toBe('again');
         const { Editor, EditorUpdate, EditorPart } = await items();
         expect([Editor!.length, EditorUpdate!.length, EditorPart!.length]).toEqual([1, 1, 0]);
@@ -490,7 +476,7 @@ describe('whatever call goes wrong, in whatever way', () => {
   });
 });
 
-test('issue 7: what was written is what is read, whatever it was before, also after compaction and restart', async () => {
+test('every value is read as it was written, whatever the value before, also after a compaction and in a new process', async () => {
   const any = fc.string({ unit: 'binary' });
   const values = {
     text: any,
@@ -502,10 +488,10 @@ test('issue 7: what was written is what is read, whatever it was before, also af
       .map((value) => JSON.parse(JSON.stringify(value)) as unknown[]),
   };
   for (const type of ['text', 'map', 'array'] as const) {
-    at = newPlace();
-    const [own, filler] = [writer(), new Y.Doc()];
+    context = newContext();
+    const [own, filler] = [editorOf(), new Y.Doc()];
     let now = START;
-    await own.add(at, EDITOR, { type, data: { text: '', map: {}, array: [] }[type] }, { now });
+    await own.add({ type, data: { text: '', map: {}, array: [] }[type] }, now);
     const fill = () => {
       const known = Y.encodeStateVector(filler);
       if (type === 'text') filler.getText('content').insert(0, letters(60_000, now));
@@ -515,11 +501,11 @@ test('issue 7: what was written is what is read, whatever it was before, also af
     };
     await fc.assert(
       fc.asyncProperty(values[type], async (data) => {
-        // Long enough to be compacted.
-        await own.push(at, EDITOR, fill(), { now });
-        await own.replace(at, EDITOR, { type, data }, { now: (now += MINUTE) });
+        // Long enough for a compaction.
+        await own.push(fill(), now);
+        await own.replace({ type, data }, (now += MINUTE));
         expect(isDeepStrictEqual(await valueOf(), data)).toBe(true);
-        await compact(tableOf(), at.scope, EDITOR, now);
+        await compact(now);
         expect(isDeepStrictEqual(await valueOf(), data)).toBe(true);
       }),
       { seed: 20_261_122, numRuns: 20 },
@@ -528,13 +514,16 @@ test('issue 7: what was written is what is read, whatever it was before, also af
   }
 });
 
-describe('removal', () => {
-  test("a document's editors go, all of them, some at a time", async () => {
-    for (let i = 0; i < 5; i++) await writer().add(at, `editor-${i}`, text('x'.repeat(20_000)), { now: START });
-    await writer().add(newPlace(), EDITOR, text('stays'), { now: START });
-    while (!(await editorPart.removeSome(tableOf(), at.scope, () => START)));
+describe('editorPart.removeSome', () => {
+  test('removes all editors of a document in steps, and none of another document', async () => {
+    const log = new EditorLog(tableOf());
+    const addTo = (of: DocumentContext, editorId: string) =>
+      addEditor(log, of, { editorId, ...text('x'.repeat(20_000)) }, { now: START });
+    for (let i = 0; i < 5; i++) await addTo(context, `editor-${i}`);
+    await addTo(newContext(), EDITOR);
+    while (!(await editorPart.removeSome(tableOf(), context.scope, () => START)));
     const left = await items();
     expect(editorPart.entities.flatMap(({ type }) => left[type] ?? [])).toEqual([]);
-    expect((await scanned('PK', `#doc_${number}#`)).map(({ editorId }) => editorId)).toContain(EDITOR);
+    expect((await scan('PK', `#doc_${number}#`)).map(({ editorId }) => editorId)).toContain(EDITOR);
   });
 });

@@ -2,10 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as Y from 'yjs';
 import type { Editor, EditorUpdate } from '../../../lib/editors/entities.ts';
-import { pack, unpack } from '../../../lib/editors/compression.ts';
-import { isLongLog } from '../../../lib/editors/logWeight.ts';
-import { Base64, editorRecord, EMPTY_UPDATE } from '../../../lib/editors/rules/editors.ts';
-import { merged } from '../../../lib/editors/rules/editorUpdates.ts';
+import { isDueForCompaction } from '../../../lib/editors/compaction.ts';
+import { mergeUpdates } from '../../../lib/editors/editorUpdates.ts';
+import { Base64, EMPTY_UPDATE, toEditorRecord } from '../../../lib/editors/rules/editors.ts';
+import { pack, unpack } from '../../../lib/editors/storedBytes.ts';
 import { editorUpdateData } from '../../../lib/events/rules/crdt.ts';
 
 describe('packing', () => {
@@ -43,19 +43,19 @@ describe('base64', () => {
 describe('the length of a log', () => {
   const head = (bytes?: number) =>
     ({
-      snapshot: bytes === undefined ? undefined : { version: 1, blob: { id: 'b', parts: 1 }, bytes, weight: 1_000 },
+      snapshot: bytes === undefined ? undefined : { version: 1, blob: { id: 'b', parts: 1 }, bytes, logBytes: 1_000 },
     }) as Editor;
-  const at = (weight: number) => ({ weight }) as EditorUpdate;
+  const at = (logBytes: number) => ({ logBytes }) as EditorUpdate;
 
   test('is met once, by the update that makes it long, and once more when it is twice as long', () => {
     const met = Array.from({ length: 300 }, (_each, index) =>
-      isLongLog(head(), at(index * 310), at((index + 1) * 310)),
+      isDueForCompaction(head(), at(index * 310), at((index + 1) * 310)),
     );
     expect(met.filter(Boolean)).toHaveLength(Math.floor((300 * 310) / 32_768));
   });
 
   test('is half of the snapshot, at least 32 KB and at most 2 MB', () => {
-    const met = (bytes: number, weight: number) => isLongLog(head(bytes), at(1_000), at(1_000 + weight));
+    const met = (bytes: number, weight: number) => isDueForCompaction(head(bytes), at(1_000), at(1_000 + weight));
     expect([
       met(1_000, 32_767),
       met(1_000, 32_768),
@@ -74,18 +74,18 @@ test('merged updates are those of a log, without what a client has', () => {
   for (const letter of 'abcdef') doc.getText('t').insert(0, letter);
   const client = new Y.Doc();
   for (const update of updates.slice(0, 3)) Y.applyUpdate(client, update);
-  const rest = merged(updates, Y.encodeStateVector(client));
-  expect(rest.length).toBeLessThan(merged(updates).length);
+  const rest = mergeUpdates(updates, Y.encodeStateVector(client));
+  expect(rest.length).toBeLessThan(mergeUpdates(updates).length);
   Y.applyUpdate(client, rest);
   expect(client.getText('t').toString()).toBe('fedcba');
-  expect(merged([])).toBe(EMPTY_UPDATE);
+  expect(mergeUpdates([])).toBe(EMPTY_UPDATE);
   Y.applyUpdate(client, EMPTY_UPDATE);
   expect(client.getText('t').toString()).toBe('fedcba');
 });
 
 describe('spec 2: a CRDT store record', () => {
   test('names who changed it last, or nobody', () => {
-    const record = editorRecord('e', 'x', { changedAt: 0, changedBy: 'ada', sessionId: 's' });
+    const record = toEditorRecord('e', 'x', { changedAt: 0, changedBy: 'ada', sessionId: 's' });
     expect(record).toEqual({
       data: 'x',
       id: 'e',
@@ -93,11 +93,11 @@ describe('spec 2: a CRDT store record', () => {
       lastUpdatedBy: 'ada',
       sessionId: 's',
     });
-    expect(editorRecord('e', 'x', { changedAt: 0 })).toMatchObject({ lastUpdatedBy: '', sessionId: null });
+    expect(toEditorRecord('e', 'x', { changedAt: 0 })).toMatchObject({ lastUpdatedBy: '', sessionId: null });
   });
 
   test('design 6: its event leaves out data above 128 KB as JSON', () => {
-    const told = (data: string) => editorUpdateData(editorRecord('e', data, { changedAt: 0 }));
+    const told = (data: string) => editorUpdateData(toEditorRecord('e', data, { changedAt: 0 }));
     expect(told('é'.repeat(65_535))).toEqual({
       crdtData: {
         id: 'e',

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { findDocument } from '../../../../lib/content/documentScope.ts';
-import { readUpdates } from '../../../../lib/editors/editorUpdates.ts';
+import { readEditors } from '../../../../lib/editors/editorReader.ts';
+import { findMissingUpdates } from '../../../../lib/editors/editorUpdates.ts';
 import { Base64, editorName, UPDATES_ANSWER_BYTES, Version } from '../../../../lib/editors/rules/editors.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
@@ -15,22 +16,22 @@ export const endpoint = defineEndpoint(
     limitClass: 'expensive',
     input: z.object({
       ...editorName,
-      /** What the client has; everything is given without it. */
+      /** What the client has. Without it, the answer has the whole state. */
       stateVector: optional(Base64),
-      /** The version of the last answer of this endpoint whose update the client has applied: then only what came after it is read. */
+      /** The version of the last answer that the client has applied. Only later updates are read then. */
       version: optional(Version),
     }),
     output: z.object({
       data: z.object({
         update: z.string(),
-        /** What the service has; left out when only what came after a version was read. */
+        /** What the service has. Absent when only the updates after a version were read. */
         stateVector: z.string().optional(),
         version: z.number(),
       }),
     }),
     message: 'CRDT updates retrieved successfully.',
     errors: ['NOT_FOUND'],
-    uses: { findPlace: findDocument, updates: readUpdates },
+    uses: { findDocument, editors: readEditors },
     answerBytes: UPDATES_ANSWER_BYTES,
     impact: 'clients of collaborative editors get no updates',
     example: {
@@ -40,8 +41,8 @@ export const endpoint = defineEndpoint(
     memoryMb: 1024,
   },
   async ({ input: { organizationId, documentId, editorId, stateVector, version }, caller, deps }) => {
-    const { scope: scope } = await deps.findPlace(caller.tenant, { organizationId, documentId });
-    return { data: await deps.updates.since(scope, editorId, { stateVector, version }) };
+    const { scope } = await deps.findDocument(caller.tenant, { organizationId, documentId });
+    return { data: await findMissingUpdates(deps.editors, scope, editorId, { stateVector, version }) };
   },
 );
 

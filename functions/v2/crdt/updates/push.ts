@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { findWritableDocument } from '../../../../lib/content/documentScope.ts';
-import { followChange } from '../../../../lib/editors/followChange.ts';
-import { pushToEditors } from '../../../../lib/editors/pushUpdates.ts';
-import { Base64, changing, editorName } from '../../../../lib/editors/rules/editors.ts';
+import { changeEditors } from '../../../../lib/editors/editorLog.ts';
+import { finishChange } from '../../../../lib/editors/finishChange.ts';
+import { pushUpdate } from '../../../../lib/editors/pushUpdate.ts';
+import { authorFields, Base64, editorName } from '../../../../lib/editors/rules/editors.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
@@ -20,17 +21,17 @@ export const endpoint = defineEndpoint(
           'An update of Yjs (format 1) in base64: no subdocuments, no other root type than the content key. ' +
           'With the update the editor has at most 4 MB of state, 10,000 clients, 400,000 structs and 64 KB that wait for missing updates.',
       }),
-      ...changing,
+      ...authorFields,
     }),
     output: z.object({
       data: z.object({
-        /** The version since which the editor has the update. Not one to ask `updates/get` with: others can have added updates before it. */
+        /** The version since which the editor has the update. Do not send it to `updates/get`: other updates may precede it. */
         version: z.number(),
       }),
     }),
     message: 'CRDT update added successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findPlace: findWritableDocument, editors: pushToEditors, follow: followChange },
+    uses: { findDocument: findWritableDocument, editors: changeEditors, finishChange },
     impact: 'changes of clients of collaborative editors are not taken',
     example: {
       data: {
@@ -46,10 +47,10 @@ export const endpoint = defineEndpoint(
     memoryMb: 1024,
   },
   async ({ input, caller, deps, now, log }) => {
-    const at = await deps.findPlace(caller.tenant, input);
-    const pushed = await deps.editors.push(at, input.editorId, input.update, { ...input, now });
-    await deps.follow(at.scope, input.editorId, pushed, now, log);
-    return { data: { version: pushed.version } };
+    const context = await deps.findDocument(caller.tenant, input);
+    const changed = await pushUpdate(deps.editors, context, input.editorId, input.update, { ...input, now });
+    await deps.finishChange(context.scope, input.editorId, changed, now, log);
+    return { data: { version: changed.version } };
   },
 );
 

@@ -1,0 +1,123 @@
+import * as z from 'zod';
+import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
+import { beginJob, READS_SETTLED_MS } from '../jobs/jobStore.ts';
+import { newId } from '../shared/ids.ts';
+import type { ItemOutcome } from '../shared/results.ts';
+import type { Stored } from '../table/entity.ts';
+import { pages } from '../table/pages.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import { remove, type Table } from '../table/table.ts';
+import { writeEach } from '../table/writeEach.ts';
+import {
+  beforeEditor,
+  type Editor,
+  EditorEntity,
+  type EditorItem,
+  EditorItems,
+  EditorPartEntity,
+  EditorUpdateEntity,
+} from './entities.ts';
+
+const PAGE = { limit: 500, bytes: 4_000_000 };
+
+/** A deleted editor whose items are still to be purged: the data of a job. */
+export const DeletedEditor = z.object({ editorId: z.string(), internalId: z.string() });
+export type DeletedEditor = z.output<typeof DeletedEditor>;
+
+/** The editors of a deleted document, for the purge of documents. */
+export const editorPart = {
+  entities: [EditorEntity, EditorUpdateEntity, EditorPartEntity],
+  /** Removes some items of all editors. Returns whether no items are left. */
+  async removeSome(table: Table, scope: DocumentScope, _clock: () => number): Promise<boolean> {
+    const { values, next } = await table.query(EditorItems, scope, PAGE);
+    await removeItems(table, scope, values);
+    return next === undefined;
+  },
+} as const;
+
+/** Removes the items of a deleted editor. An editor that was added again under the same id keeps its items. */
+export async function purgeEditor(
+  table: Table,
+  scope: DocumentScope,
+  { editorId, internalId }: DeletedEditor,
+): Promise<void> {
+  const options = { ...PAGE, prefix: [editorId] };
+  for await (const { values } of pages((after) => table.query(EditorItems, scope, { ...options, after })))
+    await removeItems(
+      table,
+      scope,
+      values.filter(({ value }) => value.internalId === internalId),
+    );
+}
+
+async function removeItems(table: Table, scope: DocumentScope, items: readonly EditorItem[]): Promise<void> {
+  const PK = EditorItems.partition(scope);
+  await table.removeKeys(items.map(({ SK }) => ({ PK, SK })));
+}
+
+/** Deletes editors. */
+export class EditorDeleter {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /**
+   * Deletes editors by their ids, which are distinct. An unknown id fails alone. The editors are gone at once and can be added again.
+   * A job purges their items when no request that read them runs any more.
+   */
+  async delete(
+    { scope, document: { documentId } }: DocumentContext,
+    editorIds: readonly string[],
+    now: number,
+  ): Promise<ItemOutcome[]> {
+    const { tenant, organizationKey, documentKey } = scope;
+    return writeEach<string, Stored<Editor> | undefined, ItemOutcome>({
+      table: this.#table,
+      items: editorIds,
+      read: (ids) =>
+        this.#table.getMany(
+          EditorEntity,
+          ids.map((editorId) => ({ ...scope, editorId })),
+        ),
+      decide: (editorId, head) => {
+        if (!head) return { result: { success: false, message: 'No CRDT data found for this editor ID.' }, ops: [] };
+        const data = { organizationKey, documentKey, documentId, editor: { editorId, internalId: head.internalId } };
+        const job = { jobId: newId('job', now), kind: 'removeRecords', data, dueAt: now + READS_SETTLED_MS } as const;
+        return {
+          result: { success: true, message: 'CRDT data deleted.' },
+          ops: [remove(EditorEntity, { ...scope, editorId }, head._r), beginJob(tenant, job, now)],
+        };
+      },
+      conflicted: () => ({ success: false, message: 'CRDT data is being changed by another request.' }),
+    });
+  }
+
+  /**
+   * Returns up to `limit` ids of a document's editors, and whether there are more. One query for each editor: it skips the items
+   * between two heads.
+   */
+  async listIds(scope: DocumentScope, limit: number): Promise<{ editorIds: string[]; hasMore: boolean }> {
+    const editorIds: string[] = [];
+    let after: string | undefined;
+    for (;;) {
+      const options = { limit: 1, descending: true, after };
+      const [item] = (await this.#table.query(EditorItems, scope, options)).values;
+      if (!item) return { editorIds, hasMore: false };
+      if (item.kind === 'head') {
+        if (editorIds.length === limit) return { editorIds, hasMore: true };
+        editorIds.push(item.value.editorId);
+      }
+      after = beforeEditor(item.prefix);
+    }
+  }
+}
+
+/** Deletes editors. */
+export const deleteEditors = /* @__PURE__ */ storeCapability(EditorDeleter, [
+  'BatchGetItem',
+  'Query',
+  'PutItem',
+  'DeleteItem',
+]);

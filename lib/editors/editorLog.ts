@@ -1,0 +1,158 @@
+import type * as Y from 'yjs';
+import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
+import type { JobMessage } from '../jobs/jobStore.ts';
+import { ApiError } from '../shared/errors.ts';
+import { newId } from '../shared/ids.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import { insert, type Table } from '../table/table.ts';
+import { entryBytes, isDueForCompaction } from './compaction.ts';
+import { attempts, EditorReader } from './editorReader.ts';
+import type { EditorState } from './editorState.ts';
+import { type Editor, EditorEntity, type EditorUpdate, EditorUpdateEntity } from './entities.ts';
+import { hasEventJob, startEventJob } from './eventJob.ts';
+import { openDocument } from './rules/yjs/document.ts';
+import { pack, writeBlob } from './storedBytes.ts';
+
+/** Larger updates go to a blob, so that a request for news reads little. */
+const MAX_INLINE_BYTES = 8_192;
+const MAX_ATTEMPTS = 40;
+const LONGEST_PAUSE_AFTER = 8;
+
+/** Who changes an editor, and when (epoch ms). */
+export interface Author {
+  readonly userId?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly now: number;
+}
+
+/** The result of a change. `finishChange` does the rest. */
+export interface Changed {
+  /** The version since which the editor has the change. */
+  readonly version: number;
+  /** The message of the event job, if the change started one. */
+  readonly eventJob?: JobMessage | undefined;
+  readonly isDueForCompaction: boolean;
+}
+
+/**
+ * Writes to editors. The log is the source of truth: the insertion of an update under the next version commits it. On a version
+ * conflict, the new updates are read and the change is computed again.
+ */
+export class EditorLog {
+  readonly #table: Table;
+  readonly #reader: EditorReader;
+
+  constructor(table: Table) {
+    this.#table = table;
+    this.#reader = new EditorReader(table);
+  }
+
+  /** Adds an editor with its first update. Throws ALREADY_EXISTS when there is one with this id. */
+  async add(
+    context: DocumentContext,
+    { editorId, type, contentKey }: Pick<Editor, 'editorId' | 'type' | 'contentKey'>,
+    update: Uint8Array | undefined,
+    author: Author,
+  ): Promise<Changed> {
+    const { scope } = context;
+    const { now } = author;
+    // Versions start at the time in microseconds, faster than anybody writes: a later editor of the same id never repeats one.
+    const head = { editorId, internalId: newId('edt', now), type, contentKey, createdAt: now, first: now * 1000 };
+    // Checked before a large update is written for nothing.
+    if (update && update.length > MAX_INLINE_BYTES) await this.#requireAbsent(scope, editorId);
+    const job = startEventJob(context, head, now);
+    const entry = await this.#newEntry(scope, head, undefined, update, { ...author, eventJobStartedAt: now });
+    const outcome = await this.#table.write([
+      // The creation time as first revision: a deletion of an earlier editor of the same id fails.
+      insert(EditorEntity, { ...scope, ...head }, now),
+      insert(EditorUpdateEntity, { ...scope, editorId, ...entry }),
+      job.op,
+    ]);
+    if (outcome === 'done') return { version: entry.version, eventJob: job.message, isDueForCompaction: false };
+    await this.#requireAbsent(scope, editorId);
+    throw conflict();
+  }
+
+  /**
+   * Appends the update that `decide` returns for the current state, if it returns one. On a conflict, `decide` runs again.
+   * Throws NOT_FOUND without an editor, and ABORTED after too many conflicts.
+   */
+  async change(
+    context: DocumentContext,
+    editorId: string,
+    author: Author,
+    decide: (state: EditorState, doc: Y.Doc) => Uint8Array | undefined,
+  ): Promise<Changed> {
+    for await (const _attempt of attempts(MAX_ATTEMPTS, LONGEST_PAUSE_AFTER)) {
+      const state = await this.#reader.require(context.scope, editorId);
+      const update = decide(state, openDocument(state.updates));
+      if (!update) return { version: state.newest.version, isDueForCompaction: false };
+      const outcome = await this.#append(context, state, update, author);
+      if (outcome !== 'conflict') return outcome;
+    }
+    throw conflict();
+  }
+
+  /** Appends an update to a state. The first one since the last event starts the job of the next event. */
+  async #append(
+    context: DocumentContext,
+    { head, newest, updates }: EditorState,
+    update: Uint8Array,
+    author: Author,
+  ): Promise<Changed | 'conflict'> {
+    const { scope } = context;
+    const { now } = author;
+    const job = hasEventJob(newest, now) ? undefined : startEventJob(context, head, now);
+    const eventJobStartedAt = job ? now : newest.eventJobStartedAt;
+    const entry = await this.#newEntry(scope, head, newest, update, { ...author, eventJobStartedAt });
+    const op = insert(EditorUpdateEntity, { ...scope, editorId: head.editorId, ...entry });
+    if ((await this.#table.write(job ? [op, job.op] : [op])) !== 'done') return 'conflict';
+    this.#reader.cache(scope, { head, newest: entry, updates: [...updates, update] });
+    return {
+      version: entry.version,
+      eventJob: job?.message,
+      isDueForCompaction: isDueForCompaction(head, newest, entry),
+    };
+  }
+
+  /** Returns the next item of the log. Writes the blob of a large update. */
+  async #newEntry(
+    scope: DocumentScope,
+    { editorId, internalId, first }: Editor,
+    before: EditorUpdate | undefined,
+    update: Uint8Array | undefined,
+    { userId, sessionId, now, eventJobStartedAt }: Author & Pick<EditorUpdate, 'eventJobStartedAt'>,
+  ): Promise<EditorUpdate> {
+    const packed = update && pack(update);
+    const isLarge = packed !== undefined && packed.length > MAX_INLINE_BYTES;
+    const owner = { ...scope, editorId, internalId };
+    return {
+      internalId,
+      version: before ? before.version + 1 : first,
+      at: now,
+      ...(isLarge ? { blob: await writeBlob(this.#table, owner, packed, now) } : { packed }),
+      changedAt: now,
+      changedBy: userId,
+      sessionId,
+      eventJobStartedAt,
+      logBytes: (before?.logBytes ?? 0) + entryBytes(packed),
+    };
+  }
+
+  async #requireAbsent(scope: DocumentScope, editorId: string): Promise<void> {
+    if (await this.#table.get(EditorEntity, { ...scope, editorId }))
+      throw new ApiError('ALREADY_EXISTS', 'CRDT data already exists for this editor ID.');
+  }
+}
+
+function conflict(): ApiError {
+  return new ApiError('ABORTED', 'Other requests are changing the same editor. Send the request again.');
+}
+
+/** Writes to editors. */
+export const changeEditors = /* @__PURE__ */ storeCapability(EditorLog, [
+  'GetItem',
+  'BatchGetItem',
+  'Query',
+  'PutItem',
+]);

@@ -1,0 +1,46 @@
+import * as z from 'zod';
+import type { DocumentContext } from '../content/documentScope.ts';
+import { beginJob, type JobMessage } from '../jobs/jobStore.ts';
+import { newId } from '../shared/ids.ts';
+import type { WriteOp } from '../table/table.ts';
+import type { Editor, EditorUpdate } from './entities.ts';
+
+/** One event reports all changes of this time. */
+export const DEBOUNCE_MS = 5_000;
+/** How much later the sweeper starts the job if its message was lost. */
+const MARGIN_MS = 30_000;
+/** A job without an event for this time is lost, and the next change starts another one. */
+const LOST_MS = 60 * 60_000;
+
+/** The data of the job that emits the event about an editor's changes. */
+export const EventJobData = z.object({
+  organizationKey: z.string(),
+  organizationId: z.string(),
+  documentKey: z.string(),
+  documentId: z.string(),
+  internalId: z.string(),
+  editorId: z.string(),
+});
+export type EventJobData = z.output<typeof EventJobData>;
+
+/** Returns whether a started job will report a change that follows this update. */
+export function hasEventJob({ eventJobStartedAt }: EditorUpdate, now: number): boolean {
+  return eventJobStartedAt !== undefined && now < eventJobStartedAt + LOST_MS;
+}
+
+/**
+ * Returns the operation that starts the event job of an editor, for the transaction of the first change, and the message to send
+ * afterwards. Each update has `eventJobStartedAt` until the job writes an update without it.
+ */
+export function startEventJob(
+  { scope: { tenant, organizationKey, documentKey }, organization, document }: DocumentContext,
+  { editorId, internalId }: Editor,
+  now: number,
+): { op: WriteOp; message: JobMessage } {
+  const { organizationId } = organization;
+  const { documentId } = document;
+  const data: EventJobData = { organizationKey, organizationId, documentKey, documentId, internalId, editorId };
+  const jobId = newId('job', now);
+  const job = { jobId, kind: 'emitEditorUpdate', data, dueAt: now + DEBOUNCE_MS + MARGIN_MS } as const;
+  return { message: { tenant, jobId }, op: beginJob(tenant, job, now) };
+}

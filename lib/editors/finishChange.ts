@@ -1,0 +1,37 @@
+import { type Capability, combine } from '../app/capability.ts';
+import type { Log } from '../app/endpoint.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
+import { jobMessage } from '../jobs/jobStore.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import * as logMessages from '../observability/logMessages.ts';
+import { notifyQueue } from '../webhooks/notifyQueue.ts';
+import { sendTo } from '../workers/queues.ts';
+import { compactLog } from './compaction.ts';
+import type { Changed } from './editorLog.ts';
+import { DEBOUNCE_MS } from './eventJob.ts';
+
+/**
+ * Sends the message of the event job and compacts a long log, after a change. Never throws: the sweeper finds a job without a message,
+ * and the next change that doubles the log compacts it.
+ */
+export type FinishChange = (
+  scope: DocumentScope,
+  editorId: string,
+  changed: Changed,
+  now: number,
+  log: Log,
+) => Promise<void>;
+
+export const finishChange: Capability<FinishChange> = /* @__PURE__ */ combine(
+  { table: tableWith(['Query', 'PutItem', 'BatchWriteItem']), jobs: sendTo.jobs },
+  ({ table, jobs }) =>
+    async (scope, editorId, { eventJob, isDueForCompaction }, now, log) => {
+      await Promise.all([
+        eventJob && notifyQueue(jobs, [jobMessage(eventJob, DEBOUNCE_MS / 1000)], log),
+        isDueForCompaction &&
+          compactLog(table, scope, editorId, now).catch((error: unknown) => {
+            log.error(logMessages.editorCompactionFailed, { error });
+          }),
+      ]);
+    },
+);

@@ -1,0 +1,23 @@
+import * as Y from 'yjs';
+import type { DocumentContext } from '../content/documentScope.ts';
+import { invalid } from '../shared/errors.ts';
+import type { Author, Changed, EditorLog } from './editorLog.ts';
+import { findUpdateFault } from './rules/yjs/updateFaults.ts';
+
+/**
+ * Adds a client's update to an editor. An update that the editor has already changes nothing. Throws NOT_FOUND without an editor,
+ * INVALID_ARGUMENT for an update that is malformed, does not fit the type or exceeds a limit, and ABORTED after too many conflicts.
+ */
+export async function pushUpdate(
+  editors: EditorLog,
+  context: DocumentContext,
+  editorId: string,
+  update: Uint8Array,
+  author: Author,
+): Promise<Changed> {
+  return editors.change(context, editorId, author, ({ head }, doc) => {
+    const fault = findUpdateFault(doc, head.type, head.contentKey, update);
+    if (fault !== undefined) throw invalid({ path: ['update'], code: 'invalid_update', message: fault });
+    return Y.snapshotContainsUpdate(Y.snapshot(doc), update) ? undefined : update;
+  });
+}

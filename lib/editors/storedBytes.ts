@@ -1,0 +1,53 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { DocumentScope } from '../content/documentScope.ts';
+import { newId } from '../shared/ids.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import { type Table, upsert } from '../table/table.ts';
+import { type Blob, EditorPartEntity } from './entities.ts';
+
+/** The first byte of packed bytes: how the rest is packed. */
+const PLAIN = 0;
+const DEFLATED = 1;
+/** Smaller values are not worth the time. */
+const MIN_DEFLATED_BYTES = 512;
+/** More than the state of any editor. */
+const MAX_UNPACKED_BYTES = 32 * 1024 * 1024;
+/** A DynamoDB item has at most 400 KB. */
+const PART_BYTES = 350_000;
+const PARALLEL_WRITES = 4;
+
+/** Compresses bytes for the table, which costs by the KB. */
+export function pack(bytes: Uint8Array): Uint8Array {
+  const deflated = bytes.length < MIN_DEFLATED_BYTES ? bytes : deflateRawSync(bytes);
+  const isSmaller = deflated.length < bytes.length;
+  return Buffer.concat([Uint8Array.of(isSmaller ? DEFLATED : PLAIN), isSmaller ? deflated : bytes]);
+}
+
+/** Returns the bytes that were packed. */
+export function unpack(packed: Uint8Array): Uint8Array {
+  const rest = packed.subarray(1);
+  return packed[0] === PLAIN ? rest : inflateRawSync(rest, { maxOutputLength: MAX_UNPACKED_BYTES });
+}
+
+/**
+ * Writes bytes that are too large for one item, in parts. Write the item that refers to them afterwards. If that fails, nobody reads
+ * the parts, and the next compaction removes them.
+ */
+export async function writeBlob(
+  table: Table,
+  owner: DocumentScope & { readonly editorId: string; readonly internalId: string },
+  bytes: Uint8Array,
+  now: number,
+): Promise<Blob> {
+  const blob = { id: newId('blob', now), parts: Math.ceil(bytes.length / PART_BYTES) };
+  await inParallel(partsOf(blob), PARALLEL_WRITES, async ({ id, part }) => {
+    const slice = bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES);
+    await table.write([upsert(EditorPartEntity, { ...owner, id, part, bytes: slice, at: now })]);
+  });
+  return blob;
+}
+
+/** Returns the keys of a blob's parts. */
+export function partsOf({ id, parts }: Blob): { id: string; part: number }[] {
+  return Array.from({ length: parts }, (_each, part) => ({ id, part }));
+}

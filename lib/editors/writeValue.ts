@@ -1,0 +1,59 @@
+import type * as Y from 'yjs';
+import type { DocumentContext } from '../content/documentScope.ts';
+import { invalid } from '../shared/errors.ts';
+import type { Author, Changed, EditorLog } from './editorLog.ts';
+import { requireSameKind } from './rules/editors.ts';
+import { encodeState, openDocument } from './rules/yjs/document.ts';
+import { replaceValue } from './rules/yjs/replaceValue.ts';
+import { crdtLimits, type CrdtType, type CrdtValue } from './rules/yjs/values.ts';
+
+/** A value to write to an editor. */
+export interface NewValue {
+  readonly editorId: string;
+  readonly type: CrdtType;
+  readonly contentKey?: string | undefined;
+  readonly data: CrdtValue;
+}
+
+/** Adds an editor with a value. Throws ALREADY_EXISTS when there is one, and INVALID_ARGUMENT for a value above the limits. */
+export async function addEditor(
+  editors: EditorLog,
+  context: DocumentContext,
+  { editorId, type, contentKey = 'content', data }: NewValue,
+  author: Author,
+): Promise<Changed> {
+  const update = replaceWithinLimits(openDocument([]), type, contentKey, data);
+  return editors.add(context, { editorId, type, contentKey }, update, author);
+}
+
+/**
+ * Replaces the value of an editor by the smallest change, so that concurrent changes of clients survive. Throws NOT_FOUND without an
+ * editor, INVALID_ARGUMENT for another type or content key than the stored one or a value above the limits, and ABORTED after too many
+ * conflicts.
+ */
+export async function updateEditor(
+  editors: EditorLog,
+  context: DocumentContext,
+  { editorId, type, contentKey, data }: NewValue,
+  author: Author,
+): Promise<Changed> {
+  return editors.change(context, editorId, author, ({ head }, doc) => {
+    requireSameKind(head, { type, contentKey });
+    return replaceWithinLimits(doc, type, head.contentKey, data);
+  });
+}
+
+/** Returns the update that replaces a value. Throws INVALID_ARGUMENT when it would make the state too large. */
+function replaceWithinLimits(doc: Y.Doc, type: CrdtType, contentKey: string, data: CrdtValue): Uint8Array | undefined {
+  const update = replaceValue(doc, type, contentKey, data);
+  if (!update) return undefined;
+  const state = encodeState(doc);
+  // The sum is an upper limit. Deletions can make the state smaller than that.
+  if (state.length + update.length <= crdtLimits.stateBytes) return update;
+  if (encodeState(openDocument([state, update])).length <= crdtLimits.stateBytes) return update;
+  throw invalid({
+    path: ['data'],
+    code: 'too_big',
+    message: `data would make the state of the editor larger than ${crdtLimits.stateBytes} bytes`,
+  });
+}
