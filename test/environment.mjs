@@ -19,11 +19,18 @@ export default class Environment extends TestEnvironment {
 }
 
 /**
- * Each call of Date.now is up to a second later than the one before: as on a machine that is suspended again and again.
- * A test that passes does not depend on two calls in the same second.
+ * Each look at the clock is up to a second later than the one before, as on a machine that is suspended again and again.
+ * A test that passes does not depend on two looks within the same second.
  */
-function letClockJump({ Date }) {
-  const { now } = Date;
+function letClockJump(global) {
   let ahead = 0;
-  Date.now = () => now() + Math.floor((ahead += Math.random() * 1_000));
+  global.Date = class extends global.Date {
+    static now() {
+      return super.now() + Math.floor((ahead += Math.random() * 1_000));
+    }
+
+    constructor(...parts) {
+      super(...(parts.length > 0 ? parts : [global.Date.now()]));
+    }
+  };
 }

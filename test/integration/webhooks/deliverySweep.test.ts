@@ -125,7 +125,9 @@ describe('deliveries whose message was lost', () => {
     await system.publish(tenant);
     system.now += 12 * MINUTE;
     await system.sweep();
-    expect([gauge('DeliveriesDue'), gauge('DeliveriesOverdue'), gauge('OldestOverdueDeliveryAge')]).toEqual([2, 2, 720]);
+    expect([gauge('DeliveriesDue'), gauge('DeliveriesOverdue'), gauge('OldestOverdueDeliveryAge')]).toEqual([
+      2, 2, 720,
+    ]);
   });
 
   test('a long list of what is due is read to its end, page after page', async () => {

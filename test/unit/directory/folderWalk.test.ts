@@ -8,20 +8,19 @@ const scope = { tenant: 't', organizationKey: 'o' };
 
 /** A table that knows the entries of folders; `contents` are each folder's documents and folders. */
 function tableOf(contents: ReadonlyMap<string, readonly FolderEntry[]>): Table {
-  const keyOf = (folder: string, entry: FolderEntry) =>
-    FolderEntryEntity.key({ ...scope, folderKey: folder, ...entry }).SK;
+  const keyOf = (folderKey: string, entry: FolderEntry) => FolderEntryEntity.key({ ...scope, folderKey, ...entry }).SK;
   return {
     async query(
       _entity: unknown,
-      { folder }: { folder: string },
+      { folderKey }: { folderKey: string },
       { limit, after = '', prefix = [] }: { limit: number; after?: string; prefix?: string[] },
     ) {
-      const all = (contents.get(folder) ?? [])
+      const all = (contents.get(folderKey) ?? [])
         .filter(({ kind }) => prefix.length === 0 || prefix[0] === kind)
-        .toSorted((a, b) => (keyOf(folder, a) < keyOf(folder, b) ? -1 : 1));
-      const rest = all.filter((entry) => keyOf(folder, entry) > after);
+        .toSorted((a, b) => (keyOf(folderKey, a) < keyOf(folderKey, b) ? -1 : 1));
+      const rest = all.filter((entry) => keyOf(folderKey, entry) > after);
       const values = rest.slice(0, limit);
-      return { values, next: rest.length > limit ? keyOf(folder, values.at(-1)!) : undefined };
+      return { values, next: rest.length > limit ? keyOf(folderKey, values.at(-1)!) : undefined };
     },
   } as unknown as Table;
 }

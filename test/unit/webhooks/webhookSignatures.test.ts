@@ -119,10 +119,10 @@ describe('facts B8: a basic delivery', () => {
   });
 
   test('without a token has an id and a time, and nothing that could be taken for a signature', () => {
-    const { id, timestampSeconds } = signed();
-    expect(basicHeaders({ ...signed(), authToken: '' })).toEqual({
-      'webhook-id': id,
-      'webhook-timestamp': String(timestampSeconds),
+    const content = signed();
+    expect(basicHeaders({ ...content, authToken: '' })).toEqual({
+      'webhook-id': content.id,
+      'webhook-timestamp': String(content.timestampSeconds),
     });
   });
 

@@ -1,8 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  ActivityConfigChange,
-  changeActivityConfig,
-} from '../../../lib/workspaces/rules/activityConfig.ts';
+import { ActivityConfigChange, changeActivityConfig } from '../../../lib/workspaces/rules/activityConfig.ts';
 import { triggerTypes } from '../../../lib/events/rules/catalogue.ts';
 import { commentVerbs, huddleVerbs } from '../../../lib/workspaces/rules/groupedTriggers.ts';
 import {
