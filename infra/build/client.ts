@@ -26,7 +26,7 @@ export function clientMethods(): string {
     ([, declared]) =>
       `  { path: '${declared.path}', names: ${JSON.stringify(methodNames(declared.path)).replaceAll('"', "'").replaceAll(',', ', ')}, repeats: ${takesIdempotencyKey(declared)} },`,
   );
-  return `/** What the client needs of the endpoints. \`npm run readme\` writes it. */
+  return `/** The endpoints for the client. \`npm run readme\` writes it. */
 import type * as registry from '../../functions/index.ts';
 import type { Method } from './types.ts';
 
@@ -35,9 +35,9 @@ export interface Methods ${typeOf(root, '')}
 
 export interface Operation {
   readonly path: string;
-  /** Those that lead to its method. */
+  /** The names that lead to the method. */
   readonly names: readonly [string, ...string[]];
-  /** Whether a repetition under the same Idempotency-Key is answered like the first call. */
+  /** Whether the service answers a repetition with the same Idempotency-Key like the first call. */
   readonly repeats: boolean;
 }
 

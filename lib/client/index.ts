@@ -1,4 +1,4 @@
-/** A client of the API: a typed method for every endpoint, retries that do nothing twice, paging, and the check of webhooks. */
+/** A client of the API: a typed method for every endpoint, safe retries, paging, and the verification of webhooks. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { errorCatalogue, type ErrorStatus } from '../shared/errors.ts';
 import { type Methods, type Operation, operations } from './methods.ts';
@@ -19,23 +19,23 @@ export interface ClientOptions {
   readonly workspaceAuthToken?: string;
   /** The service's name in the names of its headers. */
   readonly serviceName?: string;
-  /** How often a call is sent at most. */
+  /** The most attempts of a call. */
   readonly attempts?: number;
-  /** How long one attempt may take. */
+  /** The time-out of one attempt. */
   readonly timeoutMilliseconds?: number;
   readonly fetch?: typeof fetch;
 }
 
-/** A failure of a call: an answer of the service or of the platform in front of it, or no answer at all. */
+/** A failed call: an error of the service or of the platform in front of it, or no answer. */
 export class ServiceError extends Error {
-  /** The status in the answer, else the status that its HTTP status stands for. UNAVAILABLE when there was no answer; `cause` is then what `fetch` threw. */
+  /** The status in the answer, otherwise one for its HTTP status. UNAVAILABLE without an answer; `cause` is then the error of `fetch`. */
   readonly status: ErrorStatus;
-  /** 0 when there was no answer. */
+  /** 0 without an answer. */
   readonly httpStatus: number;
-  /** What to quote when asking about it. */
+  /** Name it when you ask for support. */
   readonly requestId: string | undefined;
   readonly details: unknown;
-  /** After how many seconds the service asks to send the call again, where it says so. */
+  /** The seconds after which the service asks to send the call again, if it does. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -66,8 +66,9 @@ const LONGEST_PAUSE = 5_000;
 const LONGEST_RETRY_AFTER_SECONDS = 30;
 
 /**
- * Returns a client of a service. Methods throw ServiceError when the service refuses a call or cannot be reached, and the reason of the
- * call's own signal when that ends it. The client repeats calls whose failure may pass; a write has one idempotency key, so that it happens once.
+ * Returns a client of a service. Methods throw ServiceError when the service rejects a call or cannot be reached, and the abort reason
+ * when the call's signal ends it. The client repeats calls after temporary failures. All attempts of a write have one idempotency
+ * key, so it happens once.
  */
 export function createClient({
   attempts = 4,
@@ -117,7 +118,7 @@ export function createClient({
   for (const operation of operations) {
     const last = operation.names.at(-1) as string;
     const parent = operation.names.slice(0, -1).reduce<Tree>((tree, name) => (tree[name] ??= {}) as Tree, methods);
-    // A path can go on beneath another one.
+    // A path can continue another one: /v2/users/data/delete and /v2/users/data/delete/status.
     parent[last] = Object.assign(
       (data?: unknown, callOptions?: CallOptions) => call(operation, data, callOptions),
       parent[last],
@@ -147,9 +148,9 @@ function credentialHeaders(
 
 async function resultOf(path: string, response: Response): Promise<unknown> {
   const text = await response.text();
-  const body = parsed(text);
+  const body = parseAnswer(text);
   if (body?.result !== undefined && response.ok) return body.result;
-  // The second one is the gateway's name for the same, where it answers itself.
+  // The gateway's own answers have the second header.
   const requestId = response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid') ?? undefined;
   throw new ServiceError(path, response.status, requestId, {
     ...errorOf(body ?? {}, response.status),
@@ -157,7 +158,7 @@ async function resultOf(path: string, response: Response): Promise<unknown> {
   });
 }
 
-/** The failure of an attempt that got no answer: no connection, a connection that broke, or a time-out. */
+/** Returns the failure of an attempt without an answer: no connection, a broken connection or a time-out. */
 function unreachable(path: string, cause: unknown): ServiceError {
   const { message } = Object(cause) as { readonly message?: unknown };
   return new ServiceError(
@@ -169,16 +170,16 @@ function unreachable(path: string, cause: unknown): ServiceError {
   );
 }
 
-/** What an answer says, as far as it says it: the gateway answers `{ "message" }` without an envelope, others in between no JSON at all. */
+/** The fields of an answer. The gateway answers `{ "message" }` without an envelope, and a proxy may answer no JSON at all. */
 interface Answer {
   readonly result?: unknown;
   readonly error?: { readonly status?: string; readonly message?: string; readonly details?: unknown };
   readonly message?: string;
 }
 
-function parsed(text: string): Answer | undefined {
+function parseAnswer(text: string): Answer | undefined {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text) as Answer;
   } catch {
     return undefined;
   }
@@ -196,12 +197,12 @@ function errorOf(
   };
 }
 
-/** The seconds of a `retry-after` header; undefined when there is none, or when it is a date. */
+/** Returns the seconds of a `retry-after` header; undefined without one or for a date. */
 function secondsOf(header: string | null): number | undefined {
   return header !== null && /^\d{1,9}$/.test(header) ? Number(header) : undefined;
 }
 
-/** What somebody between here and the service answers may be of any shape. */
+/** Returns a message if it is a text. Answers of proxies may have any shape. */
 function textOf(message: unknown): string | undefined {
   return typeof message === 'string' ? message : undefined;
 }
@@ -210,15 +211,15 @@ function isErrorStatus(status: string): status is ErrorStatus {
   return Object.hasOwn(errorCatalogue, status);
 }
 
-/** HTTP statuses of the platform in front of the service that say something else than that the request is wrong. */
-const ofThePlatform: Readonly<Record<number, ErrorStatus>> = { 401: 'PERMISSION_DENIED', 408: 'DEADLINE_EXCEEDED' };
+/** HTTP statuses of the platform in front of the service that do not mean an invalid request. */
+const platformStatuses: Readonly<Record<number, ErrorStatus>> = { 401: 'PERMISSION_DENIED', 408: 'DEADLINE_EXCEEDED' };
 
-/** The status of an answer without one. What is 4xx is not sent again, unless there were too many requests or they took too long. */
+/** Returns the status for an HTTP status. Other 4xx are INVALID_ARGUMENT and so not sent again. */
 function statusOf(httpStatus: number): ErrorStatus {
   const known = (Object.keys(errorCatalogue) as ErrorStatus[]).find(
     (status) => errorCatalogue[status].http === httpStatus,
   );
   return (
-    ofThePlatform[httpStatus] ?? known ?? (httpStatus >= 400 && httpStatus < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL')
+    platformStatuses[httpStatus] ?? known ?? (httpStatus >= 400 && httpStatus < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL')
   );
 }

@@ -1,4 +1,4 @@
-/** What the client needs of the endpoints. `npm run readme` writes it. */
+/** The endpoints for the client. `npm run readme` writes it. */
 import type * as registry from '../../functions/index.ts';
 import type { Method } from './types.ts';
 
@@ -486,9 +486,9 @@ export interface Methods {
 
 export interface Operation {
   readonly path: string;
-  /** Those that lead to its method. */
+  /** The names that lead to the method. */
   readonly names: readonly [string, ...string[]];
-  /** Whether a repetition under the same Idempotency-Key is answered like the first call. */
+  /** Whether the service answers a repetition with the same Idempotency-Key like the first call. */
   readonly repeats: boolean;
 }
 

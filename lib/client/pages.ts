@@ -1,17 +1,17 @@
 import type { CallOptions } from './types.ts';
 
-/** What a listing takes and gives, of which there can be more than one page. */
+/** The fields for paging of a request and an answer. */
 interface Request {
   readonly pageToken?: string | null | undefined;
 }
 interface Page {
   readonly data?: unknown;
   readonly nextPageToken?: string | null | undefined;
-  /** What some listings call it. */
+  /** The name in some listings. */
   readonly pageToken?: string | null | undefined;
 }
 
-/** Every page of a listing: `for await (const { data } of pages(client.v2.users.get, { organizationId }))`. */
+/** Yields every page of a listing: `for await (const { data } of pages(client.v2.users.get, { organizationId }))`. */
 export async function* pages<D extends Request, P extends Page>(
   method: (data: D, options?: CallOptions) => Promise<P>,
   data: D,

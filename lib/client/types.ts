@@ -1,9 +1,9 @@
 import type * as z from 'zod';
 
 export interface CallOptions {
-  /** Makes a repetition of this call safe for 24 hours, also from another process. One is made up for every write that names none. */
+  /** Makes repetitions of this call safe for 24 hours, also from another process. Every write without one gets a random key. */
   readonly idempotencyKey?: string;
-  /** Gives the call up, retries included. */
+  /** Ends the call with its retries. */
   readonly signal?: AbortSignal;
 }
 
@@ -12,8 +12,9 @@ interface Typed {
   readonly output: z.ZodType;
 }
 
-/** Sends a request and gives what its result holds, `data` among it. */
+/** Sends a request and returns its result, with `data` among its fields. */
 export type Method<E extends Typed> = (
+  // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- a type without required fields
   ...args: {} extends z.input<E['input']>
     ? [data?: z.input<E['input']>, options?: CallOptions]
     : [data: z.input<E['input']>, options?: CallOptions]

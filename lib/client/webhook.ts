@@ -1,22 +1,22 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Not sent by the service, or too old, or not signed with any of the secrets. */
+/** The webhook is too old, or not signed with any of the secrets. */
 export class WebhookNotGenuine extends Error {
-  constructor(why: string) {
-    super(why);
+  constructor(reason: string) {
+    super(reason);
     this.name = 'WebhookNotGenuine';
   }
 }
 
-/** How far the clocks of sender and receiver may be apart, and how old a webhook may be. */
+/** The largest age of a webhook, and the largest difference of clocks. */
 const TOLERANCE_SECONDS = 300;
 
-/** A header's value, however the framework gives it. */
+/** Request headers as common frameworks provide them. */
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>> | { get(name: string): string | null };
 
 /**
- * The payload of a webhook that came, once its signature is right (Standard Webhooks); throws WebhookNotGenuine else. `body` is the request's
- * body as it came, not parsed. During a rotation give the endpoint's secrets both (`whsec_...`).
+ * Verifies the signature of a webhook (Standard Webhooks) and returns its payload. Throws WebhookNotGenuine. `body` is the unparsed body
+ * of the request. During a rotation, pass both secrets of the endpoint (`whsec_...`).
  */
 export function readWebhook(
   headers: Headers,

@@ -37,7 +37,7 @@ function type(count: number, name: string): Promise<string[]> {
   const headers = { [`${headerPrefix}api-key`]: apiKey, [`${headerPrefix}auth-token`]: authToken };
   return Promise.all(
     editors.map((one, index) =>
-      one.does({ baseUrl, headers, editor, byVersion: index === 0, words: words(`${name}${index}.`, count) }),
+      one.run({ baseUrl, headers, editor, byVersion: index === 0, words: words(`${name}${index}.`, count) }),
     ),
   );
 }

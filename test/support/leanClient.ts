@@ -4,7 +4,7 @@ import { Connections, type Reply } from './connections.ts';
 
 type Json = Record<string, any>;
 
-/** A command of the document client, for whoever passes it on. */
+/** A command of the document client. */
 export interface Command {
   readonly constructor: { readonly name: string };
   readonly input: Json;
@@ -19,7 +19,7 @@ const operations: Readonly<Record<string, string>> = {
   BatchWrite: 'BatchWriteItem',
   TransactWrite: 'TransactWriteItems',
 };
-/** What holds an item, or a part of one. */
+/** Fields that hold an item or a part of one. */
 const ITEMS: ReadonlySet<string> = new Set([
   'Item',
   'Key',
@@ -29,10 +29,10 @@ const ITEMS: ReadonlySet<string> = new Set([
   'Attributes',
 ]);
 const LISTS: ReadonlySet<string> = new Set(['Items', 'Keys']);
-/** What is a list of values without names. */
+/** Fields that hold a list of values without names. */
 const VALUES: ReadonlySet<string> = new Set(['SearchVector']);
 
-/** An engine reads the access key and checks no signature. */
+/** The engine reads the access key and checks no signature. */
 const headers = () =>
   [
     'content-type: application/x-amz-json-1.0',
@@ -42,8 +42,8 @@ const headers = () =>
   ].join('\r\n');
 
 /**
- * A document client for the engine that does what `Table` needs and no more: no signatures, no repetitions. Tests that make tens of
- * thousands of calls spend most of their time in the SDK otherwise.
+ * A document client for the engine with only what `Table` needs: no signatures, no retries. With the SDK, tests with tens of thousands of
+ * calls would spend most of their time in it.
  */
 export class LeanClient {
   readonly #connections = new Connections(process.env.AWS_ENDPOINT_URL_DYNAMODB!);
@@ -53,7 +53,7 @@ export class LeanClient {
     const short = name.replace(/Command$/, '');
     const { status, body } = await this.#post(operations[short] ?? short, JSON.stringify(mapped(input, toWire)));
     if (status === 200) return mapped(JSON.parse(body) as Json, fromWire);
-    // The item of an error is left as the wire has it, with bytes in the place of base64.
+    // The item of an error stays in the wire format, with bytes instead of base64.
     throw errorOf(status, JSON.parse(body, fromBase64) as Json);
   }
 
@@ -68,22 +68,22 @@ export class LeanClient {
 
 const fromClient = DynamoDBDocumentClient.from;
 
-/** Gives a lean client to every function that opens the table from now on: for files whose data are many and whose subject is not the SDK. */
+/** Makes functions that open the table from now on use a lean client, for tests with much data that do not test the SDK. */
 export function openTablesLean(): void {
   DynamoDBDocumentClient.from = () => asDocumentClient(new LeanClient());
 }
 
-/** Gives every function that opens the table from now on the client that it has when deployed. */
+/** Makes functions that open the table from now on use the SDK, as when deployed. */
 export function openTablesWithSdk(): void {
   DynamoDBDocumentClient.from = fromClient;
 }
 
-/** The same as the client that `Table` takes. */
+/** Returns a client with the type that `Table` expects. */
 export function asDocumentClient(client: { send(command: Command): Promise<Json> }): DynamoDBDocumentClient {
   return client as unknown as DynamoDBDocumentClient;
 }
 
-/** A request or an answer with another form of the items in it. */
+/** Maps the items in a request or an answer to another format. */
 function mapped(value: Json, map: (item: Json) => Json): Json {
   if (Array.isArray(value)) return value.map((one: Json) => mapped(one, map));
   if (typeof value !== 'object' || value === null) return value;
@@ -112,14 +112,14 @@ function errorOf(status: number, { __type = '', message, Message, ...more }: Jso
 }
 
 function toWire(fields: Json): Json {
-  // The SDK assigns it like any other name: what has it is lost, or comes to lie in the attributes of others.
+  // The SDK assigns this name like any other: the attribute is lost or appears in other items.
   if (Object.hasOwn(fields, '__proto__')) throw new Error('No attribute can be named __proto__');
   const wire: Json = {};
   for (const name of Object.keys(fields)) if (fields[name] !== undefined) wire[name] = toAttribute(fields[name]);
   return wire;
 }
 
-/** What the SDK refuses to write is refused here too. */
+/** Throws for values that the SDK refuses to write. */
 function toAttribute(value: unknown): Json {
   switch (typeof value) {
     case 'string':

@@ -2,28 +2,28 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** What a client in another process is to do. */
+/** An order to a client in another process. */
 export interface EditorOrder {
   readonly baseUrl: string;
   readonly headers: Record<string, string>;
   readonly editor: object;
-  /** Whether it asks for what came after a version, and not for what its state vector lacks. */
+  /** Whether the client syncs by version and not by state vector. */
   readonly byVersion: boolean;
-  /** What it types, and sends word by word. */
+  /** The client types and sends these words one by one. */
   readonly words: readonly string[];
 }
 
-/** What it sees in the end. */
+/** The text of the client after an order. */
 export interface EditorReport {
   readonly text: string;
 }
 
-/** A client of Yjs in another process. */
+/** A Yjs client in another process. */
 export class RemoteEditor {
   readonly #child: ChildProcess = fork(join(import.meta.dirname, 'yjsClientProcess.ts'), { execArgv: [] });
 
-  /** Has it do something; gives the text that it has then. Throws when it fails. */
-  async does(order: EditorOrder): Promise<string> {
+  /** Runs an order. Returns the text of the client. Throws when the client fails. */
+  async run(order: EditorOrder): Promise<string> {
     const failed = new AbortController();
     const report = once(this.#child, 'message', { signal: failed.signal });
     this.#child.once('exit', () => failed.abort(new Error('The client has ended')));

@@ -1,6 +1,6 @@
 /**
- * A client of a collaborative editor in a process of its own: a document of Yjs that knows `updates/get` and `updates/push` and nothing else. It
- * types words, one after the other, and sends what it typed before it gets what others did; `RemoteEditor` is its parent.
+ * A client of a collaborative editor in a process of its own: a Yjs document that uses only `updates/get` and `updates/push`. It types
+ * words, sends each one and then pulls the changes of others. `RemoteEditor` is its parent.
  */
 import * as Y from 'yjs';
 import type { EditorOrder, EditorReport } from './remoteEditor.ts';

@@ -36,13 +36,13 @@ const answer = async (path: string, data: object) => {
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 const bytes = (text: string) => new Uint8Array(Buffer.from(text, 'base64'));
 
-/** A client of Yjs with what the service has. */
+/** Returns a Yjs client that has the state of the service. */
 async function client(fields: object = {}): Promise<Y.Doc> {
   const doc = new Y.Doc();
   Y.applyUpdate(doc, bytes((await customer.ok(PULL, { ...editor, ...fields })).update));
   return doc;
 }
-/** What a change of a client is as an update. */
+/** Returns the change of a client as an update. */
 function updateOf(doc: Y.Doc, change: (doc: Y.Doc) => void): string {
   const before = Y.encodeStateVector(doc);
   doc.transact(() => change(doc));
@@ -57,8 +57,8 @@ const pushText = async (insert: string, fields: object = {}) => {
   });
 };
 
-describe('facts C9: /v2/crdt/add', () => {
-  test('adds an editor with a value of each type, which get gives as it was', async () => {
+describe('POST /v2/crdt/add', () => {
+  test('adds an editor with a value of each type, which get returns unchanged', async () => {
     const data = {
       text: 'a 🦉',
       map: { a: { b: [1, null, ''] }, ['__proto__']: 'x' },
@@ -77,7 +77,7 @@ describe('facts C9: /v2/crdt/add', () => {
     );
   });
 
-  test('design 14: the empty text, {} and [] are data', async () => {
+  test('accepts the empty text, {} and [] as data', async () => {
     for (const [type, data] of [
       ['text', ''],
       ['map', {}],
@@ -90,7 +90,7 @@ describe('facts C9: /v2/crdt/add', () => {
     }
   });
 
-  test('says so when the editor is there, and leaves it as it is', async () => {
+  test('answers ALREADY_EXISTS for an existing editor and leaves it unchanged', async () => {
     await add();
     expect(await answer(ADD, { ...text, data: 'two' })).toEqual({
       http: 409,
@@ -100,12 +100,12 @@ describe('facts C9: /v2/crdt/add', () => {
     expect(await values()).toEqual([['summary', 'one']]);
   });
 
-  test('of two at the same time one adds it', async () => {
+  test('adds an editor once for several requests at the same time', async () => {
     const answers = await Promise.all(['one', 'two', 'three'].map((data) => answer(ADD, { ...text, data })));
     expect(answers.map(({ status }) => status).sort()).toEqual(['ALREADY_EXISTS', 'ALREADY_EXISTS', 'success']);
   });
 
-  test('answers with its message alone', async () => {
+  test('answers with a message and no data', async () => {
     expect(await answer(ADD, { ...text, data: 'one' })).toEqual({
       status: 'success',
       message: 'CRDT data added successfully.',
@@ -113,8 +113,8 @@ describe('facts C9: /v2/crdt/add', () => {
   });
 });
 
-describe('spec 4.16: /v2/crdt/update', () => {
-  test('replaces the data, and answers without data', async () => {
+describe('POST /v2/crdt/update', () => {
+  test('replaces the data and answers without data', async () => {
     await add();
     expect(await answer(UPDATE, { ...text, data: 'two' })).toEqual({
       status: 'success',
@@ -123,7 +123,7 @@ describe('spec 4.16: /v2/crdt/update', () => {
     expect(await values()).toEqual([['summary', 'two']]);
   });
 
-  test('NOT_FOUND when there is no editor', async () => {
+  test('answers NOT_FOUND without an editor', async () => {
     expect(await answer(UPDATE, { ...text, data: 'two' })).toEqual({
       http: 404,
       status: 'NOT_FOUND',
@@ -139,7 +139,7 @@ describe('spec 4.16: /v2/crdt/update', () => {
     ['map', [], 'an object'],
     ['array', {}, 'an array'],
     ['array', 'x', 'an array'],
-  ])('data must match its type: %s with %j is INVALID_ARGUMENT', async (type, data, wanted) => {
+  ])('rejects for type %s the data %j', async (type, data, wanted) => {
     await customer.ok(ADD, { ...nda, editorId: type, type, data: { text: '', xml: '', map: {}, array: [] }[type] });
     for (const path of [UPDATE, ADD]) {
       const { http, status, message, details } = await answer(path, { ...nda, editorId: type, type, data });
@@ -152,7 +152,7 @@ describe('spec 4.16: /v2/crdt/update', () => {
     }
   });
 
-  test('design 14: another type than the stored one is INVALID_ARGUMENT, and so is another content key', async () => {
+  test('rejects another type or content key than the stored one', async () => {
     await add({ contentKey: 'default' });
     expect(await answer(UPDATE, { ...editor, type: 'map', data: {} })).toMatchObject({
       http: 400,
@@ -167,7 +167,7 @@ describe('spec 4.16: /v2/crdt/update', () => {
     expect((await client()).getText('default').toString()).toBe('three');
   });
 
-  test('the content key is where clients find it, `content` when nothing is said', async () => {
+  test('stores the value under the content key, by default `content`', async () => {
     await add();
     await customer.ok(ADD, {
       ...nda,
@@ -180,7 +180,7 @@ describe('spec 4.16: /v2/crdt/update', () => {
     expect((await client({ editorId: 'rich' })).getXmlFragment('default').toString()).toContain('x');
   });
 
-  test('what others said in between stays, and what is the same is not written again', async () => {
+  test('keeps concurrent changes of clients and writes nothing for an equal value', async () => {
     await add({ data: 'one two three' });
     const doc = await client();
     const { version } = await customer.ok(PULL, editor);
@@ -194,7 +194,7 @@ describe('spec 4.16: /v2/crdt/update', () => {
     expect(await values()).toEqual([['summary', 'one 2 three four']]);
   });
 
-  test('names the field that is missing or wrong', async () => {
+  test('names the field that is missing or invalid', async () => {
     for (const field of ['organizationId', 'documentId', 'editorId', 'data', 'type']) {
       expect(await answer(UPDATE, { ...text, data: 'x', [field]: undefined })).toMatchObject({
         http: 400,
@@ -210,12 +210,12 @@ describe('spec 4.16: /v2/crdt/update', () => {
     });
   });
 
-  test('a value above 4 MB is refused, and one of nearly 4 MB is taken, read and synced', async () => {
+  test('rejects a value above 4 MB, and accepts, reads and syncs one of nearly 4 MB', async () => {
     expect(await answer(ADD, { ...text, data: 'x'.repeat(4 * 1024 * 1024) })).toMatchObject({
       http: 400,
       status: 'INVALID_ARGUMENT',
     });
-    // Does not get smaller by packing.
+    // Text that does not compress.
     const data = Array.from({ length: 500_000 }, (_each, index) =>
       Math.imul(index + 1, 0x9e3779b1)
         .toString(36)
@@ -232,8 +232,8 @@ describe('spec 4.16: /v2/crdt/update', () => {
   });
 });
 
-describe('spec 4.17: /v2/crdt/get', () => {
-  test('gives records of editor, value and last change', async () => {
+describe('POST /v2/crdt/get', () => {
+  test('returns records with the value and the last change of editors', async () => {
     const before = Date.now();
     await add({ userId: 'ada', sessionId: 'tab-1' });
     await customer.ok(ADD, { ...nda, editorId: 'a', type: 'map', data: {} });
@@ -252,7 +252,7 @@ describe('spec 4.17: /v2/crdt/get', () => {
     });
   });
 
-  test('the last change is that of whoever made it, or of nobody known', async () => {
+  test('names the user and session of the last change, if the request did', async () => {
     await add({ userId: 'ada', sessionId: 'tab-1' });
     await customer.ok(UPDATE, { ...text, data: 'two', userId: 'bob' });
     expect(await customer.ok(GET, nda)).toMatchObject([{ lastUpdatedBy: 'bob', sessionId: null }]);
@@ -276,7 +276,7 @@ describe('spec 4.17: /v2/crdt/get', () => {
   });
 
   test.each([ADD, UPDATE, GET, DELETE])(
-    '%s takes isServerIds false, and refuses internal ids clearly',
+    'answers %s with isServerIds false and rejects isServerIds true',
     async (path) => {
       await add({ editorId: path === ADD ? 'other' : 'summary' });
       const data = path === DELETE ? nda : path === GET ? editor : { ...text, data: 'two' };
@@ -290,7 +290,7 @@ describe('spec 4.17: /v2/crdt/get', () => {
     },
   );
 
-  test('says what is missing in the words of published clients', async () => {
+  test('answers a missing id with the messages of published clients', async () => {
     expect(await answer(GET, { documentId: 'nda' })).toMatchObject({
       http: 400,
       status: 'INVALID_ARGUMENT',
@@ -305,12 +305,12 @@ describe('spec 4.17: /v2/crdt/get', () => {
     });
   });
 
-  test('an unknown editor and a document without editors are empty lists', async () => {
+  test('returns an empty list for an unknown editor and for a document without editors', async () => {
     expect(await values()).toEqual([]);
     expect(await values(editor)).toEqual([]);
   });
 
-  test('an unknown organization is INVALID_ARGUMENT, an unknown document NOT_FOUND, for every call', async () => {
+  test('answers every CRDT endpoint with INVALID_ARGUMENT for an unknown organization and NOT_FOUND for an unknown document', async () => {
     await add();
     for (const path of [ADD, UPDATE, GET, DELETE, PULL, PUSH]) {
       const data = path === DELETE ? nda : { ...text, data: 'x', update: 'AAA=' };
@@ -322,7 +322,7 @@ describe('spec 4.17: /v2/crdt/get', () => {
     }
   });
 
-  test('editors are apart, whatever their ids', async () => {
+  test('keeps editors with similar or unusual ids apart', async () => {
     const ids = ['a', 'a!', 'a#META', 'ab', '#', '%', '__proto__', 'x'.repeat(512), 'é🦉'];
     for (const editorId of ids) await customer.ok(ADD, { ...nda, editorId, type: 'text', data: editorId });
     for (const editorId of ids) await customer.ok(UPDATE, { ...nda, editorId, type: 'text', data: `of ${editorId}` });
@@ -330,7 +330,7 @@ describe('spec 4.17: /v2/crdt/get', () => {
     for (const editorId of ids) expect(await values({ ...nda, editorId })).toEqual([[editorId, `of ${editorId}`]]);
   });
 
-  test('a document whose editors do not fit into one answer asks for the editor', async () => {
+  test('asks for an editorId when the editors of a document exceed one answer', async () => {
     for (const editorId of ['a', 'b', 'c'])
       await customer.ok(ADD, { ...nda, editorId, type: 'text', data: 'x'.repeat(2_000_000) });
     expect(await answer(GET, nda)).toMatchObject({
@@ -342,8 +342,8 @@ describe('spec 4.17: /v2/crdt/get', () => {
   });
 });
 
-describe('facts C9: /v2/crdt/delete', () => {
-  test('deletes editors by id, a result for each; an unknown one fails alone', async () => {
+describe('POST /v2/crdt/delete', () => {
+  test('deletes editors by id with a result for each, and only unknown ids fail', async () => {
     for (const editorId of ['a', 'b', 'c']) await add({ editorId });
     expect(await answer(DELETE, { ...nda, editorIds: ['a', 'b', 'a', 'z'] })).toEqual({
       status: 'success',
@@ -358,7 +358,7 @@ describe('facts C9: /v2/crdt/delete', () => {
     expect(await values()).toEqual([['c', 'one']]);
   });
 
-  test('without ids deletes all of the document, and nothing of another', async () => {
+  test('deletes all editors of a document without ids, and none of another document', async () => {
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',
       documents: [{ documentId: 'tos' }],
@@ -372,7 +372,7 @@ describe('facts C9: /v2/crdt/delete', () => {
     expect(await answer(DELETE, { ...nda, editorIds: [] })).toMatchObject({ http: 400 });
   });
 
-  test('what is added again under the same id starts empty, also for clients that were there before', async () => {
+  test('lets an editor that is added again start empty, also for clients of the earlier one', async () => {
     await add({ data: 'old' });
     const { version, stateVector } = await customer.ok(PULL, editor);
     const doc = await client();
@@ -393,8 +393,8 @@ describe('facts C9: /v2/crdt/delete', () => {
   });
 });
 
-describe('/v2/crdt/updates/get', () => {
-  test('gives what a client lacks, with what the service has', async () => {
+describe('POST /v2/crdt/updates/get', () => {
+  test('returns what a client lacks and the state vector of the service', async () => {
     await add({ data: 'one' });
     const doc = await client();
     await customer.ok(UPDATE, { ...text, data: 'one two' });
@@ -409,7 +409,7 @@ describe('/v2/crdt/updates/get', () => {
     expect(stateVector).toBe(base64(Y.encodeStateVector(doc)));
   });
 
-  test('gives what came after a version, from the log', async () => {
+  test('returns only the updates after a version', async () => {
     await add();
     const { version } = await customer.ok(PULL, editor);
     const doc = await client();
@@ -420,12 +420,12 @@ describe('/v2/crdt/updates/get', () => {
     expect(after).toEqual({ update: expect.any(String), version: version + 2 });
     Y.applyUpdate(doc, bytes(after.update));
     expect(doc.getText('content').toString()).toBe('one two three');
-    // What the client has of it is left out.
+    // The state vector leaves out what the client has.
     const { update } = await customer.ok(PULL, { ...editor, version, stateVector: base64(Y.encodeStateVector(doc)) });
     expect(bytes(update).length).toBeLessThan(bytes(after.update).length);
   });
 
-  test('a version that never was leads to everything', async () => {
+  test('returns the whole state for a version that never existed', async () => {
     await add();
     for (const version of [0, 1, Number.MAX_SAFE_INTEGER, Date.now() * 1000 + 10_000_000]) {
       const { update, stateVector } = await customer.ok(PULL, { ...editor, version });
@@ -436,7 +436,7 @@ describe('/v2/crdt/updates/get', () => {
   });
 
   test.each(['', 'no base64', 'AAA', base64(Uint8Array.of(5, 1)), base64(Uint8Array.of(255, 255, 255))])(
-    'what is no state vector is INVALID_ARGUMENT: %j',
+    'rejects the state vector %j',
     async (stateVector) => {
       await add();
       const { version } = await customer.ok(PULL, editor);
@@ -454,8 +454,8 @@ describe('/v2/crdt/updates/get', () => {
   );
 });
 
-describe('/v2/crdt/updates/push', () => {
-  test("adds a client's update, and gives its version", async () => {
+describe('POST /v2/crdt/updates/push', () => {
+  test('adds the update of a client and returns its version', async () => {
     await add();
     const { version } = await customer.ok(PULL, editor);
     expect(
@@ -467,7 +467,7 @@ describe('/v2/crdt/updates/push', () => {
     expect(await values()).toEqual([['summary', '> one']]);
   });
 
-  test('the same update again takes no further version, nor does one that is there in part of a larger one', async () => {
+  test('takes no new version for an update that the editor has, alone or within a larger one', async () => {
     await add();
     const doc = await client();
     const update = updateOf(doc, (changed) => changed.getText('content').insert(0, '> '));
@@ -479,7 +479,7 @@ describe('/v2/crdt/updates/push', () => {
     expect(await customer.ok(PUSH, { ...editor, update: deletion })).toEqual({ version: version + 1 });
   });
 
-  test('an update that comes before the one it builds on waits for it, also across a restart', async () => {
+  test('keeps an update that arrives before the one it builds on, also across a restart', async () => {
     await add();
     const doc = await client();
     const updates = ['a', 'b', 'c'].map((letter) =>
@@ -498,7 +498,7 @@ describe('/v2/crdt/updates/push', () => {
     ['nothing', ''],
     ['bytes that are no update', base64(Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8))],
     ['cut off', base64(Y.encodeStateAsUpdate(new Y.Doc()).subarray(0, 1))],
-  ])('a malformed update is INVALID_ARGUMENT, and the state unchanged: %s', async (_what, update) => {
+  ])('rejects a malformed update and leaves the state unchanged: %s', async (_what, update) => {
     await add();
     const before = await customer.ok(PULL, editor);
     expect(await answer(PUSH, { ...editor, update })).toMatchObject({
@@ -509,7 +509,7 @@ describe('/v2/crdt/updates/push', () => {
     expect(await customer.ok(PULL, editor)).toEqual(before);
   });
 
-  test('an update that contradicts the type, or leads beyond the limits, is INVALID_ARGUMENT, and the state unchanged', async () => {
+  test('rejects an update that does not fit the type or exceeds a limit, and leaves the state unchanged', async () => {
     await add();
     const before = await customer.ok(PULL, editor);
     const other = new Y.Doc();

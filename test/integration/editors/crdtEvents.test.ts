@@ -32,31 +32,32 @@ beforeEach(async () => {
 
 const text = { ...nda, editorId: 'summary', type: 'text' };
 const replace = (data: string, fields: object = {}) => customer.ok(UPDATE, { ...text, data, ...fields });
-/** The jobs that are to tell of editors' changes. */
+/** Returns the event jobs of editors. */
 async function jobs(): Promise<StoredJob[]> {
   const items = await itemsOf(engine, customer, 'Job');
   return items
     .filter(({ kind }) => kind === 'emitEditorUpdate')
     .map((item) => ({ ...JobEntity.fromItem(item, 0)!, tenant: customer.apiKey }));
 }
-const soon = (job: StoredJob) => () => job.createdAt + 5_000;
-/** Does what jobs there are, when their time has come; gives how many there were. */
-async function tell(): Promise<number> {
+/** The clock when a job is due. */
+const dueClock = (job: StoredJob) => () => job.createdAt + 5_000;
+/** Runs the jobs when they are due. Returns their number. */
+async function runJobs(): Promise<number> {
   const due = await jobs();
-  for (const job of due) expect(await emitEditorUpdateStep(table, job, soon(job))).toBe('done');
+  for (const job of due) expect(await emitEditorUpdateStep(table, job, dueClock(job))).toBe('done');
   return due.length;
 }
-const told = async () =>
+const events = async () =>
   (await emitted(engine, customer)).filter(({ event }) => event === 'crdt.update_data').map(({ data }) => data);
-const toldData = async () => (await told()).map(({ crdtData }) => crdtData.data).sort();
+const eventData = async () => (await events()).map(({ crdtData }) => crdtData.data).sort();
 
-describe('design 6: crdt.update_data', () => {
-  test('is told once for the changes of 5 s, as the editor is then', async () => {
+describe('the event crdt.update_data', () => {
+  test('is emitted once for the changes of 5 s, with the value at its end', async () => {
     await customer.ok(ADD, { ...text, data: 'one' });
     await replace('two');
     await replace('three', { userId: 'ada', sessionId: 'tab-1' });
-    expect(await toldData()).toEqual([]);
-    expect(await tell()).toBe(1);
+    expect(await eventData()).toEqual([]);
+    expect(await runJobs()).toBe(1);
     const [{ lastUpdate }] = await customer.ok('/v2/crdt/get', nda);
     expect(await emitted(engine, customer)).toEqual([
       {
@@ -76,16 +77,16 @@ describe('design 6: crdt.update_data', () => {
     expect(await jobs()).toEqual([]);
   });
 
-  test('has the shape of the sample that endpoints/test sends', async () => {
+  test('has the fields of the sample that endpoints/test sends', async () => {
     await customer.ok(ADD, { ...text, data: 'one', userId: 'ada' });
-    await tell();
-    const [data] = await told();
+    await runJobs();
+    const [data] = await events();
     const sample: any = sampleEvent('crdt.update_data', customer.apiKey).payload.data;
     expect(Object.keys(data).sort()).toEqual(Object.keys(sample).sort());
     expect(Object.keys(data.crdtData)).toEqual(Object.keys(sample.crdtData));
   });
 
-  test('the message comes 5 s later, once per quiet period, and names the job', async () => {
+  test('has one queue message per 5 s, delayed by 5 s, that names the job', async () => {
     queues.clear();
     await customer.ok(ADD, { ...text, data: 'one' });
     await replace('two');
@@ -96,34 +97,34 @@ describe('design 6: crdt.update_data', () => {
     expect(job!.dueAt).toBeGreaterThan(job!.createdAt + 5_000);
   });
 
-  test('does not come before its time', async () => {
+  test('is not emitted before 5 s', async () => {
     await customer.ok(ADD, { ...text, data: 'one' });
     const [job] = await jobs();
     expect(await emitEditorUpdateStep(table, job!, () => job!.createdAt + 4_999)).toEqual({
       progress: {},
       notBefore: job!.createdAt + 5_000,
     });
-    expect(await told()).toEqual([]);
+    expect(await events()).toEqual([]);
   });
 
-  test('a change after the event begins the next, one that changes nothing none', async () => {
+  test('is emitted again after a later change, and not after a replace by the same value', async () => {
     await customer.ok(ADD, { ...text, data: 'one' });
-    await tell();
+    await runJobs();
     await replace('one');
     expect(await jobs()).toEqual([]);
     await replace('two');
-    expect(await tell()).toBe(1);
+    expect(await runJobs()).toBe(1);
     await replace('three');
     await replace('four');
-    expect(await tell()).toBe(1);
-    expect(await toldData()).toEqual(['four', 'one', 'two']);
+    expect(await runJobs()).toBe(1);
+    expect(await eventData()).toEqual(['four', 'one', 'two']);
   });
 
-  test('the event takes a version of its own, which brings clients nothing', async () => {
+  test('takes a version of its own that has no change for clients', async () => {
     await customer.ok(ADD, { ...text, data: 'one', userId: 'ada' });
     const { version } = await customer.ok('/v2/crdt/updates/get', text);
     const [before] = await customer.ok('/v2/crdt/get', nda);
-    await tell();
+    await runJobs();
     expect(await customer.ok('/v2/crdt/updates/get', { ...text, version })).toEqual({
       update: 'AAA=',
       version: version + 1,
@@ -131,36 +132,37 @@ describe('design 6: crdt.update_data', () => {
     expect(await customer.ok('/v2/crdt/get', nda)).toEqual([before]);
   });
 
-  test('one job that is done twice, or by two at the same time, tells once', async () => {
+  test('is emitted once by a job that runs twice, also concurrently', async () => {
     await customer.ok(ADD, { ...text, data: 'one' });
     const [job] = await jobs();
-    const results = await Promise.allSettled([1, 2, 3].map(() => emitEditorUpdateStep(table, job!, soon(job!))));
+    const results = await Promise.allSettled([1, 2, 3].map(() => emitEditorUpdateStep(table, job!, dueClock(job!))));
     expect(results).toEqual(results.map(() => ({ status: 'fulfilled', value: 'done' })));
-    expect(await emitEditorUpdateStep(table, job!, soon(job!))).toBe('done');
-    expect(await toldData()).toEqual(['one']);
+    expect(await emitEditorUpdateStep(table, job!, dueClock(job!))).toBe('done');
+    expect(await eventData()).toEqual(['one']);
   });
 
-  test('a change at the same time is in this event or in the next, never in none', async () => {
+  test('includes a concurrent change, or the next event does', async () => {
     await customer.ok(ADD, { ...text, data: '0' });
-    for (let round = 1; round <= 15; round++) await Promise.all([tell(), replace(String(round)), replace(`${round}!`)]);
-    await tell();
+    for (let round = 1; round <= 15; round++)
+      await Promise.all([runJobs(), replace(String(round)), replace(`${round}!`)]);
+    await runJobs();
     expect(await jobs()).toEqual([]);
     const [{ data }] = await customer.ok('/v2/crdt/get', nda);
-    expect(await toldData()).toContain(data);
+    expect(await eventData()).toContain(data);
   });
 
-  test('what is deleted is not told, nor is it of an editor added again', async () => {
+  test('is not emitted for a deleted editor, even if it was added again', async () => {
     await customer.ok(ADD, { ...text, data: 'one' });
     await customer.ok(DELETE, { ...nda, editorIds: ['summary'] });
     await customer.ok(ADD, { ...text, data: 'two' });
     const [first, second] = (await jobs()).sort((a, b) => a.createdAt - b.createdAt);
-    expect(await emitEditorUpdateStep(table, first!, soon(first!))).toBe('done');
-    expect(await told()).toEqual([]);
-    await emitEditorUpdateStep(table, second!, soon(second!));
-    expect(await toldData()).toEqual(['two']);
+    expect(await emitEditorUpdateStep(table, first!, dueClock(first!))).toBe('done');
+    expect(await events()).toEqual([]);
+    await emitEditorUpdateStep(table, second!, dueClock(second!));
+    expect(await eventData()).toEqual(['two']);
   });
 
-  test('a job that has not told anything for an hour is lost, and a change begins another', async () => {
+  test('comes from a new job when the first job is lost for an hour', async () => {
     await customer.ok(ADD, { ...text, data: 'one' });
     const [item] = await itemsOf(engine, customer, 'EditorUpdate');
     const hourAgo = Date.now() - 3_600_001;
@@ -170,22 +172,22 @@ describe('design 6: crdt.update_data', () => {
     expect(await jobs()).toHaveLength(2);
     await replace('three');
     expect(await jobs()).toHaveLength(2);
-    for (const job of await jobs()) await emitEditorUpdateStep(table, job, soon(job));
-    expect(await toldData()).toEqual(['three']);
+    for (const job of await jobs()) await emitEditorUpdateStep(table, job, dueClock(job));
+    expect(await eventData()).toEqual(['three']);
   });
 
-  test('data above 128 KB is left out, and so says the event', async () => {
+  test('leaves out data above 128 KB and has truncated true', async () => {
     await customer.ok(ADD, { ...text, data: 'x'.repeat(128 * 1024 - 2), userId: 'ada' });
-    await tell();
+    await runJobs();
     await replace('x'.repeat(128 * 1024 - 1));
-    await tell();
-    const [whole, cut] = (await told()).sort((a) => (a.truncated ? 1 : -1));
+    await runJobs();
+    const [whole, cut] = (await events()).sort((a) => (a.truncated ? 1 : -1));
     expect([whole.truncated, whole.crdtData.data.length]).toEqual([undefined, 128 * 1024 - 2]);
     expect(cut).toMatchObject({ truncated: true, crdtData: { id: 'summary', lastUpdatedBy: '' } });
     expect(cut.crdtData).not.toHaveProperty('data');
   });
 
-  test("the customer's own fields of organization and document give way to the data", async () => {
+  test('leaves out large custom fields of organization and document in favour of the data', async () => {
     const large = { documentId: 'large', metadata: { note: 'x'.repeat(60_000) } };
     await customer.ok('/v2/organizations/add', {
       organizations: [{ organizationId: 'wide', note: 'x'.repeat(60_000), more: 'x' }],
@@ -198,8 +200,8 @@ describe('design 6: crdt.update_data', () => {
       type: 'text',
       data: '"'.repeat(65_000),
     });
-    await tell();
-    expect(await told()).toMatchObject([
+    await runJobs();
+    expect(await events()).toMatchObject([
       {
         metadata: { organization: { organizationId: 'wide' }, document: { documentId: 'large' } },
         crdtData: { data: expect.stringContaining('""') },

@@ -50,7 +50,7 @@ const gateway =
     response.writeHead(http, { 'apigw-requestid': 'request-2' }).end(JSON.stringify({ message }));
 const noJson: Answer = (response) => response.writeHead(502).end('<html>Bad gateway</html>');
 
-/** A service that gives these answers, the last one again and again, and what it received. */
+/** Starts a service that gives these answers in order and then repeats the last one. Records what it receives. */
 async function serviceOf(
   ...answers: readonly Answer[]
 ): Promise<{ baseUrl: string; received: Received[]; client: Methods }> {
@@ -72,12 +72,12 @@ async function serviceOf(
 
 const organizations = { organizations: [{ organizationId: 'acme' }] };
 
-describe('methods', () => {
-  test('are those of the registry; npm run readme writes them', () => {
+describe('createClient: methods', () => {
+  test('match the registry (npm run readme writes them)', () => {
     expect(readFileSync(join(projectDir, clientMethodsFile), 'utf8')).toBe(clientMethods());
   });
 
-  test('call the path that they are named after, one for every endpoint', async () => {
+  test('call the path of their name, one for every endpoint', async () => {
     const { client, received } = await serviceOf(success({}));
     const paths = registeredEndpoints().map(({ path }) => path);
     for (const path of paths) {
@@ -92,7 +92,7 @@ describe('methods', () => {
     expect(received).toHaveLength(paths.length);
   });
 
-  test('send data in its envelope with the credentials of the client, and give the result', async () => {
+  test('send data in an envelope with the credentials of the client, and return the result', async () => {
     const { client, received } = await serviceOf(
       success({ data: { acme: { success: true, id: 'org_1', message: 'Added' } } }),
     );
@@ -107,7 +107,7 @@ describe('methods', () => {
     ]);
   });
 
-  test('take and give what the endpoint declares', () => {
+  test('have the types that the endpoint declares', () => {
     const typed = (client: Methods) => [
       // @ts-expect-error an id is text
       () => client.v2.organizations.add({ organizations: [{ organizationId: 1 }] }),
@@ -119,7 +119,7 @@ describe('methods', () => {
     expect(typed).toBeDefined();
   });
 
-  test('send the headers of another service name, and those of a workspace', async () => {
+  test('send headers with another service name and the credentials of a workspace', async () => {
     const { baseUrl, received } = await serviceOf(success({ data: {} }));
     await createClient({
       baseUrl,
@@ -135,21 +135,21 @@ describe('methods', () => {
   });
 });
 
-describe('retries', () => {
+describe('createClient: retries', () => {
   const retryable = (Object.keys(errorCatalogue) as ErrorStatus[]).filter((status) => errorCatalogue[status].retryable);
 
   test.each([
     ...retryable.map((status) => [status, failure(status)] as const),
     ['a lost connection', cutOff],
-    ['an answer of somebody in between', noJson],
-    ['429 of the gateway', gateway(429, 'Too Many Requests')],
-    ['503 of the gateway', gateway(503, 'Service Unavailable')],
-    ['408', gateway(408, 'Request Timeout')],
+    ['an answer of a proxy', noJson],
+    ['a 429 of the gateway', gateway(429, 'Too Many Requests')],
+    ['a 503 of the gateway', gateway(503, 'Service Unavailable')],
+    ['a 408', gateway(408, 'Request Timeout')],
     [
-      'a 500 with a status of another version',
+      'a 500 with an unknown status',
       ((response) => response.writeHead(500).end('{"error":{"status":"DATA_LOSS","message":"why"}}')) as Answer,
     ],
-  ] as const)('after %s, a write under one idempotency key', async (_what, answer) => {
+  ] as const)('repeat a write under the same idempotency key after %s', async (_what, answer) => {
     const { client, received } = await serviceOf(answer, answer, success({ data: {} }));
     await client.v2.organizations.add(organizations);
     expect(received).toHaveLength(3);
@@ -165,7 +165,7 @@ describe('retries', () => {
         .end(JSON.stringify({ error: { status: 'RESOURCE_EXHAUSTED', message: 'too many' } }));
     };
 
-  test('wait for the seconds of a retry-after header', async () => {
+  test('wait for the time of a retry-after header', async () => {
     const { client, received } = await serviceOf(limited('1'), success({ data: {} }));
     const startedAt = performance.now();
     await client.v2.organizations.get({});
@@ -173,7 +173,7 @@ describe('retries', () => {
     expect(received).toHaveLength(2);
   });
 
-  test('are not made when the service asks to wait for more than 30 s', async () => {
+  test('do not follow a retry-after above 30 s', async () => {
     const { client, received } = await serviceOf(limited('31'));
     await expect(client.v2.organizations.get({})).rejects.toMatchObject({
       status: 'RESOURCE_EXHAUSTED',
@@ -183,7 +183,7 @@ describe('retries', () => {
   });
 
   test.each((Object.keys(errorCatalogue) as ErrorStatus[]).filter((status) => !retryable.includes(status)))(
-    'are not made of %s',
+    'do not follow the status %s',
     async (status) => {
       const { client, received } = await serviceOf(failure(status, { issues: [] }));
       const error = await client.v2.organizations.add(organizations).catch((thrown: unknown) => thrown);
@@ -206,9 +206,9 @@ describe('retries', () => {
       413,
       'INVALID_ARGUMENT: Request Entity Too Large',
     ],
-    ['a path that the gateway does not know', gateway(404, 'Not Found'), 404, 'NOT_FOUND: Not Found'],
-    ['a request that a firewall refuses', gateway(403, 'Forbidden'), 403, 'PERMISSION_DENIED: Forbidden'],
-    ['one that a proxy wants credentials for', gateway(401, 'Unauthorized'), 401, 'PERMISSION_DENIED: Unauthorized'],
+    ['an unknown path of the gateway', gateway(404, 'Not Found'), 404, 'NOT_FOUND: Not Found'],
+    ['a request that a firewall rejects', gateway(403, 'Forbidden'), 403, 'PERMISSION_DENIED: Forbidden'],
+    ['a request without credentials for a proxy', gateway(401, 'Unauthorized'), 401, 'PERMISSION_DENIED: Unauthorized'],
     [
       'headers that are too large',
       ((response) => response.writeHead(431).end()) as Answer,
@@ -216,18 +216,18 @@ describe('retries', () => {
       'INVALID_ARGUMENT: HTTP 431',
     ],
     [
-      'a 400 with a status of another version',
+      'a 400 with an unknown status',
       ((response) => response.writeHead(400).end('{"error":{"status":"OUT_OF_RANGE","message":"why"}}')) as Answer,
       400,
       'INVALID_ARGUMENT: why',
     ],
     [
-      'an answer that is no object',
+      'an answer that is not an object',
       ((response) => response.writeHead(400).end('null')) as Answer,
       400,
       'INVALID_ARGUMENT: HTTP 400',
     ],
-  ])('are not made of %s', async (_what, answer, httpStatus, message) => {
+  ])('do not follow %s', async (_what, answer, httpStatus, message) => {
     const { client, received } = await serviceOf(answer);
     const error = await client.v2.organizations.add(organizations).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ServiceError);
@@ -235,7 +235,7 @@ describe('retries', () => {
     expect(received).toHaveLength(1);
   });
 
-  test('a failure has the request id that the gateway gives where the function gave none', async () => {
+  test('report the request id of the gateway when the function sent none', async () => {
     const { client } = await serviceOf(gateway(413, 'Request Entity Too Large'));
     await expect(client.v2.organizations.add(organizations)).rejects.toMatchObject({
       requestId: 'request-2',
@@ -243,14 +243,14 @@ describe('retries', () => {
     });
   });
 
-  test('end after so many attempts, with the last failure', async () => {
+  test('end with the last failure after the configured attempts', async () => {
     const { baseUrl, received } = await serviceOf(failure('UNAVAILABLE'));
     const client = createClient({ baseUrl, attempts: 2 });
     await expect(client.v2.organizations.get({})).rejects.toMatchObject({ status: 'UNAVAILABLE' });
     expect(received).toHaveLength(2);
   });
 
-  test('take the key that is given; reads have none', async () => {
+  test('use a given idempotency key, and none for reads', async () => {
     const { client, received } = await serviceOf(success({ data: [] }));
     await client.v2.organizations.add(organizations, { idempotencyKey: 'mine' });
     await client.v2.organizations.get({});
@@ -280,7 +280,7 @@ describe('retries', () => {
     });
   });
 
-  test('are given up with their signal, and one attempt after its time', async () => {
+  test('end with the signal of the call, and one attempt with its time-out', async () => {
     const { baseUrl, received } = await serviceOf(() => undefined);
     const client = createClient({ baseUrl, timeoutMilliseconds: 30, attempts: 2 });
     await expect(client.v2.organizations.get({})).rejects.toMatchObject({
@@ -296,7 +296,7 @@ describe('retries', () => {
   });
 });
 
-test('pages gives every page of a listing, in order, and no request more', async () => {
+test('pages yields every page of a listing in order, without a further request', async () => {
   const all: Answer = (response, { body: { data } }) =>
     success({
       data: [{ page: data.pageToken ?? 'first' }],
@@ -325,7 +325,7 @@ describe('readWebhook', () => {
     'webhook-signature': new Webhook(secret).sign('msg_1', at, body),
   });
 
-  test('gives what the Standard Webhooks library signs, as text and as bytes, with headers of any kind', () => {
+  test('returns payloads that the Standard Webhooks library signed, as text or bytes, with any kind of headers', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const body = JSON.stringify(value);
@@ -337,7 +337,7 @@ describe('readWebhook', () => {
     );
   });
 
-  test('takes one of several signatures, as during a rotation', () => {
+  test('accepts one valid signature of several, as during a rotation', () => {
     const [old, fresh] = secrets.map((secret) => sign(secret, '{}'));
     expect(
       readWebhook(
@@ -354,7 +354,7 @@ describe('readWebhook', () => {
     ['no secret', (headers: any) => readWebhook(headers, '{"a":1}', [])],
     ['another id', (headers: any) => readWebhook({ ...headers, 'webhook-id': 'msg_2' }, '{"a":1}', secrets[0])],
     [
-      'a signature of another kind',
+      'a signature of another version',
       (headers: any) =>
         readWebhook(
           { ...headers, 'webhook-signature': headers['webhook-signature'].replace('v1,', 'v1a,') },
@@ -364,12 +364,18 @@ describe('readWebhook', () => {
     ],
     ['no headers', () => readWebhook({}, '{"a":1}', secrets[0])],
     [
-      'a time that is no number',
+      'a time that is not a number',
       (headers: any) => readWebhook({ ...headers, 'webhook-timestamp': 'now' }, '{"a":1}', secrets[0]),
     ],
-    ['one of long ago', (headers: any) => readWebhook(headers, '{"a":1}', secrets[0], Date.now() + 301_000)],
-    ['one of the future', (headers: any) => readWebhook(headers, '{"a":1}', secrets[0], Date.now() - 302_000)],
-  ])('refuses %s', (_what, read) => {
+    [
+      'a time more than 5 minutes ago',
+      (headers: any) => readWebhook(headers, '{"a":1}', secrets[0], Date.now() + 301_000),
+    ],
+    [
+      'a time more than 5 minutes ahead',
+      (headers: any) => readWebhook(headers, '{"a":1}', secrets[0], Date.now() - 302_000),
+    ],
+  ])('rejects %s', (_what, read) => {
     const headers = sign(secrets[0], '{"a":1}');
     expect(readWebhook(headers, '{"a":1}', secrets[0])).toEqual({ a: 1 });
     expect(() => read(headers)).toThrow(WebhookNotGenuine);

@@ -27,13 +27,13 @@ const Key = { PK: 'T#key#ORG#acme', SK: 'DOC#~1' };
 let server: Server;
 let lean: LeanClient;
 let sdk: DynamoDBDocumentClient;
-/** What came last, and what is answered. */
-let asked: { target: unknown; body: Json };
+/** The last request, and the answer to give. */
+let request: { target: unknown; body: Json };
 let answer: { status: number; body: string };
 
 beforeAll(async () => {
-  server = createServer(async (request, response) => {
-    asked = { target: request.headers['x-amz-target'], body: JSON.parse(await text(request)) };
+  server = createServer(async (incoming, response) => {
+    request = { target: incoming.headers['x-amz-target'], body: JSON.parse(await text(incoming)) };
     const bytes = Buffer.from(answer.body);
     response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0', 'content-length': bytes.length });
     response.end(bytes);
@@ -57,7 +57,7 @@ afterAll(() => {
   server.closeAllConnections();
 });
 
-/** What each of them asks when it is given the same, and what it makes of the answer. */
+/** Returns the request that each client sends for a command, and what it makes of the answer. */
 async function both(command: object, status: number, body: object) {
   answer = { status, body: JSON.stringify(body) };
   const outcomes = [];
@@ -66,7 +66,7 @@ async function both(command: object, status: number, body: object) {
       ({ $metadata: _, ...given }) => ({ given }),
       (error: unknown) => ({ error: error as Json }),
     );
-    outcomes.push({ asked, outcome });
+    outcomes.push({ request, outcome });
   }
   return outcomes as [(typeof outcomes)[number], (typeof outcomes)[number]];
 }
@@ -91,16 +91,16 @@ const { value } = fc.letrec((tie) => ({
 }));
 const item = fc.dictionary(name, value, { maxKeys: 5 });
 
-/** The items of a request as an answer has them. */
+/** Returns the item of a request in the form of an answer. */
 const wireOf = (body: Json) => body.Item as Json;
 
-describe('the lean client', () => {
-  test('asks what the SDK asks, and reads what the SDK reads, whatever the item', async () => {
+describe('LeanClient', () => {
+  test('sends and reads any item like the SDK', async () => {
     await fc.assert(
       fc.asyncProperty(item, async (stored) => {
         const [bySdk, byLean] = await both(new PutCommand({ TableName, Item: { ...Key, ...stored } }), 200, {});
         expect(byLean).toEqual(bySdk);
-        const wire = wireOf(bySdk.asked.body);
+        const wire = wireOf(bySdk.request.body);
         const [read, readLean] = await both(new QueryCommand({ TableName }), 200, {
           Items: [wire, wire],
           Count: 2,
@@ -186,12 +186,12 @@ describe('the lean client', () => {
         ],
       ] as [object, object][]
     ).map(([command, body]) => [command.constructor.name, command, body] as const),
-  )('asks and reads like the SDK: %s', async (_name, command, body) => {
+  )('sends and reads like the SDK: %s', async (_name, command, body) => {
     const [bySdk, byLean] = await both(command, 200, body);
     expect(byLean).toEqual(bySdk);
   });
 
-  test('fails with what the SDK fails with', async () => {
+  test('throws the same errors as the SDK', async () => {
     const failed = async (command: object, type: string, more: object) => {
       const [bySdk, byLean] = (
         await both(command, 400, { __type: `com.amazonaws.dynamodb.v20120810#${type}`, message: 'No', ...more })
@@ -217,13 +217,13 @@ describe('the lean client', () => {
   });
 
   test.each([
-    ['what is no number', NaN],
-    ['what is no end', Infinity],
-    ['what is not exact', 2 ** 53],
+    ['NaN', NaN],
+    ['Infinity', Infinity],
+    ['an inexact integer', 2 ** 53],
     ['a date', new Date(0)],
-    ['an instance', new (class Money {})()],
-    ['what looks like one', { constructor: {} }],
-  ])('refuses as the SDK does to write %s', async (_what, refused) => {
+    ['an instance of a class', new (class Money {})()],
+    ['an object that looks like an instance', { constructor: {} }],
+  ])('rejects like the SDK to write %s', async (_what, refused) => {
     const [bySdk, byLean] = await both(new PutCommand({ TableName, Item: { ...Key, refused } }), 200, {});
     expect([bySdk, byLean].map(({ outcome }) => (outcome as Json).error)).toEqual([
       expect.any(Error),
@@ -233,19 +233,19 @@ describe('the lean client', () => {
 
   test.each([
     ['of an item', JSON.parse('{"__proto__":{"a":1}}')],
-    ['within one', { a: JSON.parse('{"__proto__":[]}') }],
-  ])('refuses a name %s that the SDK garbles', async (_where, stored) => {
+    ['within an item', { a: JSON.parse('{"__proto__":[]}') }],
+  ])('rejects a name %s that the SDK corrupts', async (_where, stored) => {
     const [bySdk, byLean] = await both(
       new PutCommand({ TableName, Item: Object.assign(Object.create(null), Key, { stored }) }),
       200,
       {},
     );
-    expect(JSON.stringify(bySdk.asked.body)).not.toContain('__proto__');
+    expect(JSON.stringify(bySdk.request.body)).not.toContain('__proto__');
     expect(byLean.outcome).toEqual({ error: new Error('No attribute can be named __proto__') });
   });
 
-  test('makes many calls at a time, and each gets its own answer', async () => {
-    // Answers so long that they come in pieces.
+  test('gives each of many concurrent calls its own answer', async () => {
+    // Long answers arrive in several chunks.
     const echo = createServer(async (request, response) => {
       const {
         Key: { PK },

@@ -14,7 +14,7 @@ const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const bound = fc.array(fc.string(), { maxLength: 3 });
 const NOW = 1_800_000_000_000;
 
-/** A key ring over a secret that a test can change; counts how often it is read. */
+/** Returns a key ring over a secret that a test can change, and counts how often it is read. */
 function ringOf(secret: Record<string, string>) {
   const stored = { secret, reads: 0, failing: false, hanging: false };
   const client = {
@@ -37,8 +37,8 @@ function flipped(bytes: Uint8Array, bit: number): Buffer {
   return copy;
 }
 
-describe('sealing', () => {
-  test('design 3: what was sealed opens with the same key and the same things it is bound to', () => {
+describe('sealBytes and openBytes', () => {
+  test('open sealed bytes with the same key and owner', () => {
     fc.assert(
       fc.property(key, fc.uint8Array(), bound, (secret, plain, of) => {
         expect(openBytes(secret, sealBytes(secret, plain, of), of)).toEqual(Buffer.from(plain));
@@ -46,7 +46,7 @@ describe('sealing', () => {
     );
   });
 
-  test('design 3: with any bit of it changed it does not open', () => {
+  test('do not open bytes with any bit changed', () => {
     fc.assert(
       fc.property(key, fc.uint8Array({ maxLength: 40 }), bound, fc.nat(), (secret, plain, of, at) => {
         const sealed = sealBytes(secret, plain, of);
@@ -58,7 +58,7 @@ describe('sealing', () => {
       expect(openBytes(new Uint8Array(32), flipped(sealed, bit), [])).toBeUndefined();
   });
 
-  test('design 3: with any bit of the key changed it does not open', () => {
+  test('do not open bytes with any bit of the key changed', () => {
     fc.assert(
       fc.property(key, fc.nat({ max: 255 }), (secret, bit) => {
         expect(openBytes(flipped(secret, bit), sealBytes(secret, Buffer.from('text'), ['a']), ['a'])).toBeUndefined();
@@ -66,7 +66,7 @@ describe('sealing', () => {
     );
   });
 
-  test('design 3: bound to anything else it does not open', () => {
+  test('do not open bytes for another owner', () => {
     fc.assert(
       fc.property(bound, bound, (one, other) => {
         fc.pre(JSON.stringify(one) !== JSON.stringify(other));
@@ -79,7 +79,7 @@ describe('sealing', () => {
     expect(openBytes(new Uint8Array(32), sealed, ['a', 'bc'])).toBeUndefined();
   });
 
-  test('design 3: cut short, lengthened, or something else, it does not open and does not throw', () => {
+  test('return undefined for shortened, lengthened and other bytes', () => {
     fc.assert(
       fc.property(key, fc.uint8Array({ maxLength: 60 }), (secret, anything) => {
         expect(openBytes(secret, anything, [])).toBeUndefined();
@@ -91,7 +91,7 @@ describe('sealing', () => {
     expect(openBytes(new Uint8Array(32), Buffer.concat([sealed, Buffer.alloc(1)]), [])).toBeUndefined();
   });
 
-  test('design 3: the same text is sealed differently each time', () => {
+  test('seal the same text differently each time', () => {
     expect(
       new Set(
         Array.from({ length: 100 }, () => sealBytes(new Uint8Array(32), Buffer.from('text'), []).toString('hex')),
@@ -99,7 +99,7 @@ describe('sealing', () => {
     ).toHaveProperty('size', 100);
   });
 
-  test('design 3: derived keys have 32 bytes, and every purpose has its own', () => {
+  test('get keys of 32 bytes from deriveKey, another one for each purpose', () => {
     const keys = [['a'], ['b'], ['a', 'b'], ['ab'], []].map((context) => deriveKey('secret', context));
     expect(keys.every(({ length }) => length === 32)).toBe(true);
     expect(new Set([...keys, deriveKey('other secret', ['a'])].map((one) => one.toString('hex')))).toHaveProperty(
@@ -110,10 +110,10 @@ describe('sealing', () => {
   });
 });
 
-describe('the secret box', () => {
+describe('SecretBox', () => {
   const owner = { tenant: 'key_a', purpose: 'authToken', id: 'tok_1' };
 
-  test('design 3: a secret opens for its owner, and tells under which master key it is sealed', async () => {
+  test('opens a secret for its owner and names the version of the master key', async () => {
     const box = new SecretBox(ringOf({ current: '1', 1: 'k1' }).ring);
     const sealed = await box.seal('the secret \u{1f680}', owner);
     expect(sealed).toMatch(/^1\.[\w-]+$/);
@@ -124,13 +124,13 @@ describe('the secret box', () => {
     ['tenant', 'key_b'],
     ['purpose', 'webhookSecret'],
     ['id', 'tok_2'],
-  ] as const)('design 3: copied to another %s it does not open', async (what, value) => {
+  ] as const)('does not open a secret that was copied to another %s', async (what, value) => {
     const box = new SecretBox(ringOf({ current: '1', 1: 'k1' }).ring);
     const sealed = await box.seal('text', owner);
     await expect(box.open(sealed, { ...owner, [what]: value })).rejects.toThrow(/does not open for its owner/);
   });
 
-  test('design 3: after the master key is rotated old secrets open, and new ones are sealed under the new key', async () => {
+  test('opens old secrets after a rotation of the master key and seals new ones under the new key', async () => {
     const { ring, stored } = ringOf({ current: '1', 1: 'k1' });
     const old = await new SecretBox(ring).seal('text', owner);
     stored.secret = { current: '2', 1: 'k1', 2: 'k2' };
@@ -139,13 +139,13 @@ describe('the secret box', () => {
     expect(await box.open(old, owner)).toBe('text');
   });
 
-  test('design 3: relabelled with another version it does not open', async () => {
+  test('does not open a secret with the version of another master key', async () => {
     const box = new SecretBox(ringOf({ current: '1', 1: 'k1', 2: 'k2' }).ring);
     const sealed = await box.seal('text', owner);
     await expect(box.open(sealed.replace(/^1/, '2'), owner)).rejects.toThrow();
   });
 
-  test('design 3: it keeps working for more tenants than it remembers keys of', async () => {
+  test('works for more tenants than it caches keys for', async () => {
     const box = new SecretBox(ringOf({ current: '1', 1: 'k1' }).ring);
     const sealed = await box.seal('text', owner);
     for (let i = 0; i < 1_100; i++) await box.seal('', { ...owner, tenant: `key_${i}` });
@@ -153,8 +153,8 @@ describe('the secret box', () => {
   });
 });
 
-describe('the key ring', () => {
-  test('design 3: after a rotation a function that goes on running seals under the new version within five minutes, and not less often when Secrets Manager does not answer', async () => {
+describe('KeyRing', () => {
+  test('uses the new version within five minutes after a rotation, and keeps the old one while Secrets Manager fails', async () => {
     const { ring, stored } = ringOf({ current: '1', 1: 'k1' });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(NOW);
     try {
@@ -178,7 +178,7 @@ describe('the key ring', () => {
     }
   });
 
-  test('design 3: a look for a new version that is not answered holds nobody up for long', async () => {
+  test('waits only a second for a Secrets Manager that does not answer', async () => {
     const { ring, stored } = ringOf({ current: '1', 1: 'k1' });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(NOW);
     try {
@@ -193,14 +193,14 @@ describe('the key ring', () => {
     }
   });
 
-  test('design 3: the secret is read once, also by calls at once', async () => {
+  test('reads the secret once for concurrent calls', async () => {
     const { ring, stored } = ringOf({ current: '1', 1: 'k1' });
     await Promise.all(Array.from({ length: 10 }, () => ring.current()));
     expect(await ring.byVersion('1')).toBe('k1');
     expect(stored.reads).toBe(1);
   });
 
-  test('design 3: a version that an operator added is found without a restart, and a missing one asked for every 10 s at most', async () => {
+  test('finds an added version without a restart, and looks for a missing one at most every 10 s', async () => {
     const { ring, stored } = ringOf({ current: '1', 1: 'k1' });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(NOW);
     try {
@@ -217,7 +217,7 @@ describe('the key ring', () => {
     }
   });
 
-  test('design 3: a failure to read is not remembered', async () => {
+  test('reads again after a failure', async () => {
     const { ring, stored } = ringOf({ current: '1', 1: 'k1' });
     stored.failing = true;
     await expect(ring.current()).rejects.toThrow('Secrets Manager is away');
@@ -228,13 +228,13 @@ describe('the key ring', () => {
   test.each([
     ['no current version', { 1: 'k1' }],
     ['a current version without its key', { current: '2', 1: 'k1' }],
-  ])('design 3: a secret with %s is a fault', async (_what, secret) => {
+  ])('throws for a secret with %s', async (_what, secret) => {
     await expect(ringOf(secret as Record<string, string>).ring.current()).rejects.toThrow();
   });
 });
 
-describe('auth tokens', () => {
-  test('spec 2: one is a JWT signed with a key of its own purpose, and names the API key and itself', async () => {
+describe('TokenIssuer and tokenHash', () => {
+  test('issue a JWT with the API key and a token id, signed with a key of its own purpose', async () => {
     const token = await new TokenIssuer(ringOf({ current: '1', 1: 'k1' }).ring, 'svc').issue(
       'key_a',
       'tok_1',
@@ -244,10 +244,10 @@ describe('auth tokens', () => {
     expect(protectedHeader).toEqual({ alg: 'HS256', typ: 'JWT', kid: '1' });
     expect(payload).toEqual({ iss: 'svc', sub: 'key_a', jti: 'tok_1', iat: NOW / 1000 });
     await expect(jwtVerify(token, Buffer.from('k1'.padEnd(32)))).rejects.toThrow();
-    expect(token.length).toBeLessThanOrEqual(512); // the longest that the verifier reads
+    expect(token.length).toBeLessThanOrEqual(512); // The longest token that the verifier reads.
   });
 
-  test('design 3: a hash matches its own token among several, and no other', () => {
+  test('match a hash with its own token among several, and with no other', () => {
     const stored = ['a', 'b', 'c'].map(tokenHash);
     for (const token of ['a', 'b', 'c']) expect(matchesAny(tokenHash(token), stored)).toBe(true);
     for (const token of ['', 'd', 'A', 'a ']) expect(matchesAny(tokenHash(token), stored)).toBe(false);
@@ -257,7 +257,7 @@ describe('auth tokens', () => {
   });
 });
 
-describe('page tokens', () => {
+describe('sealPageToken and openPageToken', () => {
   const pageKey = new Uint8Array(32).fill(7);
   const of = ['/v2/things/get', 'org'];
   const refused = expect.objectContaining({
@@ -267,7 +267,7 @@ describe('page tokens', () => {
   const open = (token: string, change: { key?: Uint8Array; of?: string[]; now?: number } = {}) =>
     openPageToken(change.key ?? pageKey, change.of ?? of, token, change.now ?? NOW);
 
-  test('design 14: a token gives its cursor back, whatever the cursor', () => {
+  test('return any cursor unchanged', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (cursor) => {
         expect(open(sealPageToken(pageKey, of, cursor, NOW))).toBe(cursor);
@@ -275,13 +275,13 @@ describe('page tokens', () => {
     );
   });
 
-  test('design 14: it can be sent as it is, and does not show its cursor', () => {
+  test('make a token that needs no escaping and hides its cursor', () => {
     const token = sealPageToken(pageKey, of, 'KEY#secret', NOW);
     expect(token).toMatch(/^[\w-]+$/);
     expect(Buffer.from(token, 'base64url').includes('secret')).toBe(false);
   });
 
-  test('design 14: of another tenant, endpoint or listing it is INVALID_ARGUMENT', () => {
+  test('reject a token of another tenant, endpoint or listing', () => {
     const token = sealPageToken(pageKey, of, 'cursor', NOW);
     for (const change of [
       { key: new Uint8Array(32) },
@@ -293,7 +293,7 @@ describe('page tokens', () => {
     }
   });
 
-  test('design 14: damaged in any bit it is INVALID_ARGUMENT, and so is any other text', () => {
+  test('reject a token with any bit changed, and any other text', () => {
     const token = Buffer.from(sealPageToken(pageKey, of, 'cursor', NOW), 'base64url');
     for (let bit = 0; bit < token.length * 8; bit++)
       expect(() => open(flipped(token, bit).toString('base64url'))).toThrow(refused);
@@ -304,13 +304,13 @@ describe('page tokens', () => {
     );
   });
 
-  test('design 14: it lives for a day', () => {
+  test('accept a token for a day', () => {
     const token = sealPageToken(pageKey, of, 'cursor', NOW);
     expect(open(token, { now: NOW + 86_399_999 })).toBe('cursor');
     expect(() => open(token, { now: NOW + 86_400_000 })).toThrow(refused);
   });
 
-  test('spec 4.19: a listing without a token starts at the beginning; at its end there is no next one', () => {
+  test('start a listing at the beginning without a token, and give none at its end', () => {
     const caller = { level: 'workspace', workspaceId: 'ws', ownerEmail: 'x', authToken: 'x', pageKey } as const;
     const first = paging(caller, of, {}, NOW);
     expect(first.after).toBeUndefined();

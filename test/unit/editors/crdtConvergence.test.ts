@@ -10,7 +10,7 @@ import type { CrdtType, CrdtValue } from '../../../lib/editors/rules/yjs/values.
 
 type Random = (below: number) => number;
 
-/** What the editors of a type do, and what a caller of the API writes. */
+/** How clients edit a type, and which values a caller of the API writes. */
 interface Behaviour {
   readonly edit: (doc: Y.Doc, random: Random) => void;
   readonly value: (random: Random) => CrdtValue;
@@ -19,7 +19,7 @@ interface Behaviour {
 const words = ['one', 'two', 'three', '😀', 'é', '\n'];
 const phrase = (random: Random) => Array.from({ length: random(8) }, () => words[random(words.length)]).join(' ');
 
-/** A place in a text that is not within a character: Yjs makes two U+FFFD of a pair that an editor splits, and not everywhere at once. */
+/** Returns a position between characters. Yjs replaces a split surrogate pair by two U+FFFD, but not on all clients at once. */
 function placeIn(text: Y.Text, random: Random): number {
   const characters = readText(text as never);
   const at = random(characters.length + 1);
@@ -101,8 +101,8 @@ const behaviours: Readonly<Record<CrdtType, Behaviour>> = {
 };
 
 /**
- * The store, three editors and callers that replace: editors hear of the store's updates late, in another order and repeatedly, or
- * ask for what they lack; theirs come late and repeatedly, too. In the end everything arrives.
+ * Simulates the store, three clients and callers that replace the value. Updates arrive late, out of order and repeatedly in both
+ * directions, and clients also pull what they lack. In the end all updates arrive.
  */
 function simulate(type: CrdtType, steps: readonly number[]): void {
   let state = steps.length;
@@ -155,13 +155,13 @@ function simulate(type: CrdtType, steps: readonly number[]): void {
   for (const { doc } of editors) {
     Y.applyUpdate(doc, updateSince(stored(), stateVectorOf(doc)), 'store');
     expect(readValue(doc, type, 'content')).toEqual(final);
-    // Not the deletions: each Yjs takes away formatting that has become needless by itself.
+    // Deletions may differ: each client removes redundant formatting by itself.
     expect(Y.decodeStateVector(stateVectorOf(doc))).toEqual(Y.decodeStateVector(stateVectorOf(stored())));
   }
 }
 
 test.each(['text', 'map', 'array', 'xml'] as const)(
-  'type %s: editors, replaces and compaction, with messages late, repeated and out of order: all end equal',
+  'clients of a %s editor converge despite replaces, compaction and late, repeated or reordered updates',
   (type) => {
     fc.assert(
       fc.property(fc.array(fc.nat(), { minLength: 10, maxLength: 50 }), (steps) => simulate(type, steps)),

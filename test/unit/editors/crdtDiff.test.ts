@@ -16,7 +16,7 @@ function applied(text: string, edits: ReturnType<typeof textEdits>): string {
 describe('diff', () => {
   const sequence = fc.array(fc.nat(6), { maxLength: 40 }).map((values) => Int32Array.from(values));
 
-  test('its edits make one sequence of the other, whatever the budget', () => {
+  test('returns edits that turn one sequence into the other, with any budget', () => {
     fc.assert(
       fc.property(sequence, sequence, fc.constantFrom(0, 10, 1_000_000), (a, b, steps) => {
         const result = [...a];
@@ -27,7 +27,7 @@ describe('diff', () => {
     );
   });
 
-  test('finds a shortest way when there is one that is short', () => {
+  test('returns the shortest edits when they are few', () => {
     fc.assert(
       fc.property(sequence, sequence, (a, b) => {
         const common = diff(a, b, { steps: 1_000_000 }).reduce((left, { removed }) => left - removed, a.length);
@@ -57,7 +57,7 @@ describe('textEdits', () => {
     }),
   );
 
-  test('make one text of the other, and never split a surrogate pair', () => {
+  test('turns one text into the other and never splits a surrogate pair', () => {
     fc.assert(
       fc.property(text, text, (before, after) => {
         const edits = textEdits(before, after);
@@ -74,7 +74,7 @@ describe('textEdits', () => {
     );
   });
 
-  test('large texts: unrelated, repetitive, in another order; an edit in each tenth of 100,000 characters stays ten edits', () => {
+  test('handles large unrelated, repetitive and reordered texts, and keeps ten edits in 100,000 characters small', () => {
     const words = (seed: number) =>
       Array.from({ length: 20_000 }, (_, index) => ((index * seed * 7_919) % 9_973).toString(36)).join(' ');
     for (const [before, after] of [
@@ -98,7 +98,7 @@ describe('textEdits', () => {
     expect(edits.length).toBeLessThanOrEqual(30);
   });
 
-  test('the time is bounded: two unrelated texts of 4 MB take no more steps than two of 100 KB', () => {
+  test('takes bounded time for two unrelated texts of 4 MB', () => {
     const [before, after] = [
       Array.from({ length: 4_000_000 }, (_, index) => String.fromCharCode(97 + (((index * 7_919) % 9_973) % 26))).join(
         '',
@@ -109,7 +109,7 @@ describe('textEdits', () => {
   });
 });
 
-test('listEdits pair the elements that are most alike, in order', () => {
+test('listEdits pairs the most similar elements in order', () => {
   const alike = [
     [0.1, 0.2],
     [0.9, 0.1],

@@ -7,7 +7,7 @@ import { findValueFault, replaceValue } from '../../../lib/editors/rules/yjs/rep
 import { readValue } from '../../../lib/editors/rules/yjs/readValue.ts';
 import { crdtLimits, type CrdtType, type CrdtValue } from '../../../lib/editors/rules/yjs/values.ts';
 
-/** Any text that Unicode knows. */
+/** Any Unicode text. */
 const anyText = fc.string({ unit: 'binary', maxLength: 30 });
 const json = fc
   .jsonValue({ stringUnit: 'binary', maxDepth: 4 })
@@ -24,7 +24,7 @@ const map = fc
 const array = fc.array(json, { maxLength: 8 });
 const values: Readonly<Record<Exclude<CrdtType, 'xml'>, fc.Arbitrary<CrdtValue>>> = { text: anyText, map, array };
 
-/** A log of updates, as the store keeps it: what is read is always read from it. */
+/** A log of updates, as the store keeps it. */
 class Log {
   updates: Uint8Array[] = [];
 
@@ -47,14 +47,14 @@ class Log {
   }
 }
 
-describe.each(['text', 'map', 'array'] as const)('spec 4.16, type %s', (type) => {
-  test('what was written is what is read, whatever was there before, also after compaction', () => {
+describe.each(['text', 'map', 'array'] as const)('replaceValue of type %s', (type) => {
+  test('reads every value as it was written, after any other value and after compaction', () => {
     fc.assert(
       fc.property(fc.array(values[type], { minLength: 1, maxLength: 5 }), (written) => {
         const log = new Log();
         for (const value of written) {
           log.replace(type, value);
-          // Not by Jest, to which an object's own `constructor` says what it is.
+          // Jest would take an object's own `constructor` key for its class.
           deepStrictEqual(log.read(type), value);
         }
         log.compact();
@@ -64,7 +64,7 @@ describe.each(['text', 'map', 'array'] as const)('spec 4.16, type %s', (type) =>
     );
   });
 
-  test('a value that does not differ is no change', () => {
+  test('returns no update for an equal value', () => {
     fc.assert(
       fc.property(values[type], (value) => {
         const log = new Log();
@@ -76,7 +76,7 @@ describe.each(['text', 'map', 'array'] as const)('spec 4.16, type %s', (type) =>
     );
   });
 
-  test('the document that a replace is computed on stays as it is', () => {
+  test('leaves the document unchanged', () => {
     fc.assert(
       fc.property(values[type], values[type], (before, after) => {
         const log = new Log();
@@ -91,7 +91,7 @@ describe.each(['text', 'map', 'array'] as const)('spec 4.16, type %s', (type) =>
   });
 });
 
-test('the updates of a log give the same value in any order, and repeatedly', () => {
+test('openDocument returns the same value for updates in any order, also repeated', () => {
   fc.assert(
     fc.property(fc.array(map, { minLength: 2, maxLength: 6 }), fc.infiniteStream(fc.nat()), (written, random) => {
       const log = new Log();
@@ -105,14 +105,14 @@ test('the updates of a log give the same value in any order, and repeatedly', ()
   );
 });
 
-test('-0 stays -0, as JSON has it', () => {
+test('an array keeps -0 as JSON does', () => {
   const log = new Log();
   log.replace('array', [0, 1e300, 2 ** 53, 0.1]);
   log.replace('array', [-0, 1e300, 2 ** 53, 0.1]);
   expect(log.read('array')).toStrictEqual([-0, 1e300, 2 ** 53, 0.1]);
 });
 
-test('keys stay in the order in which they came, whichever is written again', () => {
+test('keys of a map keep the order in which they were first written', () => {
   const log = new Log();
   log.replace('map', { c: 1, a: 1, b: 1 });
   log.replace('map', { c: 2, a: 1, b: 1 });
@@ -121,7 +121,7 @@ test('keys stay in the order in which they came, whichever is written again', ()
   expect(Object.keys(log.read('map'))).toEqual(['c', 'a', 'b', 'd']);
 });
 
-test('300,000 numbers in an array, and 10,000 keys in a map', () => {
+test('replaceValue handles 300,000 numbers in an array and 10,000 keys in a map', () => {
   const log = new Log();
   const numbers = Array.from({ length: 300_000 }, (_, index) => index % 10);
   log.replace('array', numbers);
@@ -134,9 +134,9 @@ test('300,000 numbers in an array, and 10,000 keys in a map', () => {
   expect(update!.length).toBeLessThan(100);
 });
 
-describe('a replace keeps what a client does meanwhile to what it did not touch', () => {
-  /** A client that had the document before the replace, did something, and only then hears of it. */
-  function meanwhile(type: CrdtType, before: CrdtValue, after: CrdtValue, edit: (doc: Y.Doc) => void): CrdtValue {
+describe('replaceValue during concurrent edits of a client', () => {
+  /** Returns the value after a client edited the document before it received the replace. */
+  function valueAfter(type: CrdtType, before: CrdtValue, after: CrdtValue, edit: (doc: Y.Doc) => void): CrdtValue {
     const log = new Log();
     log.replace(type, before);
     const client = log.open();
@@ -150,23 +150,23 @@ describe('a replace keeps what a client does meanwhile to what it did not touch'
     return log.read(type);
   }
 
-  test('in a text: words typed elsewhere', () => {
+  test('keeps an edit elsewhere in a text', () => {
     expect(
-      meanwhile('text', 'The cat sat. The dog ran.', 'The black cat sat. The dog ran.', (doc) =>
+      valueAfter('text', 'The cat sat. The dog ran.', 'The black cat sat. The dog ran.', (doc) =>
         doc.getText('content').insert(24, ' far'),
       ),
     ).toBe('The black cat sat. The dog ran far.');
   });
 
-  test('in a map: another key, also of an object within', () => {
+  test('keeps an edit of another key in a map and in an object of the map', () => {
     expect(
-      meanwhile('map', { a: { x: 1, y: 1 }, b: 1 }, { a: { x: 2, y: 1 }, b: 1 }, (doc) =>
+      valueAfter('map', { a: { x: 1, y: 1 }, b: 1 }, { a: { x: 2, y: 1 }, b: 1 }, (doc) =>
         (doc.getMap('content').get('a') as Y.Map<unknown>).set('y', 5),
       ),
     ).toStrictEqual({ a: { x: 2, y: 5 }, b: 1 });
   });
 
-  test('in an array: an object that moved and was not changed, and one that was', () => {
+  test('keeps edits of objects in an array that moved or changed', () => {
     const before = [
       { id: 1, text: 'one' },
       { id: 2, text: 'two' },
@@ -178,7 +178,7 @@ describe('a replace keeps what a client does meanwhile to what it did not touch'
       { id: 3, text: 'THREE' },
     ];
     expect(
-      meanwhile('array', before, after, (doc) => {
+      valueAfter('array', before, after, (doc) => {
         const list = doc.getArray('content');
         (list.get(0) as Y.Map<unknown>).set('done', true);
         (list.get(2) as Y.Map<unknown>).set('done', false);
@@ -190,7 +190,7 @@ describe('a replace keeps what a client does meanwhile to what it did not touch'
     ]);
   });
 
-  test('a text that a client keeps within a map is changed, not replaced', () => {
+  test('keeps an edit of a shared text in a map', () => {
     const log = new Log();
     const client = log.open();
     client.getMap('content').set('title', new Y.Text('Old title'));
@@ -203,7 +203,7 @@ describe('a replace keeps what a client does meanwhile to what it did not touch'
     expect(readValue(client, 'map', 'content')).toEqual({ title: 'Old long title!' });
   });
 
-  test('an object embedded in a text stays where it is', () => {
+  test('keeps an object that a client embedded in a text', () => {
     const log = new Log();
     const client = log.open();
     client.getText('content').applyDelta([{ insert: 'one ' }, { insert: { image: 'x' } }, { insert: ' two' }]);
@@ -218,17 +218,17 @@ describe('a replace keeps what a client does meanwhile to what it did not touch'
   });
 });
 
-describe('the size of what is stored', () => {
+describe('the size of the stored state', () => {
   const entries = Object.fromEntries(
     Array.from({ length: 10 }, (_, index) => [`key${index}`, `a value of some length, ${'x'.repeat(80)}`]),
   );
 
-  function stateAfter(replaces: number, keyOf: (turn: number) => string): { ratio: number; vector: number } {
+  function stateAfter(replaces: number, keyOf: (round: number) => string): { ratio: number; vector: number } {
     let doc = openDocument([]);
     let value: CrdtValue = entries;
-    for (let turn = 0; turn <= replaces; turn++) {
+    for (let round = 0; round <= replaces; round++) {
       doc = openDocument([encodeState(doc), replaceValue(doc, 'map', 'content', value)!]);
-      value = { ...(value as object), [keyOf(turn)]: `${turn} ${'y'.repeat(90)}` };
+      value = { ...(value as object), [keyOf(round)]: `${round} ${'y'.repeat(90)}` };
     }
     const fresh = replaceValue(openDocument([]), 'map', 'content', readValue(doc, 'map', 'content'))!;
     return { ratio: encodeState(doc).length / fresh.length, vector: Y.encodeStateVector(doc).length };
@@ -236,17 +236,17 @@ describe('the size of what is stored', () => {
 
   test.each([
     ['the same key', () => 'key3'],
-    ['ten keys in turn', (turn: number) => `key${turn % 10}`],
-  ])('300 replaces of %s: at most 1.5 times a fresh document, and a short state vector', (_what, keyOf) => {
+    ['ten keys alternately', (round: number) => `key${round % 10}`],
+  ])('is at most 1.5 times a fresh document after 300 replaces of %s, with a short state vector', (_what, keyOf) => {
     const { ratio, vector } = stateAfter(300, keyOf);
     expect(ratio).toBeLessThan(1.5);
     expect(vector).toBeLessThan(100);
   });
 
-  test('replaces of a document have its few writers, however many they are; another document has others', () => {
+  test('stays small because all replaces of a document use its own few client ids', () => {
     const log = new Log();
-    for (let turn = 0; turn < 50; turn++)
-      log.replace('map', Object.fromEntries(Array.from({ length: 50 }, (_, index) => [index, `${turn} ${index}`])));
+    for (let round = 0; round < 50; round++)
+      log.replace('map', Object.fromEntries(Array.from({ length: 50 }, (_, index) => [index, `${round} ${index}`])));
     const writers = [...log.open().store.clients.keys()];
     expect(writers.length).toBeLessThanOrEqual(32);
     expect(Math.min(...writers)).toBeGreaterThanOrEqual(2 ** 32);
@@ -277,11 +277,11 @@ describe('findValueFault', () => {
       'Data must not have more than 100000 keys, objects and arrays in all.',
     ],
     ['text', 'é'.repeat(crdtLimits.valueBytes / 2), 'Data must not be larger than 4 MB as JSON.'],
-  ])('spec 4.16: type %s refuses %p', (type, value, fault) => {
+  ])('rejects for type %s the value %p', (type, value, fault) => {
     expect(findValueFault(type, value)).toBe(fault);
   });
 
-  test('spec 4.16: the empty text, {} and [] are data, and so is what is just within the limits', () => {
+  test('accepts the empty text, {}, [] and values just within the limits', () => {
     expect([
       findValueFault('text', ''),
       findValueFault('xml', ''),

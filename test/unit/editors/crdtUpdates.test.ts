@@ -27,7 +27,7 @@ function stored(type: CrdtType, value: CrdtValue): Y.Doc {
   return openDocument([replaceValue(openDocument([]), type, 'content', value)!]);
 }
 
-/** What a client sends that had the document and did this. */
+/** Returns the update of a client that has the document and changes it. */
 function pushOf(doc: Y.Doc, change: (client: Y.Doc) => void): Uint8Array {
   const client = openDocument([encodeState(doc)]);
   const known = stateVectorOf(client);
@@ -37,7 +37,7 @@ function pushOf(doc: Y.Doc, change: (client: Y.Doc) => void): Uint8Array {
 
 const malformed = /^Update must be a Yjs update/;
 
-describe('an update that is none is refused, and the document stays as it is', () => {
+describe('findUpdateFault for malformed updates', () => {
   const doc = stored('map', { a: { b: [1, 2, 3] }, c: 'text' });
   const state = encodeState(doc);
 
@@ -45,12 +45,12 @@ describe('an update that is none is refused, and the document stays as it is', (
     ['nothing', new Uint8Array()],
     ['text', new TextEncoder().encode('hello')],
     ['an update of format 2', Y.encodeStateAsUpdateV2(doc)],
-    ['the first half of one', state.subarray(0, state.length / 2)],
-    ['one with something behind it', new Uint8Array([...state, 0])],
-    ['more structs than there are', new Uint8Array([1, 0xff, 0xff, 0xff, 0x7f, 1, 0])],
-    ['more clients than there are', new Uint8Array([0xff, 0xff, 0xff, 0xff, 0x7f])],
+    ['the first half of an update', state.subarray(0, state.length / 2)],
+    ['an update with a byte behind it', new Uint8Array([...state, 0])],
+    ['a larger number of structs than follow', new Uint8Array([1, 0xff, 0xff, 0xff, 0x7f, 1, 0])],
+    ['a larger number of clients than follow', new Uint8Array([0xff, 0xff, 0xff, 0xff, 0x7f])],
     [
-      'arrays in arrays, deeper than any stack',
+      'arrays nested deeper than any stack',
       new Uint8Array([
         1,
         1,
@@ -65,12 +65,12 @@ describe('an update that is none is refused, and the document stays as it is', (
         0,
       ]),
     ],
-  ])('%s', (_what, update) => {
+  ])('rejects %s and leaves the document unchanged', (_what, update) => {
     expect(findUpdateFault(doc, 'map', 'content', update)).toMatch(malformed);
     expect(encodeState(doc)).toEqual(state);
   });
 
-  test('random bytes, and good updates with random faults, never throw; what is accepted leaves a document that can be read, changed and stored', () => {
+  test('accepts random bytes and damaged updates only if the document can still be read, changed and stored', () => {
     const push = pushOf(doc, (client) => {
       const map = client.getMap('content');
       map.set('c', 'other');
@@ -103,7 +103,7 @@ describe('an update that is none is refused, and the document stays as it is', (
   });
 });
 
-describe('an update that contradicts the type is refused', () => {
+describe('findUpdateFault for changes of a type', () => {
   const changes: Readonly<Record<CrdtType, (client: Y.Doc) => void>> = {
     text: (client) => client.getText('content').insert(0, 'x'),
     map: (client) => void client.getMap('content').set('x', 1),
@@ -115,10 +115,10 @@ describe('an update that contradicts the type is refused', () => {
     (Object.keys(changes) as CrdtType[]).map((other) => [type, other] as const),
   );
 
-  test.each(others)('type %s, a change as of type %s', (type, other) => {
+  test.each(others)('accepts or rejects for type %s a change of type %s', (type, other) => {
     const doc = stored(type, values[type]);
     const update = pushOf(doc, changes[other]);
-    // An array may hold any type; XML as Lexical keeps it is text at its root; keys of a text or a fragment are attributes, which no value shows.
+    // An array may hold any type, and Lexical stores XML as a text. Keys of a text or fragment are attributes, which no value shows.
     const isFine =
       type === other ||
       `${type} ${other}` === 'array xml' ||
@@ -131,7 +131,7 @@ describe('an update that contradicts the type is refused', () => {
       );
   });
 
-  test('a change of another root type than the content is refused, and names it', () => {
+  test('rejects a change of another root type and names it', () => {
     const doc = stored('xml', '<a x="1" />');
     const fault = (name: string) =>
       findUpdateFault(
@@ -141,14 +141,14 @@ describe('an update that contradicts the type is refused', () => {
         pushOf(doc, (client) => void client.getMap(name).set('x', 1)),
       );
     expect(fault('meta')).toBe('Update must change only what is under "content", and not "meta".');
-    // The service keeps there how the XML was spelled.
+    // The service stores the spelling of XML there.
     expect(fault('spelling:content')).toBe(
       'Update must change only what is under "content", and not "spelling:content".',
     );
     expect(fault('n'.repeat(1_000))!.length).toBeLessThan(200);
   });
 
-  test('a client may send the whole document again, with what the service wrote and with what was stored before', () => {
+  test('accepts the whole document again, with the changes of the service', () => {
     const doc = openDocument([
       encodeState(stored('xml', '<a x="1" />')),
       pushOf(openDocument([]), (client) => void client.getMap('meta').set('x', 1)),
@@ -157,14 +157,14 @@ describe('an update that contradicts the type is refused', () => {
   });
 });
 
-describe('an update beyond the limits is refused', () => {
-  test('more than 4 MB of update', () => {
+describe('findUpdateFault for limits of the document', () => {
+  test('rejects an update of more than 4 MB', () => {
     expect(findUpdateFault(openDocument([]), 'text', 'content', new Uint8Array(crdtLimits.stateBytes + 1))).toBe(
       'Update must not be larger than 4 MB.',
     );
   });
 
-  test('more than 4 MB of state together', () => {
+  test('rejects a state of more than 4 MB together with the document', () => {
     const doc = stored('text', 'a'.repeat(3_000_000));
     expect(
       findUpdateFault(
@@ -184,7 +184,7 @@ describe('an update beyond the limits is refused', () => {
     ).toBe('The document must not be larger than 4 MB.');
   });
 
-  test('a value that is larger than its state: formatting that is written for each run', () => {
+  test('rejects a value that marks make larger than 4 MB, though its state is small', () => {
     const doc = openDocument([]);
     const update = pushOf(doc, (client) => {
       const text = new Y.XmlText();
@@ -200,7 +200,7 @@ describe('an update beyond the limits is refused', () => {
     [100, undefined],
     [101, 'Data must not be nested deeper than 100 levels.'],
     [3_000, 'Data must not be nested deeper than 100 levels.'],
-  ])('types %d deep', (levels, fault) => {
+  ])('limits nested types to 100 levels: %d levels', (levels, fault) => {
     const doc = openDocument([]);
     const update = pushOf(doc, (client) => {
       let list = client.getArray<unknown>('content');
@@ -213,7 +213,7 @@ describe('an update beyond the limits is refused', () => {
     expect(findUpdateFault(doc, 'array', 'content', update)).toBe(fault);
   });
 
-  test('types too deep where no value shows them', () => {
+  test('limits nested types in attributes, which no value shows', () => {
     const update = pushOf(openDocument([]), (client) => {
       let list = new Y.Array<unknown>();
       client.getText('content').setAttribute('lists', list);
@@ -229,7 +229,7 @@ describe('an update beyond the limits is refused', () => {
   });
 });
 
-/** An update of format 1 as its parts say, however little sense they make. */
+/** Encodes an update of format 1 from any numbers and texts. */
 function updateOf(write: (encoder: Encoder) => void): Uint8Array {
   const encoder = createEncoder();
   write(encoder);
@@ -237,7 +237,7 @@ function updateOf(write: (encoder: Encoder) => void): Uint8Array {
   return toUint8Array(encoder);
 }
 
-/** As many clients as it says, each of which puts a letter at the start of the text. */
+/** Returns an update of many clients, each of which inserts a letter at the start of the text. */
 function manyClients(count: number, first = 1): Uint8Array {
   return updateOf((encoder) => {
     writeVarUint(encoder, count);
@@ -251,7 +251,7 @@ function manyClients(count: number, first = 1): Uint8Array {
   });
 }
 
-/** Two clients of so many structs each: those of the second belong between each two of the first. */
+/** Returns an update of two clients whose structs interleave. */
 function conflicting(count: number): Uint8Array {
   return updateOf((encoder) => {
     writeVarUint(encoder, 2);
@@ -275,7 +275,7 @@ function conflicting(count: number): Uint8Array {
   });
 }
 
-/** Subdocuments, which take some 40 bytes each. */
+/** Returns an update of subdocuments, about 40 bytes each. */
 function subdocuments(count: number): Uint8Array {
   return updateOf((encoder) => {
     for (const number of [1, count, 1, 0]) writeVarUint(encoder, number);
@@ -289,7 +289,7 @@ function subdocuments(count: number): Uint8Array {
   });
 }
 
-describe('an update that costs more than it weighs is refused by its structure', () => {
+describe('findUpdateFault for costly updates', () => {
   const refused = (doc: Y.Doc, update: Uint8Array, fault: string) => {
     const state = encodeState(doc);
     let found: string | undefined;
@@ -300,7 +300,7 @@ describe('an update that costs more than it weighs is refused by its structure',
     expect(encodeState(doc)).toEqual(state);
   };
 
-  test('one subdocument, or 3.5 MB of subdocuments', () => {
+  test('rejects in little time an update with one subdocument or 3.5 MB of them', () => {
     const doc = stored('text', 'a');
     refused(
       doc,
@@ -310,7 +310,7 @@ describe('an update that costs more than it weighs is refused by its structure',
     refused(doc, subdocuments(70_000), 'Update must not have subdocuments.');
   });
 
-  test('more than 10,000 clients, also together with the document', () => {
+  test('rejects in little time an update with more than 10,000 clients, also together with the document', () => {
     const tooMany = 'The document must not have changes of more than 10000 clients of Yjs.';
     refused(openDocument([]), manyClients(30_000), tooMany);
     const doc = openDocument([manyClients(9_999)]);
@@ -318,7 +318,7 @@ describe('an update that costs more than it weighs is refused by its structure',
     refused(doc, manyClients(2, 20_000), tooMany);
   });
 
-  test('more than 400,000 structs, also together with the document', () => {
+  test('rejects in little time an update with more than 400,000 structs or ranges of deletions', () => {
     const tooMany = 'The document must not have more than 400000 structs of Yjs.';
     const gaps = (client: number, count: number) =>
       updateOf((encoder) => {
@@ -336,7 +336,7 @@ describe('an update that costs more than it weighs is refused by its structure',
     );
   });
 
-  test('more than 100,000 objects, arrays and keys within values', () => {
+  test('rejects in little time an update with more than 100,000 objects, arrays and keys within values', () => {
     refused(
       openDocument([]),
       updateOf((encoder) => {
@@ -354,12 +354,12 @@ describe('an update that costs more than it weighs is refused by its structure',
     );
   });
 
-  test('concurrent changes in one place that take quadratic time to put in order', () => {
+  test('rejects in little time an update with concurrent changes in one place that take quadratic time to put in order', () => {
     refused(openDocument([]), conflicting(10_000), 'Update has too many concurrent changes in one place.');
     expect(findUpdateFault(openDocument([]), 'text', 'content', conflicting(500))).toBeUndefined();
   });
 
-  test('more than 64 KB that waits for updates which are missing', () => {
+  test('rejects in little time an update with more than 64 KB that waits for missing updates', () => {
     const whole = stored('text', 'a');
     const client = openDocument([encodeState(whole)]);
     const [first, second] = [100, 100_000].map((length) => {
@@ -375,7 +375,7 @@ describe('an update that costs more than it weighs is refused by its structure',
     expect(findUpdateFault(openDocument([encodeState(whole), first!]), 'text', 'content', second!)).toBeUndefined();
   });
 
-  test('a document that many clients edited one after the other is taken, whatever its size', () => {
+  test('accepts a large document that many clients edited one after the other', () => {
     const text = new Y.Doc();
     const updates: Uint8Array[] = [];
     text.on('update', (update: Uint8Array) => updates.push(update));
@@ -388,8 +388,8 @@ describe('an update that costs more than it weighs is refused by its structure',
   });
 });
 
-describe('changes of the service', () => {
-  test('of a document that was deleted are refused in the new one of its name', () => {
+describe('findUpdateFault for changes of the service', () => {
+  test('rejects changes of the service to a deleted document of the same name', () => {
     const old = stored('text', 'old');
     const push = pushOf(old, (client) => client.getText('content').insert(3, '!'));
     const whole = openDocument([encodeState(old), push]);
@@ -399,7 +399,7 @@ describe('changes of the service', () => {
     );
   });
 
-  test('cannot be deleted before they are made', () => {
+  test('rejects deletions of changes of the service that do not exist yet', () => {
     const doc = stored('text', 'one');
     const [[client, clock]] = [...Y.decodeStateVector(stateVectorOf(doc))] as [[number, number]];
     const encoder = new Y.UpdateEncoderV1();
@@ -408,7 +408,7 @@ describe('changes of the service', () => {
     expect(findUpdateFault(doc, 'text', 'content', encoder.toUint8Array())).toMatch(/another document/);
   });
 
-  test('that do not follow what the document has are refused as well, also when they wait', () => {
+  test('rejects changes of the service that do not follow the state of the document, even if they wait', () => {
     const doc = stored('text', 'one');
     const later = openDocument([encodeState(doc)]);
     const second = replaceValue(later, 'text', 'content', 'one two')!;
@@ -419,7 +419,7 @@ describe('changes of the service', () => {
   });
 });
 
-test("a client's update that waits for an earlier one is accepted, and counts once that one comes", () => {
+test('findUpdateFault accepts an update that waits for an earlier one, which applies once that one arrives', () => {
   const doc = stored('text', 'a');
   const client = openDocument([encodeState(doc)]);
   const updates: Uint8Array[] = [];
@@ -434,7 +434,7 @@ test("a client's update that waits for an earlier one is accepted, and counts on
 });
 
 describe('updateSince', () => {
-  test('gives what a client lacks', () => {
+  test('returns what a client lacks', () => {
     const doc = stored('text', 'one');
     const client = openDocument([updateSince(doc)]);
     const more = openDocument([encodeState(doc), replaceValue(doc, 'text', 'content', 'one two')!]);
@@ -447,10 +447,10 @@ describe('updateSince', () => {
   test.each([
     ['nothing', []],
     ['text', [104, 101]],
-    ['something behind it', [0, 0]],
-    ['half of one', [1, 5]],
-    ['more than there is', [255, 255, 255, 255, 127]],
-  ])('refuses a state vector that is none: %s', (_what, bytes) => {
+    ['bytes behind it', [0, 0]],
+    ['half of a state vector', [1, 5]],
+    ['a larger number than follows', [255, 255, 255, 255, 127]],
+  ])('rejects bytes that are not a state vector: %s', (_what, bytes) => {
     expect(() => updateSince(stored('text', 'one'), new Uint8Array(bytes))).toThrow(MalformedUpdate);
   });
 });

@@ -7,7 +7,7 @@ import { readValue } from '../../../lib/editors/rules/yjs/readValue.ts';
 import { crdtLimits } from '../../../lib/editors/rules/yjs/values.ts';
 import { decodeName, encodeName } from '../../../lib/editors/rules/yjs/xmlEscapes.ts';
 
-/** A document as its log, in which each replace is computed on what was stored. */
+/** An XML document as a log. Each replace is computed from the stored state. */
 class XmlLog {
   readonly contentKey: string;
   updates: Uint8Array[] = [];
@@ -30,7 +30,7 @@ class XmlLog {
     return readValue(this.open(), 'xml', this.contentKey) as string;
   }
 
-  /** What an editor does to the document. */
+  /** Applies an edit of a client. */
   edit(change: (doc: Y.Doc) => void): void {
     const doc = this.open();
     doc.transact(() => change(doc));
@@ -59,7 +59,7 @@ const name = fc.oneof(
   ),
   fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_.-]{0,5}$/),
 );
-/** Characters that XML knows, without those of markup; `xml` in other ways than we write it. */
+/** Characters that XML allows, without markup. */
 const characters = fc
   .string({ unit: 'binary', maxLength: 12 })
   .map((text) => text.replace(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF&<>"']/g, '_'));
@@ -107,8 +107,8 @@ const { content } = fc.letrec<{ node: string; content: string }>((tie) => ({
 }));
 const xml = content.filter((written) => findValueFault('xml', written) === undefined);
 
-describe.each(['default', 'content', 'root'])('spec 4.16, type xml, contentKey %s', (contentKey) => {
-  test('what was written is what is read, whatever was there before, also after compaction', () => {
+describe.each(['default', 'content', 'root'])('replaceValue of XML under the content key %s', (contentKey) => {
+  test('reads XML exactly as it was written, after any other value and after compaction', () => {
     fc.assert(
       fc.property(fc.array(xml, { minLength: 1, maxLength: 4 }), (written) => {
         const log = new XmlLog(contentKey);
@@ -124,14 +124,14 @@ describe.each(['default', 'content', 'root'])('spec 4.16, type xml, contentKey %
     );
   });
 
-  test('well-formed XML is most of what is generated', () => {
+  test('is tested mostly with well-formed XML', () => {
     expect(
       fc.sample(content, 200).filter((written) => findValueFault('xml', written) === undefined).length,
     ).toBeGreaterThan(150);
   });
 });
 
-test('what a client wrote is read as well-formed XML, whatever the names and texts; written back it changes nothing', () => {
+test('readValue returns well-formed XML for any names and texts of a client, and writing it back changes nothing', () => {
   const anything = fc.string({ unit: 'binary', maxLength: 6 });
   fc.assert(
     fc.property(anything, anything, anything, anything, (tag, key, value, characters) => {
@@ -155,7 +155,7 @@ test('what a client wrote is read as well-formed XML, whatever the names and tex
   );
 });
 
-test('any name has an XML name of its own', () => {
+test('encodeName returns a unique XML name for any name', () => {
   const names = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.string({ unit: fc.constantFrom('_', 'x', '2', '5', 'F', '/', 'a') }),
@@ -169,7 +169,7 @@ test('any name has an XML name of its own', () => {
   );
 });
 
-describe('as ProseMirror and TipTap keep it', () => {
+describe('XML of ProseMirror and TipTap', () => {
   const marked = (doc: Y.Doc) => {
     const fragment = doc.getXmlFragment('default');
     const heading = new Y.XmlElement('heading');
@@ -188,7 +188,7 @@ describe('as ProseMirror and TipTap keep it', () => {
   const read =
     '<heading level="2">Title</heading><paragraph>plain <bold><italic>both</italic></bold><link href="https://a.example/?a=1&amp;b=2"> link</link><hardBreak></hardBreak></paragraph>';
 
-  test('formatting is read as elements around the text, and written back as formatting', () => {
+  test('shows marks as elements around the text and writes them back as marks', () => {
     const log = new XmlLog();
     log.edit(marked);
     expect(log.read()).toBe(read);
@@ -204,7 +204,7 @@ describe('as ProseMirror and TipTap keep it', () => {
     ]);
   });
 
-  test('a replace keeps the kinds of attributes, and what XML does not show', () => {
+  test('keeps the kinds of attributes, and attributes that XML does not show, after a replace', () => {
     const log = new XmlLog();
     log.edit(marked);
     log.replace(read.replace('level="2"', 'level="3"').replace(' link<', ' LINK<'));
@@ -216,7 +216,7 @@ describe('as ProseMirror and TipTap keep it', () => {
     });
   });
 
-  test('a name is formatting where the document uses it so, and an element where it uses it so', () => {
+  test('reads a name as a mark or as an element according to its use in the document', () => {
     const log = new XmlLog();
     log.edit((doc) => {
       const paragraph = new Y.XmlElement('paragraph');
@@ -236,7 +236,7 @@ describe('as ProseMirror and TipTap keep it', () => {
     expect(code!.nodeName).toBe('code');
   });
 
-  test('nodes that a replace leaves as they are keep their identity, and what happens in them meanwhile', () => {
+  test('keeps nodes that a replace does not change, with concurrent edits in them', () => {
     const log = new XmlLog();
     log.replace('<paragraph>one</paragraph><paragraph>two</paragraph><paragraph>three</paragraph>');
     const client = log.open();
@@ -254,7 +254,7 @@ describe('as ProseMirror and TipTap keep it', () => {
     expect([log.read(), readValue(client, 'xml', 'default')]).toEqual([merged, merged]);
   });
 
-  test('blanks and line breaks that only make XML readable become no texts, yet are read as they were written', () => {
+  test('stores no text for indentation and still returns it as written', () => {
     const log = new XmlLog();
     const written = '<bulletList>\n  <listItem><paragraph>a b</paragraph></listItem>\n</bulletList>\n<hr/>\n';
     log.replace(written);
@@ -270,7 +270,7 @@ describe('as ProseMirror and TipTap keep it', () => {
     expect(log.read()).toBe('<bulletList><listItem><paragraph>a b</paragraph></listItem></bulletList><hr a="b"></hr>');
   });
 
-  test('texts side by side, as concurrent editing leaves them, are one to the reader and can be replaced', () => {
+  test('reads several texts in a row, which concurrent edits leave, as one text', () => {
     const log = new XmlLog();
     log.edit((doc) =>
       doc
@@ -283,7 +283,7 @@ describe('as ProseMirror and TipTap keep it', () => {
   });
 });
 
-describe('as Lexical keeps it', () => {
+describe('XML of Lexical', () => {
   const paragraph =
     (children: (block: Y.XmlText) => void, type = 'paragraph') =>
     (doc: Y.Doc) => {
@@ -314,7 +314,7 @@ describe('as Lexical keeps it', () => {
     block.insert(block.length, text);
   };
 
-  test('blocks, texts with their format, line breaks and decorators are read, and written back the same', () => {
+  test('shows blocks, formatted texts, line breaks and decorators, and writes them back unchanged', () => {
     const log = new XmlLog('root');
     log.edit(
       paragraph((block) => {
@@ -362,7 +362,7 @@ describe('as Lexical keeps it', () => {
     expect(block.getAttributes()).toEqual({ __type: 'paragraph', __format: 0, __indent: 0, __dir: 'ltr', __style: '' });
   });
 
-  test('a new document under `root` has blocks and texts with their properties', () => {
+  test('creates blocks and texts with their properties in a new document under `root`', () => {
     const log = new XmlLog('root');
     log.replace(
       '<heading __tag="h1">Title</heading><list __listType="bullet" __start="1"><listitem __value="1">one</listitem></list>',
@@ -384,7 +384,7 @@ describe('as Lexical keeps it', () => {
     expect(list!.getAttributes()).toEqual({ __type: 'list', __listType: 'bullet', __start: 1 });
   });
 
-  test('what a client types meanwhile in another text is kept, and so are properties that XML does not show', () => {
+  test('keeps concurrent edits in another text, and properties that XML does not show', () => {
     const log = new XmlLog('root');
     log.edit(
       paragraph((block) => {
@@ -405,7 +405,7 @@ describe('as Lexical keeps it', () => {
   });
 });
 
-describe('XML that is refused', () => {
+describe('findValueFault for XML', () => {
   test.each([
     ['<a>', 'line 1, column 3: unclosed tag: a'],
     ['<a>\n</b>', 'line 2, column 4: unexpected close tag.'],
@@ -417,16 +417,16 @@ describe('XML that is refused', () => {
     ['\u0001', 'line 1, column 1: disallowed character.'],
     ['<!DOCTYPE a [<!ENTITY b "b">]><a>&b;</a>', 'line 1, column 9: inappropriately located doctype declaration.'],
     ['<?xml version="1.0"?><a/>', 'line 1, column 6: an XML declaration must be at the start of the document.'],
-  ])('%p', (written, fault) => {
+  ])('rejects %p', (written, fault) => {
     expect(findValueFault('xml', written)).toBe(`Data must be well-formed XML: ${fault}`);
   });
 
-  test('an entity bomb, before anything grows', () => {
+  test('rejects an entity bomb before any entity is expanded', () => {
     const bomb = `<!DOCTYPE l [<!ENTITY l0 "lol">${Array.from({ length: 9 }, (_, index) => `<!ENTITY l${index + 1} "${`&l${index};`.repeat(10)}">`).join('')}]><l>&l9;</l>`;
     expect(findValueFault('xml', bomb)).toContain('doctype');
   });
 
-  test('deeper or more than the limits', () => {
+  test('rejects XML above the limits of depth and elements', () => {
     expect(findValueFault('xml', '<a>'.repeat(100) + '</a>'.repeat(100))).toBeUndefined();
     expect(findValueFault('xml', '<a>'.repeat(101) + '</a>'.repeat(101))).toBe(
       'Data must not be nested deeper than 100 levels.',

@@ -8,8 +8,8 @@ import { Base64, EMPTY_UPDATE, toEditorRecord } from '../../../lib/editors/rules
 import { pack, unpack } from '../../../lib/editors/storedBytes.ts';
 import { editorUpdateData } from '../../../lib/events/rules/crdt.ts';
 
-describe('packing', () => {
-  test('gives back every bytes, and makes what repeats smaller', () => {
+describe('pack', () => {
+  test('compresses repetitive bytes, and unpack returns all bytes unchanged', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 3_000 }), fc.nat(3), (bytes, times) => {
         const all = new Uint8Array(Array.from({ length: times + 1 }, () => [...bytes]).flat());
@@ -22,8 +22,8 @@ describe('packing', () => {
   });
 });
 
-describe('base64', () => {
-  test('is bytes exactly as they were encoded', () => {
+describe('Base64', () => {
+  test('parses encoded bytes exactly', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1 }), (bytes) => {
         expect(new Uint8Array(Base64.parse(Buffer.from(bytes).toString('base64')))).toEqual(bytes);
@@ -31,43 +31,43 @@ describe('base64', () => {
     );
   });
 
-  test.each(['', ' ', 'A', 'AA', 'AAA', 'AB==', 'A===', 'AAAA\n', '-_-_', 'é===', 'AAA=A'])('is not %j', (text) => {
+  test.each(['', ' ', 'A', 'AA', 'AAA', 'AB==', 'A===', 'AAAA\n', '-_-_', 'é===', 'AAA=A'])('rejects %j', (text) => {
     expect(Base64.safeParse(text).error?.issues[0]?.message).toBe('must be base64');
   });
 
-  test('is bounded before it is decoded', () => {
+  test('rejects a text that is too long before it is decoded', () => {
     expect(Base64.safeParse('A'.repeat(5_500_001)).error?.issues[0]?.code).toBe('too_big');
   });
 });
 
-describe('the length of a log', () => {
+describe('isDueForCompaction', () => {
   const head = (bytes?: number) =>
     ({
       snapshot: bytes === undefined ? undefined : { version: 1, blob: { id: 'b', parts: 1 }, bytes, logBytes: 1_000 },
     }) as Editor;
   const at = (logBytes: number) => ({ logBytes }) as EditorUpdate;
 
-  test('is met once, by the update that makes it long, and once more when it is twice as long', () => {
-    const met = Array.from({ length: 300 }, (_each, index) =>
+  test('is true once for the update that makes the log long, and again at twice the size', () => {
+    const isDue = Array.from({ length: 300 }, (_each, index) =>
       isDueForCompaction(head(), at(index * 310), at((index + 1) * 310)),
     );
-    expect(met.filter(Boolean)).toHaveLength(Math.floor((300 * 310) / 32_768));
+    expect(isDue.filter(Boolean)).toHaveLength(Math.floor((300 * 310) / 32_768));
   });
 
-  test('is half of the snapshot, at least 32 KB and at most 2 MB', () => {
-    const met = (bytes: number, weight: number) => isDueForCompaction(head(bytes), at(1_000), at(1_000 + weight));
+  test('compares the log with half of the snapshot, at least 32 KB and at most 2 MB', () => {
+    const isDue = (bytes: number, weight: number) => isDueForCompaction(head(bytes), at(1_000), at(1_000 + weight));
     expect([
-      met(1_000, 32_767),
-      met(1_000, 32_768),
-      met(200_000, 99_999),
-      met(200_000, 100_000),
-      met(40_000_000, 1_999_999),
-      met(40_000_000, 2_000_000),
+      isDue(1_000, 32_767),
+      isDue(1_000, 32_768),
+      isDue(200_000, 99_999),
+      isDue(200_000, 100_000),
+      isDue(40_000_000, 1_999_999),
+      isDue(40_000_000, 2_000_000),
     ]).toEqual([false, true, false, true, false, true]);
   });
 });
 
-test('merged updates are those of a log, without what a client has', () => {
+test('mergeUpdates leaves out what a client has', () => {
   const doc = new Y.Doc();
   const updates: Uint8Array[] = [];
   doc.on('update', (update: Uint8Array) => updates.push(update));
@@ -83,8 +83,8 @@ test('merged updates are those of a log, without what a client has', () => {
   expect(client.getText('t').toString()).toBe('fedcba');
 });
 
-describe('spec 2: a CRDT store record', () => {
-  test('names who changed it last, or nobody', () => {
+describe('toEditorRecord', () => {
+  test('names the user and session of the last change, or neither', () => {
     const record = toEditorRecord('e', 'x', { changedAt: 0, changedBy: 'ada', sessionId: 's' });
     expect(record).toEqual({
       data: 'x',
@@ -96,9 +96,9 @@ describe('spec 2: a CRDT store record', () => {
     expect(toEditorRecord('e', 'x', { changedAt: 0 })).toMatchObject({ lastUpdatedBy: '', sessionId: null });
   });
 
-  test('design 6: its event leaves out data above 128 KB as JSON', () => {
-    const told = (data: string) => editorUpdateData(toEditorRecord('e', data, { changedAt: 0 }));
-    expect(told('é'.repeat(65_535))).toEqual({
+  test('returns a record whose data above 128 KB the event leaves out', () => {
+    const eventOf = (data: string) => editorUpdateData(toEditorRecord('e', data, { changedAt: 0 }));
+    expect(eventOf('é'.repeat(65_535))).toEqual({
       crdtData: {
         id: 'e',
         data: 'é'.repeat(65_535),
@@ -107,7 +107,7 @@ describe('spec 2: a CRDT store record', () => {
         lastUpdate: '1970-01-01T00:00:00.000Z',
       },
     });
-    expect(told('é'.repeat(65_536))).toEqual({
+    expect(eventOf('é'.repeat(65_536))).toEqual({
       truncated: true,
       crdtData: { id: 'e', lastUpdatedBy: '', sessionId: null, lastUpdate: '1970-01-01T00:00:00.000Z' },
     });

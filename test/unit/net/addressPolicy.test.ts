@@ -5,11 +5,11 @@ import { addressPolicy, isAllowedAddress, isAllowedHost } from '../../../lib/net
 
 const loopbackToo = { allowLoopback: true };
 
-/** Whether a URL with this host may be connected to, as far as its spelling tells. */
+/** Returns whether a URL with this host is allowed without asking DNS. */
 const allowsUrl = (host: string, policy = { allowLoopback: false }) =>
   isAllowedHost(new URL(`http://${host}/hook`).hostname, policy);
 
-// Written down again here, from the registries of special-purpose addresses, so that the library is checked against something else.
+// From the IANA registries of special-purpose addresses, independent of the library.
 const special4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -43,7 +43,7 @@ const dotted = (n: number) => partsOf(n).join('.');
 const isSpecial = (n: number) => special4.some(({ base, size }) => n >= base && n < base + size);
 const hex4 = (n: number) => n.toString(16).padStart(4, '0');
 
-/** Every way to write an IPv4 address as the host of a URL. */
+/** Returns all spellings of an IPv4 address as the host of a URL. */
 function spellings(n: number): string[] {
   const [a, b, c, d] = partsOf(n);
   const octal = (part: number) => `0${part.toString(8)}`;
@@ -72,8 +72,8 @@ const anyIpv4 = fc.integer({ min: 0, max: 2 ** 32 - 1 });
 const groups = (count: number) => fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: count, maxLength: count });
 const ipv6 = (parts: readonly number[]) => parts.map((part) => part.toString(16)).join(':');
 
-describe('design 6: an address', () => {
-  test('that is private or special is refused, in whatever spelling', () => {
+describe('isAllowedAddress', () => {
+  test('rejects private and special addresses in every spelling', () => {
     fc.assert(
       fc.property(inSpecial4, (n) => {
         expect(isAllowedAddress(dotted(n))).toBe(false);
@@ -83,7 +83,7 @@ describe('design 6: an address', () => {
     );
   });
 
-  test('is judged the same in every spelling, and allowed exactly when it is public', () => {
+  test('allows exactly the public addresses, in every spelling', () => {
     fc.assert(
       fc.property(anyIpv4, (n) => {
         for (const host of spellings(n)) expect([host, allowsUrl(host)]).toEqual([host, !isSpecial(n)]);
@@ -92,7 +92,7 @@ describe('design 6: an address', () => {
     );
   });
 
-  test('at the edges of each special range is judged exactly', () => {
+  test('decides exactly at the edges of each special range', () => {
     for (const { base, size } of special4) {
       for (const n of [base, base + size - 1])
         expect([dotted(n), isAllowedAddress(dotted(n))]).toEqual([dotted(n), false]);
@@ -101,7 +101,7 @@ describe('design 6: an address', () => {
     }
   });
 
-  test('of IPv6 outside what is assigned on the internet is refused', () => {
+  test('rejects IPv6 addresses outside the assigned public range', () => {
     const outside = groups(8)
       .filter(([first = 0]) => first < 0x2000 || first > 0x3fff)
       .filter((parts) => !(parts.slice(0, 5).every((part) => part === 0) && parts[5] === 0xffff));
@@ -114,7 +114,7 @@ describe('design 6: an address', () => {
     );
   });
 
-  test('of IPv6 that belongs to somebody on the internet is allowed', () => {
+  test('allows assigned public IPv6 addresses', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0x2400, max: 0x2fff }).filter((first) => first !== 0x2620),
@@ -150,10 +150,10 @@ describe('design 6: an address', () => {
     ['local NAT64', '64:ff9b:1::1'],
     ['IPv4-translated', '::ffff:0:127.0.0.1'],
     ['IPv4-compatible', '::127.0.0.1'],
-    ['the same in hexadecimal', '::7f00:1'],
+    ['IPv4-compatible in hexadecimal', '::7f00:1'],
     ['benchmarking', '2001:2::1'],
     ['AS112', '2620:4f:8000::1'],
-  ])('that is %s is refused', (_what, address) => {
+  ])('rejects an address that is %s', (_what, address) => {
     expect(isAllowedAddress(address)).toBe(false);
     if (!address.includes('%')) expect(allowsUrl(`[${address}]`)).toBe(false);
   });
@@ -163,14 +163,14 @@ describe('design 6: an address', () => {
     ['a name', 'example.com'],
     ['an address and a port', '8.8.8.8:80'],
     ['brackets', '[2606:4700::1111]'],
-    ['too much', '1.2.3.4.5'],
-    ['what is out of range', '256.1.1.1'],
-  ])('must be one: %s is refused', (_what, text) => {
+    ['five numbers', '1.2.3.4.5'],
+    ['a number out of range', '256.1.1.1'],
+  ])('rejects text that is not an address: %s', (_what, text) => {
     expect(isAllowedAddress(text)).toBe(false);
   });
 });
 
-describe('design 6: a host', () => {
+describe('isAllowedHost', () => {
   test.each([
     'localhost',
     'LOCALHOST',
@@ -183,7 +183,7 @@ describe('design 6: a host', () => {
     '127。0。0。1',
     '0',
     '0x7f.1',
-  ])('%s is refused without asking DNS', (host) => {
+  ])('rejects %s without asking DNS', (host) => {
     expect(allowsUrl(host)).toBe(false);
   });
 
@@ -197,18 +197,18 @@ describe('design 6: a host', () => {
     'xn--bcher-kva.example',
     '8.8.8.8',
     '[2606:4700:4700::1111]',
-  ])('%s is left to what it resolves to', (host) => {
+  ])('allows %s until DNS resolves it', (host) => {
     expect(allowsUrl(host)).toBe(true);
   });
 
-  test('that is empty is refused', () => {
+  test('rejects an empty host', () => {
     expect(['', '.', '..'].map((host) => isAllowedHost(host))).toEqual([false, false, false]);
   });
 });
 
-describe('design 10: where loopback is allowed', () => {
+describe('isAllowedHost and addressPolicy with loopback allowed', () => {
   test.each(['localhost', 'a.localhost.', '127.0.0.1', '127.255.255.254', '2130706433', '[::1]', '[::ffff:127.0.0.1]'])(
-    '%s may be reached',
+    'allows %s',
     (host) => {
       expect(allowsUrl(host, loopbackToo)).toBe(true);
     },
@@ -223,7 +223,7 @@ describe('design 10: where loopback is allowed', () => {
     '[fd00::1]',
     '[64:ff9b::7f00:1]',
     '[::127.0.0.1]',
-  ])('%s may still not', (host) => {
+  ])('still rejects %s', (host) => {
     expect(allowsUrl(host, loopbackToo)).toBe(false);
   });
 
@@ -232,7 +232,7 @@ describe('design 10: where loopback is allowed', () => {
     [{ ALLOW_LOOPBACK_DELIVERY: 'true' }, true],
     [{ ALLOW_LOOPBACK_DELIVERY: 'false' }, false],
     [{ ALLOW_LOOPBACK_DELIVERY: '' }, false],
-  ])('is said by a variable that no template knows: %j', (source, allowLoopback) => {
+  ])('allows loopback by a variable that no template sets: %j', (source, allowLoopback) => {
     expect(addressPolicy.env).toEqual([]);
     expect(addressPolicy.open(environment(source))).toEqual({ allowLoopback });
   });
