@@ -1,10 +1,10 @@
 import { activityEnabled } from '../activities/rules.ts';
 import {
-  toActivities,
-  type CommentVerb,
-  toEvents,
   type ContentChange,
   type EventScope,
+  type CommentVerb,
+  toActivities,
+  toEvents,
 } from './rules/commentEvents.ts';
 import type { Comment } from './rules/comments.ts';
 import type { Thread } from './rules/threads.ts';
@@ -16,58 +16,48 @@ import type { Table, WriteOp } from '../table/table.ts';
 import { activityOps } from '../activities/activities.ts';
 import type { DocumentContext } from '../content/documentScope.ts';
 
-/** Who changes something of a thread, and who is to hear of it. */
+/** The actor of a change, and what the change triggers. */
 export interface ChangeOptions {
-  /** The author of what is changed when left out. */
+  /** Default: the author of the changed record. */
   readonly actor?: ContentUser | undefined;
-  /** Whether others are told, and whether it is logged. */
+  /** Whether to emit events. */
   readonly notify: boolean;
+  /** Whether to write activities. */
   readonly log: boolean;
   readonly now: number;
 }
 
-/** Where something happened, as events tell it. */
-export function eventScope({ scope: scope, organization, document }: DocumentContext, now: number): EventScope {
-  return { names: { apiKey: scope.tenant, organization, document }, scope, now };
-}
-
-/** Whether what happened by a verb is logged. */
+/** Whether the activities of a verb are enabled. */
 export type LoggedVerbs = (verb: CommentVerb) => boolean;
 
-/** Which verbs are logged: none when nothing is asked to be, else those that the customer's configuration has on. One read at most. */
-export async function readLoggedVerbs(table: Table, tenant: string, asked: boolean): Promise<LoggedVerbs> {
-  if (!asked) return () => false;
+/** Returns which verbs write activities, by the customer's configuration. Reads nothing and returns none unless `log` is true. */
+export async function readLoggedVerbs(table: Table, tenant: string, log: boolean): Promise<LoggedVerbs> {
+  if (!log) return () => false;
   const config = await table.get(ActivityConfigEntity, { tenant });
   return (verb) => activityEnabled(config, verb);
 }
 
-/** That a thread was removed: one happening, about its comment when it had only that one. */
+/** Returns the change event of a deleted thread. It names the comment of a thread that had only one. */
 export function threadDeletedEvent(
   { thread, comments }: { thread: Stored<Thread>; comments: readonly Comment[] },
   { actor = thread.from, notify, log }: ChangeOptions,
 ): ContentChange {
-  return {
-    verb: 'deleted',
-    actor,
-    thread,
-    revision: thread._r,
-    comment: thread.commentCount === 1 ? comments[0] : undefined,
-    comments,
-    notify,
-    log,
-  };
+  const comment = thread.commentCount === 1 ? comments[0] : undefined;
+  return { verb: 'deleted', actor, thread, revision: thread._r, comment, comments, notify, log };
 }
 
-/** The events and activities of what happened, for the transaction in which it does. */
+/** Returns the operations that write the events and activities of changes, for the transaction of the changes. */
 export function changeEventOps(
-  found: DocumentContext,
-  happenings: readonly ContentChange[],
+  { scope, organization, document }: DocumentContext,
+  changes: readonly ContentChange[],
   logged: LoggedVerbs,
   now: number,
 ): WriteOp[] {
-  const at = eventScope(found, now);
+  const { tenant } = scope;
+  const names = { apiKey: tenant, organization, document };
+  const eventScope: EventScope = { names, scope, now };
   return [
-    ...toEvents(happenings, at).flatMap((event) => emit(found.scope.tenant, event, now)),
-    ...toActivities(happenings, at, logged).flatMap((activity) => activityOps(found.scope, at.names, activity, now)),
+    ...toEvents(changes, eventScope).flatMap((event) => emit(tenant, event, now)),
+    ...toActivities(changes, eventScope, logged).flatMap((activity) => activityOps(scope, names, activity, now)),
   ];
 }

@@ -1,56 +1,48 @@
 import { type Comment, usersOfComment } from './rules/comments.ts';
 import type { Thread } from './rules/threads.ts';
 import type { WriteOp } from '../table/table.ts';
-import { removeInvolvement, addInvolvement } from '../content/involvements.ts';
+import { addInvolvement, removeInvolvement } from '../content/involvements.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 
-/** What of a thread decides whom its comments involve. */
+/** The part of a thread that decides which users its comments involve. */
 export type AssignedThread = Pick<Thread, 'first'> & { readonly assignedTo?: { readonly userId: string } | undefined };
 
-/** A comment as a part of a thread. */
 export interface CommentInThread {
   readonly thread: AssignedThread;
   readonly comment: Comment;
 }
 
-/** Everybody whose data a comment is a part of, and whether they wrote it: its author, whom it mentions, and with a thread's first comment the assignee. */
-function involvedWith(placed: CommentInThread | undefined): ReadonlyMap<string, boolean> {
-  if (!placed) return new Map();
-  const {
-    thread: { first, assignedTo },
-    comment,
-  } = placed;
-  const assigned = assignedTo && first.commentId === comment.commentId ? [[assignedTo.userId, false] as const] : [];
-  return new Map([...assigned, ...usersOfComment(comment).map(({ userId, made }) => [userId, made] as const)]);
+/** Returns the involved users, and whether each wrote the comment: author, mentioned users, and for the first comment the assignee. */
+function usersInvolved(state: CommentInThread | undefined): ReadonlyMap<string, boolean> {
+  if (!state) return new Map();
+  const { thread, comment } = state;
+  const users = usersOfComment(comment).map(({ userId, made }) => [userId, made] as const);
+  const isAssigned = thread.assignedTo && thread.first.commentId === comment.commentId;
+  return new Map(isAssigned ? [[thread.assignedTo.userId, false], ...users] : users);
 }
 
-/** The operations that make a comment part of the data of those whom it involves now, and no longer of those whom it involved before. */
+/** Returns the operations that update the involvements of a comment from one state to another. Undefined means: does not exist. */
 export function commentInvolvementOps(
   scope: DocumentScope,
   before: CommentInThread | undefined,
   after: CommentInThread | undefined,
 ): WriteOp[] {
-  const [was, is] = [involvedWith(before), involvedWith(after)];
-  return [
-    ...[...was.keys()]
-      .filter((userId) => !is.has(userId))
-      .map((userId) => removeInvolvement(scope, { ...edge(scope, before as CommentInThread), userId })),
-    ...[...is]
-      .filter(([userId, made]) => was.get(userId) !== made)
-      .map(([userId, made]) => addInvolvement(scope, { ...edge(scope, after as CommentInThread), userId, made })),
-  ];
-}
-
-function edge(
-  { documentKey }: DocumentScope,
-  { comment: { annotationId, threadCreatedAt, commentId, createdAt } }: CommentInThread,
-) {
-  return {
+  const comment = (after ?? before)?.comment;
+  if (!comment) return [];
+  const { annotationId, threadCreatedAt, commentId, createdAt } = comment;
+  const record = {
     kind: 'comment',
-    documentKey,
+    documentKey: scope.documentKey,
     id: annotationId,
     createdAt: threadCreatedAt,
     commentId,
     at: createdAt,
   } as const;
+  const [old, current] = [usersInvolved(before), usersInvolved(after)];
+  const removed = [...old.keys()].filter((userId) => !current.has(userId));
+  const changed = [...current].filter(([userId, made]) => old.get(userId) !== made);
+  return [
+    ...removed.map((userId) => removeInvolvement(scope, { ...record, userId })),
+    ...changed.map(([userId, made]) => addInvolvement(scope, { ...record, userId, made })),
+  ];
 }

@@ -1,4 +1,4 @@
-import { building, type Capability } from '../app/capability.ts';
+import { type Capability, combine } from '../app/capability.ts';
 import { type Comment, MAX_COMMENTS } from './rules/comments.ts';
 import type { ContentNames } from '../content/rules/names.ts';
 import type { Reaction } from '../reactions/rules.ts';
@@ -6,75 +6,74 @@ import { type DocumentReader, readDocuments } from '../directory/documents.ts';
 import type { Stored } from '../table/entity.ts';
 import { organizationScope } from '../directory/folders/folders.ts';
 import { findOrganization, type OrganizationReader } from '../directory/organizations.ts';
-import { openTable, type Table } from '../table/table.ts';
-import type { DocumentScope, DocumentReference } from '../content/documentScope.ts';
+import type { Table } from '../table/table.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import type { DocumentReference, DocumentScope } from '../content/documentScope.ts';
 import { readCommentReactions } from '../reactions/reactions.ts';
 import { findRecordIds } from '../content/recordIds.ts';
-import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, ThreadReader, threadNotFound } from './threads.ts';
+import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, threadNotFound, ThreadReader } from './threads.ts';
 
-/** A comment with the reactions on it. */
 export interface CommentWithReactions {
   readonly comment: Stored<Comment>;
   readonly reactions: readonly Reaction[];
 }
 
-/** Which comments of a thread a page is of. */
+/** A page of the comments of a thread. */
 export interface CommentListing {
-  /** Only those that one of these users wrote. */
+  /** Authors; undefined for all. */
   readonly userIds?: readonly string[] | undefined;
   readonly limit: number;
-  /** Where the last page ended. */
+  /** The end of the previous page. */
   readonly after?: string | undefined;
 }
 
-/** A page ends early at this size of what it shows as JSON, so that an answer stays below the limit of 5 MB. */
+/** A page ends early at this size as JSON: a response stays below its limit of 5 MB. */
 const PAGE_BYTES = 4_000_000;
-/** How much of its reactions comes with a comment, as JSON. */
+/** The reactions of one comment in a response, as JSON. */
 const REACTION_BYTES = 500_000;
-/** How many reactions are read at a time, unless a single comment has more. */
+/** The reactions that are read at a time, unless one comment has more. */
 const REACTIONS_AT_A_TIME = 300;
 
-/** How a request names a thread. */
+/** A thread by the customer's ids. */
 export interface ThreadReference extends DocumentReference {
   readonly annotationId: string;
 }
 
-/** A thread by its key, and where it lies. */
+/** A thread by its key. */
 export interface LocatedThread {
   readonly names: ContentNames;
   readonly scope: DocumentScope;
   readonly key: ThreadKey;
 }
 
-/** Reads the comments of one thread with the reactions on them. */
-export class CommentPages {
-  readonly #table: Table;
-  readonly #threads: ThreadReader;
-  readonly #organizations: Pick<OrganizationReader, 'require'>;
-  readonly #documents: Pick<DocumentReader, 'require'>;
+interface CommentPagesDeps {
+  readonly table: Table;
+  readonly organizations: Pick<OrganizationReader, 'require'>;
+  readonly documents: Pick<DocumentReader, 'require'>;
+}
 
-  constructor(
-    table: Table,
-    organizations: Pick<OrganizationReader, 'require'>,
-    documents: Pick<DocumentReader, 'require'>,
-  ) {
-    this.#table = table;
-    this.#threads = new ThreadReader(table);
-    this.#organizations = organizations;
-    this.#documents = documents;
+/** Reads the comments of one thread with their reactions. */
+export class CommentPages {
+  readonly #deps: CommentPagesDeps;
+  readonly #threads: ThreadReader;
+
+  constructor(deps: CommentPagesDeps) {
+    this.#deps = deps;
+    this.#threads = new ThreadReader(deps.table);
   }
 
-  /** Where a thread is. INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document or annotation. */
+  /** Returns the key of a thread. Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document or thread. */
   async findThread(
     tenant: string,
     { organizationId, documentId, annotationId }: ThreadReference,
   ): Promise<LocatedThread> {
-    const organization = await this.#organizations.require(tenant, organizationId);
+    const { organizations, documents, table } = this.#deps;
+    const organization = await organizations.require(tenant, organizationId);
     const scope = organizationScope(tenant, organization);
-    // Both at once: an id says which document it is of.
+    // In parallel: a record id contains the customer's id of its document.
     const [document, [position]] = await Promise.all([
-      this.#documents.require(scope, documentId),
-      findRecordIds(this.#table, scope, [{ kind: 'thread', id: annotationId, within: documentId }]),
+      documents.require(scope, documentId),
+      findRecordIds(table, scope, [{ kind: 'thread', id: annotationId, within: documentId }]),
     ]);
     if (position?.documentKey !== document.internalId) throw threadNotFound();
     return {
@@ -85,100 +84,98 @@ export class CommentPages {
   }
 
   /**
-   * A page of a thread's comments in the order of their ids, as `show` gives them. It ends early at about 4 MB; where only some authors
-   * are asked for at 4 MB of all comments, then with fewer or none. Ids do not change: a comment that is there through the whole
-   * listing is given exactly once.
+   * Returns a page of a thread's comments in the order of their ids, converted by `toResponse`. A page ends early at about 4 MB; with
+   * `userIds` after 4 MB of comments of all authors, so it can be empty. Ids never change: a comment that exists during the whole
+   * listing is returned exactly once.
    */
   async list<V>(
     { scope, key }: LocatedThread,
     { userIds, limit, after }: CommentListing,
-    show: (comment: CommentWithReactions) => V,
+    toResponse: (comment: CommentWithReactions) => V,
   ): Promise<{ values: V[]; next: string | undefined }> {
-    const read = await this.#ofThread(
-      scope,
-      key,
-      this.#threads.listComments(scope, key, { after, limit: userIds ? MAX_COMMENTS : limit }),
-    );
-    const wanted = read.values.filter(({ from }) => userIds?.includes(from.userId) ?? true);
+    const options = { after, limit: userIds ? MAX_COMMENTS : limit };
+    const read = await this.#withThread(scope, key, this.#threads.listComments(scope, key, options));
+    const selected = read.values.filter(({ from }) => userIds?.includes(from.userId) ?? true);
     const values: V[] = [];
     let bytes = 0;
     let last: string | undefined;
-    for await (const reacted of this.#withReactions(scope, wanted)) {
-      const value = show(reacted);
+    for await (const commentWithReactions of this.#withReactions(scope, selected)) {
+      const value = toResponse(commentWithReactions);
       bytes += Buffer.byteLength(JSON.stringify(value));
       if (values.length === limit || (values.length > 0 && bytes > PAGE_BYTES)) return { values, next: last };
       values.push(value);
-      last = CommentEntity.key({ ...scope, ...reacted.comment }).SK;
+      last = CommentEntity.key({ ...scope, ...commentWithReactions.comment }).SK;
     }
     return { values, next: read.next };
   }
 
-  /** The comments of a thread with these ids, undefined where there is none. */
+  /** Reads comments of a thread by their ids, undefined where there is none. */
   async findByIds(
     { scope, key }: LocatedThread,
     commentIds: readonly number[],
   ): Promise<(CommentWithReactions | undefined)[]> {
-    const read = await this.#ofThread(scope, key, this.#threads.findComments(scope, key, commentIds));
+    const read = await this.#withThread(scope, key, this.#threads.findComments(scope, key, commentIds));
     const comments = read.filter((comment) => comment !== undefined);
     const found = new Map<number, CommentWithReactions>();
-    for await (const reacted of this.#withReactions(scope, comments)) found.set(reacted.comment.commentId, reacted);
+    for await (const one of this.#withReactions(scope, comments)) found.set(one.comment.commentId, one);
     return commentIds.map((commentId) => found.get(commentId));
   }
 
-  /** What was read of a thread, which was there at the same time: comments without a head are those of one that is being written or removed. */
-  async #ofThread<T>(scope: DocumentScope, key: ThreadKey, reading: Promise<T>): Promise<T> {
-    const [read, thread] = await Promise.all([reading, this.#table.get(ThreadEntity, { ...scope, ...key })]);
+  /** Returns what was read of a thread. Throws NOT_FOUND when the thread has no head: it is being deleted. */
+  async #withThread<T>(scope: DocumentScope, key: ThreadKey, reading: Promise<T>): Promise<T> {
+    const [read, thread] = await Promise.all([reading, this.#deps.table.get(ThreadEntity, { ...scope, ...key })]);
     if (!thread) throw threadNotFound();
     return read;
   }
 
-  /** Comments with their reactions, some at a time: whoever has enough reads no more of them. */
+  /** Reads the reactions of comments group by group: a page that ends early reads no more. */
   async *#withReactions(
     scope: DocumentScope,
     comments: readonly Stored<Comment>[],
   ): AsyncGenerator<CommentWithReactions> {
-    for (const together of inGroups(comments)) {
-      const reactions = (
-        await readCommentReactions(
-          this.#table,
-          scope,
-          together.flatMap((comment) => comment.reactions ?? []),
-        )
-      ).values();
-      for (const comment of together)
-        yield { comment, reactions: fitting((comment.reactions ?? []).map(() => reactions.next().value)) };
+    for (const group of groupByReactions(comments)) {
+      const references = group.flatMap((comment) => comment.reactions ?? []);
+      const reactions = (await readCommentReactions(this.#deps.table, scope, references)).values();
+      for (const comment of group) {
+        const own = (comment.reactions ?? []).map(() => reactions.next().value);
+        yield { comment, reactions: limitReactions(own) };
+      }
     }
   }
 }
 
-/** Comments whose reactions are read together. */
-function inGroups(comments: readonly Stored<Comment>[]): Stored<Comment>[][] {
+/** Groups comments whose reactions are read together. */
+function groupByReactions(comments: readonly Stored<Comment>[]): Stored<Comment>[][] {
   const groups: Stored<Comment>[][] = [];
   let room = 0;
   for (const comment of comments) {
     const { length } = comment.reactions ?? [];
     const group = groups.at(-1);
-    if (group && length <= room) group.push(comment);
-    else groups.push([comment]);
-    room = (group && length <= room ? room : REACTIONS_AT_A_TIME) - length;
+    if (group && length <= room) {
+      group.push(comment);
+      room -= length;
+    } else {
+      groups.push([comment]);
+      room = REACTIONS_AT_A_TIME - length;
+    }
   }
   return groups;
 }
 
-/** The reactions that are there, as far as they fit. */
-function fitting(reactions: readonly (Reaction | undefined)[]): Reaction[] {
+/** Returns the existing reactions up to the size limit. */
+function limitReactions(reactions: readonly (Reaction | undefined)[]): Reaction[] {
   let bytes = 0;
   return reactions
     .filter((reaction) => reaction !== undefined)
     .filter((reaction) => (bytes += Buffer.byteLength(JSON.stringify(reaction))) <= REACTION_BYTES);
 }
 
-/** Read comments with the reactions on them. */
-export const readCommentPages: Capability<CommentPages> = /* @__PURE__ */ building(
-  [findOrganization, readDocuments, readThreads],
+export const readCommentPages: Capability<CommentPages> = /* @__PURE__ */ combine(
   {
-    grants: [],
-    env: [],
-    open: (env) => new CommentPages(openTable(env), findOrganization.open(env), readDocuments.open(env)),
+    readThreads,
+    organizations: findOrganization,
+    documents: readDocuments,
+    table: /* @__PURE__ */ tableWith([]),
   },
+  (deps) => new CommentPages(deps),
 );

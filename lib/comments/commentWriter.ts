@@ -1,4 +1,4 @@
-import { building, type Capability } from '../app/capability.ts';
+import { type Capability, combine } from '../app/capability.ts';
 import { distinct } from '../shared/collections.ts';
 import { agentsOfComments } from './rules/commentAgents.ts';
 import type { ContentChange } from './rules/commentEvents.ts';
@@ -6,12 +6,12 @@ import {
   changeComment,
   type Comment,
   type CommentChange,
+  hasTextChange,
   MAX_COMMENTS,
   type NewComment,
   newComments,
-  hasTextChange,
 } from './rules/comments.ts';
-import { type Thread, addComments, removeComments } from './rules/threads.ts';
+import { addComments, removeComments, type Thread } from './rules/threads.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { inSlices } from '../shared/inSlices.ts';
 import type { ItemOutcome } from '../shared/results.ts';
@@ -19,11 +19,12 @@ import { readActivityConfig } from '../workspaces/configs/activityConfig.ts';
 import { findAgents } from '../agents/agentRuns.ts';
 import type { Stored } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { insert, inTransactions, openTable, replace, itemOf, type WriteOp } from '../table/table.ts';
-import { OPS_BESIDE_HEAD, type ChangedComment, changeOps, fitsTransaction, writeChanges } from './commentChanges.ts';
+import { insert, inTransactions, replace, type Table, itemOf, type WriteOp } from '../table/table.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import { type ChangedComment, changeOps, fitsTransaction, OPS_BESIDE_HEAD, writeChanges } from './commentChanges.ts';
 import {
-  type ChangeOptions,
   changeEventOps,
+  type ChangeOptions,
   type LoggedVerbs,
   readLoggedVerbs,
   threadDeletedEvent,
@@ -32,40 +33,40 @@ import type { DocumentContext } from '../content/documentScope.ts';
 import { reactionDeletionOps, readCommentReactions } from '../reactions/reactions.ts';
 import { findRecordIds } from '../content/recordIds.ts';
 import {
-  startLeftoverPurge,
   commentDeletionOps,
-  finishLeftoverPurge,
   type DeletableThread,
   deleteThreads,
+  finishLeftoverPurge,
+  startLeftoverPurge,
   type UnfinishedLeftover,
 } from './deleteThreads.ts';
 import { commentInvolvementOps } from './commentInvolvements.ts';
-import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, ThreadReader, threadNotFound } from './threads.ts';
+import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, threadNotFound, ThreadReader } from './threads.ts';
 import { usersWithAccess } from '../content/accessChecks.ts';
 
-/** What became of one comment of a call. */
+/** The result for one comment of a call. */
 export interface CommentResult extends ItemOutcome {
   readonly commentId: number;
 }
 
-/** Comments on their way into a thread. */
-interface Sending {
-  readonly found: DocumentContext;
+/** Comments to add to a thread. */
+interface Addition {
+  readonly context: DocumentContext;
   readonly key: ThreadKey;
   readonly sent: readonly NewComment[];
   readonly logged: LoggedVerbs;
   readonly now: number;
 }
 
-/** A change or removal of comments of a thread. */
-interface Doing {
-  readonly found: DocumentContext;
+/** A change or deletion of comments of a thread. */
+interface CommentCall {
+  readonly context: DocumentContext;
   readonly key: ThreadKey;
-  readonly acting: ChangeOptions;
+  readonly options: ChangeOptions;
   readonly logged: LoggedVerbs;
 }
 
-/** Which comments of a thread a call selects: those that have one of the ids and one of the authors, where they are given; all comments without both. */
+/** Selects comments of a thread by id, author or both. Without both it selects all. */
 export interface CommentSelection {
   /** Distinct. */
   readonly commentIds?: readonly number[] | undefined;
@@ -73,389 +74,381 @@ export interface CommentSelection {
   readonly userIds?: readonly string[] | undefined;
 }
 
-/** How many comments are read to be changed or removed at a time: one can be 256 KB. */
+/** The comments that are read at a time to change or delete them: each can have 256 KB. */
 const AT_A_TIME = 20;
-/** How many comments are listed at a time, when all of them are meant. */
-const LISTED = 200;
+/** The page size of a read of all comments. */
+const PAGE_SIZE = 200;
 
-export class CommentWriter extends ThreadReader {
+export class CommentWriter {
+  readonly #table: Table;
+  readonly #threads: ThreadReader;
+
+  constructor(table: Table) {
+    this.#table = table;
+    this.#threads = new ThreadReader(table);
+  }
+
   /**
-   * Adds comments to a thread, all or none, and gives their ids. NOT_FOUND when there is no such thread or agent, ALREADY_EXISTS for an id that is
-   * taken, FAILED_PRECONDITION when the thread takes no more, INVALID_ARGUMENT when they are too much for one transaction; with `verify`
-   * PERMISSION_DENIED when an author has no access to the document.
+   * Adds comments to a thread, all or none, and returns their ids. Throws NOT_FOUND for an unknown thread or agent, ALREADY_EXISTS for a
+   * taken id, FAILED_PRECONDITION when the thread is full, INVALID_ARGUMENT when the comments do not fit one transaction, and with
+   * `verify` PERMISSION_DENIED for an author without access to the document.
    */
   async add(
-    found: DocumentContext,
+    context: DocumentContext,
     annotationId: string,
     sent: readonly NewComment[],
     { verify, now }: { verify: boolean; now: number },
   ): Promise<number[]> {
     const authors = distinct(sent.map(({ from }) => from.userId));
+    const logs = sent.some(({ triggerActivities }) => triggerActivities);
     const [key, logged, allowed] = await Promise.all([
-      this.#require(found, annotationId),
-      readLoggedVerbs(
-        this.table,
-        found.scope.tenant,
-        sent.some(({ triggerActivities }) => triggerActivities),
-      ),
-      verify ? usersWithAccess(this.table, found, authors, { now }) : new Set(authors),
+      this.#requireThread(context, annotationId),
+      readLoggedVerbs(this.#table, context.scope.tenant, logs),
+      verify ? usersWithAccess(this.#table, context, authors, { now }) : new Set(authors),
     ]);
     if (!authors.every((userId) => allowed.has(userId)))
       throw new ApiError('PERMISSION_DENIED', 'User does not have access to document');
-    const sending: Sending = { found, key, sent, logged, now };
-    return retryOnConflict(() => this.#add(sending));
+    return retryOnConflict(() => this.#tryAdd({ context, key, sent, logged, now }));
   }
 
-  /** One try to add comments: in one transaction, so that whoever sees one of them, or is involved in it, sees all that was acknowledged. */
-  async #add(sending: Sending): Promise<number[] | 'conflict'> {
-    const {
-      found: {
-        scope: { tenant },
-      },
-      key: { annotationId },
-      sent,
-      now,
-    } = sending;
+  /** Adds comments in one transaction: whoever reads one of them, or is involved in one, sees all. */
+  async #tryAdd(addition: Addition): Promise<number[] | 'conflict'> {
+    const { context, key, sent, now } = addition;
+    const { scope } = context;
     const named = agentsOfComments(sent, { createdAt: now, now });
-    const [thread, agents] = await Promise.all([this.#taking(sending), findAgents(this.table, tenant, named)]);
+    const [thread, agents] = await Promise.all([
+      this.#table.get(ThreadEntity, { ...scope, ...key }),
+      findAgents(this.#table, scope.tenant, named),
+    ]);
+    if (!thread) throw threadNotFound();
+    if (thread.commentCount + sent.length > MAX_COMMENTS)
+      throw new ApiError('FAILED_PRECONDITION', `A thread takes at most ${MAX_COMMENTS} comments`);
     agents.requireAll(named);
     const comments = newComments(sent, thread.lastCommentId, {
-      annotationId,
+      annotationId: key.annotationId,
       threadCreatedAt: thread.createdAt,
       createdAt: now,
       now,
     });
-    const ops = [...additionOps(sending, thread, comments), ...agents.recordRuns(named, now).ops];
+    const ops = [...additionOps(addition, thread, comments), ...agents.recordRuns(named, now).ops];
     if (!fitsTransaction(ops)) throw tooMuch();
-    return (await this.table.write(ops)) === 'done'
-      ? comments.map(({ commentId }) => commentId)
-      : this.#whyNot(sending);
-  }
-
-  /** The head of a thread that takes these comments. NOT_FOUND when it is gone, FAILED_PRECONDITION when it takes no more. */
-  async #taking({ found: { scope: scope }, key, sent }: Sending): Promise<Stored<Thread>> {
-    const thread = await this.table.get(ThreadEntity, { ...scope, ...key });
-    if (!thread) throw threadNotFound();
-    if (thread.commentCount + sent.length > MAX_COMMENTS)
-      throw new ApiError('FAILED_PRECONDITION', `A thread takes at most ${MAX_COMMENTS} comments`);
-    return thread;
-  }
-
-  /** Why comments could not be added: ALREADY_EXISTS when an id that the caller chose is taken, else somebody else changed the thread. */
-  async #whyNot({ found: { scope: scope }, key, sent }: Sending): Promise<'conflict'> {
-    const taken = (
-      await this.findComments(
-        scope,
-        key,
-        sent.flatMap(({ commentId }) => commentId ?? []),
-      )
-    ).find((comment) => comment !== undefined);
-    if (taken) throw new ApiError('ALREADY_EXISTS', `Comment ${taken.commentId} already exists`);
+    if ((await this.#table.write(ops)) === 'done') return comments.map(({ commentId }) => commentId);
+    await this.#requireFreeIds(addition);
     return 'conflict';
   }
 
+  /** Throws ALREADY_EXISTS when an id that the caller chose is taken. */
+  async #requireFreeIds({ context, key, sent }: Addition): Promise<void> {
+    const commentIds = sent.flatMap(({ commentId }) => commentId ?? []);
+    const comments = await this.#threads.findComments(context.scope, key, commentIds);
+    const taken = comments.find((comment) => comment !== undefined);
+    if (taken) throw new ApiError('ALREADY_EXISTS', `Comment ${taken.commentId} already exists`);
+  }
+
   /**
-   * Changes the selected comments of a thread. Throws NOT_FOUND when the thread or agent does not exist. A comment that is named and does not exist, or
-   * is by another author, fails alone.
+   * Changes the selected comments of a thread. Throws NOT_FOUND for an unknown thread or agent. A comment id that does not exist, or
+   * belongs to another author, fails alone.
    */
   async update(
-    found: DocumentContext,
+    context: DocumentContext,
     annotationId: string,
-    { commentIds, userIds }: CommentSelection,
+    selection: CommentSelection,
     change: CommentChange,
-    acting: ChangeOptions,
+    options: ChangeOptions,
   ): Promise<CommentResult[]> {
-    const doing = await this.#begin(found, annotationId, acting);
-    return inSlices(commentIds ?? (await this.#idsOf(doing, userIds)), AT_A_TIME, (ids) => {
-      const isSelected = authorFilter(userIds);
-      return retryOnConflict(() => this.#change(doing, ids, isSelected, change));
+    const call = await this.#beginCall(context, annotationId, options);
+    const commentIds = await this.#selectIds(call, selection);
+    return inSlices(commentIds, AT_A_TIME, (ids) => {
+      const isSelected = authorFilter(selection.userIds);
+      return retryOnConflict(() => this.#tryUpdate(call, ids, isSelected, change));
     });
   }
 
-  async #change(
-    { found, key, acting, logged }: Doing,
+  async #tryUpdate(
+    call: CommentCall,
     ids: readonly number[],
     isSelected: CommentFilter,
     change: CommentChange,
   ): Promise<CommentResult[] | 'conflict'> {
-    const { now, notify, log } = acting;
+    const { scope } = call.context;
+    const { now } = call.options;
     const named = agentsOfComments([change], { createdAt: now, now });
     const [[thread, comments], agents] = await Promise.all([
-      this.#read(found, key, ids),
-      findAgents(this.table, found.scope.tenant, named),
+      this.#readComments(call, ids),
+      findAgents(this.#table, scope.tenant, named),
     ]);
     agents.requireAll(named);
-    const changed: ChangedComment[] = [];
+    if (!thread) return ids.map(notFound);
+    const changes: ChangedComment[] = [];
     const results = ids.map((commentId, index): CommentResult => {
       const before = comments[index];
-      if (!thread || !before || !isSelected(before)) return unknownComment(commentId);
+      if (!before || !isSelected(before)) return notFound(commentId);
       const after = changeComment(before, change, now);
       if ('refused' in after) return { commentId, success: false, message: after.refused };
-      const actor = acting.actor ?? before.from;
-      const happening: ContentChange = {
-        verb: 'updated',
-        actor,
-        thread,
-        revision: before._r + 1,
-        comment: after,
-        from: before.commentText,
-        to: after.commentText,
-        notify,
-        log: log && hasTextChange(before, after),
-      };
-      const told = changeEventOps(found, [happening], logged, now);
-      // All are of the same execution: the first of them tells of it, and is written first.
-      const one = { before, after, told: changed.length === 0 ? [...told, ...agents.recordRuns(named, now).ops] : told };
-      if (changeOps(found.scope, thread, one).length > OPS_BESIDE_HEAD)
+      const eventOps = updateEventOps(call, thread, before, after);
+      // All comments have the same agent: the first one records its run.
+      if (changes.length === 0) eventOps.push(...agents.recordRuns(named, now).ops);
+      const changed = { before, after, eventOps };
+      if (changeOps(scope, thread, changed).length > OPS_BESIDE_HEAD)
         return { commentId, success: false, message: 'Comment would involve too many other users at once.' };
-      changed.push(one);
+      changes.push(changed);
       return { commentId, success: true, message: 'Updated successfully' };
     });
-    if (!thread) return results;
-    const outcome = await writeChanges(this.table, found.scope, thread, changed, now);
+    const outcome = await writeChanges(this.#table, scope, thread, changes, now);
     if (outcome === 'conflict') return outcome;
     return 'refused' in outcome
-      ? results.map(({ commentId }) => ({ commentId, success: false, message: outcome.refused }))
+      ? ids.map((commentId) => ({ commentId, success: false, message: outcome.refused }))
       : results;
   }
 
   /**
-   * Deletes the selected comments of a thread with the reactions on them. A thread without comments does not exist: it is deleted with its last comment.
-   * Throws NOT_FOUND when the thread does not exist. A comment that is named and does not exist, or is by another author, fails alone.
+   * Deletes the selected comments of a thread with their reactions. A thread is deleted with its last comment. Throws NOT_FOUND for an
+   * unknown thread. A comment id that does not exist, or belongs to another author, fails alone.
    */
   async delete(
-    found: DocumentContext,
+    context: DocumentContext,
     annotationId: string,
-    { commentIds, userIds }: CommentSelection,
-    acting: ChangeOptions,
+    selection: CommentSelection,
+    options: ChangeOptions,
   ): Promise<CommentResult[]> {
-    const doing = await this.#begin(found, annotationId, acting);
-    if (commentIds || userIds) {
-      return inSlices(commentIds ?? (await this.#idsOf(doing, userIds)), AT_A_TIME, (ids) => {
-        const gone = new Set<number>();
-        return retryOnConflict(() => this.#remove(doing, ids, authorFilter(userIds), gone));
+    const call = await this.#beginCall(context, annotationId, options);
+    if (selection.commentIds || selection.userIds) {
+      const commentIds = await this.#selectIds(call, selection);
+      return inSlices(commentIds, AT_A_TIME, (ids) => {
+        const deletedIds = new Set<number>();
+        return retryOnConflict(() => this.#tryDelete(call, ids, authorFilter(selection.userIds), deletedIds));
       });
     }
     return retryOnConflict(async () => {
-      const [[thread], every] = await Promise.all([this.#read(found, doing.key, []), this.#idsOf(doing)]);
+      const [[thread], commentIds] = await Promise.all([this.#readComments(call, []), this.#selectIds(call, {})]);
       if (!thread) throw threadNotFound();
-      return (await this.#removeThread(doing, thread)) === 'conflict' ? 'conflict' : every.map(removed);
+      return (await this.#deleteThread(call, thread)) === 'conflict' ? 'conflict' : commentIds.map(deleted);
     });
   }
 
-  /** One try to remove some comments; `gone` are those that an earlier one removed. */
-  async #remove(
-    doing: Doing,
+  /** Deletes some comments. `deletedIds` are the comments that this or an earlier try deleted. */
+  async #tryDelete(
+    call: CommentCall,
     ids: readonly number[],
     isSelected: CommentFilter,
-    gone: Set<number>,
+    deletedIds: Set<number>,
   ): Promise<CommentResult[] | 'conflict'> {
-    const [thread, comments] = await this.#read(doing.found, doing.key, ids);
-    const there = thread ? comments.filter((comment) => comment !== undefined).filter(isSelected) : [];
-    const ends = new Set([...gone, ...there.map(({ commentId }) => commentId)]);
-    const results = ids.map((commentId) => (ends.has(commentId) ? removed(commentId) : unknownComment(commentId)));
-    if (!thread || there.length === 0) return results;
-    const outcome = await (there.length === thread.commentCount
-      ? this.#removeThread(doing, thread)
-      : this.#removeSome(doing, thread, there, gone));
+    const [thread, read] = await this.#readComments(call, ids);
+    const comments = thread ? read.filter((comment) => comment !== undefined).filter(isSelected) : [];
+    const successful = new Set([...deletedIds, ...comments.map(({ commentId }) => commentId)]);
+    const results = ids.map((commentId) => (successful.has(commentId) ? deleted(commentId) : notFound(commentId)));
+    if (!thread || comments.length === 0) return results;
+    const outcome = await (comments.length === thread.commentCount
+      ? this.#deleteThread(call, thread)
+      : this.#deleteSome(call, thread, comments, deletedIds));
     return outcome === 'conflict' ? 'conflict' : results;
   }
 
-  async #removeThread({ found, acting, logged }: Doing, thread: Stored<Thread>): Promise<'done' | 'conflict'> {
-    const told = (removable: DeletableThread) =>
-      changeEventOps(found, [threadDeletedEvent(removable, acting)], logged, acting.now);
-    const [outcome] = await deleteThreads(this.table, found.scope, [thread], acting.now, told);
+  async #deleteThread({ context, options, logged }: CommentCall, thread: Stored<Thread>): Promise<'done' | 'conflict'> {
+    const eventOps = (deletable: DeletableThread) =>
+      changeEventOps(context, [threadDeletedEvent(deletable, options)], logged, options.now);
+    const [outcome] = await deleteThreads(this.#table, context.scope, [thread], options.now, eventOps);
     return outcome === 'busy' ? 'conflict' : 'done';
   }
 
-  /** Removes comments of a thread that has others, in as few transactions as hold them. */
-  async #removeSome(
-    doing: Doing,
+  /** Deletes comments of a thread that keeps others, in as few transactions as possible. */
+  async #deleteSome(
+    call: CommentCall,
     thread: Stored<Thread>,
     comments: readonly Stored<Comment>[],
-    gone: Set<number>,
+    deletedIds: Set<number>,
   ): Promise<'done' | 'conflict'> {
-    const {
-      found: { scope: scope },
-      acting: { now },
-    } = doing;
+    const { scope } = call.context;
+    const { now } = call.options;
     const units = comments.map((comment) => {
-      const told = removalTold(doing, thread, comment);
-      return { comment, told, ops: [...commentDeletionOps(scope, thread, comment), ...told] };
+      const eventOps = deletionEventOps(call, thread, comment);
+      return { comment, eventOps, ops: [...commentDeletionOps(scope, thread, comment), ...eventOps] };
     });
     let head = thread;
-    // Besides, there may be a job, and the assignee goes with the first comment and comes with the one that is first then.
+    // Three operations are reserved: a job, and the assignee who moves from the first comment to the next one.
     for (const group of inTransactions(units, { operations: OPS_BESIDE_HEAD - 3 })) {
       const current = head;
-      const went = group.map(({ comment }) => comment);
-      const left = await this.#ends(doing.found, current, went);
-      const next = removeComments(current, went, left, now);
+      const removed = group.map(({ comment }) => comment);
+      const ends = await this.#findNewEnds(call, current, removed);
+      const next = removeComments(current, removed, ends, now);
+      const { first } = ends;
       const ops = [
         replace(ThreadEntity, { ...scope, ...next }, current._r),
-        ...(left.first
-          ? commentInvolvementOps(
-              scope,
-              { thread: current, comment: left.first },
-              { thread: next, comment: left.first },
-            )
+        ...(first
+          ? commentInvolvementOps(scope, { thread: current, comment: first }, { thread: next, comment: first })
           : []),
-        ...group.flatMap(({ comment, told }) => [...commentDeletionOps(scope, current, comment), ...told]),
+        ...group.flatMap(({ comment, eventOps }) => [...commentDeletionOps(scope, current, comment), ...eventOps]),
       ];
-      const { ops: reactionOps, unfinished } = await this.#reactionsOf(
-        doing.found,
-        went,
-        OPS_BESIDE_HEAD + 1 - ops.length,
-        now,
-      );
-      if ((await this.table.write([...ops, ...reactionOps])) !== 'done') return 'conflict';
-      for (const { commentId } of went) gone.add(commentId);
-      if (unfinished) await finishLeftoverPurge(this.table, scope.tenant, unfinished);
+      const room = OPS_BESIDE_HEAD + 1 - ops.length;
+      const { reactionOps, unfinished } = await this.#reactionsOf(call, removed, room);
+      if ((await this.#table.write([...ops, ...reactionOps])) !== 'done') return 'conflict';
+      for (const { commentId } of removed) deletedIds.add(commentId);
+      if (unfinished) await finishLeftoverPurge(this.#table, scope.tenant, unfinished);
       head = { ...next, _r: current._r + 1 };
     }
     return 'done';
   }
 
-  /** The first and last comment that stay, where those that go are the first or last. */
-  async #ends(
-    { scope: scope }: DocumentContext,
+  /** Returns the remaining first and last comment, if the current ones are among the removed. */
+  async #findNewEnds(
+    { context }: CommentCall,
     thread: Thread,
-    went: readonly Comment[],
+    removed: readonly Comment[],
   ): Promise<{ first?: Comment | undefined; last?: Comment | undefined }> {
-    const goes = (commentId: number) => went.some((comment) => comment.commentId === commentId);
-    const end = async (commentId: number, descending: boolean) => {
-      if (!goes(commentId)) return undefined;
-      const { values } = await this.listComments(scope, thread, { limit: went.length + 1, descending });
-      return values.find((comment) => !goes(comment.commentId));
+    const removedIds = new Set(removed.map(({ commentId }) => commentId));
+    const findEnd = async (commentId: number, descending: boolean) => {
+      if (!removedIds.has(commentId)) return undefined;
+      const options = { limit: removed.length + 1, descending };
+      const { values } = await this.#threads.listComments(context.scope, thread, options);
+      return values.find((comment) => !removedIds.has(comment.commentId));
     };
-    const [first, last] = await Promise.all([end(thread.first.commentId, false), end(thread.last.commentId, true)]);
+    const [first, last] = await Promise.all([
+      findEnd(thread.first.commentId, false),
+      findEnd(thread.last.commentId, true),
+    ]);
     return { first, last };
   }
 
-  /** The operations that remove the reactions on comments, where there is room for them; else one that begins to, and what is left to do. */
+  /** Returns the operations that delete the reactions on comments if there is room for them; otherwise the start of their purge. */
   async #reactionsOf(
-    { scope: scope, document: { documentId } }: DocumentContext,
+    { context, options }: CommentCall,
     comments: readonly Comment[],
     room: number,
-    now: number,
-  ): Promise<{ ops: WriteOp[]; unfinished?: UnfinishedLeftover }> {
+  ): Promise<{ reactionOps: WriteOp[]; unfinished?: UnfinishedLeftover }> {
+    const { documentId } = context.document;
     const references = comments.flatMap(({ reactions = [] }) => reactions);
-    if (references.length === 0) return { ops: [] };
-    const reactions = await readCommentReactions(this.table, scope, references);
-    const ops = reactionDeletionOps(
-      scope,
-      documentId,
-      reactions.filter((reaction) => reaction !== undefined),
-    );
-    if (ops.length <= room) return { ops };
-    const { op, unfinished } = startLeftoverPurge(scope, { documentId, reactions: references }, now);
-    return { ops: [op], unfinished };
+    if (references.length === 0) return { reactionOps: [] };
+    const reactions = await readCommentReactions(this.#table, context.scope, references);
+    const reactionOps = reactionDeletionOps(context.scope, documentId, reactions);
+    if (reactionOps.length <= room) return { reactionOps };
+    const left = { documentId, reactions: references };
+    const { op, unfinished } = startLeftoverPurge(context.scope, left, options.now);
+    return { reactionOps: [op], unfinished };
   }
 
-  async #begin(found: DocumentContext, annotationId: string, acting: ChangeOptions): Promise<Doing> {
+  async #beginCall(context: DocumentContext, annotationId: string, options: ChangeOptions): Promise<CommentCall> {
     const [key, logged] = await Promise.all([
-      this.#require(found, annotationId),
-      readLoggedVerbs(this.table, found.scope.tenant, acting.log),
+      this.#requireThread(context, annotationId),
+      readLoggedVerbs(this.#table, context.scope.tenant, options.log),
     ]);
-    return { found, key, acting, logged };
+    return { context, key, options, logged };
   }
 
-  /** The ids of a thread's comments, or of those by some authors. */
-  async #idsOf({ found: { scope: scope }, key }: Doing, userIds?: readonly string[]): Promise<number[]> {
+  /** Returns the selected comment ids. Ids that were sent are neither read nor filtered by author here. */
+  async #selectIds(
+    { context, key }: CommentCall,
+    { commentIds, userIds }: CommentSelection,
+  ): Promise<readonly number[]> {
+    if (commentIds) return commentIds;
     const isSelected = authorFilter(userIds);
     const ids: number[] = [];
-    let after: string | undefined;
-    do {
-      const page = await this.listComments(scope, key, { limit: LISTED, after });
-      ids.push(...page.values.filter(isSelected).map(({ commentId }) => commentId));
-      after = page.next;
-    } while (after !== undefined);
+    for await (const comments of this.#threads.commentPages(context.scope, key, PAGE_SIZE))
+      ids.push(...comments.filter(isSelected).map(({ commentId }) => commentId));
     return ids;
   }
 
-  /** The head of a thread and some of its comments. One BatchGet. */
-  async #read(
-    { scope: scope }: DocumentContext,
-    { annotationId, createdAt }: ThreadKey,
+  /** Reads the head of a thread and some of its comments. One BatchGet. */
+  async #readComments(
+    { context: { scope }, key }: CommentCall,
     ids: readonly number[],
   ): Promise<[Stored<Thread> | undefined, (Stored<Comment> | undefined)[]]> {
-    const comments = ids.map((commentId) =>
-      itemOf(CommentEntity, { ...scope, annotationId, threadCreatedAt: createdAt, commentId }),
+    const { annotationId, createdAt } = key;
+    const commentKeys = ids.map((commentId) => ({ ...scope, annotationId, threadCreatedAt: createdAt, commentId }));
+    const [thread, ...comments] = await this.#table.batchGet(
+      itemOf(ThreadEntity, { ...scope, ...key }),
+      ...commentKeys.map((commentKey) => itemOf(CommentEntity, commentKey)),
     );
-    const [thread, ...found] = await this.table.batchGet(
-      itemOf(ThreadEntity, { ...scope, annotationId, createdAt }),
-      ...comments,
-    );
-    return [thread, found];
+    return [thread, comments];
   }
 
-  async #require(
-    { scope: scope, document: { documentId } }: DocumentContext,
-    annotationId: string,
-  ): Promise<ThreadKey> {
-    const [position] = await findRecordIds(this.table, scope, [
-      { kind: 'thread', id: annotationId, within: documentId },
-    ]);
+  async #requireThread({ scope, document }: DocumentContext, annotationId: string): Promise<ThreadKey> {
+    const recordId = { kind: 'thread', id: annotationId, within: document.documentId } as const;
+    const [position] = await findRecordIds(this.#table, scope, [recordId]);
     if (!position) throw threadNotFound();
     return { annotationId, createdAt: position.createdAt };
   }
 }
 
-/** The operations that add comments, with the head, whom they involve and what tells of them. FAILED_PRECONDITION when the thread cannot have them. */
+/** Returns the operations that add comments, with their thread, involvements and events. Throws FAILED_PRECONDITION when the thread would be too large. */
 function additionOps(
-  { found, sent, logged, now }: Sending,
+  { context, sent, logged, now }: Addition,
   thread: Stored<Thread>,
   comments: readonly Comment[],
 ): WriteOp[] {
+  const { scope } = context;
   const next = addComments(thread, comments, now);
   if ('refused' in next) throw new ApiError('FAILED_PRECONDITION', next.refused);
-  const told = comments.map((comment, index): ContentChange => {
+  const events = comments.map((comment, index): ContentChange => {
     const { triggerNotification: notify = false, triggerActivities: log = false } = sent[index] as NewComment;
     return { verb: 'added', actor: comment.from, thread: next, revision: 1, comment, notify, log };
   });
   return [
-    replace(ThreadEntity, { ...found.scope, ...next }, thread._r),
+    replace(ThreadEntity, { ...scope, ...next }, thread._r),
     ...comments.flatMap((comment) => [
-      insert(CommentEntity, { ...found.scope, ...comment }),
-      ...commentInvolvementOps(found.scope, undefined, { thread, comment }),
+      insert(CommentEntity, { ...scope, ...comment }),
+      ...commentInvolvementOps(scope, undefined, { thread, comment }),
     ]),
-    ...changeEventOps(found, told, logged, now),
+    ...changeEventOps(context, events, logged, now),
   ];
 }
 
-/** What tells of the removal of a comment. */
-function removalTold(
-  { found, acting: { actor, notify, log, now }, logged }: Doing,
+function updateEventOps(
+  { context, options, logged }: CommentCall,
+  thread: Thread,
+  before: Stored<Comment>,
+  after: Comment,
+): WriteOp[] {
+  const event: ContentChange = {
+    verb: 'updated',
+    actor: options.actor ?? before.from,
+    thread,
+    revision: before._r + 1,
+    comment: after,
+    from: before.commentText,
+    to: after.commentText,
+    notify: options.notify,
+    log: options.log && hasTextChange(before, after),
+  };
+  return changeEventOps(context, [event], logged, options.now);
+}
+
+function deletionEventOps(
+  { context, options: { actor, notify, log, now }, logged }: CommentCall,
   thread: Thread,
   comment: Stored<Comment>,
 ): WriteOp[] {
-  return changeEventOps(
-    found,
-    [{ verb: 'deleted', actor: actor ?? comment.from, thread, revision: comment._r, comment, notify, log }],
-    logged,
-    now,
-  );
+  const event = {
+    verb: 'deleted',
+    actor: actor ?? comment.from,
+    thread,
+    revision: comment._r,
+    comment,
+    notify,
+    log,
+  } as const;
+  return changeEventOps(context, [event], logged, now);
 }
 
 type CommentFilter = (comment: Comment) => boolean;
 
 /**
- * Whether a comment is by one of the authors; all are without a list. A comment that was once selected stays so: a retry after a partial write has to
- * find it again though the write changed its author.
+ * Returns a filter by author; without a list it accepts all. A comment that was accepted once stays accepted: a retry after a partial
+ * write must find it although the write changed its author.
  */
 function authorFilter(userIds: readonly string[] | undefined): CommentFilter {
   const authors = userIds && new Set(userIds);
-  const selected = new Set<number>();
+  const accepted = new Set<number>();
   return ({ commentId, from }) => {
-    if (!authors || authors.has(from.userId)) selected.add(commentId);
-    return selected.has(commentId);
+    if (!authors || authors.has(from.userId)) accepted.add(commentId);
+    return accepted.has(commentId);
   };
 }
 
-function unknownComment(commentId: number): CommentResult {
+function notFound(commentId: number): CommentResult {
   return { commentId, success: false, message: 'Not found' };
 }
 
-function removed(commentId: number): CommentResult {
+function deleted(commentId: number): CommentResult {
   return { commentId, success: true, message: 'Deleted successfully' };
 }
 
@@ -465,12 +458,7 @@ function tooMuch(): ApiError {
   return invalid({ path: ['commentData'], code: 'too_big', message });
 }
 
-/** Add, change and remove comments of threads. */
-export const writeComments: Capability<Pick<CommentWriter, 'add' | 'update' | 'delete'>> = /* @__PURE__ */ building(
-  [readThreads, readActivityConfig],
-  {
-    grants: [{ resource: 'table', actions: ['PutItem', 'DeleteItem'] }],
-    env: [],
-    open: (env) => new CommentWriter(openTable(env)),
-  },
+export const writeComments: Capability<Pick<CommentWriter, 'add' | 'update' | 'delete'>> = /* @__PURE__ */ combine(
+  { readThreads, readActivityConfig, table: /* @__PURE__ */ tableWith(['PutItem', 'DeleteItem']) },
+  ({ table }) => new CommentWriter(table),
 );

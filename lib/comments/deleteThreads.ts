@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import type { Comment } from './rules/comments.ts';
 import { ReactionReference } from '../reactions/rules.ts';
 import type { Thread } from './rules/threads.ts';
 import { newId } from '../shared/ids.ts';
@@ -17,29 +16,30 @@ import type { DocumentScope } from '../content/documentScope.ts';
 import { reactionDeletionOps, readCommentReactions } from '../reactions/reactions.ts';
 import { findRecordIds, releaseRecordId } from '../content/recordIds.ts';
 import { type AssignedThread, commentInvolvementOps } from './commentInvolvements.ts';
-import { CommentEntity, threadHeadReader, ThreadEntity, ThreadReader } from './threads.ts';
+import type { Comment } from './rules/comments.ts';
+import { CommentEntity, ThreadEntity, threadHeadReader, ThreadReader } from './threads.ts';
 
-/** How long whoever began a removal has to end it, before the job worker does. */
-const TIME_TO_END = 5 * 60 * 1000;
-/** How many of a thread's comments, and how much of them, are removed together with it, in one transaction; all or none. */
-const TOGETHER = 20;
-const TOGETHER_BYTES = 300_000;
-/** How many threads are removed at a time: so many are in memory, with these comments. */
+/** The time that a request has to purge the leftover of its deletion. Then the job worker does it. */
+const PURGE_DEADLINE_MILLISECONDS = 5 * 60 * 1000;
+/** The largest thread, in comments and bytes, that one transaction deletes with all its comments. */
+const WHOLE_COMMENTS = 20;
+const WHOLE_BYTES = 300_000;
+/** The threads, with these comments, that are in memory at a time. */
 const THREADS_AT_A_TIME = 50;
-/** What DynamoDB takes in one transaction. */
+/** The limit of DynamoDB for a transaction. */
 const MOST_OPERATIONS = 100;
-/** How many comments the rest of a removal takes at a time. */
-const AT_A_TIME = 25;
+/** The comments that a purge reads at a time. */
+const PURGED_AT_A_TIME = 25;
 const PARALLEL = 4;
 
-/** What is left to remove of something that nobody sees any more. */
+/** The records that a deletion left: nobody can read them any more. Stored as the data of a job. */
 const Leftover = z.object({
   /** Internal ids. */
   organizationKey: z.string(),
   documentKey: z.string(),
   /** The customer's id of the document. */
   documentId: z.string(),
-  /** A thread whose head is gone; its id stays taken until the last comment is gone, so that nobody gets a thread with old comments. */
+  /** A thread whose head is deleted. Its id stays taken until its last comment is purged: a new thread must not get old comments. */
   thread: z
     .object({
       annotationId: z.string(),
@@ -48,38 +48,32 @@ const Leftover = z.object({
       assignedTo: z.object({ userId: z.string() }).optional(),
     })
     .optional(),
-  /** Reactions on comments that are gone. */
+  /** Reactions on deleted comments. */
   reactions: z.array(ReactionReference).optional(),
-  /** A collaborative editor whose head is gone. */
+  /** An editor whose head is deleted. */
   editor: DeletedEditor.optional(),
 });
 export type Leftover = z.output<typeof Leftover>;
 
-/** A removal that goes on after its first transaction. */
+/** A deletion whose leftover is not purged yet. */
 export interface UnfinishedLeftover {
   readonly jobId: string;
   readonly leftover: Leftover;
 }
 
-/** Begins a removal that one transaction cannot hold: the operation goes into the first one, `endRemoval` does the rest. */
+/** Returns the operation that starts the purge of a leftover, for the transaction of the deletion. Call `finishLeftoverPurge` after it. */
 export function startLeftoverPurge(
-  scope: DocumentScope,
+  { tenant, organizationKey, documentKey }: DocumentScope,
   left: Omit<Leftover, 'organizationKey' | 'documentKey'>,
   now: number,
 ): { op: WriteOp; unfinished: UnfinishedLeftover } {
-  const { tenant, organizationKey, documentKey } = scope;
-  const unfinished = { jobId: newId('job', now), leftover: { organizationKey, documentKey, ...left } };
-  return {
-    unfinished,
-    op: beginJob(
-      tenant,
-      { jobId: unfinished.jobId, kind: 'removeRecords', data: unfinished.leftover, dueAt: now + TIME_TO_END },
-      now,
-    ),
-  };
+  const jobId = newId('job', now);
+  const leftover = { organizationKey, documentKey, ...left };
+  const job = { jobId, kind: 'removeRecords', data: leftover, dueAt: now + PURGE_DEADLINE_MILLISECONDS } as const;
+  return { op: beginJob(tenant, job, now), unfinished: { jobId, leftover } };
 }
 
-/** Removes the rest, and the job that would do it otherwise. */
+/** Purges a leftover and removes its job. */
 export async function finishLeftoverPurge(
   table: Table,
   tenant: string,
@@ -89,49 +83,45 @@ export async function finishLeftoverPurge(
   await table.writeAll([endJob(tenant, jobId)]);
 }
 
-/** Removes what a removal left, from the data of its job; whatever is gone already is no matter, so it can be run again and beside itself. */
+/** Purges the leftover that is the data of a job. It can run several times, and at the same time. */
 export async function purgeLeftover(table: Table, tenant: string, data: unknown): Promise<void> {
   const { organizationKey, documentKey, documentId, thread, reactions = [], editor } = Leftover.parse(data);
   const scope: DocumentScope = { tenant, organizationKey, documentKey };
-  await removeReactions(table, scope, documentId, reactions);
-  if (thread) await removeHeadless(table, scope, documentId, thread);
+  await deleteReactions(table, scope, documentId, reactions);
+  if (thread) await purgeThread(table, scope, documentId, thread);
   if (editor) await purgeEditor(table, scope, editor);
 }
 
-async function removeHeadless(
+async function purgeThread(
   table: Table,
   scope: DocumentScope,
   documentId: string,
-  thread: Leftover['thread'] & {},
+  thread: NonNullable<Leftover['thread']>,
 ): Promise<void> {
   const reader = new ThreadReader(table);
   for (;;) {
     const [head, { values }] = await Promise.all([
       table.get(ThreadEntity, { ...scope, ...thread }),
-      reader.listComments(scope, thread, { limit: AT_A_TIME }),
+      reader.listComments(scope, thread, { limit: PURGED_AT_A_TIME }),
     ]);
-    // Somebody else ended this removal, and the thread was added again.
+    // Another worker finished this purge, and the thread was added again.
     if (head) return;
     if (values.length === 0) break;
-    await removeReactions(
-      table,
-      scope,
-      documentId,
-      values.flatMap((comment) => comment.reactions ?? []),
-    );
+    const references = values.flatMap((comment) => comment.reactions ?? []);
+    await deleteReactions(table, scope, documentId, references);
     const groups = inTransactions(values.map((comment) => ({ ops: commentDeletionOps(scope, thread, comment) })));
-    // One that somebody reacted to in between is read again, with the reaction.
+    // A conflict means that a comment got a reaction meanwhile. The next round reads both.
     for (const group of groups) await table.write(group.flatMap(({ ops }) => ops));
   }
   if (thread.assignedTo) await table.write([removeAssigneeInvolvement(scope, thread, thread.assignedTo)]);
-  const name = { kind: 'thread', id: thread.annotationId, within: documentId } as const;
-  const [named] = await findRecordIds(table, scope, [name]);
-  if (named?.createdAt === thread.createdAt) await table.write([releaseRecordId(scope, name, named._r)]);
+  const recordId = { kind: 'thread', id: thread.annotationId, within: documentId } as const;
+  const [position] = await findRecordIds(table, scope, [recordId]);
+  if (position?.createdAt === thread.createdAt) await table.write([releaseRecordId(scope, recordId, position._r)]);
 }
 
 /**
- * The operation that forgets that a thread's assignee is involved in its first comment: only the head says so, and the comment may be gone without it
- * where the document is removed at the same time.
+ * Returns the operation that removes the involvement of the assignee in the first comment. Only the head names the assignee, and a purge
+ * of the document can remove the comment without the head.
  */
 export function removeAssigneeInvolvement(
   scope: DocumentScope,
@@ -148,23 +138,22 @@ export function removeAssigneeInvolvement(
   });
 }
 
-async function removeReactions(
+async function deleteReactions(
   table: Table,
   scope: DocumentScope,
   documentId: string,
   references: readonly ReactionReference[],
 ): Promise<void> {
-  await inParallel(references, PARALLEL, (reference) =>
-    retryOnConflict(async () => {
-      const there = (await readCommentReactions(table, scope, [reference])).filter(
-        (reaction) => reaction !== undefined,
-      );
-      return (await table.write(reactionDeletionOps(scope, documentId, there))) === 'done' ? 'done' : 'conflict';
-    }).then(() => undefined),
-  );
+  await inParallel(references, PARALLEL, async (reference) => {
+    await retryOnConflict(async () => {
+      const reactions = await readCommentReactions(table, scope, [reference]);
+      const ops = reactionDeletionOps(scope, documentId, reactions);
+      return (await table.write(ops)) === 'done' ? 'done' : 'conflict';
+    });
+  });
 }
 
-/** The operations that remove a comment as it was read, and it from the data of those whom it involves. Its reactions are another matter. */
+/** Returns the operations that delete a comment with its involvements, but not its reactions. */
 export function commentDeletionOps(scope: DocumentScope, thread: AssignedThread, comment: Stored<Comment>): WriteOp[] {
   return [
     remove(CommentEntity, { ...scope, ...comment }, comment._r),
@@ -172,35 +161,35 @@ export function commentDeletionOps(scope: DocumentScope, thread: AssignedThread,
   ];
 }
 
-/** A thread that is to be removed, with its first comments. */
+/** A thread to delete, with its first comments. */
 export interface DeletableThread {
   readonly thread: Stored<Thread>;
   readonly comments: readonly Stored<Comment>[];
 }
 
-/** What became of the removal of a thread: `absent` when it was not there, `busy` when others kept changing it. */
+/** The result of a deletion: `absent` when the thread did not exist, `busy` when other requests kept changing it. */
 export type ThreadDeletion = 'removed' | 'absent' | 'busy';
 
 /**
- * Removes threads with all that hangs on them: comments, reactions, ids, and what makes them part of users' data. A thread is gone at
- * once; what one transaction cannot hold goes before this returns, or by a job if it is cut short. `threads` are distinct, as they were
- * read; `told` makes the operations of a thread's events, for its transaction.
+ * Deletes threads with their comments, reactions, ids and involvements. A thread disappears at once. Records that do not fit its
+ * transaction are purged before this function returns, or by a job if the function is cut off. `threads` are distinct and as they were
+ * read; `eventOps` returns the operations of a thread's events.
  */
 export async function deleteThreads(
   table: Table,
   scope: DocumentScope,
   threads: readonly Stored<Thread>[],
   now: number,
-  told: (removed: DeletableThread) => readonly WriteOp[] = () => [],
+  eventOps: (thread: DeletableThread) => readonly WriteOp[] = () => [],
 ): Promise<ThreadDeletion[]> {
-  return inSlices(threads, THREADS_AT_A_TIME, async (some) => {
-    const heads = threadHeadReader(table, scope);
-    const results = await writeEach<Stored<Thread>, Whole | undefined, Removed>({
+  return inSlices(threads, THREADS_AT_A_TIME, async (slice) => {
+    const readHeads = threadHeadReader(table, scope);
+    const results = await writeEach<Stored<Thread>, LoadedThread | undefined, DeletionResult>({
       table,
-      items: some,
-      read: async (items) => readWhole(table, scope, await heads(items)),
-      decide: (_thread, whole) =>
-        whole ? removal(scope, whole, told(whole), now) : { result: { outcome: 'absent' }, ops: [] },
+      items: slice,
+      read: async (items) => loadThreads(table, scope, await readHeads(items)),
+      decide: (_thread, loaded) =>
+        loaded ? decideDeletion(scope, loaded, eventOps(loaded), now) : { result: { outcome: 'absent' }, ops: [] },
       conflicted: () => ({ outcome: 'busy' }),
     });
     await inParallel(results, PARALLEL, async ({ unfinished }) => {
@@ -210,66 +199,57 @@ export async function deleteThreads(
   });
 }
 
-/** A thread, its first comments, and what else goes with them. */
-interface Whole extends DeletableThread {
-  /** Whether that is all there is. */
-  readonly complete: boolean;
+interface LoadedThread extends DeletableThread {
+  /** Whether `comments` and `reactionOps` are all of the thread's. */
+  readonly isComplete: boolean;
   readonly reactionOps: readonly WriteOp[];
 }
 
-async function readWhole(
+async function loadThreads(
   table: Table,
   scope: DocumentScope,
   threads: readonly (Stored<Thread> | undefined)[],
-): Promise<(Whole | undefined)[]> {
+): Promise<(LoadedThread | undefined)[]> {
   const reader = new ThreadReader(table);
-  const wholes: (Whole | undefined)[] = threads.map(() => undefined);
+  const loaded: (LoadedThread | undefined)[] = threads.map(() => undefined);
   await inParallel([...threads.entries()], PARALLEL, async ([index, thread]) => {
     if (!thread) return;
-    const { values: comments, next } = await reader.listComments(scope, thread, {
-      limit: TOGETHER,
-      bytes: TOGETHER_BYTES,
-    });
+    const options = { limit: WHOLE_COMMENTS, bytes: WHOLE_BYTES };
+    const { values: comments, next } = await reader.listComments(scope, thread, options);
     const references = comments.flatMap((comment) => comment.reactions ?? []);
-    const complete = next === undefined && references.length <= TOGETHER;
-    const reactions = complete ? await readCommentReactions(table, scope, references) : [];
-    wholes[index] = {
-      thread,
-      comments,
-      complete,
-      reactionOps: reactionDeletionOps(
-        scope,
-        thread.documentId,
-        reactions.filter((reaction) => reaction !== undefined),
-      ),
-    };
+    const isComplete = next === undefined && references.length <= WHOLE_COMMENTS;
+    const reactions = isComplete ? await readCommentReactions(table, scope, references) : [];
+    const reactionOps = reactionDeletionOps(scope, thread.documentId, reactions);
+    loaded[index] = { thread, comments, isComplete, reactionOps };
   });
-  return wholes;
+  return loaded;
 }
 
-/** What became of the removal of a thread, and what is left to do. */
-interface Removed {
+interface DeletionResult {
   readonly outcome: ThreadDeletion;
   readonly unfinished?: UnfinishedLeftover;
 }
 
-function removal(
+function decideDeletion(
   scope: DocumentScope,
-  { thread, comments, complete, reactionOps }: Whole,
-  told: readonly WriteOp[],
+  { thread, comments, isComplete, reactionOps }: LoadedThread,
+  eventOps: readonly WriteOp[],
   now: number,
-): Decision<Removed> {
+): Decision<DeletionResult> {
   const { annotationId, createdAt, first, assignedTo, documentId } = thread;
-  const name = releaseRecordId(scope, { kind: 'thread', id: annotationId, within: documentId });
-  const head = [
+  const headOps = [
     remove(ThreadEntity, { ...scope, ...thread }, thread._r),
     recordThreadDeletion(scope, thread, now),
-    ...told,
+    ...eventOps,
   ];
-  const rest = [name, ...comments.flatMap((comment) => commentDeletionOps(scope, thread, comment)), ...reactionOps];
-  if (complete && head.length + rest.length <= MOST_OPERATIONS)
-    return { result: { outcome: 'removed' }, ops: [...head, ...rest] };
-  const headless = { annotationId, createdAt, first, assignedTo: assignedTo && { userId: assignedTo.userId } };
-  const { op, unfinished } = startLeftoverPurge(scope, { documentId, thread: headless }, now);
-  return { result: { outcome: 'removed', unfinished }, ops: [...head, op] };
+  const otherOps = [
+    releaseRecordId(scope, { kind: 'thread', id: annotationId, within: documentId }),
+    ...comments.flatMap((comment) => commentDeletionOps(scope, thread, comment)),
+    ...reactionOps,
+  ];
+  if (isComplete && headOps.length + otherOps.length <= MOST_OPERATIONS)
+    return { result: { outcome: 'removed' }, ops: [...headOps, ...otherOps] };
+  const leftThread = { annotationId, createdAt, first, assignedTo: assignedTo && { userId: assignedTo.userId } };
+  const { op, unfinished } = startLeftoverPurge(scope, { documentId, thread: leftThread }, now);
+  return { result: { outcome: 'removed', unfinished }, ops: [...headOps, op] };
 }

@@ -5,34 +5,34 @@ import { joinKey } from '../table/keys.ts';
 import { type Table, upsert, type WriteOp } from '../table/table.ts';
 import { recordPartition } from '../content/involvements.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
-import { type RecordPage, readRecordPage, type RecordPageOptions } from '../content/recordListing.ts';
+import { type RecordPage, type RecordPageOptions, readRecordPage } from '../content/recordListing.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 
-/** The tombstone of a thread: that it was deleted, for those who poll. */
+/** A deleted thread in a response. */
+export const DeletedThread = z.object({
+  annotationId: z.string(),
+  /** The customer's id of the document. */
+  documentId: z.string(),
+  /** Epoch ms. */
+  deletedAt: z.number(),
+});
+export type DeletedThread = z.output<typeof DeletedThread>;
+
+/** The tombstone of a thread, for clients that poll for deletions. */
 export const DeletedThreadEntity = defineEntity({
   type: 'DeletedThread',
   version: 1,
   scope: 'tenant',
   ownedBy: 'document',
   purpose: 'The id of a thread that was deleted in the last 30 days',
-  schema: z.object({
-    annotationId: z.string(),
-    /** The customer's id of the document. */
-    documentId: z.string(),
-    /** Epoch ms. */
-    deletedAt: z.number(),
-  }),
+  schema: DeletedThread,
   pk: (of: DocumentScope) => recordPartition(of, 'DELETED_THREADS'),
   sk: (key: { deletedAt: number; annotationId: string }) => [instantKey(key.deletedAt), key.annotationId],
   expiresAt: ({ deletedAt }) => Math.floor(deletedAt / 1000) + LIFETIME_SECONDS,
 });
 
-/** A deleted thread as answers show it. */
-export const DeletedThread = z.object({ annotationId: z.string(), documentId: z.string(), deletedAt: z.number() });
-export type DeletedThread = z.output<typeof DeletedThread>;
-
-/** The operation that records the deletion of a thread, for the transaction of the deletion. */
+/** Returns the operation that writes the tombstone of a thread, for the transaction of the deletion. */
 export function recordThreadDeletion(
   scope: DocumentScope,
   { annotationId, documentId }: { readonly annotationId: string; readonly documentId: string },
@@ -41,19 +41,18 @@ export function recordThreadDeletion(
   return upsert(DeletedThreadEntity, { ...scope, annotationId, documentId, deletedAt: now });
 }
 
-/** Reads on in the deleted threads of a document, oldest first, from a time (epoch ms) on. */
+/** Reads a page of the deleted threads of a document, oldest deletion first, from `deletedAfter` (epoch ms) on. */
 export async function listDeletedThreads(
   table: Table,
   scope: DocumentScope,
   deletedAfter: number,
   { after, limit }: RecordPageOptions,
 ): Promise<RecordPage<DeletedThread>> {
-  // An instant alone sorts before all keys that begin with it.
-  return readRecordPage(
-    table,
-    DeletedThreadEntity,
-    scope,
-    { after: after ?? joinKey([instantKey(deletedAfter)]), limit },
-    ({ annotationId, documentId, deletedAt }) => ({ annotationId, documentId, deletedAt }),
-  );
+  // A time without an id sorts before all keys that begin with the time.
+  const start = after ?? joinKey([instantKey(deletedAfter)]);
+  return readRecordPage(table, DeletedThreadEntity, scope, { after: start, limit }, (thread) => ({
+    annotationId: thread.annotationId,
+    documentId: thread.documentId,
+    deletedAt: thread.deletedAt,
+  }));
 }

@@ -1,25 +1,24 @@
-import type { Capability } from '../app/capability.ts';
-import { building } from '../app/capability.ts';
+import { type Capability, combine } from '../app/capability.ts';
 import { ApiError } from '../shared/errors.ts';
 import { newDocumentAccess } from '../workspaces/configs/apiKeyConfig.ts';
 import { type Document, readDocuments, writeDocuments } from '../directory/documents.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { findOrganization, type Organization, writeOrganizations } from '../directory/organizations.ts';
 
-/** Which content reads and writes are beneath: a document by its internal id. */
+/** The keys of a document: all content is stored under them. */
 export interface DocumentScope extends OrganizationScope {
   /** The document's internal id. */
   readonly documentKey: string;
 }
 
-/** A document that content lies in, with its organization. */
+/** A stored document with its organization and its keys. */
 export interface DocumentContext {
   readonly organization: Organization;
   readonly document: Document;
   readonly scope: DocumentScope;
 }
 
-/** How requests name a document. */
+/** A document by the customer's ids. */
 export interface DocumentReference {
   readonly organizationId: string;
   readonly documentId: string;
@@ -30,25 +29,25 @@ export interface CreateFlags {
   readonly createDocument?: boolean | undefined;
 }
 
-/** Finds the document to read content of: INVALID_ARGUMENT when the organization does not exist, NOT_FOUND when the document does not. */
-export type FindDocument = (tenant: string, named: DocumentReference) => Promise<DocumentContext>;
+/** Returns a document. Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document. */
+export type FindDocument = (tenant: string, reference: DocumentReference) => Promise<DocumentContext>;
 
-/** The same to write content to, making what is missing when the flags say so; FAILED_PRECONDITION while it is disabled. */
+/**
+ * Returns a document to write to. The flags create a missing organization or document. Throws like `FindDocument`, and
+ * FAILED_PRECONDITION for a disabled organization or document.
+ */
 export type EnsureDocument = (
   tenant: string,
-  named: DocumentReference & CreateFlags,
+  reference: DocumentReference & CreateFlags,
   now: number,
 ) => Promise<DocumentContext>;
 
-function at(tenant: string, organization: Organization, document: Document): DocumentContext {
-  return {
-    organization,
-    document,
-    scope: { ...organizationScope(tenant, organization), documentKey: document.internalId },
-  };
+function toContext(tenant: string, organization: Organization, document: Document): DocumentContext {
+  const scope = { ...organizationScope(tenant, organization), documentKey: document.internalId };
+  return { organization, document, scope };
 }
 
-/** FAILED_PRECONDITION while an organization or document is disabled: it can be read and not written to. */
+/** Throws FAILED_PRECONDITION for a disabled organization or document: both can only be read. */
 export function requireWritable({
   organization,
   document,
@@ -57,66 +56,40 @@ export function requireWritable({
   if (document?.disabled) throw new ApiError('FAILED_PRECONDITION', 'The document is disabled');
 }
 
-export const findDocument: Capability<FindDocument> = /* @__PURE__ */ building([findOrganization, readDocuments], {
-  grants: [],
-  env: [],
-  open: (env) => {
-    const [organizations, documents] = [findOrganization.open(env), readDocuments.open(env)];
-    return async (tenant, { organizationId, documentId }) => {
+export const findDocument: Capability<FindDocument> = /* @__PURE__ */ combine(
+  { organizations: findOrganization, documents: readDocuments },
+  ({ organizations, documents }): FindDocument =>
+    async (tenant, { organizationId, documentId }) => {
       const organization = await organizations.require(tenant, organizationId);
-      return at(tenant, organization, await documents.require(organizationScope(tenant, organization), documentId));
-    };
-  },
-});
-
-/** Find a document to write to; it is not made. */
-export const findWritableDocument: Capability<FindDocument> = /* @__PURE__ */ building([findDocument], {
-  grants: [],
-  env: [],
-  open: (env) => {
-    const find = findDocument.open(env);
-    return async (tenant, named) => {
-      const found = await find(tenant, named);
-      requireWritable(found);
-      return found;
-    };
-  },
-});
-
-export const ensureDocument: Capability<EnsureDocument> = /* @__PURE__ */ building(
-  [writeOrganizations, writeDocuments, newDocumentAccess],
-  {
-    grants: [],
-    env: [],
-    open: (env) => {
-      const [organizations, documents, accessOfNew] = [
-        writeOrganizations.open(env),
-        writeDocuments.open(env),
-        newDocumentAccess.open(env),
-      ];
-      return async (
-        tenant,
-        { organizationId, documentId, createOrganization = false, createDocument = false },
-        now,
-      ) => {
-        const [organization, accessType] = await Promise.all([
-          organizations.ensure(tenant, organizationId, createOrganization, now),
-          createDocument ? accessOfNew(tenant) : undefined,
-        ]);
-        requireWritable({ organization });
-        const found = at(
-          tenant,
-          organization,
-          await documents.ensure(
-            organizationScope(tenant, organization),
-            documentId,
-            accessType && { accessType },
-            now,
-          ),
-        );
-        requireWritable(found);
-        return found;
-      };
+      const document = await documents.require(organizationScope(tenant, organization), documentId);
+      return toContext(tenant, organization, document);
     },
-  },
+);
+
+/** Throws FAILED_PRECONDITION for a disabled organization or document. */
+export const findWritableDocument: Capability<FindDocument> = /* @__PURE__ */ combine(
+  { find: findDocument },
+  ({ find }): FindDocument =>
+    async (tenant, reference) => {
+      const context = await find(tenant, reference);
+      requireWritable(context);
+      return context;
+    },
+);
+
+export const ensureDocument: Capability<EnsureDocument> = /* @__PURE__ */ combine(
+  { organizations: writeOrganizations, documents: writeDocuments, accessOfNew: newDocumentAccess },
+  ({ organizations, documents, accessOfNew }): EnsureDocument =>
+    async (tenant, { organizationId, documentId, createOrganization = false, createDocument = false }, now) => {
+      const [organization, accessType] = await Promise.all([
+        organizations.ensure(tenant, organizationId, createOrganization, now),
+        createDocument ? accessOfNew(tenant) : undefined,
+      ]);
+      requireWritable({ organization });
+      const scope = organizationScope(tenant, organization);
+      const document = await documents.ensure(scope, documentId, accessType && { accessType }, now);
+      const context = toContext(tenant, organization, document);
+      requireWritable(context);
+      return context;
+    },
 );

@@ -5,7 +5,7 @@ import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { remove, upsert, type WriteOp } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 
-/** The kinds of records that belong to a user's data (spec 4.19). */
+/** The kinds of records that belong to a user's data. */
 export const involvedKinds = ['comment', 'reaction', 'recording', 'notification'] as const;
 export type InvolvedKind = (typeof involvedKinds)[number];
 
@@ -14,26 +14,23 @@ const Schema = z.object({
   documentKey: z.string(),
   /** The id of the annotation or notification. */
   id: z.string(),
-  /** When the annotation or notification was created, epoch ms: a part of its sort key. */
+  /** The creation time of the annotation or notification, epoch ms: a part of its sort key. */
   createdAt: z.number(),
-  /** For a comment: which one of the annotation. */
+  /** The id of a comment in its annotation. */
   commentId: z.number().optional(),
-  /** Whether the user made it, and is not just mentioned, assigned or notified. */
+  /** Whether the user made the record. Otherwise the user is mentioned, assigned or notified. */
   made: z.boolean(),
 });
 
-/** One record of which a user's data consists, and the key of its edge. */
+/** A record that belongs to a user's data. */
 export interface Involvement extends z.output<typeof Schema> {
   readonly userId: string;
   readonly kind: InvolvedKind;
-  /** When the record itself was created, epoch ms; never changes, so that paging over edges loses and repeats nothing. */
+  /** The creation time of the record, epoch ms. It never changes, so that paging neither loses nor repeats records. */
   readonly at: number;
 }
 
-/**
- * That a user is involved in a record: wrote it, is mentioned in it, is notified by it. It lies in the user's partition of the organization,
- * read with strong consistency; an index would show it later than the record itself.
- */
+/** An involvement is in the user's partition of the organization, not in an index: an index would be eventually consistent. */
 export const InvolvementEntity = defineEntity({
   type: 'Involvement',
   version: 1,
@@ -58,12 +55,12 @@ export const InvolvementEntity = defineEntity({
   ],
 });
 
-/** Records that a user is involved; once more changes nothing. */
+/** Returns the operation that adds an involvement. Repeating it changes nothing. */
 export function addInvolvement({ tenant, organizationKey }: OrganizationScope, involvement: Involvement): WriteOp {
   return upsert(InvolvementEntity, { tenant, organizationKey, ...involvement });
 }
 
-/** Forgets that a user is involved. */
+/** Returns the operation that removes an involvement. */
 export function removeInvolvement(
   { tenant, organizationKey }: OrganizationScope,
   involvement: Omit<Involvement, 'made' | 'createdAt'>,
@@ -71,15 +68,30 @@ export function removeInvolvement(
   return remove(InvolvementEntity, { tenant, organizationKey, ...involvement });
 }
 
-/** Whom everybody in the organization stands for, where a notification is for all of them: no user has this id. */
+/** The user id of a notification for everybody. No user has this id. */
 export const EVERYBODY = '\u0000everybody';
 
-/** The sort key of the records of a kind in a document: by creation, then id. */
+/** Returns the sort key of a record in its document: by creation time, then id. */
 export function recordSortKey(createdAt: number, id: string): [string, string] {
   return [instantKey(createdAt), id];
 }
 
-/** The partition of the records of a kind in a document. */
+/** Returns the partition of the records of a kind in a document. */
 export function recordPartition(scope: DocumentScope, records: string): string[] {
   return [scope.tenant, 'ORGANIZATION', scope.organizationKey, 'DOCUMENT', scope.documentKey, records];
+}
+
+/** Returns the definition of `gsi2` for records with a location: by document and location, then organization. */
+export function locationIndex(kind: string, holds: string) {
+  return {
+    holds,
+    pk: (of: { readonly tenant: string; readonly documentId: string; readonly locationKey?: string | undefined }) =>
+      of.locationKey === undefined ? undefined : [of.tenant, 'LOCATION', of.documentId, of.locationKey],
+    sk: (of: { readonly organizationKey: string; readonly createdAt: number; readonly annotationId: string }) => [
+      of.organizationKey,
+      kind,
+      instantKey(of.createdAt),
+      of.annotationId,
+    ],
+  };
 }

@@ -1,84 +1,89 @@
-import { building, type Capability } from '../app/capability.ts';
+import { type Capability, combine } from '../app/capability.ts';
 import { distinct } from '../shared/collections.ts';
 import { DocumentEntity, type DocumentReader, type PlacedDocument, readDocuments } from '../directory/documents.ts';
 import type { Entity, Stored } from '../table/entity.ts';
-import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
+import {
+  type Folder,
+  FolderEntryEntity,
+  type OrganizationScope,
+  organizationScope,
+} from '../directory/folders/folders.ts';
 import { findOrganization } from '../directory/organizations.ts';
-import type { QueryOptions, Table } from '../table/table.ts';
+import type { QueryPage, QueryOptions, Table } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 
-/** Where a listing over documents stopped: in a document, after a sort key of its records, or behind all of them when there is none. */
+/** The end of a page: in a document after the sort key `after`, or after all records of the document. */
 export interface ListingPosition {
   /** The customer's id. */
   readonly documentId: string;
   readonly after?: string | undefined;
 }
 
-/** A record as it is to be shown, and the sort key to continue after. */
+/** A record of a listing, and the sort key to continue after. */
 export interface ListedRecord<V> {
   readonly key: string;
   readonly value: V;
 }
 
-/** Some records of a document in their order; those that are not wanted are left out, so that there can be none. */
+/** A page of the matching records of one document. It can be empty before the end. */
 export interface RecordPage<V> {
   readonly records: readonly ListedRecord<V>[];
-  /** The sort key that it was read up to; undefined at the end of the document. */
+  /** The sort key to continue after; undefined at the end of the document. */
   readonly next: string | undefined;
-  /** How much was read for it. */
+  /** The size of all items that were read. */
   readonly bytes: number;
 }
 
-/** How far to read in a document: after a sort key, at most so many wanted records. */
 export interface RecordPageOptions {
+  /** The sort key to continue after. */
   readonly after: string | undefined;
+  /** The largest number of matching records. */
   readonly limit: number;
 }
 
-/** A document that a listing comes to. */
+/** A document of a listing. */
 export interface ListedDocument {
   /** The customer's id. */
   readonly documentId: string;
   readonly scope: DocumentScope;
 }
 
-/** The documents of a listing in their order. */
+/** The documents of a listing, by id. */
 export interface DocumentSource {
-  /** Those from `from` on, that one included while it is there; none at the end only. */
+  /** Returns the documents from the id `from` on, including that document. Empty only at the end. */
   list(from: string | undefined): Promise<{ readonly documents: readonly ListedDocument[]; readonly more: boolean }>;
 }
 
 export interface ListingOptions<V> {
   readonly documents: DocumentSource;
-  /** Where the last page ended. */
+  /** The end of the previous page. */
   readonly from?: ListingPosition | undefined;
-  /** How many records are asked for. */
   readonly limit: number;
-  /** Reads on in a document, one query at a time. */
+  /** Reads a page of one document, with one query. */
   readonly read: (document: ListedDocument, options: RecordPageOptions) => Promise<RecordPage<V>>;
 }
 
-/** The values of a page, and where the next one begins; undefined at the end. */
 export interface ListingPage<V> {
   readonly values: V[];
+  /** The start of the next page; undefined at the end. */
   readonly next: ListingPosition | undefined;
 }
 
-/** A page ends early at this size of its values as JSON, so that an answer stays below the limit of 5 MB. */
+/** The size of a page as JSON: a response stays below its limit of 5 MB. */
 const PAGE_BYTES = 4_000_000;
-/** A page ends early after so many documents, and when so much was read for it. */
+/** A page ends early after this many documents, or when this much was read. */
 const MOST_DOCUMENTS = 500;
 const MOST_BYTES = 32_000_000;
-/** How many documents are listed, and at most read, at a time. */
+/** The documents that are listed, and at most read, at a time. */
 const LISTED = 100;
 const MOST_PARALLEL = 8;
-/** How many records are looked at in one query where not all of them are wanted. */
-const LOOKED_AT = 2_000;
+/** The records that one query reads when a filter applies. */
+const FILTERED_RECORDS = 2_000;
 
 /**
- * One page of the records of several documents, document by document. A page ends early at about 4 MB, or when much was read in vain,
- * then with fewer values, perhaps none, and a `next`. A record that is there through the whole listing is given exactly once,
- * whatever is written meanwhile: keys of records and ids of documents do not change.
+ * Returns a page of the records of several documents, document by document. A page ends early at about 4 MB, or after reading many
+ * records in vain: then it can be empty and have a `next`. Keys of records and ids of documents never change, so a record that exists
+ * during the whole listing is returned exactly once.
  */
 export async function listAcrossDocuments<V>({
   documents,
@@ -90,9 +95,9 @@ export async function listAcrossDocuments<V>({
   let position = from;
   let ahead: ListedDocument[] = [];
   let more = true;
-  let [bytes, bytesRead, done, width] = [0, 0, 0, 1];
+  let [bytes, bytesRead, documentsDone, width] = [0, 0, 0, 1];
 
-  while (done < MOST_DOCUMENTS && bytesRead < MOST_BYTES) {
+  while (documentsDone < MOST_DOCUMENTS && bytesRead < MOST_BYTES) {
     if (ahead.length === 0) {
       if (!more) return { values, next: undefined };
       const listed = await documents.list(position?.documentId);
@@ -103,18 +108,16 @@ export async function listAcrossDocuments<V>({
       continue;
     }
     const together = ahead.slice(0, width);
-    // One more than asked for tells whether there is a next page, so that a last page never leads to an empty one.
+    // One record more than needed shows whether there is a next page.
     const share = Math.ceil((limit + 1 - values.length) / together.length);
-    const stretches = await Promise.all(
-      together.map((document) =>
-        read(document, {
-          after: document.documentId === position?.documentId ? position.after : undefined,
-          limit: share,
-        }),
-      ),
+    const pages = await Promise.all(
+      together.map((document) => {
+        const after = document.documentId === position?.documentId ? position.after : undefined;
+        return read(document, { after, limit: share });
+      }),
     );
-    bytesRead += stretches.reduce((sum, one) => sum + one.bytes, 0);
-    for (const [index, { records, next }] of stretches.entries()) {
+    for (const page of pages) bytesRead += page.bytes;
+    for (const [index, { records, next }] of pages.entries()) {
       const { documentId } = together[index] as ListedDocument;
       for (const { key, value } of records) {
         bytes += Buffer.byteLength(JSON.stringify(value));
@@ -125,91 +128,123 @@ export async function listAcrossDocuments<V>({
       position = { documentId, after: next };
       if (next !== undefined) break;
       ahead.shift();
-      done += 1;
+      documentsDone += 1;
     }
-    // Several at a time while there is little in them, so that nothing much is read in vain.
+    // Documents with few records are read in parallel. A large one is read alone, so that little is read in vain.
     width = position?.after === undefined ? Math.min(width * 2, MOST_PARALLEL) : 1;
   }
   return { values, next: position };
 }
 
-/** Every document of an organization, by id. */
+/** All documents of an organization. */
 export function allDocuments(
   reader: Pick<DocumentReader, 'named' | 'placed' | 'list'>,
   scope: OrganizationScope,
 ): DocumentSource {
+  return pagedDocuments(reader, scope, {
+    keyOf: (documentId) => DocumentEntity.key({ ...scope, documentId }).SK,
+    list: (after) => reader.list(scope, { limit: LISTED, after }),
+    includes: () => true,
+  });
+}
+
+/** The documents directly in a folder. */
+export function documentsInFolder(
+  reader: Pick<DocumentReader, 'named' | 'placed' | 'listInFolder'>,
+  scope: OrganizationScope,
+  folder: Stored<Folder>,
+): DocumentSource {
+  return pagedDocuments(reader, scope, {
+    keyOf: (id) => FolderEntryEntity.key({ ...scope, folderKey: folder.internalId, kind: 'document', id }).SK,
+    list: (after) => reader.listInFolder(scope, folder, { limit: LISTED, after }),
+    includes: (document) => document.folder?.internalId === folder.internalId,
+  });
+}
+
+/** The given documents. */
+export function givenDocuments(documents: readonly ListedDocument[]): DocumentSource {
+  const sorted = documents.toSorted((a, b) => (a.documentId < b.documentId ? -1 : 1));
+  return {
+    list: (from = '') =>
+      Promise.resolve({ documents: sorted.filter(({ documentId }) => documentId >= from), more: false }),
+  };
+}
+
+interface PagedDocuments {
+  /** Returns the sort key of a document in the list. */
+  readonly keyOf: (documentId: string) => string;
+  readonly list: (after: string | undefined) => Promise<QueryPage<PlacedDocument>>;
+  readonly includes: (document: PlacedDocument) => boolean;
+}
+
+function pagedDocuments(
+  reader: Pick<DocumentReader, 'named' | 'placed'>,
+  scope: OrganizationScope,
+  { keyOf, list, includes }: PagedDocuments,
+): DocumentSource {
+  // A page can be empty because its documents are deleted. Only the last page may be.
+  async function listAfter(after: string | undefined): Promise<QueryPage<PlacedDocument>> {
+    const page = await list(after);
+    return page.values.length > 0 || page.next === undefined ? page : listAfter(page.next);
+  }
   return {
     async list(from) {
       const [first, rest] = await Promise.all([
-        from === undefined ? [] : findLiveDocuments(reader, scope, [from]).then((live) => [...live.values()]),
-        listAfter(from === undefined ? undefined : DocumentEntity.key({ ...scope, documentId: from }).SK),
+        findLiveDocuments(reader, scope, from === undefined ? [] : [from]),
+        listAfter(from === undefined ? undefined : keyOf(from)),
       ]);
-      return {
-        documents: [...first, ...rest.values].map(({ documentId, internalId }) => ({
-          documentId,
-          scope: { ...scope, documentKey: internalId },
-        })),
-        more: rest.next !== undefined,
-      };
+      const documents = [...[...first.values()].filter(includes), ...rest.values];
+      return { documents: documents.map((document) => toListed(scope, document)), more: rest.next !== undefined };
     },
   };
-
-  /** A page is empty at the end only, and not because the folders of all its documents are gone. */
-  async function listAfter(after: string | undefined): ReturnType<DocumentReader['list']> {
-    const page = await reader.list(scope, { limit: LISTED, after });
-    return page.values.length > 0 || page.next === undefined ? page : listAfter(page.next);
-  }
 }
 
-/** Those of the documents that are there, by the customer's ids: a record whose document is gone is gone as well. */
+/** Returns a document as an entry of a listing. */
+export function toListed(
+  scope: OrganizationScope,
+  { documentId, internalId }: { readonly documentId: string; readonly internalId: string },
+): ListedDocument {
+  return { documentId, scope: { ...scope, documentKey: internalId } };
+}
+
+/** Reads the existing documents by the customer's ids. Records of other documents count as deleted. */
 export async function findLiveDocuments(
   reader: Pick<DocumentReader, 'named' | 'placed'>,
   scope: OrganizationScope,
   documentIds: readonly string[],
 ): Promise<ReadonlyMap<string, PlacedDocument>> {
+  if (documentIds.length === 0) return new Map();
   const documents = await reader.placed(scope, await reader.named(scope, distinct(documentIds)));
   return new Map(documents.flatMap((document) => (document ? [[document.documentId, document] as const] : [])));
 }
 
-/** Some documents, by id. */
-export function givenDocuments(documents: readonly ListedDocument[]): DocumentSource {
-  const sorted = documents.toSorted((a, b) => (a.documentId < b.documentId ? -1 : 1));
-  return {
-    list: async (from = '') => ({ documents: sorted.filter(({ documentId }) => documentId >= from), more: false }),
-  };
-}
-
-/** What a request lists: the records of one document, or of every one of an organization. */
+/** The scope of a request: the records of one document, or of all documents of an organization. */
 export interface Listing {
   readonly organization: OrganizationScope;
-  /** When the request names one. */
+  /** Undefined when the request names no document. */
   readonly document: ListedDocument | undefined;
   readonly documents: DocumentSource;
 }
 
-/** Find what to list: INVALID_ARGUMENT when the organization does not exist, NOT_FOUND when a document is named that does not. */
-export const findListing: Capability<
-  (
-    tenant: string,
-    named: { readonly organizationId: string; readonly documentId?: string | undefined },
-  ) => Promise<Listing>
-> = /* @__PURE__ */ building([findOrganization, readDocuments], {
-  grants: [],
-  env: [],
-  open: (env) => {
-    const [organizations, documents] = [findOrganization.open(env), readDocuments.open(env)];
-    return async (tenant, { organizationId, documentId }) => {
+/** Returns the listing of a request. Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document. */
+type FindListing = (
+  tenant: string,
+  request: { readonly organizationId: string; readonly documentId?: string | undefined },
+) => Promise<Listing>;
+
+export const findListing: Capability<FindListing> = /* @__PURE__ */ combine(
+  { organizations: findOrganization, documents: readDocuments },
+  ({ organizations, documents }): FindListing =>
+    async (tenant, { organizationId, documentId }) => {
       const organization = organizationScope(tenant, await organizations.require(tenant, organizationId));
       if (documentId === undefined)
         return { organization, document: undefined, documents: allDocuments(documents, organization) };
-      const { internalId } = await documents.require(organization, documentId);
-      const document = { documentId, scope: { ...organization, documentKey: internalId } };
+      const document = toListed(organization, await documents.require(organization, documentId));
       return { organization, document, documents: givenDocuments([document]) };
-    };
-  },
-});
+    },
+);
 
-/** The cursor of a page token for a position, and back. */
+/** Converts positions to the cursors of page tokens and back. */
 export const listingCursor = {
   of: (position: ListingPosition | undefined): string | undefined =>
     position && JSON.stringify([position.documentId, position.after]),
@@ -220,24 +255,22 @@ export const listingCursor = {
   },
 };
 
-/**
- * A stretch of the records of one entity in a document: what `show` gives of each, those that are not `wanted` left out. One query of the
- * table, of about 4 MB at most.
- */
+/** Reads a page of the records of one entity in a document. `isWanted` filters the records. One query, of about 4 MB at most. */
 export async function readRecordPage<T extends K, P extends object, K, V>(
   table: Table,
   entity: Entity<T, P, K>,
   partition: P,
   options: RecordPageOptions & Pick<QueryOptions, 'descending'>,
-  show: (value: Stored<T>) => V,
-  wanted?: (value: Stored<T>) => boolean,
+  toResponse: (value: Stored<T>) => V,
+  isWanted?: (value: Stored<T>) => boolean,
 ): Promise<RecordPage<V>> {
-  const page = await table.query(entity, partition, { ...options, limit: wanted ? LOOKED_AT : options.limit });
-  const records = page.values
-    .filter((value) => wanted?.(value) ?? true)
-    .map((value): ListedRecord<V> => ({ key: entity.key({ ...partition, ...value }).SK, value: show(value) }));
+  const limit = isWanted ? FILTERED_RECORDS : options.limit;
+  const { values, next, bytes } = await table.query(entity, partition, { ...options, limit });
+  const records = values
+    .filter((value) => isWanted?.(value) ?? true)
+    .map((value): ListedRecord<V> => ({ key: entity.key({ ...partition, ...value }).SK, value: toResponse(value) }));
   const last = records[options.limit - 1];
   return records.length > options.limit && last
-    ? { records: records.slice(0, options.limit), next: last.key, bytes: page.bytes }
-    : { records, next: page.next, bytes: page.bytes };
+    ? { records: records.slice(0, options.limit), next: last.key, bytes }
+    : { records, next, bytes };
 }

@@ -10,7 +10,7 @@ import { ReactionEntity, reactionDeletionOps } from '../reactions/reactions.ts';
 import { findRecordIds, RecordIdEntity, type RecordIdKey, releaseRecordId } from '../content/recordIds.ts';
 import { RecordingEntity, recordingDeletionOps } from '../recordings/recordings.ts';
 import { commentDeletionOps, removeAssigneeInvolvement } from '../comments/deleteThreads.ts';
-import { ThreadCounterEntity } from '../comments/threadNumbers.ts';
+import { ThreadCounterEntity } from '../comments/threads.ts';
 import { CommentEntity, ThreadEntity } from '../comments/threads.ts';
 import { editorPart } from '../editors/deleteEditors.ts';
 import type { Key, Stored } from '../table/entity.ts';

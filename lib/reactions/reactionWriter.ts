@@ -2,56 +2,56 @@ import { distinct } from '../shared/collections.ts';
 import type { ContentChange } from '../comments/rules/commentEvents.ts';
 import type { Comment } from '../comments/rules/comments.ts';
 import {
-  type CommentReference,
-  type ReactionRequest,
-  type Reaction,
   addReactionUsers,
-  type ReactionReference,
-  toReactionResponse,
   addReference,
+  type CommentReference,
+  type Reaction,
+  type ReactionReference,
+  type ReactionRequest,
+  toReactionResponse,
 } from './rules.ts';
 import type { Thread } from '../comments/rules/threads.ts';
 import type { ContentUser } from '../content/rules/user.ts';
 import type { Stored } from '../table/entity.ts';
 import { insert, OPS_PER_TRANSACTION, replace, type Table, type WriteOp } from '../table/table.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 import { type Decision, writeEach } from '../table/writeEach.ts';
 import { changeEventOps } from '../comments/changeEvents.ts';
 import { addInvolvement } from '../content/involvements.ts';
 import type { DocumentContext } from '../content/documentScope.ts';
-import { reactionInvolvement, ReactionEntity, reactionDeletionOps } from './reactions.ts';
-import { findRecordIds, claimRecordId, type RecordPosition } from '../content/recordIds.ts';
+import { reactionDeletionOps, ReactionEntity, reactionInvolvement } from './reactions.ts';
+import { claimRecordId, findRecordIds, type RecordPosition } from '../content/recordIds.ts';
 import { CommentEntity, ThreadEntity, ThreadReader } from '../comments/threads.ts';
-import { storeCapability } from '../table/storeCapability.ts';
 
-/** What became of one reaction of a call. */
+/** The result for one reaction of a call. */
 export interface ReactionResult {
   readonly success: boolean;
   readonly annotationId: string;
   readonly message: string;
 }
 
-/** A reaction by its id, and the comment that it is on as far as the call says. */
-interface NamedReaction {
+/** The id of a reaction, and its comment if the call names it. */
+interface ReactionKey {
   readonly annotationId: string;
   readonly on?: CommentReference | undefined;
 }
 
-/** A reaction of a call, and those of its users who are added at a time. */
-interface Step extends ReactionRequest {
+/** A reaction of a call, with the users to add in one transaction. */
+interface ReactionStep extends ReactionRequest {
   readonly some: readonly ContentUser[];
 }
 
-/** What is stored under a reaction's id, and of the comment that it is on, or is to be on. */
-interface State {
-  readonly name: Stored<RecordPosition> | undefined;
+/** The stored reaction with its id, and the comment that it is on or will be on. */
+interface ReactionState {
+  readonly position: Stored<RecordPosition> | undefined;
   readonly reaction: Stored<Reaction> | undefined;
   readonly target: { readonly thread: Stored<Thread>; readonly comment: Stored<Comment> } | undefined;
 }
 
-/** The most that one more user costs: reaction, id, edge, comment, and the two items of an event. */
+/** The operations of one added user: reaction, id, involvement, comment, and the two items of an event. */
 const OPS_PER_USER = 6;
-/** What a removal costs besides the edges of its users: reaction, id, comment, and an event. */
-const OPS_PER_REMOVAL = 5;
+/** The operations of a deletion besides the involvements: reaction, id, comment, and an event. */
+const OPS_PER_DELETION = 5;
 
 export class ReactionWriter {
   readonly #table: Table;
@@ -63,77 +63,75 @@ export class ReactionWriter {
   }
 
   /**
-   * Adds reactions, or users to those that are there already. A comment names the reactions on it, and each user's is told of
-   * (`comment.reaction_add`), in the same transaction. One that cannot be fails alone.
+   * Adds reactions, or users to existing reactions. The same transaction adds the reaction to its comment and emits
+   * `comment.reaction_add` for each user. A reaction that is refused fails alone.
    */
-  async add(at: DocumentContext, reactions: readonly ReactionRequest[], now: number): Promise<ReactionResult[]> {
-    const single = reactions.flatMap((reacting) => reacting.users.map((user): Step => ({ ...reacting, some: [user] })));
-    const waves = inWaves(
-      single,
-      ({ annotationId, on }) => (on ? ['thread', on.annotationId] : ['reaction', annotationId]),
+  async add(context: DocumentContext, reactions: readonly ReactionRequest[], now: number): Promise<ReactionResult[]> {
+    const steps = reactions.flatMap((request) =>
+      request.users.map((user): ReactionStep => ({ ...request, some: [user] })),
+    );
+    const waves = groupIntoWaves(
+      steps,
+      ({ annotationId, on }) => lockOf(annotationId, on),
       () => OPS_PER_USER,
     );
     const results = new Map<string, ReactionResult>();
     for (const wave of waves) {
       await this.#write(
-        wave.map(joined),
+        wave.map(mergeSteps),
         results,
-        (asked) => this.#read(at, asked),
-        (asked, states) => addition(at, asked, states, now),
+        (some) => this.#read(context, some),
+        (some, states) => decideAddition(context, some, states, now),
       );
     }
     return reactions.map(({ annotationId }) => results.get(annotationId) as ReactionResult);
   }
 
   /**
-   * Removes reactions, and tells of those on comments (`comment.reaction_delete`): `actor` did it, or else who reacted first. One that is
-   * not there fails alone. Ids are distinct.
+   * Deletes reactions. Emits `comment.reaction_delete` for reactions on comments: the actor is `actor`, otherwise the first user of the
+   * reaction. An unknown reaction fails alone. Ids are distinct.
    */
   async delete(
-    at: DocumentContext,
+    context: DocumentContext,
     annotationIds: readonly string[],
     actor: ContentUser | undefined,
     now: number,
   ): Promise<ReactionResult[]> {
-    const asked = annotationIds.map((annotationId) => ({ annotationId }));
-    const states = await this.#read(at, asked);
-    // What was read to find out what the reactions are on does for the first try of the first wave.
-    const known = new Map(asked.map((one, index) => [one, states[index] as State]));
-    const read = async (some: readonly NamedReaction[]) => {
-      const before = some.map((one) => known.get(one));
-      for (const one of some) known.delete(one);
-      return before.every((state) => state !== undefined) ? before : this.#read(at, some);
-    };
-    const threadOf = (one: NamedReaction) => {
-      const on = known.get(one)?.reaction?.on;
-      return on ? ['thread', on.annotationId] : ['reaction', one.annotationId];
-    };
-    const waves = inWaves(
-      asked,
-      threadOf,
-      (one) => OPS_PER_REMOVAL + (known.get(one)?.reaction?.fromUsers.length ?? 0),
+    const keys = annotationIds.map((annotationId) => ({ annotationId }));
+    const states = await this.#read(context, keys);
+    const firstRead = new Map(keys.map((key, index) => [key, states[index] as ReactionState]));
+    const waves = groupIntoWaves(
+      keys,
+      (key) => lockOf(key.annotationId, firstRead.get(key)?.reaction?.on),
+      (key) => OPS_PER_DELETION + (firstRead.get(key)?.reaction?.fromUsers.length ?? 0),
     );
+    // The first try of the first wave uses the states that were read above. All other tries read again.
+    const read = async (some: readonly ReactionKey[]) => {
+      const known = some.map((key) => firstRead.get(key));
+      for (const key of some) firstRead.delete(key);
+      return known.every((state) => state !== undefined) ? known : this.#read(context, some);
+    };
     const results = new Map<string, ReactionResult>();
     for (const wave of waves) {
-      await this.#write(wave, results, read, (some, found) => removal(at, some, found, actor, now));
-      known.clear();
+      await this.#write(wave, results, read, (some, found) => decideDeletion(context, some, found, actor, now));
+      firstRead.clear();
     }
     return annotationIds.map((annotationId) => results.get(annotationId) as ReactionResult);
   }
 
-  /** Writes what is decided on each group of reactions, and collects what became of them: of one that is in several waves its first failure. */
-  async #write<N extends NamedReaction>(
-    groups: readonly (readonly N[])[],
+  /** Writes each group in one transaction and collects the results. A reaction in several waves keeps its first failure. */
+  async #write<K extends ReactionKey>(
+    groups: readonly (readonly K[])[],
     results: Map<string, ReactionResult>,
-    read: (reactions: readonly N[]) => Promise<readonly State[]>,
-    decide: (reactions: readonly N[], states: readonly State[]) => Decision<ReactionResult[]>,
+    read: (reactions: readonly K[]) => Promise<readonly ReactionState[]>,
+    decide: (reactions: readonly K[], states: readonly ReactionState[]) => Decision<ReactionResult[]>,
   ): Promise<void> {
-    const written = await writeEach<readonly N[], readonly State[], ReactionResult[]>({
+    const written = await writeEach<readonly K[], readonly ReactionState[], ReactionResult[]>({
       table: this.#table,
       items: groups,
       read: async (some) => {
         const states = (await read(some.flat())).values();
-        return some.map((group) => group.map(() => states.next().value as State));
+        return some.map((group) => group.map(() => states.next().value as ReactionState));
       },
       decide,
       conflicted: (group) =>
@@ -143,171 +141,144 @@ export class ReactionWriter {
       if (results.get(result.annotationId)?.success !== false) results.set(result.annotationId, result);
   }
 
-  async #read({ scope: scope, document }: DocumentContext, asked: readonly NamedReaction[]): Promise<State[]> {
-    const threadIds = distinct(asked.flatMap(({ on }) => on?.annotationId ?? []));
-    const names = await findRecordIds(this.#table, { tenant: scope.tenant, organizationKey: scope.organizationKey }, [
-      ...asked.map(
-        ({ annotationId }) => ({ kind: 'reaction', id: annotationId, within: document.documentId }) as const,
-      ),
-      ...threadIds.map((id) => ({ kind: 'thread', id, within: document.documentId }) as const),
+  async #read({ scope, document }: DocumentContext, keys: readonly ReactionKey[]): Promise<ReactionState[]> {
+    const { tenant, organizationKey } = scope;
+    const within = document.documentId;
+    const threadIds = distinct(keys.flatMap(({ on }) => on?.annotationId ?? []));
+    // A deleted document can have left ids. In this document they lead to no record.
+    const positions = await findRecordIds(this.#table, { tenant, organizationKey }, [
+      ...keys.map(({ annotationId }) => ({ kind: 'reaction', id: annotationId, within }) as const),
+      ...threadIds.map((id) => ({ kind: 'thread', id, within }) as const),
     ]);
-    // A document that is gone may have left ids behind: in this one they lead to nothing.
-    const threads = new Map(threadIds.map((id, index) => [id, names[asked.length + index]]));
-    const reactions = await whereGiven(
-      asked.map(({ annotationId }, index) => {
-        const name = names[index];
-        return name && { ...scope, annotationId, createdAt: name.createdAt };
+    const threads = new Map(threadIds.map((id, index) => [id, positions[keys.length + index]]));
+    const reactions = await readDefined(
+      keys.map(({ annotationId }, index) => {
+        const position = positions[index];
+        return position && { ...scope, annotationId, createdAt: position.createdAt };
       }),
-      (keys) => this.#table.getMany(ReactionEntity, keys),
+      (defined) => this.#table.getMany(ReactionEntity, defined),
     );
-    const targets = await whereGiven(
-      asked.map(({ on }, index) => {
-        const stored = reactions[index];
-        const threadCreatedAt = stored ? stored.on?.threadCreatedAt : threads.get(on?.annotationId ?? '')?.createdAt;
-        const comment = stored ? stored.on : on;
-        return comment && threadCreatedAt !== undefined
-          ? {
-              documentKey: scope.documentKey,
-              id: comment.annotationId,
-              createdAt: threadCreatedAt,
-              commentId: comment.commentId,
-            }
-          : undefined;
+    const targets = await readDefined(
+      keys.map(({ on }, index) => {
+        const reaction = reactions[index];
+        const comment = reaction ? reaction.on : on;
+        const createdAt = reaction ? reaction.on?.threadCreatedAt : threads.get(on?.annotationId ?? '')?.createdAt;
+        if (!comment || createdAt === undefined) return undefined;
+        return { documentKey: scope.documentKey, id: comment.annotationId, createdAt, commentId: comment.commentId };
       }),
-      (edges) => this.#threads.findInvolvedComments(scope, edges),
+      (defined) => this.#threads.findInvolvedComments(scope, defined),
     );
-    return asked.map((_one, index) => ({ name: names[index], reaction: reactions[index], target: targets[index] }));
+    return keys.map((_key, index) => ({
+      position: positions[index],
+      reaction: reactions[index],
+      target: targets[index],
+    }));
   }
 }
 
-/** What happens when users react: to comments of one thread, or once to no comment. */
-function addition(
-  at: DocumentContext,
-  steps: readonly Step[],
-  states: readonly State[],
+/** Decides on users who react to comments of one thread, or on one reaction on the document. */
+function decideAddition(
+  context: DocumentContext,
+  steps: readonly ReactionStep[],
+  states: readonly ReactionState[],
   now: number,
 ): Decision<ReactionResult[]> {
-  const {
-    scope: scope,
-    document: { documentId },
-  } = at;
-  const comments = new ChangedComments();
+  const { scope } = context;
+  const { documentId } = context.document;
+  const targets = new ChangedTargets();
   const ops: WriteOp[] = [];
-  const result = steps.map((reacting, index): ReactionResult => {
-    const { name, reaction: stored, target } = states[index] as State;
-    const { annotationId } = reacting;
-    if ((stored ?? reacting).on && !target) return failed(annotationId, 'Comment does not exist.');
+  const result = steps.map((step, index): ReactionResult => {
+    const { position, reaction: stored, target } = states[index] as ReactionState;
+    const { annotationId } = step;
+    if ((stored ?? step).on && !target) return failed(annotationId, 'Comment does not exist.');
     const on = target && {
       annotationId: target.comment.annotationId,
       commentId: target.comment.commentId,
       threadCreatedAt: target.thread.createdAt,
     };
-    const outcome = addReactionUsers(
-      stored,
-      reacting,
-      reacting.some,
-      { documentId, on, threadLocation: target?.thread.location },
-      now,
-    );
+    const reactionContext = { documentId, on, threadLocation: target?.thread.location };
+    const outcome = addReactionUsers(stored, step, step.some, reactionContext, now);
     if ('refused' in outcome) return failed(annotationId, outcome.refused);
     const { reaction, added } = outcome;
-    if (target && !comments.change(target.comment, (references) => addReference(references, reaction)))
+    if (target && !targets.changeReferences(target.comment, (references) => addReference(references, reaction)))
       return failed(annotationId, 'Comment has too many reactions.');
-    if (added.length > 0)
-      ops.push(
-        stored
-          ? replace(ReactionEntity, { ...scope, ...reaction }, stored._r)
-          : insert(ReactionEntity, { ...scope, ...reaction }),
-      );
-    if (!stored)
-      ops.push(
-        claimRecordId(scope, { kind: 'reaction', id: annotationId, within: documentId }, reaction.createdAt, name),
-      );
+    const value = { ...scope, ...reaction };
+    if (added.length > 0) ops.push(stored ? replace(ReactionEntity, value, stored._r) : insert(ReactionEntity, value));
+    if (!stored) {
+      const recordId = { kind: 'reaction', id: annotationId, within: documentId } as const;
+      ops.push(claimRecordId(scope, recordId, reaction.createdAt, position));
+    }
     for (const user of added) {
-      ops.push(
-        addInvolvement(scope, { ...reactionInvolvement(scope, reaction), userId: user.userId, at: now, made: true }),
-      );
-      // Of the others they were told before.
-      const own = { ...reaction, fromUsers: reaction.fromUsers.filter(({ from }) => from.userId === user.userId) };
-      if (target)
-        ops.push(
-          ...tell(
-            at,
-            'reactionAdded',
-            user,
-            own,
-            { thread: comments.touch(target.thread, now), comment: comments.now(target.comment) },
-            now,
-          ),
-        );
+      const involvement = { ...reactionInvolvement(scope, reaction), userId: user.userId, at: now, made: true };
+      ops.push(addInvolvement(scope, involvement));
+      if (!target) continue;
+      // Earlier events named the other users.
+      const fromUsers = reaction.fromUsers.filter(({ from }) => from.userId === user.userId);
+      const changed = { thread: targets.touch(target.thread, now), comment: targets.current(target.comment) };
+      ops.push(...reactionEventOps(context, 'reactionAdded', user, { ...reaction, fromUsers }, changed, now));
     }
     return { success: true, annotationId, message: 'Reaction added.' };
   });
-  return { result, ops: [...ops, ...comments.ops(at)] };
+  return { result, ops: [...ops, ...targets.ops(context)] };
 }
 
-/** What happens when reactions are taken back. */
-function removal(
-  at: DocumentContext,
-  asked: readonly NamedReaction[],
-  states: readonly State[],
-  by: ContentUser | undefined,
+function decideDeletion(
+  context: DocumentContext,
+  keys: readonly ReactionKey[],
+  states: readonly ReactionState[],
+  sentActor: ContentUser | undefined,
   now: number,
 ): Decision<ReactionResult[]> {
-  const {
-    scope: scope,
-    document: { documentId },
-  } = at;
-  const comments = new ChangedComments();
+  const targets = new ChangedTargets();
   const ops: WriteOp[] = [];
-  const result = asked.map(({ annotationId }, index): ReactionResult => {
-    const { reaction, target } = states[index] as State;
+  const result = keys.map(({ annotationId }, index): ReactionResult => {
+    const { reaction, target } = states[index] as ReactionState;
     if (!reaction) return failed(annotationId, 'Reaction does not exist.');
-    ops.push(...reactionDeletionOps(scope, documentId, [reaction]));
-    const actor = by ?? reaction.fromUsers[0]?.from;
-    if (target) comments.change(target.comment, (references) => references.filter(({ id }) => id !== annotationId));
-    const thread = target && comments.touch(target.thread, now);
-    if (target && thread && actor)
-      ops.push(...tell(at, 'reactionDeleted', actor, reaction, { thread, comment: comments.now(target.comment) }, now));
+    ops.push(...reactionDeletionOps(context.scope, context.document.documentId, [reaction]));
+    const actor = sentActor ?? reaction.fromUsers[0]?.from;
+    if (target) {
+      targets.changeReferences(target.comment, (references) => references.filter(({ id }) => id !== annotationId));
+      const changed = { thread: targets.touch(target.thread, now), comment: targets.current(target.comment) };
+      if (actor) ops.push(...reactionEventOps(context, 'reactionDeleted', actor, reaction, changed, now));
+    }
     return { success: true, annotationId, message: 'Reaction deleted.' };
   });
-  return { result, ops: [...ops, ...comments.ops(at)] };
+  return { result, ops: [...ops, ...targets.ops(context)] };
 }
 
-/** The comments whose list of reactions a group changes, and their thread, whose `lastUpdated` moves so that a poller finds it. */
-class ChangedComments {
-  readonly #changed = new Map<string, Stored<Comment>>();
+/** The comments whose reactions one transaction changes, and their thread. */
+class ChangedTargets {
+  readonly #comments = new Map<string, Stored<Comment>>();
   #thread: Stored<Thread> | undefined;
 
-  /** Moves the `lastUpdated` of the thread, and returns the thread after it. A group has one thread. */
+  /** Updates `lastUpdated` of the thread, so that pollers find it, and returns the thread. A transaction has one thread. */
   touch(thread: Stored<Thread>, now: number): Stored<Thread> {
     this.#thread ??= { ...thread, lastUpdated: Math.max(now, thread.lastUpdated) };
     return this.#thread;
   }
 
-  /** A comment as it is by now. */
-  now(comment: Stored<Comment>): Stored<Comment> {
-    return this.#changed.get(keyOf(comment)) ?? comment;
+  /** Returns a comment with its changes. */
+  current(comment: Stored<Comment>): Stored<Comment> {
+    return this.#comments.get(keyOf(comment)) ?? comment;
   }
 
-  /** Has a comment name other reactions; false when `change` says that it cannot. */
-  change(
+  /** Changes the reactions of a comment. Returns false when `change` refuses. */
+  changeReferences(
     comment: Stored<Comment>,
     change: (references: readonly ReactionReference[]) => readonly ReactionReference[] | undefined,
   ): boolean {
-    const before = this.now(comment).reactions ?? [];
+    const before = this.current(comment).reactions ?? [];
     const after = change(before);
-    if (after && after !== before) this.#changed.set(keyOf(comment), { ...comment, reactions: [...after] });
+    if (after && after !== before) this.#comments.set(keyOf(comment), { ...comment, reactions: [...after] });
     return after !== undefined;
   }
 
-  ops({ scope: scope }: DocumentContext): WriteOp[] {
-    const comments = [...this.#changed.values()].map((comment) =>
-      replace(CommentEntity, { ...scope, ...comment }, comment._r),
-    );
-    return this.#thread
-      ? [replace(ThreadEntity, { ...scope, ...this.#thread }, this.#thread._r), ...comments]
-      : comments;
+  ops({ scope }: DocumentContext): WriteOp[] {
+    const thread = this.#thread;
+    return [
+      ...(thread ? [replace(ThreadEntity, { ...scope, ...thread }, thread._r)] : []),
+      ...[...this.#comments.values()].map((one) => replace(CommentEntity, { ...scope, ...one }, one._r)),
+    ];
   }
 }
 
@@ -315,62 +286,69 @@ function keyOf({ annotationId, commentId }: Comment): string {
   return JSON.stringify([annotationId, commentId]);
 }
 
-/** The operations that tell of a reaction to a comment; of each user's, and of its end, once. */
-function tell(
-  at: DocumentContext,
+/** Returns the operations that emit the event of a reaction to a comment. */
+function reactionEventOps(
+  context: DocumentContext,
   verb: 'reactionAdded' | 'reactionDeleted',
   actor: ContentUser,
   reaction: Reaction,
-  on: Pick<ContentChange, 'thread' | 'comment'>,
+  target: Pick<ContentChange, 'thread' | 'comment'>,
   now: number,
 ): WriteOp[] {
-  const { scope: scope, organization } = at;
-  const shown = toReactionResponse({ apiKey: scope.tenant, organizationId: organization.organizationId }, reaction);
-  const revision = JSON.stringify([reaction.annotationId, actor.userId]);
-  return changeEventOps(
-    at,
-    [{ verb, actor, ...on, revision, reaction: shown, notify: true, log: false }],
-    () => false,
-    now,
-  );
+  const names = { apiKey: context.scope.tenant, organizationId: context.organization.organizationId };
+  const change = {
+    verb,
+    actor,
+    ...target,
+    revision: JSON.stringify([reaction.annotationId, actor.userId]),
+    reaction: toReactionResponse(names, reaction),
+    notify: true,
+    log: false,
+  };
+  return changeEventOps(context, [change], () => false, now);
 }
 
 function failed(annotationId: string, message: string): ReactionResult {
   return { success: false, annotationId, message };
 }
 
-/** Steps that are taken together, each reaction once. */
-function joined(steps: readonly Step[]): Step[] {
+/** Merges the steps of each reaction. */
+function mergeSteps(steps: readonly ReactionStep[]): ReactionStep[] {
   return [...Map.groupBy(steps, ({ annotationId }) => annotationId).values()].map((same) => ({
-    ...(same[0] as Step),
+    ...(same[0] as ReactionStep),
     some: same.flatMap(({ some }) => some),
   }));
 }
 
+/** Returns a text for the record that all changes of a reaction write: the thread of its comment, or the reaction. */
+function lockOf(annotationId: string, on: CommentReference | undefined): string {
+  return JSON.stringify(on ? ['thread', on.annotationId] : ['reaction', annotationId]);
+}
+
 /**
- * What is written at the same time, wave by wave: those with the same key are one transaction, which takes so many of them as `weight`,
- * the operations of one, leaves room for; the others wait for the next wave, as they change the same thing.
+ * Groups items into waves of transactions. Items with the same lock share a transaction as long as their operations (`countOps`) fit;
+ * the others wait for the next wave, because they write the same record.
  */
-function inWaves<T>(items: readonly T[], key: (item: T) => unknown, weight: (item: T) => number): T[][][] {
+function groupIntoWaves<T>(items: readonly T[], lock: (item: T) => string, countOps: (item: T) => number): T[][][] {
   const waves: T[][][] = [];
-  for (const same of Map.groupBy(items, (item) => JSON.stringify(key(item))).values()) {
+  for (const same of Map.groupBy(items, lock).values()) {
     let [wave, room] = [-1, 0];
     for (const item of same) {
-      if (wave < 0 || weight(item) > room) {
+      if (wave < 0 || countOps(item) > room) {
         wave += 1;
-        // One for the thread.
+        // One operation is for the thread.
         room = OPS_PER_TRANSACTION - 1;
         (waves[wave] ??= []).push([]);
       }
       waves[wave]?.at(-1)?.push(item);
-      room -= weight(item);
+      room -= countOps(item);
     }
   }
   return waves;
 }
 
-/** Reads what some of the keys lead to; where there is no key there is nothing. */
-async function whereGiven<K, V>(
+/** Reads the values of the keys that are defined, in the order of the keys. */
+async function readDefined<K, V>(
   keys: readonly (K | undefined)[],
   read: (keys: K[]) => Promise<(V | undefined)[]>,
 ): Promise<(V | undefined)[]> {

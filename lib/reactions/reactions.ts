@@ -1,13 +1,18 @@
-import { instantKey } from '../shared/times.ts';
 import { Reaction, type ReactionReference } from './rules.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { remove, type Table, type WriteOp } from '../table/table.ts';
-import { removeInvolvement, type Involvement, recordSortKey, recordPartition } from '../content/involvements.ts';
+import {
+  type Involvement,
+  locationIndex,
+  recordPartition,
+  recordSortKey,
+  removeInvolvement,
+} from '../content/involvements.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { releaseRecordId } from '../content/recordIds.ts';
 
-/** A reaction on a comment or on the document itself, with everybody who reacted that way. */
+/** A reaction on a comment or on the document, with all users who reacted. */
 export const ReactionEntity = defineEntity({
   type: 'Reaction',
   version: 1,
@@ -17,30 +22,18 @@ export const ReactionEntity = defineEntity({
   schema: Reaction,
   pk: (of: DocumentScope) => recordPartition(of, 'REACTIONS'),
   sk: (key: { createdAt: number; annotationId: string }) => recordSortKey(key.createdAt, key.annotationId),
-  indexes: {
-    gsi2: {
-      holds: 'reactions with a location of their own',
-      pk: ({ tenant, documentId, locationKey }) =>
-        locationKey === undefined ? undefined : [tenant, 'LOCATION', documentId, locationKey],
-      sk: ({ organizationKey, createdAt, annotationId }) => [
-        organizationKey,
-        'reaction',
-        instantKey(createdAt),
-        annotationId,
-      ],
-    },
-  },
+  indexes: { gsi2: locationIndex('reaction', 'reactions with a location of their own') },
 });
 
-/** The reactions of a user's data, by the edges that lead to them, undefined where there is none any more. One BatchGet per 100. */
+/** Reads the reactions of involvements, undefined where a reaction is deleted. One BatchGet per 100. */
 export async function readReactions(
   table: Table,
   { tenant, organizationKey }: OrganizationScope,
-  edges: readonly Pick<Involvement, 'documentKey' | 'id' | 'createdAt'>[],
+  involvements: readonly Pick<Involvement, 'documentKey' | 'id' | 'createdAt'>[],
 ): Promise<(Stored<Reaction> | undefined)[]> {
   return table.getMany(
     ReactionEntity,
-    edges.map(({ documentKey, id, createdAt }) => ({
+    involvements.map(({ documentKey, id, createdAt }) => ({
       tenant,
       organizationKey,
       documentKey,
@@ -50,42 +43,45 @@ export async function readReactions(
   );
 }
 
-/** The reactions that a comment names, undefined where there is none any more. One BatchGet per 100. */
+/** Reads the reactions that comments name, undefined where a reaction is deleted. One BatchGet per 100. */
 export async function readCommentReactions(
   table: Table,
   scope: DocumentScope,
   references: readonly ReactionReference[],
 ): Promise<(Stored<Reaction> | undefined)[]> {
-  return readReactions(
-    table,
-    scope,
-    references.map((reference) => ({ documentKey: scope.documentKey, ...reference })),
+  return table.getMany(
+    ReactionEntity,
+    references.map(({ id, createdAt }) => ({ ...scope, annotationId: id, createdAt })),
   );
 }
 
 /**
- * The operations that remove reactions as they were read, with their ids and the edges of those who reacted: 3 to 52 for each. The
- * comment that one is on is the caller's business. `within` is the customer's id of the document.
+ * Returns the operations that delete reactions with their ids and involvements: 3 to 52 for each. The caller changes the comment of a
+ * reaction. `documentId` is the customer's.
  */
 export function reactionDeletionOps(
   scope: DocumentScope,
-  within: string,
-  reactions: readonly Stored<Reaction>[],
+  documentId: string,
+  reactions: readonly (Stored<Reaction> | undefined)[],
 ): WriteOp[] {
-  return reactions.flatMap((reaction) => [
-    remove(
-      ReactionEntity,
-      { ...scope, annotationId: reaction.annotationId, createdAt: reaction.createdAt },
-      reaction._r,
-    ),
-    releaseRecordId(scope, { kind: 'reaction', id: reaction.annotationId, within }),
-    ...reaction.fromUsers.map(({ from, lastUpdated }) =>
-      removeInvolvement(scope, { ...reactionInvolvement(scope, reaction), userId: from.userId, at: lastUpdated }),
-    ),
-  ]);
+  return reactions.flatMap((reaction) =>
+    reaction
+      ? [
+          remove(ReactionEntity, { ...scope, ...reaction }, reaction._r),
+          releaseRecordId(scope, { kind: 'reaction', id: reaction.annotationId, within: documentId }),
+          ...reaction.fromUsers.map(({ from, lastUpdated }) =>
+            removeInvolvement(scope, {
+              ...reactionInvolvement(scope, reaction),
+              userId: from.userId,
+              at: lastUpdated,
+            }),
+          ),
+        ]
+      : [],
+  );
 }
 
-/** The edge between a reaction and one of its users, but for the user and the time. */
+/** Returns the involvement in a reaction, without the user and the time of the user's reaction. */
 export function reactionInvolvement(
   { documentKey }: DocumentScope,
   { annotationId, createdAt }: Pick<Reaction, 'annotationId' | 'createdAt'>,

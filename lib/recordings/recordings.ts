@@ -4,35 +4,34 @@ import {
   Recording,
   recorderDonePayload,
   type RecordingResponse,
-  toRecordingResponse,
   toRecording,
+  toRecordingResponse,
 } from './rules.ts';
-import { instantKey } from '../shared/times.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { emit } from '../events/outbox.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { insert, remove, type Table, type WriteOp } from '../table/table.ts';
-import { writeEach } from '../table/writeEach.ts';
+import { type Decision, writeEach } from '../table/writeEach.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 import {
-  removeInvolvement,
-  type Involvement,
   addInvolvement,
-  recordSortKey,
+  type Involvement,
+  locationIndex,
   recordPartition,
+  recordSortKey,
+  removeInvolvement,
 } from '../content/involvements.ts';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
-import { findRecordIds, claimRecordId, type RecordPosition, releaseRecordId } from '../content/recordIds.ts';
+import { claimRecordId, findRecordIds, type RecordPosition, releaseRecordId } from '../content/recordIds.ts';
 import {
   type DocumentSource,
-  readRecordPage,
   type ListedDocument,
   type ListingOptions,
-  listAcrossDocuments,
   type ListingPage,
+  listAcrossDocuments,
+  readRecordPage,
 } from '../content/recordListing.ts';
-import { storeCapability } from '../table/storeCapability.ts';
 
-/** A recording on a document. */
 export const RecordingEntity = defineEntity({
   type: 'Recording',
   version: 1,
@@ -42,30 +41,18 @@ export const RecordingEntity = defineEntity({
   schema: Recording,
   pk: (of: DocumentScope) => recordPartition(of, 'RECORDINGS'),
   sk: (key: { createdAt: number; annotationId: string }) => recordSortKey(key.createdAt, key.annotationId),
-  indexes: {
-    gsi2: {
-      holds: 'recordings with a location',
-      pk: ({ tenant, documentId, locationKey }) =>
-        locationKey === undefined ? undefined : [tenant, 'LOCATION', documentId, locationKey],
-      sk: ({ organizationKey, createdAt, annotationId }) => [
-        organizationKey,
-        'recording',
-        instantKey(createdAt),
-        annotationId,
-      ],
-    },
-  },
+  indexes: { gsi2: locationIndex('recording', 'recordings with a location') },
 });
 
-/** The recordings of a user's data, by the edges that lead to them, undefined where there is none any more. One BatchGet per 100. */
+/** Reads the recordings of involvements, undefined where a recording is deleted. One BatchGet per 100. */
 export async function readRecordings(
   table: Table,
   { tenant, organizationKey }: OrganizationScope,
-  edges: readonly Pick<Involvement, 'documentKey' | 'id' | 'createdAt'>[],
+  involvements: readonly Pick<Involvement, 'documentKey' | 'id' | 'createdAt'>[],
 ): Promise<(Stored<Recording> | undefined)[]> {
   return table.getMany(
     RecordingEntity,
-    edges.map(({ documentKey, id, createdAt }) => ({
+    involvements.map(({ documentKey, id, createdAt }) => ({
       tenant,
       organizationKey,
       documentKey,
@@ -75,23 +62,20 @@ export async function readRecordings(
   );
 }
 
-/** The operations that remove recordings as they were read, with their ids and the edges of who made them: three for each. */
+/** Returns the operations that delete recordings with their ids and involvements: three for each. */
 export function recordingDeletionOps(scope: DocumentScope, recordings: readonly Stored<Recording>[]): WriteOp[] {
   return recordings.flatMap((recording) => [
-    remove(
-      RecordingEntity,
-      { ...scope, annotationId: recording.annotationId, createdAt: recording.createdAt },
-      recording._r,
-    ),
-    releaseRecordId(scope, named(recording)),
-    removeInvolvement(scope, edge(scope, recording)),
+    remove(RecordingEntity, { ...scope, ...recording }, recording._r),
+    releaseRecordId(scope, recordIdOf(recording)),
+    removeInvolvement(scope, involvementOf(scope, recording)),
   ]);
 }
 
-const named = ({ annotationId, documentId }: Pick<Recording, 'annotationId' | 'documentId'>) =>
-  ({ kind: 'recording', id: annotationId, within: documentId }) as const;
+function recordIdOf({ annotationId, documentId }: Pick<Recording, 'annotationId' | 'documentId'>) {
+  return { kind: 'recording', id: annotationId, within: documentId } as const;
+}
 
-function edge({ documentKey }: DocumentScope, { annotationId, createdAt, from }: Recording): Involvement {
+function involvementOf({ documentKey }: DocumentScope, { annotationId, createdAt, from }: Recording): Involvement {
   return {
     userId: from.userId,
     kind: 'recording',
@@ -106,7 +90,7 @@ function edge({ documentKey }: DocumentScope, { annotationId, createdAt, from }:
 /** A recording to add, with its id. */
 export interface IdentifiedRecording extends NewRecording {
   readonly annotationId: string;
-  /** Whether the id is of our making: what is there under it is what an earlier try of the same call has added. */
+  /** Whether the service generated the id. Then an existing recording is the result of an earlier try of the same call. */
   readonly generated: boolean;
 }
 
@@ -116,123 +100,122 @@ export interface AddedRecording {
   readonly message: string;
 }
 
-/** What recordings lie under, as customers know it. */
-interface Names {
+interface RecordingNames {
   readonly apiKey: string;
   readonly organizationId: string;
 }
 
 export class RecordingReader {
-  protected readonly table: Table;
+  readonly #table: Table;
 
   constructor(table: Table) {
-    this.table = table;
+    this.#table = table;
   }
 
-  /** A page of the recordings of some documents, or of those with some ids among them: document by document, newest first. */
+  /** Reads a page of the recordings of documents, or of those with the given ids: document by document, newest first. */
   async list(
     documents: DocumentSource,
-    names: Names,
+    names: RecordingNames,
     ids: readonly string[] | undefined,
     page: Pick<ListingOptions<unknown>, 'from' | 'limit'>,
   ): Promise<ListingPage<RecordingResponse>> {
-    const wanted = ids && (({ annotationId }: Recording) => ids.includes(annotationId));
+    const isWanted = ids && (({ annotationId }: Recording) => ids.includes(annotationId));
     return listAcrossDocuments({
       ...page,
       documents,
       read: ({ scope }, options) =>
         readRecordPage(
-          this.table,
+          this.#table,
           RecordingEntity,
           scope,
           { ...options, descending: true },
           (recording) => toRecordingResponse(names, recording),
-          wanted,
+          isWanted,
         ),
     });
   }
 
-  /** Those of the recordings that a document has, in the order of the ids. Two dependent BatchGets. */
+  /** Reads the recordings of a document by id, in the order of the ids. Two dependent BatchGets. */
   async findByIds(
     { scope, documentId }: ListedDocument,
-    names: Names,
+    names: RecordingNames,
     ids: readonly string[],
   ): Promise<RecordingResponse[]> {
-    const positions = await findRecordIds(
-      this.table,
-      scope,
-      ids.map((annotationId) => named({ annotationId, documentId })),
-    );
-    const keys = positions.flatMap((position, index) =>
-      position ? [{ ...scope, annotationId: ids[index] as string, createdAt: position.createdAt }] : [],
-    );
-    const recordings = await this.table.getMany(RecordingEntity, keys);
-    return recordings
-      .filter((recording) => recording !== undefined)
-      .map((recording) => toRecordingResponse(names, recording));
+    const recordIds = ids.map((annotationId) => recordIdOf({ annotationId, documentId }));
+    const positions = await findRecordIds(this.#table, scope, recordIds);
+    const keys = ids.flatMap((annotationId, index) => {
+      const position = positions[index];
+      return position ? [{ ...scope, annotationId, createdAt: position.createdAt }] : [];
+    });
+    const recordings = await this.#table.getMany(RecordingEntity, keys);
+    return recordings.flatMap((recording) => (recording ? [toRecordingResponse(names, recording)] : []));
   }
 }
 
-export class RecordingWriter extends RecordingReader {
-  /** Adds recordings to a document, each with its event; one whose id is taken fails alone. Ids are distinct. */
+export class RecordingWriter {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** Adds recordings to a document, each with its event. A recording whose id is taken fails alone. Ids are distinct. */
   async add(
-    { scope: scope, organization, document }: DocumentContext,
+    context: DocumentContext,
     recordings: readonly IdentifiedRecording[],
     now: number,
   ): Promise<AddedRecording[]> {
-    const { tenant } = scope;
-    const { organizationId } = organization;
-    const { documentId } = document;
+    const { tenant, organizationKey } = context.scope;
+    const { documentId } = context.document;
     return writeEach<IdentifiedRecording, Stored<RecordPosition> | undefined, AddedRecording>({
-      table: this.table,
+      table: this.#table,
       items: recordings,
       read: (items) =>
         findRecordIds(
-          this.table,
-          { tenant, organizationKey: scope.organizationKey },
-          items.map(({ annotationId }) => named({ annotationId, documentId })),
+          this.#table,
+          { tenant, organizationKey },
+          items.map(({ annotationId }) => recordIdOf({ annotationId, documentId })),
         ),
-      decide: ({ generated, ...sent }, stored) => {
-        const { annotationId } = sent;
-        const added = { success: true, annotationId, message: 'Recording added.' };
-        if (stored?.documentKey === scope.documentKey)
-          return {
-            result: generated ? added : { success: false, annotationId, message: 'Recording already exists.' },
-            ops: [],
-          };
-        const recording = toRecording(sent, documentId, now);
-        return {
-          result: added,
-          ops: [
-            insert(RecordingEntity, { ...scope, ...recording }),
-            claimRecordId(scope, named(recording), now, stored),
-            addInvolvement(scope, edge(scope, recording)),
-            ...emit(
-              tenant,
-              {
-                event: 'recorder.done',
-                // With the time: what is added again under the id of something that was deleted is not the same.
-                cause: {
-                  type: 'Recording',
-                  id: JSON.stringify([scope.organizationKey, scope.documentKey, annotationId]),
-                  revision: now,
-                },
-                organizationId,
-                documentId,
-                payload: recorderDonePayload({ apiKey: tenant, organization, document }, recording),
-              },
-              now,
-            ),
-          ],
-        };
-      },
-      conflicted: ({ annotationId }) => ({
-        success: false,
-        annotationId,
-        message: 'Recording is being changed by another request.',
-      }),
+      decide: (recording, stored) => decideAddition(context, recording, stored, now),
+      conflicted: ({ annotationId }) => failed(annotationId, 'Recording is being changed by another request.'),
     });
   }
+}
+
+function decideAddition(
+  { scope, organization, document }: DocumentContext,
+  { generated, ...sent }: IdentifiedRecording,
+  stored: Stored<RecordPosition> | undefined,
+  now: number,
+): Decision<AddedRecording> {
+  const { annotationId } = sent;
+  const result = { success: true, annotationId, message: 'Recording added.' };
+  if (stored?.documentKey === scope.documentKey)
+    return { result: generated ? result : failed(annotationId, 'Recording already exists.'), ops: [] };
+  const recording = toRecording(sent, document.documentId, now);
+  const event = {
+    event: 'recorder.done',
+    // The revision is the time: a recording that is deleted and added again under its id has another event.
+    cause: {
+      type: 'Recording',
+      id: JSON.stringify([scope.organizationKey, scope.documentKey, annotationId]),
+      revision: now,
+    },
+    organizationId: organization.organizationId,
+    documentId: document.documentId,
+    payload: recorderDonePayload({ apiKey: scope.tenant, organization, document }, recording),
+  } as const;
+  const ops = [
+    insert(RecordingEntity, { ...scope, ...recording }),
+    claimRecordId(scope, recordIdOf(recording), now, stored),
+    addInvolvement(scope, involvementOf(scope, recording)),
+    ...emit(scope.tenant, event, now),
+  ];
+  return { result, ops };
+}
+
+function failed(annotationId: string, message: string): AddedRecording {
+  return { success: false, annotationId, message };
 }
 
 export const listRecordings: Capability<Pick<RecordingReader, 'list' | 'findByIds'>> = /* @__PURE__ */ storeCapability(

@@ -2,22 +2,22 @@ import * as z from 'zod';
 import { isLongerThan } from '../shared/bytes.ts';
 import { Id, unchangedObject, list, Name, OpenObject, optional, Text } from '../shared/schema.ts';
 import { type EventPayload, LARGEST_PAYLOAD_BYTES } from '../events/rules/payload.ts';
+import { pickFields, readJson, readJsonFields, toStoredFields } from '../content/rules/jsonFields.ts';
 import { Location, locationKey } from '../content/rules/location.ts';
-import { type ContentNames, eventMetadataIds, eventMetadata, recordMetadata } from '../content/rules/names.ts';
+import { type ContentNames, eventMetadata, eventMetadataIds, recordMetadata } from '../content/rules/names.ts';
 import { ContentUser, StoredUser } from '../content/rules/user.ts';
 
-/** What was recorded; facts name the field and no values. */
 export const recordingTypes = ['audio', 'video', 'screen'] as const;
-/** Where a client shows it (facts B17). */
+/** Where clients show a recording. */
 export const recordingModes = ['floating', 'thread'] as const;
 
 const MOST_ATTACHMENTS = 50;
-/** What a recording takes in all, as JSON: DynamoDB holds 400 KB in one item. */
+/** The size of a recording as JSON. DynamoDB limits an item to 400 KB. */
 const LARGEST_BYTES = 256 * 1024;
-/** There is no operation that makes another version. */
+/** No endpoint adds another version. */
 const LATEST_VERSION = 1;
 
-/** What events say of an attachment (facts B7, B17); its other fields are kept, too. */
+/** The documented fields of an attachment. Other fields are stored too. */
 const KnownAttachment = z.object({
   attachmentId: optional(z.number()),
   name: optional(Name),
@@ -36,12 +36,9 @@ export const NewRecording = z
     mode: optional(z.enum(recordingModes)),
     from: ContentUser,
     displayName: optional(Name),
-    /** How long it is: `duration` in milliseconds, `display` as it is shown. */
-    recordedTime: optional(
-      unchangedObject(z.object({ duration: optional(z.number().min(0)), display: optional(Name) })),
-    ),
+    /** The length: `duration` in milliseconds, `display` as text. */
+    recordedTime: optional(unchangedObject(z.object({ duration: optional(z.number().min(0)), display: optional(Name) }))),
     attachments: optional(list(unchangedObject(KnownAttachment), MOST_ATTACHMENTS, 0)),
-    /** What was said: a text, or an object as in facts B7. */
     transcription: optional(
       z.union([Text, OpenObject], { error: 'must be a text of at most 32 KB or an object of at most 64 KB' }),
     ),
@@ -55,7 +52,7 @@ export const NewRecording = z
   );
 export type NewRecording = z.output<typeof NewRecording>;
 
-/** A recording as it is stored (facts B17); what is the caller's own is JSON text. */
+/** A recording as it is stored. The caller's own objects are JSON text. */
 export const Recording = z.object({
   annotationId: z.string(),
   recordingType: z.enum(recordingTypes),
@@ -77,24 +74,20 @@ export const Recording = z.object({
 });
 export type Recording = z.output<typeof Recording>;
 
-/** What is stored of a recording that was sent. */
+const jsonFields = ['recordedTime', 'attachments', 'transcription', 'location', 'metadata'] as const;
+const plainFields = ['recordingType', 'from', 'displayName'] as const;
+
+/** Returns a new recording as it is stored. */
 export function toRecording(
-  { annotationId, ...sent }: NewRecording & { readonly annotationId: string },
+  sent: NewRecording & { readonly annotationId: string },
   documentId: string,
   now: number,
 ): Recording {
   return {
-    annotationId,
-    recordingType: sent.recordingType,
+    ...pickFields(sent, ['annotationId', ...plainFields]),
+    ...toStoredFields<NewRecording>(sent, jsonFields),
     mode: sent.mode ?? 'floating',
-    from: sent.from,
-    displayName: sent.displayName,
-    recordedTime: text(sent.recordedTime),
-    attachments: text(sent.attachments),
-    transcription: text(sent.transcription),
-    location: text(sent.location),
     locationKey: sent.location && locationKey(sent.location),
-    metadata: text(sent.metadata),
     documentId,
     latestVersion: LATEST_VERSION,
     createdAt: now,
@@ -104,7 +97,7 @@ export function toRecording(
 
 const Open = z.record(z.string(), z.unknown());
 
-/** A recording as answers show it. */
+/** A recording in a response. */
 export const RecordingResponse = z.object({
   annotationId: z.string(),
   type: z.literal('recorder'),
@@ -121,43 +114,24 @@ export const RecordingResponse = z.object({
   /** Epoch milliseconds, like `lastUpdated`. */
   createdAt: z.number(),
   lastUpdated: z.number(),
-  /** The ids of where it lies, over what the caller keeps in it. */
+  /** The caller's fields and the ids of the document. */
   metadata: Open,
 });
 export type RecordingResponse = z.output<typeof RecordingResponse>;
 
-/** Shows a recording; `apiKey` and `organizationId` are those that it lies under, as customers know them. */
+/** Returns a recording as responses have it. */
 export function toRecordingResponse(
   { apiKey, organizationId }: { apiKey: string; organizationId: string },
   recording: Recording,
 ): RecordingResponse {
-  const {
-    annotationId,
-    recordingType,
-    mode,
-    from,
-    displayName,
-    locationKey: locationId,
-    documentId,
-    latestVersion,
-    createdAt,
-    lastUpdated,
-  } = recording;
+  const { documentId } = recording;
+  const parsed = readJsonFields(recording, jsonFields) as Pick<RecordingResponse, (typeof jsonFields)[number]>;
   return {
-    annotationId,
+    ...pickFields(recording, ['annotationId', 'mode', ...plainFields, 'latestVersion', 'createdAt', 'lastUpdated']),
+    ...parsed,
     type: 'recorder',
-    recordingType,
-    mode,
-    from,
-    displayName,
-    recordedTime: value<RecordingResponse['recordedTime']>(recording.recordedTime),
-    attachments: value<RecordingResponse['attachments']>(recording.attachments) ?? [],
-    transcription: value<RecordingResponse['transcription']>(recording.transcription),
-    location: value<RecordingResponse['location']>(recording.location),
-    locationId,
-    latestVersion,
-    createdAt,
-    lastUpdated,
+    attachments: recording.attachments === undefined ? [] : parsed.attachments,
+    locationId: recording.locationKey,
     metadata: recordMetadata(
       { apiKey, organization: { organizationId }, document: { documentId } },
       recording.metadata,
@@ -166,22 +140,22 @@ export function toRecordingResponse(
 }
 
 /**
- * What `recorder.done` says (facts B7): the attachments are its assets. A payload that would be too large is reduced to ids, with
- * `truncated: true`: a recording is never refused because of its event.
+ * Returns the payload of `recorder.done`: the attachments are its assets. A payload that is too large is reduced to ids, so that a
+ * recording never fails because of its event.
  */
 export function recorderDonePayload(names: ContentNames, recording: Recording): EventPayload {
   const { annotationId: recorderId, from } = recording;
-  const assets = (value<KnownAttachment[]>(recording.attachments) ?? []).map(assetOf);
+  const assets = (readJson<KnownAttachment[]>(recording.attachments) ?? []).map(assetOf);
   const whole: EventPayload = {
     source: 'recorder',
     data: {
       actionUser: from,
-      metadata: eventMetadata(names, value<Location>(recording.location)),
+      metadata: eventMetadata(names, readJson<Location>(recording.location)),
       recorderId,
       from,
       assets,
       assetsAllVersions: assets,
-      transcription: value(recording.transcription),
+      transcription: readJson(recording.transcription),
     },
   };
   if (!isLongerThan(JSON.stringify(whole), LARGEST_PAYLOAD_BYTES)) return whole;
@@ -212,17 +186,9 @@ function assetOf({ url, mimeType, name, size, thumbnail }: KnownAttachment) {
   };
 }
 
-/** The formats that assets have (facts B7), by the type of the file, else by the end of its name. */
+/** Returns the format of an asset: by its MIME type, otherwise by the extension of its name. */
 function fileFormatOf(mimeType = '', name = ''): string | undefined {
   const [, subtype = ''] = /\/([^;]*)/.exec(mimeType) ?? [];
   const format = subtype === 'mpeg' ? 'mp3' : subtype || name.slice(name.lastIndexOf('.') + 1).toLowerCase();
   return ['mp3', 'mp4', 'webm'].find((known) => known === format);
-}
-
-function text(sent: unknown): string | undefined {
-  return sent === undefined ? undefined : JSON.stringify(sent);
-}
-
-function value<T = unknown>(stored: string | undefined): T | undefined {
-  return stored === undefined ? undefined : (JSON.parse(stored) as T);
 }

@@ -5,41 +5,42 @@ import { type TriggerType, triggerTypes } from '../../events/rules/catalogue.ts'
 import { type Audience, type EventPayload, LARGEST_PAYLOAD_BYTES } from '../../events/rules/payload.ts';
 import { commentVerbs } from '../../workspaces/rules/groupedTriggers.ts';
 import type { OwnActivity } from '../../activities/rules.ts';
-import { type Comment, accessFieldsOf, commentMentions, readJson, toCommentResponse } from './comments.ts';
+import { accessFieldsOf, type Comment, commentMentions, toCommentResponse } from './comments.ts';
+import { readJson } from '../../content/rules/jsonFields.ts';
 import type { Location } from '../../content/rules/location.ts';
-import { type ContentNames, eventMetadataIds, eventMetadata } from '../../content/rules/names.ts';
+import { type ContentNames, eventMetadata, eventMetadataIds } from '../../content/rules/names.ts';
 import type { ReactionResponse } from '../../reactions/rules.ts';
 import type { Status } from './statuses.ts';
-import { threadAccessOf, involvedUserIds, toThreadResponse, type Thread } from './threads.ts';
+import { involvedUserIds, type Thread, threadAccessOf, toThreadResponse } from './threads.ts';
 import type { ContentUser } from '../../content/rules/user.ts';
 import { isPrivate } from '../../content/rules/visibility.ts';
 
 export type CommentVerb = keyof typeof commentVerbs;
 
-/** Something that happened to a thread, or to a comment of it: what events and activities are made of. */
+/** A change of a thread or of one of its comments, from which events and activities are made. */
 export interface ContentChange {
   readonly verb: CommentVerb;
-  /** Who did it. */
   readonly actor: ContentUser;
-  /** The thread after it; as it was, when it was removed. */
+  /** The thread after the change; for a deletion the thread before it. */
   readonly thread: Thread;
-  /** The revision of what changed, or what else tells it from other changes at the same time: the same change makes the same event. */
+  /** The revision of the changed record. It distinguishes changes at the same time; the same change always has the same event id. */
   readonly revision: number | string;
-  /** The comment that it happened to; none when it is about the thread. */
+  /** The changed comment; undefined for a change of the thread. */
   readonly comment?: Comment | undefined;
-  /** The comments that the event shows of the thread: those that the change touches. */
+  /** The comments that the change touches: the event shows them. */
   readonly comments?: readonly Comment[] | undefined;
-  /** The reaction to the comment that came or went. */
+  /** The added or deleted reaction. */
   readonly reaction?: ReactionResponse | undefined;
-  /** What the changed thing was and is. */
+  /** The old and new value of the changed field. */
   readonly from?: unknown;
   readonly to?: unknown;
-  /** Whether others are to be told, and whether it is to be logged. */
+  /** Whether to emit an event. */
   readonly notify: boolean;
+  /** Whether to write an activity. */
   readonly log: boolean;
 }
 
-/** What an event needs to know of the place where something happened. */
+/** The document of a change. */
 export interface EventScope {
   readonly names: ContentNames;
   /** The internal ids of organization and document. */
@@ -47,14 +48,14 @@ export interface EventScope {
   readonly now: number;
 }
 
-/** What tells one change from another, for ids that are the same when the same change is written again. */
+/** Identifies a change. A change that is written twice has the same cause, and therefore the same event id. */
 interface Cause {
   readonly type: 'Thread' | 'Comment';
   readonly id: string;
   readonly revision: string;
 }
 
-/** An event that is to be emitted. */
+/** An event to emit. */
 export interface CommentEvent {
   readonly event: TriggerType;
   readonly cause: Cause;
@@ -63,40 +64,38 @@ export interface CommentEvent {
   readonly payload: EventPayload;
 }
 
-/** A change of a thread's own: what of it became something else. */
+/** A changed field of a thread. */
 export type ThreadFieldChange = Pick<ContentChange, 'verb' | 'from' | 'to'>;
 
-/** What of a thread is watched, and what is told when it became something else. */
-const watched: readonly { readonly verb: CommentVerb; readonly of: (thread: Thread) => unknown }[] = [
-  { verb: 'statusChanged', of: ({ status }) => readJson(status) },
-  // A user whose name changed is the same one.
-  { verb: 'assigned', of: ({ assignedTo }) => assignedTo?.userId },
-  { verb: 'priorityChanged', of: ({ priority }) => readJson(priority) },
-  { verb: 'customListChanged', of: ({ customList }) => readJson(customList) },
-  { verb: 'accessModeChanged', of: ({ visibility }) => visibility },
+/** The watched fields of a thread, with the verb of their change. */
+const watchedFields: readonly { readonly verb: CommentVerb; readonly read: (thread: Thread) => unknown }[] = [
+  { verb: 'statusChanged', read: ({ status }) => readJson(status) },
+  // By id: a changed name is not another assignee.
+  { verb: 'assigned', read: ({ assignedTo }) => assignedTo?.userId },
+  { verb: 'priorityChanged', read: ({ priority }) => readJson(priority) },
+  { verb: 'customListChanged', read: ({ customList }) => readJson(customList) },
+  { verb: 'accessModeChanged', read: ({ visibility }) => visibility },
 ];
 
-/** What became something else between two states of a thread, in the order in which it is told. */
+/** Returns the changed fields of a thread, in the order of their events. */
 export function detectThreadChanges(before: Thread, after: Thread): ThreadFieldChange[] {
-  const changed = watched.flatMap(({ verb, of }): ThreadFieldChange[] => {
-    const [from, to] = [of(before), of(after)];
-    return isDeepStrictEqual(from, to) ? [] : [{ verb, from, to }];
-  });
+  const changed = watchedFields
+    .map(({ verb, read }): ThreadFieldChange => ({ verb, from: read(before), to: read(after) }))
+    .filter(({ from, to }) => !isDeepStrictEqual(from, to));
   return [
     ...changed,
-    ...subscriptions('subscribed', before.subscribedUsers, after.subscribedUsers),
-    ...subscriptions('unsubscribed', before.unsubscribedUsers, after.unsubscribedUsers),
-    ...suggestionMoves(before, after),
+    ...detectNewUsers('subscribed', before.subscribedUsers, after.subscribedUsers),
+    ...detectNewUsers('unsubscribed', before.unsubscribedUsers, after.unsubscribedUsers),
+    ...detectSuggestionChange(before, after),
   ];
 }
 
-/** Those who subscribed, or unsubscribed: who is on the list and was not before. */
-function subscriptions(verb: CommentVerb, before: string | undefined, after: string | undefined): ThreadFieldChange[] {
+function detectNewUsers(verb: CommentVerb, before: string | undefined, after: string | undefined): ThreadFieldChange[] {
   const [from, to] = [userIdsIn(before), userIdsIn(after)];
   return to.every((userId) => from.includes(userId)) ? [] : [{ verb, from, to }];
 }
 
-function suggestionMoves(before: Thread, after: Thread): ThreadFieldChange[] {
+function detectSuggestionChange(before: Thread, after: Thread): ThreadFieldChange[] {
   const [from, to] = [before, after].map(({ suggestion }) => readJson<{ status: string }>(suggestion)?.status);
   if (from === to) return [];
   if (to === 'accepted') return [{ verb: 'suggestionAccepted', from, to }];
@@ -107,16 +106,16 @@ function userIdsIn(users: string | undefined): string[] {
   return (readJson<ContentUser[]>(users) ?? []).map(({ userId }) => userId);
 }
 
-/** The events of what happened: of what others are to be told of, and what has an event (facts B6). */
-export function toEvents(happenings: readonly ContentChange[], at: EventScope): CommentEvent[] {
-  const {
-    organization: { organizationId },
-    document: { documentId },
-  } = at.names;
-  return happenings.flatMap((happening): CommentEvent[] => {
-    const event = commentVerbs[happening.verb];
-    if (!happening.notify || !isEvent(event)) return [];
-    return [{ event, cause: causeOf(happening, at), organizationId, documentId, payload: payloadOf(happening, at) }];
+/** Returns the events of changes that ask for one and whose verb has one. */
+export function toEvents(changes: readonly ContentChange[], eventScope: EventScope): CommentEvent[] {
+  const { organizationId } = eventScope.names.organization;
+  const { documentId } = eventScope.names.document;
+  return changes.flatMap((change): CommentEvent[] => {
+    const event = commentVerbs[change.verb];
+    if (!change.notify || !isEvent(event)) return [];
+    return [
+      { event, cause: causeOf(change, eventScope), organizationId, documentId, payload: payloadOf(change, eventScope) },
+    ];
   });
 }
 
@@ -124,34 +123,35 @@ function isEvent(type: string): type is TriggerType {
   return (triggerTypes as readonly string[]).includes(type);
 }
 
-/** The activities of what happened: of what is to be logged, where `enabled` says that its verb is. */
+/** Returns the activities of changes that ask for one and whose verb is enabled. */
 export function toActivities(
-  happenings: readonly ContentChange[],
-  at: EventScope,
-  enabled: (verb: CommentVerb) => boolean,
+  changes: readonly ContentChange[],
+  eventScope: EventScope,
+  isEnabled: (verb: CommentVerb) => boolean,
 ): (OwnActivity & { readonly cause: Cause })[] {
-  return happenings
-    .filter(({ log, verb }) => log && enabled(verb))
-    .map((happening) => {
-      const { verb, actor, thread, comment, from, to } = happening;
-      const [, phrase] = phrases[verb];
+  return changes
+    .filter(({ log, verb }) => log && isEnabled(verb))
+    .map((change) => {
+      const { verb, actor, thread, comment, from, to } = change;
+      const isThreadDeletion = verb === 'deleted' && !comment;
+      const [field, phrase] = phrases[verb];
       return {
-        cause: causeOf(happening, at),
+        cause: causeOf(change, eventScope),
         featureType: 'comment',
-        actionType: verb === 'deleted' && !comment ? 'comment_annotation.delete' : commentVerbs[verb],
+        actionType: isThreadDeletion ? 'comment_annotation.delete' : commentVerbs[verb],
         actionUser: actor,
         targetEntityId: thread.annotationId,
         targetSubEntityId: comment && String(comment.commentId),
-        changes: from === undefined && to === undefined ? undefined : { [phrases[verb][0]]: { from, to } },
-        entityData: toThreadResponse(at.names, { thread, comments: [], more: thread.commentCount > 0 }),
-        entityTargetData: comment && toCommentResponse(at.names, comment),
-        displayMessageTemplate: `{{actionUser}} ${verb === 'deleted' && !comment ? 'deleted a thread' : phrase}`,
+        changes: from === undefined && to === undefined ? undefined : { [field]: { from, to } },
+        entityData: toThreadResponse(eventScope.names, { thread, comments: [], more: thread.commentCount > 0 }),
+        entityTargetData: comment && toCommentResponse(eventScope.names, comment),
+        displayMessageTemplate: `{{actionUser}} ${isThreadDeletion ? 'deleted a thread' : phrase}`,
         displayMessageTemplateData: { actionUser: actor.name ?? actor.userId },
       };
     });
 }
 
-/** What a verb changes, as activities call it, and how they say it. */
+/** The changed field of each verb, and the phrase of its activity. */
 const phrases: Readonly<Record<CommentVerb, readonly [field: string, phrase: string]>> = {
   newlyAdded: ['comments', 'started a thread'],
   added: ['comments', 'added a comment'],
@@ -173,25 +173,31 @@ const phrases: Readonly<Record<CommentVerb, readonly [field: string, phrase: str
   unsubscribed: ['unsubscribedUsers', 'unsubscribed from a thread'],
 };
 
-/** The time is part of it: what is added again under the id of something that was deleted is not the same change. */
-function causeOf({ thread: { annotationId }, comment, revision }: ContentChange, { scope, now }: EventScope): Cause {
-  const id = [scope.organizationKey, scope.documentKey, annotationId, ...(comment ? [comment.commentId] : [])];
+/** Includes the time: a record that is deleted and added again under its id has other events. */
+function causeOf({ thread, comment, revision }: ContentChange, { scope, now }: EventScope): Cause {
+  const id = [scope.organizationKey, scope.documentKey, thread.annotationId, ...(comment ? [comment.commentId] : [])];
   return { type: comment ? 'Comment' : 'Thread', id: JSON.stringify(id), revision: `${revision}@${now}` };
 }
 
-/** What an event says (facts B7). One that would be too large is reduced to ids, with `truncated: true`: a change never fails because of its event. */
-function payloadOf(happening: ContentChange, at: EventScope): EventPayload {
-  const audience = audienceOf(happening, at);
-  const whole: EventPayload = { source: 'comment', data: dataOf(happening, at), audience };
+/** Returns the payload of an event. A payload that is too large is reduced to ids, so that a change never fails because of its event. */
+function payloadOf(change: ContentChange, eventScope: EventScope): EventPayload {
+  const whole: EventPayload = {
+    source: 'comment',
+    data: dataOf(change, eventScope),
+    audience: audienceOf(change, eventScope),
+  };
   return isLongerThan(JSON.stringify(whole), LARGEST_PAYLOAD_BYTES)
-    ? { ...whole, data: reducedDataOf(happening, at) }
+    ? { ...whole, data: reducedDataOf(change, eventScope) }
     : whole;
 }
 
-function dataOf(
-  { verb, actor, thread, comment, comments = comment ? [comment] : [], reaction, from, to }: ContentChange,
-  { names }: EventScope,
-): Record<string, unknown> {
+function commentsOf({ comment, comments = comment ? [comment] : [] }: ContentChange): readonly Comment[] {
+  return comments;
+}
+
+function dataOf(change: ContentChange, { names }: EventScope): Record<string, unknown> {
+  const { verb, actor, thread, comment, reaction, from, to } = change;
+  const comments = commentsOf(change);
   return {
     actionUser: actor,
     commentAnnotation: toThreadResponse(names, { thread, comments, more: comments.length < thread.commentCount }),
@@ -205,27 +211,21 @@ function dataOf(
   };
 }
 
-function reducedDataOf(
-  { verb, actor, thread, comment, comments = comment ? [comment] : [], reaction, from, to }: ContentChange,
-  { names }: EventScope,
-): Record<string, unknown> {
+function reducedDataOf(change: ContentChange, { names }: EventScope): Record<string, unknown> {
+  const { verb, actor, thread, comment, reaction, from, to } = change;
   const idOf = (status: unknown) => ({ id: (status as Status).id });
   const { annotationId, type, commentCount, createdAt, lastUpdated } = thread;
+  const comments = commentsOf(change).map(({ commentId }) => ({ commentId }));
   return {
     actionUser: { userId: actor.userId },
-    commentAnnotation: {
-      annotationId,
-      type,
-      comments: comments.map(({ commentId }) => ({ commentId })),
-      commentCount,
-      createdAt,
-      lastUpdated,
-    },
+    commentAnnotation: { annotationId, type, comments, commentCount, createdAt, lastUpdated },
     ...(comment && {
       targetComment: {
         commentId: comment.commentId,
         from: { userId: comment.from.userId },
-        ...(reaction && { reactionAnnotations: [reactionIds(reaction)] }),
+        ...(reaction && {
+          reactionAnnotations: [{ annotationId: reaction.annotationId, type: 'reaction', icon: reaction.icon }],
+        }),
       },
     }),
     metadata: eventMetadataIds(names),
@@ -236,18 +236,13 @@ function reducedDataOf(
   };
 }
 
-function reactionIds({ annotationId, icon }: ReactionResponse) {
-  return { annotationId, type: 'reaction', icon };
-}
-
 /**
- * Whom it concerns: those mentioned in what the change touches, the assignee and the author; of a reaction who wrote the comment. Then who
- * else takes part or subscribed.
+ * Returns the recipients of an event. `addressed`: the users mentioned in the touched comments, the assignee and the author of the
+ * thread; for a reaction only the author of the comment. `following`: the other participants and subscribers.
  */
-function audienceOf(
-  { actor, thread, comment, comments = comment ? [comment] : [], reaction }: ContentChange,
-  { names, scope }: EventScope,
-): Audience {
+function audienceOf(change: ContentChange, { names, scope }: EventScope): Audience {
+  const { actor, thread, comment, reaction } = change;
+  const comments = commentsOf(change);
   const concerned = distinct([
     ...comments.flatMap(commentMentions),
     ...(thread.assignedTo ? [thread.assignedTo.userId] : []),
@@ -256,21 +251,19 @@ function audienceOf(
   const addressed = reaction && comment ? [comment.from.userId] : concerned;
   const unsubscribed = userIdsIn(thread.unsubscribedUsers);
   const others = distinct([...concerned, ...involvedUserIds(thread), ...userIdsIn(thread.subscribedUsers)]);
-  const following = others.filter((userId) => !addressed.includes(userId) && !unsubscribed.includes(userId));
-  const { annotationId, createdAt } = thread;
   const accessFields = distinct(
     [...comments, ...(comment ? [comment] : [])].flatMap(({ context }) => accessFieldsOf(context) ?? []),
   );
   return {
     actorId: actor.userId,
     addressed,
-    following,
+    following: others.filter((userId) => !addressed.includes(userId) && !unsubscribed.includes(userId)),
     thread: {
       ...threadAccessOf(thread, names.organization.organizationId),
       organizationKey: scope.organizationKey,
       documentKey: scope.documentKey,
-      annotationId,
-      createdAt,
+      annotationId: thread.annotationId,
+      createdAt: thread.createdAt,
       ...(comment && { commentId: comment.commentId }),
     },
     ...(accessFields.length > 0 && { accessFields }),

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
+import { iso } from '../../shared/isoTime.ts';
 import {
   AccessContext,
   Id,
@@ -14,35 +15,37 @@ import {
   withFieldRule,
 } from '../../shared/schema.ts';
 import { accessFields } from '../../directory/rules/access.ts';
+import { pickFields, readJson, readJsonFields, toStoredFields } from '../../content/rules/jsonFields.ts';
 import { type ContentNames, recordMetadata } from '../../content/rules/names.ts';
 import { Actions, Progress } from './progress.ts';
 import { ReactionReference } from '../../reactions/rules.ts';
 import { importedTimes } from '../../shared/times.ts';
 import { ContentUser, MOST_INVOLVED, StoredUser } from '../../content/rules/user.ts';
 
-/** How many comments one call brings, and how many a thread takes (design 5). */
+/** Comments in one call. */
 export const MAX_COMMENTS_PER_CALL = 50;
+/** Comments in one thread. */
 export const MAX_COMMENTS = 1_000;
 
-/** What a comment takes in all, as JSON: DynamoDB holds 400 KB in one item, and reactions are named in it too. */
+/** The size of a comment as JSON. DynamoDB limits an item to 400 KB; the list of reactions needs the rest. */
 const LARGEST_BYTES = 256 * 1024;
 const MOST_ATTACHMENTS = 50;
 
-/** A comment's id. Sort keys have room for 16 digits: the ids that follow the largest one have to fit as well. */
+/** The id of a comment. A sort key has room for 16 digits, so that the ids after the largest one fit too. */
 export const CommentId = z.int().min(0).max(999_999_999_999_999);
 
-/** What became of the comments of a call, by id. */
+/** The results of a call about comments, by comment id. */
 export const CommentResults = z.object({
   data: z.record(z.string(), z.object({ success: z.boolean(), id: z.number(), message: z.string() })),
 });
 
-/** Access context of a thread or comment (facts B19). */
+/** The access context of a thread or comment. */
 export const Context = z.object({ access: optional(AccessContext) });
 
-/** What an agent says of a finding, and who it is (facts C8). */
+/** The documented fields of an agent and of its finding. */
 const KnownAgent = z
   .object({
-    /** `external`, or the service: under its own name or as `svc` (`requireAgentSources`). */
+    /** `external`, `svc` or the name of the service; `requireAgentSources` checks it. */
     agentSource: Name,
     agentId: Id,
     executionId: optional(Id),
@@ -68,18 +71,18 @@ const KnownAgent = z
 type Open = Readonly<Record<string, unknown>>;
 const Agent = unchangedObject(KnownAgent);
 
-/** Whose agent an `agentSource` means; the service's own name is one for `svc`. */
+/** Returns `svc` for every agent of the service, under whichever name the caller sent. */
 export function agentSourceOf(agentSource: string): 'svc' | 'external' {
   return agentSource === 'external' ? 'external' : 'svc';
 }
 
-/** The documented part of an agent block. */
+/** Returns the documented fields of a stored agent. */
 export function parseAgent(agent: Open): z.output<typeof KnownAgent> {
   return KnownAgent.parse(agent);
 }
 
 const Contact = z.object({ userId: optional(Id), contact: optional(z.object({ userId: optional(Id) })) });
-/** Somebody whom a comment mentions: the user is `userId`, else that of the `contact`. */
+/** A mentioned user: by `userId`, otherwise by the `userId` of `contact`. */
 const Tagged = unchangedObject(
   Contact.check(
     z.refine((tagged) => taggedUserId(tagged) !== undefined, {
@@ -94,7 +97,7 @@ function taggedUserId(tagged: Open): string | undefined {
   return userId ?? contact?.userId ?? undefined;
 }
 
-/** What a comment says; an update can send any of it. */
+/** The fields that a caller can add and change. */
 const fields = {
   commentText: optional(Text),
   commentHtml: optional(Text),
@@ -105,7 +108,7 @@ const fields = {
   agent: optional(Agent),
   progress: optional(Progress),
   actions: optional(Actions),
-  /** Whether the customer keeps the text, and a resolver fills it in. */
+  /** The customer stores the text; a resolver on the client loads it. */
   isCommentResolverUsed: optional(z.boolean()),
   isCommentTextAvailable: optional(z.boolean()),
   metadata: optional(OpenObject),
@@ -136,9 +139,9 @@ export const NewComment = z
     ...fields,
     from: ContentUser,
     ...importedTimes,
-    /** Whether others are told of it: webhooks, e-mail, in-app notifications (facts B6). */
+    /** Whether the comment emits an event: webhooks, e-mail, in-app notifications. */
     triggerNotification: optional(z.boolean()),
-    /** Whether an activity is logged. */
+    /** Whether the comment writes an activity. */
     triggerActivities: optional(z.boolean()),
   })
   .check(
@@ -155,7 +158,7 @@ export const NewComment = z
   );
 export type NewComment = z.output<typeof NewComment>;
 
-/** Several comments of one call; an id that the caller chooses is there once. */
+/** The comments of one call. An id that the caller chooses must occur once. */
 export const NewComments = list(NewComment, MAX_COMMENTS_PER_CALL).check(({ value, issues }) => {
   const seen = new Set<number>();
   for (const [index, { commentId }] of value.entries()) {
@@ -165,7 +168,7 @@ export const NewComments = list(NewComment, MAX_COMMENTS_PER_CALL).check(({ valu
   }
 });
 
-/** The comments of a call under their name in the interface, or under its alias: exactly one of the two. */
+/** The comments of a call: `commentData`, or its alias `comments`. `oneCommentList` requires exactly one of the two. */
 export const commentLists = { commentData: optional(NewComments), comments: optional(NewComments) };
 
 interface CommentLists {
@@ -182,12 +185,12 @@ export const oneCommentList = withFieldRule(
   }),
 );
 
-/** The comments of a call that passed `oneCommentList`. */
+/** Returns the comments of a call that passed `oneCommentList`. */
 export function sentComments({ commentData, comments }: CommentLists): NewComment[] {
   return commentData ?? comments ?? [];
 }
 
-/** What an update changes of a comment; at least one field. */
+/** The change of a comment: at least one field. */
 export const CommentChange = z.object({ ...fields, from: optional(ContentUser) }).check(
   isSmall,
   involvesFew,
@@ -197,10 +200,10 @@ export const CommentChange = z.object({ ...fields, from: optional(ContentUser) }
 );
 export type CommentChange = z.output<typeof CommentChange>;
 
-/** A comment as it is stored (facts B17). What is the caller's own is JSON text. */
+/** A comment as it is stored. The caller's own objects are JSON text. */
 export const Comment = z.object({
   annotationId: z.string(),
-  /** When its thread was created, epoch ms: a part of its key. */
+  /** The creation time of the thread, epoch ms: a part of the comment's key. */
   threadCreatedAt: z.number(),
   commentId: z.number(),
   from: StoredUser,
@@ -217,7 +220,6 @@ export const Comment = z.object({
   isCommentResolverUsed: z.boolean().optional(),
   isCommentTextAvailable: z.boolean().optional(),
   isEdited: z.boolean(),
-  /** The reactions on it. */
   reactions: z.array(ReactionReference).optional(),
   createdAt: z.number(),
   lastUpdated: z.number(),
@@ -235,7 +237,7 @@ function hasContent({ commentText, commentHtml, attachments = [], isCommentResol
   return Boolean(commentText) || Boolean(commentHtml) || attachments.length > 0 || isCommentResolverUsed === true;
 }
 
-const openFields = [
+const jsonFields = [
   'to',
   'taggedUserContacts',
   'attachments',
@@ -245,16 +247,13 @@ const openFields = [
   'actions',
   'metadata',
 ] as const;
-const plainFields = ['commentText', 'commentHtml', 'isCommentResolverUsed', 'isCommentTextAvailable'] as const;
+const textFields = ['commentText', 'commentHtml', 'isCommentResolverUsed', 'isCommentTextAvailable'] as const;
 
-/** The fields that were sent, as they are stored. */
-function stored(sent: CommentChange | NewComment): Partial<Comment> {
-  const open = openFields.flatMap((field) => (sent[field] === undefined ? [] : [[field, JSON.stringify(sent[field])]]));
-  const plain = plainFields.flatMap((field) => (sent[field] === undefined ? [] : [[field, sent[field]]]));
-  return { ...Object.fromEntries([...open, ...plain]), ...(sent.from && { from: sent.from }) };
+function toStored(sent: CommentChange | NewComment): Partial<Comment> {
+  return toStoredFields<CommentChange>(sent, jsonFields, [...textFields, 'from']);
 }
 
-/** Where a new comment is, and when it came; `createdAt` is for those that do not say themselves when they were made. */
+/** The thread of new comments. `createdAt` applies to comments that were sent without a time. */
 export interface NewCommentContext {
   readonly annotationId: string;
   readonly threadCreatedAt: number;
@@ -262,32 +261,25 @@ export interface NewCommentContext {
   readonly now: number;
 }
 
-/**
- * The comments of a call: those without an id get the next ones after every id that was ever given in the thread (`lastCommentId`)
- * or is given in this call, in their order.
- */
-export function newComments(sent: readonly NewComment[], lastCommentId: number, scope: NewCommentContext): Comment[] {
+/** Returns the comments of a call. A comment without an id gets the next one after `lastCommentId` and after all ids in the call. */
+export function newComments(sent: readonly NewComment[], lastCommentId: number, context: NewCommentContext): Comment[] {
   let last = Math.max(lastCommentId, ...sent.map(({ commentId }) => commentId ?? 0));
-  return sent.map((comment) => {
-    const createdAt = comment.createdAt ?? scope.createdAt;
-    return {
-      ...stored(comment),
-      annotationId: scope.annotationId,
-      threadCreatedAt: scope.threadCreatedAt,
-      commentId: comment.commentId ?? (last += 1),
-      from: comment.from,
-      isEdited: false,
-      createdAt,
-      lastUpdated: comment.lastUpdated ?? comment.createdAt ?? scope.now,
-    };
-  });
+  return sent.map((comment) => ({
+    ...toStored(comment),
+    annotationId: context.annotationId,
+    threadCreatedAt: context.threadCreatedAt,
+    commentId: comment.commentId ?? (last += 1),
+    from: comment.from,
+    isEdited: false,
+    createdAt: comment.createdAt ?? context.createdAt,
+    lastUpdated: comment.lastUpdated ?? comment.createdAt ?? context.now,
+  }));
 }
 
-/** A comment after a change; or why it cannot be changed so. */
+/** Returns a changed comment, or why the change is refused. */
 export function changeComment(comment: Comment, change: CommentChange, now: number): Comment | { refused: string } {
-  const changed: Comment = { ...comment, ...stored(change), isEdited: true, lastUpdated: now };
-  const { commentText, commentHtml, isCommentResolverUsed } = changed;
-  if (!hasContent({ commentText, commentHtml, isCommentResolverUsed, attachments: listIn(changed.attachments) }))
+  const changed: Comment = { ...comment, ...toStored(change), isEdited: true, lastUpdated: now };
+  if (!hasContent({ ...changed, attachments: readList(changed.attachments) }))
     return { refused: 'Comment would be empty.' };
   if (isLongerThan(JSON.stringify({ ...changed, reactions: undefined }), LARGEST_BYTES))
     return { refused: 'Comment would be too large.' };
@@ -296,14 +288,14 @@ export function changeComment(comment: Comment, change: CommentChange, now: numb
   return changed;
 }
 
-/** Whether the text of a comment changed: an activity is logged for nothing else. */
+/** Whether the text of a comment changed. Other changes write no activity. */
 export function hasTextChange(before: Comment, after: Comment): boolean {
   return before.commentText !== after.commentText || before.commentHtml !== after.commentHtml;
 }
 
-/** The distinct users whom a comment mentions or is addressed to, its author included when mentioned. */
+/** Returns the distinct users that a comment mentions or is addressed to. The author is among them only if mentioned. */
 export function commentMentions({ to, taggedUserContacts }: Comment): string[] {
-  return mentionedBy(listIn(to) as ContentUser[], listIn(taggedUserContacts) as Open[]);
+  return mentionedBy(readList<ContentUser>(to), readList<Open>(taggedUserContacts));
 }
 
 function mentionedBy(
@@ -314,50 +306,48 @@ function mentionedBy(
   return distinct([...others, ...tagged.map((one) => taggedUserId(one) as string), ...to.map(({ userId }) => userId)]);
 }
 
-/** Everybody whom a comment is part of the data of (spec 4.19): who wrote it, and whom it mentions. */
+/** Returns the users whose data a comment belongs to: the author (`made`) and the mentioned users. */
 export function usersOfComment(comment: Comment): { userId: string; made: boolean }[] {
-  const { userId: author } = comment.from;
-  return [
-    { userId: author, made: true },
-    ...commentMentions(comment)
-      .filter((userId) => userId !== author)
-      .map((userId) => ({ userId, made: false })),
-  ];
+  const author = comment.from.userId;
+  const others = commentMentions(comment).filter((userId) => userId !== author);
+  return [{ userId: author, made: true }, ...others.map((userId) => ({ userId, made: false }))];
 }
 
-/** The comment with a user in place of another, wherever it names one; itself when it names none. */
-export function replaceCommentUsers(comment: Comment, replaced: (userId: string) => ContentUser | undefined): Comment {
-  const other = (user: ContentUser) => replaced(user.userId) ?? user;
-  const tagged = (one: Open) => {
-    const user = replaced(taggedUserId(one) as string);
-    return user
-      ? {
-          ...one,
-          ...(one.userId !== undefined && { userId: user.userId }),
-          ...(one.contact !== undefined && { contact: user }),
-        }
-      : one;
+/** Returns the comment with its users replaced wherever it names them, or the same object when nothing changes. */
+export function replaceCommentUsers(
+  comment: Comment,
+  replacement: (userId: string) => ContentUser | undefined,
+): Comment {
+  const replaceUser = (user: ContentUser) => replacement(user.userId) ?? user;
+  const replaceTagged = (tagged: Open): Open => {
+    const user = replacement(taggedUserId(tagged) as string);
+    if (!user) return tagged;
+    return {
+      ...tagged,
+      ...(tagged.userId !== undefined && { userId: user.userId }),
+      ...(tagged.contact !== undefined && { contact: user }),
+    };
   };
+  const { from, to, taggedUserContacts } = comment;
   const changed = {
     ...comment,
-    from: other(comment.from),
-    to: comment.to && JSON.stringify((listIn(comment.to) as ContentUser[]).map(other)),
-    taggedUserContacts:
-      comment.taggedUserContacts && JSON.stringify((listIn(comment.taggedUserContacts) as Open[]).map(tagged)),
+    from: replaceUser(from),
+    to: to && JSON.stringify(readList<ContentUser>(to).map(replaceUser)),
+    taggedUserContacts: taggedUserContacts && JSON.stringify(readList<Open>(taggedUserContacts).map(replaceTagged)),
   };
   return JSON.stringify(changed) === JSON.stringify(comment) ? comment : changed;
 }
 
-function listIn(text: string | undefined): unknown[] {
-  return text === undefined ? [] : (JSON.parse(text) as unknown[]);
+function readList<T>(text: string | undefined): T[] {
+  return readJson<T[]>(text) ?? [];
 }
 
 const OpenResponse = z.record(z.string(), z.unknown());
 
-/** Access context as answers show it: what was sent, and as `field:value` (facts B19). */
+/** An access context in a response: as it was sent, and as a list of `field:value`. */
 export const ContextResponse = z.object({ access: OpenResponse.optional(), accessFields: z.array(z.string()) });
 
-/** A comment as answers show it (facts B17). */
+/** A comment in a response. */
 export const CommentResponse = z.object({
   commentId: z.number(),
   type: z.literal('text'),
@@ -384,43 +374,21 @@ export const CommentResponse = z.object({
 });
 export type CommentResponse = z.output<typeof CommentResponse>;
 
-/** A comment as answers show it. */
+/** Returns a comment as responses and events have it. */
 export function toCommentResponse(names: ContentNames, comment: Comment): CommentResponse {
-  const {
-    commentId,
-    commentText,
-    commentHtml,
-    from,
-    isCommentResolverUsed,
-    isCommentTextAvailable,
-    isEdited,
-    createdAt,
-  } = comment;
   return {
-    commentId,
+    ...pickFields(comment, ['commentId', ...textFields, 'from', 'isEdited', 'createdAt']),
+    ...(readJsonFields(comment, jsonFields) as Pick<CommentResponse, (typeof jsonFields)[number]>),
     type: 'text',
-    status: isEdited ? 'updated' : 'added',
-    commentText,
-    commentHtml,
-    from,
-    to: readJson(comment.to),
-    taggedUserContacts: readJson(comment.taggedUserContacts),
-    attachments: readJson(comment.attachments),
+    status: comment.isEdited ? 'updated' : 'added',
     context: toContextResponse(comment.context),
-    agent: readJson(comment.agent),
-    progress: readJson(comment.progress),
-    actions: readJson(comment.actions),
-    isCommentResolverUsed,
-    isCommentTextAvailable,
-    isEdited,
     reactionAnnotationIds: (comment.reactions ?? []).map(({ id }) => id),
-    createdAt,
-    lastUpdated: new Date(comment.lastUpdated).toISOString(),
+    lastUpdated: iso(comment.lastUpdated),
     metadata: recordMetadata(names, comment.metadata),
   };
 }
 
-/** A comment as reads of comments show it: lists and flags are there when they are empty too. */
+/** A comment as the reading endpoints return it: with its lists and flags, also when they are empty. */
 export const CommentRow = CommentResponse.extend({
   isDraft: z.literal(false),
   to: z.array(StoredUser),
@@ -433,42 +401,31 @@ export const CommentRow = CommentResponse.extend({
 });
 export type CommentRow = z.output<typeof CommentRow>;
 
-/** Drafts, groups, recorders and custom lists of comments are the client's alone: over REST they are empty. */
+/** Returns a comment with its empty lists and flags. Drafts, groups, recorders and custom lists exist in clients only. */
 export function toCommentRow(comment: CommentResponse): CommentRow {
-  const {
-    to = [],
-    taggedUserContacts = [],
-    attachments = [],
-    commentText,
-    commentHtml,
-    isCommentTextAvailable = Boolean(commentText) || Boolean(commentHtml),
-  } = comment;
+  const { commentText, commentHtml } = comment;
   return {
     ...comment,
     isDraft: false,
-    to,
+    to: comment.to ?? [],
     toOrganizationUserGroup: [],
-    taggedUserContacts,
-    attachments,
+    taggedUserContacts: comment.taggedUserContacts ?? [],
+    attachments: comment.attachments ?? [],
     recorders: [],
     customList: [],
-    isCommentTextAvailable,
+    isCommentTextAvailable: comment.isCommentTextAvailable ?? (Boolean(commentText) || Boolean(commentHtml)),
   };
 }
 
-/** Access context, stored as JSON text, as answers show it. */
+/** Returns a stored access context as responses have it; undefined when there is none. */
 export function toContextResponse(text: string | undefined): z.output<typeof ContextResponse> | undefined {
-  const { access } = readJson<z.output<typeof Context>>(text) ?? {};
-  return text === undefined ? undefined : { access, accessFields: accessFields(access ?? {}) };
+  if (text === undefined) return undefined;
+  const { access } = JSON.parse(text) as z.output<typeof Context>;
+  return { access, accessFields: accessFields(access ?? {}) };
 }
 
-/** The access context that a thread or comment stores as JSON text, as `field:value`; undefined when it requires nothing. */
+/** Returns the `field:value` items of a stored access context; undefined when it requires nothing. */
 export function accessFieldsOf(text: string | undefined): string[] | undefined {
   const items = toContextResponse(text)?.accessFields ?? [];
   return items.length > 0 ? items : undefined;
-}
-
-/** What is stored as JSON text; undefined when nothing is. */
-export function readJson<T>(text: string | undefined): T | undefined {
-  return text === undefined ? undefined : (JSON.parse(text) as T);
 }

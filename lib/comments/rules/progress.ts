@@ -14,7 +14,7 @@ const Step = z.object({
   metadata: optional(OpenObject),
 });
 
-/** How far the work behind a comment is. Stored and returned as sent. `visibleToUserIds` is a hint for clients: it hides nothing here. */
+/** The progress of the work that a comment reports. Stored and returned as sent. Only clients apply `visibleToUserIds`. */
 export const Progress = unchangedObject(
   z.object({
     state: z.enum(['active', 'completed', 'failed', 'cancelled']),
@@ -24,7 +24,7 @@ export const Progress = unchangedObject(
   }),
 );
 
-/** Buttons that clients show. Stored and returned as sent, never interpreted. */
+/** Buttons that clients show. Stored and returned as sent. */
 export const Actions = list(
   unchangedObject(
     z.object({

@@ -6,27 +6,27 @@ import type { Status } from './statuses.ts';
 import { involvedUserIds, mentionedUserIds, type RowParts, type Thread } from './threads.ts';
 import { Instant } from '../../shared/times.ts';
 
-/** The threads that a call names, or describes by where they are and who takes part. */
+/** The selectors of calls that change threads: ids, locations, participants. */
 export const threadSelectors = {
   annotationIds: optional(list(Id, limits.readIds)),
-  /** As `locationId` shows them. */
+  /** Values of `locationId` in responses. */
   locationIds: optional(list(LocationKey, limits.readIds)),
-  /** Users who take part. */
+  /** Participants. */
   userIds: optional(list(Id, limits.readIds)),
 };
 
-/** What agents' threads are selected by, for their deletion. */
+/** The additional selectors of a deletion: threads of agents. */
 export const agentSelectors = {
   agentId: optional(Id),
   agentSuggestions: optional(z.boolean()),
-  /** The pages that the agent looked at. */
+  /** The pages that the agent read. */
   agentUrls: optional(list(z.string().min(1).max(2_048), limits.readIds)),
 };
 
 type Selector = keyof typeof threadSelectors | keyof typeof agentSelectors;
 const selectorNames = [...Object.keys(threadSelectors), ...Object.keys(agentSelectors)] as Selector[];
 
-/** A call that changes threads says which: nobody deletes all of a document's by accident. */
+/** Requires a selector, so that no call changes all threads of a document by accident. */
 export const requireSelector = withFieldRule(
   'anyOf',
   selectorNames,
@@ -36,26 +36,26 @@ export const requireSelector = withFieldRule(
   ),
 );
 
-/** A deletion without a selector is about the whole document. A selector that selects nothing is refused: it must not widen the deletion. */
+/** Rejects a deletion whose only selector is `agentSuggestions: false`. A deletion without a selector deletes all threads, so this selector must not count as none. */
 export const rejectEmptySelector = z.refine<{ readonly [S in Selector]?: unknown }>(
   (sent) =>
     sent.agentSuggestions !== false || selectorNames.some((name) => sent[name] !== undefined && sent[name] !== false),
   { path: ['agentSuggestions'], error: 'must be true, or another selector must be given' },
 );
 
-/** Pages are selected by their URL: some have to be one. */
+/** Requires at least one valid URL in `agentUrls`. */
 export const requireAgentUrl = z.refine<{ readonly agentUrls?: readonly string[] | undefined }>(
   ({ agentUrls }) => agentUrls === undefined || agentUrls.some((url) => parseHttpUrl(url) !== undefined),
   { path: ['agentUrls'], error: 'must have an http or https URL' },
 );
 
-/** What else a listing can ask for. Times are epoch ms or ISO 8601. */
+/** The additional filters of a listing. Times are epoch ms or ISO 8601. */
 export const listingFilters = {
   mentionedUserIds: optional(list(Id, limits.readIds)),
-  /** Who resolved it. */
+  /** The user who resolved the thread. */
   resolvedBy: optional(Id),
   statusIds: optional(list(Id, limits.readIds)),
-  /** One status; together with statusIds both have to hold. */
+  /** One status. A thread must match `statusIds` too, if both are given. */
   statusId: optional(Id),
   createdAfter: optional(Instant),
   createdBefore: optional(Instant),
@@ -78,13 +78,13 @@ const agentFilters = [
   'agentComments',
 ] as const;
 
-/** A listing asks for agents in one way at most (facts C8). */
+/** Allows at most one agent filter in a listing. */
 export const oneAgentFilter = z.refine<Partial<Record<(typeof agentFilters)[number], unknown>>>(
   (filters) => agentFilters.filter((name) => filters[name] !== undefined).length <= 1,
   { path: ['agentId'], error: `must not be given with another of ${agentFilters.join(', ')}` },
 );
 
-/** Nothing but its id, document and time is known of a deleted thread. */
+/** Only id, document and time of a deleted thread are stored, so other filters cannot apply. */
 const deletedAlone = z.refine<{ readonly deletedAfter?: unknown } & { readonly [field: string]: unknown }>(
   ({ deletedAfter, ...others }) =>
     deletedAfter === undefined ||
@@ -104,7 +104,7 @@ const oneScope = z.refine<{
   { path: ['documentId'], error: 'must not be given together with documentIds or folderId, nor these two together' },
 );
 
-/** A request for threads: of one document, of some, of a folder or of the organization. */
+/** A request for threads of one document, several documents, a folder or the organization. */
 export const ThreadListing = z
   .object({
     organizationId: Id,
@@ -114,11 +114,11 @@ export const ThreadListing = z
     groupByDocumentId: optional(z.boolean()),
     ...threadSelectors,
     ...listingFilters,
-    /** Whether rows carry `metadata`; true when left out. */
+    /** Whether rows have `metadata`; default true. */
     includeMetadata: optional(z.boolean()),
-    /** Whether rows carry `pageInfo`; true when left out. */
+    /** Whether rows have `pageInfo`; default true. */
     includePageInfo: optional(z.boolean()),
-    /** Lists the threads that were deleted from this time on instead: `deletedAnnotations`. Epoch ms or ISO 8601. */
+    /** Lists threads that were deleted at or after this time, in `deletedAnnotations`. Epoch ms or ISO 8601. */
     deletedAfter: optional(Instant),
     order: optional(z.enum(['asc', 'desc'])),
     pageSize: optional(PageSize),
@@ -126,7 +126,7 @@ export const ThreadListing = z
   })
   .check(oneScope, oneAgentFilter, deletedAlone);
 
-/** Returns the filters of a request for threads and the optional parts of its rows. The service's own name as `agentSource` means `svc`. */
+/** Returns the filters of a request for threads and the optional parts of its rows. The name of the service as `agentSource` means `svc`. */
 export function toListingOptions(
   request: z.output<typeof ThreadListing>,
   serviceName: string,
@@ -146,39 +146,36 @@ export function toListingOptions(
   return { filters, parts: { metadata: includeMetadata, pageInfo: includePageInfo } };
 }
 
-/** Which threads a call is about: those that meet all that is given; of a list one has to fit. Times are epoch ms, from `after` on and before `before`. */
+/** Filters of threads. A thread must match every given filter, and one value of a list. `After` times are inclusive, `Before` times exclusive, in epoch ms. */
 export type ThreadFilters = z.output<z.ZodObject<typeof threadSelectors & typeof listingFilters>> & {
   readonly agentUrls?: readonly string[] | undefined;
 };
 
-function statusIdOf({ status }: Thread): string {
-  return (JSON.parse(status) as Status).id;
-}
-
-/** Whether a thread meets all filters that are given. */
+/** Whether a thread matches all given filters. */
 export function matchesFilters(thread: Thread, filters: ThreadFilters): boolean {
   const { agent } = thread;
-  const among = (wanted: readonly string[] | undefined, ...values: (string | undefined)[]) =>
-    wanted === undefined || values.some((value) => value !== undefined && wanted.includes(value));
-  const within = (at: number, after = 0, before = Infinity) => after <= at && at < before;
-  const is = (wanted: string | undefined, value: string | undefined) => wanted === undefined || wanted === value;
-  const isOfAgent = (asked: boolean | undefined, type: Thread['type']) =>
-    asked !== true || (agent !== undefined && thread.type === type);
+  const statusId = () => (JSON.parse(thread.status) as Status).id;
+  const isOneOf = (filter: readonly string[] | undefined, values: () => readonly (string | undefined)[]) =>
+    filter === undefined || values().some((value) => value !== undefined && filter.includes(value));
+  const isBetween = (at: number, after = 0, before = Infinity) => after <= at && at < before;
+  const equals = (filter: string | undefined, value: string | undefined) => filter === undefined || filter === value;
+  const isOfAgent = (filter: boolean | undefined, type: Thread['type']) =>
+    filter !== true || (agent !== undefined && thread.type === type);
   return (
-    among(filters.annotationIds, thread.annotationId) &&
-    among(filters.locationIds, thread.locationKey) &&
-    (filters.userIds === undefined || among(filters.userIds, ...involvedUserIds(thread))) &&
-    (filters.mentionedUserIds === undefined || among(filters.mentionedUserIds, ...mentionedUserIds(thread))) &&
-    is(filters.resolvedBy, thread.resolvedByUserId) &&
-    (filters.statusIds === undefined || among(filters.statusIds, statusIdOf(thread))) &&
-    (filters.statusId === undefined || filters.statusId === statusIdOf(thread)) &&
-    within(thread.createdAt, filters.createdAfter, filters.createdBefore) &&
-    within(thread.lastUpdated, filters.updatedAfter, filters.updatedBefore) &&
-    is(filters.agentId, agent?.agentId) &&
-    is(filters.executionId, agent?.executionId) &&
-    is(filters.agentType, agent?.agentType) &&
-    is(filters.agentSource, agent?.agentSource) &&
-    among(filters.agentUrls, agent?.url) &&
+    isOneOf(filters.annotationIds, () => [thread.annotationId]) &&
+    isOneOf(filters.locationIds, () => [thread.locationKey]) &&
+    isOneOf(filters.userIds, () => involvedUserIds(thread)) &&
+    isOneOf(filters.mentionedUserIds, () => mentionedUserIds(thread)) &&
+    isOneOf(filters.statusIds, () => [statusId()]) &&
+    isOneOf(filters.statusId === undefined ? undefined : [filters.statusId], () => [statusId()]) &&
+    isOneOf(filters.agentUrls, () => [agent?.url]) &&
+    equals(filters.resolvedBy, thread.resolvedByUserId) &&
+    isBetween(thread.createdAt, filters.createdAfter, filters.createdBefore) &&
+    isBetween(thread.lastUpdated, filters.updatedAfter, filters.updatedBefore) &&
+    equals(filters.agentId, agent?.agentId) &&
+    equals(filters.executionId, agent?.executionId) &&
+    equals(filters.agentType, agent?.agentType) &&
+    equals(filters.agentSource, agent?.agentSource) &&
     isOfAgent(filters.agentSuggestions, 'suggestion') &&
     isOfAgent(filters.agentComments, 'comment')
   );

@@ -4,52 +4,52 @@ import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
 import { Id, unchangedObject, list, OpenObject, optional } from '../../shared/schema.ts';
 import {
+  accessFieldsOf,
   agentSourceOf,
   type Comment,
   commentLists,
-  CommentRow,
-  toCommentRow,
-  Context,
-  accessFieldsOf,
-  parseAgent,
   commentMentions,
+  CommentResponse,
+  CommentRow,
+  Context,
+  ContextResponse,
   newComments,
   oneCommentList,
-  readJson,
+  parseAgent,
   sentComments,
-  CommentResponse,
-  ContextResponse,
   toCommentResponse,
+  toCommentRow,
   toContextResponse,
 } from './comments.ts';
+import { pickFields, readJson, readJsonFields, toStoredFields } from '../../content/rules/jsonFields.ts';
 import { Location, locationKey } from '../../content/rules/location.ts';
 import { type ContentNames, recordMetadata } from '../../content/rules/names.ts';
 import { Actions, Progress } from './progress.ts';
-import { initialStatus, isTerminal, SentStatus, type Status, resolveStatus } from './statuses.ts';
+import { initialStatus, isTerminal, resolveStatus, SentStatus, type Status } from './statuses.ts';
 import { importedTimes, Instant } from '../../shared/times.ts';
 import { ContentUser, StoredUser } from '../../content/rules/user.ts';
 import { type ThreadAccess, Visibility } from '../../content/rules/visibility.ts';
 
 export const threadTypes = ['comment', 'suggestion'] as const;
 
-/** What a thread takes in all, its comments aside, as JSON: DynamoDB holds 400 KB in one item. */
+/** The size of a thread as JSON, without its comments. DynamoDB limits an item to 400 KB. */
 const LARGEST_BYTES = 256 * 1024;
-/** What its users' ids may take of that: events name them once more. */
+/** The share of it for user ids. Events repeat them. */
 const MOST_PARTICIPANT_BYTES = 48 * 1024;
 const MOST_SUBSCRIBERS = 50;
 const MOST_CUSTOM_LIST = 100;
-/** How many users one call puts in the place of others: each can be in all comments. */
+/** User replacements in one call: each can concern every comment. */
 const MOST_REPLACEMENTS = 10;
 
-/** A suggestion: its status, and whatever the caller says of it. */
+/** A suggestion: a status and the caller's own fields. */
 const Suggestion = unchangedObject(z.object({ status: optional(z.enum(['pending', 'accepted', 'rejected'])) }));
 
-/** A priority: the customer's own object with an id, or the id alone. */
+/** A priority: an id, or the customer's own object with an id. */
 const Priority = z.union([Id, unchangedObject(z.object({ id: Id }))], {
   error: 'must be the id of a priority, or an object with the id',
 });
 
-/** Where on a page a thread is, in the client's own measure. */
+/** The position of a thread on a page, in units of the client. */
 const pageNumbers = [
   'positionX',
   'positionY',
@@ -68,7 +68,7 @@ function pagePosition<B, N>(flag: B, number: N) {
 
 const storedPosition = pagePosition(z.boolean().optional(), z.number().optional());
 
-/** What a caller says of a thread, when it is added and later. */
+/** The fields that a caller can add and change. */
 const fields = {
   location: optional(Location),
   targetElement: optional(OpenObject),
@@ -88,7 +88,7 @@ const fields = {
   metadata: optional(OpenObject),
 };
 
-/** A thread as callers add it (facts C8), with its first comments. */
+/** A thread as callers add it, with its first comments. */
 export const NewThread = z
   .object({
     annotationId: optional(Id),
@@ -110,14 +110,14 @@ export const NewThread = z
   }));
 export type NewThread = z.output<typeof NewThread>;
 
-/** What an update changes of threads; at least one field. A suggestion is replaced whole. */
+/** The change of threads: at least one field. A new suggestion replaces the old one, apart from its status. */
 export const ThreadChange = z
   .object({
     ...fields,
     from: optional(ContentUser),
     statusUpdatedByUserId: optional(Id),
     resolvedByUserId: optional(Id),
-    /** Part of the key of a thread: the same value is accepted, another one is refused. */
+    /** A part of the thread's key: only the same value is accepted. */
     createdAt: optional(Instant),
     lastUpdated: optional(Instant),
   })
@@ -128,7 +128,7 @@ export const ThreadChange = z
   );
 export type ThreadChange = z.output<typeof ThreadChange>;
 
-/** Users who take the place of others. Nobody is replaced and a replacement at once: whoever repeats the call gets the same. */
+/** User replacements. No user is both replaced and a replacement, so that a repeated call has the same result. */
 export const UserReplacements = list(z.object({ oldUser: ContentUser, newUser: ContentUser }), MOST_REPLACEMENTS).check(
   ({ value, issues }) => {
     const replaced = value.map(({ oldUser }) => oldUser.userId);
@@ -143,7 +143,7 @@ export const UserReplacements = list(z.object({ oldUser: ContentUser, newUser: C
 );
 export type UserReplacement = z.output<typeof UserReplacements>[number];
 
-/** The agent that a thread is of: that of its first comment. */
+/** The agent of the first comment. */
 const ThreadAgent = z.object({
   agentId: z.string(),
   agentSource: z.enum(['svc', 'external']),
@@ -152,17 +152,17 @@ const ThreadAgent = z.object({
   url: z.string().optional(),
 });
 
-/** A thread as it is stored, its comments aside (facts B17). What is the caller's own is JSON text. */
+/** A thread as it is stored, without its comments. The caller's own objects are JSON text. */
 export const Thread = z.object({
   annotationId: z.string(),
-  /** Unique in the document, from 1; threads that were added before numbers existed have none. */
+  /** Unique in the document, from 1. Absent in threads from before numbers were introduced. */
   annotationNumber: z.number().optional(),
   /** The customer's id of the document. */
   documentId: z.string(),
   type: z.enum(threadTypes),
   commentType: z.string().optional(),
   sourceType: z.enum(['rest-api', 'agent']),
-  /** Who wrote the first comment. */
+  /** The author of the first comment. */
   from: StoredUser,
   status: z.string(),
   assignedTo: StoredUser.optional(),
@@ -182,51 +182,54 @@ export const Thread = z.object({
   agent: ThreadAgent.optional(),
   subscribedUsers: z.string().optional(),
   unsubscribedUsers: z.string().optional(),
-  /** Who takes part in its comments, as JSON text of `Participant`s. */
+  /** The users of its comments, as JSON text of `Participant`s. */
   participants: z.string(),
   resolvedByUserId: z.string().optional(),
   statusUpdatedByUserId: z.string().optional(),
-  /** How many comments it has; never none. */
+  /** At least 1. */
   commentCount: z.number(),
-  /** The largest id that was ever given to a comment of it: ids are not given twice. */
+  /** The largest comment id that was ever used, so that no id is used twice. */
   lastCommentId: z.number(),
-  /** Its first comment, in which the assignee is involved; `createdAt` is that of the comment. */
+  /** The first comment and its creation time. The assignee is involved in this comment. */
   first: z.object({ commentId: z.number(), createdAt: z.number() }),
-  /** The comment with the largest id that is there, and who wrote it. */
+  /** The existing comment with the largest id, and its author. */
   last: z.object({ commentId: z.number(), userId: z.string() }),
   createdAt: z.number(),
   lastUpdated: z.number(),
 });
 export type Thread = z.output<typeof Thread>;
 
-/** Why something cannot be done to one thread: the message of its entry in an answer. */
+/** Why a change of one thread is refused: the message of its entry in the response. */
 export interface Refused {
   readonly refused: string;
 }
 
-/** A user, how many of a thread's comments the user wrote, and how many mention the user. */
+/** A user, the number of comments by the user, and the number of comments that mention the user. */
 type Participant = readonly [userId: string, wrote: number, mentionedIn: number];
 
 function participantsOf({ participants }: Pick<Thread, 'participants'>): Participant[] {
   return JSON.parse(participants) as Participant[];
 }
 
-/** The users of a thread's comments after some came and others went: exact, without reading the other comments. */
-function tally(before: readonly Participant[], came: readonly Comment[], went: readonly Comment[]): string {
+/** Returns the participants after comments were added and removed. The counts stay exact without reading the other comments. */
+function countParticipants(
+  before: readonly Participant[],
+  added: readonly Comment[],
+  removed: readonly Comment[],
+): string {
   const counts = new Map(before.map(([userId, wrote, mentioned]) => [userId, { wrote, mentioned }] as const));
   const count = (userId: string, what: 'wrote' | 'mentioned', by: 1 | -1) => {
     const counted = counts.get(userId) ?? { wrote: 0, mentioned: 0 };
     counts.set(userId, { ...counted, [what]: counted[what] + by });
   };
-  for (const [comments, by] of [
-    [came, 1],
-    [went, -1],
-  ] as const) {
+  const countAll = (comments: readonly Comment[], by: 1 | -1) => {
     for (const comment of comments) {
       count(comment.from.userId, 'wrote', by);
       for (const userId of commentMentions(comment)) count(userId, 'mentioned', by);
     }
-  }
+  };
+  countAll(added, 1);
+  countAll(removed, -1);
   return JSON.stringify(
     [...counts].flatMap(([userId, { wrote, mentioned }]) =>
       wrote > 0 || mentioned > 0 ? [[userId, wrote, mentioned]] : [],
@@ -234,8 +237,8 @@ function tally(before: readonly Participant[], came: readonly Comment[], went: r
   );
 }
 
-/** A thread unless it is too much for one item of the table. */
-function bounded(thread: Thread): Thread | Refused {
+/** Refuses a thread that would be too large for one item of the table. */
+function checkSize(thread: Thread): Thread | Refused {
   if (isLongerThan(thread.participants, MOST_PARTICIPANT_BYTES))
     return { refused: 'Annotation would involve too many users.' };
   return isLongerThan(JSON.stringify(thread), LARGEST_BYTES + MOST_PARTICIPANT_BYTES)
@@ -243,7 +246,7 @@ function bounded(thread: Thread): Thread | Refused {
     : thread;
 }
 
-const openFields = [
+const jsonFields = [
   'targetElement',
   'priority',
   'context',
@@ -257,35 +260,34 @@ const openFields = [
 ] as const;
 const plainFields = ['assignedTo', 'visibility', 'isPageAnnotation', ...pageNumbers] as const;
 
-/** The fields that were sent, as they are stored; those that depend on others are not among them. */
-function stored(sent: ThreadChange | NewThread): Partial<Thread> {
-  const open = openFields.flatMap((field) => (sent[field] === undefined ? [] : [[field, JSON.stringify(sent[field])]]));
-  const plain = plainFields.flatMap((field) => (sent[field] === undefined ? [] : [[field, sent[field]]]));
+/** Returns the sent fields as they are stored, without those that depend on other fields. */
+function toStored(sent: ThreadChange | NewThread): Partial<Thread> {
   const location = sent.location && {
     location: JSON.stringify(sent.location),
     locationKey: locationKey(sent.location),
   };
-  return { ...Object.fromEntries([...open, ...plain]), ...location };
+  return { ...toStoredFields<ThreadChange>(sent, jsonFields, plainFields), ...location };
 }
 
-/** A suggestion as it is stored: with the status that it had, `pending` at first, unless it says another. */
-function suggestionOf(sent: Readonly<Record<string, unknown>>, before?: string): string {
-  return JSON.stringify({ ...sent, status: sent.status ?? readJson<{ status: string }>(before)?.status ?? 'pending' });
+/** Returns a suggestion as it is stored. Its status is the sent one, otherwise the previous one, otherwise `pending`. */
+function toStoredSuggestion(sent: Readonly<Record<string, unknown>>, before?: string): string {
+  const status = sent.status ?? readJson<{ status: string }>(before)?.status ?? 'pending';
+  return JSON.stringify({ ...sent, status });
 }
 
-/** A thread with its first comments, whose ids begin with 1 where the caller gives none. */
+/** Returns a thread with its first comments. Comment ids begin with 1 where the caller sends none. */
 export function newThread(
   sent: NewThread,
   { annotationId, documentId, now }: { annotationId: string; documentId: string; now: number },
 ): { thread: Thread; comments: Comment[] } | Refused {
   const createdAt = sent.createdAt ?? now;
   const comments = newComments(sent.commentData, 0, { annotationId, threadCreatedAt: createdAt, createdAt, now });
-  const [{ commentId, createdAt: firstAt, from, agent }] = comments as [Comment];
+  const [{ from, agent }] = comments as [Comment];
   const status = sent.status === undefined ? initialStatus : resolveStatus(sent.status);
   const type = sent.type ?? (sent.suggestion ? 'suggestion' : 'comment');
   const last = lastOf(comments);
-  const thread = bounded({
-    ...stored(sent),
+  const thread = checkSize({
+    ...toStored(sent),
     annotationId,
     documentId,
     type,
@@ -294,12 +296,12 @@ export function newThread(
     from,
     status: JSON.stringify(status),
     resolvedByUserId: isTerminal(status) ? from.userId : undefined,
-    suggestion: type === 'suggestion' ? suggestionOf(sent.suggestion ?? {}) : undefined,
+    suggestion: type === 'suggestion' ? toStoredSuggestion(sent.suggestion ?? {}) : undefined,
     agent: agent === undefined ? undefined : threadAgent(JSON.parse(agent) as Record<string, unknown>),
-    participants: tally([], comments, []),
+    participants: countParticipants([], comments, []),
     commentCount: comments.length,
     lastCommentId: last.commentId,
-    first: { commentId, createdAt: firstAt },
+    first: firstOf(comments[0] as Comment),
     last,
     createdAt,
     lastUpdated: sent.lastUpdated ?? sent.createdAt ?? now,
@@ -308,8 +310,12 @@ export function newThread(
 }
 
 function threadAgent(agent: Readonly<Record<string, unknown>>): Thread['agent'] {
-  const known = parseAgent(agent);
-  return ThreadAgent.parse({ ...known, agentSource: agentSourceOf(known.agentSource) });
+  const parsed = parseAgent(agent);
+  return ThreadAgent.parse({ ...parsed, agentSource: agentSourceOf(parsed.agentSource) });
+}
+
+function firstOf({ commentId, createdAt }: Comment): Thread['first'] {
+  return { commentId, createdAt };
 }
 
 function lastOf(comments: readonly Comment[]): Thread['last'] {
@@ -317,20 +323,20 @@ function lastOf(comments: readonly Comment[]): Thread['last'] {
   return { commentId, userId: from.userId };
 }
 
-/** A thread with further comments. */
-export function addComments(thread: Thread, came: readonly Comment[], now: number): Thread | Refused {
-  const last = lastOf(came);
-  return bounded({
+/** Returns a thread after comments were added. */
+export function addComments(thread: Thread, added: readonly Comment[], now: number): Thread | Refused {
+  const last = lastOf(added);
+  return checkSize({
     ...thread,
-    participants: tally(participantsOf(thread), came, []),
-    commentCount: thread.commentCount + came.length,
+    participants: countParticipants(participantsOf(thread), added, []),
+    commentCount: thread.commentCount + added.length,
     lastCommentId: Math.max(thread.lastCommentId, last.commentId),
     last: last.commentId > thread.last.commentId ? last : thread.last,
     lastUpdated: now,
   });
 }
 
-/** A thread some of whose comments were changed; they stand in the same order before and after. */
+/** Returns a thread after comments were changed. */
 export function changeComments(
   thread: Thread,
   before: readonly Comment[],
@@ -338,32 +344,32 @@ export function changeComments(
   now: number,
 ): Thread | Refused {
   const last = after.find(({ commentId }) => commentId === thread.last.commentId);
-  return bounded({
+  return checkSize({
     ...thread,
-    participants: tally(participantsOf(thread), after, before),
+    participants: countParticipants(participantsOf(thread), after, before),
     last: last ? lastOf([last]) : thread.last,
     lastUpdated: now,
   });
 }
 
-/** A thread without some of its comments, but with others; `first` and `last` are those of them, where they are not the same as before. */
+/** Returns a thread after some of its comments were deleted. `first` and `last` are the remaining ones, if they are new. */
 export function removeComments(
   thread: Thread,
-  went: readonly Comment[],
+  removed: readonly Comment[],
   { first, last }: { first?: Comment | undefined; last?: Comment | undefined },
   now: number,
 ): Thread {
   return {
     ...thread,
-    participants: tally(participantsOf(thread), [], went),
-    commentCount: thread.commentCount - went.length,
-    first: first ? { commentId: first.commentId, createdAt: first.createdAt } : thread.first,
+    participants: countParticipants(participantsOf(thread), [], removed),
+    commentCount: thread.commentCount - removed.length,
+    first: first ? firstOf(first) : thread.first,
     last: last ? lastOf([last]) : thread.last,
     lastUpdated: now,
   };
 }
 
-/** A thread after a change by `actorId`. */
+/** Returns a thread after a change by `actorId`, or why the change is refused. */
 export function changeThread(
   thread: Thread,
   change: ThreadChange,
@@ -371,18 +377,18 @@ export function changeThread(
 ): Thread | Refused {
   if (change.createdAt !== undefined && change.createdAt !== thread.createdAt)
     return { refused: 'createdAt of an annotation cannot be changed.' };
-  return bounded({
+  return checkSize({
     ...thread,
-    ...stored(change),
+    ...toStored(change),
     ...(change.from && { from: change.from }),
-    ...(change.suggestion && { suggestion: suggestionOf(change.suggestion, thread.suggestion) }),
-    ...statusAfter(thread, change, actorId),
+    ...(change.suggestion && { suggestion: toStoredSuggestion(change.suggestion, thread.suggestion) }),
+    ...changeStatus(thread, change, actorId),
     lastUpdated: change.lastUpdated ?? now,
   });
 }
 
-/** The status and who set it. Who resolved a thread stays while it is done, and is forgotten when it is open again (facts B17). */
-function statusAfter(
+/** The resolver of a thread stays while the status is terminal, and is cleared when the thread is open again. */
+function changeStatus(
   thread: Thread,
   change: ThreadChange,
   actorId: string | undefined,
@@ -390,26 +396,26 @@ function statusAfter(
   const before = JSON.parse(thread.status) as Status;
   const after = change.status === undefined ? before : resolveStatus(change.status);
   const changed = !isDeepStrictEqual(before, after);
-  const setBy = change.statusUpdatedByUserId ?? (changed ? actorId : thread.statusUpdatedByUserId);
-  const stays = !changed || (isTerminal(before) && isTerminal(after));
-  const resolver = stays ? thread.resolvedByUserId : isTerminal(after) ? setBy : undefined;
+  const statusUpdatedByUserId = change.statusUpdatedByUserId ?? (changed ? actorId : thread.statusUpdatedByUserId);
+  const keepsResolver = !changed || (isTerminal(before) && isTerminal(after));
+  const newResolver = isTerminal(after) ? statusUpdatedByUserId : undefined;
   return {
     status: JSON.stringify(after),
-    statusUpdatedByUserId: setBy,
-    resolvedByUserId: change.resolvedByUserId ?? resolver,
+    statusUpdatedByUserId,
+    resolvedByUserId: change.resolvedByUserId ?? (keepsResolver ? thread.resolvedByUserId : newResolver),
   };
 }
 
-/** A thread with a user in place of another as its author and assignee; its comments are another matter. */
-export function replaceThreadUsers(thread: Thread, replaced: (userId: string) => ContentUser | undefined): Thread {
+/** Returns a thread with its author and assignee replaced; its comments are replaced separately. */
+export function replaceThreadUsers(thread: Thread, replacement: (userId: string) => ContentUser | undefined): Thread {
   return {
     ...thread,
-    from: replaced(thread.from.userId) ?? thread.from,
-    assignedTo: thread.assignedTo && (replaced(thread.assignedTo.userId) ?? thread.assignedTo),
+    from: replacement(thread.from.userId) ?? thread.from,
+    assignedTo: thread.assignedTo && (replacement(thread.assignedTo.userId) ?? thread.assignedTo),
   };
 }
 
-/** The part of a thread that decides who may see it. */
+/** Returns the part of a thread that decides who may see it. */
 export function threadAccessOf(
   { visibility, context, from }: Pick<Thread, 'visibility' | 'context' | 'from'>,
   organizationId: string,
@@ -417,7 +423,7 @@ export function threadAccessOf(
   return { visibility, accessFields: accessFieldsOf(context), authorId: from.userId, organizationId };
 }
 
-/** Everybody who takes part in a thread: wrote in it, is mentioned in it, or has it assigned. */
+/** Returns the users who wrote in a thread, are mentioned in it, or have it assigned. */
 export function involvedUserIds(thread: Thread): string[] {
   return distinct([
     ...participantsOf(thread).map(([userId]) => userId),
@@ -425,17 +431,17 @@ export function involvedUserIds(thread: Thread): string[] {
   ]);
 }
 
-/** Everybody whom a comment of the thread mentions. */
+/** Returns the users whom comments of the thread mention. */
 export function mentionedUserIds(thread: Thread): string[] {
   return participantsOf(thread).flatMap(([userId, , mentioned]) => (mentioned > 0 ? [userId] : []));
 }
 
-/** Whether a thread has something new for a user, as far as that is known: somebody else had the last word. */
+/** Whether a thread counts as unread for a user: another user wrote its last comment. */
 export function isUnread({ last }: Thread, userId: string): boolean {
   return last.userId !== userId;
 }
 
-/** A thread with comments of it: the first ones, and whether there are more. */
+/** A thread with some of its comments; `more` when it has others. */
 export interface ThreadWithComments {
   readonly thread: Thread;
   readonly comments: readonly Comment[];
@@ -444,7 +450,7 @@ export interface ThreadWithComments {
 
 const OpenResponse = z.record(z.string(), z.unknown());
 
-/** A thread as answers show it (facts B17). */
+/** A thread in a response. */
 export const ThreadResponse = z.object({
   annotationId: z.string(),
   /** Unique in the document, from 1. */
@@ -455,7 +461,7 @@ export const ThreadResponse = z.object({
   commentType: z.string().optional(),
   sourceType: z.enum(['rest-api', 'agent']),
   comments: z.array(CommentResponse),
-  /** Of all its comments, those included that are not shown here. */
+  /** All comments of the thread, also those that are not in `comments`. */
   commentCount: z.number(),
   hasMoreComments: z.boolean(),
   from: StoredUser,
@@ -486,68 +492,46 @@ export const ThreadResponse = z.object({
 });
 export type ThreadResponse = z.output<typeof ThreadResponse>;
 
-/** A thread as answers show it, with those of its comments that are given; `more` when there are others. */
+/** Returns a thread as responses and events have it, with the given comments. */
 export function toThreadResponse(names: ContentNames, { thread, comments, more }: ThreadWithComments): ThreadResponse {
-  const {
-    annotationId,
-    annotationNumber,
-    type,
-    commentType,
-    sourceType,
-    commentCount,
-    from,
-    statusUpdatedByUserId,
-    resolvedByUserId,
-    assignedTo,
-    visibility,
-    createdAt,
-    lastUpdated,
-  } = thread;
+  const { annotationNumber } = thread;
   return {
-    annotationId,
-    annotationNumber,
+    ...pickFields(thread, [
+      'annotationId',
+      'annotationNumber',
+      'type',
+      'commentType',
+      'sourceType',
+      'commentCount',
+      'from',
+      'statusUpdatedByUserId',
+      'resolvedByUserId',
+      ...plainFields,
+      'createdAt',
+      'lastUpdated',
+    ]),
+    ...(readJsonFields(thread, ['status', 'location', 'suggestion', ...jsonFields]) as Pick<
+      ThreadResponse,
+      'status' | 'location' | 'suggestion' | (typeof jsonFields)[number]
+    >),
     annotationIndex: annotationNumber === undefined ? undefined : annotationNumber - 1,
-    type,
-    commentType,
-    sourceType,
     comments: comments.map((comment) => toCommentResponse(names, comment)),
-    commentCount,
     hasMoreComments: more,
-    from,
-    status: JSON.parse(thread.status) as Status,
-    statusUpdatedByUserId,
-    resolvedByUserId,
-    assignedTo,
-    priority: readJson(thread.priority),
     context: toContextResponse(thread.context),
-    visibility,
-    location: readJson(thread.location),
     locationId: thread.locationKey,
-    targetElement: readJson(thread.targetElement),
-    suggestion: readJson(thread.suggestion),
-    customList: readJson(thread.customList),
-    pageInfo: readJson(thread.pageInfo),
-    isPageAnnotation: thread.isPageAnnotation,
-    ...Object.fromEntries(pageNumbers.map((name) => [name, thread[name]])),
-    progress: readJson(thread.progress),
-    actions: readJson(thread.actions),
-    subscribedUsers: readJson(thread.subscribedUsers),
-    unsubscribedUsers: readJson(thread.unsubscribedUsers),
     involvedUserIds: involvedUserIds(thread),
     mentionedUserIds: mentionedUserIds(thread),
-    createdAt,
-    lastUpdated,
     metadata: recordMetadata(names, thread.metadata),
   };
 }
 
-/** Which parts of a thread a read can leave out. */
+/** The optional parts of a thread in a listing. */
 export interface RowParts {
   readonly metadata: boolean;
   readonly pageInfo: boolean;
 }
 
-/** A thread as /v2/commentannotations/get shows it: lists and flags are there when they are empty too. */
+/** A thread as /v2/commentannotations/get returns it: with its lists and flags, also when they are empty. */
 export const ThreadRow = ThreadResponse.extend({
   comments: z.array(CommentRow),
   context: ContextResponse,
@@ -562,30 +546,20 @@ export const ThreadRow = ThreadResponse.extend({
 });
 export type ThreadRow = z.output<typeof ThreadRow>;
 
-/** Subscribed groups and drafts are the client's alone: over REST there are none. */
+/** Returns a thread with its empty lists and flags. Subscribed groups and drafts exist in clients only. */
 export function toThreadRow(thread: ThreadResponse, parts: RowParts): ThreadRow {
-  const {
-    context = { access: {}, accessFields: [] },
-    visibility,
-    locationId = null,
-    customList = [],
-    subscribedUsers = [],
-    unsubscribedUsers = [],
-    pageInfo = {},
-    metadata,
-  } = thread;
   return {
     ...thread,
     comments: thread.comments.map(toCommentRow),
-    context,
-    visibilityConfig: visibility ?? { type: 'public' },
-    locationId,
-    customList,
-    subscribedUsers,
-    unsubscribedUsers,
+    context: thread.context ?? { access: {}, accessFields: [] },
+    visibilityConfig: thread.visibility ?? { type: 'public' },
+    locationId: thread.locationId ?? null,
+    customList: thread.customList ?? [],
+    subscribedUsers: thread.subscribedUsers ?? [],
+    unsubscribedUsers: thread.unsubscribedUsers ?? [],
     subscribedGroups: [],
     hasDraftComments: false,
-    pageInfo: parts.pageInfo ? pageInfo : undefined,
-    metadata: parts.metadata ? metadata : undefined,
+    pageInfo: parts.pageInfo ? (thread.pageInfo ?? {}) : undefined,
+    metadata: parts.metadata ? thread.metadata : undefined,
   };
 }

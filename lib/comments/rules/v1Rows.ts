@@ -4,7 +4,7 @@ import { IsoTime } from '../../shared/schema.ts';
 import { CommentResponse } from './comments.ts';
 import { StoredUser } from '../../content/rules/user.ts';
 
-/** A comment as `/v1` shows it. */
+/** A comment in a response of `/v1`. */
 export const V1Comment = CommentResponse.pick({
   commentId: true,
   commentText: true,
@@ -15,12 +15,12 @@ export const V1Comment = CommentResponse.pick({
   type: true,
 });
 
-/** A thread as `/v1` shows it. */
+/** A thread in a response of `/v1`. */
 export const V1Thread = z.object({
   annotationId: z.string(),
   comments: z.array(V1Comment),
   from: StoredUser,
-  /** That of its author's profile. */
+  /** The colour of the author. */
   color: z.string().optional(),
   /** Epoch milliseconds. */
   createdAt: z.number(),
@@ -29,14 +29,14 @@ export const V1Thread = z.object({
   status: z.record(z.string(), z.unknown()),
 });
 
-/** The comment of a row as `/v1` shows it; null for an id that nobody has. */
+type V2Thread = Omit<z.output<typeof V1Thread>, 'color' | 'lastUpdated'> & { readonly lastUpdated: number };
+
+/** Returns the `/v1` form of a comment; null for an unknown id. */
 export function toV1Comment(row: z.output<typeof V1Comment> | null): z.output<typeof V1Comment> | null {
   return row && V1Comment.parse(row);
 }
 
-type ThreadRow = Omit<z.output<typeof V1Thread>, 'color' | 'lastUpdated'> & { readonly lastUpdated: number };
-
-/** The thread of a row as `/v1` shows it; null for an id that nobody has. */
-export function toV1Thread(row: ThreadRow | null): z.output<typeof V1Thread> | null {
+/** Returns the `/v1` form of a thread; null for an unknown id. */
+export function toV1Thread(row: V2Thread | null): z.output<typeof V1Thread> | null {
   return row && V1Thread.parse({ ...row, color: row.from.color, lastUpdated: iso(row.lastUpdated) });
 }

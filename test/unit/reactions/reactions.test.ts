@@ -191,8 +191,8 @@ describe('the entries of a call with the same id are one', () => {
         entry({ from: { userId: 'ada' } }),
       ]),
     ).toEqual([
-      { annotationId: 'r', icon: '👍', users: [ada, bob], on, location: undefined, agreed: true },
-      { annotationId: 's', icon: '👍', users: [ada], on: undefined, location: undefined, agreed: true },
+      { annotationId: 'r', icon: '👍', users: [ada, bob], on, location: undefined, isConsistent: true },
+      { annotationId: 's', icon: '👍', users: [ada], on: undefined, location: undefined, isConsistent: true },
     ]);
   });
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { countThreads } from '../../../../lib/comments/threadCounts.ts';
+import { countThreads } from '../../../../lib/comments/threadCounter.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';

@@ -1,0 +1,95 @@
+import { type Capability, combine } from '../app/capability.ts';
+import type { ThreadFilters } from './rules/threadFilters.ts';
+import type { RecordAccess } from '../content/rules/threadAccess.ts';
+import { isUnread, threadAccessOf } from './rules/threads.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import { type DocumentReader, type PlacedDocument, readDocuments } from '../directory/documents.ts';
+import { organizationScope } from '../directory/folders/folders.ts';
+import { findOrganization, type OrganizationReader } from '../directory/organizations.ts';
+import type { Table } from '../table/table.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
+import { readThreads, ThreadReader } from './threads.ts';
+import { AccessChecks } from '../content/accessChecks.ts';
+import { findLiveDocuments } from '../content/recordListing.ts';
+
+/** The threads of a document that a user may see, and how many of them are unread. */
+export interface ThreadCount {
+  readonly total: number;
+  readonly unread: number;
+}
+
+interface CountOptions {
+  readonly organizationId: string;
+  readonly document: PlacedDocument;
+  readonly checks: AccessChecks;
+  readonly userId: string;
+  readonly filters: ThreadFilters;
+}
+
+interface ThreadCounterDeps {
+  readonly table: Table;
+  readonly organizations: Pick<OrganizationReader, 'require'>;
+  readonly documents: DocumentReader;
+}
+
+const PARALLEL = 4;
+const PAGE_SIZE = 1_000;
+
+export class ThreadCounter {
+  readonly #deps: ThreadCounterDeps;
+
+  constructor(deps: ThreadCounterDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Returns the exact counts of threads that a user may see, one per document: 0 for a document that does not exist or that the user may
+   * not see. Ids are distinct. Throws INVALID_ARGUMENT for an unknown organization.
+   */
+  async count(
+    tenant: string,
+    organizationId: string,
+    documentIds: readonly string[],
+    user: { userId: string; filters: ThreadFilters; now: number },
+  ): Promise<ThreadCount[]> {
+    const { organizations, documents, table } = this.#deps;
+    const organization = await organizations.require(tenant, organizationId);
+    const scope = organizationScope(tenant, organization);
+    const checks = new AccessChecks(table, { scope, organization, now: user.now }, user.userId);
+    const live = [...(await findLiveDocuments(documents, scope, documentIds)).values()];
+    const allowed = await checks.canSee(live.map((document) => ({ document })));
+    const counts = new Map<string, ThreadCount>();
+    await inParallel(
+      live.filter((_document, index) => allowed[index]),
+      PARALLEL,
+      async (document) => {
+        const documentScope = { ...scope, documentKey: document.internalId };
+        const count = await this.#countDocument(documentScope, { organizationId, document, checks, ...user });
+        counts.set(document.documentId, count);
+      },
+    );
+    return documentIds.map((documentId) => counts.get(documentId) ?? { total: 0, unread: 0 });
+  }
+
+  async #countDocument(
+    scope: DocumentScope,
+    { organizationId, document, checks, userId, filters }: CountOptions,
+  ): Promise<ThreadCount> {
+    const found: { access: RecordAccess; unread: boolean }[] = [];
+    for await (const threads of new ThreadReader(this.#deps.table).pages(scope, filters, PAGE_SIZE)) {
+      for (const thread of threads) {
+        const access = { document, thread: threadAccessOf(thread, organizationId) };
+        found.push({ access, unread: isUnread(thread, userId) });
+      }
+    }
+    const isVisible = await checks.canSee(found.map(({ access }) => access));
+    const visible = found.filter((_thread, index) => isVisible[index]);
+    return { total: visible.length, unread: visible.filter(({ unread }) => unread).length };
+  }
+}
+
+export const countThreads: Capability<ThreadCounter> = /* @__PURE__ */ combine(
+  { readThreads, organizations: findOrganization, documents: readDocuments, table: /* @__PURE__ */ tableWith([]) },
+  (deps) => new ThreadCounter(deps),
+);
