@@ -28,27 +28,27 @@ import { GrantEntity, type User, UserEntity, UserReader } from '../directory/use
 import type { DocumentContext } from './documentScope.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 
-/** A user and an organization, under the customer's ids. */
+/** A user and an organization by the customer's ids. */
 export interface Membership {
   readonly organizationId: string;
   readonly userId: string;
 }
 
-/** Whether each user is a member of the organization beside it; nobody is of one that does not exist. Two dependent BatchGets, none for none. */
+/** Returns whether each user is a member of its organization. An unknown organization has no members. Two dependent BatchGets. */
 export async function checkMemberships(
   table: Table,
   tenant: string,
-  asked: readonly Membership[],
+  pairs: readonly Membership[],
   now: number,
 ): Promise<boolean[]> {
   const organizations = await table.getMany(
     OrganizationEntity,
-    asked.map(({ organizationId }) => ({ tenant, organizationId })),
+    pairs.map(({ organizationId }) => ({ tenant, organizationId })),
   );
   const [users, grants] = await usersAndGrants(
     table,
     tenant,
-    asked.flatMap(({ userId }, index) => {
+    pairs.flatMap(({ userId }, index) => {
       const organizationKey = organizations[index]?.internalId;
       return organizationKey === undefined
         ? []
@@ -70,14 +70,14 @@ export async function checkMemberships(
   });
 }
 
-/** Where a thread is: its document's internal id, and the parts of its key. */
+/** The key of a thread and the internal id of its document. */
 interface ThreadPosition {
   readonly documentKey: string;
   readonly annotationId: string;
   readonly createdAt: number;
 }
 
-/** Who may see some threads, by what is stored now; undefined for a thread that is deleted. `organizationId` is the customer's. One BatchGet, none for no threads. */
+/** Reads the current access rules of threads, undefined for a deleted thread. `organizationId` is the customer's. One BatchGet. */
 export async function readThreadAccess(
   table: Table,
   { tenant, organizationKey }: OrganizationScope,
@@ -97,56 +97,57 @@ export async function readThreadAccess(
   return found.map((thread) => thread && threadAccessOf(thread, organizationId));
 }
 
-/** The organization in which access is checked, and the time of the check in epoch ms. */
+/** The organization of a check, and its time in epoch ms. */
 export interface CheckScope {
   readonly scope: OrganizationScope;
   readonly organization: Pick<Organization, 'organizationId' | 'internalId'>;
   readonly now: number;
 }
 
-/** How many users' grants are read at a time. */
+/** The users whose grants are read at a time. */
 const PARALLEL = 10;
 
 /**
- * Returns which of the users may see one record, by the rule `maySee`. Reads nothing when everybody may see the record; otherwise one BatchGet per 100 keys, two more when members of another organization see it, and the grants of each remaining
- * user when the record has an access context.
+ * Returns which of the users may see a record, by the rule `canSee`. Reads nothing for a record that every user may see. Otherwise one
+ * BatchGet per 100 keys, two more when members of another organization see the record, and the grants of each remaining user when the
+ * record has an access context.
  */
 export async function usersWhoCanSee(
   table: Table,
   { scope, organization, now }: CheckScope,
-  guard: RecordAccess,
+  record: RecordAccess,
   userIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  if (userIds.length === 0 || isOpenToAll(guard)) return new Set(userIds);
-  const elsewhere = otherOrganization(guard.thread, organization.organizationId);
+  if (userIds.length === 0 || isOpenToAll(record)) return new Set(userIds);
+  const otherOrganizationId = otherOrganization(record.thread, organization.organizationId);
   const [accesses, isMember] = await Promise.all([
-    accessOn(table, { scope, organization, now }, guard.document, userIds),
-    elsewhere === undefined
+    accessOn(table, { scope, organization, now }, record.document, userIds),
+    otherOrganizationId === undefined
       ? []
       : checkMemberships(
           table,
           scope.tenant,
-          userIds.map((userId) => ({ organizationId: elsewhere, userId })),
+          userIds.map((userId) => ({ organizationId: otherOrganizationId, userId })),
           now,
         ),
   ]);
-  const viewers = userIds.map((userId, index): CheckedUser => ({
+  const checked = userIds.map((userId, index): CheckedUser => ({
     userId,
     access: accesses[index]!,
-    memberOf: new Set(isMember[index] ? [elsewhere as string] : []),
+    memberOf: new Set(isMember[index] ? [otherOrganizationId as string] : []),
   }));
-  const others = viewers.filter((viewer) => canSeeWithoutContext(guard, viewer));
-  if (requiredContext(guard).length === 0) return new Set(others.map(({ userId }) => userId));
+  const others = checked.filter((checkedUser) => canSeeWithoutContext(record, checkedUser));
+  if (requiredContext(record).length === 0) return new Set(others.map(({ userId }) => userId));
   const reader = new UserReader(table);
-  const seeing = new Set<string>();
-  await inParallel(others, PARALLEL, async (viewer) => {
-    const grants = await reader.grants(scope, viewer.userId);
-    if (canSee(guard, { ...viewer, access: { ...viewer.access, grants } })) seeing.add(viewer.userId);
+  const allowed = new Set<string>();
+  await inParallel(others, PARALLEL, async (checkedUser) => {
+    const grants = await reader.grants(scope, checkedUser.userId);
+    if (canSee(record, { ...checkedUser, access: { ...checkedUser.access, grants } })) allowed.add(checkedUser.userId);
   });
-  return new Set(userIds.filter((userId) => seeing.has(userId)));
+  return new Set(userIds.filter((userId) => allowed.has(userId)));
 }
 
-/** Checks for one user which records the user may see, by the rule `maySee`. */
+/** Checks which records one user may see, by the rule `canSee`. */
 export class AccessChecks {
   readonly #table: Table;
   readonly #scope: CheckScope;
@@ -160,34 +161,34 @@ export class AccessChecks {
   }
 
   /**
-   * Returns whether the user may see each of the records. Reads nothing when everybody may see all of them; otherwise the user and the user's
-   * grants once, and two BatchGets per call when members of other organizations see a record.
+   * Returns whether the user may see each of the records. Reads nothing when every user may see all of them. Otherwise reads the user and
+   * the user's grants once, and two BatchGets per call when members of other organizations see a record.
    */
-  async canSee(guards: readonly RecordAccess[]): Promise<boolean[]> {
-    if (guards.every(isOpenToAll)) return guards.map(() => true);
+  async canSee(records: readonly RecordAccess[]): Promise<boolean[]> {
+    if (records.every(isOpenToAll)) return records.map(() => true);
     const {
       scope: { tenant },
       organization,
       now,
     } = this.#scope;
-    const elsewhere = distinct(
-      guards.flatMap(({ thread }) => otherOrganization(thread, organization.organizationId) ?? []),
+    const otherIds = distinct(
+      records.flatMap(({ thread }) => otherOrganization(thread, organization.organizationId) ?? []),
     );
     const [access, isMember] = await Promise.all([
       (this.#access ??= this.#read()),
       checkMemberships(
         this.#table,
         tenant,
-        elsewhere.map((organizationId) => ({ organizationId, userId: this.#userId })),
+        otherIds.map((organizationId) => ({ organizationId, userId: this.#userId })),
         now,
       ),
     ]);
-    const viewer: CheckedUser = {
+    const checkedUser: CheckedUser = {
       userId: this.#userId,
       access,
-      memberOf: new Set(elsewhere.filter((_organizationId, index) => isMember[index])),
+      memberOf: new Set(otherIds.filter((_organizationId, index) => isMember[index])),
     };
-    return guards.map((guard) => canSee(guard, viewer));
+    return records.map((record) => canSee(record, checkedUser));
   }
 
   async #read(): Promise<UserAccess> {
@@ -208,15 +209,15 @@ export class AccessChecks {
   }
 }
 
-/** The organization other than the thread's own whose members alone see a thread. */
+/** Returns the organization whose members alone see a thread, if it is not the thread's own organization. */
 function otherOrganization(thread: ThreadAccess | undefined, organizationId: string): string | undefined {
   const members = thread && visibleToMembersOf(thread);
   return members === organizationId ? undefined : members;
 }
 
 /**
- * Returns which of the users have access to a document; none when its folder is deleted. A user that the tenant does not know has no access. One
- * BatchGet per 100 keys, after one more for the folder when the document lies in one.
+ * Returns which of the users have access to a document. Nobody has access when its folder is deleted, and unknown users never have. One
+ * BatchGet per 100 keys, after one for the folder.
  */
 export async function usersWithAccess(
   table: Table,
@@ -230,7 +231,7 @@ export async function usersWithAccess(
   return usersWhoCanSee(table, { scope, organization, now }, { document: placed, knownUsersOnly: true }, userIds);
 }
 
-/** The access of each user, with the grants on the organization, on a document and on the folders above it. */
+/** Reads the access of users, with their grants on the organization, the document and the folders above the document. */
 async function accessOn(
   table: Table,
   { scope, organization, now }: CheckScope,
@@ -271,7 +272,7 @@ interface GrantKey {
   readonly internalId: string;
 }
 
-/** Grants, and beside each the user, who may have left since. One BatchGet per 100 keys, users once. */
+/** Reads grants with their users. One BatchGet per 100 distinct keys. */
 async function usersAndGrants(table: Table, tenant: string, keys: readonly GrantKey[]) {
   if (keys.length === 0) return [[], []] as const;
   const found = await table.batchGet(

@@ -1,9 +1,11 @@
 import * as z from 'zod';
+import { distinctBy } from '../shared/collections.ts';
 import { folderChain, hasEnded } from '../directory/rules/access.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import { departuresOf } from '../directory/folders/folderDepartures.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import type { Table } from '../table/table.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 import { UserEntity } from '../directory/users.ts';
 import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
 import { readNotifications } from '../notifications/notifications.ts';
@@ -11,20 +13,19 @@ import { readReactions } from '../reactions/reactions.ts';
 import { readRecordings } from '../recordings/recordings.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 import { findLiveDocuments } from './recordListing.ts';
-import { storeCapability } from '../table/storeCapability.ts';
 
 /** The documents of an organization that a user is involved in. */
 export interface InvolvedDocuments {
-  /** The customer's ids, the one with the latest record first. */
+  /** The customer's ids. The document with the latest record is first. */
   readonly documentIds: readonly string[];
-  /** Whether older records were not looked at, so that documents can be missing. */
+  /** Whether older records were not read, so that documents can be missing. */
   readonly hasMore: boolean;
 }
 
-/** Users whose documents one call reads: for each it reads up to 1,000 records of every kind. */
-const MOST_INVOLVED = 5;
+/** The users of one call. Each costs a read of up to 1,000 records of every kind. */
+const MOST_USERS = 5;
 
-/** Refuses to read the documents of more users than that, or of users that are not named. */
+/** Requires 1 to 5 user ids in a request for involved documents. */
 export const limitInvolvedUsers = z.refine<{
   includeInvolvedDocuments?: boolean | undefined;
   includeInvolvedDocumentsCount?: boolean | undefined;
@@ -32,21 +33,21 @@ export const limitInvolvedUsers = z.refine<{
 }>(
   ({ includeInvolvedDocuments, includeInvolvedDocumentsCount, userIds }) =>
     !(includeInvolvedDocuments || includeInvolvedDocumentsCount) ||
-    (userIds !== undefined && userIds.length <= MOST_INVOLVED),
+    (userIds !== undefined && userIds.length <= MOST_USERS),
   {
     path: ['userIds'],
-    error: `must name 1 to ${MOST_INVOLVED} users together with includeInvolvedDocuments or includeInvolvedDocumentsCount`,
+    error: `must name 1 to ${MOST_USERS} users together with includeInvolvedDocuments or includeInvolvedDocumentsCount`,
   },
 );
 
-/** The fields of an answer about a user that tell of these documents. */
+/** The fields for involved documents in the response of a user. */
 export const InvolvedFields = {
   involvedDocuments: z.array(z.string()).optional(),
   involvedDocumentsCount: z.int().optional(),
   hasMoreInvolvedDocuments: z.boolean().optional(),
 };
 
-/** What an answer about a user says of these documents. */
+/** Returns the fields for involved documents in the response of a user. */
 export function toInvolvedFields(
   { documentIds, hasMore }: InvolvedDocuments = { documentIds: [], hasMore: false },
   {
@@ -61,10 +62,17 @@ export function toInvolvedFields(
   };
 }
 
-/** How many records of each kind are looked at for one user, the latest first. */
+/** The latest records of each kind that are read for one user. */
 export const INVOLVEMENTS_READ = 1_000;
 
-/** Reads which documents users are involved in: those with comments, reactions, recordings and notifications that their data list. */
+/** The latest record of a user in a document. */
+interface LatestRecord {
+  readonly documentId: string;
+  readonly documentKey: string;
+  readonly at: number;
+}
+
+/** Reads the documents that users are involved in: those with comments, reactions, recordings and notifications of their data. */
 export class InvolvedDocumentsReader {
   readonly #table: Table;
 
@@ -72,95 +80,75 @@ export class InvolvedDocumentsReader {
     this.#table = table;
   }
 
-  /** The documents of each of the users. What lies in a document that is gone is left out, and what is from before the user left the document. */
+  /** Returns the documents of each user, without deleted documents and records from before the user was removed from the document. */
   async read(scope: OrganizationScope, userIds: readonly string[]): Promise<InvolvedDocuments[]> {
     const [read, users] = await Promise.all([
-      Promise.all(userIds.map((userId) => this.#latest(scope, userId))),
+      Promise.all(userIds.map((userId) => this.#readLatest(scope, userId))),
       this.#table.getMany(
         UserEntity,
         userIds.map((userId) => ({ tenant: scope.tenant, userId })),
       ),
     ]);
-    const live = await findLiveDocuments(
-      new DocumentReader(this.#table),
-      scope,
-      read.flatMap(({ latest }) => latest.map(({ documentId }) => documentId)),
-    );
-    // Departures are read after the folders that they are compared with.
+    const documentIds = read.flatMap(({ latest }) => latest.map(({ documentId }) => documentId));
+    const live = await findLiveDocuments(new DocumentReader(this.#table), scope, documentIds);
+    // Departures are compared with the folders, so the folders must be read first.
     const departures = await departuresOf(this.#table, scope, users);
     return read.map(({ latest, hasMore }, index) => {
       const involved = latest.filter(({ documentId, documentKey, at }) => {
-        const found = live.get(documentId);
-        if (found?.internalId !== documentKey) return false;
-        return !hasEnded(
-          departures[index],
-          [documentKey, ...(found.folder ? folderChain(found.folder) : []), scope.organizationKey],
-          at,
-        );
+        const document = live.get(documentId);
+        if (document?.internalId !== documentKey) return false;
+        const folders = document.folder ? folderChain(document.folder) : [];
+        return !hasEnded(departures[index], [documentKey, ...folders, scope.organizationKey], at);
       });
       return { documentIds: involved.map(({ documentId }) => documentId), hasMore };
     });
   }
 
-  /** The latest record of a user in each document. */
-  async #latest(
+  /** Returns the latest record of a user in each document, the latest first. */
+  async #readLatest(scope: OrganizationScope, userId: string): Promise<{ latest: LatestRecord[]; hasMore: boolean }> {
+    const kinds = await Promise.all(involvedKinds.map((kind) => this.#readLatestOfKind(scope, userId, kind)));
+    const byTime = kinds.flatMap(({ latest }) => latest).sort((a, b) => b.at - a.at);
+    return { latest: firstByDocument(byTime), hasMore: kinds.some(({ hasMore }) => hasMore) };
+  }
+
+  async #readLatestOfKind(
     scope: OrganizationScope,
     userId: string,
-  ): Promise<{ latest: { documentId: string; documentKey: string; at: number }[]; hasMore: boolean }> {
-    const kinds = await Promise.all(
-      involvedKinds.map(async (kind) => {
-        const { values, next } = await this.#table.query(
-          InvolvementEntity,
-          { ...scope, userId },
-          { prefix: ['DATA', kind], limit: INVOLVEMENTS_READ, descending: true },
-        );
-        const latest = [...Map.groupBy(values, ({ documentKey }) => documentKey).values()].map(([first]) => ({
-          ...(first as (typeof values)[number]),
-          userId,
-          kind,
-        }));
-        const documentIds = await this.#documentIds(scope, kind, latest);
-        return {
-          next,
-          found: latest.flatMap(({ documentKey, at }, index) =>
-            documentIds[index] === undefined ? [] : [{ documentKey, at, documentId: documentIds[index] }],
-          ),
-        };
-      }),
+    kind: InvolvedKind,
+  ): Promise<{ latest: LatestRecord[]; hasMore: boolean }> {
+    const { values, next } = await this.#table.query(
+      InvolvementEntity,
+      { ...scope, userId },
+      { prefix: ['DATA', kind], limit: INVOLVEMENTS_READ, descending: true },
     );
-    const byTime = kinds.flatMap(({ found }) => found).sort((a, b) => b.at - a.at);
-    return {
-      latest: [...Map.groupBy(byTime, ({ documentKey }) => documentKey).values()].flatMap(([first]) => first ?? []),
-      hasMore: kinds.some(({ next }) => next !== undefined),
-    };
+    const involvements = firstByDocument(values).map((involvement) => ({ ...involvement, userId, kind }));
+    const records = await this.#readRecords(scope, kind, involvements);
+    const latest = involvements.flatMap(({ documentKey, at }, index) => {
+      const documentId = records[index]?.documentId;
+      return documentId === undefined ? [] : [{ documentKey, at, documentId }];
+    });
+    return { latest, hasMore: next !== undefined };
   }
 
-  /** The customer's ids of the documents that records lie in, undefined where a record is gone. */
-  async #documentIds(
+  async #readRecords(
     scope: OrganizationScope,
     kind: InvolvedKind,
-    edges: readonly Involvement[],
-  ): Promise<(string | undefined)[]> {
-    const records = await this.#records(scope, kind, edges);
-    return records.map((record) => record?.documentId);
-  }
-
-  async #records(
-    scope: OrganizationScope,
-    kind: InvolvedKind,
-    edges: readonly Involvement[],
+    involvements: readonly Involvement[],
   ): Promise<readonly ({ readonly documentId: string } | undefined)[]> {
-    if (kind === 'reaction') return readReactions(this.#table, scope, edges);
-    if (kind === 'recording') return readRecordings(this.#table, scope, edges);
-    if (kind === 'notification') return readNotifications(this.#table, scope, edges);
+    if (kind === 'reaction') return readReactions(this.#table, scope, involvements);
+    if (kind === 'recording') return readRecordings(this.#table, scope, involvements);
+    if (kind === 'notification') return readNotifications(this.#table, scope, involvements);
     return this.#table.getMany(
       ThreadEntity,
-      edges.map(({ documentKey, id, createdAt }) => ({ ...scope, documentKey, annotationId: id, createdAt })),
+      involvements.map(({ documentKey, id, createdAt }) => ({ ...scope, documentKey, annotationId: id, createdAt })),
     );
   }
 }
 
-/** Read which documents users are involved in. */
+function firstByDocument<T extends { readonly documentKey: string }>(records: readonly T[]): T[] {
+  return distinctBy(records, ({ documentKey }) => documentKey);
+}
+
 export const readInvolvedDocuments = /* @__PURE__ */ storeCapability(InvolvedDocumentsReader, [
   'BatchGetItem',
   'Query',

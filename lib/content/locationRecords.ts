@@ -12,19 +12,19 @@ import { ReactionEntity } from '../reactions/reactions.ts';
 import { RecordingEntity } from '../recordings/recordings.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 
-/** How many records one page reads. */
+/** The records of one page. */
 const RECORDS_AT_ONCE = 100;
 
-/** A location of a document: `key` as `locationKey` returns it, `documentId` the customer's id. */
+/** A location of a document. `key` is a result of `locationKey`, `documentId` is the customer's. */
 export interface DocumentLocation {
   readonly tenant: string;
   readonly documentId: string;
   readonly key: string;
-  /** The internal id of the only organization to read; all organizations of the tenant when left out. */
+  /** The internal id of the organization to read; undefined for all organizations of the tenant. */
   readonly organizationKey?: string | undefined;
 }
 
-/** A record and the document that it belongs to. */
+/** A record with its document. */
 export interface Located<T> {
   readonly scope: DocumentScope;
   readonly record: Stored<T>;
@@ -36,13 +36,13 @@ export interface LocationRecords {
   readonly reactions: readonly Located<Reaction>[];
   readonly recordings: readonly Located<Recording>[];
   readonly notifications: readonly Located<Notification>[];
-  /** Where the next page begins; undefined at the end. */
+  /** The start of the next page; undefined at the end. */
   readonly next: string | undefined;
 }
 
 /**
- * Reads a page of the records of a location. The index gives the keys and the table the records, so a record that has moved away is left out. Records
- * of deleted documents are left out too, because a new document can have the same id.
+ * Reads a page of the records of a location: keys from the index, records from the table. Leaves out records that have another location
+ * now, and records of deleted documents, because a new document can have the same id.
  */
 export async function readLocationRecords(
   table: Table,
@@ -59,12 +59,12 @@ export async function readLocationRecords(
     indexPartition('tenant', [tenant, 'LOCATION', documentId, key]),
     { limit: RECORDS_AT_ONCE, after, between },
   );
-  const placed = keys.map((record) => ({ record, scope: placeOfKey(tenant, record) }));
+  const scoped = keys.map((record) => ({ record, scope: scopeOfKey(tenant, record) }));
   const documents = await table.getMany(
     DocumentEntity,
-    placed.map(({ scope }) => ({ tenant, organizationKey: scope.organizationKey, documentId })),
+    scoped.map(({ scope }) => ({ tenant, organizationKey: scope.organizationKey, documentId })),
   );
-  const live = placed.filter(({ scope }, index) => documents[index]?.internalId === scope.documentKey);
+  const live = scoped.filter(({ scope }, index) => documents[index]?.internalId === scope.documentKey);
   const read = async <T extends { locationKey?: string | undefined }, P, K>(
     entity: Entity<T, P, K>,
     kind: string,
@@ -88,8 +88,8 @@ export async function readLocationRecords(
   return { threads, reactions, recordings, notifications, next };
 }
 
-/** The document of a record, from the record's key: keys hold internal ids unchanged. */
-function placeOfKey(tenant: string, { PK }: Key): DocumentScope {
+/** Returns the document of a key. Keys contain internal ids unchanged. */
+function scopeOfKey(tenant: string, { PK }: Key): DocumentScope {
   const [, , , organization = '', , document = ''] = PK.split('#');
   return { tenant, organizationKey: organization, documentKey: document };
 }

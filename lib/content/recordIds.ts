@@ -4,23 +4,23 @@ import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 
-/** What content consists of. Threads, reactions and recordings have ids within their document, the others within their organization. */
+/** The kinds of content. Ids of threads, reactions and recordings are unique in their document, the other ids in their organization. */
 export const recordKinds = ['thread', 'reaction', 'recording', 'notification', 'activity'] as const;
 export type RecordKind = (typeof recordKinds)[number];
 
 const Schema = z.object({
-  /** The internal id of the document that the record lies in. */
+  /** The internal id of the record's document. */
   documentKey: z.string(),
-  /** Where it stands there: a part of its sort key, epoch ms. */
+  /** The creation time of the record, epoch ms: a part of its sort key. */
   createdAt: z.number(),
-  /** The document under the customer's id, for kinds whose ids are those of the organization: whether it is still there is looked up by it. */
+  /** The customer's id of the document, for kinds whose ids are unique in the organization: it shows whether the document exists. */
   documentId: z.string().optional(),
 });
 export type RecordPosition = z.output<typeof Schema>;
 
 /**
- * Where the record is that has an id of the customer's: records themselves are sorted by the time of their creation. It can be left
- * behind by a document that is gone, whose internal id then nobody has: that counts as absent.
+ * The position of the record with a customer's id. Records themselves are sorted by creation time. A deleted document can leave
+ * positions: they count as absent, because no document has their internal id.
  */
 export const RecordIdEntity = defineEntity({
   type: 'RecordId',
@@ -37,18 +37,18 @@ export const RecordIdEntity = defineEntity({
     of.kind,
     of.id,
   ],
-  // The document under the customer's id, so that this and the document itself can be read at the same time.
+  // The customer's id of the document: so the position and the document can be read in parallel.
   sk: (key: { within: string }) => ['IN', key.within],
 });
 
-/** A record's id: `within` is the id of its document, or empty for kinds whose ids are those of the organization. */
+/** The id of a record. `within` is the customer's id of its document, or empty for ids that are unique in the organization. */
 export interface RecordIdKey {
   readonly kind: RecordKind;
   readonly id: string;
   readonly within: string;
 }
 
-/** Where the named records are, undefined where there are none, or not in this document when one is given. One BatchGet. */
+/** Reads the positions of records, undefined where there is none, or not in the document of a document scope. One BatchGet. */
 export async function findRecordIds(
   table: Table,
   scope: OrganizationScope | DocumentScope,
@@ -64,10 +64,7 @@ export async function findRecordIds(
     : found;
 }
 
-/**
- * Gives a record its id: an insertion, or, over what a document that is gone left behind, a replacement. `stored` is what is under
- * the id now.
- */
+/** Returns the operation that stores the position of a record. `stored` is the position that a deleted document left under the id. */
 export function claimRecordId(
   scope: DocumentScope,
   name: RecordIdKey & Pick<RecordPosition, 'documentId'>,
@@ -76,11 +73,11 @@ export function claimRecordId(
 ): WriteOp {
   const { tenant, organizationKey, documentKey } = scope;
   const value = { tenant, organizationKey, ...name, documentKey, createdAt };
-  // The revision says which record it is as well: one that was removed and added again is not what somebody else has read.
+  // The first revision is the creation time: a record that is deleted and added again has another revision.
   return stored ? replace(RecordIdEntity, value, stored._r) : insert(RecordIdEntity, value, createdAt);
 }
 
-/** Takes the id from a record, at the revision that was read when one is given. */
+/** Returns the operation that frees the id of a record, optionally only at the revision that was read. */
 export function releaseRecordId(
   { tenant, organizationKey }: OrganizationScope,
   name: RecordIdKey,

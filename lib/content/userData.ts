@@ -6,11 +6,12 @@ import { type ReactionResponse, toReactionResponse } from '../reactions/rules.ts
 import { type RecordingResponse, toRecordingResponse } from '../recordings/rules.ts';
 import type { RecordAccess } from './rules/threadAccess.ts';
 import { threadAccessOf } from '../comments/rules/threads.ts';
-import { DocumentReader, type PlacedDocument } from '../directory/documents.ts';
+import { DocumentReader } from '../directory/documents.ts';
 import { departuresOf } from '../directory/folders/folderDepartures.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import type { Organization } from '../directory/organizations.ts';
 import type { Table } from '../table/table.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 import { UserEntity } from '../directory/users.ts';
 import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
 import { notificationGuards } from '../notifications/notificationLists.ts';
@@ -20,12 +21,11 @@ import { readRecordings } from '../recordings/recordings.ts';
 import { ThreadReader } from '../comments/threads.ts';
 import { AccessChecks } from './accessChecks.ts';
 import { findLiveDocuments } from './recordListing.ts';
-import { storeCapability } from '../table/storeCapability.ts';
 
-/** A comment as a user's data show it: with where it is. */
+/** A comment in the data of a user, with the ids of its thread and document. */
 export type UserComment = CommentResponse & { readonly annotationId: string; readonly documentId: string };
 
-/** Where the listing of each kind stopped: a sort key, or null when it came to its end; absent before its beginning. */
+/** The position in each kind: a sort key, null at the end, undefined at the start. */
 export type UserDataCursor = { readonly [K in InvolvedKind]?: string | null };
 
 export interface UserDataPage {
@@ -33,48 +33,47 @@ export interface UserDataPage {
   readonly reactions: ReactionResponse[];
   readonly recordings: RecordingResponse[];
   readonly notifications: NotificationResponse[];
-  /** Undefined when all kinds came to their end. */
+  /** Undefined at the end of all kinds. */
   readonly next: UserDataCursor | undefined;
 }
 
-/** How many things of each kind one page has at most (spec 4.19). */
+/** The records of each kind on one page. */
 const PER_KIND = 100;
-/** A page ends early at this size of what it shows as JSON, so that an answer stays below the limit of 5 MB. */
+/** A page ends early at this size as JSON: a response stays below its limit of 5 MB. */
 const PAGE_BYTES = 4_000_000;
 
-/** Something that an edge leads to, as it is shown: once it is known that its document is still there. */
-interface Found<V> {
+/** A record in the data of a user, before the check of its document. */
+interface UserRecord<V> {
   readonly key: string;
-  /** The internal id of its document. */
   readonly documentKey: string;
-  /** When it was made, epoch ms. */
+  /** The creation time, epoch ms. */
   readonly at: number;
-  /** Undefined where there is nothing to show. */
-  readonly shown: Shown<V> | undefined;
+  /** Undefined when the record is deleted. */
+  readonly response: RecordResponse<V> | undefined;
 }
 
-interface Shown<V> {
+interface RecordResponse<V> {
   readonly value: V;
   readonly documentId: string;
   readonly bytes: number;
-  /** What limits its readers, its document aside; undefined for what the user made. `ofDocument` says whether access to the document is required. */
-  readonly guard?: (RecordAccess & { readonly ofDocument: boolean }) | undefined;
+  /** The access rules without the document. Undefined for a record that the user made. */
+  readonly access?: (RecordAccess & { readonly needsDocumentAccess: boolean }) | undefined;
 }
 
-interface FoundPage<V> {
-  readonly found: readonly Found<V>[];
-  /** Where the next page begins; undefined at the end. */
+/** A page of one kind. */
+interface KindPage<V> {
+  readonly records: readonly UserRecord<V>[];
+  /** The start of the next page; undefined at the end. */
   readonly next: string | undefined;
 }
 
-/** Reads and shows what edges lead to, in their order. */
-type Show<V> = (edges: readonly Involvement[]) => Promise<readonly Found<V>['shown'][]>;
+type ReadResponses<V> = (involvements: readonly Involvement[]) => Promise<readonly UserRecord<V>['response'][]>;
 
-/** Whose data are read, and where. */
-interface Reading {
+/** A user and the organization whose data are read. */
+interface UserDataRequest {
   readonly scope: OrganizationScope;
+  readonly organization: Organization;
   readonly userId: string;
-  /** As customers know it. */
   readonly names: { readonly apiKey: string; readonly organizationId: string };
   /** Epoch ms. */
   readonly now: number;
@@ -89,9 +88,9 @@ export class UserDataReader {
   }
 
   /**
-   * A page of a user's data in an organization (spec 4.19), each kind by time: up to 100 of each, fewer where they are large. What exists
-   * through the whole listing is given exactly once, whatever is written meanwhile. Left out is what lies in a thread or document that is
-   * gone, what the user may not see and did not make, and what is from before the user was removed from it.
+   * Reads a page of a user's data in an organization, each kind by time: up to 100 of each, fewer when they are large. A record that
+   * exists during the whole listing is returned exactly once. Leaves out records of deleted threads and documents, records that the
+   * user did not make and may not see, and records from before the user was removed from the document.
    */
   async page(
     tenant: string,
@@ -100,65 +99,34 @@ export class UserDataReader {
     cursor: UserDataCursor,
     now: number,
   ): Promise<UserDataPage> {
-    const reading: Reading = {
-      scope: organizationScope(tenant, organization),
-      userId,
-      names: { apiKey: tenant, organizationId: organization.organizationId },
-      now,
-    };
+    const names = { apiKey: tenant, organizationId: organization.organizationId };
+    const scope = organizationScope(tenant, organization);
+    const request: UserDataRequest = { scope, organization, userId, names, now };
     const [[user], comment, reaction, recording, notification] = await Promise.all([
       this.#table.getMany(UserEntity, [{ tenant, userId }]),
-      this.#read(reading, 'comment', cursor, (edges) => this.#comments(reading, edges)),
-      this.#read(reading, 'reaction', cursor, async (edges) =>
-        shownOf(await readReactions(this.#table, reading.scope, edges), (one) =>
-          toReactionResponse(reading.names, one),
-        ),
+      this.#readKind(request, 'comment', cursor, (some) => this.#readComments(request, some)),
+      this.#readKind(request, 'reaction', cursor, async (some) =>
+        toResponses(await readReactions(this.#table, scope, some), (one) => toReactionResponse(names, one)),
       ),
-      this.#read(reading, 'recording', cursor, async (edges) =>
-        shownOf(await readRecordings(this.#table, reading.scope, edges), (one) =>
-          toRecordingResponse(reading.names, one),
-        ),
+      this.#readKind(request, 'recording', cursor, async (some) =>
+        toResponses(await readRecordings(this.#table, scope, some), (one) => toRecordingResponse(names, one)),
       ),
-      this.#read(reading, 'notification', cursor, (edges) => this.#notifications(reading, edges)),
+      this.#readKind(request, 'notification', cursor, (some) => this.#readNotifications(request, some)),
     ]);
-    const all: Readonly<Record<InvolvedKind, FoundPage<unknown>>> = { comment, reaction, recording, notification };
-    const documentIds = involvedKinds.flatMap((kind) =>
-      all[kind].found.flatMap(({ shown }) => shown?.documentId ?? []),
-    );
-    const documents = await findLiveDocuments(new DocumentReader(this.#table), reading.scope, documentIds);
-    const [[departures], hidden] = await Promise.all([
-      departuresOf(this.#table, reading.scope, [user]),
-      this.#hidden(
-        reading,
-        organization,
-        involvedKinds.flatMap((kind) => all[kind].found),
-        documents,
-      ),
-    ]);
-    const isThere: IsThere = (one, documentId) => {
-      const { documentKey, at } = one;
-      if (hidden.has(one)) return false;
-      const found = documents.get(documentId);
-      if (found?.internalId !== documentKey) return false;
-      return !hasEnded(
-        departures,
-        [documentKey, ...(found.folder ? folderChain(found.folder) : []), reading.scope.organizationKey],
-        at,
-      );
-    };
-
-    const needs = involvedKinds.map((kind) =>
-      all[kind].found.reduce(
-        (sum, one) => sum + (one.shown && isThere(one, one.shown.documentId) ? one.shown.bytes : 0),
-        0,
-      ),
-    );
+    const pages = { comment, reaction, recording, notification };
+    const records = involvedKinds.flatMap((kind): readonly UserRecord<unknown>[] => pages[kind].records);
+    const included = await this.#findIncluded(request, user, records);
+    const needs = involvedKinds.map((kind) => {
+      let bytes = 0;
+      for (const record of pages[kind].records) if (included.has(record)) bytes += record.response?.bytes ?? 0;
+      return bytes;
+    });
     const shares = divideFairly(needs, PAGE_BYTES);
-    const share = (kind: InvolvedKind) => shares[involvedKinds.indexOf(kind)] ?? 0;
-    const [comments, reactions] = [cut(comment, isThere, share('comment')), cut(reaction, isThere, share('reaction'))];
-    const [recordings, notifications] = [
-      cut(recording, isThere, share('recording')),
-      cut(notification, isThere, share('notification')),
+    const [comments, reactions, recordings, notifications] = [
+      cutPage(comment, included, shares[0] ?? 0),
+      cutPage(reaction, included, shares[1] ?? 0),
+      cutPage(recording, included, shares[2] ?? 0),
+      cutPage(notification, included, shares[3] ?? 0),
     ];
     const ends: UserDataCursor = {
       comment: comments.end,
@@ -175,121 +143,123 @@ export class UserDataReader {
     };
   }
 
-  /** What the next edges of a kind lead to, in their order. */
-  async #read<V>(
-    { scope, userId }: Reading,
+  async #readKind<V>(
+    { scope, userId }: UserDataRequest,
     kind: InvolvedKind,
     cursor: UserDataCursor,
-    show: Show<V>,
-  ): Promise<FoundPage<V>> {
+    readResponses: ReadResponses<V>,
+  ): Promise<KindPage<V>> {
     const after = cursor[kind];
-    if (after === null) return { found: [], next: undefined };
-    const page = await this.#table.query(
+    if (after === null) return { records: [], next: undefined };
+    const { values, next } = await this.#table.query(
       InvolvementEntity,
       { ...scope, userId },
       { prefix: ['DATA', kind], limit: PER_KIND, after },
     );
-    const edges = page.values.map((edge) => ({ ...edge, userId, kind }));
-    const shown = await show(edges);
-    return {
-      found: edges.map((edge, index) => ({
-        key: InvolvementEntity.key({ ...scope, ...edge }).SK,
-        documentKey: edge.documentKey,
-        at: edge.at,
-        shown: shown[index],
-      })),
-      next: page.next,
-    };
+    const involvements = values.map((value) => ({ ...value, userId, kind }));
+    const responses = await readResponses(involvements);
+    const records = involvements.map((involvement, index) => ({
+      key: InvolvementEntity.key({ ...scope, ...involvement }).SK,
+      documentKey: involvement.documentKey,
+      at: involvement.at,
+      response: responses[index],
+    }));
+    return { records, next };
   }
 
-  /** Returns what the user did not make and may not see now, by the rule `maySee`. */
-  async #hidden(
-    { scope, userId, now }: Reading,
-    organization: Organization,
-    found: readonly Found<unknown>[],
-    documents: ReadonlyMap<string, PlacedDocument>,
+  /** Returns the records of the page: those that exist, in an existing document, from after a removal of the user, and visible to the user. */
+  async #findIncluded(
+    { scope, organization, userId, now }: UserDataRequest,
+    user: Parameters<typeof departuresOf>[2][number],
+    records: readonly UserRecord<unknown>[],
   ): Promise<ReadonlySet<unknown>> {
-    const limited = found.filter(({ shown }) => shown?.guard !== undefined);
-    const allowed = await new AccessChecks(this.#table, { scope, organization, now }, userId).canSee(
-      limited.map(({ shown }) => {
-        const { ofDocument, ...guard } = shown!.guard!;
-        return { ...guard, ...(ofDocument && { document: documents.get(shown!.documentId) }) };
-      }),
-    );
-    return new Set(limited.filter((_one, index) => !allowed[index]));
+    const documentIds = records.flatMap(({ response }) => response?.documentId ?? []);
+    const documents = await findLiveDocuments(new DocumentReader(this.#table), scope, documentIds);
+    const limited = records.filter(({ response }) => response?.access);
+    const rules = limited.flatMap(({ response }): RecordAccess[] => {
+      if (!response?.access) return [];
+      const { needsDocumentAccess, ...access } = response.access;
+      return [{ ...access, ...(needsDocumentAccess && { document: documents.get(response.documentId) }) }];
+    });
+    const [[departures], isVisible] = await Promise.all([
+      departuresOf(this.#table, scope, [user]),
+      new AccessChecks(this.#table, { scope, organization, now }, userId).canSee(rules),
+    ]);
+    const hidden = new Set(limited.filter((_record, index) => !isVisible[index]));
+    const included = records.filter((record) => {
+      const document = record.response && documents.get(record.response.documentId);
+      if (hidden.has(record) || document?.internalId !== record.documentKey) return false;
+      const folders = document.folder ? folderChain(document.folder) : [];
+      return !hasEnded(departures, [record.documentKey, ...folders, scope.organizationKey], record.at);
+    });
+    return new Set(included);
   }
 
-  async #comments({ scope, names }: Reading, edges: readonly Involvement[]) {
-    const found = await new ThreadReader(this.#table).findInvolvedComments(scope, edges);
-    const placed = found.map((one) => one && { ...one, documentId: one.thread.documentId });
-    return shownOf(
-      placed,
+  async #readComments({ scope, names }: UserDataRequest, involvements: readonly Involvement[]) {
+    const found = await new ThreadReader(this.#table).findInvolvedComments(scope, involvements);
+    const records = found.map((one) => one && { ...one, documentId: one.thread.documentId });
+    return toResponses(
+      records,
       ({ thread: { annotationId }, comment, documentId }): UserComment => ({
         annotationId,
         documentId,
         ...toCommentResponse({ apiKey: names.apiKey, organization: names, document: { documentId } }, comment),
       }),
-      ({ thread, comment }, index) =>
-        edges[index]?.made
-          ? undefined
-          : {
-              thread: threadAccessOf(thread, names.organizationId),
-              accessFields: accessFieldsOf(comment.context),
-              ofDocument: true,
-            },
+      ({ thread, comment }, index) => {
+        if (involvements[index]?.made) return undefined;
+        const accessFields = accessFieldsOf(comment.context);
+        return { thread: threadAccessOf(thread, names.organizationId), accessFields, needsDocumentAccess: true };
+      },
     );
   }
 
-  async #notifications({ scope, names }: Reading, edges: readonly Involvement[]) {
-    const found = await readNotifications(this.#table, scope, edges);
-    const placed = found.flatMap((notification, index) =>
-      notification ? [{ notification, documentKey: (edges[index] as Involvement).documentKey }] : [],
+  async #readNotifications({ scope, names }: UserDataRequest, involvements: readonly Involvement[]) {
+    const found = await readNotifications(this.#table, scope, involvements);
+    const existing = found.flatMap((notification, index) =>
+      notification ? [{ notification, documentKey: (involvements[index] as Involvement).documentKey }] : [],
     );
-    const guards = (await notificationGuards(this.#table, scope, names.organizationId, placed)).values();
-    return shownOf(
+    const rules = (await notificationGuards(this.#table, scope, names.organizationId, existing)).values();
+    return toResponses(
       found,
       (one) => toNotificationResponse(names, one),
       (_one, index) => {
-        const guard = guards.next().value as RecordAccess;
-        return edges[index]?.made ? undefined : { ...guard, ofDocument: guard.thread !== undefined };
+        const access = rules.next().value as RecordAccess;
+        if (involvements[index]?.made) return undefined;
+        return { ...access, needsDocumentAccess: access.thread !== undefined };
       },
     );
   }
 }
 
-/** Whether what an edge leads to is there for its user: its document is, and the user did not leave since. `documentId` is the customer's. */
-type IsThere = (found: Found<unknown>, documentId: string) => boolean;
-
-/** Records as they are shown, undefined where there is none to show. `guardOf` is called once per record, in their order. */
-function shownOf<R extends { readonly documentId: string }, V>(
+/** Converts records, undefined where a record is deleted. Calls `accessOf` once for each existing record, in order. */
+function toResponses<R extends { readonly documentId: string }, V>(
   records: readonly (R | undefined)[],
-  show: (record: R) => V,
-  guardOf: (record: R, index: number) => Shown<V>['guard'] = () => undefined,
-): Found<V>['shown'][] {
+  toResponse: (record: R) => V,
+  accessOf: (record: R, index: number) => RecordResponse<V>['access'] = () => undefined,
+): UserRecord<V>['response'][] {
   return records.map((record, index) => {
     if (!record) return undefined;
-    const value = show(record);
-    return {
-      value,
-      documentId: record.documentId,
-      bytes: Buffer.byteLength(JSON.stringify(value)),
-      guard: guardOf(record, index),
-    };
+    const value = toResponse(record);
+    const bytes = Buffer.byteLength(JSON.stringify(value));
+    return { value, documentId: record.documentId, bytes, access: accessOf(record, index) };
   });
 }
 
-/** As many of one kind as its share of the page holds, but at least one; and where they end, null at the end of all. */
-function cut<V>({ found, next }: FoundPage<V>, isThere: IsThere, share: number): { values: V[]; end: string | null } {
+/** Returns the included records up to `share` bytes, but at least one, and the end of the page; null at the end of the kind. */
+function cutPage<V>(
+  { records, next }: KindPage<V>,
+  included: ReadonlySet<unknown>,
+  share: number,
+): { values: V[]; end: string | null } {
   const values: V[] = [];
   let [bytes, end] = [0, ''];
-  for (const one of found) {
-    const { key, shown } = one;
-    if (shown && isThere(one, shown.documentId)) {
-      bytes += shown.bytes;
+  for (const record of records) {
+    if (record.response && included.has(record)) {
+      bytes += record.response.bytes;
       if (values.length > 0 && bytes > share) return { values, end };
-      values.push(shown.value);
+      values.push(record.response.value);
     }
-    end = key;
+    end = record.key;
   }
   return { values, end: next ?? null };
 }

@@ -1,19 +1,19 @@
-import { building, type Capability } from '../app/capability.ts';
+import { type Capability, combine } from '../app/capability.ts';
 import { type OrganizationReader, readOrganizations } from '../directory/organizations.ts';
 import { readUserData, type UserDataCursor, type UserDataPage, type UserDataReader } from './userData.ts';
 
-/** Where a listing over all organizations stopped. */
+/** The position of a listing over all organizations. */
 export interface EverywhereCursor {
-  /** The sort key of the last organization that came to its end; absent before the first one. */
+  /** The sort key of the last complete organization; undefined before the first one. */
   readonly after?: string | undefined;
-  /** How far the organization after it was read, by its internal id. */
+  /** The position in the next organization, which has this internal id. */
   readonly within?: { readonly organizationKey: string; readonly cursor: UserDataCursor } | undefined;
 }
 
-/** Organizations that one page looks at, so that a page stays in time when the user has no data in most of them. */
+/** The organizations that one page reads: a page stays fast when the user has no data in most of them. */
 const ORGANIZATIONS_PER_PAGE = 10;
 
-/** Reads a user's data in all organizations of a tenant, one organization after the other. */
+/** Reads the data of a user in all organizations of a tenant, one organization after the other. */
 export class UserDataEverywhereReader {
   readonly #organizations: Pick<OrganizationReader, 'list'>;
   readonly #data: UserDataReader;
@@ -23,7 +23,7 @@ export class UserDataEverywhereReader {
     this.#data = data;
   }
 
-  /** A page holds data of one organization. It is empty and has a `next` when the next ten organizations hold none of the user's data. */
+  /** Reads a page with data of one organization. The page is empty and has a `next` when ten organizations have no data of the user. */
   async page(
     tenant: string,
     userId: string,
@@ -37,13 +37,13 @@ export class UserDataEverywhereReader {
         next,
       } = await this.#organizations.list(tenant, { limit: 1, after: position });
       if (!organization) return { ...empty, next: undefined };
-      // Another organization can have taken the place of one that was deleted between two pages.
+      // The organization of the cursor can be deleted since: then the list returns another one.
       const cursor = looked === 0 && within?.organizationKey === organization.internalId ? within.cursor : {};
-      const { next: goesOn, ...data } = await this.#data.page(tenant, organization, userId, cursor, now);
-      if (goesOn)
+      const { next: rest, ...data } = await this.#data.page(tenant, organization, userId, cursor, now);
+      if (rest)
         return {
           ...data,
-          next: { after: position, within: { organizationKey: organization.internalId, cursor: goesOn } },
+          next: { after: position, within: { organizationKey: organization.internalId, cursor: rest } },
         };
       const isEmpty = Object.values(data).every((rows) => rows.length === 0);
       if (!isEmpty || next === undefined) return { ...data, next: next === undefined ? undefined : { after: next } };
@@ -55,12 +55,7 @@ export class UserDataEverywhereReader {
 
 const empty = { comments: [], reactions: [], recordings: [], notifications: [] };
 
-/** Read users' data in all organizations. */
-export const readUserDataEverywhere: Capability<UserDataEverywhereReader> = /* @__PURE__ */ building(
-  [readOrganizations, readUserData],
-  {
-    grants: [],
-    env: [],
-    open: (env) => new UserDataEverywhereReader(readOrganizations.open(env), readUserData.open(env)),
-  },
+export const readUserDataEverywhere: Capability<UserDataEverywhereReader> = /* @__PURE__ */ combine(
+  { organizations: readOrganizations, data: readUserData },
+  ({ organizations, data }) => new UserDataEverywhereReader(organizations, data),
 );

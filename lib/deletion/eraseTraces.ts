@@ -11,7 +11,7 @@ import {
   isRecordingOf,
   isThreadOf,
   removeReactors,
-} from '../content/rules/erase.ts';
+} from '../content/rules/removedUsers.ts';
 import type { Notification } from '../notifications/rules.ts';
 import { instantKey } from '../shared/times.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -65,7 +65,7 @@ export type Traces = 'notifications' | 'everything';
 /**
  * Erases what names users in the content of an organization and is not found by their edges: activities of theirs, subscriptions, readers,
  * what they wrote and had left behind when they were removed, and name, address and picture wherever others' records hold them
- * (`lib/content/rules/erase.ts` has the rules). Reads all of the organization's content once, several documents at a time; writes only what
+ * (`lib/content/rules/removedUsers.ts` has the rules). Reads all of the organization's content once, several documents at a time; writes only what
  * changes, at the revision that was read. Stops at `deadline` (epoch ms) with where to go on. Activities go also while they are immutable: that
  * binds the customer's users, not the law. ABORTED when others keep changing the same thing.
  */

@@ -11,7 +11,7 @@ import {
   isRecordingOf,
   isThreadOf,
   removeReactors,
-} from '../content/rules/erase.ts';
+} from '../content/rules/removedUsers.ts';
 import type { Reaction } from '../reactions/rules.ts';
 import { type Thread, removeComments } from '../comments/rules/threads.ts';
 import { instantKey } from '../shared/times.ts';

@@ -749,10 +749,10 @@ export async function tableLines(engine: Engine, { apiKey }: Customer): Promise<
         .sort()
         .join()}`,
     RecordId: (item) =>
-      `id ${documents.get(item.document)} ${partOf(item.PK, -2)} ${partOf(item.PK, -1)} in ${partOf(item.SK, 1)}`,
+      `id ${documents.get(item.documentKey)} ${partOf(item.PK, -2)} ${partOf(item.PK, -1)} in ${partOf(item.SK, 1)}`,
     DeletedThread: (item) => `tombstone ${documents.get(partOf(item.PK, -2))} ${item.annotationId}`,
     Involvement: (item) =>
-      `edge ${partOf(item.PK, -1)} ${item.made ? 'made' : 'in'} ${partOf(item.SK, 1)} ${documents.get(item.document)} ${item.id}${item.commentId === undefined ? '' : `/${item.commentId}`}`,
+      `edge ${partOf(item.PK, -1)} ${item.made ? 'made' : 'in'} ${partOf(item.SK, 1)} ${documents.get(item.documentKey)} ${item.id}${item.commentId === undefined ? '' : `/${item.commentId}`}`,
     Reaction: (item) =>
       `reaction ${lies(item)} ${item.annotationId} by ${item.fromUsers
         .map(({ from }: any) => from.userId)

@@ -13,7 +13,7 @@ const Known = z
   })
   .check(z.refine(isNamed, { error: 'must have an id, a locationName or another key' }));
 
-/** Where on a document something is, in the customer's terms: `id`, `locationName`, `version`, and any other keys, which are kept. */
+/** A position on a document, defined by the customer. Keys besides the known ones are kept. */
 export type Location = Readonly<Record<string, unknown>> & z.output<typeof Known>;
 
 export const Location = unchangedObject(Known) as unknown as z.ZodType<Location>;
@@ -22,12 +22,12 @@ function isNamed({ id, locationName, ...others }: Readonly<Record<string, unknow
   return id != null || Boolean(locationName) || Object.keys(others).length > 0;
 }
 
-/** What a location is known by when a call names it alone: as `locationKey` gives it. */
+/** The key of a location in a request: a result of `locationKey`. */
 export const LocationKey = Id;
 
 /**
- * The key of a location: its `id` as text, else a hash of its `locationName`, else a hash of the whole object, whatever the order of its keys. The id
- * wins, so that a renamed location stays the same one. `1` and `"1"` are the same location.
+ * Returns the key of a location: its `id` as text, otherwise a hash of its `locationName`, otherwise a hash of the whole object in any
+ * key order. The id comes first, so that a renamed location keeps its key. `1` and `"1"` are the same location.
  */
 export function locationKey({ id, locationName, ...others }: Location): string {
   if (id !== undefined && id !== null) return String(id);
@@ -38,7 +38,7 @@ function digest(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 32);
 }
 
-/** JSON with sorted keys: the same text for equal values. */
+/** Returns JSON with sorted keys: equal values have equal texts. */
 function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -1,10 +1,10 @@
 import { invalid } from '../../shared/errors.ts';
 import { Location, locationKey } from './location.ts';
 
-/** What `locations/update` makes of a stored location. */
+/** The change of a stored location by `locations/update`. */
 export interface LocationChange {
   readonly newLocation: Location;
-  /** Whether the fields of `newLocation` are merged into the stored location instead of replacing it. */
+  /** Whether `newLocation` is merged into the stored location. Otherwise it replaces the stored one. */
   readonly merge: boolean;
 }
 
@@ -14,7 +14,7 @@ export interface StoredLocation {
   readonly locationKey: string;
 }
 
-/** Returns a stored location (JSON text) after a change; merging is shallow. INVALID_ARGUMENT when the merged location is larger than a location may be. */
+/** Returns the changed location of a record (`before` is JSON text); merging is shallow. Throws INVALID_ARGUMENT when the merged location is too large. */
 export function changeLocation(before: string | undefined, { newLocation, merge }: LocationChange): Location {
   if (!merge || before === undefined) return newLocation;
   const { success, data } = Location.safeParse(withFields(JSON.parse(before) as object, newLocation));
@@ -22,17 +22,17 @@ export function changeLocation(before: string | undefined, { newLocation, merge 
   return data;
 }
 
-/** Merges like a spread, but keeps a key named `__proto__`. */
+/** Merges two objects like a spread, but keeps a key named `__proto__`. */
 function withFields(before: object, after: object): Record<string, unknown> {
   return Object.fromEntries([...Object.entries(before), ...Object.entries(after)]);
 }
 
-/** Returns what records store of a location. */
+/** Returns a location as records store it. */
 export function storedLocation(location: Location): StoredLocation {
   return { location: JSON.stringify(location), locationKey: locationKey(location) };
 }
 
-/** Thrown when a location, or a record with its new location, would be larger than what is stored. */
+/** Returns the error for a location, or a record with its new location, that would be too large to store. */
 export function tooLarge(): Error {
   return invalid({
     path: ['migrate', 'newLocation'],

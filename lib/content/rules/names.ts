@@ -1,6 +1,6 @@
 import type { Location } from './location.ts';
 
-/** An organization or document by the customer's id, with its name and the customer's own fields as JSON text. */
+/** The customer's id and name of an organization, and its own fields as JSON text. */
 interface OrganizationNames {
   readonly organizationId: string;
   readonly organizationName?: string | undefined;
@@ -14,14 +14,14 @@ interface DocumentNames {
   readonly folder?: { readonly folderId: string } | undefined;
 }
 
-/** Where content lies, as customers know it. */
+/** The organization and document of content, as responses and events name them. */
 export interface ContentNames {
   readonly apiKey: string;
   readonly organization: OrganizationNames;
   readonly document: DocumentNames;
 }
 
-/** `metadata` of a shown record: the ids of where it lies, over whatever the caller keeps in it. */
+/** Returns the `metadata` of a record in a response: the caller's fields, overwritten by the ids of its document. */
 export function recordMetadata(
   { apiKey, organization, document }: ContentNames,
   own?: string,
@@ -29,10 +29,10 @@ export function recordMetadata(
   return { ...parsed(own), apiKey, organizationId: organization.organizationId, documentId: document.documentId };
 }
 
-/** Where something happened that need not have happened in a document. */
+/** The names for an event that can be outside of a document. */
 export type EventNames = Omit<ContentNames, 'document'> & { readonly document?: DocumentNames | undefined };
 
-/** `metadata` of an event (facts B7): where it happened, with names and the customer's own fields. */
+/** Returns the `metadata` of an event: organization and document with names and the customer's own fields. */
 export function eventMetadata(
   { apiKey, organization, document }: EventNames,
   location?: Location,
@@ -57,7 +57,7 @@ function documentMetadata({ documentId, documentName, folder, metadata }: Docume
   };
 }
 
-/** The same reduced to ids, for an event that would be too large. */
+/** Returns the `metadata` of an event that would be too large: ids only. */
 export function eventMetadataIds({
   apiKey,
   organization: { organizationId },

@@ -9,59 +9,59 @@ import {
 } from '../../directory/rules/access.ts';
 import { type ThreadAccess, isPrivate, visibleToMembersOf } from './visibility.ts';
 
-/** A record whose readers are limited: a thread, or a comment, notification or event in a document. */
+/** The access rules of a record: a thread, or a comment, notification or event in a document. */
 export interface RecordAccess {
-  /** The document of the record; without one, access to a document is not required. */
+  /** The document of the record. Without one, access to a document is not required. */
   readonly document?: DocumentAccess | undefined;
-  /** The thread that the record is part of, or is about. */
+  /** The thread that contains the record, or that the record is about. */
   readonly thread?: ThreadAccess | undefined;
   /** The access context of the record itself, as `field:value`. */
   readonly accessFields?: readonly string[] | undefined;
-  /** Whether a public document is open only to users that the tenant knows. Otherwise a user whom a record names can be one that was never added. */
+  /** Whether a public document requires a user that the tenant has added. By default every user id may see it. */
   readonly knownUsersOnly?: boolean | undefined;
 }
 
-/** A user whose access is checked, in one organization. */
+/** A user whose access to an organization is checked. */
 export interface CheckedUser {
   readonly userId: string;
-  /** With the grants on the document, its folders and the organization. An access context is known only from all grants of the user. */
+  /** With the grants on the document, its folders and the organization. An access context needs all grants of the user. */
   readonly access: UserAccess;
-  /** The other organizations, by the customer's ids, that the user is a member of. */
+  /** The customer's ids of other organizations that the user is a member of. */
   readonly memberOf: ReadonlySet<string>;
 }
 
-/** The `field:value` items that a reader of a record needs: those of the thread and those of the record. */
+/** Returns the `field:value` items that a record requires: those of its thread and its own. */
 export function requiredContext({ thread, accessFields = [] }: RecordAccess): readonly string[] {
   return [...(thread?.accessFields ?? []), ...accessFields];
 }
 
-/** Whether everybody may see a record: its document and thread are public, and it has no access context. */
-export function isOpenToAll(guard: RecordAccess): boolean {
-  const { document, thread, knownUsersOnly = false } = guard;
+/** Whether every user may see a record: its document and thread are public, and it has no access context. */
+export function isOpenToAll(record: RecordAccess): boolean {
+  const { document, thread, knownUsersOnly = false } = record;
   if (knownUsersOnly) return false;
   const isPublic = document === undefined || (document.folder?.accessType ?? document.accessType) === 'public';
-  return isPublic && !isPrivate(thread?.visibility) && requiredContext(guard).length === 0;
+  return isPublic && !isPrivate(thread?.visibility) && requiredContext(record).length === 0;
 }
 
 /**
- * Decides whether a user may see a record. All three must allow it: access to the document, the visibility of the thread, and the access
- * context. The author of a thread is within its visibility; the access context applies to authors too.
+ * Whether a user may see a record. All three must allow it: access to the document, the visibility of the thread, and the access context.
+ * The visibility never excludes the author of a thread; the access context can.
  */
-export function canSee(guard: RecordAccess, viewer: CheckedUser): boolean {
+export function canSee(record: RecordAccess, user: CheckedUser): boolean {
   return (
-    canSeeWithoutContext(guard, viewer) &&
-    contextAllows({ accessFields: requiredContext(guard) }, contextOf(viewer, guard))
+    canSeeWithoutContext(record, user) &&
+    contextAllows({ accessFields: requiredContext(record) }, contextOf(user, record))
   );
 }
 
-/** The part of `maySee` that does not need all grants of the user: access to the document, and the visibility of the thread. */
-export function canSeeWithoutContext(guard: RecordAccess, viewer: CheckedUser): boolean {
-  if (isOpenToAll(guard)) return true;
-  const { document, thread, knownUsersOnly = false } = guard;
-  const access = { ...viewer.access, known: viewer.access.known || !knownUsersOnly };
+/** The part of `canSee` that does not need all grants of the user: access to the document, and the visibility of the thread. */
+export function canSeeWithoutContext(record: RecordAccess, user: CheckedUser): boolean {
+  if (isOpenToAll(record)) return true;
+  const { document, thread, knownUsersOnly = false } = record;
+  const access = { ...user.access, known: user.access.known || !knownUsersOnly };
   return (
     (document === undefined || documentPermission(access, document).errorCode === undefined) &&
-    (thread === undefined || isVisible(thread, viewer))
+    (thread === undefined || isVisible(thread, user))
   );
 }
 
@@ -73,7 +73,7 @@ function isVisible(thread: ThreadAccess, { userId, access, memberOf }: CheckedUs
   return members === organizationId ? organizationPermission(access).errorCode === undefined : memberOf.has(members);
 }
 
-/** The access context of a viewer. A grant on the document, or on a folder above it, counts by where the document is now. */
+/** Returns the access context of a user. A grant on the document or on a folder above it counts by the current folder of the document. */
 function contextOf({ access }: CheckedUser, { document }: RecordAccess): readonly string[] | undefined {
   const chain = document ? [document.internalId, ...(document.folder ? folderChain(document.folder) : [])] : [];
   return accessContext(access, (internalId) => {

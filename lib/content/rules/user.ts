@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { Id, UserProfile } from '../../shared/schema.ts';
 
-/** A user as content names one (spec 2): who wrote, reacted, recorded or acted. Only `userId` is required. */
+/** A user in a request: an author, a recipient or an actor. Only `userId` is required. */
 export const ContentUser = UserProfile.extend({ userId: Id });
 export type ContentUser = z.output<typeof ContentUser>;
 
-/** The same as it is stored. */
+/** A user as content stores it. */
 export const StoredUser = z.object({
   userId: z.string(),
   name: z.string().optional(),
@@ -18,7 +18,7 @@ export const StoredUser = z.object({
   plan: z.string().optional(),
 });
 
-/** The fields of a stored profile that complete a user whom a call named by id. */
+/** The fields of a stored profile that complete a user of a request. */
 export type ProfileResponse = Pick<ContentUser, 'name' | 'email' | 'photoUrl'>;
 
 export interface NamedUser {
@@ -27,12 +27,12 @@ export interface NamedUser {
   readonly photoUrl?: unknown;
 }
 
-/** Whether a call named a user without a name or an e-mail address. */
+/** Whether a user of a request has no name or no e-mail address. */
 export function isIncomplete({ name, email }: NamedUser): boolean {
   return name === undefined || email === undefined;
 }
 
-/** A user as a call named it, with the missing name, e-mail address and avatar of the stored profile. Each field that the call sent wins. */
+/** Returns a user of a request with the missing name, e-mail address and avatar from the stored profile. */
 export function completeUser<U extends NamedUser>(user: U, profile: ProfileResponse | undefined): U {
   if (!profile || !isIncomplete(user)) return user;
   const { name, email, photoUrl } = profile;
@@ -42,5 +42,5 @@ export function completeUser<U extends NamedUser>(user: U, profile: ProfileRespo
   return missing.length > 0 ? { ...user, ...Object.fromEntries(missing) } : user;
 }
 
-/** How many users one comment, reaction, recording or notification can involve (design 5). */
+/** The users that one comment, reaction, recording or notification can involve. */
 export const MOST_INVOLVED = 50;

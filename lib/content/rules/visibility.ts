@@ -4,18 +4,18 @@ import { Id, list, optional } from '../../shared/schema.ts';
 
 export const visibilityTypes = ['public', 'organizationPrivate', 'restricted'] as const;
 
-/** How many users a private thread can be shown to. */
+/** The users of a restricted thread. */
 const MOST_USERS = 500;
-/** What a visibility takes as JSON: every event of the thread carries it twice. */
+/** The size of a visibility as JSON. Every event of the thread contains it twice. */
 const MOST_BYTES = 32 * 1024;
 
-/** Who may see a thread, as callers send and read it; without one it is public. */
+/** The visibility of a thread. A thread without one is public. */
 export const Visibility = z
   .object({
     type: z.enum(visibilityTypes),
-    /** For `organizationPrivate`: whose members see it; without it those of the organization that the thread lies in. */
+    /** For `organizationPrivate`: the organization whose members see the thread; default: the organization of the thread. */
     organizationId: optional(Id),
-    /** For `restricted`: who sees it besides the author. */
+    /** For `restricted`: the users who see the thread besides the author. */
     userIds: optional(list(Id, MOST_USERS, 0)),
   })
   .check(
@@ -31,23 +31,23 @@ export const Visibility = z
   );
 export type Visibility = z.output<typeof Visibility>;
 
-/** The part of a thread that decides who may see it; `maySee` is the rule. */
+/** The part of a thread that decides who may see it, by the rule `canSee`. */
 export interface ThreadAccess {
   readonly visibility?: Visibility | undefined;
   /** The access context, as `field:value`. */
   readonly accessFields?: readonly string[] | undefined;
-  /** Who wrote the thread: always within its visibility. */
+  /** The author of the thread: the visibility never excludes the author. */
   readonly authorId: string;
-  /** The organization that it lies in, under the customer's id. */
+  /** The customer's id of the organization. */
   readonly organizationId: string;
 }
 
-/** Whether a thread is private: hidden from some of those who may see its document. */
+/** Whether a thread is hidden from some users who may see its document. */
 export function isPrivate(visibility: Visibility | undefined): visibility is Visibility {
   return visibility !== undefined && visibility.type !== 'public';
 }
 
-/** The organization whose members see a thread; undefined when membership does not decide. */
+/** Returns the organization whose members see a thread; undefined when membership does not decide. */
 export function visibleToMembersOf({ visibility, organizationId }: ThreadAccess): string | undefined {
   return visibility?.type === 'organizationPrivate' ? (visibility.organizationId ?? organizationId) : undefined;
 }

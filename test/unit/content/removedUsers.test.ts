@@ -17,7 +17,7 @@ import {
   isRecordingOf,
   isThreadOf,
   removeReactors,
-} from '../../../lib/content/rules/erase.ts';
+} from '../../../lib/content/rules/removedUsers.ts';
 import type { Notification } from '../../../lib/notifications/rules.ts';
 import type { Reaction } from '../../../lib/reactions/rules.ts';
 import type { Recording } from '../../../lib/recordings/rules.ts';
