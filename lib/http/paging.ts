@@ -1,23 +1,78 @@
 import type { ApiKeyCaller, WorkspaceCaller } from '../app/endpoint.ts';
-import { openPageToken, sealPageToken } from './pageToken.ts';
+import { openBytes, sealBytes } from '../crypto/sealing.ts';
+import { invalid } from '../shared/errors.ts';
 
-interface PageRequest {
-  readonly pageToken?: string | undefined;
+const LIFETIME_MILLISECONDS = 24 * 60 * 60 * 1000;
+
+/**
+ * Seals the position where a page ended into a page token, which is valid for a day. `bound` names the listing: the endpoint and the parameters that
+ * select its items.
+ */
+export function sealPageToken(pageKey: Uint8Array, bound: readonly string[], cursor: string, now: number): string {
+  const plain = Buffer.from(JSON.stringify([now + LIFETIME_MILLISECONDS, cursor]));
+  return sealBytes(pageKey, plain, bound).toString('base64url');
 }
 
 /**
- * The page tokens of one listing: `after` is where the request's token says that the last page ended, `next` makes the
- * token of the following one (null at the end). `of` names the endpoint and what chooses its items.
+ * Returns the position in a page token, which came in the request's `field`. Throws INVALID_ARGUMENT if the token is damaged, expired, or of another
+ * tenant or listing.
+ */
+export function openPageToken(
+  pageKey: Uint8Array,
+  bound: readonly string[],
+  token: string,
+  now: number,
+  field = 'pageToken',
+): string {
+  const plain = openBytes(pageKey, Buffer.from(token, 'base64url'), bound);
+  const [expiresAt, cursor] = plain ? (JSON.parse(plain.toString()) as [number, string]) : [0, ''];
+  if (expiresAt > now) return cursor;
+  throw invalid({
+    path: [field],
+    code: 'invalid_page_token',
+    message: `${field} is not one that this listing gave, or it has expired`,
+  });
+}
+
+/**
+ * Returns the page tokens of a listing: `after` is the position in the token of the request, `next` makes the token of the next page (null at the end).
+ * `bound` as in `sealPageToken`.
  */
 export function paging(
   caller: ApiKeyCaller | WorkspaceCaller,
-  of: readonly string[],
-  request: PageRequest,
+  bound: readonly string[],
+  { pageToken }: { readonly pageToken?: string | undefined },
   now: number,
 ) {
   return {
-    after: request.pageToken === undefined ? undefined : openPageToken(caller.pageKey, of, request.pageToken, now),
+    after: pageToken === undefined ? undefined : openPageToken(caller.pageKey, bound, pageToken, now),
     next: (cursor: string | undefined): string | null =>
-      cursor === undefined ? null : sealPageToken(caller.pageKey, of, cursor, now),
+      cursor === undefined ? null : sealPageToken(caller.pageKey, bound, cursor, now),
+  };
+}
+
+/** A position in a listing that can be read in both directions. */
+export interface ListPosition {
+  readonly direction: 'after' | 'before';
+  /** A sort key. The page does not contain its item. */
+  readonly key: string;
+}
+
+/**
+ * Returns the iterators of a listing. An iterator is a page token with a direction: `from` is the position in the iterator of the request, `at` makes
+ * the iterator of a position (null without one).
+ */
+export function iterators(
+  caller: ApiKeyCaller,
+  bound: readonly string[],
+  { iterator }: { readonly iterator?: string | undefined },
+  now: number,
+) {
+  const open = (token: string) =>
+    JSON.parse(openPageToken(caller.pageKey, bound, token, now, 'iterator')) as ListPosition;
+  return {
+    from: iterator === undefined ? undefined : open(iterator),
+    at: (at: ListPosition | undefined): string | null =>
+      at ? sealPageToken(caller.pageKey, bound, JSON.stringify(at), now) : null,
   };
 }
