@@ -1,34 +1,33 @@
 import type { Capability, Opened, Uses } from './capability.ts';
 
-/** What an asset answers with. */
+/** The content of an asset. */
 export interface AssetContent {
   /** The media type, with the character set. */
   readonly type: string;
   readonly text: string;
-  /** The policy of a document for browsers; nothing at all is allowed without one. */
+  /** The content security policy of an HTML document. Without one, the browser loads and runs nothing. */
   readonly contentSecurityPolicy?: string;
 }
 
-/** One file for readers, declared once like an endpoint: route, function, IAM, environment, bundle and alarm text derive from it. */
+/** A public file, such as the reference. Its route, function, IAM policy, environment, bundle and alarm derive from the declaration. */
 export interface AssetDeclaration<U extends Uses, F extends string> {
   readonly path: `/${string}`;
   readonly summary: string;
-  /** The files that the build puts beside the bundle. */
+  /** Files that the build copies beside the bundle. */
   readonly files: readonly F[];
   readonly uses: U;
-  /** What is broken for whom when this asset is not there: the text of its alarm. */
+  /** What is broken for whom without this asset: the text of its alarm. */
   readonly impact: string;
   readonly timeoutSeconds?: number;
   readonly memoryMb?: number;
 }
 
-/** Makes the content, once per process, of the texts of the files and what it may use. */
+/** Makes the content from the texts of the files, once per process. */
 export type Make<U extends Uses, F extends string> = (
   files: Readonly<Record<F, string>>,
   deps: Opened<U>,
 ) => AssetContent;
 
-/** An asset is public and always the same between two deployments. */
 interface AssetKind {
   readonly auth: 'none';
   readonly kind: 'asset';
@@ -38,11 +37,11 @@ export interface AssetOf<U extends Uses, F extends string> extends AssetDeclarat
   readonly make: Make<U, F>;
 }
 
-/** An asset whose types are not needed, as the registry's readers see it. */
+/** An asset of any types, for readers of the registry. */
 export type Asset = AssetDeclaration<Record<string, Capability<unknown>>, string> &
   AssetKind & { readonly make: (files: never, deps: never) => AssetContent };
 
-/** Declares an asset. Importing a declaration has no effect, as with endpoints. */
+/** Declares an asset. Importing a declaration has no side effects. */
 export function defineAsset<U extends Uses, F extends string>(
   declaration: AssetDeclaration<U, F>,
   make: Make<U, F>,

@@ -1,17 +1,16 @@
 /**
- * What a function may touch. A capability names the grants (they become IAM statements), the environment variables
- * (they become the function's environment) and how to open the object that `run` gets. Capabilities are imported
- * objects, not names in a map, so that a bundle contains only the adapters that its endpoint uses.
+ * A capability is something that a function may use. It has grants, which become IAM statements, environment variables, and the function that opens
+ * the object for `run`. Capabilities are imported objects, not names, so that a bundle contains only the adapters that its endpoint uses.
  */
 
 export const indexNames = ['gsi1', 'gsi2', 'gsi3', 'gsi4'] as const;
 export type IndexName = (typeof indexNames)[number];
 
-/** The vector indexes of the table, by what the vectors are made of: what a judgment says, and what it is about. */
+/** The vector indexes of the table: `review` of what a judgment says, `content` of what it is about. */
 export const vectorIndexNames = ['review', 'content'] as const;
 export type VectorIndexName = (typeof vectorIndexNames)[number];
 
-/** Everything in the stack that a function can be granted something on. */
+/** A permission on a resource of the stack. */
 export type Grant =
   | { resource: 'table'; actions: readonly TableAction[] }
   | { resource: `index/${IndexName}`; actions: readonly 'Query'[] }
@@ -30,15 +29,15 @@ export type TableAction =
   | 'DeleteItem'
   | 'BatchWriteItem'
   | 'ConditionCheckItem';
-/** The queues; `lib/workers/queues.ts` declares each. */
+/** The queues. `lib/workers/queues.ts` declares them. */
 export type QueueName = 'deliver' | 'deliverSlow' | 'mail' | 'jobs' | 'embed';
 export type QueueAction = 'GetQueueAttributes' | 'SendMessage';
-/** The models of Amazon Bedrock that functions ask. */
+/** The models of Amazon Bedrock. */
 export type ModelName = 'embedding' | 'claude' | 'nova';
 export type SecretName = 'secret/masterKey' | 'secret/signingKey';
 export type ResourceName = Grant['resource'];
 
-/** The environment variables that the stack can give to a function; `infra/constructs/environment.ts` says where each value comes from. */
+/** The environment variables of functions. `infra/constructs/environment.ts` sets their values. */
 export type EnvironmentName =
   | 'CALL_BURST_SECONDS'
   | 'CLAUDE_MODEL_ID'
@@ -74,16 +73,14 @@ export type Environment = Readonly<Record<EnvironmentName, string>>;
 export interface Capability<T> {
   readonly grants: readonly Grant[];
   readonly env: readonly EnvironmentName[];
-  /** Called once per process, at the first request that needs it; never at import. */
+  /** Called once per process, at the first request that needs it, never at import. */
   open(env: Environment): T;
 }
 
 export type Uses = Readonly<Record<string, Capability<unknown>>>;
 
-/** The opened objects of a record of capabilities. */
 export type Opened<U extends Uses> = { readonly [K in keyof U]: U[K] extends Capability<infer T> ? T : never };
 
-/** Opens every capability of a record. */
 export function openAll<U extends Uses>(uses: U, env: Environment): Opened<U> {
   const opened = Object.entries<Capability<unknown>>(uses).map(
     ([name, capability]) => [name, capability.open(env)] as const,
@@ -117,7 +114,7 @@ export function combine<U extends Uses>(
   };
 }
 
-/** An environment whose missing variables fail by name when they are read, and not as `undefined` somewhere later. */
+/** Returns an environment that throws when a missing variable is read. */
 export function environment(source: Record<string, string | undefined>): Environment {
   return new Proxy({} as Environment, {
     get(_target, name) {
@@ -129,15 +126,15 @@ export function environment(source: Record<string, string | undefined>): Environ
   });
 }
 
-/** Variables that no template sets: only the tests and the local run have them. */
+/** Variables of the tests and the local run. No template sets them. */
 export type LocalVariable = 'ALLOW_LOOPBACK_DELIVERY' | 'STRICT_OUTPUT';
 
-/** A variable that a capability gets along without, and does not list in its `env`; undefined when it is not set. */
+/** Returns a local variable, which capabilities do not list in `env`; undefined if it is not set. */
 export function optionalVariable(env: Environment, name: LocalVariable): string | undefined {
   return name in env ? (env as Readonly<Record<string, string>>)[name] : undefined;
 }
 
-/** The union of several lists of grants: one entry per resource, each action once, in a stable order. */
+/** Returns the union of grants: one entry per resource, each action once, sorted. */
 export function mergeGrants(grants: Iterable<Grant>): { resource: ResourceName; actions: string[] }[] {
   const byResource = new Map<ResourceName, Set<string>>();
   for (const grant of grants) {

@@ -5,18 +5,18 @@ import type { LimitClass } from '../workspaces/rules/rateLimit.ts';
 import type { ErrorStatus } from '../shared/errors.ts';
 import type { Feature } from '../shared/features.ts';
 
-/** Who calls, as verified from the headers. The tenant is the API key: everything a customer stores lives under it. */
+/** A caller with an API key. The API key is the tenant: all data of a customer are stored under it. */
 export interface ApiKeyCaller {
   readonly level: 'apiKey';
   readonly tenant: string;
   readonly workspaceId: string;
-  /** The SHA-256 of the auth token that came in the headers. */
+  /** The SHA-256 of the auth token in the headers. */
   readonly tokenHash: Uint8Array;
-  /** What the operator does not offer to this API key. */
+  /** Features that the operator does not offer to this API key. */
   readonly withheld: readonly Feature[];
-  /** Calls per second by class, where they differ from the settings. */
+  /** Calls per second by class, where the API key has its own limits. */
   readonly limits: Readonly<Partial<Record<LimitClass, number>>>;
-  /** Seals this tenant's page tokens; 32 bytes. */
+  /** The key that seals the page tokens of this tenant; 32 bytes. */
   readonly pageKey: Uint8Array;
 }
 
@@ -24,7 +24,7 @@ export interface WorkspaceCaller {
   readonly level: 'workspace';
   readonly workspaceId: string;
   readonly ownerEmail: string;
-  /** The auth token of the workspace as it came in the headers. */
+  /** The auth token in the headers. */
   readonly authToken: string;
   readonly pageKey: Uint8Array;
 }
@@ -50,79 +50,79 @@ export interface Log {
   error(message: LogMessage, keys?: Record<string, unknown>): void;
 }
 
-/** Everything that `run` may use. */
+/** The argument of `run`. */
 export interface EndpointCall<Input, U extends Uses, A extends AuthLevel> {
   readonly input: Input;
   readonly caller: CallerOf[A];
   readonly deps: Opened<U>;
-  /** When the request arrived, epoch milliseconds. */
+  /** The time of the request, epoch milliseconds. */
   readonly now: number;
-  /** A new identifier, `<prefix>_` and 27 base-62 characters that sort by time. */
+  /** Returns a new id: `<prefix>_` and 27 base-62 characters that sort by time. */
   newId(prefix: string): string;
   /**
-   * The same, but one that a repetition under the same Idempotency-Key gives again, for things of which a second one must not come
-   * from a call that was cut off: `number` says which of the call's ids it is.
+   * Like `newId`, but a repeated call with the same Idempotency-Key gets the same id. It prevents a second copy after an interrupted call.
+   * `number` tells the ids of one call apart.
    */
   repeatableId(prefix: string, number: number): string;
-  /** The address that the connection came from, as the gateway saw it. */
+  /** The IP address of the caller, from the gateway. */
   readonly sourceIp: string;
   readonly log: Log;
 }
 
-/** Error messages that published clients know. They replace the general ones; `details.issues` name the fields all the same. */
+/** Error messages that published clients depend on. They replace the general messages. `details.issues` still names the fields. */
 export interface FixedMessages {
-  /** A field of `data` that is missing, by its name. */
+  /** Messages for missing fields of `data`, by field. */
   readonly required?: Readonly<Record<string, string>>;
-  /** A field of `data` that does not have its format, by its name. */
+  /** Messages for fields of `data` with a wrong format, by field. */
   readonly format?: Readonly<Record<string, string>>;
-  /** Data of which a field has the wrong type. */
+  /** The message for a field of a wrong type. */
   readonly type?: string;
-  /** Wrong credentials. */
+  /** The message for wrong credentials. */
   readonly denied?: string;
 }
 
 export interface Example {
   /** The `data` of a request. */
   data: unknown;
-  /** What stands beside `status` and `message` in the answer. */
+  /** The result without `status` and `message`. */
   result: unknown;
 }
 
-/** One endpoint, declared once; route, function, IAM, environment, bundle, alarm text and OpenAPI operation derive from it. */
+/** An endpoint. Its route, function, IAM policy, environment, bundle, alarm and OpenAPI operation derive from the declaration. */
 export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel> {
   readonly path: `/v1/${string}` | `/v2/${string}`;
   readonly summary: string;
   readonly auth: A;
-  /** A `write` of a caller with credentials takes an `Idempotency-Key`. */
+  /** A `write` with credentials takes an `Idempotency-Key`. */
   readonly kind: 'read' | 'write';
-  /** Set for calls that cost far more than others; left out, calls count by their kind towards the limits of an API key. */
+  /** Set for calls that cost far more than others. Without it, calls count by their kind towards the limits of an API key. */
   readonly limitClass?: 'expensive';
   /** The schema of `data`. */
   readonly input: I;
-  /** `optional` when the specification allows a request without a body. */
+  /** `optional` allows a request without a body. */
   readonly body?: 'required' | 'optional';
-  /** The schema of what stands beside `status` and `message` in the result: `{ data }`, `{ data, nextPageToken }` or `{}`. */
+  /** The schema of the result without `status` and `message`, such as `{ data, nextPageToken }`. Other fields are dropped. */
   readonly output: O;
-  /** `null` when the result has neither `status` nor `message` (spec 4.14): it is the output alone. */
+  /** `null` if the result has neither `status` nor `message`. */
   readonly message: string | ((output: z.output<O>, input: z.output<I>) => string) | null;
   readonly fixedMessages?: FixedMessages;
-  /** What `run` may throw besides the statuses that every endpoint can answer (`commonErrors`). */
+  /** The statuses that `run` throws besides `commonErrors`. */
   readonly errors: readonly ErrorStatus[];
   readonly uses: U;
-  /** Read the credentials afresh instead of from memory: for functions that hand out or revoke them. */
+  /** Reads the credentials consistently instead of from memory, for endpoints that create or revoke them. */
   readonly freshCredentials?: boolean;
-  /** The largest answer in bytes, where 5 MB do not suffice; a function can return 6 MB. */
+  /** The largest answer in bytes; 5 MB by default. A function can return 6 MB. */
   readonly answerBytes?: number;
-  /** The parameter that makes an answer smaller, named when it would exceed the limit. */
+  /** The parameter that makes the answer smaller. The error for a large answer names it. */
   readonly narrowBy?: keyof z.output<I> & string;
-  /** What is broken for whom when this endpoint fails: the text of its alarm. */
+  /** What is broken for whom when the endpoint fails: the text of its alarm. */
   readonly impact: string;
   readonly example: Example;
   readonly timeoutSeconds?: number;
   readonly memoryMb?: number;
 }
 
-/** The statuses that any endpoint may answer, without declaring them. */
+/** The statuses that every endpoint may answer without declaring them. */
 export const commonErrors = [
   'INVALID_ARGUMENT',
   'INTERNAL',
@@ -143,20 +143,20 @@ export interface EndpointOf<
   readonly run: Run<I, O, U, A>;
 }
 
-/** An endpoint that shares the function of another one: the same operation in the other version of the API. */
+/** The same operation in the other version of the API. It shares the function of its endpoint. */
 export interface TwinOf<
   I extends z.ZodType,
   O extends z.ZodType,
   U extends Uses,
   A extends AuthLevel,
 > extends EndpointOf<I, O, U, A> {
-  /** The path of the endpoint whose function answers. */
+  /** The path of the endpoint whose function it shares. */
   readonly twinOf: string;
-  /** What differs, as a fragment behind "The same as <path>: "; absent when nothing does. */
+  /** What differs, as a fragment after "The same as <path>, ". */
   readonly differs?: string;
 }
 
-/** An endpoint whose types are not needed, as the registry's readers see it. */
+/** An endpoint of any types, for readers of the registry. */
 export type Endpoint = Omit<
   Declaration<z.ZodType, z.ZodType, Record<string, Capability<unknown>>, AuthLevel>,
   'narrowBy' | 'message'
@@ -165,12 +165,12 @@ export type Endpoint = Omit<
   // `never` because the registry holds endpoints of every input and output type.
   readonly message: string | ((output: never, input: never) => string) | null;
   readonly run: (call: never) => Promise<unknown>;
-  /** As in `TwinOf`; absent for an endpoint with a function of its own. */
+  /** As in `TwinOf`; absent for an endpoint with its own function. */
   readonly twinOf?: string;
   readonly differs?: string;
 };
 
-/** Declares an endpoint. Importing a declaration has no effect: nothing is opened, read or timed before the first request. */
+/** Declares an endpoint. Importing a declaration has no side effects: clients, environment and clock are used at the first request. */
 export function defineEndpoint<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
   declaration: Declaration<I, O, U, A>,
   run: Run<I, O, U, A>,
@@ -178,33 +178,33 @@ export function defineEndpoint<I extends z.ZodType, O extends z.ZodType, U exten
   return { ...declaration, run };
 }
 
-/** `v2.auth.permissions.get` of `/v2/auth/permissions/get`: the operation's name in logs, metrics and OpenAPI. */
+/** Returns the name of an operation in logs, metrics and OpenAPI: `v2.auth.permissions.get` for `/v2/auth/permissions/get`. */
 export function endpointId(path: string): string {
   return path.slice(1).split('/').join('.');
 }
 
-/** The family of what lies beneath no other: what customers read of the API. */
+/** The family of the reference: of paths with one part. */
 const TOP_FAMILY = 'reference';
 
-/** `v2/auth` of `/v2/auth/permissions/get`: the API family, which has a stack, an alarm and a dashboard row of its own; `reference` of `/docs`. */
+/** Returns the family of a path: `v2/auth` for `/v2/auth/permissions/get`, `reference` for `/docs`. Each family has its own stack, alarm and dashboard row. */
 export function familyOf(path: string): string {
   const [, version, name] = path.split('/');
   return name === undefined ? TOP_FAMILY : `${version}/${name}`;
 }
 
-/** `permissions/get` of `/v2/auth/permissions/get`, and `docs` of `/docs`: what tells the members of a family apart. */
+/** Returns the path without its family: `permissions/get` for `/v2/auth/permissions/get`, `docs` for `/docs`. */
 export function pathInFamily(path: string): string {
   const family = familyOf(path);
   return path.slice(family === TOP_FAMILY ? 1 : family.length + 2);
 }
 
-/** `/v1/users/get` of `/v2/users/get`, and the other way round: the same operation in the other version of the API. */
+/** Returns the path in the other version of the API: `/v1/users/get` for `/v2/users/get`, and the reverse. */
 export function otherVersion(path: string): `/v1/${string}` | `/v2/${string}` {
   const rest = path.slice('/v1/'.length);
   return path.startsWith('/v1/') ? `/v2/${rest}` : `/v1/${rest}`;
 }
 
-/** `functions/v2/auth/permissions/get.ts` of `/v2/auth/permissions/get`. */
+/** Returns the source file of an endpoint: `functions/v2/auth/permissions/get.ts`. */
 export function sourceFile(path: string): string {
   return `functions${path}.ts`;
 }

@@ -4,7 +4,7 @@ import type { Capability, Opened, Uses } from './capability.ts';
 import type { Endpoint, Log } from './endpoint.ts';
 import type { Html } from '../shared/html.ts';
 
-/** What a browser is shown. */
+/** The content of a page. */
 export interface View {
   /** The HTTP status. */
   readonly status: number;
@@ -12,7 +12,7 @@ export interface View {
   readonly body: Html;
 }
 
-/** Everything that a page may use. */
+/** The argument of a page's functions. */
 export interface PageCall<Input, U extends Uses> {
   readonly input: Input;
   readonly deps: Opened<U>;
@@ -21,29 +21,29 @@ export interface PageCall<Input, U extends Uses> {
   readonly log: Log;
 }
 
-/** One page for people, declared once like an endpoint: route, function, IAM, environment, bundle and alarm text derive from it. */
+/** A page for a browser. Its route, function, IAM policy, environment, bundle and alarm derive from the declaration. */
 export interface PageDeclaration<I extends z.ZodType, U extends Uses> {
   readonly path: `/v2/${string}`;
   readonly summary: string;
-  /** The schema of the fields, which come in the address when the page is opened and in its form when a button is pressed. */
+  /** The schema of the fields: of the query string on GET, of the form on POST. */
   readonly input: I;
-  /** Mail programs press its button by themselves, at the same address (RFC 8058): the fields come in the address then too. */
+  /** Mail programs send its POST themselves (RFC 8058), with the fields in the query string. */
   readonly oneClick?: true;
   readonly uses: U;
-  /** What is broken for whom when this page fails: the text of its alarm. */
+  /** What is broken for whom when the page fails: the text of its alarm. */
   readonly impact: string;
   readonly timeoutSeconds?: number;
   readonly memoryMb?: number;
 }
 
 export interface PageRun<I extends z.ZodType, U extends Uses> {
-  /** Answers GET and HEAD. It must change nothing: mail scanners and previews open links too. */
+  /** Answers GET and HEAD. It must not change anything, because mail scanners open links too. */
   readonly show: (call: PageCall<z.output<I>, U>) => Promise<View>;
-  /** Answers POST: somebody pressed the button. */
+  /** Answers POST, which the button of the page sends. */
   readonly submit: (call: PageCall<z.output<I>, U>) => Promise<View>;
 }
 
-/** A page is public and has no other headers than a browser's: what it may do depends on its fields. */
+/** A page is public. Its fields, such as a token, decide what it may do. */
 interface PageKind {
   readonly auth: 'none';
   readonly kind: 'page';
@@ -51,23 +51,23 @@ interface PageKind {
 
 export interface PageOf<I extends z.ZodType, U extends Uses> extends PageDeclaration<I, U>, PageRun<I, U>, PageKind {}
 
-/** A page whose types are not needed, as the registry's readers see it. */
+/** A page of any types, for readers of the registry. */
 export type Page = PageDeclaration<z.ZodType, Record<string, Capability<unknown>>> &
   PageKind & {
     readonly [name in keyof PageRun<z.ZodType, Uses>]: (call: never) => Promise<View>;
   };
 
-/** Whatever stands behind a route of the API. */
+/** The declaration of a route. */
 export type Routed = Endpoint | Page | Asset;
 
-/** An endpoint that shares the function of another one. */
+/** An endpoint that shares the function of another endpoint. */
 export type Twin = Endpoint & { readonly twinOf: string };
 
 export function isTwin(routed: Routed): routed is Twin {
   return 'twinOf' in routed;
 }
 
-/** Declares a page. Importing a declaration has no effect, as with endpoints. */
+/** Declares a page. Importing a declaration has no side effects. */
 export function definePage<I extends z.ZodType, U extends Uses>(
   declaration: PageDeclaration<I, U>,
   run: PageRun<I, U>,
@@ -75,7 +75,9 @@ export function definePage<I extends z.ZodType, U extends Uses>(
   return { ...declaration, ...run, auth: 'none', kind: 'page' };
 }
 
-/** `POST /v2/users/add`. A page gets the requests of every method, so that a browser is never answered with JSON; an asset is read. */
+const routeMethods = { page: 'ANY', asset: 'GET', read: 'POST', write: 'POST' } as const;
+
+/** Returns the route of a declaration, such as `POST /v2/users/add`. A page gets every method, so that a browser never gets JSON. */
 export function routeKey({ kind, path }: Pick<Routed, 'kind' | 'path'>): string {
-  return `${kind === 'page' ? 'ANY' : kind === 'asset' ? 'GET' : 'POST'} ${path}`;
+  return `${routeMethods[kind]} ${path}`;
 }

@@ -1,6 +1,6 @@
 import type { Capability } from './capability.ts';
 
-/** Where this service is reached from outside, without a slash at the end: what links that it sends begin with. */
+/** The public address of the service, without a final slash: the beginning of the links that it sends. */
 export const publicUrl: Capability<string> = {
   grants: [],
   env: ['PUBLIC_URL'],

@@ -1,6 +1,6 @@
 /**
- * The settings of every AWS client: soon given up and tried again, so that a call ends well before its function does. Without
- * `throwOnRequestTimeout` the SDK only writes a warning when a call hangs.
+ * The settings of every AWS client. Time-outs are short, so that a call ends before its function does. Without
+ * `throwOnRequestTimeout` the SDK only logs a warning when a call hangs.
  */
 export const clientSettings = {
   maxAttempts: 3,

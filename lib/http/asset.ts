@@ -9,13 +9,10 @@ import { endpointId } from '../app/endpoint.ts';
 import { lazy } from '../shared/lazy.ts';
 import { type Handler, stack } from './stack.ts';
 
-/** A deployment is seen after so long at the latest. */
+/** Caches show a new deployment after this time. */
 const FRESH_SECONDS = 300;
 
-/**
- * The Lambda handler of an asset. The content is made at the first request and kept, compressed and not. `folder` is where its files lie: that of
- * the bundle.
- */
+/** Returns the Lambda handler of an asset. It makes the content at the first request and keeps it. `folder` has the files of the asset. */
 export function toAsset<U extends Uses, F extends string>(
   asset: AssetOf<U, F>,
   folder: string,
@@ -28,7 +25,7 @@ export function toAsset<U extends Uses, F extends string>(
     ) as Record<F, string>;
     const { type, text, contentSecurityPolicy } = asset.make(files, openAll(asset.uses, env()));
     const headers = {
-      // Weak, because the compressed bytes are other ones.
+      // Weak, because the compressed answer has other bytes.
       etag: `W/"${hash('sha256', text, 'base64url')}"`,
       'cache-control': `public, max-age=${FRESH_SECONDS}`,
       vary: 'accept-encoding',
@@ -47,10 +44,11 @@ export function toAsset<U extends Uses, F extends string>(
   return stack(
     { endpoint: endpointId(asset.path), path: asset.path, serviceName: () => env().SERVICE_NAME },
     [],
-    async ({ headers: asked }): Promise<APIGatewayProxyStructuredResultV2> => {
+    async ({ headers: requestHeaders }): Promise<APIGatewayProxyStructuredResultV2> => {
       const { text, headers, own } = content();
-      if (names(asked['if-none-match'], headers.etag)) return { statusCode: 304, headers, body: '' };
-      if (!takesGzip(asked['accept-encoding'])) return { statusCode: 200, headers: { ...headers, ...own }, body: text };
+      if (namesTag(requestHeaders['if-none-match'], headers.etag)) return { statusCode: 304, headers, body: '' };
+      if (!acceptsGzip(requestHeaders['accept-encoding']))
+        return { statusCode: 200, headers: { ...headers, ...own }, body: text };
       return {
         statusCode: 200,
         headers: { ...headers, ...own, 'content-encoding': 'gzip' },
@@ -61,15 +59,15 @@ export function toAsset<U extends Uses, F extends string>(
   );
 }
 
-/** Whether an `If-None-Match` names an entity tag; tags are compared weakly (RFC 9110, 13.1.2). */
-function names(header: string | undefined, etag: string): boolean {
+/** Returns whether an `If-None-Match` header names an entity tag. Tags are compared weakly (RFC 9110). */
+function namesTag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
   return header.trim() === '*' || header.split(',').some((tag) => opaque(tag) === opaque(etag));
 }
 
-/** Whether an `Accept-Encoding` names gzip, and not with the weight 0, which refuses it. */
-function takesGzip(header = ''): boolean {
+/** Returns whether an `Accept-Encoding` header accepts gzip. The weight 0 refuses it. */
+function acceptsGzip(header = ''): boolean {
   return header.split(',').some((coding) => {
     const [name = '', ...parameters] = coding.split(';').map((part) => part.trim().toLowerCase());
     return name === 'gzip' && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));

@@ -1,16 +1,16 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { type ApiError, invalid } from '../shared/errors.ts';
 
-/** A decoder puts it in the place of bytes that are not UTF-8. */
+/** The character that a decoder writes for bytes that are not UTF-8. */
 const REPLACEMENT = '\ufffd';
 const UTF8 = { fatal: true, ignoreBOM: true };
-const LONGEST_SHOWN = 40;
+const LONGEST_NAME = 40;
 
 /**
- * The text of a body. The gateway hands over what it takes for text as a string, in which it replaces bytes that are not UTF-8: two
- * different ids would become one. The length that the client declared tells such a body. Throws INVALID_ARGUMENT.
+ * Returns the text of a body. Throws INVALID_ARGUMENT if it is not UTF-8. The gateway passes text as a string and replaces invalid bytes, so that two
+ * different ids could become equal. Such a body has another length than the `content-length` header.
  */
-export function decodedBody(event: APIGatewayProxyEventV2): string {
+export function decodeBody(event: APIGatewayProxyEventV2): string {
   const { body = '', isBase64Encoded, headers } = event;
   if (!isBase64Encoded) {
     const length = body.includes(REPLACEMENT) ? headers['content-length'] : undefined;
@@ -24,7 +24,7 @@ export function decodedBody(event: APIGatewayProxyEventV2): string {
   }
 }
 
-/** INVALID_ARGUMENT for a body that is no JSON; names the encoding when the body is in one that is not taken. */
+/** Returns INVALID_ARGUMENT for a body that is not JSON. The message names the encoding if it is not supported. */
 export function notJson(event: APIGatewayProxyEventV2): ApiError {
   const encoding = otherEncoding(event);
   if (encoding !== undefined) return wrongEncoding(encoding);
@@ -47,7 +47,7 @@ function wrongEncoding(found: string): ApiError {
   });
 }
 
-/** What a body is instead of plain UTF-8, told by its headers and by how it begins. */
+/** Returns the encoding of a body that is not plain UTF-8, by its headers and first bytes. */
 function otherEncoding({ body = '', isBase64Encoded, headers }: APIGatewayProxyEventV2): string | undefined {
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   const [a, b, c, d] = isBase64Encoded
@@ -55,7 +55,7 @@ function otherEncoding({ body = '', isBase64Encoded, headers }: APIGatewayProxyE
     : Array.from({ length: 4 }, (_each, at) => body.charCodeAt(at));
   const isReplaced = (unit: number | undefined) => unit === REPLACEMENT.charCodeAt(0);
   if (a === 0x1f && (b === 0x8b || isReplaced(b))) return 'it is compressed with gzip';
-  if (coding !== 'identity') return `its content-encoding is ${coding.slice(0, LONGEST_SHOWN)}`;
+  if (coding !== 'identity') return `its content-encoding is ${coding.slice(0, LONGEST_NAME)}`;
   if (a === 0xfeff || (a === 0xef && b === 0xbb && c === 0xbf)) return 'it begins with a byte order mark (BOM)';
   if (
     a === 0 ||

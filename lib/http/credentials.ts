@@ -5,15 +5,16 @@ import { openTable, type Table } from '../table/table.ts';
 import type { ApiKeyCaller, WorkspaceCaller } from '../app/endpoint.ts';
 import { ApiError } from '../shared/errors.ts';
 
-/** How long a verified credential is believed without reading it again: a revoked token stops working within this time. */
+/** How long a record is kept in memory. A revoked token stops working within this time. */
 const POSITIVE_MILLISECONDS = 10_000;
+/** How long a missing record is kept in memory, and the shortest time between two consistent reads of a record. */
 const NEGATIVE_MILLISECONDS = 1_000;
-const REMEMBERED = 1_000;
-const LONGEST = 512;
+const MOST_RECORDS = 1_000;
+const LONGEST_HEADER = 512;
 
 export interface VerifyOptions {
   readonly now: number;
-  /** Read consistently and not from memory. */
+  /** Reads consistently and not from memory. */
   readonly fresh: boolean;
 }
 
@@ -22,10 +23,10 @@ interface CachedRecord<T> {
   readonly readAt: number;
 }
 
-/** The records of one kind by id. They are read through, kept for seconds, and the oldest is dropped when there are too many. */
+/** A read-through cache of records by id. It drops the oldest record when it is full. */
 class RecordCache<T> {
   readonly #records = new Map<string, CachedRecord<T>>();
-  /** When a record was last read again because it was refused, by its id. Only ids of existing records are here. */
+  /** By id of an existing record, the time of the last read that a refused credential caused. */
   readonly #rereadAt = new Map<string, number>();
   readonly #read: (id: string, options: { eventual: boolean }) => Promise<T | undefined>;
 
@@ -34,51 +35,51 @@ class RecordCache<T> {
   }
 
   /**
-   * Returns the record if `accepted` accepts it. A record that is refused is read once more, consistently, so that a new token works at once. This
-   * happens at most once per id and second in a process: guessing tokens costs no more. That an id does not exist is believed for 1 s.
+   * Returns the record if `accepted` accepts it. A refused record is read again consistently, so that a new token works at once. A process does this at most
+   * once per second and id, so that guessing tokens causes few reads.
    */
   async get(id: string, { now, fresh }: VerifyOptions, accepted: (record: T) => boolean): Promise<T | undefined> {
     if (fresh) return acceptable(await this.#readThrough(id, now, { eventual: false }), accepted);
-    const known = await this.#known(id, now);
-    if (!known || accepted(known)) return known;
+    const cached = await this.#cached(id, now);
+    if (!cached || accepted(cached)) return cached;
     if (this.#mayReread(id, now)) return acceptable(await this.#readThrough(id, now, { eventual: false }), accepted);
-    // Another request may have started the read of this second after the record above was fetched.
+    // Another request may have started the read of this second in the meantime.
     return acceptable(await this.#records.get(id)?.record, accepted);
   }
 
-  /** The record from memory, or else from the table. */
-  async #known(id: string, now: number): Promise<T | undefined> {
-    const known = this.#records.get(id);
-    if (known && known.readAt + POSITIVE_MILLISECONDS > now) {
-      const record = await known.record;
-      if (record || known.readAt + NEGATIVE_MILLISECONDS > now) return record;
+  /** Returns the record from memory, or else from the table. */
+  async #cached(id: string, now: number): Promise<T | undefined> {
+    const cached = this.#records.get(id);
+    if (cached && cached.readAt + POSITIVE_MILLISECONDS > now) {
+      const record = await cached.record;
+      if (record || cached.readAt + NEGATIVE_MILLISECONDS > now) return record;
     }
     return this.#readThrough(id, now, { eventual: true });
   }
 
-  /** Decides synchronously, so that the bound also holds for requests at the same time. */
+  /** Synchronous, so that simultaneous requests keep the limit too. */
   #mayReread(id: string, now: number): boolean {
     if ((this.#rereadAt.get(id) ?? -Infinity) + NEGATIVE_MILLISECONDS > now) return false;
-    if (this.#rereadAt.size >= REMEMBERED)
+    if (this.#rereadAt.size >= MOST_RECORDS)
       for (const [other, at] of this.#rereadAt) if (at + NEGATIVE_MILLISECONDS <= now) this.#rereadAt.delete(other);
-    if (this.#rereadAt.size >= REMEMBERED) return false;
+    if (this.#rereadAt.size >= MOST_RECORDS) return false;
     this.#rereadAt.set(id, now);
     return true;
   }
 
   async #readThrough(id: string, now: number, options: { eventual: boolean }): Promise<T | undefined> {
-    const remembered = { record: this.#read(id, options), readAt: now };
+    const cached = { record: this.#read(id, options), readAt: now };
     this.#records.delete(id);
-    this.#records.set(id, remembered);
-    if (this.#records.size > REMEMBERED)
+    this.#records.set(id, cached);
+    if (this.#records.size > MOST_RECORDS)
       for (const oldest of this.#records.keys()) {
         this.#records.delete(oldest);
         break;
       }
     try {
-      return await remembered.record;
+      return await cached.record;
     } catch (error) {
-      if (this.#records.get(id) === remembered) this.#records.delete(id);
+      if (this.#records.get(id) === cached) this.#records.delete(id);
       throw error;
     }
   }
@@ -89,8 +90,8 @@ function acceptable<T>(record: T | undefined, accepted: (record: T) => boolean):
 }
 
 /**
- * Verifies the credentials of the two levels against the hashes in the table: one eventually consistent read, kept for 10 s. An unknown token of a
- * known key causes one consistent read, at most one per second. Every failure is the same PERMISSION_DENIED, whatever was wrong.
+ * Verifies the credentials of the two levels against the hashes in the table. A record is read eventually consistently and kept for 10 s. Every wrong
+ * credential gets the same PERMISSION_DENIED.
  */
 export class Credentials {
   readonly #apiKeys;
@@ -145,10 +146,10 @@ export class Credentials {
 }
 
 function isPlausible(header: string | undefined): header is string {
-  return header !== undefined && header.length > 0 && header.length <= LONGEST;
+  return header !== undefined && header.length > 0 && header.length <= LONGEST_HEADER;
 }
 
-/** The one answer to wrong credentials of an API key, whatever is wrong with them. */
+/** Returns the error for any wrong credential of an API key. */
 export function apiKeyDenied(): ApiError {
   return new ApiError('PERMISSION_DENIED', 'Invalid API key.');
 }
@@ -157,14 +158,13 @@ function workspaceDenied(): ApiError {
   return new ApiError('PERMISSION_DENIED', 'Invalid workspace credentials.');
 }
 
-/** Verify who calls. */
 export const credentials: Capability<Credentials> = {
   grants: [{ resource: 'table', actions: ['GetItem'] }],
   env: ['SERVICE_NAME', 'TABLE_NAME'],
   open: (env) => new Credentials(openTable(env)),
 };
 
-/** Throws PERMISSION_DENIED unless the credentials in a body are those of the headers. Compares both always, so that the time does not show which one is wrong. */
+/** Throws PERMISSION_DENIED unless the credentials in a body equal those of the headers. Always compares both, so that timing does not reveal which is wrong. */
 export function requireOwnCredentials(
   { tenant, tokenHash: ownHash }: ApiKeyCaller,
   { apiKey, authToken }: { readonly apiKey: string; readonly authToken: string },

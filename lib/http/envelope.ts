@@ -1,22 +1,22 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { isLongerThan } from '../shared/bytes.ts';
 import { type ApiError, errorCatalogue, invalid } from '../shared/errors.ts';
-import { decodedBody, notJson } from './bodyEncoding.ts';
+import { decodeBody, notJson } from './bodyEncoding.ts';
 import { isNestedDeeper } from './jsonDepth.ts';
 
-/** The largest body in bytes; what the platform refuses above 6 MB never reaches a function. */
+/** The largest request body in bytes. Lambda refuses bodies above 6 MB. */
 export const BODY_BYTES = 5_500_000;
-/** How deep a body may be nested; the envelope itself is the first level. */
+/** The deepest nesting of a request body. The envelope is the first level. */
 export const BODY_LEVELS = 128;
-/** What Lambda takes of an answer as JSON, without 64 KB for its headers. */
+/** The largest answer that Lambda carries as JSON, less 64 KB for its headers. */
 const LAMBDA_BYTES = 6_291_456 - 65_536;
-/** A UTF-16 unit takes at most this many bytes as UTF-8, and so does one that JSON escapes with a backslash. */
+/** The most bytes of a UTF-16 unit as UTF-8, also when JSON escapes it with a backslash. */
 const BYTES_PER_UNIT = 3;
-/** The details of a failure that are longer than this are left out: paths repeat what the caller sent. */
+/** Longer details of a failure are left out. They can repeat long texts of the request. */
 const DETAILS_BYTES = 100_000;
 const MESSAGE_CHARACTERS = 2_000;
 
-/** The body's text; INVALID_ARGUMENT when it is larger than 5.5 MB or not UTF-8. */
+/** Returns the text of a body. Throws INVALID_ARGUMENT if it is larger than 5.5 MB or not UTF-8. */
 export function bodyText(event: APIGatewayProxyEventV2): string {
   const { body = '', isBase64Encoded } = event;
   const tooLong = isBase64Encoded ? Math.floor((body.length * 3) / 4) > BODY_BYTES : isLongerThan(body, BODY_BYTES);
@@ -26,10 +26,10 @@ export function bodyText(event: APIGatewayProxyEventV2): string {
       code: 'too_big',
       message: `The request body must not be larger than ${BODY_BYTES} bytes`,
     });
-  return decodedBody(event);
+  return decodeBody(event);
 }
 
-/** The `data` of a request whose body has this text. INVALID_ARGUMENT when the text is no JSON object with an object `data`, or nested deeper than 128 levels. */
+/** Returns the `data` of a request body. Throws INVALID_ARGUMENT unless the body is a JSON object with an object `data`, at most 128 levels deep. */
 export function parseEnvelope(text: string, body: 'required' | 'optional', event: APIGatewayProxyEventV2): unknown {
   if (text.trim() === '' && body === 'optional') return {};
   if (isNestedDeeper(text, BODY_LEVELS))
@@ -53,14 +53,14 @@ export function parseEnvelope(text: string, body: 'required' | 'optional', event
   return data;
 }
 
-/** The answer to a request that succeeded: `status`, `message`, and what the endpoint gives beside them; that alone where it declares no message. */
+/** Returns the body of a success: `status`, `message` and the output, or the output alone if the message is null. */
 export function successBody(message: string | null, output: object): string {
   return JSON.stringify({ result: message === null ? output : { status: 'success', message, ...output } });
 }
 
 /**
- * An answer's body as Lambda carries it: a string within JSON, where quotes and backslashes count twice, or in base64 where that is shorter.
- * Undefined when Lambda takes neither.
+ * Returns a body as Lambda carries it: as a string in JSON, where quotes and backslashes count twice, or as base64 if that fits. Returns undefined if
+ * neither fits.
  */
 export function lambdaBody(body: string): { readonly body: string; readonly isBase64Encoded?: true } | undefined {
   if (body.length * BYTES_PER_UNIT <= LAMBDA_BYTES || !isLongerThan(JSON.stringify(body), LAMBDA_BYTES))
@@ -69,20 +69,20 @@ export function lambdaBody(body: string): { readonly body: string; readonly isBa
   return base64.length <= LAMBDA_BYTES ? { body: base64, isBase64Encoded: true } : undefined;
 }
 
-/** The answer to a request that failed. */
+/** Returns the response to a failed request. */
 export function failureResponse({
   status,
   message,
   details,
   retryAfterSeconds,
 }: ApiError): APIGatewayProxyStructuredResultV2 {
-  const shown =
+  const text =
     message.length > MESSAGE_CHARACTERS ? `${message.slice(0, MESSAGE_CHARACTERS).toWellFormed()}...` : message;
-  const whole = JSON.stringify({ error: { status, message: shown, ...(details && { details }) } });
+  const whole = JSON.stringify({ error: { status, message: text, ...(details && { details }) } });
   return {
     statusCode: errorCatalogue[status].http,
     ...(retryAfterSeconds !== undefined && { headers: { 'retry-after': String(retryAfterSeconds) } }),
-    body: isLongerThan(whole, DETAILS_BYTES) ? JSON.stringify({ error: { status, message: shown } }) : whole,
+    body: isLongerThan(whole, DETAILS_BYTES) ? JSON.stringify({ error: { status, message: text } }) : whole,
   };
 }
 

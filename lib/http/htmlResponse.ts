@@ -5,7 +5,7 @@ import { html } from '../shared/html.ts';
 import { lazy } from '../shared/lazy.ts';
 import type { View } from '../app/page.ts';
 
-/** It has no character that HTML would escape: the policy allows exactly these bytes. */
+/** Must not contain characters that HTML escapes, because the security policy has the hash of these bytes. */
 const STYLE = `
 :root { color-scheme: light dark; --ink: #1b1b22; --soft: #5b5b66; --ground: #f4f4f6; --card: #ffffff; --accent: #2f4bd8; --on-accent: #ffffff; }
 @media (prefers-color-scheme: dark) { :root { --ink: #f1f1f4; --soft: #a9a9b6; --ground: #14141a; --card: #1f1f27; --accent: #9fb0ff; --on-accent: #14141a; } }
@@ -22,7 +22,7 @@ button:hover, .button:hover { filter: brightness(1.08); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
 `;
 
-/** Everything is in the document: it loads nothing, runs nothing, and its form goes to this service only. */
+/** Allows only the style above and forms to this service: no scripts and no external files. */
 const securityPolicy = lazy(() =>
   [
     "default-src 'none'",
@@ -33,7 +33,7 @@ const securityPolicy = lazy(() =>
   ].join('; '),
 );
 
-/** The answer that shows a view to a browser. */
+/** Returns the response for a view of a page. */
 export function htmlResponse(
   { status, title, body }: View,
   headers: Record<string, string> = {},
@@ -62,7 +62,7 @@ ${body}
   };
 }
 
-/** The page that tells of a failure, as `failure` of envelope.ts does for programs. */
+/** Returns the page for a failed request. */
 export function htmlFailure({ status, message }: ApiError): APIGatewayProxyStructuredResultV2 {
   const { http, retryable } = errorCatalogue[status];
   return htmlResponse({

@@ -15,19 +15,18 @@ const Schema = z.object({
   requestHash: z.string(),
   tokenHash: z.string(),
   claim: z.string(),
-  /** Until when the claim holds, epoch ms; absent once there is an answer. */
+  /** The end of the claim, epoch milliseconds; absent in a record with an answer. */
   leaseUntil: z.number().optional(),
   httpStatus: z.number().optional(),
-  /** Absent when the answer was too large to keep. */
+  /** Absent if the answer was too large to store. */
   sealed: z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array).optional(),
   expiresAt: z.number(),
 });
 type IdempotencyRecord = z.output<typeof Schema>;
 
 /**
- * What a call under an `Idempotency-Key` answered. The answer is sealed under a key derived from the caller's auth
- * token, which the table does not hold: whoever reads the table cannot read answers, and no function needs the master
- * key for this.
+ * The answer of a call under an `Idempotency-Key`. It is encrypted with a key derived from the auth token of the caller, which the table does not store.
+ * A reader of the table therefore cannot read answers, and functions need no master key.
  */
 export const IdempotencyEntity = defineEntity({
   type: 'Idempotency',
@@ -58,7 +57,7 @@ export interface IdempotentCall {
   readonly now: number;
 }
 
-/** Whether an answer settles the call: one that the caller should simply repeat does not. */
+/** Returns whether a repeated call gets the same answer. After an answer that the caller should retry, the call runs again. */
 function isFinal(answer: IdempotentAnswer): boolean {
   return answer.httpStatus < 500 && answer.httpStatus !== 409 && answer.httpStatus !== 429;
 }
@@ -71,9 +70,9 @@ export class Idempotency {
   }
 
   /**
-   * Runs a call once per key and body within 24 hours and gives its answer, stored or new. The first write is the claim;
-   * it holds for 60 s, then another call may take it over. `run` gets the time of the first of these calls, epoch ms in whole
-   * seconds. INVALID_ARGUMENT for another body or token under the same key, ABORTED while the first call is still running.
+   * Runs a call once per key and body within 24 hours and returns its answer, stored or new. The first write is a claim. After 60 s another call may take it
+   * over. `run` gets the time of the first call in epoch milliseconds, rounded to seconds. Throws INVALID_ARGUMENT for another body or token under the same
+   * key, and ABORTED while the first call is running.
    */
   async once(
     call: IdempotentCall,
@@ -115,7 +114,7 @@ export class Idempotency {
     return { ...answer, replayed: false };
   }
 
-  /** Takes the claim and gives when it expires, or gives the record that stands in the way. The claim that another call gave up keeps its time. */
+  /** Writes the claim and returns its expiry, or returns the record of an earlier call. An abandoned claim keeps its expiry. */
   async #claim(record: Claim, now: number): Promise<{ expiresAt: number } | { earlier: IdempotencyRecord }> {
     const earlier = await this.#table.putIf(IdempotencyEntity, record, 'absent');
     if (earlier === 'done') return { expiresAt: record.expiresAt };
@@ -143,7 +142,7 @@ export class Idempotency {
     return { httpStatus: earlier.httpStatus, body: gunzipSync(opened).toString() };
   }
 
-  /** Lets a retry run at once: the claim's lease is over. */
+  /** Ends the lease of the claim, so that a retry can run at once. */
   async #release(base: Claim, now: number): Promise<void> {
     await this.#table.putIf(IdempotencyEntity, { ...base, leaseUntil: now }, { claim: base.claim });
   }

@@ -1,6 +1,6 @@
 const [QUOTE, BACKSLASH, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Whether a JSON text is nested deeper than so many levels. Takes linear time, and nearly none where a text has few brackets. */
+/** Returns whether a JSON text is nested deeper than `levels`. Takes linear time, and little time for a text with few brackets. */
 export function isNestedDeeper(text: string, levels: number): boolean {
   return hasMoreBrackets(text, levels) && deepest(text, levels) > levels;
 }
@@ -12,7 +12,7 @@ function hasMoreBrackets(text: string, count: number): boolean {
   return false;
 }
 
-/** How deep a text is nested; just above `levels` when it is deeper. */
+/** Returns the depth of a text, counted up to `levels` + 1. */
 function deepest(text: string, levels: number): number {
   let [depth, most] = [0, 0];
   for (let at = 0; at < text.length && most <= levels; at++) {
@@ -24,7 +24,7 @@ function deepest(text: string, levels: number): number {
   return most;
 }
 
-/** Where the string that begins at a place ends; the end of the text when nothing closes it. */
+/** Returns the position of the closing quote of the string that begins at `start`, or the length of the text without one. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let first = at;

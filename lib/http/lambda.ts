@@ -20,10 +20,18 @@ import { credentials } from './credentials.ts';
 import { declaredOutput } from './declaredOutput.ts';
 import { lambdaBody, failureResponse, successBody } from './envelope.ts';
 import { type IdempotentAnswer, idempotency } from './idempotency.ts';
-import { authenticate, limitCalls, parseBody, type RequestState, toApiError, validateInput } from './middlewares.ts';
+import {
+  authenticate,
+  callerId,
+  limitCalls,
+  parseBody,
+  type RequestState,
+  toApiError,
+  validateInput,
+} from './middlewares.ts';
 import { type Handler, stack } from './stack.ts';
 
-/** The Lambda handler of an endpoint. `source` is where its environment comes from. */
+/** Returns the Lambda handler of an endpoint. `source` has its environment variables. */
 export function toLambda<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
   endpoint: EndpointOf<I, O, U, A>,
   source: Record<string, string | undefined> = process.env,
@@ -31,7 +39,7 @@ export function toLambda<I extends z.ZodType, O extends z.ZodType, U extends Use
   return handlerOf(endpoint, undefined, source);
 }
 
-/** The same, which also answers the requests of the endpoint's twin: the route of a request says which of the two it is for. */
+/** Returns the Lambda handler of an endpoint and its twin. The route of a request says which of them it calls. */
 export function toLambdaWithTwin<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
   endpoint: EndpointOf<I, O, U, A>,
   twin: TwinOf<z.ZodType<z.output<I>>, z.ZodType, U, A>,
@@ -101,7 +109,7 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
     async (event, state) => {
       const key = takesIdempotencyKey(endpoint) ? idempotencyKey(event) : undefined;
       if (key === undefined) return toResult(await run(event, state));
-      // A key counts for the path that was called: the two answer differently.
+      // A key counts for the path that was called, because endpoint and twin answer differently.
       const { path } = calledEndpoint(event);
       const answer = await repeats().once(
         {
@@ -126,12 +134,12 @@ function newIdOf({ startedAt }: RequestState): (prefix: string) => string {
   return (prefix) => newId(prefix, startedAt);
 }
 
-/** The answer of a call that failed for a reason of the caller's, which a repeated call is to get too; faults are thrown on. */
+/** Returns the answer for an error of the caller, so that a repeated call gets it too. Rethrows other errors. */
 function failed(error: unknown, state: RequestState): IdempotentAnswer {
-  const known = toApiError(error, state.requestId);
-  if (known !== error || errorCatalogue[known.status].http >= 500) throw error;
-  state.errorStatus = known.status;
-  const { statusCode = 500, body = '' } = failureResponse(known);
+  const apiError = toApiError(error, state.requestId);
+  if (apiError !== error || errorCatalogue[apiError.status].http >= 500) throw error;
+  state.errorStatus = apiError.status;
+  const { statusCode = 500, body = '' } = failureResponse(apiError);
   return { httpStatus: statusCode, body };
 }
 
@@ -160,10 +168,10 @@ function idempotencyKey(event: APIGatewayProxyEventV2): string | undefined {
 }
 
 function ownerOf(caller: Caller): string {
-  return caller.level === 'apiKey' ? caller.tenant : caller.level === 'workspace' ? caller.workspaceId : '';
+  return callerId(caller) ?? '';
 }
 
-/** The token that was verified, whatever other headers the caller sent. */
+/** Returns the verified token. The caller may have sent other tokens in other headers. */
 function tokenOf(event: APIGatewayProxyEventV2, serviceName: string, caller: Caller): string {
   return caller.level === 'workspace' ? caller.authToken : (event.headers[`x-${serviceName}-auth-token`] ?? '');
 }

@@ -19,7 +19,7 @@ import { bodyText, type failureResponse, parseEnvelope } from './envelope.ts';
 import { validate } from './validate.ts';
 import * as logMessages from '../observability/logMessages.ts';
 
-/** What the middlewares put in place for each other and for the handler. */
+/** The values that middlewares pass to each other and to the handler. */
 export interface RequestState extends Record<string, unknown> {
   startedAt: number;
   requestId: string;
@@ -29,9 +29,11 @@ export interface RequestState extends Record<string, unknown> {
   data: unknown;
   input: unknown;
   errorStatus?: ErrorStatus;
-  /** The class of calls whose limit the API key has used up. */
+  /** The class of calls whose limit the API key has exceeded. */
   limitedClass?: LimitClass;
+  /** The write that adds the counted calls to the shared token bucket. */
   settlement?: Promise<void> | undefined;
+  /** The error behind an answer of 500 or above. */
   cause?: unknown;
 }
 
@@ -45,19 +47,16 @@ export type Middleware = MiddlewareObj<
 
 let coldStart = true;
 
-/** What a function is called in logs and metrics. */
+/** The names of a function in logs and metrics. */
 export interface FunctionName {
   readonly endpoint: string;
   readonly path: string;
   readonly serviceName: () => string;
-  /** Whether a request came to the path of the endpoint's twin. */
+  /** Returns whether a request called the twin of the endpoint. */
   readonly isForTwin?: (event: APIGatewayProxyEventV2) => boolean;
 }
 
-/**
- * Request id and clock first; at the end one access-log line with the final status, and the fault metric. Bodies,
- * headers and credentials are never logged.
- */
+/** Sets the request id and the start time. At the end it writes one log line and counts a fault. Bodies, headers and credentials are never logged. */
 export function observe(options: FunctionName): Middleware {
   const done = ({ event, response, internal }: Parameters<NonNullable<Middleware['after']>>[0]) => {
     const status = response?.statusCode ?? 500;
@@ -69,7 +68,7 @@ export function observe(options: FunctionName): Middleware {
       ...(options.isForTwin?.(event) && { twin: endpointId(otherVersion(options.path)) }),
       durationMs: Date.now() - internal.startedAt,
       coldStart,
-      tenant: tenantOf(internal.caller),
+      tenant: internal.caller && callerId(internal.caller),
       ...(internal.limitedClass && { limitedClass: internal.limitedClass }),
       ...(internal.cause !== undefined && { error: internal.cause }),
     };
@@ -95,8 +94,10 @@ export function observe(options: FunctionName): Middleware {
   };
 }
 
-function tenantOf(caller: Caller | undefined): string | undefined {
-  return caller?.level === 'apiKey' ? caller.tenant : caller?.level === 'workspace' ? caller.workspaceId : undefined;
+/** Returns the API key or the workspace that calls; undefined without credentials. */
+export function callerId(caller: Caller): string | undefined {
+  if (caller.level === 'apiKey') return caller.tenant;
+  return caller.level === 'workspace' ? caller.workspaceId : undefined;
 }
 
 const securityHeaderValues = {
@@ -109,7 +110,7 @@ const securityHeaderValues = {
   'referrer-policy': 'no-referrer',
 };
 
-/** The headers of every answer: JSON, not to be guessed, cached or framed, unless the answer says otherwise itself. */
+/** Adds the default headers. Headers of the answer itself win. */
 export function securityHeaders(): Middleware {
   const set: NonNullable<Middleware['after']> = ({ response }) => {
     if (response) response.headers = { ...securityHeaderValues, ...response.headers };
@@ -122,14 +123,14 @@ export interface Authentication {
   readonly fresh: boolean;
   readonly serviceName: () => string;
   readonly credentials: () => Credentials;
-  /** The message of a refusal, where it is not that of the level. */
+  /** The message for wrong credentials, if it is not the default of the level. */
   readonly denied: string | undefined;
 }
 
 /**
- * Verifies the headers of the endpoint's level and puts `caller` in place; PERMISSION_DENIED otherwise. Published clients send the
- * workspace's token as `auth-token`: workspace level takes it when there is no `workspace-auth-token`. They send the workspace's id
- * with every call, so that header never selects the level.
+ * Verifies the headers of the endpoint's level and sets `caller`. Throws PERMISSION_DENIED for wrong credentials. Published clients send the token of the
+ * workspace as `auth-token`, so workspace level accepts it without a `workspace-auth-token`. They send the id of the workspace with every call, so this
+ * header does not select the level.
  */
 export function authenticate(options: Authentication): Middleware {
   return {
@@ -153,9 +154,9 @@ export function authenticate(options: Authentication): Middleware {
   };
 }
 
-/** Counts the call towards the limit of its API key; RESOURCE_EXHAUSTED with `retry-after` when that is used up. */
+/** Counts the call towards the limit of its API key. Throws RESOURCE_EXHAUSTED with `retry-after` above the limit. */
 export function limitCalls(options: { limitClass: LimitClass; buckets: () => RateBuckets }): Middleware {
-  // A settlement that fails is no reason to refuse a call. It is tried again with a later one.
+  // A failed write does not fail the call. A later call writes the count again.
   const finish: NonNullable<Middleware['after']> = ({ internal }) =>
     internal.settlement?.catch((error: unknown) => internal.log.warn(logMessages.rateLimitUpdateFailed, { error }));
   return {
@@ -168,7 +169,7 @@ export function limitCalls(options: { limitClass: LimitClass; buckets: () => Rat
         .take({ tenant: caller.tenant, limitClass, perSecond: caller.limits[limitClass], now });
       if (!('retryAfter' in taken)) {
         internal.settlement = taken.settlement;
-        // Handled after the call; until then a failure must not count as unhandled.
+        // `finish` handles a failure. This handler prevents an unhandled rejection until then.
         taken.settlement?.catch(() => undefined);
         return;
       }
@@ -191,7 +192,7 @@ const limitedCalls: Readonly<Record<LimitClass, string>> = {
   expensive: 'expensive calls',
 };
 
-/** Size limit, JSON and the envelope of spec 1. */
+/** Reads `data` from the body. Throws INVALID_ARGUMENT for a malformed body. */
 export function parseBody(body: 'required' | 'optional'): Middleware {
   return {
     before: ({ event, internal }) => {
@@ -201,18 +202,19 @@ export function parseBody(body: 'required' | 'optional'): Middleware {
   };
 }
 
-/** The endpoint's schema. */
+/** Checks `data` with the schema of the called endpoint and sets `input`. */
 export function validateInput(
   schemaOf: (event: APIGatewayProxyEventV2) => z.ZodType,
-  known?: FixedMessages,
+  messages?: FixedMessages,
 ): Middleware {
   return {
     before: ({ event, internal }) => {
-      internal.input = validate(schemaOf(event), internal.data, known);
+      internal.input = validate(schemaOf(event), internal.data, messages);
     },
   };
 }
 
+/** Names of AWS errors that a retry can fix. */
 const THROTTLED = new Set([
   'ProvisionedThroughputExceededException',
   'ThrottlingException',
@@ -226,7 +228,7 @@ const THROTTLED = new Set([
   'RequestTimeout',
   'RequestThrottled',
 ]);
-/** What a connection fails with when the other side cannot be found, is not there, or goes away. */
+/** Codes of connection errors. */
 const UNREACHABLE = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -239,7 +241,7 @@ const UNREACHABLE = new Set([
 ]);
 const CAUSES_FOLLOWED = 5;
 
-/** What the caller is told of an error: itself when it is an `ApiError`, UNAVAILABLE when AWS could not cope, else INTERNAL. */
+/** Returns the error for the caller: an `ApiError` itself, UNAVAILABLE for a failure of AWS or the network, else INTERNAL. Follows causes. */
 export function toApiError(error: unknown, requestId: string): ApiError {
   let cause = error;
   for (let i = 0; i < CAUSES_FOLLOWED && cause instanceof Error; i++) {
@@ -257,12 +259,12 @@ function codeOf({ code }: Error & { readonly code?: unknown }): string {
   return String(code);
 }
 
-/** Whether an AWS service has answered that the fault is its own; every one has names of its own for that. */
+/** Returns whether an AWS service answered with a server error. The names of these errors differ between services. */
 function isServerError({ $metadata }: Error & { readonly $metadata?: { readonly httpStatusCode?: number } }): boolean {
   return ($metadata?.httpStatusCode ?? 0) >= 500;
 }
 
-/** Turns what was thrown into an answer. Used last, so that its `onError` runs first and the others decorate its answer. */
+/** Turns an error into an answer. It is the last middleware, so its `onError` runs first and the others add their headers. */
 export function mapErrors(failed: typeof failureResponse): Middleware {
   return {
     onError: (request) => {

@@ -11,10 +11,10 @@ import { bodyText } from './envelope.ts';
 import { type Handler, stack } from './stack.ts';
 import { validate } from './validate.ts';
 
-/** The largest form in characters as they are sent; a page has a handful of short fields. */
+/** The largest form in characters. A page has few short fields. */
 const FORM_CHARACTERS = 64 * 1024;
 
-/** The Lambda handler of a page. Every answer is a document, also to another method and to a failure. */
+/** Returns the Lambda handler of a page. Every answer is HTML, also for errors and other methods. */
 export function toPage<I extends z.ZodType, U extends Uses>(
   page: PageOf<I, U>,
   source: Record<string, string | undefined> = process.env,
@@ -41,7 +41,7 @@ export function toPage<I extends z.ZodType, U extends Uses>(
   );
 }
 
-/** The fields of a form as browsers send it, `application/x-www-form-urlencoded`. */
+/** Returns the fields of a form (`application/x-www-form-urlencoded`). */
 function formFields(event: APIGatewayProxyEventV2): Record<string, string> {
   if ((event.body ?? '').length > FORM_CHARACTERS)
     throw invalid({ path: [], code: 'too_big', message: 'The form is too large' });

@@ -14,22 +14,19 @@ import {
 
 export type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
 
-/** So long before the function's end a request is given up, so that the answer still reaches the caller. */
+/** A request ends this long before the function times out, so that the caller still gets an answer. */
 const EARLY_TIMEOUT_MILLISECONDS = 500;
-/** Retries of conflicting writes end this long before the function's end, so that ABORTED is answered and not DEADLINE_EXCEEDED. */
+/** Retries of conflicting writes end this long before the time-out, so that the answer is ABORTED and not DEADLINE_EXCEEDED. */
 const RETRIES_END_MILLISECONDS = 1_500;
 
-/**
- * The shared stack around a base handler: observation, headers, then the given middlewares, then error mapping, in which
- * `failed` makes the answer.
- */
+/** Wraps a base handler in the shared middlewares: observation, headers, the given ones, error mapping. `failed` makes the answer for an error. */
 export function stack(
   name: FunctionName,
   middlewares: readonly Middleware[],
   base: (event: APIGatewayProxyEventV2, state: RequestState) => Promise<APIGatewayProxyStructuredResultV2>,
   failed: (error: ApiError) => APIGatewayProxyStructuredResultV2 = failureResponse,
 ): Handler {
-  // middy hands the base handler the request's context, so the state takes its place there.
+  // middy passes only event and context to the base handler, so the state replaces the context.
   const stateForHandler: Middleware = {
     before: (request) => {
       request.context = request.internal as unknown as Context;

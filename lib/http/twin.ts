@@ -5,24 +5,21 @@ import { type AuthLevel, type EndpointCall, type EndpointOf, otherVersion, type 
 import { type ApiError, invalid } from '../shared/errors.ts';
 import { withFieldChanges } from '../shared/schema.ts';
 
-/** Of how many pages an answer without pages is put together at most. */
+/** The most pages that an answer without pages consists of. */
 const MOST_PAGES = 5;
 
-/** What each twin may do otherwise. */
+/** The differences that every twin can have. */
 interface CommonDifference<I extends z.ZodType> {
-  /** A fragment for the reference. */
+  /** A fragment for the reference, see `TwinOf`. */
   readonly differs?: string;
   readonly message?: string;
-  /** Fields that this version does not have; they are ignored like any unknown field. */
+  /** Fields that the twin ignores like any unknown field. */
   readonly ignored?: readonly (keyof z.input<I> & string)[];
-  /** Fields that are optional in the other version. */
+  /** Fields that are required only in the twin. */
   readonly required?: readonly (keyof z.input<I> & string)[];
 }
 
-/**
- * Declares the twin of an endpoint: the same operation in the other version of the API. A twin is one more route to the
- * endpoint's function, and has nothing of its own but what is said here.
- */
+/** Declares the twin of an endpoint: the same operation in the other version of the API. It is another route to the same function. */
 export function defineTwin<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
   endpoint: EndpointOf<I, O, U, A>,
   { differs, message = endpoint.message as string, ignored = [], required = [] }: CommonDifference<I> = {},
@@ -40,7 +37,7 @@ export function defineTwin<I extends z.ZodType, O extends z.ZodType, U extends U
   };
 }
 
-/** What a listing answers, of which there can be more than one page. */
+/** A page of a listing. */
 interface ListingPage {
   readonly data: unknown;
   /** Most listings call their token `nextPageToken`, some `pageToken`. */
@@ -53,17 +50,17 @@ interface UnpagedDifference<I extends z.ZodType, R extends z.ZodType> extends Co
   readonly narrowBy: keyof z.output<I> & string;
   /** The schema of a row. */
   readonly row: R;
-  /** Makes a row of one of the endpoint's; they are the same unless it is given. */
+  /** Turns a row of the endpoint into a row of the twin. Default: the same row. */
   readonly toRow?: (row: never) => z.output<R>;
-  /** Adds the rows of a page to those of the pages before it; appends them unless it is given. */
+  /** Joins the rows of a page to those of the pages before. Default: appends them. */
   readonly join?: (rows: readonly never[], page: readonly never[]) => readonly unknown[];
 }
 
 const pagingFields = ['order', 'pageSize', 'pageToken'];
 
 /**
- * Declares the twin of a listing that answers everything at once. It reads at most five pages; INVALID_ARGUMENT naming the
- * parameter that narrows the answer when there is more, or when the answer would exceed the limit of every answer.
+ * Declares the twin of a listing that returns everything at once. It reads at most five pages. Above that, or above 5 MB, it throws INVALID_ARGUMENT and
+ * names the parameter that narrows the answer.
  */
 export function defineUnpagedTwin<
   I extends z.ZodType,

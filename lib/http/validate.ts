@@ -2,24 +2,21 @@ import type * as z from 'zod';
 import type { FixedMessages } from '../app/endpoint.ts';
 import { ApiError, type Issue } from '../shared/errors.ts';
 
-const ISSUES_SHOWN = 100;
+const MOST_ISSUES = 100;
 
-/** Checks `data` against an endpoint's schema; nothing is coerced. INVALID_ARGUMENT with every problem in `details.issues`. */
-export function validate(schema: z.ZodType, data: unknown, known: FixedMessages = {}): unknown {
+/** Parses `data` with a schema and returns the result. Throws INVALID_ARGUMENT with the problems in `details.issues`. */
+export function validate(schema: z.ZodType, data: unknown, messages: FixedMessages = {}): unknown {
   const parsed = schema.safeParse(data, { reportInput: true });
   if (parsed.success) return parsed.data;
-  const found = parsed.error.issues.slice(0, ISSUES_SHOWN) as z.core.$ZodIssue[];
-  const [first, ...others] = found.flatMap((issue) =>
+  const found = parsed.error.issues.slice(0, MOST_ISSUES) as z.core.$ZodIssue[];
+  const issues = found.flatMap((issue) =>
     describe(issue, []).map((described) => ({
       ...described,
-      message: knownMessage(issue, known) ?? described.message,
+      message: fixedMessage(issue, messages) ?? described.message,
     })),
   );
-  const general =
-    first && known.type !== undefined && found[0] && hasWrongType(found[0])
-      ? [{ path: [], code: 'invalid_type', message: known.type }]
-      : [];
-  const issues = [...general, ...(first ? [first] : []), ...others];
+  if (messages.type !== undefined && found[0] && hasWrongType(found[0]))
+    issues.unshift({ path: [], code: 'invalid_type', message: messages.type });
   throw new ApiError('INVALID_ARGUMENT', issues[0]?.message ?? 'Invalid request', { details: { issues } });
 }
 
@@ -29,11 +26,11 @@ function hasWrongType(issue: z.core.$ZodIssue): boolean {
   );
 }
 
-function knownMessage({ path, code, input }: z.core.$ZodIssue, known: FixedMessages): string | undefined {
+function fixedMessage({ path, code, input }: z.core.$ZodIssue, messages: FixedMessages): string | undefined {
   const [field, ...rest] = path;
   if (rest.length > 0) return undefined;
-  if (input === undefined) return known.required?.[String(field)];
-  return code === 'invalid_format' ? known.format?.[String(field)] : undefined;
+  if (input === undefined) return messages.required?.[String(field)];
+  return code === 'invalid_format' ? messages.format?.[String(field)] : undefined;
 }
 
 function describe(issue: z.core.$ZodIssue, outer: readonly (string | number)[]): Issue[] {
@@ -44,21 +41,19 @@ function describe(issue: z.core.$ZodIssue, outer: readonly (string | number)[]):
 }
 
 /**
- * The problems of the alternative that the value was probably meant to be: the one that takes a value of this type and has problems
- * with the fewest of its fields. Undefined when no alternative takes a value of this type.
+ * Returns the problems with the nearest alternative of a union: the one with the fewest wrong fields among those of the value's type. Returns undefined
+ * if no alternative has this type.
  */
 function nearestAlternative({ errors }: Alternatives): z.core.$ZodIssue[] | undefined {
   const inside = errors.filter((issues) => issues.length > 0 && issues.every(({ path }) => path.length > 0));
   return inside.toSorted((a, b) => a.length - b.length)[0];
 }
 
-/** `folders[3].folderId` of `['folders', 3, 'folderId']`: how messages name a field. */
+/** Returns the name of a field in messages: `folders[3].folderId` for `['folders', 3, 'folderId']`. */
 export function fieldName(path: readonly (string | number)[]): string {
   if (path.length === 0) return 'data';
-  return path.reduce<string>(
-    (name, part) => (typeof part === 'number' ? `${name}[${part}]` : name ? `${name}.${part}` : part),
-    '',
-  );
+  const parts = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`));
+  return parts.join('').replace(/^\./, '');
 }
 
 const nouns: Record<string, string> = {
@@ -127,25 +122,22 @@ const formats: Record<string, string> = {
   uuid: 'a UUID',
 };
 
-/** A schema's own message, which follows the name of the field; undefined for the library's. */
+/** Returns the schema's own message after the name of the field; undefined for a message of zod. */
 function predicate(field: string, message: string): string | undefined {
   return /^(must|is) /.test(message) ? `${field} ${message}` : undefined;
 }
 
-/** An issue of a union. One whose alternatives are told apart by a field lists the values of that field instead. */
+/** An issue of a union. A discriminated union lists the values of its discriminator in `options`. */
 type Alternatives = z.core.$ZodIssueInvalidUnion & { readonly options?: readonly unknown[] };
 
-/** What the alternatives of a union allow: `a string or an integer`. */
+/** Returns what the alternatives of a union allow: `a string or an integer`. */
 function allowedBy({ errors, options }: Alternatives): string {
   if (options) return options.map((value) => JSON.stringify(value)).join(' or ');
-  const texts = errors.flatMap(([first]) =>
-    first
-      ? [
-          message(first, '')
-            .replace(/^ must be /, '')
-            .trim(),
-        ]
-      : [],
+  const firsts = errors.flatMap(([first]) => first ?? []);
+  const texts = firsts.map((first) =>
+    message(first, '')
+      .replace(/^ must be /, '')
+      .trim(),
   );
   return [...new Set(texts)].join(' or ') || 'one of the documented alternatives';
 }

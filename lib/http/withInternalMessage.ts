@@ -1,10 +1,7 @@
 import { ApiError } from '../shared/errors.ts';
 import { toApiError } from './middlewares.ts';
 
-/**
- * Does something whose unexpected failure the specification words: it becomes INTERNAL with this message. What the caller
- * is told otherwise stays as it is: refusals, and that AWS could not cope.
- */
+/** Runs `work`. An unexpected error becomes INTERNAL with this message, which clients depend on. Other errors stay as they are. */
 export async function withInternalMessage<T>(message: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

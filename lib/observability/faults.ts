@@ -1,6 +1,6 @@
 import { MetricUnit, Metrics } from '@aws-lambda-powertools/metrics';
 
-/** The namespace and the metric that the alarms of families and workers watch. */
+/** The metric that the alarms of families and workers watch. */
 export const faultsMetric = {
   namespace: 'CollaborationBackend',
   name: 'Faults',
@@ -8,12 +8,12 @@ export const faultsMetric = {
   workerDimensions: ['service', 'worker'],
 } as const;
 
-/** Counts an answer of 500 and above. Written only when it happens, so that a healthy endpoint costs no custom metric. */
+/** Counts an answer of 500 or above. A healthy endpoint writes no metric and costs nothing. */
 export function countFault(service: string, family: string, endpoint: string): void {
   countFaults(service, { family, endpoint }, 1);
 }
 
-/** Counts what a worker failed to do in one run, if it failed. */
+/** Counts the failures of a worker in one run. */
 export function countWorkerFaults(service: string, worker: string, times: number): void {
   if (times > 0) countFaults(service, { worker }, times);
 }

@@ -3,15 +3,12 @@ import type { Log } from '../app/endpoint.ts';
 
 let logger: Logger | undefined;
 
-/**
- * A log whose every line carries `keys`. Lines of concurrent requests cannot mix: nothing is kept in the logger, of which
- * a process makes one, at its first request and not at import.
- */
+/** Returns a log that adds `keys` to every line. Concurrent requests share one logger, which has no keys of its own. */
 export function logWith(serviceName: string, keys: Record<string, unknown>): Log {
   return new Lines((logger ??= new Logger({ serviceName })), keys);
 }
 
-/** A class and not closures: one is made for each request. */
+/** A class, because an object per request is cheaper than three closures. */
 class Lines implements Log {
   readonly #logger: Logger;
   readonly #keys: Record<string, unknown>;

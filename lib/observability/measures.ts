@@ -2,17 +2,17 @@ import { Metrics } from '@aws-lambda-powertools/metrics';
 import { type CountedMetric, deliveryMetrics, type MetricName, type RecordedMetric } from './deliveryMetrics.ts';
 import { faultsMetric } from './faults.ts';
 
-/** Takes what a worker measures; it is written once, when the invocation ends. */
+/** The metrics of a worker's run. They are written once, at the end of the invocation. */
 export interface Measures {
-  /** Something happened, `times` times; once when left out. */
+  /** Counts an event, once by default. */
   count(name: CountedMetric, times?: number): void;
-  /** A duration, or how much there is now, in the unit of the metric. */
+  /** Records a value in the unit of the metric: a duration or a gauge. */
   record(name: RecordedMetric, value: number): void;
 }
 
 /**
- * The measures of one invocation: counts are added up, values are kept one by one, so that percentiles can be made of them. What is
- * not a number is left out: CloudWatch would take none of them then.
+ * The metrics of one invocation. Counts are added up. Values are kept one by one, for percentiles. A value that is not finite is left out, because CloudWatch
+ * would reject all values of the record.
  */
 export class InvocationMeasures implements Measures {
   readonly #values = new Map<MetricName, number[]>();
@@ -23,14 +23,14 @@ export class InvocationMeasures implements Measures {
   }
 
   record(name: RecordedMetric, value: number): void {
-    // Nobody pays for a metric that says every minute that nothing is wrong; where there is no value, there is nothing.
+    // A gauge of 0 is not written: a metric costs money for each hour in which it is written.
     if (!Number.isFinite(value) || (value === 0 && deliveryMetrics[name].kind === 'gauge')) return;
     const values = this.#values.get(name);
     if (values) values.push(value);
     else this.#values.set(name, [value]);
   }
 
-  /** Writes what was measured into the log, from where CloudWatch takes it, and begins anew; nothing if there is nothing. */
+  /** Writes the metrics to the log, from which CloudWatch reads them, and clears them. */
   flush(serviceName: string): void {
     if (this.#values.size === 0) return;
     const metrics = new Metrics({ namespace: faultsMetric.namespace, serviceName });

@@ -1,22 +1,22 @@
-/** What the OpenAPI document says of a deployment. */
+/** The parts of the OpenAPI document that differ between deployments. */
 export interface Deployment {
-  /** Where the service is reached, without a slash at the end. */
+  /** The address of the service, without a final slash. */
   readonly url: string;
-  /** What its headers are named after. */
+  /** The prefix of the header names. */
   readonly serviceName: string;
 }
 
-/** What stands in the document for them until the deployment is known: bundles must not depend on settings. No text of the document has these. */
+/** Placeholders in the built document, because bundles must not depend on settings. No other text of the document contains them. */
 export const placeholders: Deployment = { url: 'https://url.invalid', serviceName: 'service-name.invalid' };
 
-/** The text of the document, made for `unplaced`, with what is known of the deployment. */
-export function withDeployment(text: string, place: Deployment): string {
+/** Returns the text of the document with the values of a deployment in place of `placeholders`. */
+export function withDeployment(text: string, deployment: Deployment): string {
   return text
-    .replaceAll(placeholders.url, () => inJson(place.url))
-    .replaceAll(placeholders.serviceName, () => inJson(place.serviceName));
+    .replaceAll(placeholders.url, () => inJson(deployment.url))
+    .replaceAll(placeholders.serviceName, () => inJson(deployment.serviceName));
 }
 
-/** A text as it stands within one of JSON. */
+/** Returns a text as it is written inside a JSON string. */
 function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }

@@ -21,37 +21,37 @@ interface JsonContent {
   };
 }
 
-/** One answer of an operation, or one that several share. */
+/** A response of an operation, or a shared one. */
 export interface DocumentedResponse {
   readonly description: string;
   readonly headers: Readonly<Record<string, Reference>>;
   readonly content: JsonContent;
 }
 
-/** What the document says of one endpoint. */
+/** The operation of an endpoint. */
 export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
-  /** Of a twin: which operation it repeats, and what differs. */
+  /** Of a twin: the operation that it repeats, and the difference. */
   readonly description?: string;
   readonly 'x-twin-of'?: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly Reference[];
   readonly requestBody: { readonly required: boolean; readonly content: JsonContent };
-  /** By HTTP code; failures refer to the components. */
+  /** By HTTP code. Failures refer to components. */
   readonly responses: Readonly<Record<string, DocumentedResponse | Reference>>;
 }
 
-/** The parts of an OpenAPI document that this service has. */
+/** The OpenAPI document of this service. */
 export interface OpenApiDocument {
   readonly openapi: '3.1.0';
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly servers: readonly { readonly url: string; readonly description: string }[];
   readonly tags: readonly Tag[];
-  /** By path; every endpoint is called with POST. */
+  /** By path. Every endpoint is called with POST. */
   readonly paths: Readonly<Record<string, { readonly post: Operation }>>;
-  /** What customers are sent. */
+  /** The requests that the service sends to customers. */
   readonly webhooks: Webhooks;
   readonly components: {
     readonly securitySchemes: Readonly<Record<string, object>>;
@@ -70,14 +70,14 @@ const description = [
   'Calls of an API key are limited per second, apart for reads, writes and calls that cost far more: RESOURCE_EXHAUSTED then comes with a `retry-after` header.',
 ].join(' ');
 
-/** The two headers of each level, without the service's prefix, by the name of their security scheme. */
+/** The headers of each level without the prefix, by the name of their security scheme. */
 const credentialHeaders: Record<AuthLevel, Readonly<Record<string, string>>> = {
   apiKey: { apiKey: 'api-key', authToken: 'auth-token' },
   workspace: { workspaceId: 'workspace-id', workspaceAuthToken: 'workspace-auth-token' },
   none: {},
 };
 
-/** The OpenAPI 3.1 document of these endpoints: what their declarations and the error catalogue say, and nothing else. */
+/** Returns the OpenAPI document of these endpoints. Everything in it comes from their declarations and the error catalogue. */
 export function openApiDocument(
   endpoints: readonly Endpoint[],
   service: Deployment & { version: string },
@@ -100,12 +100,12 @@ export function openApiDocument(
   };
 }
 
-/** The statuses of all failures that a call of this endpoint can meet, in the order of the catalogue. */
+/** Returns all statuses of failed calls of an endpoint, in the order of the catalogue. */
 export function possibleErrors(endpoint: Endpoint): ErrorStatus[] {
   const possible = new Set<ErrorStatus>([...commonErrors, ...endpoint.errors]);
   if (endpoint.auth !== 'none') possible.add('PERMISSION_DENIED');
   if (isRateLimited(endpoint)) possible.add('RESOURCE_EXHAUSTED');
-  // The first call under the key is still running.
+  // While the first call under the same key is running.
   if (takesIdempotencyKey(endpoint)) possible.add('ABORTED');
   return (Object.keys(errorCatalogue) as ErrorStatus[]).filter((status) => possible.has(status));
 }
@@ -137,7 +137,7 @@ function operation(endpoint: Endpoint): Operation {
   };
 }
 
-/** What is said of a twin: the endpoint that it repeats, and what differs. */
+/** Returns the description of a twin: its endpoint and the difference. */
 export function twinText(twinOf: string, differs: string | undefined): string {
   return `The same as \`${twinOf}\`${differs === undefined ? '' : `, ${differs}`}`;
 }
@@ -189,7 +189,7 @@ function successResponse(endpoint: Endpoint): DocumentedResponse {
   };
 }
 
-/** The possible errors of an endpoint by HTTP code: several statuses may share one. */
+/** Returns the possible errors of an endpoint by HTTP code. Several statuses can share a code. */
 function errorGroups(endpoint: Endpoint): [code: number, statuses: ErrorStatus[]][] {
   return [...Map.groupBy(possibleErrors(endpoint), (status) => errorCatalogue[status].http)];
 }
@@ -198,7 +198,7 @@ function groupName(statuses: readonly ErrorStatus[]): string {
   return statuses.join('.');
 }
 
-/** One response for each group of statuses that some endpoint has. */
+/** Returns a response for each group of statuses with the same HTTP code. */
 function errorResponses(endpoints: readonly Endpoint[]): Record<string, DocumentedResponse> {
   const groups = endpoints.flatMap(errorGroups).map(
     ([, statuses]) =>
@@ -241,7 +241,7 @@ function errorSchema(statuses: readonly ErrorStatus[]): JsonSchema {
 
 const ErrorDetails: JsonSchema = {
   type: 'object',
-  // Some failures say more, such as the permissions that could be told all the same.
+  // Some failures have more details, such as the permissions that could be read.
   additionalProperties: true,
   properties: {
     issues: {

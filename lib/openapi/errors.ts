@@ -5,7 +5,7 @@ interface ErrorExample {
   readonly details?: object;
 }
 
-/** An answer of each status as some endpoint gives it. */
+/** An example of a failed request for each status. */
 export const errorExamples: Readonly<Record<ErrorStatus, ErrorExample>> = {
   INVALID_ARGUMENT: {
     message: 'organizationId is required',

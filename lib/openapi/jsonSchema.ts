@@ -1,20 +1,20 @@
 import * as z from 'zod';
 import { fieldChangesOf, type FieldChanges, fieldRulesOf, declaredKeysOf } from '../shared/schema.ts';
 
-/** A schema as the document writes it: JSON Schema 2020-12. */
+/** JSON Schema 2020-12. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** Schemas that the document has among its components, by their names there. */
+/** The names of schemas that are components of the document. */
 export type SharedSchemas = ReadonlyMap<z.core.$ZodType, string>;
 
 const none: SharedSchemas = new Map();
 
-/** The JSON Schema (2020-12) of what a schema takes; what is shared is referred to. */
+/** Returns the JSON Schema of the input of a schema. It refers to shared schemas. */
 export function jsonSchemaOf(schema: z.core.$ZodType, shared: SharedSchemas = none): JsonSchema {
   const made: JsonSchema = z.toJSONSchema(schema, {
     target: 'draft-2020-12',
     io: 'input',
-    // What is left out of the document by this is an empty schema, which no operation may have.
+    // Such a part becomes an empty schema. A test rejects an operation with one.
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
       const name = zodSchema === schema ? undefined : shared.get(zodSchema);
@@ -30,10 +30,7 @@ export function jsonSchemaOf(schema: z.core.$ZodType, shared: SharedSchemas = no
 
 const anything: JsonSchema = { description: 'Any JSON value' };
 
-/**
- * A schema in which every choice that includes everything is any value. It needs the finished schema: while zod still makes it, a part that several
- * fields share is empty.
- */
+/** Replaces each choice that includes any value by any value. Works on the finished schema, because zod fills parts that fields share at the end. */
 function withAnything(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withAnything);
   if (typeof node !== 'object' || node === null) return node;
@@ -43,7 +40,7 @@ function withAnything(node: unknown): unknown {
   return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, withAnything(value)]));
 }
 
-/** Adds which fields must be given. They stand in `allOf`, beside the properties: generators take `anyOf` at the top for a choice of types. */
+/** Adds the rules about required fields as `allOf`. Client generators read `anyOf` at the top as a choice of types. */
 function addRules(schema: z.core.$ZodType, json: JsonSchema): void {
   if (!(schema instanceof z.ZodObject)) return;
   const rules = fieldRulesOf(schema).map(({ rule, names }) => ({
@@ -52,7 +49,7 @@ function addRules(schema: z.core.$ZodType, json: JsonSchema): void {
   if (rules.length > 0) json.allOf = rules;
 }
 
-/** What zod's own JSON Schema of a schema does not say; undefined where it says everything. */
+/** Returns the JSON Schema for a schema that zod describes incompletely; undefined for other schemas. */
 function beyondZod(schema: z.core.$ZodType, made: JsonSchema): JsonSchema | undefined {
   const saysNothing = schema instanceof z.ZodCustom && Object.keys(made).length === 0;
   if (schema instanceof z.ZodUnknown || saysNothing) return anything;
@@ -60,13 +57,13 @@ function beyondZod(schema: z.core.$ZodType, made: JsonSchema): JsonSchema | unde
   if (changed) return withChanges(jsonSchemaOf(changed.base), changed.changes);
   const known = declaredKeysOf(schema as z.ZodType);
   if (known) return { ...jsonSchemaOf(known), additionalProperties: true };
-  // `list` checks the length before the items, which are unknown until then.
+  // `list` is a pipe: it checks the length before the items.
   const isList =
     schema instanceof z.ZodPipe && schema.in instanceof z.ZodArray && schema.in.element instanceof z.ZodUnknown;
   return isList ? jsonSchemaOf(schema.out) : undefined;
 }
 
-/** The schema of an object without the ignored fields, and with the required ones, which then cannot be null. */
+/** Returns the schema of an object without the ignored fields. The required fields cannot be null. */
 function withChanges({ properties = {}, required = [], ...schema }: JsonSchema, changes: FieldChanges): JsonSchema {
   const { ignored = [], required: more = [] } = changes;
   const kept = Object.entries(properties)
@@ -82,5 +79,5 @@ function withChanges({ properties = {}, required = [], ...schema }: JsonSchema, 
 
 function withoutNull(schema: JsonSchema): JsonSchema {
   const choices = schema.anyOf?.filter((one) => (one as JsonSchema).type !== 'null') as JsonSchema[] | undefined;
-  return choices?.length === 1 ? choices[0]! : schema;
+  return choices?.length === 1 && choices[0] ? choices[0] : schema;
 }

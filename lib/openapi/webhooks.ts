@@ -15,7 +15,7 @@ interface NamedExample {
   readonly value: unknown;
 }
 
-/** What the document says of the request that tells of an event; the service makes it, and the customer answers. */
+/** The operation of a webhook: a request that the service sends for an event. */
 export interface WebhookOperation {
   readonly operationId: string;
   readonly tags: readonly string[];
@@ -115,7 +115,7 @@ const wrapped: Readonly<Record<string, JsonSchema>> = {
   },
 };
 
-/** The schemas that the webhooks refer to. */
+/** Returns the schemas that webhooks refer to. */
 export function webhookSchemas(): Record<string, JsonSchema> {
   return {
     ...wrapped,
@@ -123,7 +123,7 @@ export function webhookSchemas(): Record<string, JsonSchema> {
   };
 }
 
-/** A webhook for every event: under its type the advanced one, and the basic one, where there is any, behind `basic.`. */
+/** Returns the webhooks: an advanced one for each event type, named after the type, and a basic one for each trigger, `basic.<type>`. */
 export function webhooks(): Webhooks {
   const advanced = eventTypes.map((event) => [event, advancedWebhook(event)] as const);
   const basic = triggerTypes.map((event) => [`basic.${event}`, basicWebhook(event)] as const);
@@ -183,7 +183,7 @@ function operation(
   };
 }
 
-/** What /v2/workspace/advancedwebhook/endpoints/test sends. */
+/** Returns the event that /v2/workspace/advancedwebhook/endpoints/test sends. */
 function sample(event: EventType): DeliverableEvent {
   return {
     eventId: 'msg_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',

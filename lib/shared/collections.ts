@@ -1,21 +1,18 @@
-/**
- * A map by keys of the caller's for an answer: an object without a prototype, so that ids such as `__proto__` and
- * `constructor` are keys like any other.
- */
+/** Returns an object without a prototype, so that ids such as `__proto__` and `constructor` are ordinary keys. For maps in answers. */
 export function dict<V>(entries: Iterable<readonly [string, V]> = []): Record<string, V> {
   const made = Object.create(null) as Record<string, V>;
   for (const [key, value] of entries) made[key] = value;
   return made;
 }
 
-/** The values whose key comes first in the list, in their order: a repeated id is one item. */
+/** Returns the values without those whose key occurred before. */
 export function distinctBy<T>(values: readonly T[], key: (value: T) => string): T[] {
   const seen = new Map<string, T>();
   for (const value of values) if (!seen.has(key(value))) seen.set(key(value), value);
   return [...seen.values()];
 }
 
-/** The distinct ids of a list, in the order of their first mention. */
+/** Returns the distinct ids of a list, in their order. */
 export function distinct<T extends string>(ids: readonly T[]): T[] {
   return [...new Set(ids)];
 }

@@ -1,7 +1,4 @@
-/**
- * The error catalogue: every status that an answer can carry, its HTTP code, whether a caller may simply send the
- * request again, and what it means. The table of functions/README.md and the OpenAPI responses are generated from it.
- */
+/** The statuses of failed requests. The table of functions/README.md and the OpenAPI responses are generated from them. */
 export const errorCatalogue = {
   INVALID_ARGUMENT: {
     http: 400,
@@ -41,18 +38,18 @@ export const errorCatalogue = {
 
 export type ErrorStatus = keyof typeof errorCatalogue;
 
-/** One problem with one field of a request; `path` leads to the field from `data`, as in `['folders', 3, 'folderId']`. */
+/** A problem with a field of a request. `path` is the way to the field from `data`, such as `['folders', 3, 'folderId']`. */
 export interface Issue {
   path: (string | number)[];
   code: string;
   message: string;
 }
 
-/** A failure that the caller is told about: its status, its message and, for some, `details`. */
+/** An error for the caller. */
 export class ApiError extends Error {
   readonly status: ErrorStatus;
   readonly details: object | undefined;
-  /** After how many seconds the request can succeed, for the `retry-after` header. */
+  /** The value of the `retry-after` header, in seconds. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -68,7 +65,7 @@ export class ApiError extends Error {
   }
 }
 
-/** INVALID_ARGUMENT for the given problems: the first one is the message, all are in `details.issues`. */
+/** Returns INVALID_ARGUMENT for these problems. The first one is the message; `details.issues` has all. */
 export function invalid(...issues: [Issue, ...Issue[]]): ApiError {
   return new ApiError('INVALID_ARGUMENT', issues[0].message, { details: { issues } });
 }

@@ -10,12 +10,12 @@ class Markup {
   }
 }
 
-/** A piece of HTML. Only `html` makes one, so that whatever comes from outside is escaped on its way in. */
+/** A piece of HTML. Only `html` makes one, so its values are always escaped. */
 export type Html = Markup;
 
 type Value = string | number | Html | readonly Html[];
 
-/** A template of HTML: values become text, also within a quoted attribute; pieces of HTML stay what they are. */
+/** Returns HTML from a template. Values are escaped, also in quoted attributes. Pieces of HTML are inserted unchanged. */
 export function html(literals: TemplateStringsArray, ...values: readonly Value[]): Html {
   return new Markup(literals.reduce((text, literal, index) => text + markupOf(values[index - 1] ?? '') + literal));
 }

@@ -2,13 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const LENGTH = 27;
-/** 2014-05-13T16:53:20Z, the epoch of the KSUID format; a 32-bit second counter from here lasts until 2150. */
+/** 2014-05-13T16:53:20Z, the epoch of the KSUID format. Its 32-bit counter of seconds lasts until 2150. */
 const EPOCH_SECONDS = 1_400_000_000;
 
-/**
- * A KSUID: 4 bytes of time (seconds) and 16 random bytes, written as 27 base-62 characters that sort by time.
- * Takes the time in epoch milliseconds and the random bytes, or bytes that take their place.
- */
+/** Returns a KSUID: 4 bytes of time in seconds and 16 random bytes, as 27 base-62 characters that sort by time. `now` is in epoch milliseconds. */
 export function ksuid(now: number, random: Uint8Array = randomBytes(16)): string {
   const bytes = Buffer.alloc(20);
   bytes.writeUInt32BE(Math.floor(now / 1000) - EPOCH_SECONDS);
@@ -22,12 +19,12 @@ export function ksuid(now: number, random: Uint8Array = randomBytes(16)): string
   return text;
 }
 
-/** An identifier of one kind of thing: `ep_` and 27 characters. */
+/** Returns a new id with a prefix, such as `ep_` and 27 characters. */
 export function newId(prefix: string, now: number): string {
   return `${prefix}_${ksuid(now)}`;
 }
 
-/** An identifier that follows from the time and from what it is of: for the same ones it is the same. */
+/** Returns an id that depends only on the time and on `of`. */
 export function derivedId(prefix: string, now: number, of: readonly (string | number)[]): string {
   return `${prefix}_${ksuid(now, createHash('sha256').update(JSON.stringify(of)).digest().subarray(0, 16))}`;
 }

@@ -1,4 +1,4 @@
-/** Does some work for each value, for at most `width` of them at a time. */
+/** Runs `work` for each value, at most `width` at a time. */
 export async function inParallel<T>(
   values: readonly T[],
   width: number,

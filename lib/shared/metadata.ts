@@ -2,14 +2,14 @@ import { isLongerThan } from './bytes.ts';
 import { limits } from './schema.ts';
 
 /**
- * The caller's own fields of something, as JSON text, after others were sent: a field that is sent replaces the stored one of its name, the others
- * stay. Refused when all of them together are larger than one call could send.
+ * Merges sent fields into stored metadata (JSON text) and returns the new JSON text. A sent field replaces the stored field of its name. Returns `refused`
+ * if the result is larger than one call can send.
  */
 export function mergeMetadata(
   stored: string | undefined,
   sent: Readonly<Record<string, unknown>>,
 ): { readonly metadata: string | undefined } | { readonly refused: string } {
-  // Spread, unlike assignment, takes `__proto__` for a field like any other.
+  // Spread, unlike assignment, copies a field named `__proto__`.
   const merged = { ...(stored === undefined ? {} : (JSON.parse(stored) as object)), ...sent };
   if (Object.keys(merged).length === 0) return { metadata: undefined };
   const metadata = JSON.stringify(merged);

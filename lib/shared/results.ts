@@ -1,17 +1,17 @@
 import * as z from 'zod';
 import { dict } from './collections.ts';
 
-/** One entry of a list call's answer: failures of an item stay inside a success, with their reason (spec 7). */
+/** The result of one item of a list call. A failed item is part of a successful answer. */
 export const ItemResult = z.object({ success: z.boolean(), id: z.string(), message: z.string() });
 
-/** Why an item about a document failed. */
+/** Reasons why a document of a call failed. */
 export const documentErrorCodes = ['already-exists', 'not-found', 'internal'] as const;
 
-/** What became of one document of a call: `id` is the internal id, or the id that was sent when the item failed. */
+/** The result of one document of a call. `id` is the internal key, or the sent id if the document failed. */
 export const DocumentResult = ItemResult.extend({ code: z.enum(documentErrorCodes).optional() });
 export type DocumentResult = z.output<typeof DocumentResult>;
 
-/** The result of a document that could not be added, changed or deleted. */
+/** Returns the result of a document that failed. */
 export function failedDocument(
   documentId: string,
   message: string,
@@ -20,17 +20,17 @@ export function failedDocument(
   return { success: false, id: documentId, message, code };
 }
 
-/** A call's answer about documents, by the ids that were sent. */
+/** An answer about documents, by the sent ids. */
 export const DocumentResults = z.object({ data: z.record(z.string(), DocumentResult) });
 
-/** A list call's answer by id: one entry per distinct id. */
+/** The answer of a list call: one result per distinct id. */
 export const ItemResults = z.object({ data: z.record(z.string(), ItemResult) });
 
-/** The same where the answer names the item by its key alone. */
+/** The result of one item whose id is only the key of the map. */
 export const ItemOutcome = z.object({ success: z.boolean(), message: z.string() });
 export type ItemOutcome = z.output<typeof ItemOutcome>;
 
-/** A call's answer about the users of a group, by user id. */
+/** An answer about the users of a group, by user id. */
 export const GroupResults = z.object({
   data: z.record(
     z.string(),
@@ -38,7 +38,7 @@ export const GroupResults = z.object({
   ),
 });
 
-/** Results beside their ids, joined to the answer's map. */
+/** Returns a map of the results by id. `results` is in the order of the ids. */
 export function byId<R>(ids: readonly string[], results: readonly R[]): Record<string, R> {
   return dict(ids.map((id, index) => [id, results[index] as R] as const));
 }

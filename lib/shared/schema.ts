@@ -3,7 +3,7 @@ import { isLongerThan } from './bytes.ts';
 import { dict } from './collections.ts';
 import { filterOperators, isOrdered, listOperators, orderOperators } from '../directory/rules/documentFilters.ts';
 
-/** The limits that every free field has (UTF-8 bytes) and every list (items). */
+/** The limits of free fields (UTF-8 bytes) and of lists (items). */
 export const limits = {
   idCharacters: 512,
   textBytes: 32 * 1024,
@@ -15,9 +15,9 @@ export const limits = {
   permissionIds: 100,
   /** Values in the access context of one grant. */
   contextItems: 200,
-  /** Ids that narrow a read. */
+  /** Ids in a read by id. */
   readIds: 30,
-  /** Conditions on metadata in one call, and the size of the value of each. */
+  /** Conditions on metadata in one call, and the bytes of the value of each. */
   filters: 10,
   filterValueBytes: 4_096,
   pageSize: 1_000,
@@ -31,7 +31,7 @@ function bytesAtMost(limit: number) {
 
 const wellFormed = z.refine<string>((text) => text.isWellFormed(), { error: 'must be well-formed Unicode' });
 
-/** An identifier that the customer chose: 1 to 512 characters, any Unicode but control characters. */
+/** An id that the customer chose: 1 to 512 characters of Unicode without control characters. */
 export const Id = z
   .string()
   .min(1)
@@ -56,7 +56,7 @@ export function optional<S extends z.ZodType>(schema: S) {
   return schema.nullish().transform((value) => value ?? undefined) as unknown as z.ZodOptional<S>;
 }
 
-/** A list of 1 to `most` items. Its length is checked before its items, so that a huge list costs nothing. */
+/** A list of `least` to `most` items. The length is checked before the items, so that a long list costs little. */
 export function list<S extends z.ZodType>(item: S, most: number, least = 1) {
   return z.array(z.unknown()).min(least).max(most).pipe(z.array(item).min(least).max(most)) as unknown as z.ZodType<
     z.output<S>[],
@@ -65,8 +65,8 @@ export function list<S extends z.ZodType>(item: S, most: number, least = 1) {
 }
 
 /**
- * The `data` of an operation that deletes, or that changes whatever its selectors match. An unknown field is INVALID_ARGUMENT:
- * ignoring a misspelt selector would delete or change more than the caller meant.
+ * The `data` of a deletion, or of an update that selects what it changes. An unknown field is INVALID_ARGUMENT, because ignoring a misspelt selector would
+ * delete or change too much.
  */
 export function closedObject<S extends z.ZodRawShape>(shape: S) {
   return z.strictObject(shape);
@@ -83,7 +83,7 @@ function jsonLimits(bytes: number) {
   ] as const;
 }
 
-/** A JSON object of the caller's: at most so many bytes and 32 levels. It is kept as it came, `__proto__` keys included. */
+/** A JSON object of at most `bytes` bytes and 32 levels. The value is not copied, so `__proto__` keys are kept. */
 export function openObject(bytes: number) {
   return z
     .custom<Record<string, unknown>>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), {
@@ -93,10 +93,10 @@ export function openObject(bytes: number) {
     .meta({ type: 'object' });
 }
 
-/** A JSON object of the caller's: at most 64 KB and 32 levels. It is kept as it came, `__proto__` keys included. */
+/** A JSON object of at most 64 KB and 32 levels, see `openObject`. */
 export const OpenObject = openObject(limits.objectBytes);
 
-/** Any JSON value of the caller's: at most 64 KB and 32 levels, kept as it came. */
+/** Any JSON value of at most 64 KB and 32 levels. The value is not copied. */
 export const JsonValue = z.custom<unknown>((value) => value !== undefined).check(...jsonLimits(limits.objectBytes));
 
 /** Whether a value is a JSON object. */
@@ -104,16 +104,16 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-const knownKeys = new WeakMap<z.ZodType, z.ZodObject>();
+const declaredKeys = new WeakMap<z.ZodType, z.ZodObject>();
 
-/** The documented part of a schema made by `withOpenKeys`, for the OpenAPI document. */
+/** Returns the declared fields of a schema made by `withOpenKeys` or `unchangedObject`, for the OpenAPI document. */
 export function declaredKeysOf(schema: z.ZodType): z.ZodObject | undefined {
-  return knownKeys.get(schema);
+  return declaredKeys.get(schema);
 }
 
 /**
- * An object with some known fields and any others of the caller's: they come out as `open`, at most 64 KB together with
- * the known ones unless another limit is given. Zod's own loose objects lose a key named `__proto__`.
+ * An object with declared fields and free ones. The free fields are returned as `open`. `bytes` limits all fields together. Loose objects of zod lose a key
+ * named `__proto__`.
  */
 export function withOpenKeys<S extends z.ZodRawShape>(shape: S, bytes: number = limits.objectBytes) {
   const known = z.object(shape);
@@ -126,25 +126,22 @@ export function withOpenKeys<S extends z.ZodRawShape>(shape: S, bytes: number = 
     const open = dict(Object.entries(raw).filter(([key]) => !Object.hasOwn(shape, key)));
     return { ...parsed.data, open };
   });
-  knownKeys.set(schema, known);
+  declaredKeys.set(schema, known);
   return schema as unknown as z.ZodType<z.output<typeof schema>, z.input<typeof known> & Record<string, unknown>>;
 }
 
-/**
- * A JSON object of the caller's whose documented fields are checked, and which comes out as it came in: at most 64 KB, and
- * `__proto__` keys included.
- */
+/** A JSON object of at most 64 KB whose declared fields are checked. The value is returned unchanged, with `__proto__` keys. */
 export function unchangedObject<S extends z.ZodObject>(known: S): z.ZodType<Readonly<Record<string, unknown>>> {
   const schema = OpenObject.check(({ value, issues }) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
     for (const issue of known.safeParse(value, { reportInput: true }).error?.issues ?? [])
       issues.push({ ...issue, input: issue.input } as never);
   });
-  knownKeys.set(schema, known);
+  declaredKeys.set(schema, known);
   return schema;
 }
 
-/** A rule about which fields of an object must be given: at least one of them, or exactly one. */
+/** A rule about the fields of an object: at least one (`anyOf`) or exactly one (`oneOf`) must be sent. */
 export interface FieldRule {
   readonly rule: 'anyOf' | 'oneOf';
   readonly names: readonly string[];
@@ -152,18 +149,18 @@ export interface FieldRule {
 
 const fieldRules = new WeakMap<object, FieldRule>();
 
-/** Says in the reference which fields a check asks for. Names that an object does not have are left out there. */
+/** Adds the rule of a check to the reference. Fields that an object does not have are left out there. */
 export function withFieldRule<C extends object>(rule: FieldRule['rule'], names: readonly string[], check: C): C {
   fieldRules.set(check, { rule, names });
   return check;
 }
 
-/** The rules that the checks of a schema have for the reference. */
+/** Returns the rules of the checks of a schema, for the reference. */
 export function fieldRulesOf(schema: z.core.$ZodType): FieldRule[] {
   return (schema._zod.def.checks ?? []).flatMap((check) => fieldRules.get(check) ?? []);
 }
 
-/** Top-level fields of an object that another version of its schema ignores, or requires although they are optional. */
+/** Top-level fields that a twin ignores or requires, unlike its endpoint. */
 export interface FieldChanges {
   readonly ignored?: readonly string[];
   readonly required?: readonly string[];
@@ -171,12 +168,12 @@ export interface FieldChanges {
 
 const changedFields = new WeakMap<z.core.$ZodType, { readonly base: z.ZodType; readonly changes: FieldChanges }>();
 
-/** What `withFieldChanges` made a schema of, for the OpenAPI document. */
+/** Returns the base and the changes of a schema made by `withFieldChanges`, for the OpenAPI document. */
 export function fieldChangesOf(schema: z.core.$ZodType) {
   return changedFields.get(schema);
 }
 
-/** A schema that reads an object like `base`, but ignores some of its fields and requires others. */
+/** Returns a schema like `base` that ignores some fields and requires others. */
 export function withFieldChanges<S extends z.ZodType>(
   base: S,
   changes: FieldChanges,
@@ -203,7 +200,7 @@ export function withFieldChanges<S extends z.ZodType>(
   return schema as unknown as z.ZodType<z.output<S>, z.input<S>>;
 }
 
-/** Whether a JSON value is nested at most `levels` deep; does not recurse, so that depth itself cannot hurt. */
+/** Returns whether a JSON value is nested at most `levels` deep. Does not recurse, so a deep value cannot overflow the stack. */
 export function depthAtMost(value: unknown, levels: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
@@ -219,7 +216,7 @@ const FilterValue = JsonValue.check(
   }),
 ).meta({ description: 'Any JSON value' });
 
-/** Conditions on metadata that a document must all meet. */
+/** Conditions on metadata. A document must meet all of them. */
 export const MetadataFilters = list(
   z.object({ key: Name, operator: z.enum(filterOperators), value: FilterValue }).check(
     z.refine(
@@ -239,17 +236,17 @@ export const MetadataFilters = list(
   limits.filters,
 );
 
-/** A field of the interface that can have no effect in this service: anything but `null` is refused. */
+/** A field that this service does not support: any value except `null` is refused. */
 export function unsupportedField(error: string) {
   return optional(z.custom<undefined>(() => false, { error }).meta({ type: 'null', description: error }));
 }
 
-/** The context of added and removed users, which clients may send for webhooks and resolvers. */
+/** The context of added and removed users. No webhook of this service reports it. */
 export const userContext = unsupportedField(
   'must be left out: no webhook and no resolver of this service tells of added or removed users',
 );
 
-/** What callers say of a user besides the id. */
+/** The profile of a user. */
 export const UserProfile = z.object({
   name: optional(Name),
   email: optional(Name),
@@ -261,13 +258,13 @@ export const UserProfile = z.object({
   plan: optional(Name),
 });
 
-/** Refuses a call that names a document and a folder at once: it is about one or the other. */
+/** Refuses a call that names a document and a folder. */
 export const documentOrFolder = z.refine<{ documentId?: string | undefined; folderId?: string | undefined }>(
   ({ documentId, folderId }) => documentId === undefined || folderId === undefined,
   { path: ['folderId'], error: 'must not be given together with documentId' },
 );
 
-/** Refuses one parameter beside any of the others; `false` counts as left out. */
+/** Refuses `one` together with any of the others. `false` counts as left out. */
 export function notTogether(one: string, ...others: readonly string[]) {
   const given = (input: Record<string, unknown>, name: string) => input[name] !== undefined && input[name] !== false;
   return z.refine<Record<string, unknown>>(
@@ -276,7 +273,7 @@ export function notTogether(one: string, ...others: readonly string[]) {
   );
 }
 
-/** Access context: per field one value or several, at most 200 in all. */
+/** An access context: one or more values per field, at most 200 in all. */
 export const AccessContext = OpenObject.check(
   z.refine((access) => Object.values(access).every((values) => [values].flat().every(isContextValue)), {
     error: 'must map each field to a string, a number or a list of them',

@@ -1,2 +1,2 @@
-/** The longest that SQS hides a message when it is sent; what is due later has to wait elsewhere. */
+/** The longest delay of an SQS message. */
 export const LONGEST_DELAY_SECONDS = 900;

@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { optional } from './schema.ts';
 
-/** 9999-12-31T23:59:59.999Z: the last time that is written with four digits of the year, as sort keys need it. */
+/** 9999-12-31T23:59:59.999Z. Later years have five digits and would break the order of sort keys. */
 const LAST_TIME = 253_402_300_799_999;
 
-/** A point in time in epoch milliseconds. */
+/** A time in epoch milliseconds. */
 export const EpochMilliseconds = z.int().min(0).max(LAST_TIME);
 
-/** A point in time that may be sent as epoch milliseconds or as ISO 8601; comes out as epoch milliseconds. */
+/** A time that is sent as epoch milliseconds or ISO 8601. The result is epoch milliseconds. */
 export const Instant = z.union(
   [
     EpochMilliseconds,
@@ -27,10 +27,10 @@ export const Instant = z.union(
   { error: 'must be an ISO 8601 time or epoch milliseconds' },
 );
 
-/** When something that is brought in from elsewhere was made and last changed; now when it is left out. */
+/** The times of content that is imported from another system. Default: now. */
 export const importedTimes = { createdAt: optional(Instant), lastUpdated: optional(Instant) };
 
-/** A time as a part of a sort key: texts sort as the times do. */
+/** Returns a time (epoch milliseconds) as a part of a sort key, which sorts by time. */
 export function instantKey(at: number): string {
   return new Date(at).toISOString();
 }

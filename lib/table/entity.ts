@@ -2,20 +2,17 @@ import type * as z from 'zod';
 import type { IndexName } from '../app/capability.ts';
 import { joinKey } from './keys.ts';
 
-/**
- * Who removes an entity's items: the cleanup of what they lie beneath (named by its internal id), the time to live, or
- * nothing because they live as long as the tenant or workspace itself.
- */
+/** What ends the life of an item: the purge of the resource that it belongs to, the time to live, or nothing while the tenant or the workspace exists. */
 export type EntityOwner = 'organization' | 'folder' | 'document' | 'user' | 'tenant' | 'workspace' | 'expiry';
 
-/** Whose partition an entity lives in: the first part of its key. `service` is for what is read before a tenant is known. */
+/** The first part of a partition key. `service` is for items that are read before the tenant is known. */
 export type EntityScope = 'tenant' | 'workspace' | 'service';
 
 const scopePart = { tenant: 'T', workspace: 'W', service: 'S' } as const;
 
 type KeyParts = readonly string[];
 
-/** The name of a partition of an index: of the parts that the index's `pk` gives for entities of that scope. */
+/** Returns the name of a partition of an index, from the parts that the `pk` of the index returns. */
 export function indexPartition(scope: EntityScope, parts: KeyParts): string {
   return joinKey([scopePart[scope], ...parts]);
 }
@@ -26,16 +23,16 @@ type IndexKeys<T> = Partial<
 
 export interface EntityDefinition<S extends z.ZodObject, P, K> {
   readonly type: string;
-  /** Raised when the schema changes in a way that stored items do not meet. */
+  /** The version of the schema. Raise it when stored items do not match a changed schema. */
   readonly version: number;
   readonly scope: EntityScope;
   readonly ownedBy: EntityOwner;
   readonly schema: S;
-  /** The parts of the partition key; the first is the tenant's API key or the workspace's id, unless the scope is `service`. */
+  /** The parts of the partition key. The first is the tenant or the workspace id, except in scope `service`. */
   readonly pk: (partition: P) => KeyParts;
   readonly sk: (key: K) => KeyParts;
   readonly indexes?: IndexKeys<z.output<S> & P & K>;
-  /** When the item may go, in epoch seconds. DynamoDB removes it later than that, so reads filter. */
+  /** The time to live, in epoch seconds. DynamoDB deletes items late, so reads filter expired items. */
   readonly expiresAt?: (value: z.output<S>) => number | undefined;
   /** One line for the table of entities in MODEL.md. */
   readonly purpose: string;
@@ -46,7 +43,7 @@ export interface Key {
   readonly SK: string;
 }
 
-/** An item as it is stored: keys, `_t` type, `_v` schema version, `_r` revision for optimistic locking, and the attributes. */
+/** A stored item: keys, `_t` (type), `_v` (schema version), `_r` (revision for optimistic locking), and the attributes. */
 export type Item = Key & {
   readonly _t: string;
   readonly _v: number;
@@ -55,7 +52,7 @@ export type Item = Key & {
   readonly [attribute: string]: unknown;
 };
 
-/** A value as it was read, with the revision that a conditional write names. */
+/** A value with its stored revision, for a conditional write. */
 export type Stored<T> = T & { readonly _r: number };
 
 export interface Entity<T, P, K> {
@@ -68,20 +65,20 @@ export interface Entity<T, P, K> {
   key(key: P & K): Key;
   partition(partition: P): string;
   toItem(value: T & P & K, revision?: number): Item;
-  /** The value of an item; undefined when its time to live is over at `now` (epoch milliseconds). */
+  /** Returns the value of an item; undefined if it is expired at `now` (epoch milliseconds). */
   fromItem(item: Record<string, unknown>, now: number): Stored<T> | undefined;
 }
 
 const everyEntity = new Map<string, Entity<never, never, never>>();
 
-/** Every entity whose module has been imported, by type: for the data model page and the tests. */
+/** Returns the entities of all imported modules, for the data model page and the tests. */
 export function entities(): readonly Entity<never, never, never>[] {
   return [...everyEntity.values()];
 }
 
 /**
- * Defines an entity of the table. `P` and `K` are the values that its partition and sort key are made of; they may be
- * attributes of the value or come beside it (the tenant does, so that it is not stored twice).
+ * Defines an entity of the table. `P` and `K` are the values of its partition key and sort key. They can be attributes, or come with the value without being
+ * stored, such as the tenant.
  */
 export function defineEntity<S extends z.ZodObject, P, K>(
   definition: EntityDefinition<S, P, K>,
@@ -130,8 +127,7 @@ export function defineEntity<S extends z.ZodObject, P, K>(
       return Object.assign(value as object, { _r: item._r }) as Stored<T>;
     },
   };
-  const known = everyEntity.get(definition.type);
-  if (known) throw new Error(`Entity ${definition.type} is defined twice`);
+  if (everyEntity.has(definition.type)) throw new Error(`Entity ${definition.type} is defined twice`);
   everyEntity.set(definition.type, entity as unknown as Entity<never, never, never>);
   return entity;
 }

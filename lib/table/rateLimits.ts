@@ -3,7 +3,7 @@ import { defineEntity } from './entity.ts';
 import type { Table } from './table.ts';
 import { storeCapability } from './storeCapability.ts';
 
-/** The calls of one subject in one window of time. It expires a window later than it ends, when no clock can still mean it. */
+/** The number of calls of a subject in a window of time. It expires one window after its end, because clocks differ. */
 export const RateLimitEntity = defineEntity({
   type: 'RateLimit',
   version: 1,
@@ -23,7 +23,7 @@ export interface RateLimit {
   readonly now: number;
 }
 
-/** Limits on calls, exact over all processes: each call is one conditional write of a counter. */
+/** Limits on calls, exact over all processes. Each call is a conditional write of a counter. */
 export class RateLimits {
   readonly #table: Table;
 
@@ -31,7 +31,7 @@ export class RateLimits {
     this.#table = table;
   }
 
-  /** Counts a call, and says whether it is within the limit for this subject in the fixed window that `now` lies in. */
+  /** Counts a call and returns whether it is within the limit of the subject in the current window. */
   async allow(name: string, subject: string, { limit, windowSeconds, now }: RateLimit): Promise<boolean> {
     const window = Math.floor(now / 1000 / windowSeconds);
     return this.#table.countUp(RateLimitEntity, { name, subject, window }, limit, (window + 2) * windowSeconds);

@@ -1,19 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { ApiError } from '../shared/errors.ts';
 
-/** For how long a conflicting write is retried before the answer is ABORTED. */
+/** A conflicting write is retried for this long before the answer is ABORTED. */
 export const RETRY_MILLISECONDS = 3_000;
-/** The longest pause after the first conflict. It grows with each further one, so that many writers of the same item come apart. */
+/** The longest pause after the first conflict. It grows with each conflict, so that writers of the same item spread out. */
 const LONGEST_PAUSE_MILLISECONDS = 40;
 
-/** What retries run on: tests replace the clock, the sleep and the random numbers. */
+/** The clock, sleep and random numbers of retries. Tests replace them. */
 export interface RetryContext {
   /** Epoch milliseconds. */
   readonly clock: () => number;
   readonly sleep: (milliseconds: number) => Promise<unknown>;
   /** A number from 0 to below 1. */
   readonly random: () => number;
-  /** When retries end at the latest, epoch milliseconds: before the function's own end. */
+  /** The latest end of retries, before the function times out. Epoch milliseconds. */
   readonly until: number;
 }
 
@@ -25,7 +25,7 @@ const systemContext: RetryContext = {
   until: Infinity,
 };
 
-/** Runs `work` with another context for its retries; what is left out stays as it is. */
+/** Runs `work` with another retry context. Missing values are those of the current context. */
 export function withRetryContext<T>(context: Partial<RetryContext>, work: () => T): T {
   return contexts.run({ ...(contexts.getStore() ?? systemContext), ...context }, work);
 }
@@ -36,7 +36,7 @@ export class Retries {
   readonly #until = Math.min(this.#context.clock() + RETRY_MILLISECONDS, this.#context.until);
   #conflicts = 0;
 
-  /** Waits for a random time that grows with each call. Returns false, at once, when no time is left for another try. */
+  /** Waits for a random time that grows with each call. Returns false at once if no time is left. */
   async next(): Promise<boolean> {
     const left = this.#until - this.#context.clock();
     if (left <= 0) return false;
@@ -44,15 +44,15 @@ export class Retries {
     return true;
   }
 
-  /** Runs one try. Retries of operations inside it end with these. */
+  /** Runs one try. Nested retries end with these retries. */
   attempt<T>(work: () => T): T {
     return withRetryContext({ until: this.#until }, work);
   }
 }
 
 /**
- * Reads, decides and writes until nobody else wrote in between: `attempt` returns `conflict` when its condition did not hold, and then runs again
- * from its reading on. Throws ABORTED when it still conflicts after 3 s, or when the function's time is nearly over. Rethrows what `attempt` throws.
+ * Runs `attempt` until it does not return `conflict`, and returns its result. An attempt reads, decides and writes conditionally, so a retry sees the changes
+ * of other writers. Throws ABORTED after 3 s of conflicts, or shortly before the function times out.
  */
 export async function retryOnConflict<T>(attempt: () => Promise<T | 'conflict'>): Promise<T> {
   const retries = new Retries();
@@ -63,7 +63,7 @@ export async function retryOnConflict<T>(attempt: () => Promise<T | 'conflict'>)
   throw new ApiError('ABORTED', 'Other requests are changing the same thing. Send the request again.');
 }
 
-/** Waits for a random time after a conflict, longer after more of them. */
+/** Waits for a random time that grows with the number of conflicts. */
 export async function pause(conflicts = 0): Promise<void> {
   const context = contexts.getStore() ?? systemContext;
   await context.sleep(pauseAfter(conflicts, context));

@@ -1,7 +1,7 @@
 import { type Capability, combine, type IndexName, type TableAction } from '../app/capability.ts';
 import { openTable, type Table } from './table.ts';
 
-/** The table, with the actions and the queries of indexes that its user needs. */
+/** Returns the capability of the table with these actions, and with queries of these indexes. */
 export function tableWith(actions: readonly TableAction[], indexes: readonly IndexName[] = []): Capability<Table> {
   return {
     grants: [
@@ -13,9 +13,7 @@ export function tableWith(actions: readonly TableAction[], indexes: readonly Ind
   };
 }
 
-/**
- * A store that needs the table and nothing else. Call it behind a pure annotation, as `combine`.
- */
+/** Returns the capability of a store that needs only the table. Mark the call with `@__PURE__`, see `combine`. */
 export function storeCapability<T>(
   Store: new (table: Table) => T,
   actions: readonly TableAction[],

@@ -37,7 +37,7 @@ interface Condition {
 const ABSENT: Condition = { expression: 'attribute_not_exists(PK)' };
 const atRevision = (revision: number): Condition => ({ expression: '#r = :r', values: { ':r': revision } });
 
-/** Writes a value that must not exist yet; where its revisions begin matters to what is removed and made again under the same key. */
+/** Writes a value that must not exist yet. `revision` matters where a deleted item is created again under the same key. */
 export function insert<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revision = 1): WriteOp {
   return { put: entity.toItem(value, revision), condition: ABSENT };
 }
@@ -47,12 +47,12 @@ export function replace<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revi
   return { put: entity.toItem(value, revision + 1), condition: atRevision(revision) };
 }
 
-/** Writes a value whatever was there: for facts whose last writer wins and that nobody else reads before writing. */
+/** Writes a value without a condition: the last writer wins. */
 export function upsert<T, P, K>(entity: Entity<T, P, K>, value: T & P & K): WriteOp {
   return { put: entity.toItem(value) };
 }
 
-/** Writes a value of a revision that is given, unless a later one is there. */
+/** Writes a value with the given revision, unless a newer one is stored. */
 export function putUnlessNewer<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revision: number): WriteOp {
   return {
     put: entity.toItem(value, revision),
@@ -60,14 +60,14 @@ export function putUnlessNewer<T, P, K>(entity: Entity<T, P, K>, value: T & P & 
   };
 }
 
-/** Removes what a key names, at the revision that was read when one is given. */
+/** Deletes an item. With `revision`, only if the stored revision is this one. */
 export function remove<T, P, K>(entity: Entity<T, P, K>, key: P & K, revision?: number): WriteOp {
   return revision === undefined
     ? { remove: entity.key(key) }
     : { remove: entity.key(key), condition: atRevision(revision) };
 }
 
-/** The outcome of a write: `done`, or the positions of the operations whose condition did not hold (nothing was written). */
+/** `done`, or the positions of the operations whose condition failed; nothing was written then. */
 export type WriteOutcome = 'done' | { readonly conflicts: readonly number[] };
 
 export interface QueryPage<T> {
@@ -76,48 +76,48 @@ export interface QueryPage<T> {
   readonly next: string | undefined;
 }
 
-/** Keys as an index holds them. */
+/** A page of keys, as an index stores them. */
 export interface KeyPage {
   readonly keys: Key[];
-  /** What to continue after at each of the keys. */
+  /** For each key, the position to continue after it. */
   readonly positions: string[];
-  /** What to continue after; undefined at the end. */
+  /** The position to continue after; undefined at the end. */
   readonly next: string | undefined;
 }
 
 export interface QueryOptions {
   /** Only sort keys that start with these parts. */
   readonly prefix?: readonly string[];
-  /** Continue after this sort key, as `Page.next` gave it. */
+  /** Continues after this sort key, the `next` of the page before. */
   readonly after?: string | undefined;
   readonly limit: number;
   readonly descending?: boolean;
-  /** Eventually consistent at half the price; the default reads what was written last. */
+  /** Eventually consistent, at half the price. The default is a consistent read. */
   readonly eventual?: boolean;
-  /** Only sort keys from the first to the second, both as they are stored and included; not together with `prefix`. */
+  /** Only sort keys from the first to the second, both included. Not together with `prefix`. */
   readonly between?: readonly [from: string, to: string] | undefined;
-  /** Where the page ends early: at this size of its items as JSON; 4 MB when left out. */
+  /** The page ends early at this size of its items as JSON; 4 MB by default. */
   readonly bytes?: number | undefined;
 }
 
-/** One item that is wanted, and how it is read. */
+/** A key, and how to read the item under it. */
 export interface ItemRead<T> {
   readonly key: Key;
   readonly fromItem: (item: Record<string, unknown>, now: number) => Stored<T> | undefined;
 }
 
-/** The value of an entity under a key, for `Table.batchGet`. */
+/** Returns a key of an entity for `Table.batchGet`. */
 export function itemOf<T, P, K>(entity: Entity<T, P, K>, key: P & K): ItemRead<T> {
   return { key: entity.key(key), fromItem: entity.fromItem };
 }
 
-/** What a query needs of an entity; kinds of items that share a partition can be read by one that knows them all. */
+/** The part of an entity that a query needs. Entities that share a partition can be read by one reader for all of them. */
 export type QueryableEntity<T, P> = Pick<Entity<T, P, never>, 'partition' | 'fromItem'>;
 
-/** Operations in one transaction: few enough that a conflict costs little, far below the 100 that DynamoDB takes. */
+/** Operations in one transaction. DynamoDB accepts 100; fewer make a conflict cheaper. */
 export const OPS_PER_TRANSACTION = 30;
 
-/** How large one transaction's items may be as JSON, which is more than what DynamoDB counts towards its 4 MB. */
+/** The size of the items of one transaction as JSON. DynamoDB accepts 4 MB and counts fewer bytes than JSON has. */
 const TRANSACTION_BYTES = 3_800_000;
 
 const BATCH_GET_KEYS = 100;
@@ -127,21 +127,21 @@ const BATCH_WRITE_TRIES = 12;
 const BATCH_WRITE_LONGEST_PAUSE = 1_000;
 const BATCH_WRITES_AT_A_TIME = 16;
 const PARTIAL_BATCH_WRITES_AT_A_TIME = 4;
-const MOVE_TRIES = 5;
+const ADVANCE_TRIES = 5;
 /** A page ends early at this size of its items as JSON, so that an answer stays below the limit of 5 MB. */
 const PAGE_BYTES = 4_000_000;
 
-/** A key that is to be removed, and who waits for it. */
+/** A key to delete, and the promise of its caller. */
 interface PendingRemoval extends PromiseWithResolvers<void> {
   readonly key: Key;
 }
 
-/** The one table. It knows keys, conditions and batches; what the items mean is the stores' business. */
+/** The DynamoDB table of the service. Stores use it through entities. */
 export class Table {
   readonly #client: DynamoDBDocumentClient;
   readonly #name: string;
   readonly #now: () => number;
-  /** Keys that wait to be removed, and how many are at it. */
+  /** Keys that wait for deletion, and the number of running loops that delete them. */
   readonly #removals: PendingRemoval[] = [];
   #removers = 0;
 
@@ -151,12 +151,12 @@ export class Table {
     this.#now = now;
   }
 
-  /** By which client it is asked, and under which name: for what few functions ask of it, so that no other has it in its bundle. */
+  /** The client and the table name, for operations of a few functions. A method of this class would be in every bundle. */
   get connection(): { readonly client: DynamoDBDocumentClient; readonly name: string } {
     return { client: this.#client, name: this.#name };
   }
 
-  /** One value, read consistently unless `eventual`; 1 or 0.5 RRU per 4 KB. */
+  /** Reads one value. Costs 1 read unit per 4 KB, or 0.5 if `eventual`. */
   async get<T, P, K>(
     entity: Entity<T, P, K>,
     key: P & K,
@@ -168,7 +168,7 @@ export class Table {
     return Item && entity.fromItem(Item, this.#now());
   }
 
-  /** The values of many keys, in the order of the keys, undefined where there is none. One call per 100 distinct keys, in parallel. */
+  /** Reads the values of many keys, in their order; undefined for a key without an item. One call per 100 distinct keys, in parallel. */
   async getMany<T, P, K>(entity: Entity<T, P, K>, keys: readonly (P & K)[]): Promise<(Stored<T> | undefined)[]> {
     return this.getByKeys(
       entity,
@@ -176,55 +176,44 @@ export class Table {
     );
   }
 
-  /** The same for keys as an index gives them. */
+  /** Like `getMany`, for keys that an index returned. */
   async getByKeys<T, P, K>(entity: Entity<T, P, K>, keys: readonly Key[]): Promise<(Stored<T> | undefined)[]> {
-    const items = await this.#batchGet(keys);
-    return keys.map((key) => {
-      const item = items.get(identity(key));
-      return item && entity.fromItem(item, this.#now());
-    });
+    return this.batchGet(...keys.map((key): ItemRead<T> => ({ key, fromItem: entity.fromItem })));
   }
 
-  /** Values of different entities, in the order of what is wanted, undefined where there is none. One call. */
+  /** Like `getMany`, for keys of different entities (`itemOf`). */
   async batchGet<L extends readonly ItemRead<unknown>[]>(
-    ...all: L
+    ...reads: L
   ): Promise<{ [I in keyof L]: L[I] extends ItemRead<infer T> ? Stored<T> | undefined : never }> {
-    const items = await this.#batchGet(all.map(({ key }) => key));
-    const values = all.map(({ key, fromItem }) => {
+    const distinct = [...new Map(reads.map(({ key }) => [identity(key), key])).values()];
+    const chunks = Array.from({ length: Math.ceil(distinct.length / BATCH_GET_KEYS) }, (_each, index) =>
+      distinct.slice(index * BATCH_GET_KEYS, (index + 1) * BATCH_GET_KEYS),
+    );
+    const items = new Map<string, Record<string, unknown>>();
+    await Promise.all(
+      chunks.map((chunk) =>
+        untilProcessed<Record<string, unknown>>(
+          'BatchGetItem',
+          chunk.map((key) => ({ ...key })),
+          { tries: BATCH_GET_TRIES, longestPause: Infinity },
+          async (Keys) => {
+            const answer = await this.#client.send(
+              new BatchGetCommand({ RequestItems: { [this.#name]: { Keys, ConsistentRead: true } } }),
+            );
+            for (const item of answer.Responses?.[this.#name] ?? []) items.set(identity(item as unknown as Key), item);
+            return answer.UnprocessedKeys?.[this.#name]?.Keys ?? [];
+          },
+        ),
+      ),
+    );
+    const values = reads.map(({ key, fromItem }) => {
       const item = items.get(identity(key));
       return item && fromItem(item, this.#now());
     });
     return values as { [I in keyof L]: L[I] extends ItemRead<infer T> ? Stored<T> | undefined : never };
   }
 
-  async #batchGet(keys: readonly Key[]): Promise<Map<string, Record<string, unknown>>> {
-    const distinct = [...new Map(keys.map((key) => [identity(key), key])).values()];
-    const found = new Map<string, Record<string, unknown>>();
-    const chunks: Key[][] = [];
-    for (let i = 0; i < distinct.length; i += BATCH_GET_KEYS) chunks.push(distinct.slice(i, i + BATCH_GET_KEYS));
-    await Promise.all(
-      chunks.map(async (chunk) => {
-        let pending: Record<string, unknown>[] = chunk as unknown as Record<string, unknown>[];
-        for (let attempt = 0; pending.length > 0; attempt++) {
-          if (attempt === BATCH_GET_TRIES)
-            throw Object.assign(new Error('BatchGetItem left keys unprocessed'), { name: 'ThrottlingException' });
-          if (attempt > 0)
-            await new Promise((resolve) => setTimeout(resolve, 2 ** attempt * 10 * (0.5 + Math.random())));
-          const answer = await this.#client.send(
-            new BatchGetCommand({ RequestItems: { [this.#name]: { Keys: pending, ConsistentRead: true } } }),
-          );
-          for (const item of answer.Responses?.[this.#name] ?? []) found.set(identity(item as unknown as Key), item);
-          pending = answer.UnprocessedKeys?.[this.#name]?.Keys ?? [];
-        }
-      }),
-    );
-    return found;
-  }
-
-  /**
-   * The values of one partition in the order of their sort keys, up to `limit` or about 4 MB, whichever comes first; `bytes` is
-   * how much was read.
-   */
+  /** Reads values of one partition in the order of their sort keys, up to `limit` or 4 MB. `bytes` of the result is the size of what was read. */
   async query<T, P>(
     entity: QueryableEntity<T, P>,
     partition: P,
@@ -244,7 +233,7 @@ export class Table {
           ExpressionAttributeValues: { ':pk': PK, ...bounds },
           ConsistentRead: !options.eventual,
           ScanIndexForward: !options.descending,
-          // One more than asked for tells whether there is a next page, so that a last page never leads to an empty one.
+          // One more than the limit, to know whether there is a next page. A last page therefore never leads to an empty one.
           Limit: options.limit - values.length + 1,
           ...(after !== undefined && { ExclusiveStartKey: { PK, SK: after } }),
         }),
@@ -262,12 +251,15 @@ export class Table {
     }
   }
 
-  /** How many items a partition has, or those whose sort keys start with these parts; those whose time to live is over included. Costs as much as reading them: one call per 1 MB. */
+  /**
+   * Counts the items of a partition, or those whose sort keys start with the parts of `prefix`; expired items count too. `without` leaves out items
+   * with this attribute. Costs as much as reading all of them: one call per 1 MB.
+   */
   async count<T, P>(
     entity: QueryableEntity<T, P>,
     partition: P,
     prefix: readonly string[] = [],
-    { without }: { /** Only items without this attribute; the others are read as well. */ without?: string } = {},
+    { without }: { without?: string } = {},
   ): Promise<number> {
     const { expression, values: bounds } = sortKeys({ prefix, limit: 0 });
     let count = 0;
@@ -294,8 +286,8 @@ export class Table {
   }
 
   /**
-   * The keys that one partition of an index holds (`indexPartition` makes its name), in the order of the index, up to `limit`.
-   * Indexes follow the table a moment later: what was written just now can be missing, what was removed just now can still be there.
+   * Reads keys of one partition of an index (named by `indexPartition`), in the order of the index, up to `limit`. An index is eventually consistent:
+   * a new item can be missing, and a deleted item can still be there.
    */
   async queryIndex(
     index: IndexName,
@@ -314,7 +306,7 @@ export class Table {
           ExpressionAttributeNames: { '#pk': pk, ...(between && { '#sk': sk }) },
           ExpressionAttributeValues: { ':pk': partition, ...(between && { ':from': between[0], ':to': between[1] }) },
           ScanIndexForward: !descending,
-          // One more than asked for, as in `query`.
+          // One more than the limit, as in `query`.
           Limit: limit - keys.length + 1,
           ...(from && { ExclusiveStartKey: from }),
         }),
@@ -330,8 +322,8 @@ export class Table {
   }
 
   /**
-   * Writes all or nothing: a single operation as a plain conditional write (1 WRU per KB), several as one transaction
-   * (2 WRU per KB, at most 100 operations).
+   * Writes all operations or none. One operation is a plain conditional write (1 write unit per KB). Several are one transaction
+   * (2 write units per KB, at most 100 operations).
    */
   async write(ops: readonly WriteOp[]): Promise<WriteOutcome> {
     const [first] = ops;
@@ -359,8 +351,8 @@ export class Table {
   }
 
   /**
-   * Writes any number of operations without conditions, in transactions one after the other: a retry after a failure
-   * half-way writes the same. Again when another transaction got in the way; ABORTED when one always does.
+   * Writes any number of operations without conditions, in one transaction after the other. Retries on a conflict with another transaction,
+   * and throws ABORTED if the conflict stays. After a failure, calling it again writes the same.
    */
   async writeAll(ops: readonly WriteOp[]): Promise<void> {
     for (const group of inTransactions(ops.map((op) => ({ ops: [op] })))) {
@@ -371,29 +363,27 @@ export class Table {
   }
 
   /**
-   * Removes what is under these keys, whatever it is and whether it is there, in no order: 1 WRU per KB of each item. Keys of several callers share
-   * calls of 25, several calls at a time. When it throws some may be gone; again removes the rest.
+   * Deletes the items under these keys, in no order; costs 1 write unit per KB of each item. Keys of several callers share calls of 25 keys. When it throws,
+   * some items may be deleted. Calling it again deletes the rest.
    */
   async removeKeys(keys: readonly Key[]): Promise<void> {
     const removals = keys.map((key): PendingRemoval => ({ key, ...Promise.withResolvers<void>() }));
     this.#removals.push(...removals);
-    // A call that is not full waits for others to join it while some are under way.
-    const workerLimit = () =>
+    // While calls are running, keys that do not fill a call wait for the keys of other callers.
+    const mostLoops = () =>
       this.#removals.length < BATCH_WRITE_KEYS ? PARTIAL_BATCH_WRITES_AT_A_TIME : BATCH_WRITES_AT_A_TIME;
-    while (this.#removals.length > 0 && this.#removers < workerLimit()) void this.#workOnRemovals();
-    // All are waited for: nothing may go on in the background once the caller knows of an error.
-    const failed = (await Promise.allSettled(removals.map(({ promise }) => promise))).find(
-      ({ status }) => status === 'rejected',
-    );
-    if (failed) throw (failed as PromiseRejectedResult).reason;
+    while (this.#removals.length > 0 && this.#removers < mostLoops()) void this.#removeQueued();
+    // Waits for all keys, so that nothing runs in the background after an error.
+    const outcomes = await Promise.allSettled(removals.map(({ promise }) => promise));
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason as Error;
   }
 
-  async #workOnRemovals(): Promise<void> {
+  async #removeQueued(): Promise<void> {
     this.#removers += 1;
     while (this.#removals.length > 0) {
       const some = this.#removals.splice(0, BATCH_WRITE_KEYS);
       try {
-        // A call takes no key twice.
+        // DynamoDB rejects a call with the same key twice.
         await this.#removeBatch([...new Map(some.map(({ key }) => [identity(key), key])).values()]);
         for (const { resolve } of some) resolve();
       } catch (error) {
@@ -404,19 +394,15 @@ export class Table {
   }
 
   async #removeBatch(keys: readonly Key[]): Promise<void> {
-    let pending: NonNullable<BatchWriteCommandInput['RequestItems']>[string] = keys.map(({ PK, SK }) => ({
-      DeleteRequest: { Key: { PK, SK } },
-    }));
-    for (let attempt = 0; pending.length > 0; attempt++) {
-      if (attempt === BATCH_WRITE_TRIES)
-        throw Object.assign(new Error('BatchWriteItem left keys unprocessed'), { name: 'ThrottlingException' });
-      if (attempt > 0)
-        await new Promise((resolve) =>
-          setTimeout(resolve, Math.min(2 ** attempt * 10, BATCH_WRITE_LONGEST_PAUSE) * (0.5 + Math.random())),
-        );
-      const answer = await this.#client.send(new BatchWriteCommand({ RequestItems: { [this.#name]: pending } }));
-      pending = answer.UnprocessedItems?.[this.#name] ?? [];
-    }
+    await untilProcessed<NonNullable<BatchWriteCommandInput['RequestItems']>[string][number]>(
+      'BatchWriteItem',
+      keys.map(({ PK, SK }) => ({ DeleteRequest: { Key: { PK, SK } } })),
+      { tries: BATCH_WRITE_TRIES, longestPause: BATCH_WRITE_LONGEST_PAUSE },
+      async (requests) => {
+        const answer = await this.#client.send(new BatchWriteCommand({ RequestItems: { [this.#name]: requests } }));
+        return answer.UnprocessedItems?.[this.#name] ?? [];
+      },
+    );
   }
 
   #transactItem(op: WriteOp): NonNullable<TransactWriteCommandInput['TransactItems']>[number] {
@@ -425,8 +411,8 @@ export class Table {
   }
 
   /**
-   * Puts a value where there is none, or over the one whose `claim` is given; otherwise gives what is there. What has
-   * expired counts as there: the caller sees it and can take its place by its claim.
+   * Writes a value if no item exists, or over the item with the given `claim`. Otherwise returns the stored value, also an expired one: the caller can
+   * replace it by its claim.
    */
   async putIf<T extends { claim: string }, P, K>(
     entity: Entity<T, P, K>,
@@ -446,17 +432,17 @@ export class Table {
       return 'done';
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      // The exception carries the item as the wire has it; no item means that it expired between two calls.
-      const there = error.Item && entity.fromItem(unmarshall(error.Item), 0);
-      // The SDK repeats a write whose answer was lost: what is there may be this very one.
-      if (there?.claim === value.claim) return 'done';
-      return there ?? this.putIf(entity, value, 'absent');
+      // The exception has the stored item. Without one, the item was deleted between two calls.
+      const stored = error.Item && entity.fromItem(unmarshall(error.Item), 0);
+      // The SDK repeats a write whose answer was lost, so the stored value may be this one.
+      if (stored?.claim === value.claim) return 'done';
+      return stored ?? this.putIf(entity, value, 'absent');
     }
   }
 
   /**
-   * Adds to a counter while it stays below `limit`, atomically; gives whether it did. The counter's item is made at the
-   * first call and expires at `expiresAt` (epoch seconds).
+   * Adds 1 to a counter if it stays within `limit`, atomically. Returns whether it did. The first call creates the item, which expires at `expiresAt`
+   * (epoch seconds).
    */
   async countUp<P, K>(
     entity: Entity<{ count: number; expiresAt: number }, P, K>,
@@ -464,111 +450,134 @@ export class Table {
     limit: number,
     expiresAt: number,
   ): Promise<boolean> {
-    try {
-      await this.#client.send(
-        new UpdateCommand({
-          TableName: this.#name,
-          Key: { ...entity.key(key) },
-          UpdateExpression:
-            'SET #count = if_not_exists(#count, :zero) + :one, #expiresAt = :expiresAt, #ttl = :expiresAt, #t = :t, #v = :v, #r = :one',
-          ConditionExpression: 'attribute_not_exists(#count) OR #count < :limit',
-          ExpressionAttributeNames: {
-            '#count': 'count',
-            '#expiresAt': 'expiresAt',
-            '#ttl': 'ttl',
-            '#t': '_t',
-            '#v': '_v',
-            '#r': '_r',
-          },
-          ExpressionAttributeValues: {
-            ':zero': 0,
-            ':one': 1,
-            ':limit': limit,
-            ':expiresAt': expiresAt,
-            ':t': entity.type,
-            ':v': entity.version,
-          },
-        }),
-      );
-      return true;
-    } catch (error) {
-      if (errorName(error) === 'ConditionalCheckFailedException') return false;
-      throw error;
-    }
+    const updated = await this.#updateNumber(entity, key, {
+      name: 'count',
+      update: 'SET #number = if_not_exists(#number, :zero) + :one,',
+      condition: 'attribute_not_exists(#number) OR #number < :limit',
+      values: { ':zero': 0, ':limit': limit },
+      expiresAt,
+    });
+    return updated !== undefined;
   }
 
-  /** Adds to a counter that has no limit and does not expire, in one atomic write, and returns its new value. The first call creates the item. */
+  /** Adds to a counter without a limit, atomically, and returns its new value. The first call creates the item, which does not expire. */
   async increment<P, K>(entity: Entity<{ last: number }, P, K>, key: P & K, by: number): Promise<number> {
-    const { Attributes } = await this.#client.send(
-      new UpdateCommand({
-        TableName: this.#name,
-        Key: { ...entity.key(key) },
-        UpdateExpression: 'SET #t = :t, #v = :v, #r = :one ADD #last :by',
-        ExpressionAttributeNames: { '#last': 'last', '#t': '_t', '#v': '_v', '#r': '_r' },
-        ExpressionAttributeValues: { ':by': by, ':t': entity.type, ':v': entity.version, ':one': 1 },
-        ReturnValues: 'UPDATED_NEW',
-      }),
-    );
-    return Attributes?.last as number;
+    const updated = await this.#updateNumber(entity, key, {
+      name: 'last',
+      update: 'ADD #number :by SET',
+      values: { ':by': by },
+    });
+    return updated as number;
   }
 
   /**
-   * Moves a number on by `by`, atomically, and gives what it was before: what is stored, or `from` where nothing is or less than `least`.
-   * The item is made at the first call and expires at `expiresAt` (epoch seconds). One call while the number is moved often, two otherwise.
+   * Adds `by` to a stored number, atomically, and returns its value before that. A missing number, or one below `least`, counts as `from`. The item
+   * expires at `expiresAt` (epoch seconds). Costs one call if the stored number is at least `least`, else two.
    */
   async advanceNumber<P, K>(
     entity: Entity<{ at: number; expiresAt: number }, P, K>,
     key: P & K,
     { by, least, from, expiresAt }: { by: number; least: number; from: number; expiresAt: number },
   ): Promise<number> {
-    const update = async (at: string, condition: string, values: Record<string, number>) => {
+    const updates = [
+      { update: 'SET #number = #number + :by,', condition: '#number >= :least', values: { ':by': by } },
+      {
+        update: 'SET #number = :to,',
+        condition: 'attribute_not_exists(#number) OR #number < :least',
+        values: { ':to': from + by },
+      },
+    ];
+    for (let attempt = 0; attempt < ADVANCE_TRIES; attempt++) {
+      for (const { values, ...update } of updates) {
+        const updated = await this.#updateNumber(entity, key, {
+          name: 'at',
+          ...update,
+          values: { ...values, ':least': least },
+          expiresAt,
+        });
+        if (updated !== undefined) return updated - by;
+      }
+    }
+    throw throttled('Other writers kept changing the number');
+  }
+
+  /** Updates the number `name` of an item, which it creates if needed. Returns the new number; undefined if the condition failed. */
+  async #updateNumber<P, K>(
+    entity: Entity<unknown, P, K>,
+    key: P & K,
+    {
+      name,
+      update,
+      condition,
+      values,
+      expiresAt,
+    }: {
+      name: string;
+      update: string;
+      condition?: string;
+      values: Record<string, number>;
+      expiresAt?: number;
+    },
+  ): Promise<number | undefined> {
+    const expiry = expiresAt === undefined ? '' : ' #expiresAt = :expiresAt, #ttl = :expiresAt,';
+    try {
       const { Attributes } = await this.#client.send(
         new UpdateCommand({
           TableName: this.#name,
           Key: { ...entity.key(key) },
-          UpdateExpression: `SET #at = ${at}, #expiresAt = :expiresAt, #ttl = :expiresAt, #t = :t, #v = :v, #r = :one`,
-          ConditionExpression: condition,
+          UpdateExpression: `${update}${expiry} #t = :t, #v = :v, #r = :one`,
+          ...(condition !== undefined && { ConditionExpression: condition }),
           ExpressionAttributeNames: {
-            '#at': 'at',
-            '#expiresAt': 'expiresAt',
-            '#ttl': 'ttl',
+            '#number': name,
             '#t': '_t',
             '#v': '_v',
             '#r': '_r',
+            ...(expiresAt !== undefined && { '#expiresAt': 'expiresAt', '#ttl': 'ttl' }),
           },
           ExpressionAttributeValues: {
             ...values,
-            ':least': least,
-            ':expiresAt': expiresAt,
             ':t': entity.type,
             ':v': entity.version,
             ':one': 1,
+            ...(expiresAt !== undefined && { ':expiresAt': expiresAt }),
           },
           ReturnValues: 'UPDATED_NEW',
         }),
       );
-      return (Attributes?.at as number) - by;
-    };
-    for (let attempt = 0; attempt < MOVE_TRIES; attempt++) {
-      for (const [at, condition, values] of [
-        ['#at + :by', '#at >= :least', { ':by': by }],
-        [':to', 'attribute_not_exists(#at) OR #at < :least', { ':to': from + by }],
-      ] as const) {
-        try {
-          return await update(at, condition, values);
-        } catch (error) {
-          // Who meets the wrong case tries the other one; that somebody changes the case in between is over after a round or two.
-          if (errorName(error) !== 'ConditionalCheckFailedException') throw error;
-        }
-      }
+      return Attributes?.[name] as number;
+    } catch (error) {
+      if (errorName(error) === 'ConditionalCheckFailedException') return undefined;
+      throw error;
     }
-    throw Object.assign(new Error('Others kept moving the number'), { name: 'ThrottlingException' });
   }
+}
+
+/**
+ * Sends requests in batch calls until none is left unprocessed, with growing random pauses. Throws a throttling error after the given number of tries.
+ */
+async function untilProcessed<R>(
+  operation: string,
+  requests: R[],
+  { tries, longestPause }: { tries: number; longestPause: number },
+  send: (requests: R[]) => Promise<R[]>,
+): Promise<void> {
+  let pending = requests;
+  for (let attempt = 0; pending.length > 0; attempt++) {
+    if (attempt === tries) throw throttled(`${operation} left requests unprocessed`);
+    const pause = Math.min(2 ** attempt * 10, longestPause) * (0.5 + Math.random());
+    if (attempt > 0) await new Promise((resolve) => setTimeout(resolve, pause));
+    pending = await send(pending);
+  }
+}
+
+/** Returns an error that is answered as UNAVAILABLE, like throttling by DynamoDB. */
+function throttled(message: string, cause?: unknown): Error {
+  return Object.assign(new Error(message, { cause }), { name: 'ThrottlingException' });
 }
 
 const opened = new Map<string, Table>();
 
-/** The process's one client of the table: connections and credentials are shared by all stores. */
+/** Returns the table of this process. All stores share its connections. */
 export function openTable(env: Environment): Table {
   const name = env.TABLE_NAME;
   let table = opened.get(name);
@@ -580,7 +589,7 @@ export function openTable(env: Environment): Table {
   return table;
 }
 
-/** Groups writes that belong together, so that each group goes into one transaction: at most `most` of them, or `operations` in all. */
+/** Groups writes into transactions of at most `most` writes and `operations` operations. The operations of one write stay together. */
 export function inTransactions<T extends { readonly ops: readonly WriteOp[] }>(
   writes: readonly T[],
   { most = Infinity, operations = OPS_PER_TRANSACTION } = {},
@@ -588,7 +597,8 @@ export function inTransactions<T extends { readonly ops: readonly WriteOp[] }>(
   const groups: T[][] = [];
   let room = { writes: 0, operations: 0, bytes: 0 };
   for (const write of writes) {
-    const bytes = write.ops.reduce((sum, op) => sum + ('put' in op ? Buffer.byteLength(JSON.stringify(op.put)) : 0), 0);
+    let bytes = 0;
+    for (const op of write.ops) if ('put' in op) bytes += Buffer.byteLength(JSON.stringify(op.put));
     const group = groups.at(-1);
     if (group && room.writes > 0 && room.operations >= write.ops.length && room.bytes >= bytes) group.push(write);
     else {
@@ -600,7 +610,7 @@ export function inTransactions<T extends { readonly ops: readonly WriteOp[] }>(
   return groups;
 }
 
-/** The size of an item as JSON; of bytes, which JSON would spell out, how many there are. */
+/** Returns the size of an item as JSON. Binary attributes count their bytes, because JSON would write them as numbers. */
 function sizeOf(item: Record<string, unknown>): number {
   const binary = Object.values(item).reduce<number>(
     (sum, value) => sum + (value instanceof Uint8Array ? value.length : 0),
@@ -614,7 +624,7 @@ function identity(key: Key): string {
   return `${key.PK}\n${key.SK}`;
 }
 
-/** The part of a key condition that is about sort keys. */
+/** Returns the part of a key condition that restricts the sort key. */
 function sortKeys({ prefix = [], between }: QueryOptions): { expression: string; values: Record<string, string> } {
   if (between)
     return { expression: ' AND SK BETWEEN :from AND :to', values: { ':from': between[0], ':to': between[1] } };
@@ -636,8 +646,8 @@ function errorName(error: unknown): string {
 }
 
 /**
- * Whether an insertion meets its own item: the SDK repeats a call whose answer was lost, and the repetition finds what the
- * first one wrote. (A transaction has a token for that; a replacement is decided anew, as two writers may want the same.)
+ * Returns whether an insert conflicts with its own item. The SDK repeats a call whose answer was lost, and the repetition finds the item of the first
+ * call. A transaction has a client token for this case. A failed replacement is a conflict, because another writer may have written the same value.
  */
 function isOwnRepetition(op: WriteOp, error: unknown): boolean {
   if (!('put' in op) || op.condition !== ABSENT || !(error instanceof ConditionalCheckFailedException)) return false;
@@ -645,7 +655,7 @@ function isOwnRepetition(op: WriteOp, error: unknown): boolean {
   return repeated && error.Item !== undefined && isDeepStrictEqual(unmarshall(error.Item), op.put);
 }
 
-/** Which operations met a condition that did not hold or another transaction; anything else that went wrong is thrown on. */
+/** Returns the positions of the operations that failed by their condition or by another transaction. Rethrows any other error. */
 function conflictsOf(error: unknown): number[] {
   if (errorName(error) === 'ConditionalCheckFailedException' || errorName(error) === 'TransactionConflictException')
     return [0];
@@ -655,8 +665,8 @@ function conflictsOf(error: unknown): number[] {
     Code === 'ConditionalCheckFailed' || Code === 'TransactionConflict' ? [index] : [],
   );
   if (conflicts.length > 0) return conflicts;
-  const throttled = reasons.some(({ Code }) => Code === 'ThrottlingError' || Code === 'ProvisionedThroughputExceeded');
-  throw throttled
-    ? Object.assign(new Error('The transaction was throttled', { cause: error }), { name: 'ThrottlingException' })
-    : error;
+  const isThrottled = reasons.some(
+    ({ Code }) => Code === 'ThrottlingError' || Code === 'ProvisionedThroughputExceeded',
+  );
+  throw isThrottled ? throttled('The transaction was throttled', error) : error;
 }

@@ -2,7 +2,7 @@ import { inParallel } from '../shared/inParallel.ts';
 import { Retries } from './retryOnConflict.ts';
 import { inTransactions, type Table, type WriteOp } from './table.ts';
 
-/** What is to happen to one item of a list call: its entry in the answer, and the writes that make it true. */
+/** The decision about one item of a list call: its result in the answer, and its writes. */
 export interface Decision<R> {
   readonly result: R;
   readonly ops: readonly WriteOp[];
@@ -12,23 +12,21 @@ export interface EachOptions<I, S, R> {
   readonly table: Table;
   /** Distinct items. */
   readonly items: readonly I[];
-  /** What is stored of these items, in their order. */
+  /** Reads the stored state of these items, in their order. */
   readonly read: (items: readonly I[]) => Promise<readonly S[]>;
-  /** The rule: pure, and run again on what is read anew when somebody else wrote in between. */
+  /** A pure rule. It runs again on a new state after a conflict. */
   readonly decide: (item: I, state: S) => Decision<R>;
-  /** The result of an item that others kept changing. */
+  /** The result of an item that conflicted until the end. */
   readonly conflicted: (item: I) => R;
-  /**
-   * Operations that belong to a transaction as a whole, for those of its items that it changes. Called again for a transaction that is tried
-   * again; where only one of these was in conflict, with its items together.
-   */
+  /** Returns the operations that a transaction needs besides those of its items. Called for each try of a transaction, with the items that it changes. */
   readonly together?: (changing: readonly { readonly item: I; readonly result: R }[]) => {
     readonly ops: readonly WriteOp[];
-    /** Called when they are written. */ readonly written: () => void;
+    /** Called after the transaction has succeeded. */
+    readonly written: () => void;
   };
 }
 
-/** Tries without a pause: most conflicts are over at once. */
+/** Tries without a pause, because most conflicts end at once. */
 const EAGER_TRIES = 3;
 const PARALLEL = 4;
 
@@ -37,10 +35,9 @@ interface Planned<I, R> extends Decision<R> {
 }
 
 /**
- * Carries out a list call: reads, decides per item in pure code, and writes in transactions of at most 30 operations
- * and 4 MB, each conditioned on what was read; the writes of one item are never split. The items of a cancelled transaction are
- * read and decided again, those that conflicted in a transaction of their own, for up to 3 s; then they fail alone.
- * Gives the results in the order of the items.
+ * Runs a list call: reads, decides per item, and writes in transactions of at most 30 operations and 4 MB, conditioned on what was read. The writes of an
+ * item are never split. The items of a failed transaction are read and decided again for up to 3 s, each conflicting item in its own transaction.
+ * Returns the results in the order of the items.
  */
 export async function writeEach<I, S, R>(options: EachOptions<I, S, R>): Promise<R[]> {
   const results = new Map<I, R>();
@@ -55,8 +52,8 @@ export async function writeEach<I, S, R>(options: EachOptions<I, S, R>): Promise
       ...inTransactions(planned.slice(0, together.length)),
       ...inTransactions(planned.slice(together.length), { most: 1 }),
     ];
-    const innocent: I[] = [];
-    const guilty: I[] = [];
+    const retryTogether: I[] = [];
+    const retryAlone: I[] = [];
     await inParallel(batches, PARALLEL, async (plans) => {
       const changing = plans.filter(({ ops }) => ops.length > 0);
       const shared = changing.length > 0 ? options.together?.(changing) : undefined;
@@ -68,12 +65,12 @@ export async function writeEach<I, S, R>(options: EachOptions<I, S, R>): Promise
       }
       const owners = plans.flatMap((plan) => plan.ops.map(() => plan));
       const conflicting = new Set(outcome.conflicts.map((index) => owners[index]));
-      for (const plan of plans) (conflicting.has(plan) ? guilty : innocent).push(plan.item);
+      for (const plan of plans) (conflicting.has(plan) ? retryAlone : retryTogether).push(plan.item);
     });
-    const again = innocent.length + guilty.length > 0 && (attempt < EAGER_TRIES || (await retries.next()));
-    if (!again) for (const item of [...innocent, ...guilty]) results.set(item, options.conflicted(item));
-    together = again ? innocent : [];
-    alone = again ? guilty : [];
+    const again = retryTogether.length + retryAlone.length > 0 && (attempt < EAGER_TRIES || (await retries.next()));
+    if (!again) for (const item of [...retryTogether, ...retryAlone]) results.set(item, options.conflicted(item));
+    together = again ? retryTogether : [];
+    alone = again ? retryAlone : [];
   }
   return options.items.map((item) => results.get(item) as R);
 }

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { MOST_ENDPOINTS, WebhookEndpoint } from './rules/endpoints.ts';
 import { defineEntity } from '../table/entity.ts';
-import type { ListPosition } from '../http/listPosition.ts';
+import type { ListPosition } from '../http/paging.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { insert, type QueryPage, remove, replace, type Table } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';

@@ -9,7 +9,7 @@ import { ApiKeyEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from '../../../l
 import { insert, openTable, replace, type Table } from '../../../lib/table/table.ts';
 import { renameApiKeys } from '../../../lib/workspaces/workspaces.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
-import { sealPageToken } from '../../../lib/http/pageToken.ts';
+import { sealPageToken } from '../../../lib/http/paging.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { storedItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';

@@ -7,7 +7,7 @@ import { KeyRing } from '../../../lib/crypto/keyRing.ts';
 import { deriveKey, openBytes, sealBytes } from '../../../lib/crypto/sealing.ts';
 import { SecretBox } from '../../../lib/crypto/secretBox.ts';
 import { matchesAny, tokenHash } from '../../../lib/crypto/tokenHash.ts';
-import { openPageToken, sealPageToken } from '../../../lib/http/pageToken.ts';
+import { openPageToken, sealPageToken } from '../../../lib/http/paging.ts';
 import { paging } from '../../../lib/http/paging.ts';
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 });

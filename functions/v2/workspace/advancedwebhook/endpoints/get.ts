@@ -4,7 +4,7 @@ import { listWebhookEndpoints } from '../../../../../lib/webhooks/endpoints.ts';
 import { requireEnabledToList } from '../../../../../lib/webhooks/rules/advanced.ts';
 import { toEndpointResponse, WebhookEndpointResponse } from '../../../../../lib/webhooks/rules/endpoints.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
-import { iterators } from '../../../../../lib/http/iterator.ts';
+import { iterators } from '../../../../../lib/http/paging.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { optional, PageToken } from '../../../../../lib/shared/schema.ts';
 

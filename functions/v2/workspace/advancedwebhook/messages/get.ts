@@ -4,7 +4,7 @@ import { readAdvancedWebhooks } from '../../../../../lib/webhooks/configs.ts';
 import { MessageResponse, toMessageResponse, shownStatuses } from '../../../../../lib/webhooks/rules/messageView.ts';
 import { requireEnabled } from '../../../../../lib/webhooks/rules/advanced.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
-import { iterators } from '../../../../../lib/http/iterator.ts';
+import { iterators } from '../../../../../lib/http/paging.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { Id, optional, PageToken } from '../../../../../lib/shared/schema.ts';
 
