@@ -38,7 +38,7 @@ function issuesOf(
 }
 
 describe('the declaration of', () => {
-  test.each(cases)('%s is in the file that mirrors its path, or that of its twin', async (path, endpoint) => {
+  test.each(cases)('%s is in the file of its path or of its twin', async (path, endpoint) => {
     const module = (await import(`../../${sourceFile(endpoint.twinOf ?? path)}`)) as {
       endpoint: Endpoint;
       twin?: Endpoint;
@@ -46,37 +46,34 @@ describe('the declaration of', () => {
     expect(endpoint.twinOf === undefined ? module.endpoint : module.twin).toBe(endpoint);
   });
 
-  test.each(cases)('%s has a summary and an impact that fit into a list', (_path, { summary, impact }) => {
+  test.each(cases)('%s has a summary and an impact that are fragments', (_path, { summary, impact }) => {
     expect(summary).toMatch(/^[A-Z].{5,}[^.]$/);
     // It follows a dash: a fragment of a sentence, which may begin with an abbreviation.
     expect(impact).toMatch(/^([a-z]|[A-Z]{2}).{10,}[^.]$/);
   });
 
-  test.each(cases)(
-    '%s names statuses of the catalogue, each once, and none that goes without saying',
-    (_path, { errors }) => {
-      expect(Object.keys(errorCatalogue)).toEqual(expect.arrayContaining([...errors]));
-      expect(new Set(errors).size).toBe(errors.length);
-      expect(errors.filter((status) => (commonErrors as readonly string[]).includes(status))).toEqual([]);
-    },
-  );
+  test.each(cases)('%s names each status once, and no common one', (_path, { errors }) => {
+    expect(Object.keys(errorCatalogue)).toEqual(expect.arrayContaining([...errors]));
+    expect(new Set(errors).size).toBe(errors.length);
+    expect(errors.filter((status) => (commonErrors as readonly string[]).includes(status))).toEqual([]);
+  });
 
-  test.each(cases)('%s has an example whose data it takes, and all of it documented', (path, { input, example }) => {
+  test.each(cases)('%s has an example with valid and documented data', (path, { input, example }) => {
     expect(input.safeParse(example.data).error).toBeUndefined();
     expect(problems(dataSchema(path), example.data, 'closed')).toEqual([]);
   });
 
-  test.each(cases)('%s has an example whose result is exactly what it says', (_path, { output, example }) => {
+  test.each(cases)('%s has an example result with declared fields only', (_path, { output, example }) => {
     // A key that the schema does not know is missing in what it gives.
     expect(output.parse(example.result)).toEqual(example.result);
   });
 });
 
-describe('without valid credentials', () => {
+describe('wrong credentials', () => {
   const guarded = cases.filter(([, { auth }]) => auth !== 'none');
   const firstHeader = (level: AuthLevel) => Object.entries(headers[level])[0]!;
 
-  test.each(guarded)('%s is PERMISSION_DENIED, whatever is wrong with them', async (path, endpoint) => {
+  test.each(guarded)('%s answers the same PERMISSION_DENIED to all of them', async (path, endpoint) => {
     const handler = await handlerOf(path);
     const [[idHeader, id], other] = [
       firstHeader(endpoint.auth),
@@ -91,13 +88,13 @@ describe('without valid credentials', () => {
     }
   });
 
-  test.each(guarded)('%s does not look at the body', async (path) => {
+  test.each(guarded)('%s refuses them before it reads the body', async (path) => {
     const { status } = await send(await handlerOf(path), eventOf('not JSON'));
     expect(status).toBe(403);
   });
 });
 
-describe('a body', () => {
+describe('the request body', () => {
   const bodies = [
     ['not JSON', 'not JSON'],
     ['an array', '[]'],
@@ -107,14 +104,14 @@ describe('a body', () => {
     ['with data a text', '{"data":"data"}'],
   ];
   test.each(cases.flatMap(([path, endpoint]) => bodies.map(([what, body]) => [path, what!, body!, endpoint] as const)))(
-    '%s: that is %s is INVALID_ARGUMENT',
+    '%s: %s is INVALID_ARGUMENT',
     async (_path, _what, body, endpoint) => {
       expect(issuesOf(endpoint, await callWithBody(endpoint, body))).toHaveLength(1);
     },
   );
 
   test.each(cases)(
-    '%s: that is missing, or without data, is INVALID_ARGUMENT unless the declaration allows it',
+    '%s: is INVALID_ARGUMENT if it is missing or has no data, unless it is optional',
     async (_path, endpoint) => {
       for (const body of [undefined, '', '{}']) {
         const answer = await callWithBody(endpoint, body);
@@ -158,7 +155,7 @@ describe('a field', () => {
   });
 
   test.each(optionals)(
-    '%s: %s may be null, which is the same as leaving it out',
+    '%s: %s may be null, which equals a missing field',
     (_path, field, _schema, { input, example }) => {
       const parse = (data: object) => input.safeParse(data).error?.issues.map(({ path, code }) => ({ path, code }));
       expect(parse({ ...(example.data as object), [field]: null })).toEqual(
@@ -194,7 +191,7 @@ describe('an unknown field', () => {
   ];
 
   test.each(selecting)(
-    '%s: is INVALID_ARGUMENT and named, because it may be a misspelt selector',
+    '%s: is INVALID_ARGUMENT with its name, because it may be a misspelt selector',
     async (_path, endpoint) => {
       for (const value of [['x'], 'x', null]) {
         const [issue, ...others] = issuesOf(
@@ -211,7 +208,7 @@ describe('an unknown field', () => {
     expect(dataSchema(path)).toMatchObject({ additionalProperties: false });
   });
 
-  test('is refused by deletions, by updates that select, and by few others', () => {
+  test('is refused by deletions, by updates that select, and by few other endpoints', () => {
     const closed = cases.map(([path]) => path).filter(isClosed);
     expect(closed.toSorted()).toEqual([...selecting.map(([path]) => path), ...alsoClosed].toSorted());
     expect(closed).toEqual(
@@ -291,14 +288,14 @@ describe('an unknown field', () => {
     '/v2/workspace/advancedwebhook/endpoints/delete': ['endpointId'],
     '/v2/workspace/domains/delete': ['domains'],
   };
-  test.each(Object.entries(sentByClients))('%s: is none that published clients send', (path, fields) => {
+  test.each(Object.entries(sentByClients))('%s: is not a field that published clients send', (path, fields) => {
     expect(Object.keys(dataSchema(path).properties ?? {})).toEqual(expect.arrayContaining(fields));
   });
 });
 
 describe('an Idempotency-Key', () => {
   const taking = cases.filter(([, endpoint]) => takesIdempotencyKey(endpoint));
-  test.each(taking)('%s: that is not visible ASCII is INVALID_ARGUMENT', async (path, endpoint) => {
+  test.each(taking)('%s: is INVALID_ARGUMENT unless it is visible ASCII', async (path, endpoint) => {
     const answer = await post(
       await handlerOf(path),
       { ...headers[endpoint.auth], 'idempotency-key': 'with space' },

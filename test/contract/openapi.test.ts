@@ -27,7 +27,7 @@ function* nodes(value: unknown, path: string[] = []): Generator<[path: string, n
 }
 
 describe('the OpenAPI document', () => {
-  test('has one operation per endpoint, each with a name of its own', () => {
+  test('has one operation per endpoint with a distinct name', () => {
     expect(Object.keys(openApi.paths)).toEqual(endpoints.map(({ path }) => path).sort());
     const operations = Object.values(openApi.paths).map(({ post }) => post);
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(endpoints.length);
@@ -42,19 +42,19 @@ describe('the OpenAPI document', () => {
     ).toEqual([]);
   });
 
-  test('is the same whatever the order of the registry', () => {
+  test('does not depend on the order of the registry', () => {
     const text = (of: typeof endpoints) =>
       JSON.stringify(openApiDocument(of, { serviceName: 'svc', url: 'https://api.test', version: '1.0.0' }));
     expect(text(endpoints.toReversed())).toBe(text(endpoints));
   });
 
-  test('refers only to what it contains', () => {
+  test('has no broken reference', () => {
     const references = [...nodes(openApi)].flatMap(([, { $ref }]) => (typeof $ref === 'string' ? [$ref] : []));
     expect(references.length).toBeGreaterThan(endpoints.length);
     for (const $ref of references) expect(referred($ref)).toBeDefined();
   });
 
-  test('leaves no schema empty: a custom one says with .meta({ type }) what it takes', () => {
+  test('has no empty schema: a custom one declares its type with .meta({ type })', () => {
     const schemas = [...nodes(openApi.paths)].flatMap(([path, node]) =>
       Object.entries({ ...(node.properties as object), items: node.items }).map(
         ([key, schema]) => [`${path}/${key}`, schema] as const,
@@ -95,7 +95,7 @@ describe('the OpenAPI document', () => {
     expect(JSON.parse(printed)).toEqual(JSON.parse(JSON.stringify(openApiDocument(endpoints, service))));
   });
 
-  test('has what stands for the deployment nowhere but where it belongs', () => {
+  test('has the placeholders of the deployment only where they are replaced', () => {
     const text = JSON.stringify(openApiDocument(endpoints, { ...placeholders, version: '1.0.0' }));
     const count = (part: string) => text.split(part).length - 1;
     expect([count(placeholders.url), count(placeholders.serviceName)]).toEqual([1, 4]);
@@ -106,7 +106,7 @@ describe('the OpenAPI document', () => {
 /** Those whose results have neither status nor message (spec 4.14, facts C10). */
 const bare = ['/v2/memory/judgments/query', '/v2/memory/search'];
 
-test('the results that have neither status nor message are those of these endpoints', () => {
+test('only these endpoints have results without status and message', () => {
   expect(
     cases
       .filter(([, { message }]) => message === null)
@@ -118,7 +118,7 @@ test('the results that have neither status nor message are those of these endpoi
 describe.each(cases)('the operation of %s', (path, endpoint) => {
   const operation = openApi.paths[path]!.post;
 
-  test('is called, filed and described as declared', () => {
+  test('has the declared name, tag and summary', () => {
     expect(operation).toMatchObject({
       operationId: endpointId(path),
       tags: [familyOf(path)],
@@ -126,7 +126,7 @@ describe.each(cases)('the operation of %s', (path, endpoint) => {
     });
   });
 
-  test('asks for both headers of its level', () => {
+  test('requires both headers of its level', () => {
     const pairs = {
       apiKey: [{ apiKey: [], authToken: [] }],
       workspace: [{ workspaceId: [], workspaceAuthToken: [] }],
@@ -137,12 +137,12 @@ describe.each(cases)('the operation of %s', (path, endpoint) => {
       expect(openApi.components.securitySchemes).toHaveProperty(scheme);
   });
 
-  test('takes an Idempotency-Key when it writes under credentials', () => {
+  test('has the parameter Idempotency-Key if it writes with credentials', () => {
     const names = (operation.parameters ?? []).map(({ $ref }) => referred<{ name: string }>($ref).name);
     expect(names).toEqual(takesIdempotencyKey(endpoint) ? ['Idempotency-Key'] : []);
   });
 
-  test('has examples that its own schemas take', () => {
+  test('has examples that match its schemas', () => {
     const request = operation.requestBody.content['application/json'];
     const response = documentedResponse(path, 200)!.content['application/json'];
     expect(problems(request.schema, request.example, 'closed')).toEqual([]);
@@ -152,7 +152,7 @@ describe.each(cases)('the operation of %s', (path, endpoint) => {
     else expect(result).toMatchObject({ status: 'success', message: expect.any(String) });
   });
 
-  test('has every failure that can happen under its HTTP code, with its meaning', () => {
+  test('has every possible failure under its HTTP code, with its meaning', () => {
     expect(possibleErrors(endpoint)).toEqual(
       expect.arrayContaining([...endpoint.errors, ...(endpoint.auth === 'none' ? [] : ['PERMISSION_DENIED'])]),
     );
@@ -170,7 +170,7 @@ describe.each(cases)('the operation of %s', (path, endpoint) => {
   });
 });
 
-describe('facts B6: the webhooks', () => {
+describe('the webhooks', () => {
   const plainSchema = (name: string) =>
     (openApi.webhooks[name]!.post.requestBody.content['application/json'].schema.anyOf as [JsonSchema])[0];
   const sample = (event: EventType): DeliverableEvent => ({
@@ -180,7 +180,7 @@ describe('facts B6: the webhooks', () => {
     payload: sampleEvent(event, 'key_1').payload,
   });
 
-  test('are there for every event type, and the basic ones for every trigger', () => {
+  test('exist for every event type, and the basic ones for every trigger', () => {
     expect(Object.keys(openApi.webhooks)).toEqual([...eventTypes, ...triggerTypes.map((type) => `basic.${type}`)]);
     for (const [name, { post }] of Object.entries(openApi.webhooks)) {
       const headers = post.parameters.map(({ $ref }) => referred<{ name: string }>($ref).name);
@@ -190,7 +190,7 @@ describe('facts B6: the webhooks', () => {
     }
   });
 
-  test.each([false, true])('say what is sent, with enableDataProtection %s', (enableDataProtection) => {
+  test.each([false, true])('describe what is sent with enableDataProtection %s', (enableDataProtection) => {
     const config = { enableDataProtection };
     const users = { ada: { inbox: 'ALL', email: 'NONE' } } as const;
     for (const event of eventTypes) {
@@ -221,7 +221,7 @@ describe('facts B6: the webhooks', () => {
     }
   });
 
-  test('tell one event from another', () => {
+  test('distinguish events', () => {
     expect(
       problems(
         plainSchema('comment.add'),
@@ -241,14 +241,14 @@ describe('facts B6: the webhooks', () => {
   test.each([
     ['EncodedWebhook', { encodeData: true }],
     ['EncryptedWebhook', { encryptData: true, publicKey: pemOf(rsaKeyPair().publicKey, 'spki') }],
-  ])('facts B7, B10: can come as %s', (name, wrapping) => {
+  ])('can be sent as %s', (name, wrapping) => {
     const sent = encodeBody('{}', wrapping);
     if ('error' in sent) throw new Error(sent.error);
     expect(problems(referred(`#/components/schemas/${name}`), JSON.parse(sent.body), 'closed')).toEqual([]);
   });
 });
 
-describe('a schema of', () => {
+describe('the JSON Schema of', () => {
   const schemaOf = (input: z.ZodType): JsonSchema => {
     const endpoint = defineEndpoint(
       {
@@ -271,11 +271,11 @@ describe('a schema of', () => {
   };
   const id = { type: 'string', minLength: 1, maxLength: 512, pattern: '^[^\\u0000-\\u001F\\u007F-\\u009F]+$' };
 
-  test('a list tells its items and its length', () => {
+  test('a list has its items and its length', () => {
     expect(schemaOf(list(Id, 30))).toEqual({ type: 'array', minItems: 1, maxItems: 30, items: id });
   });
 
-  test('an optional field takes null as well', () => {
+  test('an optional field allows null', () => {
     expect(schemaOf(z.object({ one: Id, many: optional(list(Id, 30)) }))).toEqual({
       type: 'object',
       properties: {
@@ -286,26 +286,26 @@ describe('a schema of', () => {
     });
   });
 
-  test("an object with keys of the caller's own tells the known ones", () => {
+  test('an object with free keys has its declared fields', () => {
     expect(schemaOf(list(withOpenKeys({ id: Id }), 1))).toMatchObject({
       items: { type: 'object', properties: { id }, required: ['id'], additionalProperties: true },
     });
     expect(schemaOf(OpenObject)).toEqual({ type: 'object' });
   });
 
-  test('any value at all says so', () => {
+  test('any value has a description', () => {
     expect(schemaOf(z.object({ value: z.unknown() }))).toMatchObject({
       properties: { value: { description: 'Any JSON value' } },
     });
   });
 });
 
-describe('what client generators need', () => {
+describe('the OpenAPI document, for client generators,', () => {
   const schemaOf = (path: string) =>
     openApi.paths[path]!.post.requestBody.content['application/json'].schema.properties!.data as JsonSchema;
   const property = (path: string, name: string) => schemaOf(path).properties![name] as JsonSchema;
 
-  test('every array says what its items are', () => {
+  test('describes the items of every array', () => {
     const without = [...nodes(openApi)].filter(
       ([, node]) =>
         [node.type].flat().includes('array') && node.items === undefined && !Array.isArray(node.prefixItems),
@@ -313,14 +313,14 @@ describe('what client generators need', () => {
     expect(without.map(([path]) => path)).toEqual([]);
   });
 
-  test('the data of an editor is text, an object or a list of any values', () => {
+  test('describes the data of an editor as text, an object or a list', () => {
     for (const path of ['/v2/crdt/add', '/v2/crdt/update'])
       expect(property(path, 'data')).toEqual({
         anyOf: [{ type: 'string' }, { type: 'object' }, { type: 'array', items: { description: 'Any JSON value' } }],
       });
   });
 
-  test('two fields of one schema both have it', () => {
+  test('describes both fields that share a schema', () => {
     expect(property('/v2/workspace/create', 'workspaceName')).toEqual({
       anyOf: [{ type: 'string', minLength: 1, maxLength: 200 }, { type: 'null' }],
     });
@@ -329,7 +329,7 @@ describe('what client generators need', () => {
     );
   });
 
-  test('a field that takes some values lists them', () => {
+  test('lists the values of an enum', () => {
     expect(property('/v2/agents/extract', 'mimeType').enum).toEqual([
       'text/csv',
       'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
@@ -338,7 +338,7 @@ describe('what client generators need', () => {
     ]);
   });
 
-  test('a rule about which fields are given is a choice of required fields', () => {
+  test('describes a rule about required fields as a choice', () => {
     const required = (...names: string[]) => names.map((name) => ({ required: [name] }));
     expect(schemaOf('/v2/activities/delete').allOf).toEqual([
       { anyOf: required('documentId', 'targetEntityId', 'activityIds') },
@@ -358,7 +358,7 @@ describe('what client generators need', () => {
     ]);
   });
 
-  test('ids and times have patterns, which their examples match', () => {
+  test('has patterns of ids and times', () => {
     const idPattern = new RegExp(property('/v2/users/get', 'organizationId').pattern!, 'u');
     expect(['acme', 'ein Büro', '\u{1f469}'].map((id) => idPattern.test(id))).toEqual([true, true, true]);
     expect(['', 'a\u0000', 'a\nb', '\u0085'].map((id) => idPattern.test(id))).toEqual([false, false, false, false]);
@@ -393,11 +393,11 @@ async function lintFindings(document: object): Promise<string[]> {
 }
 
 describe("the OpenAPI document, linted by Redocly's recommended rules,", () => {
-  test('is clean', async () => {
+  test('has no findings', async () => {
     expect(await lintFindings(openApi)).toEqual([]);
   });
 
-  test('would be found out', async () => {
+  test('has findings if it is broken', async () => {
     const [path = ''] = Object.keys(openApi.paths);
     const { operationId: _, ...post } = openApi.paths[path]!.post;
     expect(

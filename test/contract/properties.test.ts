@@ -219,7 +219,7 @@ function applied(data: unknown, { at, ...change }: { at: Place; put?: unknown })
 
 describe('random data', () => {
   test.each(cases)(
-    '%s answers in time with something documented, never with a fault of its own or with what belongs to another tenant',
+    '%s answers in time as documented, without faults and without data of other tenants',
     async (path, endpoint) => {
       const handler = await handlerOf(path);
       const { headers } = callers[endpoint.auth];
@@ -239,7 +239,7 @@ describe('random data', () => {
   );
 });
 
-describe('a body that costs more than it weighs', () => {
+describe('an expensive body', () => {
   /** Of CPU, of the reference machine. A linear pass over 5 MB takes some 50 ms. */
   const MOST_CPU_MILLISECONDS = 1_500;
   const slowdown = slowdownNow();

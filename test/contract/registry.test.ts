@@ -44,7 +44,7 @@ test.each([
   expect(effectsOfImporting(join(projectDir, file))).toEqual({ exports, noted: [], open: [] });
 });
 
-test('a module that does would be found out', () => {
+test('the check of imports finds a module with side effects', () => {
   const folder = mkdtempSync(join(tmpdir(), 'effects-'));
   try {
     mkdirSync(join(folder, 'lib'));

@@ -92,9 +92,9 @@ test('every operation that exists in both versions is served under both', () => 
   );
 });
 
-describe('the twin', () => {
+describe('a twin', () => {
   test.each(each)(
-    '%s is in the file of its endpoint, with the same credentials, kind and capabilities',
+    '%s is in the file of its endpoint and has the same credentials, kind and capabilities',
     async (_path, twin, endpoint) => {
       expect(otherVersion(twin.path)).toBe(endpoint.path);
       const module = (await import(`../../${sourceFile(endpoint.path)}`)) as { endpoint: Endpoint; twin: Endpoint };
@@ -106,7 +106,7 @@ describe('the twin', () => {
     },
   );
 
-  test.each(each)('%s says in the reference which operation it repeats', (path, { differs }, endpoint) => {
+  test.each(each)('%s names its endpoint in the reference', (path, { differs }, endpoint) => {
     const { description, 'x-twin-of': twinOf } = openApi.paths[path]!.post;
     expect(twinOf).toBe(openApi.paths[endpoint.path]!.post.operationId);
     expect(description).toBe(`The same as \`${endpoint.path}\`${differs === undefined ? '' : `, ${differs}`}`);
@@ -135,7 +135,7 @@ describe('the twin', () => {
       );
   });
 
-  test('that reads takes and gives no page tokens, but for the data of a user', () => {
+  test('has no page tokens if it reads, except for the data of a user', () => {
     const paging = twins
       .filter(({ path, kind }) => kind === 'read' && path !== '/v1/users/data/get')
       .flatMap(({ path }) => {

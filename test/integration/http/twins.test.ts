@@ -26,7 +26,7 @@ const refusal = async (path: string, data: object) => {
   return [status, body.error?.status, body.error?.message];
 };
 
-describe('/v1 threads', () => {
+describe('/v1/commentannotations/get', () => {
   beforeEach(async () => {
     await addThreads(customer, [
       thread('first', {
@@ -39,7 +39,7 @@ describe('/v1 threads', () => {
     ]);
   });
 
-  test('are rows with the fields of the first version, newest first', async () => {
+  test('returns rows with the fields of the first version, newest first', async () => {
     const { message, data, ...more } = await result('/v1/commentannotations/get', {
       ...nda,
       pageSize: 1,
@@ -78,7 +78,7 @@ describe('/v1 threads', () => {
     });
   });
 
-  test('have null for an unknown id, and so have their comments', async () => {
+  test('returns null for an unknown id of a thread or comment', async () => {
     const { data } = await result('/v1/commentannotations/get', { ...nda, annotationIds: ['nobody', 'second'] });
     expect(data.map((row: any) => row?.annotationId ?? null)).toEqual([null, 'second']);
     const comments = await result('/v1/commentannotations/comments/get', {
@@ -101,7 +101,7 @@ describe('/v1 threads', () => {
     ]);
   });
 
-  test('are those of one document', async () => {
+  test('requires a document', async () => {
     expect(await refusal('/v1/commentannotations/get', acme)).toEqual([
       400,
       'INVALID_ARGUMENT',
@@ -109,7 +109,7 @@ describe('/v1 threads', () => {
     ]);
   });
 
-  test('ignore groupByDocumentId and deletedAfter', async () => {
+  test('ignores groupByDocumentId and deletedAfter', async () => {
     const plain = await result('/v1/commentannotations/get', nda);
     expect(plain.data.length).toBeGreaterThan(0);
     expect(await result('/v1/commentannotations/get', { ...nda, groupByDocumentId: true, deletedAfter: 0 })).toEqual(
@@ -117,7 +117,7 @@ describe('/v1 threads', () => {
     );
   });
 
-  test('take a status by its type alone', async () => {
+  test('accepts a status by its type alone', async () => {
     await result('/v1/commentannotations/update', {
       ...nda,
       annotationIds: ['first'],
@@ -142,7 +142,7 @@ describe('/v1 directory', () => {
     });
   });
 
-  test('organizations, documents and users come at once, without a page token', async () => {
+  test('returns organizations, documents and users at once, without a page token', async () => {
     await result('/v1/organizations/documents/add', {
       ...acme,
       documents: ['a', 'b'].map((documentId) => ({ documentId })),
@@ -166,7 +166,7 @@ describe('/v1 directory', () => {
     ]);
   });
 
-  test('folders have fewer fields, at every level, and all folders of a folder', async () => {
+  test('returns folders with fewer fields at every level', async () => {
     const names = Array.from({ length: 1_001 }, (_each, index) => `sub-${String(index).padStart(4, '0')}`);
     await result('/v1/organizations/folders/add', { ...acme, folders: [{ folderId: 'top', folderName: 'Top' }] });
     for (let i = 0; i < names.length; i += 500)
@@ -213,7 +213,7 @@ describe('/v1 directory', () => {
       },
     ],
     ['delete', { documentIds: ['a', 'lost'] }],
-  ])('documents/%s answers a failure as an item of a success, with the id that was sent', async (verb, data) => {
+  ])('documents/%s returns a failed item with the sent id in a success', async (verb, data) => {
     await result('/v1/organizations/documents/add', { ...acme, documents: [{ documentId: 'a' }] });
     const answer = await result(`/v1/organizations/documents/${verb}`, { ...acme, ...data });
     expect(answer.data).toEqual({
@@ -250,7 +250,7 @@ describe('/v1 directory', () => {
 });
 
 describe('/v1 notification settings', () => {
-  test('are those of documents alone', async () => {
+  test('require documents', async () => {
     await result('/v2/organizations/documents/add', {
       ...acme,
       createOrganization: true,
@@ -294,7 +294,7 @@ test('an Idempotency-Key counts for the path that was called', async () => {
   ]);
 });
 
-test('a twin shows and changes nothing of another tenant', async () => {
+test('a twin returns and changes nothing of another tenant', async () => {
   await addThreads(customer, [thread('first')]);
   const other = await newCustomer();
   expect(

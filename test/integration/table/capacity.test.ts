@@ -318,7 +318,7 @@ beforeEach(() => {
 });
 afterEach(() => void jest.restoreAllMocks());
 
-describe('what a warm request costs', () => {
+describe('costOf, for a warm request', () => {
   let subject: Subject;
   beforeAll(async () => {
     subject = await prepare();
@@ -330,7 +330,7 @@ describe('what a warm request costs', () => {
 });
 
 describe('the budget', () => {
-  test('covers every endpoint that has a function of its own', () => {
+  test('has a scenario for every endpoint with its own function', () => {
     expect([...new Set(scenarios.map(({ path }) => path))].sort()).toEqual(
       Object.values(registry as Record<string, Endpoint>)
         .filter(({ path, twinOf }) => twinOf === undefined && !hasOwnCases(path))
@@ -341,7 +341,7 @@ describe('the budget', () => {
   });
 
   test.each(Object.entries(readsOfConfiguration))(
-    '%s: a read of configuration is one call of one unit',
+    '%s: reads configuration with one call of one unit',
     (_name, [calls, , readUnits]) => {
       expect(calls).toBe(1);
       expect(readUnits).toBeLessThanOrEqual(1);
@@ -349,22 +349,22 @@ describe('the budget', () => {
   );
 
   test.each(Object.entries(readsInOrganizations))(
-    '%s: a read in an organization waits at most twice',
+    '%s: waits at most twice for a read in an organization',
     (_name, [, roundTrips]) => {
       expect(roundTrips).toBeLessThanOrEqual(2);
     },
   );
 
   test.each(Object.entries(writesOfOneThing))(
-    '%s: a write of one thing is at most two units',
+    '%s: writes one thing with at most two units',
     (_name, [, , , writeUnits]) => {
       expect(writeUnits).toBeLessThanOrEqual(2);
     },
   );
 });
 
-describe('what the stack adds', () => {
-  test('the first request of an API key reads its credentials, eventually consistent', async () => {
+describe('the middleware stack', () => {
+  test('reads the credentials of an API key once, eventually consistent', async () => {
     const { headers } = await newCustomer();
     const organizations = await handlerOf('/v2/organizations/get');
     const request = () => post(organizations, headers, { organizationIds: ['any'] });
@@ -372,7 +372,7 @@ describe('what the stack adds', () => {
     expect(numbersOf(costOfCalls((await recorder.record(request)).calls))).toEqual([1, 1, 1, 0]);
   });
 
-  test('an Idempotency-Key is two writes: the claim and the answer', async () => {
+  test('writes twice for an Idempotency-Key: the claim and the answer', async () => {
     const { headers, ok } = await newCustomer();
     await ok('/v2/organizations/add', { organizations: [{ organizationId: 'first' }] });
     const add = await handlerOf('/v2/organizations/add');
@@ -383,7 +383,7 @@ describe('what the stack adds', () => {
   });
 });
 
-describe('the engine bills as DynamoDB does', () => {
+describe('the table engine', () => {
   const table = { TableName: TABLE_NAME };
   const key = (SK: string) => ({ PK: { S: 'billing' }, SK: { S: SK } });
   const sized = (SK: string, bytes: number) => ({ ...key(SK), x: { S: 'x'.repeat(bytes - bytesOf([key(SK)]) - 1) } });
@@ -393,7 +393,7 @@ describe('the engine bills as DynamoDB does', () => {
   const get = (SK: string, ConsistentRead: boolean) =>
     engine.client.send(new GetItemCommand({ ...table, ...capacity, Key: key(SK), ConsistentRead }));
 
-  test('writes by the KB, the larger of the old and the new item', async () => {
+  test('bills writes per KB of the larger of the old and the new item', async () => {
     expect((await put(sized('write', 1_024))).ConsumedCapacity?.CapacityUnits).toBe(1);
     expect((await put(sized('write', 1_025))).ConsumedCapacity?.CapacityUnits).toBe(2);
     expect((await put(sized('write', 100))).ConsumedCapacity?.CapacityUnits).toBe(2);
@@ -401,7 +401,7 @@ describe('the engine bills as DynamoDB does', () => {
     expect(removed.ConsumedCapacity?.CapacityUnits).toBe(1);
   });
 
-  test('reads by 4 KB, at half the price when eventually consistent; a missing item costs a unit', async () => {
+  test('bills reads per 4 KB, half if eventually consistent, and one unit for a missing item', async () => {
     await put(sized('read', 4_096));
     expect((await get('read', true)).ConsumedCapacity?.CapacityUnits).toBe(1);
     await put(sized('read', 4_097));
@@ -410,7 +410,7 @@ describe('the engine bills as DynamoDB does', () => {
     expect((await get('missing', true)).ConsumedCapacity?.CapacityUnits).toBe(1);
   });
 
-  test('batches item by item, queries by their sum, transactions twice', async () => {
+  test('bills batches per item, queries by the sum of their items, and transactions twice', async () => {
     for (const name of ['a', 'b', 'c']) await put(sized(name, 1_500));
     const keys = { Keys: ['a', 'b', 'c'].map(key), ConsistentRead: true };
     const batch = await engine.client.send(
@@ -436,7 +436,7 @@ describe('the engine bills as DynamoDB does', () => {
     expect(transaction.ConsumedCapacity?.[0]?.CapacityUnits).toBe(6);
   });
 
-  test('items by the size that bytesOf gives', async () => {
+  test('bills items by the size that bytesOf returns', async () => {
     const mixed = {
       n: { N: '-1234567890.123' },
       z: { N: '100' },

@@ -52,8 +52,8 @@ const add = (organizationId: string, headers = {}) =>
     { organizations: [{ organizationId }] },
   );
 
-describe('through an endpoint', () => {
-  test('design 4: the same key and body give the stored answer, and the call runs once', async () => {
+describe('an Idempotency-Key', () => {
+  test('runs a call once and replays its answer for the same key and body', async () => {
     const first = await create('same');
     const second = await create('same');
     expect(first.status).toBe(200);
@@ -64,14 +64,14 @@ describe('through an endpoint', () => {
     expect(await keyCount()).toBe(2);
   });
 
-  test('design 4: without a key every call runs', async () => {
+  test('runs every call without a key', async () => {
     const data = { ownerEmail: workspace.ownerEmail, type: 'testing' };
     for (let i = 0; i < 2; i++)
       expect((await post(createKey, workspace.headers, data)).headers).not.toHaveProperty(REPLAYED);
     expect(await keyCount()).toBe(3);
   });
 
-  test('design 4: of 20 calls at once one runs; the others are ABORTED or get its answer', async () => {
+  test('runs one of 20 simultaneous calls, and the others get ABORTED or its answer', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => create('parallel')));
     const ran = answers.filter(({ status, headers }) => status === 200 && headers[REPLAYED] === undefined);
     expect(ran).toHaveLength(1);
@@ -83,7 +83,7 @@ describe('through an endpoint', () => {
     expect(await keyCount()).toBe(2);
   });
 
-  test('design 4: another body under the same key is INVALID_ARGUMENT and does nothing', async () => {
+  test('rejects another body under the same key', async () => {
     await create('reused');
     const { status, body } = await create('reused', { apiKeyName: 'Another' });
     expect(status).toBe(400);
@@ -95,7 +95,7 @@ describe('through an endpoint', () => {
     expect(await keyCount()).toBe(2);
   });
 
-  test('design 4: another token of the same API key is INVALID_ARGUMENT: its holder must not read the answer', async () => {
+  test('rejects another token of the same API key', async () => {
     const stored = await table.get(ApiKeyEntity, { apiKey: workspace.apiKey });
     await table.write([
       replace(ApiKeyEntity, { ...stored!, tokenHashes: [...stored!.tokenHashes, tokenHash('second')] }, stored!._r),
@@ -109,14 +109,14 @@ describe('through an endpoint', () => {
     });
   });
 
-  test("design 4: at workspace level it is the workspace's token that counts, whatever other headers say", async () => {
+  test('compares the verified token of the workspace, not other headers', async () => {
     const first = await create('headers', {}, { 'x-svc-auth-token': 'anything' });
     const second = await create('headers', {}, { 'x-svc-auth-token': 'something else' });
     expect(second.headers[REPLAYED]).toBe('true');
     expect(second.body).toEqual(first.body);
   });
 
-  test("design 4: what was the caller's own fault is answered again in the same way", async () => {
+  test('replays an error of the caller', async () => {
     const rename = () =>
       post(renameKey, { ...workspace.headers, 'idempotency-key': 'fault' }, { apiKey: 'key_unknown', apiKeyName: 'x' });
     const first = await rename();
@@ -126,7 +126,7 @@ describe('through an endpoint', () => {
     expect(second.body).toEqual(first.body);
   });
 
-  test('design 4: another endpoint or another caller may use the same key', async () => {
+  test('is independent of the same key of another endpoint or caller', async () => {
     const created = await create('shared');
     const renamed = await post(
       renameKey,
@@ -146,7 +146,7 @@ describe('through an endpoint', () => {
     ['with a space', 'two words'],
     ['with a control character', 'line\nbreak'],
     ['not ASCII', 'schlüssel'],
-  ])('design 4: a key that is %s is INVALID_ARGUMENT', async (_what, key) => {
+  ])('is INVALID_ARGUMENT if it is %s', async (_what, key) => {
     const { status, body } = await create(key);
     expect(status).toBe(400);
     expect(body.error).toMatchObject({
@@ -156,12 +156,12 @@ describe('through an endpoint', () => {
     expect(await keyCount()).toBe(1);
   });
 
-  test('design 4: a key of 255 characters is accepted', async () => {
+  test('may have 255 characters', async () => {
     expect((await create('~'.repeat(255))).status).toBe(200);
     expect((await create('~'.repeat(255))).headers[REPLAYED]).toBe('true');
   });
 
-  test('design 4: reads and public endpoints ignore it', async () => {
+  test('is ignored by reads and public endpoints', async () => {
     const read = () => post(getOrganizations, { ...workspace.keyHeaders, 'idempotency-key': 'read' }, {});
     await read();
     await add('later');
@@ -174,13 +174,13 @@ describe('through an endpoint', () => {
     expect((await signUp()).status).toBe(409);
   });
 
-  test('design 4: the credentials are verified before a stored answer is given', async () => {
+  test('replays nothing for wrong credentials', async () => {
     await create('guarded');
     expect((await create('guarded', {}, { 'x-svc-workspace-auth-token': 'f'.repeat(32) })).status).toBe(403);
   });
 });
 
-describe('the record', () => {
+describe('Idempotency.once', () => {
   const NOW = 1_800_000_000_000;
   const HOUR = 3_600_000;
   let number = 0;
@@ -206,19 +206,19 @@ describe('the record', () => {
   const item = () => storedItem(engine, IdempotencyEntity.key(call));
 
   test.each([500, 503, 504, 409, 429])(
-    'design 4: an answer of %i is not stored: the next call runs at once',
+    'does not store an answer of %i, so that the next call runs at once',
     async (httpStatus) => {
       expect(await once({}, { httpStatus })).toMatchObject({ httpStatus, replayed: false });
       expect(await once({ now: NOW + 1 })).toEqual({ httpStatus: 200, body: 'run 2', replayed: false });
     },
   );
 
-  test.each([200, 400, 403, 404])('design 4: an answer of %i is stored', async (httpStatus) => {
+  test.each([200, 400, 403, 404])('stores an answer of %i', async (httpStatus) => {
     await once({}, { httpStatus });
     expect(await once()).toEqual({ httpStatus, body: 'run 1', replayed: true });
   });
 
-  test('design 4: a fault is thrown on, and the next call runs at once', async () => {
+  test('rethrows an unexpected error, and the next call runs at once', async () => {
     await expect(
       idempotency.once(call, async () => {
         throw new Error('broken');
@@ -227,12 +227,12 @@ describe('the record', () => {
     expect(await once({ now: NOW + 1 })).toMatchObject({ body: 'run 1', replayed: false });
   });
 
-  test('design 4: after a fault another body still is INVALID_ARGUMENT', async () => {
+  test('rejects another body also after an unexpected error', async () => {
     await once({}, { httpStatus: 500 });
     await expect(once({ body: '{"other":1}', now: NOW + 1 })).rejects.toMatchObject({ status: 'INVALID_ARGUMENT' });
   });
 
-  test('design 4: a claim holds for 60 s, then another call takes it over; the late one leaves the new answer', async () => {
+  test('lets another call take over a claim after 60 s, and the first call does not overwrite its answer', async () => {
     const started = Promise.withResolvers<void>();
     const finish = Promise.withResolvers<void>();
     const slow = idempotency.once(call, async () => {
@@ -251,7 +251,7 @@ describe('the record', () => {
     expect(await once({ now: NOW + 61_000 })).toEqual({ httpStatus: 200, body: 'run 1', replayed: true });
   });
 
-  test('design 4: of several calls that find a claim abandoned one takes it over', async () => {
+  test('lets one of several calls take over an abandoned claim', async () => {
     const started = Promise.withResolvers<void>();
     void idempotency.once(call, () => {
       started.resolve();
@@ -265,7 +265,7 @@ describe('the record', () => {
       if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ status: 'ABORTED' });
   });
 
-  test('design 4: whoever takes a call over learns when it began, so that it makes the same ids; the next use of the key has a time of its own', async () => {
+  test('passes the time of the first call to a call that takes over its claim', async () => {
     const times: number[] = [];
     const at = (now: number, httpStatus: number) =>
       idempotency.once({ ...call, now }, async (since) => {
@@ -280,7 +280,7 @@ describe('the record', () => {
     expect(times).toEqual([NOW, NOW, NOW, NOW + 24 * HOUR]);
   });
 
-  test('design 4: the answer is given for 24 h, then the key is free again, for any body', async () => {
+  test('replays the answer for 24 h, then frees the key for any body', async () => {
     await once();
     expect(await once({ now: NOW + 24 * HOUR - 1 })).toMatchObject({ body: 'run 1', replayed: true });
     expect(await once({ now: NOW + 24 * HOUR, body: '{"other":1}' })).toMatchObject({ body: 'run 2', replayed: false });
@@ -292,17 +292,17 @@ describe('the record', () => {
     ['path', '/v2/things/delete'],
     ['owner', 'key_another'],
     ['key', 'another-key'],
-  ] as const)('design 4: another %s is another call', async (part, value) => {
+  ] as const)('treats a call with another %s as another call', async (part, value) => {
     await once();
     expect(await once({ [part]: `${value}${number}` })).toMatchObject({ body: 'run 2', replayed: false });
   });
 
-  test('design 4: parts that contain separators do not meet', async () => {
+  test('separates parts that contain key separators', async () => {
     await once({ path: '/a', key: 'b#c' });
     expect(await once({ path: '/a#b', key: 'c' })).toMatchObject({ replayed: false });
   });
 
-  test("design 4: the answer is stored encrypted, and opens with the caller's token only", async () => {
+  test('encrypts the answer with the token of the caller', async () => {
     const secret = randomBytes(24).toString('hex');
     await once({ body: `{"password":"${secret}"}` }, { body: `{"token":"${secret}"}` });
     const stored = await item();
@@ -325,7 +325,7 @@ describe('the record', () => {
     );
   });
 
-  test('design 4: an answer above 300 KB is not kept, and the repeated call says so without running', async () => {
+  test('does not store an answer above 300 KB and does not run the call again', async () => {
     const body = randomBytes(200_000).toString('hex');
     expect(gzipSync(body).length).toBeLessThan(300_000);
     await once({}, { body });
@@ -339,7 +339,7 @@ describe('the record', () => {
     expect(runs).toBe(2);
   });
 
-  test('design 4: giving the stored answer changes nothing in the record', async () => {
+  test('does not change the record when it replays an answer', async () => {
     await once();
     const before = (await item())!;
     await once();

@@ -536,7 +536,7 @@ const covered = Object.values(registry as Record<string, Endpoint>).filter(
 );
 
 describe.each(covered)('$path', ({ path, twinOf, auth }) => {
-  test('shows nothing of another tenant, whatever ids and page tokens it is given', async () => {
+  test('returns nothing of another tenant for its ids and page tokens', async () => {
     const asked = cases[twinOf ?? path];
     if (!asked) throw new Error(`${path} has no case: what would a second tenant send to reach the first?`);
     const headers = auth === 'workspace' ? secondWorkspace.headers : auth === 'apiKey' ? second.headers : {};
@@ -556,7 +556,7 @@ describe.each(covered)('$path', ({ path, twinOf, auth }) => {
   });
 });
 
-test('after all that, everything of the first tenant is as it was', async () => {
+test('the requests of the second tenant change nothing of the first one', async () => {
   expect((await first.call('/v2/memory/search', { query: MARK })).body.result).toMatchObject({
     results: [{ recordId: 'judgment', decision: MARK, reasoning: MARK }],
     totalInScope: 1,
@@ -687,7 +687,7 @@ test('after all that, everything of the first tenant is as it was', async () => 
   expect(body.result.data.authTokens.map(({ token }: any) => token)).toEqual([firstWorkspace.authToken]);
 });
 
-test('an id of a second tenant names a thing of its own, also when it is the same id', async () => {
+test('the same id names different resources of two tenants', async () => {
   await second.ok('/v2/organizations/documents/add', {
     organizationId: 'acme',
     createOrganization: true,

@@ -157,8 +157,8 @@ function loseFirstAnswer(): Table {
   );
 }
 
-describe('conditional writes', () => {
-  test('design 5: every item carries its type, schema version and revision', async () => {
+describe('Table.write', () => {
+  test('stores type, schema version and revision with every item', async () => {
     expect(await table.write([insert(Thing, thing('a', { text: 'x' }))])).toBe('done');
     expect(await storedItem(engine, Thing.key({ tenant, id: 'a' }))).toEqual({
       PK: `T#${tenant}`,
@@ -171,25 +171,25 @@ describe('conditional writes', () => {
     });
   });
 
-  test('design 5: an insertion over something is a conflict and changes nothing', async () => {
+  test('rejects an insert over an existing item', async () => {
     await table.write([insert(Thing, thing('a', { text: 'first' }))]);
     expect(await table.write([insert(Thing, thing('a', { text: 'second' }))])).toEqual({ conflicts: [0] });
     expect(await read('a')).toMatchObject({ text: 'first', _r: 1 });
   });
 
-  test('design 5: a replacement needs the revision that was read, and makes the next', async () => {
+  test('replaces only the revision that was read', async () => {
     await table.write([insert(Thing, thing('a', { text: 'first' }))]);
     expect(await table.write([replace(Thing, thing('a', { text: 'second' }), 1)])).toBe('done');
     expect(await table.write([replace(Thing, thing('a', { text: 'third' }), 1)])).toEqual({ conflicts: [0] });
     expect(await read('a')).toEqual({ id: 'a', text: 'second', _r: 2 });
   });
 
-  test('design 5: nothing can be replaced where nothing is', async () => {
+  test('rejects a replacement of a missing item', async () => {
     expect(await table.write([replace(Thing, thing('a'), 1)])).toEqual({ conflicts: [0] });
     expect(await read('a')).toBeUndefined();
   });
 
-  test('design 5: of concurrent replacements of one revision exactly one succeeds', async () => {
+  test('accepts exactly one of several concurrent replacements', async () => {
     await table.write([insert(Thing, thing('a'))]);
     const outcomes = await Promise.all(
       Array.from({ length: 10 }, (_, i) => table.write([replace(Thing, thing('a', { text: `${i}` }), 1)])),
@@ -198,7 +198,7 @@ describe('conditional writes', () => {
     expect(await read('a')).toMatchObject({ text: `${outcomes.indexOf('done')}`, _r: 2 });
   });
 
-  test('design 4: an insertion that the SDK repeats because its answer was lost meets its own item, and is done', async () => {
+  test('accepts an insert that the SDK repeats after a lost answer', async () => {
     const op = insert(Thing, { tenant, id: 'repeated', nested: { bytes: new Uint8Array([1, 2]) } });
     const repeats = loseFirstAnswer();
     expect(await repeats.write([op])).toBe('done');
@@ -206,7 +206,7 @@ describe('conditional writes', () => {
     expect(await table.write([op])).toEqual({ conflicts: [0] });
   });
 
-  test('design 5: a removal with a revision needs it, one without does not', async () => {
+  test('deletes a given revision, or any revision without one', async () => {
     await table.write([insert(Thing, thing('a'))]);
     expect(await table.write([remove(Thing, { tenant, id: 'a' }, 7)])).toEqual({ conflicts: [0] });
     expect(await read('a')).toBeDefined();
@@ -215,7 +215,7 @@ describe('conditional writes', () => {
     expect(await table.write([remove(Thing, { tenant, id: 'a' })])).toBe('done');
   });
 
-  test('design 5: several writes happen all or none, and the conflicts are named by position', async () => {
+  test('writes all operations or none, and returns the positions of the conflicts', async () => {
     await table.write([insert(Thing, thing('b')), insert(Thing, thing('d'))]);
     const ops = [
       insert(Thing, thing('a')),
@@ -246,14 +246,14 @@ describe('conditional writes', () => {
     ).toMatchObject([{ _r: 1 }, { text: 'new', _r: 2 }, undefined]);
   });
 
-  test('design 13: one write is a plain one, no write is no call', async () => {
+  test('sends one operation as a plain write, and nothing for no operation', async () => {
     await table.write([]);
     await table.write([insert(Thing, thing('a'))]);
     await table.write([remove(Thing, { tenant, id: 'a' })]);
     expect(sent).toEqual(['PutItemCommand', 'DeleteItemCommand']);
   });
 
-  test('conventions: absent optional values are not stored, at any depth; bytes come back as bytes', async () => {
+  test('stores no undefined value at any depth, and reads bytes as bytes', async () => {
     await table.write([
       insert(Thing, { tenant, id: 'a', text: undefined, nested: { a: undefined, bytes: Buffer.from([1, 2, 255]) } }),
     ]);
@@ -264,25 +264,25 @@ describe('conditional writes', () => {
   });
 });
 
-describe('what AWS refuses', () => {
+describe('errors of DynamoDB', () => {
   const ops = (): [WriteOp, WriteOp, WriteOp] => [
     upsert(Thing, thing('a')),
     upsert(Thing, thing('b')),
     upsert(Thing, thing('c')),
   ];
 
-  test('design 5: another transaction in the way is a conflict of the items concerned', async () => {
+  test('are conflicts of the affected items when another transaction interferes', async () => {
     const { table: stubbed } = scripted(fail(cancelled('None', 'TransactionConflict', 'ConditionalCheckFailed')));
     expect(await stubbed.write(ops())).toEqual({ conflicts: [1, 2] });
   });
 
-  test('design 5: a transaction in the way of a plain write is a conflict, too', async () => {
+  test('are conflicts when a transaction interferes with a plain write', async () => {
     const { table: stubbed } = scripted(fail(new TransactionConflictException({ message: 'conflict', $metadata: {} })));
     expect(await stubbed.write([upsert(Thing, thing('a'))])).toEqual({ conflicts: [0] });
   });
 
   test.each(['ThrottlingError', 'ProvisionedThroughputExceeded'])(
-    'design 4: a transaction cancelled by %s is UNAVAILABLE',
+    'are UNAVAILABLE for a transaction that was cancelled by %s',
     async (code) => {
       const { table: stubbed } = scripted(fail(cancelled('None', code, 'None')));
       const error = await stubbed.write(ops()).then(
@@ -293,12 +293,12 @@ describe('what AWS refuses', () => {
     },
   );
 
-  test('design 4: a transaction cancelled for another reason is a fault', async () => {
+  test('are rethrown for a transaction that was cancelled for another reason', async () => {
     const { table: stubbed } = scripted(fail(cancelled('ValidationError', 'None', 'None')));
     await expect(stubbed.write(ops())).rejects.toThrow(TransactionCanceledException);
   });
 
-  test('design 4: any other error of a write is thrown on', async () => {
+  test('are rethrown for any other error of a write', async () => {
     const { table: stubbed } = scripted(fail(new Error('unreachable')));
     await expect(stubbed.write(ops())).rejects.toThrow('unreachable');
     await expect(stubbed.write([upsert(Thing, thing('a'))])).rejects.toThrow('unreachable');
@@ -307,8 +307,8 @@ describe('what AWS refuses', () => {
   });
 });
 
-describe('reading many', () => {
-  test('design 5: more than 100 keys come in the order asked for, one call per 100 distinct keys', async () => {
+describe('Table.getMany', () => {
+  test('returns values in the order of the keys, with one call per 100 distinct keys', async () => {
     await store(Array.from({ length: 230 }, (_, i) => thing(`${i}`)));
     sent = [];
     const ids = [...Array.from({ length: 230 }, (_, i) => `${229 - i}`), 'absent', '7', '7'];
@@ -320,12 +320,12 @@ describe('reading many', () => {
     expect(sent).toEqual(['BatchGetItemCommand', 'BatchGetItemCommand', 'BatchGetItemCommand']);
   });
 
-  test('design 13: no keys cost no call', async () => {
+  test('makes no call for no keys', async () => {
     expect(await table.getMany(Thing, [])).toEqual([]);
     expect(sent).toEqual([]);
   });
 
-  test('design 5: items of more than 16 MB together, the most that one call gives, all come', async () => {
+  test('returns more than 16 MB, the limit of one call', async () => {
     await store(Array.from({ length: 60 }, (_, i) => thing(`${i}`, { text: 'x'.repeat(380_000) })));
     const found = await table.getMany(
       Thing,
@@ -334,7 +334,7 @@ describe('reading many', () => {
     expect(found.map((one) => one?.id)).toEqual(Array.from({ length: 60 }, (_, i) => `${i}`));
   });
 
-  test('design 5: keys left unprocessed are asked for again', async () => {
+  test('repeats unprocessed keys', async () => {
     const item = (id: string) => Thing.toItem(thing(id));
     const { table: stubbed, inputs } = scripted(
       () => ({
@@ -353,7 +353,7 @@ describe('reading many', () => {
     expect(inputs.every((input) => input.RequestItems[TABLE_NAME].ConsistentRead === true)).toBe(true);
   });
 
-  test('design 4: keys that stay unprocessed are UNAVAILABLE after six tries, never left out', async () => {
+  test('is UNAVAILABLE when keys are unprocessed after six tries', async () => {
     const { table: stubbed, inputs } = scripted((input) => ({ UnprocessedKeys: input.RequestItems }));
     const error = await stubbed.getMany(Thing, [{ tenant, id: 'a' }]).then(
       () => undefined,
@@ -364,7 +364,7 @@ describe('reading many', () => {
   });
 });
 
-describe('queries', () => {
+describe('Table.query', () => {
   const all = (options: object = {}) => table.query(Thing, { tenant }, { limit: 100, ...options });
   const ids = (page: { values: { id: string }[] }) => page.values.map(({ id }) => id);
   /** Every page to the end. */
@@ -379,13 +379,13 @@ describe('queries', () => {
     return seen;
   }
 
-  test('design 5: values come in the order of their keys, or the other way round', async () => {
+  test('returns values in ascending or descending order of their keys', async () => {
     await store(['c', 'a', 'b'].map((id) => thing(id)));
     expect(ids(await all())).toEqual(['a', 'b', 'c']);
     expect(ids(await all({ descending: true }))).toEqual(['c', 'b', 'a']);
   });
 
-  test('design 5: a prefix finds its own children, never those of a longer name', async () => {
+  test('finds the children of a prefix, not those of a longer name', async () => {
     const children = ['doc1', 'doc10', 'doc1#x', 'doc'].map((parent) => ({ tenant, parent, child: `of ${parent}` }));
     for (const child of children) await table.write([insert(Child, child)]);
     const childrenOf = async (...prefix: string[]) =>
@@ -396,7 +396,7 @@ describe('queries', () => {
     expect(await childrenOf()).toHaveLength(4);
   });
 
-  test('design 14: pages lose nothing and repeat nothing, in both directions', async () => {
+  test('returns every value once over all pages, in both directions', async () => {
     const names = Array.from({ length: 10 }, (_, i) => `${i}`);
     await store(names.map((id) => thing(id)));
     expect(await pages({ limit: 3 })).toEqual([['0', '1', '2'], ['3', '4', '5'], ['6', '7', '8'], ['9']]);
@@ -412,13 +412,13 @@ describe('queries', () => {
     ]);
   });
 
-  test('design 14: a last page that is full is the last, and leads to no empty one', async () => {
+  test('returns no empty page after a full last page', async () => {
     await store(Array.from({ length: 6 }, (_, i) => thing(`${i}`)));
     expect((await pages({ limit: 3 })).map((page) => page.length)).toEqual([3, 3]);
     expect((await pages({ limit: 6 })).map((page) => page.length)).toEqual([6]);
   });
 
-  test('design 12: a page beyond 1 MB, the most that one call reads, is complete', async () => {
+  test('returns a complete page above 1 MB, the limit of one call', async () => {
     await store(Array.from({ length: 9 }, (_, i) => thing(`${i}`, { text: 'x'.repeat(350_000) })));
     sent = [];
     const page = await all({ limit: 9 });
@@ -427,13 +427,13 @@ describe('queries', () => {
     expect(sent.length).toBeGreaterThan(2);
   });
 
-  test('design 12: where a call of 1 MB ends is no end of the page, wherever the boundary falls', async () => {
+  test('does not end a page where a call of 1 MB ends', async () => {
     await store(Array.from({ length: 8 }, (_, i) => thing(`${i}`, { text: 'x'.repeat(300_000) })));
     for (const limit of [1, 2, 3, 4, 5, 7, 8])
       expect((await pages({ limit })).flat()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7']);
   });
 
-  test('design 4: a page ends early, at about 4 MB, so that the answer stays below the limit', async () => {
+  test('ends a page early at about 4 MB', async () => {
     await store(
       Array.from({ length: 15 }, (_, i) => thing(String.fromCharCode(97 + i), { text: 'x'.repeat(390_000) })),
     );
@@ -442,13 +442,13 @@ describe('queries', () => {
     expect(seen.flat().join('')).toBe('abcdefghijklmno');
   });
 
-  test('spec 8: another partition is never seen', async () => {
+  test('returns nothing of another partition', async () => {
     await store([thing('mine')]);
     expect(ids(await table.query(Thing, { tenant: `${tenant}0` }, { limit: 10 }))).toEqual([]);
     expect(ids(await table.query(Thing, { tenant: tenant.slice(0, -1) }, { limit: 10 }))).not.toContain('mine');
   });
 
-  test('design 3: reads are consistent unless the caller asks for the cheaper kind', async () => {
+  test('reads consistently unless `eventual` is set', async () => {
     const { table: stubbed, inputs } = scripted(() => ({}));
     await stubbed.get(Thing, { tenant, id: 'a' });
     await stubbed.get(Thing, { tenant, id: 'a' }, { eventual: true });
@@ -457,14 +457,14 @@ describe('queries', () => {
     expect(inputs.map((input) => input.ConsistentRead)).toEqual([true, false, true, false]);
   });
 
-  test('conventions: an item of another type under the key is a fault, not a value', async () => {
+  test('throws for an item of another type', async () => {
     await table.write([upsert(Claim, { tenant, claim: 'c', expiresAt: SECONDS + 1 })]);
     await expect(all()).rejects.toThrow('Expected an item of type TestThing, got TestClaim');
   });
 });
 
-describe('what has expired', () => {
-  test('design 5: it is filtered on read, from the second on in which it expires', async () => {
+describe('an expired item', () => {
+  test('is not read from the second of its expiry on', async () => {
     await store([
       thing('a', { expiresAt: SECONDS - 1 }),
       thing('b', { expiresAt: SECONDS }),
@@ -486,7 +486,7 @@ describe('what has expired', () => {
     expect((await storedItem(engine, Thing.key({ tenant, id: 'c' })))?.ttl).toBe(SECONDS + 1);
   });
 
-  test('design 5: it does not shorten a page, nor end the pages', async () => {
+  test('neither shortens a page nor ends the listing', async () => {
     await store(
       Array.from({ length: 12 }, (_, i) =>
         thing(String.fromCharCode(97 + i), i % 3 === 2 ? {} : { expiresAt: SECONDS }),
@@ -500,10 +500,10 @@ describe('what has expired', () => {
   });
 });
 
-describe('claims', () => {
+describe('Table.putIf', () => {
   const claim = (name: string, expiresAt = SECONDS + 60) => ({ tenant, claim: name, expiresAt });
 
-  test('design 4: the first takes it, the second sees whose it is', async () => {
+  test('writes the first claim and returns it to the second caller', async () => {
     expect(await table.putIf(Claim, { ...claim('first'), bytes: new Uint8Array([7]) }, 'absent')).toBe('done');
     expect(await table.putIf(Claim, claim('second'), 'absent')).toMatchObject({
       claim: 'first',
@@ -512,13 +512,13 @@ describe('claims', () => {
     expect(await table.get(Claim, { tenant })).toMatchObject({ claim: 'first' });
   });
 
-  test('design 4: it is taken over by who names it, once', async () => {
+  test('replaces a claim that the caller names, once', async () => {
     await table.putIf(Claim, claim('first'), 'absent');
     expect(await table.putIf(Claim, claim('second'), { claim: 'first' })).toBe('done');
     expect(await table.putIf(Claim, claim('third'), { claim: 'first' })).toMatchObject({ claim: 'second' });
   });
 
-  test('design 4: one that has expired is seen, so that it can be taken over before it is removed', async () => {
+  test('returns an expired claim, so that the caller can replace it', async () => {
     await table.putIf(Claim, claim('first', SECONDS - 1), 'absent');
     expect(await table.putIf(Claim, claim('second'), 'absent')).toMatchObject({
       claim: 'first',
@@ -526,19 +526,19 @@ describe('claims', () => {
     });
   });
 
-  test('design 4: one that is removed in between is taken', async () => {
+  test('writes the claim if the named one was deleted in the meantime', async () => {
     expect(await table.putIf(Claim, claim('second'), { claim: 'first' })).toBe('done');
     expect(await table.get(Claim, { tenant })).toMatchObject({ claim: 'second' });
   });
 
-  test("design 4: a claim that the SDK repeats, because the answer was lost, is the caller's", async () => {
+  test('accepts a claim that the SDK repeats after a lost answer', async () => {
     await table.putIf(Claim, claim('first'), 'absent');
     expect(await table.putIf(Claim, claim('first'), 'absent')).toBe('done');
     await table.putIf(Claim, claim('second'), { claim: 'first' });
     expect(await table.putIf(Claim, claim('second'), { claim: 'first' })).toBe('done');
   });
 
-  test('design 4: of many at once one takes it', async () => {
+  test('accepts one of many simultaneous claims', async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, i) => table.putIf(Claim, claim(`${i}`), 'absent')),
     );
@@ -547,8 +547,8 @@ describe('claims', () => {
   });
 });
 
-describe('counters', () => {
-  test('design 14: one counts up to its limit and no further, however many count at once', async () => {
+describe('Table.countUp and Table.increment', () => {
+  test('count up to the limit and no further under simultaneous calls', async () => {
     const counted = await Promise.all(
       Array.from({ length: 30 }, () => table.countUp(Counter, { name: tenant }, 12, SECONDS + 60)),
     );
@@ -558,13 +558,13 @@ describe('counters', () => {
     expect(await table.countUp(Counter, { name: tenant }, 13, SECONDS + 60)).toBe(true);
   });
 
-  test('design 14: each key has a counter of its own', async () => {
+  test('count each key separately', async () => {
     expect(await table.countUp(Counter, { name: `${tenant}a` }, 1, SECONDS)).toBe(true);
     expect(await table.countUp(Counter, { name: `${tenant}b` }, 1, SECONDS)).toBe(true);
     expect(await table.countUp(Counter, { name: `${tenant}a` }, 1, SECONDS)).toBe(false);
   });
 
-  test('a counter without a limit returns a different value to each of many increments at once', async () => {
+  test('return a different value to each simultaneous increment', async () => {
     const values = await Promise.all(Array.from({ length: 20 }, () => table.increment(Total, { tenant }, 3)));
     expect(values.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_each, index) => 3 * (index + 1)));
     expect(await storedItem(engine, Total.key({ tenant }))).toEqual({
@@ -576,7 +576,7 @@ describe('counters', () => {
     });
   });
 
-  test('design 5: its item is one like any other: typed, versioned, with its time to live', async () => {
+  test('store type, version and time to live with the counter', async () => {
     await table.countUp(Counter, { name: tenant }, 1, SECONDS + 60);
     expect(await storedItem(engine, Counter.key({ name: tenant }))).toEqual({
       PK: `S#${tenant}`,

@@ -60,14 +60,14 @@ async function counts(tenant: string, items: readonly string[]): Promise<number[
   ).map((tally) => tally?.count ?? 0);
 }
 
-describe('on the engine', () => {
-  test('design 5: every item is written and its result stands at its place', async () => {
+describe('writeEach, on the table engine', () => {
+  test('writes every item and returns its result at the same position', async () => {
     expect(await addToEach('plain', names(75))).toEqual(names(75).map(() => 1));
     expect(await addToEach('plain', ['80', '3', '81'])).toEqual([1, 2, 1]);
     expect(await counts('plain', [...names(75), '80', '81'])).toEqual(names(77).map((id) => (id === '3' ? 2 : 1)));
   });
 
-  test('design 5: under real conflicts what is reported as done is what is stored: no write is lost or doubled', async () => {
+  test('loses and repeats no write under real conflicts', async () => {
     const items = names(40);
     const calls = await Promise.all(
       Array.from({ length: 6 }, (_, shift) => {
@@ -81,12 +81,12 @@ describe('on the engine', () => {
     for (const seen of done) expect(seen.toSorted()).toEqual(seen.map((_, index) => index + 1));
   });
 
-  test('design 5: no items cost no call and give no results', async () => {
+  test('makes no call for no items', async () => {
     expect(await addToEach('empty', [])).toEqual([]);
   });
 });
 
-describe('with a scripted table', () => {
+describe('writeEach, with a scripted table', () => {
   /** What the transactions of a call are to answer, by the sort keys that they write: conflicting keys, or none. */
   function scripted(conflicting: (keys: string[], transaction: number) => string[]) {
     const transactions: string[][] = [];
@@ -131,14 +131,14 @@ describe('with a scripted table', () => {
     return { results, decided, reads };
   }
 
-  test('design 5: a transaction has at most 30 writes', async () => {
+  test('puts at most 30 writes into a transaction', async () => {
     const { table: stub, transactions } = scripted(() => []);
     await run(stub, names(95));
     expect(transactions.map(({ length }) => length).toSorted((a, b) => b - a)).toEqual([30, 30, 30, 5]);
     expect(transactions.flat().toSorted()).toEqual(names(95).toSorted());
   });
 
-  test('design 5: the writes of one item are never split', async () => {
+  test('does not split the writes of one item', async () => {
     const { table: stub, transactions } = scripted(() => []);
     await run(stub, names(10), 7);
     for (const keys of transactions) {
@@ -149,14 +149,14 @@ describe('with a scripted table', () => {
     expect(transactions.flat()).toHaveLength(70);
   });
 
-  test('design 5: items whose rule writes nothing cost no transaction', async () => {
+  test('sends no transaction for items without writes', async () => {
     const { table: stub, transactions } = scripted(() => []);
     const { results } = await run(stub, names(3), 0);
     expect(results).toEqual(['done 0', 'done 1', 'done 2']);
     expect(transactions).toEqual([]);
   });
 
-  test('design 5: after a conflict the items of that transaction alone are read and decided again', async () => {
+  test('reads and decides only the items of a conflicting transaction again', async () => {
     const { table: stub, transactions } = scripted((keys, transaction) =>
       transaction <= 2 && keys.includes('5') ? ['5'] : [],
     );
@@ -174,7 +174,7 @@ describe('with a scripted table', () => {
     expect(transactions.slice(2)).toContainEqual(['5']);
   });
 
-  test('design 5: an item that keeps conflicting fails alone, after 3 s of tries', async () => {
+  test('fails only the item that still conflicts after 3 s', async () => {
     const { table: stub, transactions } = scripted((keys) => keys.filter((key) => key === '1'));
     const time = virtualTime();
     const { results, decided } = await time.run(() => run(stub, names(3)));
@@ -185,7 +185,7 @@ describe('with a scripted table', () => {
     expect(transactions.filter((keys) => keys.includes('1'))).toHaveLength(3 + time.sleeps.length);
   });
 
-  test('design 5: a fault of the table is thrown on', async () => {
+  test('rethrows an error of the table', async () => {
     const client = {
       send: async () => {
         throw new Error('The table is away');

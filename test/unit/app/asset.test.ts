@@ -41,7 +41,7 @@ async function get(headers: Record<string, string> = {}, of = handler) {
 }
 
 describe('an asset', () => {
-  test('is sent with what caches need, under the strictest policy when it says none', async () => {
+  test('has cache headers, and the strictest security policy by default', async () => {
     const { status, headers, body } = await get();
     expect([status, body]).toEqual([200, 'Hello, wörld']);
     expect(headers).toMatchObject({
@@ -55,7 +55,7 @@ describe('an asset', () => {
   });
 
   test.each(['gzip', 'br, GZIP;q=0.5', 'deflate, gzip;q=1.0, *;q=0'])(
-    'is compressed for whoever takes "%s"',
+    'is compressed for the header "%s"',
     async (accepted) => {
       const { headers, body, isBase64Encoded } = await get({ 'accept-encoding': accepted });
       expect([headers['content-encoding'], isBase64Encoded]).toEqual(['gzip', true]);
@@ -64,36 +64,36 @@ describe('an asset', () => {
   );
 
   test.each(['identity', 'gzip;q=0', 'gzip;q=0.00', 'br', 'xgzip'])(
-    'is not for whoever takes "%s"',
+    'is not compressed for the header "%s"',
     async (accepted) => {
       expect((await get({ 'accept-encoding': accepted })).headers).not.toHaveProperty('content-encoding');
     },
   );
 
-  test('is not sent to whoever has it, whatever else is named', async () => {
+  test('is answered with 304 if the browser has it', async () => {
     const { etag = '' } = (await get()).headers;
     for (const named of [etag, etag.slice(2), `"other", ${etag}`, '*'])
       expect(await get({ 'if-none-match': named })).toMatchObject({ status: 304, body: '', headers: { etag } });
     expect((await get({ 'if-none-match': '"other"' })).status).toBe(200);
   });
 
-  test('is made once', async () => {
+  test('is made once per process', async () => {
     await get();
     expect(made).toBe(1);
   });
 
-  test('is a failure like any other when its file is missing', async () => {
+  test('answers 500 if its file is missing', async () => {
     const { status, headers } = await get({}, toAsset(greeting, join(folder, 'missing'), { SERVICE_NAME: 'svc' }));
     expect([status, headers['cache-control']]).toEqual([500, 'no-store']);
   });
 
-  test('is read by GET', () => {
+  test('has a route for GET', () => {
     expect(routeKey(greeting)).toBe('GET /greeting');
   });
 });
 
 describe('the OpenAPI document', () => {
-  test('names the deployment that it comes from', () => {
+  test('has the address and the header names of the deployment', () => {
     const text = JSON.stringify({ url: placeholders.url, header: `x-${placeholders.serviceName}-api-key` });
     const { text: shown } = openapi.make(
       { 'openapi.json': text },
@@ -102,7 +102,7 @@ describe('the OpenAPI document', () => {
     expect(JSON.parse(shown)).toEqual({ url: 'https://api.example.com/base', header: 'x-acme-api-key' });
   });
 
-  test('stays JSON whatever the deployment is called', () => {
+  test('stays JSON for any name and address of the deployment', () => {
     expect(
       JSON.parse(withDeployment(JSON.stringify(placeholders), { url: 'https://a"\\b', serviceName: '$&' })),
     ).toEqual({
@@ -122,7 +122,7 @@ describe('the reference page', () => {
       ([, content]) => `'sha256-${createHash('sha256').update(content!).digest('base64')}'`,
     );
 
-  test('runs its own scripts and styles and nothing else', () => {
+  test('allows only its own scripts and styles', () => {
     const directives = Object.fromEntries(
       contentSecurityPolicy.split('; ').map((directive) => [directive.split(' ')[0], directive.split(' ').slice(1)]),
     );
@@ -139,14 +139,14 @@ describe('the reference page', () => {
     expect([inline('script').length, inline('style').length]).toEqual([2, 1]);
   });
 
-  test('keeps what would end a script within it', () => {
+  test('escapes text that would end a script', () => {
     const [, script = ''] = /<script>([^]*?)<\/script>/.exec(text) ?? [];
     const alerted: string[] = [];
     new Function('alert', script)((said: string) => alerted.push(said));
     expect(alerted).toEqual(['</script><!--<SCRIPT>']);
   });
 
-  test('loads nothing from anywhere else', () => {
+  test('loads nothing from another host', () => {
     expect(text).not.toMatch(/\b(src|href)="(?!data:|openapi\.json)|@import|url\(/);
     expect(text).toContain('validatorUrl: null');
   });

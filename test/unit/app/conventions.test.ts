@@ -180,16 +180,16 @@ function violations(rule: Rule, all: readonly Source[]): string[] {
 const project = sources();
 
 describe.each(rules.map((rule) => [rule.says, rule] as const))('%s', (_says, rule) => {
-  test('everywhere', () => {
+  test('holds in the whole project', () => {
     expect(violations(rule, project)).toEqual([]);
   });
 
-  test('or it is found', () => {
+  test('is checked: a violation is reported with its line', () => {
     expect(violations(rule, [rule.bad])).toEqual(rule.bad.at.map((line) => `${rule.bad.file}:${line}`));
   });
 });
 
-test('the rules are about the files that there are', () => {
+test('the rules check files of every part of the project', () => {
   const files = project.map(({ file }) => file);
   expect(files).toEqual(
     expect.arrayContaining([

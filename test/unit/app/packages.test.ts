@@ -22,7 +22,7 @@ const namesWhere = (holds: (locked: LockedPackage) => boolean) =>
 
 describe('npm ci', () => {
   // A bundled package comes within the archive of another one, whose integrity covers it.
-  test('verifies every package but the table engines of platforms that are in no registry that was in use', () => {
+  test('verifies every package except the table engines of other platforms', () => {
     expect(namesWhere(({ integrity, inBundle = false }) => integrity === undefined && !inBundle)).toEqual([
       '@dynoxide/darwin-arm64',
       '@dynoxide/darwin-x64',
@@ -30,21 +30,21 @@ describe('npm ci', () => {
     ]);
   });
 
-  test('installs what it cannot verify on its own platform only', () => {
+  test('installs an unverified package only on its own platform', () => {
     for (const each of Object.values(locked).filter(
       ({ integrity, inBundle = false }) => integrity === undefined && !inBundle,
     ))
       expect(each).toMatchObject({ optional: true, os: [expect.any(String)], cpu: [expect.any(String)] });
   });
 
-  test('runs install scripts that package.json allows, and package.json names all others', () => {
+  test('runs only the install scripts that package.json allows, and package.json names all packages with one', () => {
     const withScripts = new Set(namesWhere(({ hasInstallScript = false }) => hasInstallScript));
     expect([...withScripts].sort()).toEqual(Object.keys(allowScripts).sort());
     expect(Object.keys(allowScripts).filter((name) => allowScripts[name])).toEqual(['node', 'esbuild']);
   });
 
   // The packages run on the Node.js of the package `node`. npm compares them with the Node.js that runs npm, which may be 20.
-  test('warns of no package on the oldest supported Node.js', () => {
+  test('prints no engine warning on the oldest supported Node.js', () => {
     expect(namesWhere(({ engines }) => /^>=\s*(2[1-9]|[3-9]\d)[.\d]*$/.test(engines?.node ?? ''))).toEqual([]);
   });
 });

@@ -14,19 +14,19 @@ beforeAll(() => {
 });
 
 describe('html', () => {
-  test('escapes what could end a text or an attribute, and nothing else', () => {
+  test('escapes the characters that could end a text or an attribute', () => {
     expect(html`<a href="${'"><script>\'&'}">${'<b> ü 1'}</a>`.toString()).toBe(
       '<a href="&#34;&#62;&#60;script&#62;&#39;&#38;">&#60;b&#62; ü 1</a>',
     );
   });
 
-  test('keeps pieces of HTML, and lists of them, and numbers', () => {
+  test('inserts pieces of HTML, lists of them and numbers', () => {
     expect(html`<p>${html`<b>${'<'}</b>`}${[html`<i>`, html`</i>`]}${3}</p>`.toString()).toBe(
       '<p><b>&#60;</b><i></i>3</p>',
     );
   });
 
-  test('lets no text through that has markup', () => {
+  test('escapes all markup in texts', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => !/[<>"']/.test(html`${text}`.toString())));
   });
 });
@@ -64,7 +64,7 @@ const submit = (form: string, base64 = true) =>
   request('POST', { body: base64 ? Buffer.from(form).toString('base64') : form, isBase64Encoded: base64 });
 
 describe('a page', () => {
-  test('is shown by GET, with the fields of the address', async () => {
+  test('answers GET with the fields of the query string', async () => {
     const { status, body } = await open({ name: 'Ada' });
     expect(status).toBe(200);
     expect(body).toMatch(/^<!doctype html>\n<html lang="en">/);
@@ -72,20 +72,20 @@ describe('a page', () => {
     expect(body).toContain('<p>Ada</p>');
   });
 
-  test('is answered to HEAD like to GET, without its body', async () => {
+  test('answers HEAD like GET, without a body', async () => {
     const [get, head] = [await open({ name: 'Ada' }), await open({ name: 'Ada' }, 'HEAD')];
     expect(head).toMatchObject({ status: 200, body: '' });
     expect(Object.keys(head.headers)).toEqual(Object.keys(get.headers));
   });
 
-  test.each([true, false])('takes a form as browsers send it (base64: %s)', async (base64) => {
+  test.each([true, false])('reads a form as browsers send it (base64: %s)', async (base64) => {
     expect(await submit('other=1&name=A%2Bd+%C3%BC', base64)).toMatchObject({
       status: 201,
       body: expect.stringContaining('<p>A+d ü</p>'),
     });
   });
 
-  test('takes the fields of the form, and not those of the address', async () => {
+  test('reads POST fields from the form, not from the query string', async () => {
     const { status } = await request('POST', { queryStringParameters: { name: 'Ada' } });
     expect(status).toBe(400);
   });
@@ -97,7 +97,7 @@ describe('a page', () => {
   });
 });
 
-describe('every answer of a page', () => {
+describe("a page's answer", () => {
   const answers: [what: string, make: () => ReturnType<typeof request>, status: number, says: string][] = [
     ['shown', () => open({ name: 'Ada' }), 200, 'Hello Ada'],
     ['submitted', () => submit('name=Ada'), 201, 'Sent'],
@@ -117,7 +117,7 @@ describe('every answer of a page', () => {
     ['that AWS could not cope with', () => submit('name=throttled'), 503, 'Please try again in a moment.'],
   ];
 
-  test.each(answers)('%s is a document with its status', async (_what, make, status, says) => {
+  test.each(answers)('%s is HTML with its status', async (_what, make, status, says) => {
     const answer = await make();
     expect(answer.status).toBe(status);
     expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
@@ -126,7 +126,7 @@ describe('every answer of a page', () => {
     expect(answer.body).not.toContain('secret detail');
   });
 
-  test.each(answers)('%s has the headers that keep it harmless', async (_what, make) => {
+  test.each(answers)('%s has the security headers', async (_what, make) => {
     const { headers, body } = await make();
     expect(headers).toMatchObject({
       'cache-control': 'no-store',
@@ -153,12 +153,12 @@ describe('every answer of a page', () => {
     );
   });
 
-  test('to another method names those that there are', async () => {
+  test('lists the allowed methods for another method', async () => {
     expect((await request('DELETE')).headers.allow).toBe('GET, HEAD, POST');
   });
 });
 
-test('a page gets the requests of every method, an endpoint those of POST', () => {
+test('routeKey returns ANY for a page and POST for an endpoint', () => {
   expect(routeKey(page)).toBe('ANY /v2/things/page');
   expect(routeKey({ kind: 'read', path: '/v2/things/get' })).toBe('POST /v2/things/get');
 });

@@ -7,7 +7,7 @@ import { expect, test } from '@jest/globals';
 import { projectDir } from '../../../infra/build/build.ts';
 
 // A test like any other, so that the compiler works beside the others and not before them.
-test('`npm run check` has nothing against the types', async () => {
+test('`npm run check` finds no type errors', async () => {
   const { scripts } = JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8')) as {
     scripts: { check: string };
   };

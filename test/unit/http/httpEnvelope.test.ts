@@ -30,46 +30,43 @@ function expectRefused({ status, body }: Response, path: string[], message: stri
   });
 }
 
-describe('the body of a request', () => {
-  test('spec 1: the parameters are what data holds, and the answer has the envelope of a success', async () => {
+describe('a request body', () => {
+  test('has the parameters in data, and the answer has the success envelope', async () => {
     const { status, body } = await post(echo, {}, { a: [1, 'x', null] });
     expect(status).toBe(200);
     expect(body).toEqual({ result: { status: 'success', message: 'Echoed.', data: { a: [1, 'x', null] } } });
   });
 
   test.each(['', ' ', 'text', '{', '{"data":{}', "{'data':{}}", '{"data":{}}}', 'undefined'])(
-    'spec 1: %j is not JSON',
+    '%j is refused as not JSON',
     async (body) => {
       expectRefused(await sendBody(body), [], 'The request body must be JSON: an object with the key data');
     },
   );
 
-  test('spec 1: no body is no JSON either', async () => {
+  test('is refused when it is missing', async () => {
     expectRefused(await sendBody(undefined), [], 'The request body must be JSON');
   });
 
-  test.each(['[]', '[{"data":{}}]', '"data"', '1', 'true', 'null'])('spec 1: %s is no object', async (body) => {
+  test.each(['[]', '[{"data":{}}]', '"data"', '1', 'true', 'null'])('%s is refused as not an object', async (body) => {
     expectRefused(await sendBody(body), [], 'The request body must be an object with the key data');
   });
 
-  test.each(['{}', '{"Data":{}}', '{"__proto__":{"data":{}}}'])('spec 1: %s has no data', async (body) => {
+  test.each(['{}', '{"Data":{}}', '{"__proto__":{"data":{}}}'])('%s is refused without data', async (body) => {
     expectRefused(await sendBody(body), ['data'], 'data is required');
   });
 
-  test.each(['null', '[]', '[{}]', '"{}"', '0', 'false'])(
-    'spec 1: data must be an object, and %s is none',
-    async (data) => {
-      expectRefused(await sendBody(`{"data":${data}}`), ['data'], 'data must be an object');
-    },
-  );
+  test.each(['null', '[]', '[{}]', '"{}"', '0', 'false'])('data %s is refused as not an object', async (data) => {
+    expectRefused(await sendBody(`{"data":${data}}`), ['data'], 'data must be an object');
+  });
 
-  test('spec 1: other keys beside data are ignored', async () => {
+  test('may have other keys beside data, which are ignored', async () => {
     const { body } = await sendBody('{"context":7,"data":{"a":1},"__proto__":null}');
     expect(body.result.data).toEqual({ a: 1 });
   });
 
   test.each([undefined, '', ' \n', '{}', '{"data":{}}'])(
-    'spec 1: where a body is optional, %j is the same as no parameters',
+    '%j means no parameters where a body is optional',
     async (body) => {
       const answer = await sendBody(body, testHandler({ body: 'optional' }));
       expect(answer.body.result.data).toEqual({});
@@ -80,13 +77,13 @@ describe('the body of a request', () => {
     ['{"data":[]}', 'data must be an object'],
     ['[]', 'The request body must be an object'],
     ['x', 'The request body must be JSON'],
-  ])('spec 1: where a body is optional, %s still is wrong', async (body, message) => {
+  ])('%s is refused also where a body is optional', async (body, message) => {
     const answer = await sendBody(body, testHandler({ body: 'optional' }));
     expect(answer.status).toBe(400);
     expect(answer.body.error.message).toMatch(message);
   });
 
-  test('design 4: a body of 5.5 MB is read, one byte more is INVALID_ARGUMENT', async () => {
+  test('may have 5.5 MB, and one byte more is INVALID_ARGUMENT', async () => {
     const bodyOf = (bytes: number) => `{"data":{"a":"${'x'.repeat(bytes - 17)}"}}`;
     expect(Buffer.byteLength(bodyOf(BODY_BYTES))).toBe(5_500_000);
     const count = testHandler({ run: async ({ input }) => ({ data: input.a.length }) });
@@ -94,25 +91,25 @@ describe('the body of a request', () => {
     expectRefused(await sendBody(bodyOf(BODY_BYTES + 1), count), [], 'must not be larger than 5500000 bytes');
   });
 
-  test('design 4: it is bytes that count, not characters, also in base64', async () => {
+  test('is measured in bytes, also in base64', async () => {
     expectRefused(await sendBody(`{"data":{"a":"${'ü'.repeat(BODY_BYTES / 2)}"}}`), [], 'must not be larger');
     expectRefused(await sendBase64(Buffer.alloc(BODY_BYTES + 3, 'x')), [], 'must not be larger');
   });
 
-  test('design 4: a body that the gateway hands over in base64 is read', async () => {
+  test('is read from base64', async () => {
     const { body } = await sendBase64(Buffer.from('{"data":{"name":"Zoë \u{1f469}\u200d\u{1f680}"}}'));
     expect(body.result.data).toEqual({ name: 'Zoë \u{1f469}\u200d\u{1f680}' });
   });
 
   test.each([[[0xff]], [[0xc3, 0x28]], [[0xed, 0xa0, 0x80]], [[0xe2, 0x82]]])(
-    'design 4: bytes that are not UTF-8 (%j) are INVALID_ARGUMENT',
+    'with bytes that are not UTF-8 (%j) is INVALID_ARGUMENT',
     async (bytes) => {
       const body = Buffer.concat([Buffer.from('{"data":{"a":"'), Buffer.from(bytes), Buffer.from('"}}')]);
       expectRefused(await sendBase64(body), [], 'The request body must be JSON in UTF-8');
     },
   );
 
-  test('a string in which the gateway replaced bytes that are not UTF-8 is INVALID_ARGUMENT: two ids would become one', async () => {
+  test('in which the gateway replaced invalid bytes is INVALID_ARGUMENT', async () => {
     const handedOver = (bytes: Buffer) =>
       send(echo, eventOf(bytes.toString(), { 'content-length': String(bytes.length) }));
     for (const bytes of [[0xff], [0xfe], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xe2, 0x82]]) {
@@ -136,7 +133,7 @@ describe('the body of a request', () => {
     ['gzip', gzipSync(json), {}, /it is compressed with gzip$/],
     ['gzip with its header', gzipSync(json), { 'content-encoding': 'gzip' }, /it is compressed with gzip$/],
     ['Brotli', brotliCompressSync(json), { 'content-encoding': 'br' }, /its content-encoding is br$/],
-  ])('in %s is INVALID_ARGUMENT, and the message names the encoding', async (_what, bytes, headers, message) => {
+  ])('in %s is INVALID_ARGUMENT with the encoding in the message', async (_what, bytes, headers, message) => {
     for (const event of [
       eventOf(bytes.toString('base64'), headers, { isBase64Encoded: true }),
       eventOf(bytes.toString(), { ...headers, 'content-length': String(bytes.length) }),
@@ -145,7 +142,7 @@ describe('the body of a request', () => {
     }
   });
 
-  test('nested 128 levels deep is read, and deeper is INVALID_ARGUMENT, however deep', async () => {
+  test('may be nested 128 levels deep, and deeper is INVALID_ARGUMENT', async () => {
     const nested = (levels: number, [open, close] = ['[', ']']) =>
       `{"data":{"a":${open!.repeat(levels - 2)}${close!.repeat(levels - 2)}}}`;
     const counting = testHandler({ run: async () => ({ data: 'read' }) });
@@ -165,7 +162,7 @@ describe('the body of a request', () => {
     expectRefused(await sendBody(nested(6_000), open), [], 'nested deeper');
   });
 
-  test('with brackets in its texts, or side by side, is not nested deeply', async () => {
+  test('with many brackets in texts or side by side is not nested deeply', async () => {
     for (const data of [
       { a: '['.repeat(1_000) },
       { a: '\\"[{'.repeat(1_000) },
@@ -176,14 +173,14 @@ describe('the body of a request', () => {
     }
   });
 
-  test('costs little time for its depth, whatever it holds', () => {
+  test('is checked for its depth in little time', () => {
     for (const text of ['[', '{"a":', '[]', '"\\', '\\"', '"', '["\\\\"],']) {
       const body = text.repeat(5_000_000 / text.length);
       expect(cpuMilliseconds(() => isNestedDeeper(body, 128), { limit: 150 })).toBeLessThan(150);
     }
   });
 
-  test('design 4: no text whatever is a fault: it is read or refused', async () => {
+  test('of any text is read or refused, never answered with 500', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(
@@ -200,24 +197,24 @@ describe('the body of a request', () => {
   });
 });
 
-describe('keys that programs trip over', () => {
+describe('special keys', () => {
   const keys = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'];
 
-  test.each(keys)('design 4: %s as a parameter changes nothing for anybody', async (key) => {
+  test.each(keys)('%s as a parameter pollutes no prototype', async (key) => {
     const known = testHandler({ input: z.object({ a: z.string() }) });
     const { body } = await sendBody(`{"data":{"a":"x",${JSON.stringify(key)}:{"polluted":true}}}`, known);
     expect(body.result.data).toEqual({ a: 'x' });
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  test.each(keys)('design 4: an answer can have %s as a key', async (key) => {
+  test.each(keys)('%s can be a key of an answer', async (key) => {
     const answering = testHandler({ run: async () => ({ data: dict([[key, 1]]) }) });
     const result = await answering(eventOf('{"data":{}}'), { awsRequestId: randomUUID() } as never);
     expect(result.body).toContain(`"data":{${JSON.stringify(key)}:1}`);
   });
 });
 
-describe('the answer', () => {
+describe('an answer', () => {
   const security = {
     'content-type': 'application/json; charset=utf-8',
     'cache-control': 'no-store',
@@ -238,7 +235,7 @@ describe('the answer', () => {
     ['a refusal', 400, () => send(echo, eventOf('{}'))],
     ['a fault', 500, () => send(failing, eventOf('{"data":{}}'))],
     ['an unknown path', 404, () => send(unmatched, eventOf(undefined))],
-  ])('design 4: %s carries the headers of every answer', async (_what, status, call) => {
+  ])('%s has the default headers', async (_what, status, call) => {
     const answer = await call();
     expect(answer.status).toBe(status);
     expect(answer.headers).toMatchObject(security);
@@ -248,18 +245,18 @@ describe('the answer', () => {
     ['a success', '{"data":{}}'],
     ['a refusal', '[]'],
     ['a fault', '{"data":{}}'],
-  ])("design 4: %s carries the request's id", async (what, body) => {
+  ])('%s has the request id', async (what, body) => {
     const event = eventOf(body);
     const { headers } = await send(what === 'a fault' ? failing : echo, event);
     expect(headers['x-request-id']).toBe(event.requestContext.requestId);
   });
 
-  test('spec 4.14: a result without a message has no status either', async () => {
+  test('has neither status nor message when the declared message is null', async () => {
     const { body } = await post(testHandler({ message: null, run: async () => ({ results: [], total: 0 }) }), {}, {});
     expect(body).toEqual({ result: { results: [], total: 0 } });
   });
 
-  test('design 4: an answer of up to 5 MB is given, a larger one is INVALID_ARGUMENT naming what narrows it', async () => {
+  test('may have 5 MB, and a larger one is INVALID_ARGUMENT with the parameter that narrows it', async () => {
     const sized = (length: number, narrowBy?: string) =>
       testHandler({ ...(narrowBy && { narrowBy }), run: async () => ({ data: 'x'.repeat(length) }) });
     const overhead = Buffer.byteLength('{"result":{"status":"success","message":"Echoed.","data":""}}');
@@ -272,7 +269,7 @@ describe('the answer', () => {
     expectRefused(await post(sized(5_000_001 - overhead), {}, {}), [], /larger than 5000000 bytes$/);
   });
 
-  test('an answer of 4.5 MB is given whatever characters it has: Lambda would escape quotes and backslashes', async () => {
+  test('may have 4.5 MB of any characters', async () => {
     for (const text of ['x', '"', '\\', '\u0000', '\n', '\u20ac', '\u{1f600}', '\ud800']) {
       const data = text.repeat(4_500_000 / Buffer.byteLength(JSON.stringify(text).slice(1, -1)));
       const result = await testHandler({ run: async () => ({ data }) })(eventOf('{"data":{}}'), {
@@ -284,7 +281,7 @@ describe('the answer', () => {
     }
   });
 
-  test('an answer that Lambda cannot carry is INVALID_ARGUMENT in the envelope', async () => {
+  test('is INVALID_ARGUMENT when Lambda cannot carry it', async () => {
     const quotes = testHandler({ narrowBy: 'ids', run: async () => ({ data: '"'.repeat(2_450_000) }) });
     expectRefused(
       await post(quotes, {}, {}),
@@ -293,7 +290,7 @@ describe('the answer', () => {
     );
   });
 
-  test('a refusal stays small when it speaks of names that the request has', async () => {
+  test('stays small when its error names long keys of the request', async () => {
     const known = testHandler({ input: z.object({ a: z.record(z.string(), z.string()) }) });
     const refused = await known(eventOf(JSON.stringify({ data: { a: { ['"'.repeat(2_000_000)]: 1 } } })), {
       awsRequestId: randomUUID(),
@@ -306,7 +303,7 @@ describe('the answer', () => {
     });
   });
 
-  test('design 4: an unknown path, or another method, is NOT_FOUND in the envelope', async () => {
+  test('is NOT_FOUND for an unknown path or another method', async () => {
     const event = eventOf(undefined);
     const http = { ...event.requestContext.http, method: 'GET', path: `/v9/${'x'.repeat(500)}` };
     const { status, body } = await send(unmatched, { ...event, requestContext: { ...event.requestContext, http } });

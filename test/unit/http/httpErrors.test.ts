@@ -20,7 +20,7 @@ const throwing = (error: unknown) =>
 const named = (name: string, cause?: unknown) =>
   Object.assign(new Error('from AWS', cause === undefined ? undefined : { cause }), { name });
 
-describe('what the caller is told', () => {
+describe('an error', () => {
   const http: Record<ErrorStatus, number> = {
     INVALID_ARGUMENT: 400,
     FAILED_PRECONDITION: 400,
@@ -35,7 +35,7 @@ describe('what the caller is told', () => {
   };
 
   test.each(Object.entries(http) as [ErrorStatus, number][])(
-    'design 4: %s is HTTP %i, with status and message and nothing else',
+    '%s is HTTP %i with status and message only',
     async (status, code) => {
       const answer = await post(throwing(new ApiError(status, 'What went wrong.')), {}, {});
       expect(answer.status).toBe(code);
@@ -43,13 +43,13 @@ describe('what the caller is told', () => {
     },
   );
 
-  test('design 4: the catalogue has these and no other', () => {
+  test('has one of the statuses of the catalogue', () => {
     expect(Object.fromEntries(Object.entries(errorCatalogue).map(([status, entry]) => [status, entry.http]))).toEqual(
       http,
     );
   });
 
-  test('spec 4.1: details are part of the answer, the cause is not', async () => {
+  test('has its details in the answer, but not its cause', async () => {
     const error = new ApiError('NOT_FOUND', 'Gone.', {
       details: { ada: { errorCode: 'does_not_exist' } },
       cause: new Error('secret'),
@@ -59,7 +59,7 @@ describe('what the caller is told', () => {
     });
   });
 
-  test('design 4: the first of several problems is the message, all are in details.issues', async () => {
+  test('has the first problem as its message and all problems in details.issues', async () => {
     const issues = [
       { path: ['a'], code: 'x', message: 'a is wrong' },
       { path: ['b', 0], code: 'y', message: 'b[0] is wrong' },
@@ -78,7 +78,7 @@ describe('what the caller is told', () => {
     ['an access that is denied', named('AccessDeniedException')],
     ['a bug', new TypeError("Cannot read properties of undefined (reading 'x')")],
     ['an error with a status of its own', Object.assign(new Error('x'), { status: 'NOT_FOUND', statusCode: 404 })],
-  ])("design 4: %s is INTERNAL, which says nothing but the request's id", async (_what, error) => {
+  ])('%s is INTERNAL with the request id only', async (_what, error) => {
     const event = eventOf('{"data":{}}');
     const { status, body } = await send(throwing(error), event);
     expect(status).toBe(500);
@@ -98,7 +98,7 @@ describe('what the caller is told', () => {
     'TransactionInProgressException',
     'TimeoutError',
     'RequestTimeout',
-  ])('design 4: %s of AWS is UNAVAILABLE, also as the cause of another error', async (name) => {
+  ])('%s of AWS is UNAVAILABLE, also as a cause', async (name) => {
     const direct = await post(throwing(named(name)), {}, {});
     expect(direct.status).toBe(503);
     expect(direct.body.error).toEqual({
@@ -127,7 +127,7 @@ describe('what the caller is told', () => {
       { name: 'InternalServiceError', $metadata: { httpStatusCode: 500 } },
     ],
     ['an answer of something before AWS', { name: 'Unknown', $metadata: { httpStatusCode: 502 } }],
-  ])('design 4: %s is UNAVAILABLE', async (_what, fields) => {
+  ])('%s is UNAVAILABLE', async (_what, fields) => {
     expect((await post(throwing(Object.assign(new Error('x'), fields)), {}, {})).body.error).toMatchObject({
       status: 'UNAVAILABLE',
     });
@@ -136,18 +136,18 @@ describe('what the caller is told', () => {
   test.each([
     ['ERR_INVALID_ARG_TYPE', { code: 'ERR_INVALID_ARG_TYPE' }],
     ['a refusal of AWS', { name: 'ValidationException', $metadata: { httpStatusCode: 400 } }],
-  ])('design 4: %s is INTERNAL', async (_what, fields) => {
+  ])('%s is INTERNAL', async (_what, fields) => {
     expect((await post(throwing(Object.assign(new Error('x'), fields)), {}, {})).body.error).toMatchObject({
       status: 'INTERNAL',
     });
   });
 
-  test('conventions: an answer meant for the caller is found as the cause of another error', () => {
+  test('is returned when it is the cause of another error', () => {
     const meant = new ApiError('NOT_FOUND', 'Gone.');
     expect(toApiError(new Error('wrapped', { cause: meant }), 'id')).toBe(meant);
   });
 
-  test('conventions: causes that go round in a circle end', () => {
+  test('is INTERNAL when its causes form a circle', () => {
     const error = new Error('a');
     error.cause = new Error('b', { cause: error });
     expect(toApiError(error, 'id').status).toBe('INTERNAL');
@@ -158,7 +158,7 @@ describe('what the caller is told', () => {
     ['nothing', undefined],
     ['null', null],
     ['an object', { status: 'NOT_FOUND' }],
-  ])('conventions: %s that is thrown is INTERNAL', (_what, thrown) => {
+  ])('is INTERNAL when %s is thrown', (_what, thrown) => {
     expect(toApiError(thrown, 'id')).toMatchObject({
       status: 'INTERNAL',
       message: 'Internal error. Quote the request id id.',
@@ -166,7 +166,7 @@ describe('what the caller is told', () => {
   });
 });
 
-describe('the deadline', () => {
+describe('the deadline of a request', () => {
   const contextWith = (remaining: number) =>
     ({ awsRequestId: randomUUID(), getRemainingTimeInMillis: () => remaining }) as Context;
   const call = async (handler: ReturnType<typeof testHandler>, remaining: number) => {
@@ -178,7 +178,7 @@ describe('the deadline', () => {
     };
   };
 
-  test("design 4: a call that lasts until 500 ms before the function's end is DEADLINE_EXCEEDED, with all headers", async () => {
+  test('answers DEADLINE_EXCEEDED 500 ms before the function times out, with all headers', async () => {
     const never = testHandler({ run: () => new Promise(() => undefined) });
     const started = performance.now();
     // However late a busy machine looks at its timers, it runs them in their order.
@@ -198,11 +198,11 @@ describe('the deadline', () => {
     expect(headers).toMatchObject({ 'x-request-id': expect.any(String), 'x-content-type-options': 'nosniff' });
   });
 
-  test('design 4: a call with time enough is not', async () => {
+  test('does not affect a request that ends in time', async () => {
     expect((await call(testHandler(), 29_000)).status).toBe(200);
   });
 
-  test('design 4: what fails before the deadline is told as it is', async () => {
+  test('does not affect an error before it', async () => {
     expect((await call(throwing(new ApiError('NOT_FOUND', 'Gone.')), 29_000)).status).toBe(404);
   });
 });

@@ -76,12 +76,12 @@ const withKey = (body = '{"data":{}}', more: Record<string, string> = {}) =>
 
 describe('the access log', () => {
   // Before all others, which would be the first request of this process.
-  test('design 11: only the first request of a process is a cold start', async () => {
+  test('marks only the first request of a process as a cold start', async () => {
     for (let i = 0; i < 3; i++) await send(testHandler(), eventOf('{"data":{}}'));
     expect(accessLines().map(({ coldStart }) => coldStart)).toEqual([true, false, false]);
   });
 
-  test('design 11: every request has one line: endpoint, request id, tenant, status, duration', async () => {
+  test('has one line per request: endpoint, request id, tenant, status, duration', async () => {
     const event = withKey();
     await send(
       authenticated(async () => ({ data: 1 })),
@@ -105,7 +105,7 @@ describe('the access log', () => {
     expect(metrics()).toEqual([]);
   });
 
-  test('conventions: what the caller did wrong is a line at level info, with its status', async () => {
+  test('has an error of the caller at level info, with its status', async () => {
     await send(
       authenticated(async () => {
         throw new ApiError('NOT_FOUND', 'Gone.', { cause: new Error('the cause') });
@@ -119,7 +119,7 @@ describe('the access log', () => {
     expect(metrics()).toEqual([]);
   });
 
-  test('conventions: a request that is not let in is logged without a tenant', async () => {
+  test('has no tenant for a request with wrong credentials', async () => {
     await send(
       authenticated(async () => ({})),
       eventOf('{"data":{}}', { 'x-svc-api-key': 'key_b', 'x-svc-auth-token': SECRET }),
@@ -130,7 +130,7 @@ describe('the access log', () => {
     expect(accessLines()[0]).not.toHaveProperty('tenant');
   });
 
-  test("design 4: a fault is a line at level error with its cause, and counts one in the family's metric", async () => {
+  test('has a fault at level error with its cause, and the metric of the family counts it', async () => {
     await send(
       authenticated(async () => {
         throw new Error('outer', { cause: new Error('inner') });
@@ -148,7 +148,7 @@ describe('the access log', () => {
     expect(metrics()).toEqual([expect.objectContaining({ service: 'svc', family: 'v2/tests', Faults: 1 })]);
   });
 
-  test('design 4: a fault that an endpoint declares itself is logged with its cause, also under an Idempotency-Key', async () => {
+  test('has the cause of a declared fault, also under an Idempotency-Key', async () => {
     for (const headers of [{}, { 'idempotency-key': 'k' }] as Record<string, string>[]) {
       lines = [];
       const unavailable = authenticated(async () => {
@@ -169,7 +169,7 @@ describe('the access log', () => {
     }
   });
 
-  test('design 4: a refusal under an Idempotency-Key has its status in the log like any other', async () => {
+  test('has the status of an error under an Idempotency-Key', async () => {
     const missing = authenticated(async () => {
       throw new ApiError('NOT_FOUND', 'Gone.');
     }, 'write');
@@ -177,7 +177,7 @@ describe('the access log', () => {
     expect(accessLines()).toEqual([expect.objectContaining({ status: 404, errorStatus: 'NOT_FOUND' })]);
   });
 
-  test('conventions: neither body nor headers nor answers are ever logged', async () => {
+  test('has no bodies, headers or answers', async () => {
     const body = `{"data":{"password":"${SECRET}"}}`;
     const headers = {
       authorization: SECRET,
@@ -218,7 +218,7 @@ describe('the access log', () => {
     expect(JSON.stringify(lines)).not.toContain(SECRET);
   });
 
-  test("design 11: an endpoint's own lines carry the request's keys, and requests at once do not mix", async () => {
+  test('adds the keys of the request to lines of the endpoint, also for simultaneous requests', async () => {
     const both = testHandler({
       run: async ({ input, log }) => {
         await new Promise((resolve) => setTimeout(resolve, input.delay as number));

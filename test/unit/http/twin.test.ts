@@ -73,7 +73,7 @@ function listingOf(
 }
 
 describe('a twin without pages', () => {
-  test('answers the rows of all pages, in its own shape, without a token', async () => {
+  test('returns the rows of all pages in its own shape, without a token', async () => {
     const { call, pages } = listingOf(4_500);
     const { body } = await call('/v1/things/get', {});
     expect(body).toEqual({
@@ -82,7 +82,7 @@ describe('a twin without pages', () => {
     expect(pages).toHaveLength(5);
   });
 
-  test('leaves the endpoint as it is', async () => {
+  test('does not change its endpoint', async () => {
     const { call } = listingOf(3, { pageRows: 2 });
     expect((await call('/v2/things/get', {})).body.result).toEqual({
       status: 'success',
@@ -92,7 +92,7 @@ describe('a twin without pages', () => {
     });
   });
 
-  test('ignores the fields that it does not have, whatever they hold', async () => {
+  test('ignores the fields that it does not have, with any value', async () => {
     const { call, pages } = listingOf(1);
     expect(
       (await call('/v1/things/get', { ids: ['a'], order: 7, pageSize: 'many', pageToken: {}, grouped: true })).status,
@@ -103,7 +103,7 @@ describe('a twin without pages', () => {
   test.each([
     ['more than five pages', 5_001, {}, 5],
     ['more than 5 MB', 40, { pageRows: 10, bytes: 300_000 }, 2],
-  ])('refuses %s, and names the field that narrows the answer', async (_what, rows, shape, read) => {
+  ])('refuses %s and names the field that narrows the answer', async (_what, rows, shape, read) => {
     const { call, pages } = listingOf(rows, shape);
     const { status, body } = await call('/v1/things/get', {});
     expect([status, body.error]).toEqual([
@@ -148,7 +148,7 @@ describe('a twin', () => {
     send(handler, eventOf(JSON.stringify({ data }), headers, { routeKey: `POST ${path}` }));
 
   test.each([[{}], [{ id: null }], [{ value: 1 }]])(
-    'requires what only the other version leaves optional: %j',
+    'requires a field that is optional in its endpoint: %j',
     async (data) => {
       const { status, body } = await call('/v1/things/set', data);
       expect([status, body.error]).toEqual([
@@ -168,7 +168,7 @@ describe('a twin', () => {
     ]);
   });
 
-  test('checks the other fields like its endpoint, and fails like it', async () => {
+  test('validates other fields and fails like its endpoint', async () => {
     expect((await call('/v1/things/set', { id: 'a', value: 'b' })).body.error.message).toBe('value must be a number');
     expect((await call('/v1/things/set', { id: 'a', value: 13 })).body.error).toEqual({
       status: 'FAILED_PRECONDITION',

@@ -8,14 +8,14 @@ const LAST = FIRST + 0xffff_ffff * 1000 + 999;
 const time = fc.integer({ min: FIRST, max: LAST });
 const random = fc.uint8Array({ minLength: 16, maxLength: 16 });
 
-describe('identifiers', () => {
-  test('facts A3: 27 base-62 characters, whatever the time and the random bytes', () => {
+describe('ids', () => {
+  test('have 27 base-62 characters', () => {
     fc.assert(fc.property(time, random, (now, bytes) => expect(ksuid(now, bytes)).toMatch(/^[0-9A-Za-z]{27}$/)));
     expect(ksuid(FIRST, new Uint8Array(16))).toBe('0'.repeat(27));
     expect(ksuid(LAST, new Uint8Array(16).fill(255))).toBe('aWgEPTl1tmebfsQzFP4bxwgy80V'); // the greatest of the format
   });
 
-  test('facts A3: one of a later second sorts after one of an earlier', () => {
+  test('sort by time', () => {
     fc.assert(
       fc.property(time, time, random, random, (a, b, first, second) => {
         const [earlier, later] = a < b ? [a, b] : [b, a];
@@ -25,7 +25,7 @@ describe('identifiers', () => {
     );
   });
 
-  test('facts A3: the same time and bytes give the same id, other bytes another', () => {
+  test('depend only on the time and the random bytes', () => {
     fc.assert(
       fc.property(time, random, random, (now, first, second) => {
         expect(ksuid(now, first) === ksuid(now, second)).toBe(Buffer.compare(first, second) === 0);
@@ -33,11 +33,11 @@ describe('identifiers', () => {
     );
   });
 
-  test('design 5: ten thousand of one moment are distinct', () => {
+  test('are distinct for ten thousand of the same time', () => {
     expect(new Set(Array.from({ length: 10_000 }, () => ksuid(1_800_000_000_000)))).toHaveProperty('size', 10_000);
   });
 
-  test('design 5: one that is derived is the same for the same time and parts, and another for any others', () => {
+  test('that are derived depend only on the time and the parts', () => {
     const parts = fc.array(fc.oneof(fc.string(), fc.nat()), { maxLength: 4 });
     fc.assert(
       fc.property(parts, parts, (first, second) => {
@@ -51,7 +51,7 @@ describe('identifiers', () => {
     expect(derivedId('act', FIRST, [])).toMatch(/^act_[0-9A-Za-z]{27}$/);
   });
 
-  test('facts A3: an id tells by its prefix what it is of', () => {
+  test('have a prefix', () => {
     expect(newId('ep', 1_800_000_000_000)).toMatch(/^ep_[0-9A-Za-z]{27}$/);
   });
 });

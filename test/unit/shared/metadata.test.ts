@@ -4,8 +4,8 @@ import { mergeMetadata } from '../../../lib/shared/metadata.ts';
 
 const parsed = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>;
 
-describe("merging fields of the caller's", () => {
-  test('gives what was sent where it was sent, and what was stored elsewhere, `__proto__` like any other', () => {
+describe('mergeMetadata', () => {
+  test('replaces sent fields and keeps the others, also `__proto__`', () => {
     const key = fc.oneof(fc.constantFrom('__proto__', 'constructor', 'plan', ''), fc.string());
     const fields = fc.dictionary(key, fc.jsonValue(), { maxKeys: 6 }).map((value) => JSON.stringify(value));
     fc.assert(
@@ -18,12 +18,12 @@ describe("merging fields of the caller's", () => {
     );
   });
 
-  test('gives nothing for nothing, and null for a field that was sent as null', () => {
+  test('returns undefined without fields, and keeps a field that was sent as null', () => {
     expect(mergeMetadata(undefined, {})).toEqual({ metadata: undefined });
     expect(mergeMetadata('{"a":1}', { a: null })).toEqual({ metadata: '{"a":null}' });
   });
 
-  test('refuses what would be larger than one call can send', () => {
+  test('refuses metadata that are larger than one call can send', () => {
     const half = 'x'.repeat(33 * 1024);
     expect(mergeMetadata(JSON.stringify({ a: half }), { b: half })).toEqual({
       refused: 'The fields together would be larger than 64 KB.',

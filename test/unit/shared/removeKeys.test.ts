@@ -47,10 +47,10 @@ function tableOf(answer: (sks: readonly string[]) => readonly string[] | Promise
   return { table: new Table(client, 't'), calls, atOnce: () => most };
 }
 
-describe('removing keys', () => {
+describe('Table.removeKeys', () => {
   afterEach(() => void jest.useRealTimers());
 
-  test('of any number of callers takes each key once per call, 25 a call, and what is left over again', async () => {
+  test('deletes the keys of all callers in calls of 25 distinct keys, and repeats unprocessed ones', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(fc.nat(300), { maxLength: 120 }), { maxLength: 6 }),
@@ -78,7 +78,7 @@ describe('removing keys', () => {
     );
   });
 
-  test('makes full calls of what many callers want at the same time', async () => {
+  test('fills calls with keys of simultaneous callers', async () => {
     const { table, calls, atOnce } = tableOf();
     await Promise.all(Array.from({ length: 200 }, (_each, index) => table.removeKeys(keys(5, index * 5))));
     expect(calls.flat()).toHaveLength(1_000);
@@ -86,7 +86,7 @@ describe('removing keys', () => {
     expect(atOnce()).toBeLessThanOrEqual(16);
   });
 
-  test('fails for those whose keys a failing call had, when nothing is under way for them any more; the next ones are not touched by it', async () => {
+  test('fails only for the callers of a failed call, after their other calls have ended', async () => {
     const { table, calls } = tableOf((sks) => (sks.includes('30') ? Promise.reject(new Error('no')) : []));
     const [first, second] = await Promise.allSettled([table.removeKeys(keys(25)), table.removeKeys(keys(50, 25))]);
     expect([first.status, second]).toEqual(['fulfilled', { status: 'rejected', reason: new Error('no') }]);
@@ -95,7 +95,7 @@ describe('removing keys', () => {
     expect(calls.at(-1)).toEqual(['100', '101', '102']);
   });
 
-  test('gives up what the table never takes, as an error that says that it was too much', async () => {
+  test('throws a throttling error when keys stay unprocessed', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     const { table, calls } = tableOf(() => ['1']);
     const outcome = table.removeKeys(keys(3)).catch((error: unknown) => error);
@@ -107,7 +107,7 @@ describe('removing keys', () => {
     expect([calls.length, calls[1]]).toEqual([12, ['1']]);
   });
 
-  test('of none makes no call', async () => {
+  test('makes no call without keys', async () => {
     const { table, calls } = tableOf();
     await table.removeKeys([]);
     expect(calls).toEqual([]);

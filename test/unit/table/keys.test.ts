@@ -14,8 +14,8 @@ const tricky = fc
 const part = fc.oneof(tricky, fc.string({ unit: 'grapheme', maxLength: 300 }), fc.string({ maxLength: 5 }));
 const parts = fc.array(part, { minLength: 1, maxLength: 4 });
 
-describe('parts of keys', () => {
-  test('design 5: distinct lists of parts give distinct keys', () => {
+describe('joinKey and encodePart', () => {
+  test('make distinct keys of distinct lists of parts', () => {
     fc.assert(
       fc.property(parts, parts, (a, b) => {
         expect(joinKey(a) === joinKey(b)).toBe(JSON.stringify(a) === JSON.stringify(b));
@@ -24,7 +24,7 @@ describe('parts of keys', () => {
     );
   });
 
-  test('the tenant can be had back from a key, whatever it is called', () => {
+  test('allow tenantOf to return the tenant of a key', () => {
     fc.assert(
       fc.property(
         tricky.filter((tenant) => Buffer.byteLength(encodePart(tenant)) <= 200 && !encodePart(tenant).startsWith('~')),
@@ -36,7 +36,7 @@ describe('parts of keys', () => {
     );
   });
 
-  test('design 5: a list does not meet another one whose parts are cut elsewhere', () => {
+  test('make distinct keys of parts that are split differently', () => {
     fc.assert(
       fc.property(part, part, (a, b) => {
         expect(
@@ -48,7 +48,7 @@ describe('parts of keys', () => {
     expect(joinKey(['a%23'])).not.toBe(joinKey(['a#']));
   });
 
-  test('design 5: an encoded part contains no separator and at most 200 bytes', () => {
+  test('encode a part without separators in at most 200 bytes', () => {
     fc.assert(
       fc.property(part, (one) => {
         expect(encodePart(one)).not.toContain('#');
@@ -57,7 +57,7 @@ describe('parts of keys', () => {
     );
   });
 
-  test('design 5: a part of up to 200 bytes stays readable, a longer one becomes its hash', () => {
+  test('keep a part of up to 200 bytes readable and hash a longer one', () => {
     expect(encodePart('x'.repeat(200))).toBe('x'.repeat(200));
     expect(encodePart('x'.repeat(201))).toMatch(/^~[\w-]{43}$/);
     expect(encodePart('ü'.repeat(101))).toMatch(/^~[\w-]{43}$/);
@@ -65,19 +65,19 @@ describe('parts of keys', () => {
     expect(encodePart('x'.repeat(201))).not.toBe(encodePart('x'.repeat(202)));
   });
 
-  test('design 5: a customer cannot choose an id that looks like the hash of another', () => {
+  test('escape an id that looks like the hash of another', () => {
     const hashed = encodePart('x'.repeat(300));
     expect(encodePart(hashed)).not.toBe(hashed);
   });
 
-  test('design 5: even the longest ids fit into a sort key of 1,024 bytes', () => {
+  test('fit the longest ids into a sort key of 1,024 bytes', () => {
     const longest = '\u{1f680}'.repeat(256);
     expect(Buffer.byteLength(joinKey([longest, longest, longest, longest, longest]))).toBeLessThanOrEqual(1_024);
   });
 });
 
-describe('prefixes', () => {
-  test('design 5: one ends with the separator, and matches exactly the keys that continue its parts', () => {
+describe('keyPrefix', () => {
+  test('ends with the separator and matches exactly the keys that continue its parts', () => {
     fc.assert(
       fc.property(parts, parts, (prefix, whole) => {
         expect(keyPrefix(prefix)).toMatch(/#$/);
@@ -88,7 +88,7 @@ describe('prefixes', () => {
     );
   });
 
-  test('design 5: one matches all children of its own', () => {
+  test('matches all its children', () => {
     fc.assert(
       fc.property(parts, parts, (prefix, rest) => {
         expect(joinKey([...prefix, ...rest]).startsWith(keyPrefix(prefix))).toBe(true);
@@ -99,7 +99,7 @@ describe('prefixes', () => {
   });
 });
 
-describe('entities', () => {
+describe('defineEntity', () => {
   const Note = defineEntity({
     type: 'TestNote',
     version: 2,
@@ -126,7 +126,7 @@ describe('entities', () => {
   const note = { tenant: 'key_a', document: 'doc#1', noteId: 'n', open: true };
   const NOW = 1_800_000_000_000;
 
-  test('design 5: the key begins with whose it is, and what the key says is not stored twice', () => {
+  test('begins the key with the tenant, and does not store parts of the key twice', () => {
     expect(Note.toItem(note)).toEqual({
       PK: 'T#key_a#doc%231',
       SK: 'NOTE#n',
@@ -142,7 +142,7 @@ describe('entities', () => {
     expect(Note.partition(note)).toBe('T#key_a#doc%231');
   });
 
-  test('design 5: tenants, workspaces and the service have partitions that cannot meet', () => {
+  test('separates the partitions of tenants, workspaces and the service', () => {
     const scoped = (['tenant', 'workspace', 'service'] as const).map((scope) =>
       defineEntity({
         type: `Test ${scope}`,
@@ -158,12 +158,12 @@ describe('entities', () => {
     expect(scoped).toEqual(['T#same', 'W#same', 'S#same']);
   });
 
-  test('conventions: an index is left where its key is undefined', () => {
+  test('leaves an item out of an index whose key is undefined', () => {
     expect(Note.toItem({ ...note, open: false })).not.toHaveProperty('gsi3pk');
     expect(Note.toItem({ ...note, open: false })).not.toHaveProperty('gsi3sk');
   });
 
-  test('conventions: what was written is read, with its revision and without its keys', () => {
+  test('reads what was written, with the revision and without keys', () => {
     fc.assert(
       fc.property(
         fc.record({ noteId: fc.string(), text: fc.string(), open: fc.boolean() }, { requiredKeys: ['noteId', 'open'] }),
@@ -178,7 +178,7 @@ describe('entities', () => {
     );
   });
 
-  test('design 5: what has expired is not read', () => {
+  test('does not read an expired item', () => {
     const item = (expiresAt: number) => Note.toItem({ ...note, expiresAt });
     expect(item(NOW / 1000).ttl).toBe(NOW / 1000);
     expect(Note.fromItem(item(NOW / 1000), NOW)).toBeUndefined();
@@ -186,14 +186,14 @@ describe('entities', () => {
     expect(Note.toItem(note)).not.toHaveProperty('ttl');
   });
 
-  test('conventions: an item of another type, or one that does not meet the schema, is a fault', () => {
+  test('throws for an item of another type or with a wrong attribute', () => {
     expect(() => Note.fromItem({ ...Note.toItem(note), _t: 'Other' }, NOW)).toThrow(
       'Expected an item of type TestNote, got Other',
     );
     expect(() => Note.fromItem({ ...Note.toItem(note), open: 'yes' }, NOW)).toThrow();
   });
 
-  test('conventions: a type is defined once, and every entity is known', () => {
+  test('refuses a second entity of the same type, and lists all entities', () => {
     expect(() =>
       defineEntity({
         type: 'TestNote',

@@ -8,8 +8,8 @@ import { virtualTime } from '../../support/virtualTime.ts';
 const conflict = async (): Promise<'conflict'> => 'conflict';
 const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
 
-describe('retries of a conflicting write', () => {
-  test('go on for 3 s with growing pauses, then the answer is ABORTED', async () => {
+describe('retryOnConflict', () => {
+  test('retries for 3 s with growing pauses, then throws ABORTED', async () => {
     const time = virtualTime();
     await expect(time.run(() => retryOnConflict(conflict))).rejects.toMatchObject({
       status: 'ABORTED',
@@ -21,7 +21,7 @@ describe('retries of a conflicting write', () => {
     expect(full).toEqual(full.toSorted((a, b) => a - b));
   });
 
-  test('pause for a random part of the longest pause', async () => {
+  test('pauses for a random part of the longest pause', async () => {
     const draws = [0, 0.25, 0.999];
     const time = virtualTime({ random: () => draws.shift() ?? 0.5 });
     let tries = 0;
@@ -29,13 +29,13 @@ describe('retries of a conflicting write', () => {
     expect(time.sleeps).toEqual([0, 0.25 * 80, 0.999 * 120]);
   });
 
-  test('end before 3 s when the function has less time left', async () => {
+  test('ends before 3 s when the function has less time left', async () => {
     const time = virtualTime({ until: Date.now() + 500 });
     await expect(time.run(() => retryOnConflict(conflict))).rejects.toMatchObject({ status: 'ABORTED' });
     expect(sum(time.sleeps)).toBeLessThanOrEqual(500);
   });
 
-  test('within retries end together with the outer ones', async () => {
+  test('ends nested retries together with the outer ones', async () => {
     const time = virtualTime();
     await expect(time.run(() => retryOnConflict(() => retryOnConflict(conflict)))).rejects.toMatchObject({
       status: 'ABORTED',
@@ -43,7 +43,7 @@ describe('retries of a conflicting write', () => {
     expect(sum(time.sleeps)).toBe(3_000);
   });
 
-  test('do not happen after an error', async () => {
+  test('does not retry after an error', async () => {
     const time = virtualTime();
     await expect(
       time.run(() =>
@@ -55,7 +55,7 @@ describe('retries of a conflicting write', () => {
     expect(time.sleeps).toEqual([]);
   });
 
-  test('in a request end early enough for ABORTED to be answered and not DEADLINE_EXCEEDED', async () => {
+  test('ends early enough in a request for ABORTED instead of DEADLINE_EXCEEDED', async () => {
     const handler = testHandler({ run: () => retryOnConflict(conflict) });
     const time = virtualTime();
     const { statusCode, body } = await time.run(() =>
