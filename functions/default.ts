@@ -5,7 +5,7 @@ import { stack } from '../lib/http/stack.ts';
 export const handler = stack(
   { endpoint: 'default', path: '/default', serviceName: () => process.env.SERVICE_NAME ?? '' },
   [],
-  async (event) => {
+  (event) => {
     const { method, path } = event.requestContext.http;
     throw new ApiError(
       'NOT_FOUND',

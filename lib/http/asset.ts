@@ -44,7 +44,7 @@ export function toAsset<U extends Uses, F extends string>(
   return stack(
     { endpoint: endpointId(asset.path), path: asset.path, serviceName: () => env().SERVICE_NAME },
     [],
-    async ({ headers: requestHeaders }): Promise<APIGatewayProxyStructuredResultV2> => {
+    ({ headers: requestHeaders }): APIGatewayProxyStructuredResultV2 => {
       const { text, headers, own } = content();
       if (namesTag(requestHeaders['if-none-match'], headers.etag)) return { statusCode: 304, headers, body: '' };
       if (!acceptsGzip(requestHeaders['accept-encoding']))

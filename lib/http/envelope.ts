@@ -2,6 +2,7 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 import { isLongerThan } from '../shared/bytes.ts';
 import { type ApiError, errorCatalogue, invalid } from '../shared/errors.ts';
 import { decodeBody, notJson } from './bodyEncoding.ts';
+import { isObject } from '../shared/schema.ts';
 import { isNestedDeeper } from './jsonDepth.ts';
 
 /** The largest request body in bytes. Lambda refuses bodies above 6 MB. */
@@ -84,8 +85,4 @@ export function failureResponse({
     ...(retryAfterSeconds !== undefined && { headers: { 'retry-after': String(retryAfterSeconds) } }),
     body: isLongerThan(whole, DETAILS_BYTES) ? JSON.stringify({ error: { status, message: text } }) : whole,
   };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

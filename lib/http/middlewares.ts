@@ -68,12 +68,16 @@ export function observe(options: FunctionName): Middleware {
       ...(options.isForTwin?.(event) && { twin: endpointId(otherVersion(options.path)) }),
       durationMs: Date.now() - internal.startedAt,
       coldStart,
-      tenant: internal.caller && callerId(internal.caller),
+      // An error before authentication leaves the caller undefined.
+      tenant: callerId((internal as Partial<RequestState>).caller),
       ...(internal.limitedClass && { limitedClass: internal.limitedClass }),
       ...(internal.cause !== undefined && { error: internal.cause }),
     };
     coldStart = false;
-    if (status < 500) return internal.log.info(logMessages.requestCompleted, keys);
+    if (status < 500) {
+      internal.log.info(logMessages.requestCompleted, keys);
+      return undefined;
+    }
     internal.log.error(logMessages.requestCompleted, keys);
     return import('../observability/faults.ts').then(({ countFault }) =>
       countFault(options.serviceName(), familyOf(options.path), options.endpoint),
@@ -95,9 +99,9 @@ export function observe(options: FunctionName): Middleware {
 }
 
 /** Returns the API key or the workspace that calls; undefined without credentials. */
-export function callerId(caller: Caller): string | undefined {
-  if (caller.level === 'apiKey') return caller.tenant;
-  return caller.level === 'workspace' ? caller.workspaceId : undefined;
+export function callerId(caller: Caller | undefined): string | undefined {
+  if (caller?.level === 'apiKey') return caller.tenant;
+  return caller?.level === 'workspace' ? caller.workspaceId : undefined;
 }
 
 const securityHeaderValues = {

@@ -11,6 +11,7 @@ const keep: Trim = (value) => value;
  */
 export function outputTrimmer(schema: z.core.$ZodType, path = ''): Trim {
   const { def } = (schema as z.core.$ZodTypes)._zod;
+  // eslint-disable-next-line @typescript-eslint/switch-exhaustiveness-check -- all other types have no fields
   switch (def.type) {
     case 'object': {
       const fields = new Map(
@@ -59,8 +60,9 @@ function fieldTrimmer(trimOf: (name: string) => Trim): Trim {
 function itemTrimmer(trim: Trim): Trim {
   return (value, dropped) => {
     if (!Array.isArray(value)) return value;
-    const items = value.map((item) => trim(item, dropped));
-    return items.every((item, index) => item === value[index]) ? value : items;
+    const items: readonly unknown[] = value;
+    const trimmed = items.map((item) => trim(item, dropped));
+    return trimmed.every((item, index) => item === items[index]) ? items : trimmed;
   };
 }
 

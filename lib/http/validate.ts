@@ -8,7 +8,7 @@ const MOST_ISSUES = 100;
 export function validate(schema: z.ZodType, data: unknown, messages: FixedMessages = {}): unknown {
   const parsed = schema.safeParse(data, { reportInput: true });
   if (parsed.success) return parsed.data;
-  const found = parsed.error.issues.slice(0, MOST_ISSUES) as z.core.$ZodIssue[];
+  const found = parsed.error.issues.slice(0, MOST_ISSUES);
   const issues = found.flatMap((issue) =>
     describe(issue, []).map((described) => ({
       ...described,
@@ -35,7 +35,7 @@ function fixedMessage({ path, code, input }: z.core.$ZodIssue, messages: FixedMe
 
 function describe(issue: z.core.$ZodIssue, outer: readonly (string | number)[]): Issue[] {
   const path = [...outer, ...issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part))];
-  const nearest = issue.code === 'invalid_union' ? nearestAlternative(issue as Alternatives) : undefined;
+  const nearest = issue.code === 'invalid_union' ? nearestAlternative(issue) : undefined;
   if (nearest) return nearest.flatMap((inner) => describe(inner, path));
   return [{ path, code: issue.code, message: message(issue, fieldName(path)) }];
 }
@@ -68,6 +68,7 @@ const nouns: Record<string, string> = {
 };
 
 function message(issue: z.core.$ZodIssue, field: string): string {
+  // eslint-disable-next-line @typescript-eslint/switch-exhaustiveness-check -- other codes have the message of zod
   switch (issue.code) {
     case 'invalid_type':
       if (issue.expected === 'never') return predicate(field, issue.message) ?? `${field} must be left out`;
@@ -106,7 +107,7 @@ function message(issue: z.core.$ZodIssue, field: string): string {
       );
     case 'invalid_union':
       if (issue.input === undefined) return `${field} is required`;
-      return predicate(field, issue.message) ?? `${field} must be ${allowedBy(issue as Alternatives)}`;
+      return predicate(field, issue.message) ?? `${field} must be ${allowedBy(issue)}`;
     default:
       return predicate(field, issue.message) ?? `${field}: ${issue.message}`;
   }

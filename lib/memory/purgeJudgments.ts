@@ -19,7 +19,7 @@ export const judgmentPart = {
       entities.map((entity) => {
         const items = {
           partition: () => entity.partition(scope),
-          fromItem: (item: Item) => item as Stored<Item>,
+          fromItem: (item: Record<string, unknown>) => item as Stored<Item>,
         };
         return table.query(items, scope, { ...BATCH, prefix: [documentKey] });
       }),

@@ -19,8 +19,11 @@ export function jsonSchemaOf(schema: z.core.$ZodType, shared: SharedSchemas = no
     override: ({ zodSchema, jsonSchema }) => {
       const name = zodSchema === schema ? undefined : shared.get(zodSchema);
       const better = name === undefined ? beyondZod(zodSchema, jsonSchema) : { $ref: `#/components/schemas/${name}` };
-      if (!better) return addRules(zodSchema, jsonSchema);
-      for (const keyword of Object.keys(jsonSchema)) delete jsonSchema[keyword];
+      if (!better) {
+        addRules(zodSchema, jsonSchema);
+        return;
+      }
+      for (const keyword of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, keyword);
       Object.assign(jsonSchema, better);
     },
   });
@@ -74,10 +77,11 @@ function withChanges({ properties = {}, required = [], ...schema }: JsonSchema, 
     ...schema,
     properties: Object.fromEntries(kept),
     ...(needed.length > 0 && { required: needed }),
-  } as JsonSchema;
+  };
 }
 
 function withoutNull(schema: JsonSchema): JsonSchema {
-  const choices = schema.anyOf?.filter((one) => (one as JsonSchema).type !== 'null') as JsonSchema[] | undefined;
-  return choices?.length === 1 && choices[0] ? choices[0] : schema;
+  const choices: JsonSchema[] = schema.anyOf ?? [];
+  const [first, ...others] = choices.filter(({ type }) => type !== 'null');
+  return first && others.length === 0 ? first : schema;
 }

@@ -11,12 +11,12 @@ export function ksuid(now: number, random: Uint8Array = randomBytes(16)): string
   bytes.writeUInt32BE(Math.floor(now / 1000) - EPOCH_SECONDS);
   bytes.set(random, 4);
   let rest = BigInt(`0x${bytes.toString('hex')}`);
-  let text = '';
+  const digits: string[] = [];
   for (let i = 0; i < LENGTH; i++) {
-    text = ALPHABET[Number(rest % 62n)] + text;
+    digits.push(ALPHABET.charAt(Number(rest % 62n)));
     rest /= 62n;
   }
-  return text;
+  return digits.reverse().join('');
 }
 
 /** Returns a new id with a prefix, such as `ep_` and 27 characters. */

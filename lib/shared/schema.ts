@@ -99,7 +99,7 @@ export const OpenObject = openObject(limits.objectBytes);
 /** Any JSON value of at most 64 KB and 32 levels. The value is not copied. */
 export const JsonValue = z.custom<unknown>((value) => value !== undefined).check(...jsonLimits(limits.objectBytes));
 
-/** Whether a value is a JSON object. */
+/** Returns whether a value is a JSON object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -131,9 +131,10 @@ export function withOpenKeys<S extends z.ZodRawShape>(shape: S, bytes: number = 
 }
 
 /** A JSON object of at most 64 KB whose declared fields are checked. The value is returned unchanged, with `__proto__` keys. */
-export function unchangedObject<S extends z.ZodObject>(known: S): z.ZodType<Readonly<Record<string, unknown>>> {
+export function unchangedObject(known: z.ZodObject): z.ZodType<Readonly<Record<string, unknown>>> {
   const schema = OpenObject.check(({ value, issues }) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+    // The check also runs on a value that is not an object.
+    if (!isObject(value)) return;
     for (const issue of known.safeParse(value, { reportInput: true }).error?.issues ?? [])
       issues.push({ ...issue, input: issue.input } as never);
   });
@@ -205,13 +206,13 @@ export function depthAtMost(value: unknown, levels: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > levels) return false;
-    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+    level = level.flatMap((one): unknown[] => (typeof one === 'object' && one !== null ? Object.values(one) : []));
   }
   return true;
 }
 
 const FilterValue = JsonValue.check(
-  z.refine((value) => !isLongerThan(JSON.stringify(value) ?? '', limits.filterValueBytes), {
+  z.refine((value) => !isLongerThan((JSON.stringify(value) as string | undefined) ?? '', limits.filterValueBytes), {
     error: `must be at most ${limits.filterValueBytes} bytes as JSON`,
   }),
 ).meta({ description: 'Any JSON value' });

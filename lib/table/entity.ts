@@ -66,7 +66,7 @@ export interface Entity<T, P, K> {
   partition(partition: P): string;
   toItem(value: T & P & K, revision?: number): Item;
   /** Returns the value of an item; undefined if it is expired at `now` (epoch milliseconds). */
-  fromItem(item: Record<string, unknown>, now: number): Stored<T> | undefined;
+  readonly fromItem: (item: Record<string, unknown>, now: number) => Stored<T> | undefined;
 }
 
 const everyEntity = new Map<string, Entity<never, never, never>>();
@@ -95,7 +95,7 @@ export function defineEntity<S extends z.ZodObject, P, K>(
     scope: definition.scope,
     ownedBy: definition.ownedBy,
     purpose: definition.purpose,
-    definition: definition as unknown as EntityDefinition<z.ZodObject, never, never>,
+    definition: definition,
     key,
     partition,
     toItem(value, revision = 1) {
@@ -123,8 +123,8 @@ export function defineEntity<S extends z.ZodObject, P, K>(
       if (item._t !== definition.type)
         throw new Error(`Expected an item of type ${definition.type}, got ${String(item._t)}`);
       if (typeof item.ttl === 'number' && item.ttl * 1000 <= now) return undefined;
-      const value = definition.schema.parse(item) as T;
-      return Object.assign(value as object, { _r: item._r }) as Stored<T>;
+      const value = definition.schema.parse(item);
+      return Object.assign(value, { _r: item._r }) as Stored<T>;
     },
   };
   if (everyEntity.has(definition.type)) throw new Error(`Entity ${definition.type} is defined twice`);

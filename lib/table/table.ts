@@ -132,7 +132,7 @@ const ADVANCE_TRIES = 5;
 const PAGE_BYTES = 4_000_000;
 
 /** A key to delete, and the promise of its caller. */
-interface PendingRemoval extends PromiseWithResolvers<void> {
+interface PendingRemoval extends PromiseWithResolvers<undefined> {
   readonly key: Key;
 }
 
@@ -311,10 +311,10 @@ export class Table {
           ...(from && { ExclusiveStartKey: from }),
         }),
       );
-      for (const item of answer.Items ?? []) {
+      for (const { PK, SK, [sk]: sortKey } of (answer.Items ?? []) as Record<string, string>[]) {
         if (keys.length === limit) return { keys, positions, next: positions.at(-1) };
-        keys.push({ PK: item.PK as string, SK: item.SK as string });
-        positions.push(JSON.stringify({ PK: item.PK, SK: item.SK, [sk]: item[sk] }));
+        keys.push({ PK, SK } as Key);
+        positions.push(JSON.stringify({ PK, SK, [sk]: sortKey }));
       }
       from = answer.LastEvaluatedKey as Record<string, string> | undefined;
     } while (from);
@@ -367,7 +367,7 @@ export class Table {
    * some items may be deleted. Calling it again deletes the rest.
    */
   async removeKeys(keys: readonly Key[]): Promise<void> {
-    const removals = keys.map((key): PendingRemoval => ({ key, ...Promise.withResolvers<void>() }));
+    const removals = keys.map((key): PendingRemoval => ({ key, ...Promise.withResolvers<undefined>() }));
     this.#removals.push(...removals);
     // While calls are running, keys that do not fill a call wait for the keys of other callers.
     const mostLoops = () =>
@@ -385,7 +385,7 @@ export class Table {
       try {
         // DynamoDB rejects a call with the same key twice.
         await this.#removeBatch([...new Map(some.map(({ key }) => [identity(key), key])).values()]);
-        for (const { resolve } of some) resolve();
+        for (const { resolve } of some) resolve(undefined);
       } catch (error) {
         for (const { reject } of some) reject(error);
       }

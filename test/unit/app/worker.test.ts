@@ -68,7 +68,7 @@ const failedItems = (...names: string[]) => ({
 });
 
 describe('a queue worker', () => {
-  test('gets one parsed message at a time, with how often and since when it comes', async () => {
+  test('gets one parsed message at a time, with its receive count and time of sending', async () => {
     const got: unknown[] = [];
     const handler = onQueue(
       async ({ message, receiveCount, sentAt }) => void got.push({ message, receiveCount, sentAt }),
@@ -82,7 +82,7 @@ describe('a queue worker', () => {
     expect(got).toEqual(['a', 'b'].map((id) => ({ message: { id }, receiveCount: 3, sentAt: 1_700_000_000_123 })));
   });
 
-  test('design 2.5: the messages of a batch are handled at the same time', async () => {
+  test('handles the messages of a batch at the same time', async () => {
     let arrived = 0;
     const all = Promise.withResolvers<void>();
     const handler = onQueue(async () => {
@@ -111,7 +111,7 @@ describe('a queue worker', () => {
         throw null;
       },
     ],
-  ])('design 2.5: when one of ten %s, that one alone fails', async (_how, fail) => {
+  ])('fails only the message whose handler %s', async (_how, fail) => {
     const done: string[] = [];
     const handler = onQueue(({ message }) =>
       message.id === 'id-3' ? fail() : Promise.resolve(void done.push(message.id)),
@@ -130,7 +130,7 @@ describe('a queue worker', () => {
     expect(faults()).toEqual([{ service: 'svc', worker: 'testWorker', Faults: 1 }]);
   });
 
-  test('when all of ten fail, all come again, and the function does not', async () => {
+  test('returns all messages as failed when all handlers fail', async () => {
     const handler = onQueue(async () => {
       throw new Error('broken');
     });
@@ -149,21 +149,18 @@ describe('a queue worker', () => {
       'The message does not match its schema: deliveries[1].endpointId (invalid_type)',
     ],
     ['is of another kind', '"hunter2"', 'The message does not match its schema: data (invalid_type)'],
-  ])(
-    'conventions 7: a message that %s is never acknowledged, and its contents are not logged',
-    async (_what, body, says) => {
-      const handled: string[] = [];
-      const handler = onQueue(async ({ message }) => void handled.push(message.id));
-      expect(await handler(messagesEvent([{ id: 'fine' }, body]), lambdaContext())).toEqual(failedItems('message-1'));
-      expect(handled).toEqual(['fine']);
-      expect(linesWith('queue message failed')).toEqual([
-        expect.objectContaining({ messageId: 'message-1', error: expect.objectContaining({ message: says }) }),
-      ]);
-      expect(JSON.stringify(lines)).not.toContain('hunter2');
-    },
-  );
+  ])('does not acknowledge a message that %s, and does not log its content', async (_what, body, says) => {
+    const handled: string[] = [];
+    const handler = onQueue(async ({ message }) => void handled.push(message.id));
+    expect(await handler(messagesEvent([{ id: 'fine' }, body]), lambdaContext())).toEqual(failedItems('message-1'));
+    expect(handled).toEqual(['fine']);
+    expect(linesWith('queue message failed')).toEqual([
+      expect.objectContaining({ messageId: 'message-1', error: expect.objectContaining({ message: says }) }),
+    ]);
+    expect(JSON.stringify(lines)).not.toContain('hunter2');
+  });
 
-  test('conventions 7: what no repetition can change is acknowledged, logged and counted', async () => {
+  test('acknowledges, logs and counts a PermanentError', async () => {
     const handler = onQueue(async ({ message }) => {
       if (message.id === 'id-1') throw new PermanentError('nobody knows this endpoint');
     });
@@ -181,7 +178,7 @@ describe('a queue worker', () => {
     expect(faults()).toEqual([{ service: 'svc', worker: 'testWorker', Faults: 1 }]);
   });
 
-  test('a message that is not done when the time is nearly over fails alone, before Lambda ends the function', async () => {
+  test('fails only the unfinished message shortly before the function times out', async () => {
     const handler = onQueue(({ message }) => (message.id === 'id-0' ? new Promise(() => {}) : Promise.resolve()));
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask', 'performance'] });
     try {
@@ -195,7 +192,7 @@ describe('a queue worker', () => {
     expect(linesWith('queue message failed')[0]?.error.message).toBe('The function ran out of time');
   });
 
-  test('keeps nothing between invocations, also when two run at once', async () => {
+  test('keeps no state between invocations, also simultaneous ones', async () => {
     const handler = onQueue(async ({ message }) => {
       await new Promise(setImmediate);
       if (message.id === 'bad') throw new Error('broken');
@@ -222,7 +219,7 @@ describe('a stream worker', () => {
     { PK: 'T#a#EVENT#2', SK: 'META', _t: 'Event' },
   ];
 
-  test('gets the new items as they are stored, bytes as base64', async () => {
+  test('gets the stored items, with bytes as base64', async () => {
     let got: unknown;
     const handler = onInserts(async ({ records }) => {
       got = records;
@@ -239,7 +236,7 @@ describe('a stream worker', () => {
     );
   });
 
-  test('answers which records failed, and says so', async () => {
+  test('returns and logs the records that failed', async () => {
     const handler = onInserts(async ({ records }) => [records[1]!.id]);
     expect(await handler(insertsEvent(items), lambdaContext())).toEqual(failedItems('2'));
     expect(linesWith('stream record failed')).toEqual([
@@ -249,7 +246,7 @@ describe('a stream worker', () => {
     expect(faults()).toEqual([{ service: 'svc', worker: 'testWorker', Faults: 1 }]);
   });
 
-  test('that throws fails as a whole, so that Lambda splits the batch', async () => {
+  test('fails the whole batch after an error, so that Lambda splits it', async () => {
     const handler = onInserts(async () => {
       throw new Error('broken');
     });
@@ -260,7 +257,7 @@ describe('a stream worker', () => {
     expect(faults()).toHaveLength(1);
   });
 
-  test('that hangs fails before Lambda ends it', async () => {
+  test('fails before the function times out', async () => {
     await expect(onInserts(() => new Promise(() => {}))(insertsEvent(items), lambdaContext(520))).rejects.toThrow(
       'ran out of time',
     );
@@ -268,7 +265,7 @@ describe('a stream worker', () => {
 });
 
 describe('a timer worker', () => {
-  test('knows the time, makes ids, and knows when it has to be done', async () => {
+  test('gets the clock, new ids and its deadline', async () => {
     let got: { deadline: number; clock: number; id: string } | undefined;
     const handler = onTimer(async ({ deadline, clock, newId }) => {
       got = { deadline, clock: clock(), id: newId('job') };
@@ -282,7 +279,7 @@ describe('a timer worker', () => {
     expect(faults()).toEqual([]);
   });
 
-  test('that throws or hangs fails', async () => {
+  test('fails after an error and before the time-out', async () => {
     await expect(
       onTimer(async () => {
         throw new Error('broken');
@@ -294,7 +291,7 @@ describe('a timer worker', () => {
 });
 
 describe('every worker', () => {
-  test('opens what it uses once, at its first invocation', async () => {
+  test('opens its capabilities once, at the first invocation', async () => {
     let opened = 0;
     const counter: Capability<{ number: number }> = {
       grants: [],
@@ -314,7 +311,7 @@ describe('every worker', () => {
     await expect(misconfigured({}, lambdaContext())).rejects.toThrow('Environment variable TABLE_NAME is not set');
   });
 
-  test('design 11: every invocation has one line with the worker, what came of it and how long it took', async () => {
+  test('logs one line per invocation with the worker, the outcome and the duration', async () => {
     const context = lambdaContext();
     await onQueue(async () => {})(messagesEvent(ids(2)), context);
     expect(linesWith('worker run completed')).toEqual([
@@ -333,7 +330,7 @@ describe('every worker', () => {
     expect(lines).toHaveLength(1);
   });
 
-  test('writes what it measured once, counts added up and values one by one, under the name of the service alone', async () => {
+  test('writes its metrics once: sums of counts, and each value, with the service as the only dimension', async () => {
     await onQueue(async ({ measures }) => {
       measures.count('WebhookAttemptsDelivered');
       measures.count('DuplicateMessages', 2);
@@ -356,7 +353,7 @@ describe('every worker', () => {
     ]);
   });
 
-  test('writes what it measured before it failed, and begins anew', async () => {
+  test('writes its metrics also after an error, and clears them', async () => {
     let fails = true;
     const handler = onTimer(async ({ measures }) => {
       if (!fails) return;
@@ -371,7 +368,7 @@ describe('every worker', () => {
     expect(metrics()).toEqual([]);
   });
 
-  test('leaves out what is no number, for which CloudWatch would refuse the rest', async () => {
+  test('leaves out values that are not finite', async () => {
     await onTimer(async ({ measures }) => {
       for (const value of [Number.NaN, Infinity]) measures.record('FanOutLatency', value);
       measures.record('FanOutLatency', 5);
@@ -381,7 +378,7 @@ describe('every worker', () => {
     expect(metrics()).toEqual([expect.objectContaining({ FanOutLatency: 5, MailsSent: 1 })]);
   });
 
-  test('keeps the values of more attempts than one record of CloudWatch takes', async () => {
+  test('writes more values than one CloudWatch record holds', async () => {
     await onTimer(async ({ measures }) => {
       for (let i = 0; i < 250; i++) measures.record('FanOutLatency', i);
     })({}, lambdaContext());
