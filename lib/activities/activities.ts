@@ -5,17 +5,18 @@ import {
   type ActivityChange,
   type ActivityFilter,
   changeActivity,
-  isOf,
+  matchesFilter,
   type NewActivity,
-  type OwnActivity,
+  type ServiceActivity,
   type ActivityResponse,
   toActivityResponse,
   toActivity,
-  toOwnActivity,
+  toServiceActivity,
 } from './rules.ts';
 import type { ContentNames } from '../content/rules/names.ts';
-import { invalid } from '../shared/errors.ts';
+import { invalid, type Issue } from '../shared/errors.ts';
 import { derivedId } from '../shared/ids.ts';
+import { inSlices } from '../shared/inSlices.ts';
 import type { ItemOutcome } from '../shared/results.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
@@ -48,7 +49,7 @@ const targetParts = ({ tenant, organizationKey }: OrganizationScope, targetEntit
   targetEntityId,
 ];
 
-/** An activity log record (spec 4.15). What changes it is conditioned on the revision of its id, so that nobody needs to read it to replace it. */
+/** An activity log record. Every write of it is conditional on the revision of its id, so it can be replaced without being read. */
 export const ActivityEntity = defineEntity({
   type: 'Activity',
   version: 1,
@@ -68,126 +69,114 @@ export const ActivityEntity = defineEntity({
   },
 });
 
-const named = (id: string) => ({ kind: 'activity', id, within: '' }) as const;
+const recordName = (id: string) => ({ kind: 'activity', id, within: '' }) as const;
 
 /**
- * The operations that write an activity of the service's own, for the transaction of the change that it is about; whether it is to be
- * written says `activityEnabled`. The same change makes the same activity.
+ * Returns the operations that add an activity about a change of content, for the transaction of that change. The caller checks `isActivityEnabled`.
+ * The same change gets the same activity id.
  */
 export function activityOps(
   scope: DocumentScope,
   { document: { documentId } }: Pick<ContentNames, 'document'>,
-  activity: OwnActivity & { readonly cause: Cause },
+  { cause, ...activity }: ServiceActivity & { readonly cause: Cause },
   now: number,
 ): WriteOp[] {
-  const {
-    cause: { type, id: changed, revision },
-    ...own
-  } = activity;
-  const id = derivedId('act', now, [
-    scope.organizationKey,
-    scope.documentKey,
-    type,
-    changed,
-    revision,
-    activity.actionType,
-  ]);
+  const { organizationKey, documentKey } = scope;
+  const parts = [organizationKey, documentKey, cause.type, cause.id, cause.revision, activity.actionType];
+  const id = derivedId('act', now, parts);
   return [
-    insert(ActivityEntity, { ...scope, ...toOwnActivity(own, { id, documentId, createdAt: now }) }),
-    claimRecordId(scope, { ...named(id), documentId }, now, undefined),
+    insert(ActivityEntity, { ...scope, ...toServiceActivity(activity, { id, documentId, createdAt: now }) }),
+    claimRecordId(scope, { ...recordName(id), documentId }, now, undefined),
   ];
 }
 
 /** An activity to add, with its id. */
 export interface IdentifiedActivity extends NewActivity {
   readonly id: string;
-  /** Whether the id is of our making: nothing is expected under it. */
+  /** Whether the service generated the id. Then no stored activity can have it. */
   readonly generated: boolean;
 }
 
-/** What a listing of activities is of, besides where they lie. */
+/** What a listing of activities contains, and their order. */
 export interface ActivityListing extends ActivityFilter {
   readonly descending: boolean;
-  /** What they lie under, as customers know it. */
   readonly names: { readonly apiKey: string; readonly organizationId: string };
 }
 
-/** Where an activity is and whether it may be written to. */
-interface Located {
+type AnyScope = OrganizationScope | DocumentScope;
+
+/** The position of an activity in a document that exists. */
+interface ActivityPosition {
   readonly id: string;
   readonly position: Stored<RecordPosition>;
   readonly scope: DocumentScope;
+  /** Whether the document is disabled. */
   readonly disabled: boolean;
 }
 
-interface Found extends Located {
+interface FoundActivity extends ActivityPosition {
   readonly activity: Activity;
 }
 
-/** How many activities are looked up through the index of targets at a time. */
-const OF_TARGET_AT_ONCE = 100;
-/** How many activities are read to be changed at a time: one can be 360 KB. */
+/** Activities that are read through the index of target entities at a time. */
+const TARGET_PAGE = 100;
+/** Activities that are read at a time to be changed: one can have 360 KB. */
 const CHANGED_AT_ONCE = 30;
-/** How many activities one call removes of a document or target. */
-const MOST_REMOVED = 2_000;
-/** What DynamoDB takes in one transaction. Additions conflict with nobody, and the fewer transactions, the fewer calls that can be cut in two. */
+/** The most activities of a document or target entity that one call deletes. */
+const MOST_DELETED = 2_000;
+/** The limit of DynamoDB for one transaction. Fewer transactions mean fewer calls that a crash can leave half done. */
 const ADD_OPERATIONS = 100;
 
 export class ActivityReader {
-  protected readonly table: Table;
-  protected readonly documents: DocumentReader;
+  readonly #table: Table;
+  readonly #documents: DocumentReader;
 
   constructor(table: Table) {
-    this.table = table;
-    this.documents = new DocumentReader(table);
+    this.#table = table;
+    this.#documents = new DocumentReader(table);
   }
 
-  /** A page of the activities of some documents, document by document, in each by time. */
+  /** Returns a page of the activities of some documents, document by document, in each by time. */
   async list(
     documents: DocumentSource,
-    listing: ActivityListing,
+    { descending, names, ...filter }: ActivityListing,
     page: Pick<ListingOptions<unknown>, 'from' | 'limit'>,
   ): Promise<ListingPage<ActivityResponse>> {
-    const { descending, names, ...filter } = listing;
-    const wanted = Object.values(filter).some((value) => value !== undefined)
-      ? (activity: Activity) => isOf(filter, activity)
-      : undefined;
+    const isFiltered = Object.values(filter).some((value) => value !== undefined);
     return listAcrossDocuments({
       ...page,
       documents,
       read: ({ scope }, options) =>
         readRecordPage(
-          this.table,
+          this.#table,
           ActivityEntity,
           scope,
           { ...options, descending },
           (activity) => toActivityResponse(names, activity),
-          wanted,
+          isFiltered ? (activity) => matchesFilter(filter, activity) : undefined,
         ),
     });
   }
 
-  /** A page of the activities of a target entity in an organization, or in one of its documents, by time. Follows writes a moment later. */
+  /** Returns a page of the activities of a target entity in an organization or document, by time. The index is eventually consistent. */
   async listOfTarget(
-    scope: OrganizationScope | DocumentScope,
-    listing: ActivityListing & { targetEntityId: string },
+    scope: AnyScope,
+    { descending, names, ...filter }: ActivityListing & { targetEntityId: string },
     page: Pick<ListingOptions<unknown>, 'from' | 'limit'>,
   ): Promise<ListingPage<ActivityResponse>> {
-    const { descending, names, ...filter } = listing;
     const read = async (options: RecordPageOptions): Promise<RecordPage<ActivityResponse>> => {
-      const { found, next } = await this.ofTarget(scope, listing.targetEntityId, { ...options, descending });
-      const wanted = found.filter(({ activity }) => isOf(filter, activity));
-      const bytes = found.reduce((sum, { activity }) => sum + Buffer.byteLength(JSON.stringify(activity)), 0);
+      const { found, next } = await this.readTarget(scope, filter.targetEntityId, { ...options, descending });
+      const records = found.filter(({ activity }) => matchesFilter(filter, activity));
       return {
-        records: wanted.map(({ activity, position }) => ({
-          key: position,
+        records: records.map(({ activity, indexPosition }) => ({
+          key: indexPosition,
           value: toActivityResponse(names, activity),
         })),
         next,
-        bytes,
+        bytes: found.reduce((sum, { activity }) => sum + Buffer.byteLength(JSON.stringify(activity)), 0),
       };
     };
-    // To the walk the target is what a document is otherwise.
+    // The listing treats the target entity as its only document.
     return listAcrossDocuments({
       ...page,
       documents: givenDocuments([{ documentId: '', scope: { ...scope, documentKey: '' } }]),
@@ -195,49 +184,38 @@ export class ActivityReader {
     });
   }
 
-  /** Those of the named activities that are there, by time. */
-  async named(
-    scope: OrganizationScope | DocumentScope,
+  /** Returns the activities with these ids that exist and match the filter, by time. */
+  async listByIds(
+    scope: AnyScope,
     ids: readonly string[],
     { descending, names, ...filter }: ActivityListing,
   ): Promise<ActivityResponse[]> {
-    const stored = (await this.stored(scope, ids)).filter((one) => one !== undefined);
-    const wanted = stored.map(({ activity }) => activity).filter((activity) => isOf(filter, activity));
-    const byTime = wanted.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
-    return (descending ? byTime.reverse() : byTime).map((activity) => toActivityResponse(names, activity));
+    const activities = (await this.find(scope, ids))
+      .flatMap((found) => found?.activity ?? [])
+      .filter((activity) => matchesFilter(filter, activity))
+      .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+    if (descending) activities.reverse();
+    return activities.map((activity) => toActivityResponse(names, activity));
   }
 
-  /** Where the activities with these ids are, undefined where there are none: what a document that is gone left behind is none. */
-  protected async located(
-    scope: OrganizationScope | DocumentScope,
-    ids: readonly string[],
-  ): Promise<(Located | undefined)[]> {
-    return this.#live(scope, ids, await findRecordIds(this.table, scope, ids.map(named)));
+  /** Returns the positions of activities; undefined for an id without an activity. An id that a deleted document left behind has none. */
+  async findPositions(scope: AnyScope, ids: readonly string[]): Promise<(ActivityPosition | undefined)[]> {
+    return this.#inLiveDocuments(scope, ids, await findRecordIds(this.#table, scope, ids.map(recordName)));
   }
 
-  /** The same with the activities themselves. */
-  protected async stored(
-    scope: OrganizationScope | DocumentScope,
-    ids: readonly string[],
-  ): Promise<(Found | undefined)[]> {
+  /** Returns the activities with these ids; undefined for an id without an activity. */
+  async find(scope: AnyScope, ids: readonly string[]): Promise<(FoundActivity | undefined)[]> {
     const { tenant, organizationKey } = scope;
-    const positions = await findRecordIds(this.table, scope, ids.map(named));
-    const keys = positions.flatMap((position, index) =>
-      position
-        ? [
-            {
-              tenant,
-              organizationKey,
-              documentKey: position.documentKey,
-              id: ids[index] as string,
-              createdAt: position.createdAt,
-            },
-          ]
-        : [],
-    );
+    const positions = await findRecordIds(this.#table, scope, ids.map(recordName));
+    const keys = ids.flatMap((id, index) => {
+      const position = positions[index];
+      if (!position) return [];
+      const { documentKey, createdAt } = position;
+      return [{ tenant, organizationKey, documentKey, id, createdAt }];
+    });
     const [located, activities] = await Promise.all([
-      this.#live(scope, ids, positions),
-      this.table.getMany(ActivityEntity, keys),
+      this.#inLiveDocuments(scope, ids, positions),
+      this.#table.getMany(ActivityEntity, keys),
     ]);
     const byId = new Map(activities.map((activity, index) => [keys[index]?.id, activity]));
     return located.map((one) => {
@@ -246,80 +224,85 @@ export class ActivityReader {
     });
   }
 
-  async #live(
+  async #inLiveDocuments(
     { tenant, organizationKey }: OrganizationScope,
     ids: readonly string[],
     positions: readonly (Stored<RecordPosition> | undefined)[],
-  ): Promise<(Located | undefined)[]> {
+  ): Promise<(ActivityPosition | undefined)[]> {
+    const scope = { tenant, organizationKey };
     const documents = await findLiveDocuments(
-      this.documents,
-      { tenant, organizationKey },
+      this.#documents,
+      scope,
       positions.flatMap((position) => position?.documentId ?? []),
     );
-    return positions.map((position, index) => {
+    return ids.map((id, index) => {
+      const position = positions[index];
       const document = documents.get(position?.documentId ?? '');
       if (!position || document?.internalId !== position.documentKey) return undefined;
-      return {
-        id: ids[index] as string,
-        position,
-        scope: { tenant, organizationKey, documentKey: position.documentKey },
-        disabled: document.disabled,
-      };
+      return { id, position, scope: { ...scope, documentKey: position.documentKey }, disabled: document.disabled };
     });
   }
 
-  /** Some activities of a target entity, as the index names them: those that are there and still have that target. */
-  protected async ofTarget(
-    scope: OrganizationScope | DocumentScope,
+  /** Returns a page of the activities of a target entity. The index may name activities that were deleted or have another target by now; they are left out. */
+  async readTarget(
+    scope: AnyScope,
     targetEntityId: string,
     options: RecordPageOptions & { descending: boolean },
-  ) {
+  ): Promise<{
+    readonly found: readonly { activity: Activity; indexPosition: string; documentKey: string }[];
+    readonly next: string | undefined;
+  }> {
     const { tenant, organizationKey } = scope;
-    const page = await this.table.queryIndex('gsi1', indexPartition('tenant', targetParts(scope, targetEntityId)), {
+    const page = await this.#table.queryIndex('gsi1', indexPartition('tenant', targetParts(scope, targetEntityId)), {
       ...options,
-      limit: Math.min(options.limit, OF_TARGET_AT_ONCE),
+      limit: Math.min(options.limit, TARGET_PAGE),
     });
-    const activities = await this.table.getByKeys(ActivityEntity, page.keys);
+    const activities = await this.#table.getByKeys(ActivityEntity, page.keys);
     const documents = await findLiveDocuments(
-      this.documents,
+      this.#documents,
       scope,
       activities.flatMap((activity) => activity?.documentId ?? []),
     );
-    const found = page.keys.flatMap((key, index) => {
+    const found = page.positions.flatMap((indexPosition, index) => {
       const activity = activities[index];
       const document = documents.get(activity?.documentId ?? '');
       if (!activity || !document || activity.targetEntityId !== targetEntityId) return [];
-      if ('documentKey' in scope && scope.documentKey !== document.internalId) return [];
-      const at = { tenant, organizationKey, documentKey: document.internalId };
-      return ActivityEntity.partition(at) === key.PK
-        ? [{ activity, position: page.positions[index] as string, scope: at }]
-        : [];
+      const documentKey = document.internalId;
+      if ('documentKey' in scope && scope.documentKey !== documentKey) return [];
+      const isThere = ActivityEntity.partition({ tenant, organizationKey, documentKey }) === page.keys[index]?.PK;
+      return isThere ? [{ activity, indexPosition, documentKey }] : [];
     });
     return { found, next: page.next };
   }
 }
 
-export class ActivityWriter extends ActivityReader {
+export class ActivityWriter {
+  readonly #table: Table;
+  readonly #documents: DocumentReader;
+  readonly #reader: ActivityReader;
+
+  constructor(table: Table) {
+    this.#table = table;
+    this.#documents = new DocumentReader(table);
+    this.#reader = new ActivityReader(table);
+  }
+
   /**
-   * Adds activities to a document, all of them or none. One whose id exists already is overwritten and keeps its time; of those
-   * with the same id the last one counts. An activity of another document of the organization moves to this one. INVALID_ARGUMENT
-   * when it may not move: `immutable` says that activity logs are immutable, and a disabled document loses nothing. What fits into one
-   * transaction, 50 activities and 4 MB, is written at once; a call that is cut off between several of them is completed by a
-   * repetition with the same ids.
+   * Adds activities to a document, all of them or none. An existing id is overwritten and keeps its time; of a repeated id the last activity counts.
+   * An activity of another document of the organization moves to this one. Throws INVALID_ARGUMENT when it may not move, because activity logs are
+   * `immutable` or its document is disabled.
+   *
+   * 50 activities with at most 4 MB are one transaction. A call that fails between several transactions is completed by a call with the same ids.
    */
   async add(
-    at: DocumentContext,
+    { scope, document: { documentId } }: DocumentContext,
     activities: readonly IdentifiedActivity[],
     { immutable, now }: { immutable: boolean; now: number },
   ): Promise<void> {
-    const {
-      scope: scope,
-      document: { documentId },
-    } = at;
     const last = distinctBy(activities.toReversed(), ({ id }) => id).reverse();
     const chosen = last.filter(({ generated }) => !generated);
-    const earlier = await this.#earlier(scope, chosen, activities, immutable);
-    const known = new Map(chosen.map(({ id }, index) => [id, earlier[index]]));
+    const earlier = await this.#findEarlier(scope, chosen, activities, immutable);
+    const earlierById = new Map(chosen.map(({ id }, index) => [id, earlier[index]]));
     const plan = (activity: IdentifiedActivity, { position, isLive = false }: Earlier = {}) => {
       const { id, generated: _, ...sent } = activity;
       const createdAt = position && isLive ? position.createdAt : now;
@@ -328,56 +311,47 @@ export class ActivityWriter extends ActivityReader {
         activity,
         ops: [
           upsert(ActivityEntity, { ...scope, ...toActivity(sent, { id, documentId, createdAt }) }),
-          claimRecordId(scope, { ...named(id), documentId }, createdAt, position),
+          claimRecordId(scope, { ...recordName(id), documentId }, createdAt, position),
           ...(moves ? [remove(ActivityEntity, { ...scope, documentKey: position.documentKey, id, createdAt })] : []),
         ],
       };
     };
     for (const group of inTransactions(
-      last.map((activity) => plan(activity, known.get(activity.id))),
+      last.map((activity) => plan(activity, earlierById.get(activity.id))),
       { operations: ADD_OPERATIONS },
     )) {
       let plans = group;
       await retryOnConflict(async () => {
-        if ((await this.table.write(plans.flatMap(({ ops }) => ops))) === 'done') return 'done';
-        const found = await this.#earlier(
-          scope,
-          plans.map(({ activity }) => activity),
-          activities,
-          immutable,
-        );
-        plans = plans.map(({ activity }, index) => plan(activity, found[index]));
+        if ((await this.#table.write(plans.flatMap(({ ops }) => ops))) === 'done') return 'done';
+        const planned = plans.map(({ activity }) => activity);
+        const current = await this.#findEarlier(scope, planned, activities, immutable);
+        plans = planned.map((activity, index) => plan(activity, current[index]));
         return 'conflict';
       });
     }
   }
 
-  /** Replaces fields of activities. Ids are distinct; one that is not there fails alone. */
+  /** Replaces fields of activities. Ids are distinct. An id without an activity fails alone. */
   async update(scope: OrganizationScope, changes: readonly ActivityChange[]): Promise<ItemOutcome[]> {
     const failed = { success: false, message: 'Failed to update activity.' };
-    return inSlices(changes, (slice) =>
-      writeEach<ActivityChange, Found | undefined, ItemOutcome>({
-        table: this.table,
+    return inSlices(changes, CHANGED_AT_ONCE, (slice) =>
+      writeEach<ActivityChange, FoundActivity | undefined, ItemOutcome>({
+        table: this.#table,
         items: slice,
         read: (items) =>
-          this.stored(
+          this.#reader.find(
             scope,
             items.map(({ id }) => id),
           ),
         decide: (change, found) => {
           if (!found || found.disabled) return { result: failed, ops: [] };
-          const { scope: at, position } = found;
           const activity = changeActivity(found.activity, change);
+          const { id, documentId, createdAt } = activity;
           return {
             result: { success: true, message: 'Activity updated.' },
             ops: [
-              upsert(ActivityEntity, { ...at, ...activity }),
-              claimRecordId(
-                at,
-                { ...named(activity.id), documentId: activity.documentId },
-                activity.createdAt,
-                position,
-              ),
+              upsert(ActivityEntity, { ...found.scope, ...activity }),
+              claimRecordId(found.scope, { ...recordName(id), documentId }, createdAt, found.position),
             ],
           };
         },
@@ -386,112 +360,94 @@ export class ActivityWriter extends ActivityReader {
     );
   }
 
-  /** Removes activities by their ids; with a document or target only those of it. Ids are distinct; one that does not exist fails alone. */
-  async remove(
-    scope: OrganizationScope | DocumentScope,
-    ids: readonly string[],
-    targetEntityId?: string,
-  ): Promise<Removed> {
-    if (!('documentKey' in scope) && targetEntityId === undefined)
-      return {
-        results: await this.#remove(
-          scope,
-          ids.map((id) => ({ id })),
-        ),
-        hasMore: false,
-      };
-    const results = await inSlices(ids, async (slice) => {
-      const found = await this.stored(scope, slice);
-      const isSelected = (one: Found | undefined) =>
-        one !== undefined &&
-        (!('documentKey' in scope) || one.scope.documentKey === scope.documentKey) &&
-        isOf({ targetEntityId }, one.activity);
-      const removed = new Map(
-        await this.#remove(
-          scope,
-          found.filter(isSelected).flatMap((one) => (one ? [{ id: one.id, at: one.position }] : [])),
-        ),
+  /** Deletes activities by id, those of a document or target entity only when one is given. Ids are distinct. Other ids fail alone. */
+  async delete(scope: AnyScope, ids: readonly string[], targetEntityId?: string): Promise<DeletedActivities> {
+    if (!('documentKey' in scope) && targetEntityId === undefined) {
+      const results = await this.#delete(
+        scope,
+        ids.map((id) => ({ id })),
       );
-      return slice.map((id): OutcomeOf => [
-        id,
-        removed.get(id) ?? { success: false, message: 'Failed to delete activity.' },
-      ]);
+      return { results, hasMore: false };
+    }
+    const results = await inSlices(ids, CHANGED_AT_ONCE, async (slice) => {
+      const selected = (await this.#reader.find(scope, slice)).flatMap((found) => {
+        if (!found || !matchesFilter({ targetEntityId }, found.activity)) return [];
+        if ('documentKey' in scope && found.scope.documentKey !== scope.documentKey) return [];
+        return [{ id: found.id, at: found.position }];
+      });
+      const deleted = new Map(await this.#delete(scope, selected));
+      return slice.map((id): ActivityResult => [id, deleted.get(id) ?? DELETION_FAILED]);
     });
     return { results, hasMore: false };
   }
 
-  /** Removes the activities of a document, oldest first, up to 2,000 in one call. */
-  async removeOfDocument(scope: DocumentScope): Promise<Removed> {
-    const results: OutcomeOf[] = [];
+  /** Deletes the activities of a document, oldest first, at most 2,000 in one call. */
+  async deleteOfDocument(scope: DocumentScope): Promise<DeletedActivities> {
+    return this.#deletePages(scope, async (options) => {
+      const page = await this.#table.query(ActivityEntity, scope, options);
+      const { documentKey } = scope;
+      return {
+        found: page.values.map(({ id, createdAt }) => ({ id, at: { documentKey, createdAt } })),
+        next: page.next,
+      };
+    });
+  }
+
+  /** Deletes the activities of a target entity in an organization or document, oldest first, at most 2,000 in one call. Those of disabled documents fail. */
+  async deleteOfTarget(scope: AnyScope, targetEntityId: string): Promise<DeletedActivities> {
+    return this.#deletePages(scope, async (options) => {
+      const page = await this.#reader.readTarget(scope, targetEntityId, { ...options, descending: false });
+      return {
+        found: page.found.map(({ activity: { id, createdAt }, documentKey }) => ({
+          id,
+          at: { documentKey, createdAt },
+        })),
+        next: page.next,
+      };
+    });
+  }
+
+  async #deletePages(
+    scope: OrganizationScope,
+    read: (options: RecordPageOptions) => Promise<{ found: readonly Deletion[]; next: string | undefined }>,
+  ): Promise<DeletedActivities> {
+    const results: ActivityResult[] = [];
     let after: string | undefined;
     do {
-      const page = await this.table.query(ActivityEntity, scope, { after, limit: MOST_REMOVED - results.length });
-      results.push(
-        ...(await this.#remove(
-          scope,
-          page.values.map(({ id, createdAt }) => ({ id, at: { documentKey: scope.documentKey, createdAt } })),
-        )),
-      );
-      after = page.next;
-    } while (after !== undefined && results.length < MOST_REMOVED);
+      const { found, next } = await read({ after, limit: MOST_DELETED - results.length });
+      results.push(...(await this.#delete(scope, found)));
+      after = next;
+    } while (after !== undefined && results.length < MOST_DELETED);
     return { results, hasMore: after !== undefined };
   }
 
-  /** Removes the activities of a target entity, or those of them in a document, oldest first, up to 2,000 in one call; those of documents that are disabled fail. */
-  async removeOfTarget(scope: OrganizationScope | DocumentScope, targetEntityId: string): Promise<Removed> {
-    const results: OutcomeOf[] = [];
-    let after: string | undefined;
-    do {
-      const page = await this.ofTarget(scope, targetEntityId, {
-        after,
-        limit: MOST_REMOVED - results.length,
-        descending: false,
-      });
-      results.push(
-        ...(await this.#remove(
-          scope,
-          page.found.map(({ activity: { id, createdAt }, scope: { documentKey } }) => ({
-            id,
-            at: { documentKey, createdAt },
-          })),
-        )),
-      );
-      after = page.next;
-    } while (after !== undefined && results.length < MOST_REMOVED);
-    return { results, hasMore: after !== undefined };
-  }
-
-  /** Removes activities, those that were found somewhere only there. */
-  async #remove(scope: OrganizationScope, activities: readonly Removal[]): Promise<OutcomeOf[]> {
-    const failed = { success: false, message: 'Failed to delete activity.' };
-    const outcomes = await writeEach<Removal, Located | undefined, ItemOutcome>({
-      table: this.table,
+  /** Deletes activities. One with a position fails when it is somewhere else by now. */
+  async #delete(scope: OrganizationScope, activities: readonly Deletion[]): Promise<ActivityResult[]> {
+    const outcomes = await writeEach<Deletion, ActivityPosition | undefined, ItemOutcome>({
+      table: this.#table,
       items: activities,
       read: (items) =>
-        this.located(
+        this.#reader.findPositions(
           scope,
           items.map(({ id }) => id),
         ),
-      decide: ({ id, at }, located) => {
-        if (!located || located.disabled) return { result: failed, ops: [] };
-        const { position } = located;
-        if (at && (at.documentKey !== position.documentKey || at.createdAt !== position.createdAt))
-          return { result: failed, ops: [] };
+      decide: ({ id, at }, found) => {
+        if (!found || found.disabled) return { result: DELETION_FAILED, ops: [] };
+        const { documentKey, createdAt, _r } = found.position;
+        if (at && (at.documentKey !== documentKey || at.createdAt !== createdAt))
+          return { result: DELETION_FAILED, ops: [] };
         return {
           result: { success: true, message: 'Activity deleted.' },
-          ops: [
-            remove(ActivityEntity, { ...located.scope, id, createdAt: position.createdAt }),
-            releaseRecordId(scope, named(id), position._r),
-          ],
+          ops: [remove(ActivityEntity, { ...found.scope, id, createdAt }), releaseRecordId(scope, recordName(id), _r)],
         };
       },
-      conflicted: () => failed,
+      conflicted: () => DELETION_FAILED,
     });
-    return activities.map(({ id }, index) => [id, outcomes[index] as ItemOutcome]);
+    return outcomes.map((outcome, index) => [activities[index]?.id ?? '', outcome]);
   }
 
-  /** Where activities to be added are already, if anywhere; INVALID_ARGUMENT when that is in another document and they may not move. */
-  async #earlier(
+  /** Returns the earlier positions of activities to add. Throws INVALID_ARGUMENT for those in another document that may not move. */
+  async #findEarlier(
     scope: DocumentScope,
     activities: readonly IdentifiedActivity[],
     all: readonly IdentifiedActivity[],
@@ -500,75 +456,63 @@ export class ActivityWriter extends ActivityReader {
     if (activities.length === 0) return [];
     const { tenant, organizationKey } = scope;
     const positions = await findRecordIds(
-      this.table,
+      this.#table,
       { tenant, organizationKey },
-      activities.map(({ id }) => named(id)),
-    );
-    const elsewhere = positions.filter(
-      (position) => position !== undefined && position.documentKey !== scope.documentKey,
+      activities.map(({ id }) => recordName(id)),
     );
     const documents = await findLiveDocuments(
-      this.documents,
+      this.#documents,
       scope,
-      elsewhere.flatMap((position) => position?.documentId ?? []),
+      positions.flatMap((position) =>
+        position && position.documentKey !== scope.documentKey ? (position.documentId ?? []) : [],
+      ),
     );
-    const earlier = positions.map((position): Earlier & { readonly stays?: string } => {
+    const issues: Issue[] = [];
+    const earlier = positions.map((position, index): Earlier => {
       if (!position || position.documentKey === scope.documentKey) return { position, isLive: true };
       const document = documents.get(position.documentId ?? '');
       if (document?.internalId !== position.documentKey) return { position, isLive: false };
-      const stays = immutable
-        ? 'activity logs are immutable'
-        : document.disabled
-          ? 'that document is disabled'
-          : undefined;
-      return { position, isLive: true, ...(stays !== undefined && { stays }) };
-    });
-    const issues = activities.flatMap(({ id }, index) => {
-      const stays = earlier[index]?.stays;
-      if (stays === undefined) return [];
-      const at = all.findIndex((activity) => activity.id === id);
-      return [
-        {
-          path: ['activities', at, 'id'],
-          code: 'in_another_document',
-          message: `activities[${at}].id is that of an activity of another document, which cannot move: ${stays}`,
-        },
-      ];
+      if (immutable) issues.push(immovable(index, 'activity logs are immutable'));
+      else if (document.disabled) issues.push(immovable(index, 'that document is disabled'));
+      return { position, isLive: true };
     });
     const [first, ...others] = issues;
     if (first) throw invalid(first, ...others);
     return earlier;
+
+    function immovable(index: number, why: string): Issue {
+      const at = all.findIndex(({ id }) => id === activities[index]?.id);
+      return {
+        path: ['activities', at, 'id'],
+        code: 'in_another_document',
+        message: `activities[${at}].id is that of an activity of another document, which cannot move: ${why}`,
+      };
+    }
   }
 }
 
-/** Where an activity with the same id was added before, and whether it is still there: the document may be gone. */
+/** The earlier position of an activity with the same id, and whether the document of that position exists. */
 interface Earlier {
   readonly position?: Stored<RecordPosition> | undefined;
   readonly isLive?: boolean;
 }
 
-type OutcomeOf = readonly [id: string, outcome: ItemOutcome];
+type ActivityResult = readonly [id: string, outcome: ItemOutcome];
 
-interface Removal {
+interface Deletion {
   readonly id: string;
-  /** Where it was found. */
   readonly at?: Pick<RecordPosition, 'documentKey' | 'createdAt'>;
 }
 
-/** What a removal removed, by id, and whether there is more to remove. */
-export interface Removed {
-  readonly results: readonly OutcomeOf[];
+const DELETION_FAILED: ItemOutcome = { success: false, message: 'Failed to delete activity.' };
+
+/** The results of a deletion by id, and whether there are more activities to delete. */
+export interface DeletedActivities {
+  readonly results: readonly ActivityResult[];
   readonly hasMore: boolean;
 }
 
-async function inSlices<T, R>(values: readonly T[], work: (slice: readonly T[]) => Promise<R[]>): Promise<R[]> {
-  const results: R[] = [];
-  for (let i = 0; i < values.length; i += CHANGED_AT_ONCE)
-    results.push(...(await work(values.slice(i, i + CHANGED_AT_ONCE))));
-  return results;
-}
-
-export const readActivities: Capability<Pick<ActivityReader, 'list' | 'listOfTarget' | 'named'>> =
+export const readActivities: Capability<Pick<ActivityReader, 'list' | 'listOfTarget' | 'listByIds'>> =
   /* @__PURE__ */ storeCapability(ActivityReader, ['BatchGetItem', 'Query'], ['gsi1']);
 
 export const addActivities: Capability<Pick<ActivityWriter, 'add'>> = /* @__PURE__ */ storeCapability(ActivityWriter, [
@@ -582,5 +526,5 @@ export const updateActivities: Capability<Pick<ActivityWriter, 'update'>> = /* @
   ['BatchGetItem', 'PutItem'],
 );
 
-export const removeActivities: Capability<Pick<ActivityWriter, 'remove' | 'removeOfDocument' | 'removeOfTarget'>> =
+export const deleteActivities: Capability<Pick<ActivityWriter, 'delete' | 'deleteOfDocument' | 'deleteOfTarget'>> =
   /* @__PURE__ */ storeCapability(ActivityWriter, ['BatchGetItem', 'Query', 'DeleteItem'], ['gsi1']);

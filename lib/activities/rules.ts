@@ -135,7 +135,7 @@ export interface ActivityFilter {
 }
 
 /** Whether an activity is one of those that a listing is of. */
-export function isOf(
+export function matchesFilter(
   { targetEntityId, featureTypes, actionTypes, userId }: ActivityFilter,
   activity: Activity,
 ): boolean {
@@ -148,7 +148,7 @@ export function isOf(
 }
 
 /** Whether a change of content writes an activity: the logs are enabled, and so is the trigger of its verb. */
-export function activityEnabled(
+export function isActivityEnabled(
   { isEnabled, triggers }: ActivityConfig = initialActivityConfig,
   verb: keyof typeof commentVerbs,
 ): boolean {
@@ -156,7 +156,7 @@ export function activityEnabled(
 }
 
 /** FAILED_PRECONDITION while activity logs are not enabled: nothing is added then. */
-export function requireEnabled(config: ActivityConfig | undefined): void {
+export function requireActivityLogsEnabled(config: ActivityConfig | undefined): void {
   if (!config?.isEnabled)
     throw new ApiError(
       'FAILED_PRECONDITION',
@@ -165,7 +165,7 @@ export function requireEnabled(config: ActivityConfig | undefined): void {
 }
 
 /** FAILED_PRECONDITION while activity logs are immutable: none is updated or deleted then (facts A15). */
-export function requireMutable(config: ActivityConfig | undefined): void {
+export function requireActivityLogsMutable(config: ActivityConfig | undefined): void {
   if (config?.immutable)
     throw new ApiError(
       'FAILED_PRECONDITION',
@@ -174,7 +174,7 @@ export function requireMutable(config: ActivityConfig | undefined): void {
 }
 
 /** What the service itself says of a change that it was asked to write an activity of. */
-export interface OwnActivity extends Omit<NewActivity, 'id' | 'actionUser' | keyof typeof details> {
+export interface ServiceActivity extends Omit<NewActivity, 'id' | 'actionUser' | keyof typeof details> {
   readonly actionUser: z.output<typeof StoredUser>;
   readonly changes?: Readonly<Record<string, { readonly from?: unknown; readonly to?: unknown }>> | undefined;
   /** Snapshots; one that is larger than callers may send is left out. */
@@ -185,7 +185,10 @@ export interface OwnActivity extends Omit<NewActivity, 'id' | 'actionUser' | key
 }
 
 /** What is stored of an activity of the service's own: what is too large to be stored is left out, so that the change does not fail because of it. */
-export function toOwnActivity(own: OwnActivity, fixed: Pick<Activity, 'id' | 'documentId' | 'createdAt'>): Activity {
+export function toServiceActivity(
+  own: ServiceActivity,
+  fixed: Pick<Activity, 'id' | 'documentId' | 'createdAt'>,
+): Activity {
   const activity = toActivity(own as NewActivity, fixed);
   const tooLarge = jsonFields.filter((name) => isLongerThan(activity[name] ?? '', limits.objectBytes));
   return { ...activity, ...Object.fromEntries(tooLarge.map((name) => [name, undefined])) };

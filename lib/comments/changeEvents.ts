@@ -1,4 +1,4 @@
-import { activityEnabled } from '../activities/rules.ts';
+import { isActivityEnabled } from '../activities/rules.ts';
 import {
   type ContentChange,
   type EventScope,
@@ -34,7 +34,7 @@ export type LoggedVerbs = (verb: CommentVerb) => boolean;
 export async function readLoggedVerbs(table: Table, tenant: string, log: boolean): Promise<LoggedVerbs> {
   if (!log) return () => false;
   const config = await table.get(ActivityConfigEntity, { tenant });
-  return (verb) => activityEnabled(config, verb);
+  return (verb) => isActivityEnabled(config, verb);
 }
 
 /** Returns the change event of a deleted thread. It names the comment of a thread that had only one. */

@@ -6,7 +6,7 @@ import {
   storedLocation,
   tooLarge,
 } from './rules/locationChange.ts';
-import { fits } from '../notifications/rules.ts';
+import { fitsItem } from '../notifications/rules.ts';
 import { changeThread } from '../comments/rules/threads.ts';
 import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -95,7 +95,7 @@ export class LocationUpdater {
     const changeNotificationLocation = (notification: LocationRecords['notifications'][number]) =>
       this.#change(NotificationEntity, notification, change, (record, stored) => {
         const changed = { ...record, ...stored };
-        if (!fits(changed)) throw tooLarge();
+        if (!fitsItem(changed)) throw tooLarge();
         return changed;
       });
     return [

@@ -14,7 +14,7 @@ import type { Table } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { UserEntity } from '../directory/users.ts';
 import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
-import { notificationGuards } from '../notifications/notificationLists.ts';
+import { notificationGuards } from '../notifications/notificationReader.ts';
 import { readNotifications } from '../notifications/notifications.ts';
 import { readReactions } from '../reactions/reactions.ts';
 import { readRecordings } from '../recordings/recordings.ts';

@@ -1,4 +1,4 @@
-import { notificationSettings } from '../notifications/notificationSettings.ts';
+import { readNotificationLevels } from '../notifications/notificationSettings.ts';
 import { CommentEntity, ThreadEntity } from '../comments/threads.ts';
 import { usersWhoCanSee } from '../content/accessChecks.ts';
 import { type Document, DocumentEntity, DocumentReader } from '../directory/documents.ts';
@@ -123,7 +123,7 @@ export async function audienceRules(
     return placed ? usersWhoCanSee(table, check, { ...guard, document: placed }, userIds) : new Set<string>();
   };
   const [settings, allowed] = await Promise.all([
-    notificationSettings(table, scope, document?.internalId, userIds),
+    readNotificationLevels(table, scope, document?.internalId, userIds),
     seeing(),
   ]);
   return {

@@ -25,7 +25,7 @@ import { isEventMailed, providerOf } from './rules/provider.ts';
 import type { MailSender, OutgoingMail } from './senders/sender.ts';
 import { type SendGridAccount, SendGridSender } from './senders/sendGrid.ts';
 import { sesSender } from './senders/ses.ts';
-import { unsubscribeLinks, type UnsubscribeLinks } from './unsubscribe.ts';
+import { unsubscribeLinks, type UnsubscribeLinks } from './unsubscribeLinks.ts';
 
 /** The reason why a mail is not sent. */
 interface Skipped {

@@ -1,7 +1,7 @@
 import { findOrganization } from '../directory/organizations.ts';
 import { distinct } from '../shared/collections.ts';
 import { limits, list, optional } from '../shared/schema.ts';
-import { type NotificationFilter, readNotificationLists } from './notificationLists.ts';
+import { type NotificationFilter, notificationReader } from './notificationReader.ts';
 import { NotificationId, selectorFields } from './rules.ts';
 
 /** What both versions of notifications/get declare alike. */
@@ -10,7 +10,7 @@ export const getNotifications = {
   kind: 'read',
   message: 'Notification(s) retrieved successfully.',
   errors: ['NOT_FOUND'],
-  uses: { organizations: findOrganization, notifications: readNotificationLists },
+  uses: { organizations: findOrganization, notifications: notificationReader },
 } as const;
 
 export const filterFields = { ...selectorFields, notificationIds: optional(list(NotificationId, limits.readIds)) };

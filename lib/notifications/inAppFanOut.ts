@@ -78,7 +78,7 @@ export function makesNotifications(config: NotificationConfig | undefined, event
  * The notifications of a comment event, one per 50 recipients; none of an event without the thread that it is about. The same event
  * makes the same notifications, however often it is delivered.
  */
-export function inAppNotifications(
+export function toInAppNotifications(
   { eventId, event, documentId, createdAt, payload }: OccurredEvent,
   recipients: readonly ContentUser[],
 ): Notification[] {
@@ -178,7 +178,7 @@ export function fanOutInApp({
     const recipients = userIds.map((userId, index) => ({ userId, email: users[index]?.email }));
     const completed = { ...event, payload: withActors(event.payload, profilesOf(users)) };
     const { organizationKey, documentKey } = audience.thread;
-    for (const notification of inAppNotifications(completed, recipients))
+    for (const notification of toInAppNotifications(completed, recipients))
       await notifications.add({ tenant, organizationKey, documentKey }, notification);
   };
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
+import { definedFields } from '../shared/collections.ts';
 import { givenAt, hasEnded } from '../directory/rules/access.ts';
 import {
   levelsFor,
@@ -19,7 +20,7 @@ import { storeCapability } from '../table/storeCapability.ts';
 
 const Level = z.enum(notificationLevels).optional();
 
-/** What a user wants to be told of: in the organization, and over that in a document. What was never set is absent. */
+/** The notification levels of a user, in an organization or in one document. A level that was never set is absent. */
 export const NotificationSettingsEntity = defineEntity({
   type: 'NotificationSettings',
   version: 1,
@@ -39,7 +40,7 @@ export const NotificationSettingsEntity = defineEntity({
     'USER',
     of.userId,
   ],
-  // Without a document they are those for the organization.
+  // The settings of the organization have no document key.
   sk: (key: { documentKey?: string | undefined }) => [
     'SETTINGS',
     ...(key.documentKey === undefined ? [] : [key.documentKey]),
@@ -57,10 +58,10 @@ export const NotificationSettingsEntity = defineEntity({
   },
 });
 
-/** What the sort keys of settings for documents begin with; the rest is the document's internal id, in which nothing is escaped. */
+/** The prefix of the sort keys of settings for documents. The document key follows it unescaped. */
 export const settingsPrefix = ['SETTINGS'];
 
-/** Settings for documents, each with its document's internal id: to query with `settingsPrefix`. */
+/** Settings for documents with their document keys. Query them with `settingsPrefix`. */
 export const settingsOfDocuments: QueryableEntity<
   NotificationLevels & { readonly documentKey: string; readonly setAt?: number | undefined },
   OrganizationScope & { readonly userId: string }
@@ -72,48 +73,54 @@ export const settingsOfDocuments: QueryableEntity<
   },
 };
 
-export type LevelsInForce = Record<NotificationChannel, NotificationLevel>;
+export type EffectiveLevels = Record<NotificationChannel, NotificationLevel>;
 
-/** Settings for the organization, or for the document with this internal id. */
+/** The organization, or one document. */
 export interface SettingsScope {
   readonly documentKey?: string | undefined;
 }
 
-/** What is set in one scope and, channel by channel, what is in force there. */
+/** The levels that are set in one scope, and the effective level of each channel. */
 export interface ScopedSettings {
   readonly set: NotificationLevels;
-  readonly inForce: LevelsInForce;
+  readonly effective: EffectiveLevels;
 }
 
 export class NotificationSettingsReader {
-  protected readonly table: Table;
+  readonly #table: Table;
 
   constructor(table: Table) {
-    this.table = table;
+    this.#table = table;
   }
 
-  /** A user's settings in each of the scopes. One BatchGet. */
-  async of(scope: OrganizationScope, userId: string, scopes: readonly SettingsScope[]): Promise<ScopedSettings[]> {
-    const [organization, ...found] = await this.table.getMany(
+  /** Returns a user's settings in each of the scopes. One BatchGet. */
+  async get(scope: OrganizationScope, userId: string, scopes: readonly SettingsScope[]): Promise<ScopedSettings[]> {
+    const [organization, ...found] = await this.#table.getMany(
       NotificationSettingsEntity,
       [{}, ...scopes].map((settings) => ({ ...scope, userId, ...settings })),
     );
     return found.map((set) => ({
-      set: { ...organization, ...defined(set ?? {}) },
-      inForce: levelsFor(organization, set),
+      set: { ...organization, ...pickLevels(set) },
+      effective: levelsFor(organization, set),
     }));
   }
 }
 
-export interface SettingsWritten {
+export interface SettingsResult {
   readonly success: boolean;
   readonly message: string;
 }
 
-export class NotificationSettingsWriter extends NotificationSettingsReader {
+export class NotificationSettingsWriter {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
   /**
-   * Sets levels of users in every one of the scopes, channel by channel: what is not sent stays, unless the user left meanwhile. A user that
-   * the tenant does not know fails alone. Users and scopes are distinct; gives one result per user.
+   * Sets levels of users in each of the scopes. Channels that are not sent keep their level, unless the user was removed meanwhile. An unknown user
+   * fails alone. Users and scopes are distinct. Returns one result per user.
    */
   async set(
     scope: OrganizationScope,
@@ -121,14 +128,14 @@ export class NotificationSettingsWriter extends NotificationSettingsReader {
     scopes: readonly SettingsScope[],
     sent: NotificationLevels,
     now: number,
-  ): Promise<SettingsWritten[]> {
-    const known = await this.table.getMany(
+  ): Promise<SettingsResult[]> {
+    const users = await this.#table.getMany(
       UserEntity,
       userIds.map((userId) => ({ tenant: scope.tenant, userId })),
     );
     const items = userIds.flatMap((userId, index) =>
-      known[index]
-        ? scopes.map(({ documentKey }) => ({ userId, documentKey, departures: known[index]?.departures }))
+      users[index]
+        ? scopes.map(({ documentKey }) => ({ userId, documentKey, departures: users[index]?.departures }))
         : [],
     );
     const written = await writeEach<
@@ -136,10 +143,10 @@ export class NotificationSettingsWriter extends NotificationSettingsReader {
       Stored<NotificationLevels & { setAt?: number | undefined }> | undefined,
       boolean
     >({
-      table: this.table,
+      table: this.#table,
       items,
       read: (some) =>
-        this.table.getMany(
+        this.#table.getMany(
           NotificationSettingsEntity,
           some.map((item) => ({ ...scope, ...item })),
         ),
@@ -148,7 +155,7 @@ export class NotificationSettingsWriter extends NotificationSettingsReader {
         const left =
           stored &&
           hasEnded(departures, [item.documentKey ?? scope.organizationKey, scope.organizationKey], stored.setAt);
-        const merged = { ...(left ? {} : stored), ...defined(sent) };
+        const merged = { ...(left ? {} : stored), ...pickLevels(sent) };
         if (stored && !left && notificationChannels.every((channel) => stored[channel] === merged[channel]))
           return { result: true, ops: [] };
         const value = { ...scope, ...item, ...merged, setAt };
@@ -165,7 +172,7 @@ export class NotificationSettingsWriter extends NotificationSettingsReader {
     });
     const failed = new Set(items.flatMap(({ userId }, index) => (written[index] ? [] : [userId])));
     return userIds.map((userId, index) => {
-      if (!known[index]) return { success: false, message: 'User does not exist.' };
+      if (!users[index]) return { success: false, message: 'User does not exist.' };
       return failed.has(userId)
         ? { success: false, message: 'User config is being changed by another request.' }
         : { success: true, message: 'User config set successfully.' };
@@ -173,22 +180,21 @@ export class NotificationSettingsWriter extends NotificationSettingsReader {
   }
 }
 
-function defined(levels: NotificationLevels): NotificationLevels {
-  return Object.fromEntries(
-    notificationChannels.flatMap((channel) => (levels[channel] === undefined ? [] : [[channel, levels[channel]]])),
-  );
+function pickLevels(levels: NotificationLevels = {}): NotificationLevels {
+  const { inbox, email, slack } = levels;
+  return definedFields({ inbox, email, slack });
 }
 
 /**
- * What is in force for each user in a document, by its internal id; without one, in the organization. For deliveries, which ask for
- * everybody whom an event may concern: one BatchGet per 50 users, in parallel.
+ * Returns the effective levels of users in a document; without a document, in the organization. The fan-out of events calls it with everybody whom an
+ * event may concern. One BatchGet per 50 users, in parallel.
  */
-export async function notificationSettings(
+export async function readNotificationLevels(
   table: Table,
   scope: OrganizationScope,
   documentKey: string | undefined,
   userIds: readonly string[],
-): Promise<ReadonlyMap<string, LevelsInForce>> {
+): Promise<ReadonlyMap<string, EffectiveLevels>> {
   const found = await table.getMany(
     NotificationSettingsEntity,
     userIds.flatMap((userId) => [

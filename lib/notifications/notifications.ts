@@ -3,10 +3,10 @@ import { distinct } from '../shared/collections.ts';
 import { instantKey } from '../shared/times.ts';
 import { accessFieldsOf } from '../comments/rules/comments.ts';
 import {
-  annotationOf,
+  annotationIdOf,
   changeNotification,
-  fits,
-  names,
+  fitsItem,
+  notifiesUser,
   Notification,
   type NotificationChange,
   type ThreadReference,
@@ -43,7 +43,7 @@ import { usersWithAccess } from '../content/accessChecks.ts';
 import { findLiveDocuments } from '../content/recordListing.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-/** A notification, with whom it is for. Its id is unique in the organization. */
+/** A notification with its recipients. Its id is unique in the organization. */
 export const NotificationEntity = defineEntity({
   type: 'Notification',
   version: 1,
@@ -63,14 +63,13 @@ export const NotificationEntity = defineEntity({
   },
 });
 
-/** A notification and the document that it lies in. */
+/** A notification with the key of its document. */
 export interface PlacedNotification {
-  /** Its internal id. */
   readonly documentKey: string;
   readonly notification: Stored<Notification>;
 }
 
-interface NamedNotification extends PlacedNotification {
+interface FoundNotification extends PlacedNotification {
   readonly home: PlacedDocument;
 }
 
@@ -79,33 +78,28 @@ interface Selection {
   readonly userId?: string | undefined;
 }
 
-/** Whether a filter selects a notification: by its document, as it was found, its location, and a user whom it names. */
-export function selects(
+/** Returns whether a request selects a notification: by document, location, and a user in `notifyUsers`. */
+export function isSelected(
   document: Pick<Document, 'internalId'> | undefined,
   { locationId, userId }: Selection,
-  placed: PlacedNotification,
+  { documentKey, notification }: PlacedNotification,
 ): boolean {
-  const { notification } = placed;
-  if (document && document.internalId !== placed.documentKey) return false;
   return (
+    (!document || document.internalId === documentKey) &&
     (locationId === undefined || notification.locationKey === locationId) &&
-    (userId === undefined || names(notification, userId))
+    (userId === undefined || notifiesUser(notification, userId))
   );
 }
 
-const nameOf = (id: string): RecordIdKey => ({ kind: 'notification', id, within: '' });
+const recordKey = (id: string): RecordIdKey => ({ kind: 'notification', id, within: '' });
 
-/** The edges of a notification: whom it is for, and who caused it. */
-function edges(
+/** Returns the involvements of a notification: of its recipients and its actor. */
+function involvementsOf(
   documentKey: string,
   { id, createdAt, notifyUsers, notifyAll, actionUser }: Notification,
 ): Involvement[] {
-  const userIds = new Set([
-    ...notifyUsers.map(({ userId }) => userId),
-    actionUser.userId,
-    ...(notifyAll ? [EVERYBODY] : []),
-  ]);
-  return [...userIds].map((userId) => ({
+  const recipients = [...notifyUsers.map(({ userId }) => userId), ...(notifyAll ? [EVERYBODY] : [])];
+  return distinct([...recipients, actionUser.userId]).map((userId) => ({
     userId,
     kind: 'notification',
     at: createdAt,
@@ -116,36 +110,36 @@ function edges(
   }));
 }
 
-/** The operations that remove a notification as it was read, with its id and edges. */
+/** Returns the operations that delete a notification with its id and involvements, if it has not changed since it was read. */
 export function notificationRemovalOps(scope: DocumentScope, notification: Stored<Notification>): WriteOp[] {
   return [
     remove(NotificationEntity, { ...scope, ...notification }, notification._r),
-    releaseRecordId(scope, nameOf(notification.id)),
-    ...edges(scope.documentKey, notification).map((edge) => removeInvolvement(scope, edge)),
+    releaseRecordId(scope, recordKey(notification.id)),
+    ...involvementsOf(scope.documentKey, notification).map((involvement) => removeInvolvement(scope, involvement)),
   ];
 }
 
-/** The notifications that edges lead to, undefined where there is none any more. One BatchGet per 100. */
+/** Returns the notifications of involvements; undefined for one that does not exist any more. One BatchGet for each 100. */
 export async function readNotifications(
   table: Table,
   { tenant, organizationKey }: OrganizationScope,
-  found: readonly Pick<Involvement, 'documentKey' | 'id' | 'createdAt'>[],
+  involvements: readonly Pick<Involvement, 'documentKey' | 'id' | 'createdAt'>[],
 ): Promise<(Stored<Notification> | undefined)[]> {
   return table.getMany(
     NotificationEntity,
-    found.map(({ documentKey, id, createdAt }) => ({ tenant, organizationKey, documentKey, id, createdAt })),
+    involvements.map(({ documentKey, id, createdAt }) => ({ tenant, organizationKey, documentKey, id, createdAt })),
   );
 }
 
-/** The notifications with these ids, undefined where there is none. Two dependent BatchGets. */
-export async function namedNotifications(
+/** Returns the notifications with these ids; undefined for an id without one, or of a deleted document. Two dependent BatchGets. */
+export async function findNotifications(
   table: Table,
   scope: OrganizationScope,
   ids: readonly string[],
-): Promise<(NamedNotification | undefined)[]> {
-  const positions = await findRecordIds(table, scope, ids.map(nameOf));
-  const known = positions.flatMap((position, index) => (position ? [{ ...position, id: ids[index] as string }] : []));
-  const [read, documents] = await Promise.all([
+): Promise<(FoundNotification | undefined)[]> {
+  const positions = await findRecordIds(table, scope, ids.map(recordKey));
+  const known = positions.flatMap((position, index) => (position ? [{ ...position, id: ids[index] ?? '' }] : []));
+  const [notifications, documents] = await Promise.all([
     readNotifications(table, scope, known),
     findLiveDocuments(
       new DocumentReader(table),
@@ -153,25 +147,27 @@ export async function namedNotifications(
       known.flatMap(({ documentId }) => documentId ?? []),
     ),
   ]);
-  const placed = new Map(
-    known.map(({ id, documentKey: internalId, documentId }, index) => {
-      const [notification, document] = [read[index], documents.get(documentId ?? '')];
-      return [
-        id,
-        notification && document?.internalId === internalId
-          ? { documentKey: internalId, home: document, notification }
-          : undefined,
-      ] as const;
-    }),
-  );
-  return ids.map((id) => placed.get(id));
+  const found = new Map<string, FoundNotification>();
+  for (const [index, { id, documentKey, documentId = '' }] of known.entries()) {
+    const [notification, home] = [notifications[index], documents.get(documentId)];
+    if (notification && home?.internalId === documentKey) found.set(id, { documentKey, home, notification });
+  }
+  return ids.map((id) => found.get(id));
 }
 
-/** How many notifications are read at a time to be changed or removed: one can be 360 KB. */
+/** Notifications that are read at a time to be changed or deleted: one can have 360 KB. */
 const CHANGED_AT_ONCE = 50;
 
-/** What became of an addition: `exists` when the document has the notification already, `elsewhere` when another one has the id. */
+/** The result of an addition: `exists` when the document has the notification already, `elsewhere` when another document has it. */
 export type NotificationAdded = 'added' | 'exists' | 'elsewhere';
+
+type IsSelected = (notification: PlacedNotification) => boolean;
+
+interface NotificationUpdate extends FoundNotification {
+  readonly change: NotificationChange;
+  /** The thread of the notification after the change. */
+  readonly thread: ThreadReference | undefined;
+}
 
 export class NotificationWriter {
   readonly #table: Table;
@@ -180,84 +176,89 @@ export class NotificationWriter {
     this.#table = table;
   }
 
-  /** The thread that a notification of a document is about, where its data name one. */
-  async threadOf(
+  /** Returns the thread of a document that a notification's source data names. */
+  async findThread(
     scope: DocumentScope,
     documentId: string,
-    about: Parameters<typeof annotationOf>[0],
+    source: Parameters<typeof annotationIdOf>[0],
   ): Promise<ThreadReference | undefined> {
-    const annotationId = annotationOf(about);
-    if (annotationId === undefined) return undefined;
-    const [thread] = await threadReferences(this.#table, scope, [
-      { documentKey: scope.documentKey, documentId, annotationId },
+    const { documentKey } = scope;
+    const [thread] = await this.#findThreads(scope, [
+      { documentKey, documentId, annotationId: annotationIdOf(source) },
     ]);
     return thread;
   }
 
-  /** The user who caused a notification, completed from the stored profile. One read when the name or the e-mail address is missing. */
-  async completed(tenant: string, user: ContentUser): Promise<ContentUser> {
+  /** Returns the actor with the name and e-mail address of the stored profile. One read when either is missing. */
+  async completeActor(tenant: string, user: ContentUser): Promise<ContentUser> {
     return isIncomplete(user)
       ? completeUser(user, await this.#table.get(UserEntity, { tenant, userId: user.userId }))
       : user;
   }
 
-  /** Which of the users have access to a document. */
-  async withAccess(at: DocumentContext, userIds: readonly string[], now: number): Promise<ReadonlySet<string>> {
+  /** Returns the users who have access to a document. */
+  async selectUsersWithAccess(
+    at: DocumentContext,
+    userIds: readonly string[],
+    now: number,
+  ): Promise<ReadonlySet<string>> {
     return usersWithAccess(this.#table, at, userIds, { now });
   }
 
-  /** Adds a notification, unless one of the organization has its id already: then nothing changes. */
+  /** Adds a notification. When its id exists in the organization, nothing changes. */
   async add(scope: DocumentScope, notification: Notification): Promise<NotificationAdded> {
     const { id, documentId, createdAt } = notification;
     let position: Stored<RecordPosition> | undefined;
     return retryOnConflict(async () => {
       const outcome = await this.#table.write([
-        claimRecordId(scope, { ...nameOf(id), documentId }, createdAt, position),
+        claimRecordId(scope, { ...recordKey(id), documentId }, createdAt, position),
         insert(NotificationEntity, { ...scope, ...notification }),
-        ...edges(scope.documentKey, notification).map((edge) => addInvolvement(scope, edge)),
+        ...involvementsOf(scope.documentKey, notification).map((involvement) => addInvolvement(scope, involvement)),
       ]);
       if (outcome === 'done') return 'added';
       const organization = { tenant: scope.tenant, organizationKey: scope.organizationKey };
-      [position] = await findRecordIds(this.#table, organization, [nameOf(id)]);
-      const [there] = await namedNotifications(this.#table, organization, [id]);
-      if (there) return there.documentKey === scope.documentKey ? 'exists' : 'elsewhere';
+      [position] = await findRecordIds(this.#table, organization, [recordKey(id)]);
+      const [existing] = await findNotifications(this.#table, organization, [id]);
+      if (existing) return existing.documentKey === scope.documentKey ? 'exists' : 'elsewhere';
       return 'conflict';
     });
   }
 
   /**
-   * Changes notifications; one that is not there, that `isMeant` refuses, whose document is disabled or that would become too large fails
-   * alone. `verifiedAt` (epoch ms) leaves out readers who have no access to its document then. Ids are distinct.
+   * Changes notifications. Ids are distinct. One fails alone when it does not exist, is not selected, becomes too large, or its document is disabled.
+   * With `verifiedAt` (epoch ms), new readers without access to the document at that time are left out.
    */
   async update(
     tenant: string,
     organization: Organization,
     changes: readonly NotificationChange[],
-    { isMeant, verifiedAt }: { isMeant: IsMeant; verifiedAt?: number | undefined },
+    { isMeant, verifiedAt }: { isMeant: IsSelected; verifiedAt?: number | undefined },
   ): Promise<ItemOutcome[]> {
     const scope = organizationScope(tenant, organization);
     const failed = { success: false, message: 'Failed to update notification.' };
     return inSlices(changes, CHANGED_AT_ONCE, (slice) =>
-      writeEach<NotificationChange, Changing | undefined, ItemOutcome>({
+      writeEach<NotificationChange, NotificationUpdate | undefined, ItemOutcome>({
         table: this.#table,
         items: slice,
-        read: (items) => this.#changing(organization, scope, items, verifiedAt),
-        decide: (_change, state) => {
-          const changed = state && changeNotification(state.notification, state.change, state.thread);
-          if (!state || !changed || state.home.disabled || !isMeant(state) || !fits(changed))
+        read: (items) => this.#readUpdates(organization, scope, items, verifiedAt),
+        decide: (_change, update) => {
+          const changed = update && changeNotification(update.notification, update.change, update.thread);
+          if (!changed || update.home.disabled || !isMeant(update) || !fitsItem(changed))
             return { result: failed, ops: [] };
-          const at = { ...scope, documentKey: state.documentKey };
-          const [before, after] = [edges(state.documentKey, state.notification), edges(state.documentKey, changed)];
-          const gone = before.filter(({ userId }) => !after.some((edge) => edge.userId === userId));
-          const other = after.filter(
-            ({ userId, made }) => !before.some((edge) => edge.userId === userId && edge.made === made),
+          const { documentKey, notification } = update;
+          const at = { ...scope, documentKey };
+          const before = involvementsOf(documentKey, notification);
+          const after = involvementsOf(documentKey, changed);
+          const removed = before.filter(({ userId }) => !after.some((one) => one.userId === userId));
+          const added = after.filter(
+            ({ userId, made }) => !before.some((one) => one.userId === userId && one.made === made),
           );
           return {
             result: { success: true, message: 'Notification updated.' },
             ops: [
-              replace(NotificationEntity, { ...at, ...changed }, state.notification._r),
-              ...gone.map((edge) => removeInvolvement(at, edge)),
-              ...other.map((edge) => addInvolvement(at, edge)),
+              replace(NotificationEntity, { ...at, ...changed }, notification._r),
+              ...removed.map((involvement) => removeInvolvement(at, involvement)),
+              ...added.map((involvement) => addInvolvement(at, involvement)),
             ],
           };
         },
@@ -266,19 +267,19 @@ export class NotificationWriter {
     );
   }
 
-  /** Removes notifications; one that is not there, that `isMeant` refuses or whose document is disabled fails alone. Ids are distinct. */
-  async remove(scope: OrganizationScope, ids: readonly string[], isMeant: IsMeant): Promise<ItemOutcome[]> {
+  /** Deletes notifications. Ids are distinct. One fails alone when it does not exist, is not selected, or its document is disabled. */
+  async delete(scope: OrganizationScope, ids: readonly string[], isMeant: IsSelected): Promise<ItemOutcome[]> {
     const failed = { success: false, message: 'Failed to delete notification.' };
     return inSlices(ids, CHANGED_AT_ONCE, (slice) =>
-      writeEach<string, NamedNotification | undefined, ItemOutcome>({
+      writeEach<string, FoundNotification | undefined, ItemOutcome>({
         table: this.#table,
         items: slice,
-        read: (items) => namedNotifications(this.#table, scope, items),
-        decide: (_id, named) =>
-          named && !named.home.disabled && isMeant(named)
+        read: (items) => findNotifications(this.#table, scope, items),
+        decide: (_id, found) =>
+          found && !found.home.disabled && isMeant(found)
             ? {
                 result: { success: true, message: 'Notification deleted.' },
-                ops: notificationRemovalOps({ ...scope, documentKey: named.documentKey }, named.notification),
+                ops: notificationRemovalOps({ ...scope, documentKey: found.documentKey }, found.notification),
               }
             : { result: failed, ops: [] },
         conflicted: () => failed,
@@ -286,126 +287,97 @@ export class NotificationWriter {
     );
   }
 
-  /** What is to be changed, with what it is about afterwards. */
-  async #changing(
+  async #readUpdates(
     organization: Organization,
     scope: OrganizationScope,
     changes: readonly NotificationChange[],
     verifiedAt: number | undefined,
-  ): Promise<(Changing | undefined)[]> {
-    const found = await namedNotifications(
+  ): Promise<(NotificationUpdate | undefined)[]> {
+    const notifications = await findNotifications(
       this.#table,
       scope,
       changes.map(({ id }) => id),
     );
-    const there = found.flatMap((named, index) =>
-      named ? [{ ...named, change: changes[index] as NotificationChange }] : [],
-    );
-    const about = there.map(
-      ({ documentKey, notification: { documentId, notificationSource }, change: { notificationSourceData } }) => ({
-        documentKey,
-        documentId,
-        annotationId: annotationOf({ notificationSource, notificationSourceData }),
-      }),
-    );
+    const found = changes.flatMap((change, index) => {
+      const notification = notifications[index];
+      return notification ? [{ ...notification, change }] : [];
+    });
+    const sources = found.map(({ documentKey, notification: { documentId, notificationSource }, change }) => {
+      const { notificationSourceData } = change;
+      return { documentKey, documentId, annotationId: annotationIdOf({ notificationSource, notificationSourceData }) };
+    });
     const [threads, mayRead] = await Promise.all([
-      threadReferences(this.#table, scope, about),
-      verifiedAt === undefined ? undefined : this.#mayRead(organization, scope, there, verifiedAt),
+      this.#findThreads(scope, sources),
+      verifiedAt === undefined ? undefined : this.#readersWithAccess(organization, scope, found, verifiedAt),
     ]);
-    const changing = new Map(
-      there.map(({ change, ...named }, index) => {
-        const readByUserIds = change.readByUserIds?.filter((userId) => mayRead?.(named.documentKey, userId) ?? true);
-        return [
-          change.id,
-          {
-            ...named,
-            change: { ...change, readByUserIds },
-            thread: change.notificationSourceData ? threads[index] : named.notification.thread,
-          },
-        ] as const;
-      }),
-    );
-    return changes.map(({ id }) => changing.get(id));
+    const updates = new Map<string, NotificationUpdate>();
+    for (const [index, { change, ...notification }] of found.entries()) {
+      const readByUserIds = change.readByUserIds?.filter(
+        (userId) => mayRead?.get(notification.documentKey)?.has(userId) ?? !mayRead,
+      );
+      updates.set(change.id, {
+        ...notification,
+        change: { ...change, readByUserIds },
+        thread: change.notificationSourceData ? threads[index] : notification.notification.thread,
+      });
+    }
+    return changes.map(({ id }) => updates.get(id));
   }
 
-  /** Who of the new readers has access to which document. */
-  async #mayRead(
+  /** Returns the new readers who have access to a document, by document key. */
+  async #readersWithAccess(
     organization: Organization,
     scope: OrganizationScope,
-    there: readonly (NamedNotification & { readonly change: NotificationChange })[],
+    found: readonly (FoundNotification & { readonly change: NotificationChange })[],
     now: number,
-  ) {
-    const allowed = new Map<string, ReadonlySet<string>>();
-    await Promise.all(
-      [...Map.groupBy(there, ({ documentKey }) => documentKey)].map(async ([document, named]) => {
-        const userIds = distinct(named.flatMap(({ change }) => change.readByUserIds ?? []));
-        const { home } = named[0] as NamedNotification;
-        allowed.set(
-          document,
-          await usersWithAccess(
-            this.#table,
-            { organization, document: home, scope: { ...scope, documentKey: document } },
-            userIds,
-            {
-              now,
-            },
-          ),
-        );
+  ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+    const byDocument = Map.groupBy(found, ({ documentKey }) => documentKey);
+    const readers = await Promise.all(
+      [...byDocument].map(async ([documentKey, [first, ...others]]) => {
+        if (!first) return [documentKey, new Set<string>()] as const;
+        const userIds = distinct([first, ...others].flatMap(({ change }) => change.readByUserIds ?? []));
+        const context = { organization, document: first.home, scope: { ...scope, documentKey } };
+        return [documentKey, await usersWithAccess(this.#table, context, userIds, { now })] as const;
       }),
     );
-    return (document: string, userId: string) => allowed.get(document)?.has(userId) === true;
+    return new Map(readers);
+  }
+
+  /** Returns the current threads of notifications; undefined for a notification without one. Two dependent BatchGets, or none. */
+  async #findThreads(
+    { tenant, organizationKey }: OrganizationScope,
+    sources: readonly { documentKey: string; documentId: string; annotationId: string | undefined }[],
+  ): Promise<(ThreadReference | undefined)[]> {
+    const asked = sources.flatMap(({ annotationId, ...source }, index) =>
+      annotationId === undefined ? [] : [{ ...source, annotationId, index }],
+    );
+    const positions = await findRecordIds(
+      this.#table,
+      { tenant, organizationKey },
+      asked.map(({ annotationId, documentId }) => ({ kind: 'thread', id: annotationId, within: documentId })),
+    );
+    const located = asked.flatMap((source, at) => {
+      const position = positions[at];
+      return position?.documentKey === source.documentKey
+        ? [{ ...source, tenant, organizationKey, createdAt: position.createdAt }]
+        : [];
+    });
+    const threads = await this.#table.getMany(ThreadEntity, located);
+    const references: (ThreadReference | undefined)[] = sources.map(() => undefined);
+    for (const [at, { index, annotationId, createdAt }] of located.entries()) {
+      const thread = threads[at];
+      if (!thread) continue;
+      const { from, visibility, context } = thread;
+      const accessFields = accessFieldsOf(context);
+      references[index] = { annotationId, createdAt, authorId: from.userId, visibility, accessFields };
+    }
+    return references;
   }
 }
 
-type IsMeant = (placed: PlacedNotification) => boolean;
-
-interface Changing extends NamedNotification {
-  readonly change: NotificationChange;
-  /** The thread that it is about after the change. */
-  readonly thread: ThreadReference | undefined;
-}
-
-/** The threads that notifications are about, as they are now; undefined where there is none. Two dependent BatchGets, none for none. */
-async function threadReferences(
-  table: Table,
-  { tenant, organizationKey }: OrganizationScope,
-  about: readonly { documentKey: string; documentId: string; annotationId: string | undefined }[],
-): Promise<(ThreadReference | undefined)[]> {
-  const asked = about.flatMap(({ annotationId, ...rest }, index) =>
-    annotationId === undefined ? [] : [{ ...rest, annotationId, index }],
-  );
-  const positions = await findRecordIds(
-    table,
-    { tenant, organizationKey },
-    asked.map(({ annotationId, documentId }) => ({ kind: 'thread', id: annotationId, within: documentId })),
-  );
-  const there = asked.flatMap((one, index) => {
-    const position = positions[index];
-    return position?.documentKey === one.documentKey
-      ? [{ ...one, tenant, organizationKey, createdAt: position.createdAt }]
-      : [];
-  });
-  const threads = await table.getMany(ThreadEntity, there);
-  const references = new Map(
-    there.map(({ index, annotationId, createdAt }, at) => {
-      const thread = threads[at];
-      return [
-        index,
-        thread && {
-          annotationId,
-          createdAt,
-          authorId: thread.from.userId,
-          visibility: thread.visibility,
-          accessFields: accessFieldsOf(thread.context),
-        },
-      ] as const;
-    }),
-  );
-  return about.map((_one, index) => references.get(index));
-}
-
-export const addNotifications: Capability<Pick<NotificationWriter, 'add' | 'threadOf' | 'withAccess' | 'completed'>> =
-  /* @__PURE__ */ storeCapability(NotificationWriter, ['GetItem', 'BatchGetItem', 'PutItem']);
+export const addNotifications: Capability<
+  Pick<NotificationWriter, 'add' | 'findThread' | 'selectUsersWithAccess' | 'completeActor'>
+> = /* @__PURE__ */ storeCapability(NotificationWriter, ['GetItem', 'BatchGetItem', 'PutItem']);
 
 export const updateNotifications: Capability<Pick<NotificationWriter, 'update'>> = /* @__PURE__ */ storeCapability(
   NotificationWriter,

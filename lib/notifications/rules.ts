@@ -29,7 +29,7 @@ export const selectorFields = {
 };
 
 /** What an update can change, and an addition says as well. */
-const shown = {
+const changeableFields = {
   actionUser: optional(ContentUser),
   /** With `{variable}` placeholders; clients fill them in. */
   displayHeadlineMessageTemplate: optional(Text),
@@ -42,7 +42,7 @@ const shown = {
 
 /** A notification as callers add it (facts C7). */
 export const NewNotification = z.object({
-  ...shown,
+  ...changeableFields,
   actionUser: ContentUser,
   notifyUsers: list(ContentUser, MOST_INVOLVED, 0),
   /** Whether it is for everybody who has access to the document, and not just for `notifyUsers`. */
@@ -84,7 +84,7 @@ export const isSmall = z.refine<NewNotification>((sent) => !isLongerThan(JSON.st
 /** A change of one notification. */
 export const NotificationChange = z.object({
   id: NotificationId,
-  ...shown,
+  ...changeableFields,
   /** Who has read it, besides those that have already. */
   readByUserIds: optional(list(Id, limits.list, 0)),
   /** Whether it stays among what concerns those who have read it. */
@@ -154,7 +154,7 @@ const jsonFields = [
   'metadata',
 ] as const;
 
-export interface Made {
+export interface NotificationOrigin {
   readonly id: string;
   /** The customer's id. */
   readonly documentId: string;
@@ -164,7 +164,10 @@ export interface Made {
 }
 
 /** Returns a new notification as it is stored. It is for everybody unless `notifyAll` is false. */
-export function newNotification(sent: NewNotification, { id, documentId, now, thread }: Made): Notification {
+export function newNotification(
+  sent: NewNotification,
+  { id, documentId, now, thread }: NotificationOrigin,
+): Notification {
   const { notificationSource = 'custom', notifyAll = true, notifyUsers, context, location } = sent;
   return Notification.parse({
     ...sent,
@@ -200,23 +203,26 @@ export function changeNotification(
 }
 
 /** Whether a notification is small enough to be stored. */
-export function fits(notification: Notification): boolean {
+export function fitsItem(notification: Notification): boolean {
   return !isLongerThan(JSON.stringify(notification), LARGEST_STORED_BYTES);
 }
 
-interface About {
+interface NotificationSource {
   readonly notificationSource?: string | undefined;
   readonly notificationSourceData?: object | undefined;
 }
 
 /** The annotation that a notification is about: one of source `comment` names it in its data. */
-export function annotationOf({ notificationSource, notificationSourceData = {} }: About): string | undefined {
+export function annotationIdOf({
+  notificationSource,
+  notificationSourceData = {},
+}: NotificationSource): string | undefined {
   const { annotationId } = notificationSourceData as { annotationId?: unknown };
   return notificationSource === 'comment' && typeof annotationId === 'string' ? annotationId : undefined;
 }
 
 /** Whether a notification names a user. */
-export function names({ notifyUsers }: Notification, userId: string): boolean {
+export function notifiesUser({ notifyUsers }: Notification, userId: string): boolean {
   return notifyUsers.some((notified) => notified.userId === userId);
 }
 

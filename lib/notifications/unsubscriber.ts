@@ -1,4 +1,4 @@
-import type { Subscriber } from '../mail/rules/subscriber.ts';
+import type { Subscriber } from '../mail/unsubscribeLinks.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import {
   NotificationSettingsEntity,
@@ -13,12 +13,12 @@ import { insert, replace, type Table } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
 const PAGE = 50;
-/** Settings that are written at a time. */
+/** Settings that are written at the same time. */
 const PARALLEL = 8;
 
 type User = OrganizationScope & { readonly userId: string };
 
-/** Ends the mails that users get of an organization. */
+/** Unsubscribes users from the mails of an organization. */
 export class Unsubscriber {
   readonly #table: Table;
 
@@ -26,33 +26,33 @@ export class Unsubscriber {
     this.#table = table;
   }
 
-  /** The organization whose mails it is about; undefined when it is gone. */
-  async organization({ tenant, organizationId }: Subscriber): Promise<Organization | undefined> {
+  /** Returns the organization of an unsubscribe link; undefined when it was deleted. */
+  async findOrganization({ tenant, organizationId }: Subscriber): Promise<Organization | undefined> {
     return this.#table.get(OrganizationEntity, { tenant, organizationId });
   }
 
   /**
-   * Sets the user's e-mail level to NONE for the organization, and for every document of it with a level of its own, which would win over
-   * that. The user need not be known: whoever is mentioned gets mail. Later settings by the customer count again.
+   * Sets the user's e-mail level to NONE for the organization, and for each document with its own level, which would take precedence. The user need
+   * not exist, because mentioned people without a profile get mails too. The customer can change the levels again.
    */
   async unsubscribe(subscriber: Subscriber, now: number): Promise<void> {
-    const organization = await this.organization(subscriber);
+    const organization = await this.findOrganization(subscriber);
     if (!organization) return;
     const user = { ...organizationScope(subscriber.tenant, organization), userId: subscriber.userId };
-    await this.#silence(user, {}, now);
+    await this.#setLevelNone(user, {}, now);
     let after: string | undefined;
     do {
       const page = await this.#table.query(settingsOfDocuments, user, { prefix: settingsPrefix, limit: PAGE, after });
       await inParallel(
         page.values.filter(({ email }) => email !== undefined),
         PARALLEL,
-        ({ documentKey }) => this.#silence(user, { documentKey }, now),
+        ({ documentKey }) => this.#setLevelNone(user, { documentKey }, now),
       );
       after = page.next;
     } while (after !== undefined);
   }
 
-  async #silence(user: User, scope: SettingsScope, now: number): Promise<void> {
+  async #setLevelNone(user: User, scope: SettingsScope, now: number): Promise<void> {
     await retryOnConflict(async () => {
       const stored = await this.#table.get(NotificationSettingsEntity, { ...user, ...scope });
       if (stored?.email === 'NONE') return 'done';

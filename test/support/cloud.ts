@@ -32,7 +32,7 @@ import type { SendMailDeps } from '../../lib/mail/sendMail.ts';
 import { sweep } from '../../lib/webhooks/sweep.ts';
 import type { Timing } from '../../lib/webhooks/rules/schedule.ts';
 import { SesSender } from '../../lib/mail/senders/ses.ts';
-import { UnsubscribeLinks } from '../../lib/mail/unsubscribe.ts';
+import { UnsubscribeLinks } from '../../lib/mail/unsubscribeLinks.ts';
 import { newId } from '../../lib/shared/ids.ts';
 import { MAX_RECEIVE_COUNT } from '../../lib/workers/queues.ts';
 import type { QueueName } from '../../lib/app/capability.ts';

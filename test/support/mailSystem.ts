@@ -11,7 +11,7 @@ import { sendMail } from '../../lib/mail/sendMail.ts';
 import type { MailRecord, MailResult } from '../../lib/mail/rules/mailRecord.ts';
 import type { MailSender, OutgoingMail } from '../../lib/mail/senders/sender.ts';
 import { SendGridSender } from '../../lib/mail/senders/sendGrid.ts';
-import { unsubscribeLinks } from '../../lib/mail/unsubscribe.ts';
+import { unsubscribeLinks } from '../../lib/mail/unsubscribeLinks.ts';
 import { newId } from '../../lib/shared/ids.ts';
 import type { QueueMessage } from '../../lib/workers/sender.ts';
 import type { Customer } from './customer.ts';

@@ -22,7 +22,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now }) => {
     const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-    return { data: await deps.notifications.recent(caller.tenant, organization, filterOf(input), now) };
+    return { data: await deps.notifications.listRecent(caller.tenant, organization, filterOf(input), now) };
   },
 );
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
 import { addActivities } from '../../../lib/activities/activities.ts';
 import { findWritableDocument } from '../../../lib/content/documentScope.ts';
-import { NewActivity, requireEnabled } from '../../../lib/activities/rules.ts';
+import { NewActivity, requireActivityLogsEnabled } from '../../../lib/activities/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, limits, list } from '../../../lib/shared/schema.ts';
@@ -43,7 +43,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now, repeatableId }) => {
     const [scope, config] = await Promise.all([deps.findPlace(caller.tenant, input), deps.configs.get(caller.tenant)]);
-    requireEnabled(config);
+    requireActivityLogsEnabled(config);
     // Those of one call have the same time, and are listed by their ids then: in the order of the call.
     const ids = input.activities.map((_activity, number) => repeatableId('act', number)).sort();
     const activities = input.activities.map((activity, number) => ({

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
-import { removeActivities } from '../../../lib/activities/activities.ts';
+import { deleteActivities } from '../../../lib/activities/activities.ts';
 import { requireWritable } from '../../../lib/content/documentScope.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope } from '../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { dict, distinct } from '../../../lib/shared/collections.ts';
-import { requireMutable } from '../../../lib/activities/rules.ts';
+import { requireActivityLogsMutable } from '../../../lib/activities/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { ItemOutcome } from '../../../lib/shared/results.ts';
@@ -47,7 +47,7 @@ export const endpoint = defineEndpoint(
       organizations: findOrganization,
       documents: readDocuments,
       configs: readActivityConfig,
-      activities: removeActivities,
+      activities: deleteActivities,
     },
     impact: 'customers cannot delete activity logs',
     example: {
@@ -61,7 +61,7 @@ export const endpoint = defineEndpoint(
       deps.configs.get(caller.tenant),
     ]);
     requireWritable({ organization });
-    requireMutable(config);
+    requireActivityLogsMutable(config);
     const scope = organizationScope(caller.tenant, organization);
     const at = documentId === undefined ? undefined : await documentPlace(documentId);
     const { results, hasMore } = await removed();
@@ -74,9 +74,9 @@ export const endpoint = defineEndpoint(
     }
 
     async function removed() {
-      if (activityIds) return deps.activities.remove(at ?? scope, distinct(activityIds), targetEntityId);
-      if (targetEntityId !== undefined) return deps.activities.removeOfTarget(at ?? scope, targetEntityId);
-      return at ? deps.activities.removeOfDocument(at) : { results: [], hasMore: false };
+      if (activityIds) return deps.activities.delete(at ?? scope, distinct(activityIds), targetEntityId);
+      if (targetEntityId !== undefined) return deps.activities.deleteOfTarget(at ?? scope, targetEntityId);
+      return at ? deps.activities.deleteOfDocument(at) : { results: [], hasMore: false };
     }
   },
 );

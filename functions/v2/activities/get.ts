@@ -82,7 +82,7 @@ export const endpoint = defineEndpoint(
       now,
     );
     if (activityIds)
-      return { data: await deps.activities.named(scope, distinct(activityIds), listing), pageToken: null };
+      return { data: await deps.activities.listByIds(scope, distinct(activityIds), listing), pageToken: null };
 
     const page = { from: listingCursor.position(pages.after), limit: pageSize };
     const { values, next } =

@@ -5,7 +5,7 @@ import { requireWritable } from '../../../lib/content/documentScope.ts';
 import { organizationScope } from '../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
-import { ActivityChange, requireMutable } from '../../../lib/activities/rules.ts';
+import { ActivityChange, requireActivityLogsMutable } from '../../../lib/activities/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
@@ -37,7 +37,7 @@ export const endpoint = defineEndpoint(
       deps.configs.get(caller.tenant),
     ]);
     requireWritable({ organization });
-    requireMutable(config);
+    requireActivityLogsMutable(config);
     // Of several changes of one activity the last one counts, as with additions.
     const changes = distinctBy(input.activities.toReversed(), ({ id }) => id).reverse();
     const results = await deps.activities.update(organizationScope(caller.tenant, organization), changes);

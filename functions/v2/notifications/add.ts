@@ -57,17 +57,17 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps, now, repeatableId }) => {
     const [at, actionUser] = await Promise.all([
       deps.ensurePlace(caller.tenant, input, now),
-      deps.notifications.completed(caller.tenant, input.actionUser),
+      deps.notifications.completeActor(caller.tenant, input.actionUser),
     ]);
     const [allowed, thread] = await Promise.all([
       input.verifyUserPermissions
-        ? deps.notifications.withAccess(
+        ? deps.notifications.selectUsersWithAccess(
             at,
             input.notifyUsers.map(({ userId }) => userId),
             now,
           )
         : undefined,
-      deps.notifications.threadOf(at.scope, input.documentId, input),
+      deps.notifications.findThread(at.scope, input.documentId, input),
     ]);
     const notifyUsers = input.notifyUsers.filter(({ userId }) => allowed?.has(userId) ?? true);
     const id = input.notificationId ?? repeatableId('ntf', 0);

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { removeNotifications } from '../../../lib/notifications/removeNotifications.ts';
+import { deleteNotifications } from '../../../lib/notifications/deleteNotifications.ts';
 import { requireWritable } from '../../../lib/content/documentScope.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope } from '../../../lib/directory/folders/folders.ts';
@@ -42,7 +42,7 @@ export const endpoint = defineEndpoint(
         ? 'Notification(s) deleted. There are more: send the request again.'
         : 'Notification(s) deleted successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-    uses: { organizations: findOrganization, documents: readDocuments, notifications: removeNotifications },
+    uses: { organizations: findOrganization, documents: readDocuments, notifications: deleteNotifications },
     impact: 'customers cannot delete notifications',
     example: {
       data: { organizationId: 'acme', notificationIds: ['signature-1'] },
@@ -56,7 +56,7 @@ export const endpoint = defineEndpoint(
         ? undefined
         : await deps.documents.require(organizationScope(caller.tenant, organization), input.documentId);
     requireWritable({ organization, ...(document && { document }) });
-    const { results, hasMore } = await deps.notifications.remove(caller.tenant, organization, document, input);
+    const { results, hasMore } = await deps.notifications.delete(caller.tenant, organization, document, input);
     return { data: dict(results), hasMore };
   },
 );

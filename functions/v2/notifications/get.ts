@@ -39,7 +39,7 @@ export const endpoint = defineEndpoint(
     const { documentId, locationId, userId, notificationIds } = filter;
     const listing = JSON.stringify([documentId, locationId, userId, notificationIds, order]);
     const pages = paging(caller, [path, organization.internalId, listing], input, now);
-    const page = await deps.notifications.page(caller.tenant, organization, filter, {
+    const page = await deps.notifications.list(caller.tenant, organization, filter, {
       limit: pageSize,
       after: pages.after,
       ascending: order === 'asc',

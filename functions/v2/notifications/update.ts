@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { selects, updateNotifications } from '../../../lib/notifications/notifications.ts';
+import { isSelected, updateNotifications } from '../../../lib/notifications/notifications.ts';
 import { requireWritable } from '../../../lib/content/documentScope.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope } from '../../../lib/directory/folders/folders.ts';
@@ -46,7 +46,7 @@ export const endpoint = defineEndpoint(
     // Of several changes of one notification the last one counts.
     const changes = distinctBy(input.notifications.toReversed(), ({ id }) => id).reverse();
     const results = await deps.notifications.update(caller.tenant, organization, changes, {
-      isMeant: (placed) => selects(document, input, placed),
+      isMeant: (placed) => isSelected(document, input, placed),
       verifiedAt: input.verifyUserPermissions ? now : undefined,
     });
     return {

@@ -4,7 +4,7 @@ import { distinct } from '../../shared/collections.ts';
 import { type TriggerType, triggerTypes } from '../../events/rules/catalogue.ts';
 import { type Audience, type EventPayload, LARGEST_PAYLOAD_BYTES } from '../../events/rules/payload.ts';
 import { commentVerbs } from '../../workspaces/rules/groupedTriggers.ts';
-import type { OwnActivity } from '../../activities/rules.ts';
+import type { ServiceActivity } from '../../activities/rules.ts';
 import { accessFieldsOf, type Comment, commentMentions, toCommentResponse } from './comments.ts';
 import { readJson } from '../../content/rules/jsonFields.ts';
 import type { Location } from '../../content/rules/location.ts';
@@ -128,7 +128,7 @@ export function toActivities(
   changes: readonly ContentChange[],
   eventScope: EventScope,
   isEnabled: (verb: CommentVerb) => boolean,
-): (OwnActivity & { readonly cause: Cause })[] {
+): (ServiceActivity & { readonly cause: Cause })[] {
   return changes
     .filter(({ log, verb }) => log && isEnabled(verb))
     .map((change) => {

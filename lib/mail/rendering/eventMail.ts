@@ -1,15 +1,15 @@
 import type { EventMailContent } from '../rules/eventMailContent.ts';
 import { button, heading, kicker, linkedNote, mailDocument, quote } from './layout.ts';
 import type { Mail } from '../senders/sender.ts';
-import { unsubscribeHeaders } from '../unsubscribe.ts';
+import { unsubscribeHeaders } from '../unsubscribeLinks.ts';
 
-/** The mail that tells a user of an event: what happened, where, what was written, and how to get no more of these. */
+/** Returns the mail about an event: what happened, where, the text of the comment, and an unsubscribe link. */
 export function eventMail(
   content: EventMailContent,
   { to, unsubscribeLink }: { to: string; unsubscribeLink: string },
 ): Mail {
   const { subject, headline, quote: text, link, why } = content;
-  const where = placeOf(content);
+  const where = locationLine(content);
   return {
     to,
     subject,
@@ -33,17 +33,17 @@ export function eventMail(
       ],
       text ?? where,
     ),
-    // No vacation notices in return (RFC 3834).
+    // Prevents automatic replies (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated', ...unsubscribeHeaders(unsubscribeLink) },
   };
 }
 
-/** Document and organization in one line. */
-function placeOf({ documentName, organizationName }: EventMailContent): string | undefined {
+/** Returns document and organization in one line. */
+function locationLine({ documentName, organizationName }: EventMailContent): string | undefined {
   return [documentName, organizationName].filter((name) => name !== undefined).join(' · ') || undefined;
 }
 
-/** What a customer's own template at the provider can show: every value a text, empty where there is none. */
+/** Returns the values for a customer's own template at the provider. All are texts; a missing one is empty. */
 export function templateData(
   event: string,
   content: EventMailContent,

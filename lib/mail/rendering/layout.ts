@@ -1,8 +1,7 @@
 import { html, type Html } from '../../shared/html.ts';
 
 /**
- * The HTML form of a mail. Styles stand in the elements, because mail programs drop style sheets. `preview` is what lists of mails show
- * after the subject.
+ * Returns the HTML of a mail. Styles are inline, because mail programs ignore style sheets. Lists of mails show `preview` after the subject.
  */
 export function mailDocument(title: string, body: readonly Html[], preview?: string): string {
   const page = html`<!doctype html>
@@ -26,22 +25,22 @@ export function paragraph(text: string): Html {
   return html`<p style="margin:0 0 16px">${text}</p>\n`;
 }
 
-/** What stands above the heading: where the mail comes from. */
+/** A small line above the heading. */
 export function kicker(text: string): Html {
   return html`<p style="margin:0 0 8px;font-size:14px;color:#5b5b66">${text}</p>\n`;
 }
 
-/** What somebody else wrote, in its lines. */
+/** A quotation with its line breaks. */
 export function quote(text: string): Html {
   return html`<blockquote style="margin:0 0 16px;padding:12px 16px;background:#f4f4f6;border-left:4px solid #2f4bd8;border-radius:4px;white-space:pre-line">${text}</blockquote>\n`;
 }
 
-/** What is less important. */
+/** A small paragraph at the end. */
 export function note(text: string): Html {
   return html`<p style="margin:24px 0 0;font-size:14px;color:#5b5b66">${text}</p>\n`;
 }
 
-/** A note with a link at its end. */
+/** A note that ends with a link. */
 export function linkedNote(text: string, url: string, link: string): Html {
   return html`<p style="margin:24px 0 0;padding-top:16px;border-top:1px solid #e4e4ea;font-size:14px;color:#5b5b66">${text} <a href="${url}" style="color:#5b5b66">${link}</a></p>\n`;
 }
@@ -51,7 +50,7 @@ export function button(url: string, text: string): Html {
   return html`<p style="margin:24px 0"><a href="${url}" style="display:inline-block;padding:12px 20px;background:#2f4bd8;color:#ffffff;text-decoration:none;font-weight:600;border-radius:8px">${text}</a></p>\n`;
 }
 
-/** A link shown as it is, for those who cannot press the button. */
+/** A link with its address as its text, for readers who cannot use the button. */
 export function bareLink(url: string): Html {
   return html`<p style="margin:0 0 16px;font-size:14px;word-break:break-all"><a href="${url}" style="color:#2f4bd8">${url}</a></p>\n`;
 }

@@ -7,7 +7,7 @@ const lead = 'Open this link and press the button there, so that we know that th
 const expiry = `The link works once, within ${LINK_MINUTES} minutes.`;
 const unasked = 'If you did not ask for this mail, ignore it: nothing happens without you.';
 
-/** The mail with a login link, to the owner of a workspace. */
+/** Returns the mail with a login link for the owner of a workspace. */
 export function loginLinkMail({ to, link }: { to: string; link: string }): Mail {
   return {
     to,
@@ -21,7 +21,7 @@ export function loginLinkMail({ to, link }: { to: string; link: string }): Mail 
       paragraph(expiry),
       note(unasked),
     ]),
-    // No vacation notices in return (RFC 3834).
+    // Prevents automatic replies (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated' },
   };
 }

@@ -3,13 +3,12 @@ import type { MailSubject } from '../rules/mailRecord.ts';
 import { heading, mailDocument, note, paragraph } from './layout.ts';
 import type { Mail } from '../senders/sender.ts';
 
-/** What a mail to an owner says: the first is the subject, the last is less important. */
 interface OwnerText {
   readonly subject: string;
   readonly paragraphs: readonly string[];
 }
 
-/** The mail that tells the owner of a workspace what is wrong with something of theirs; `apiKeyName` says of which API key. */
+/** Returns the mail to the owner of a workspace about a failing endpoint or e-mail provider of one API key. */
 export function ownerMail(
   about: Exclude<MailSubject, { kind: 'event' }>,
   { to, apiKeyName }: { to: string; apiKeyName: string },
@@ -31,15 +30,15 @@ function endpointText({
   url,
   failingSince,
 }: Extract<MailSubject, { kind: 'endpointTrouble' }>): OwnerText {
-  const endpoint = `${shownUrl(url)} (${endpointId})`;
-  const failing = `Every webhook to ${endpoint} has failed since ${timeOf(failingSince)}.`;
+  const endpoint = `${displayUrl(url)} (${endpointId})`;
+  const failing = `Every webhook to ${endpoint} has failed since ${formatTime(failingSince)}.`;
   const attempts = 'What it answered is in /v2/workspace/advancedwebhook/attempts/get.';
   if (stage !== 'disabled') {
     return {
       subject: `A webhook endpoint has failed for ${stage === 1 ? 'a day' : `${stage} days`}`,
       paragraphs: [
         failing,
-        `If nothing gets through until ${timeOf(failingSince + DISABLED_AFTER)}, the endpoint will be disabled. One success is enough to avoid that.`,
+        `If nothing gets through until ${formatTime(failingSince + DISABLED_AFTER)}, the endpoint will be disabled. One success is enough to avoid that.`,
         attempts,
       ],
     };
@@ -64,13 +63,13 @@ function providerText({ reason }: Extract<MailSubject, { kind: 'providerTrouble'
   };
 }
 
-/** A URL as far as it tells endpoints apart: what follows the path, or comes before the host, can be a secret. */
-function shownUrl(text: string): string {
+/** Returns a URL without credentials, query and fragment, which can contain secrets. */
+function displayUrl(text: string): string {
   const url = URL.parse(text);
   return url ? `${url.origin}${url.pathname}`.slice(0, 200) : '';
 }
 
-/** `2026-01-15 09:30 UTC`. */
-function timeOf(at: number): string {
+/** Returns a time as `2026-01-15 09:30 UTC`. */
+function formatTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

@@ -3,7 +3,7 @@ import { parseHttpUrl } from '../../net/httpUrl.ts';
 import { headline, type MailedType } from './headlines.ts';
 import { oneLine, toQuote, htmlToText } from './plainText.ts';
 
-/** A field that is left out when it is something else than expected: events that customers publish say what they like. */
+/** A field that is left out when it does not match the schema: customers can publish events with any data. */
 function lenient<S extends z.ZodType>(schema: S) {
   return schema.optional().catch(undefined);
 }
@@ -11,7 +11,7 @@ function lenient<S extends z.ZodType>(schema: S) {
 const Text = lenient(z.string());
 const Person = z.object({ userId: z.string(), name: Text, email: Text });
 type Person = z.output<typeof Person>;
-/** Those of a list that are what is expected. */
+/** The items of a list that match the schema. */
 const listOf = <S extends z.ZodType>(schema: S) =>
   z
     .array(lenient(schema))
@@ -29,10 +29,10 @@ const Comment = z.object({
 type Comment = z.output<typeof Comment>;
 
 const Page = lenient(z.object({ url: Text }));
-/** A status or priority: whole, or its id alone. */
+/** A status or priority, or only its id. */
 const Labelled = lenient(z.union([z.string(), z.object({ id: Text, name: Text, label: Text })]));
 
-/** What a mail needs of an event's `data` (facts B7). */
+/** The parts of an event's `data` that mails use. */
 const EventContent = z.object({
   actionUser: lenient(Person),
   commentAnnotation: lenient(
@@ -49,22 +49,22 @@ const EventContent = z.object({
   newStatus: Labelled,
   newPriority: Labelled,
 });
-export type Said = z.output<typeof EventContent>;
+export type EventContent = z.output<typeof EventContent>;
 
-/** What an event says, as far as it is understood. */
-export function parseEventContent(data: unknown): Said {
+/** Returns the parts of an event's data that mails use. Data that does not match is left out. */
+export function parseEventContent(data: unknown): EventContent {
   return EventContent.catch(EventContent.parse({})).parse(data);
 }
 
-/** The comments that an event is about: the one that it happened to, else those of the thread that it shows. */
-export function commentsOf({ targetComment, commentAnnotation }: Said): readonly Comment[] {
+/** Returns the target comment of an event, or else the comments of its thread. */
+export function commentsOf({ targetComment, commentAnnotation }: EventContent): readonly Comment[] {
   return targetComment ? [targetComment] : (commentAnnotation?.comments ?? []);
 }
 
-/** A user as an event names one, where it mentions the user or assigns something: with a name and an address that may be known to it alone. */
-export function findPerson(said: Said, userId: string): Pick<Person, 'name' | 'email'> {
-  const { commentAnnotation } = said;
-  const tagged = commentsOf(said).flatMap(({ to, taggedUserContacts }) => [
+/** Returns the name and e-mail address of a user from the mentions, the assignee and the author of an event. The user may have no profile. */
+export function findPerson(event: EventContent, userId: string): Pick<Person, 'name' | 'email'> {
+  const { commentAnnotation } = event;
+  const tagged = commentsOf(event).flatMap(({ to, taggedUserContacts }) => [
     ...taggedUserContacts.map(({ contact }) => contact),
     ...to,
   ]);
@@ -74,7 +74,7 @@ export function findPerson(said: Said, userId: string): Pick<Person, 'name' | 'e
   return { name: same.find((person) => person?.name)?.name, email: same.find((person) => person?.email)?.email };
 }
 
-/** What the mail of an event says to one user. Each is one line of plain text, but for `quote`. */
+/** The texts of an event's mail to one user. Each is one line of plain text, except `quote`. */
 export interface EventMailContent {
   readonly subject: string;
   /** What happened. */
@@ -82,30 +82,30 @@ export interface EventMailContent {
   readonly actorName: string;
   readonly documentName: string | undefined;
   readonly organizationName: string | undefined;
-  /** What the comment says, in its lines. */
+  /** The text of the comment, with line breaks. */
   readonly quote: string | undefined;
-  /** Where to look at it: an http(s) URL. */
+  /** The address of the document or page, an http(s) URL. */
   readonly link: string | undefined;
-  /** Why the user gets it: a whole sentence. */
+  /** Why the user gets the mail: a sentence. */
   readonly why: string;
-  /** Whether it mentions the user. */
+  /** Whether the event mentions the user. */
   readonly mentioned: boolean;
 }
 
-/** What the mail of an event says to a user. */
-export function eventMailContent(event: MailedType, said: Said, userId: string): EventMailContent {
-  const { actionUser, commentAnnotation: thread, targetComment, metadata, newStatus, newPriority } = said;
-  const comments = commentsOf(said);
+/** Returns the texts of an event's mail to one user. */
+export function eventMailContent(type: MailedType, event: EventContent, userId: string): EventMailContent {
+  const { actionUser, commentAnnotation: thread, targetComment, metadata, newStatus, newPriority } = event;
+  const comments = commentsOf(event);
   const mentioned = comments.some(({ to, taggedUserContacts }) =>
     [...to.map((one) => one.userId), ...taggedUserContacts.map((one) => one.userId ?? one.contact?.userId)].includes(
       userId,
     ),
   );
   const assigned = thread?.assignedTo?.userId === userId;
-  // A reaction is to the comment; anything else is about the thread, which is that of who began it.
-  const own = (isReaction(event) ? targetComment?.from : thread?.from)?.userId === userId;
+  // A reaction belongs to the comment's author, any other event to the thread's author.
+  const own = (isReaction(type) ? targetComment?.from : thread?.from)?.userId === userId;
   const actorName = nameOf(actionUser) ?? 'Somebody';
-  const what = headline(event, {
+  const what = headline(type, {
     actor: actorName,
     mentioned,
     assigned,
@@ -116,9 +116,9 @@ export function eventMailContent(event: MailedType, said: Said, userId: string):
     icon: emojiOf(targetComment),
   });
   const documentName = oneLine(metadata?.document?.documentName);
-  const preposition = event === 'comment_annotation.add' && !mentioned && !assigned ? 'on' : 'in';
-  // What was deleted is not spread once more.
-  const text = event === 'comment.delete' ? undefined : comments[0];
+  const preposition = type === 'comment_annotation.add' && !mentioned && !assigned ? 'on' : 'in';
+  // The mail must not repeat a deleted text.
+  const text = type === 'comment.delete' ? undefined : comments[0];
   return {
     subject: documentName ? `${what} ${preposition} ${documentName}` : what,
     headline: what,
@@ -126,14 +126,14 @@ export function eventMailContent(event: MailedType, said: Said, userId: string):
     documentName,
     organizationName: oneLine(metadata?.organization?.organizationName),
     quote: toQuote(text?.commentText || htmlToText(text?.commentHtml ?? '')),
-    link: linkOf(said),
+    link: linkOf(event),
     why: `You get this mail because ${reason({ mentioned, assigned, own: thread?.from?.userId === userId })}.`,
     mentioned,
   };
 }
 
-function isReaction(event: MailedType): boolean {
-  return event === 'comment.reaction_add' || event === 'comment.reaction_delete';
+function isReaction(type: MailedType): boolean {
+  return type === 'comment.reaction_add' || type === 'comment.reaction_delete';
 }
 
 function reason({ mentioned, assigned, own }: { mentioned: boolean; assigned: boolean; own: boolean }): string {
@@ -150,14 +150,14 @@ function labelOf(value: z.output<typeof Labelled>): string | undefined {
   return oneLine(typeof value === 'object' ? (value.name ?? value.label ?? value.id) : value, 60);
 }
 
-/** The reaction that came or went, where it is an emoji: others are names of pictures that only the customer knows. */
+/** Returns the reaction if it is an emoji. Other icons are names that only the customer's product can resolve. */
 function emojiOf(comment: Comment | undefined): string | undefined {
   const icon = comment?.reactionAnnotations[0]?.icon ?? '';
   return /^\p{RGI_Emoji}$/v.test(icon) ? icon : undefined;
 }
 
-/** Where it can be looked at, as the customer says; an address with a name or password in it can look like one of another host. */
-function linkOf({ metadata, commentAnnotation }: Said): string | undefined {
+/** Returns the first http(s) URL of page, thread or document. URLs with credentials are left out, because they can imitate another host. */
+function linkOf({ metadata, commentAnnotation }: EventContent): string | undefined {
   for (const text of [metadata?.pageInfo?.url, commentAnnotation?.pageInfo?.url, metadata?.document?.url]) {
     const url = text === undefined || text.length > 2_048 ? undefined : parseHttpUrl(text);
     if (url && url.username === '' && url.password === '') return url.href;

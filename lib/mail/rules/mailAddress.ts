@@ -1,18 +1,18 @@
 import { domainToASCII } from 'node:url';
 
-/** Limits of SMTP, in bytes. */
+/** The limits of SMTP in bytes. */
 const LONGEST_ADDRESS = 254;
 const LONGEST_LOCAL_PART = 64;
 
-/** A dot-atom: mail providers take neither quoted local parts nor characters beyond ASCII in them. */
+/** A dot-atom. Mail providers accept neither quoted local parts nor non-ASCII characters in them. */
 const LOCAL_PART = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
-/** Characters that a URL parser would read as something else than a part of a host name. */
+/** Characters that a URL parser does not read as part of a host name. */
 const NO_DOMAIN = /[\s%/\\?#@:[\]]/;
 
 /**
- * Returns an e-mail address as it is mailed, with an international domain in punycode; undefined for a text to which no mail can be sent. The local part
- * must be ASCII without quotes, and the domain must have at least two labels.
+ * Returns an e-mail address with its domain in punycode; undefined for a text that is no address. The local part must be ASCII without quotes, and the
+ * domain must have at least two labels.
  */
 export function mailableAddress(text: string): string | undefined {
   const address = text.trim();
@@ -32,19 +32,19 @@ export function mailableAddress(text: string): string | undefined {
 
 function isDomain(domain: string): boolean {
   const labels = domain.split('.');
-  return labels.length > 1 && labels.every((label) => LABEL.test(label)) && !/^\d+$/.test(labels.at(-1)!);
+  return labels.length > 1 && labels.every((label) => LABEL.test(label)) && !/^\d+$/.test(labels.at(-1) ?? '');
 }
 
 function isAscii(text: string): boolean {
   return [...text].every((character) => character <= '\x7f');
 }
 
-/** The address of a user: that of the profile, else the one that an event gives. Undefined when neither can be mailed. */
+/** Returns the first valid address of some profiles; undefined when none has one. */
 export function mailAddressOf(
-  ...known: readonly ({ readonly email?: string | undefined } | undefined)[]
+  ...profiles: readonly ({ readonly email?: string | undefined } | undefined)[]
 ): string | undefined {
-  for (const one of known) {
-    const address = one?.email === undefined ? undefined : mailableAddress(one.email);
+  for (const profile of profiles) {
+    const address = profile?.email === undefined ? undefined : mailableAddress(profile.email);
     if (address !== undefined) return address;
   }
   return undefined;

@@ -2,7 +2,7 @@ import type { EmailConfig } from '../../workspaces/rules/emailConfig.ts';
 import type { TriggerType } from '../../events/rules/catalogue.ts';
 import { isMailed } from './headlines.ts';
 
-/** Whether an event is mailed (spec 6 rule 4): the service and the event's trigger are on, and there is a mail of that type. */
+/** Returns whether an event is mailed: the service and the event's trigger are on, and its type can be mailed. */
 export function isEventMailed(config: EmailConfig | undefined, event: string): boolean {
   return (
     config?.useEmailService === true &&
@@ -11,7 +11,7 @@ export function isEventMailed(config: EmailConfig | undefined, event: string): b
   );
 }
 
-/** Who sends (design 6): the provider whose key is stored, where the type names it or leaves it open; else Amazon SES. */
+/** Returns the provider: SendGrid for the type `sendgrid`, and for `custom` when a key is stored; else Amazon SES. */
 export function providerOf({ emailServiceConfig: { type, apiKey } }: EmailConfig): 'ses' | 'sendgrid' {
   return type === 'sendgrid' || (type === 'custom' && apiKey !== '') ? 'sendgrid' : 'ses';
 }

@@ -3,18 +3,17 @@ import * as https from 'node:https';
 import type { MailResult } from '../rules/mailRecord.ts';
 import { type MailSender, type OutgoingMail, unanswered } from './sender.ts';
 
-/** SendGrid's API. */
 export const SENDGRID = 'https://api.sendgrid.com';
 
 const TIMEOUT_MILLISECONDS = 15_000;
 
-/** The account to send through, and from whom. */
+/** A customer's account and sender address. */
 export interface SendGridAccount {
   readonly apiKey: string;
   readonly from: { readonly email: string; readonly name?: string | undefined };
 }
 
-/** Sends through a customer's account of SendGrid, by its v3 API; `base` is where that is. */
+/** Sends through a customer's SendGrid account by the v3 API at `base`. */
 export class SendGridSender implements MailSender {
   readonly #account: SendGridAccount;
   readonly #base: string;
@@ -40,19 +39,19 @@ export class SendGridSender implements MailSender {
     if (status >= 200 && status < 300) return { outcome: 'sent', messageId: String(headers['x-message-id'] ?? '') };
     if (status === 429)
       return { outcome: 'throttled', reason, retryAfterSeconds: this.#secondsUntil(headers['x-ratelimit-reset']) };
-    // 403 is also what it says of a sender that it has not verified. Either is for the customer to put in order.
+    // SendGrid answers 403 also for a sender address that it has not verified. The customer must correct both.
     if (status === 401 || status === 403) return { outcome: 'denied', reason };
     return { outcome: 'failed', reason, retry: status >= 500 };
   }
 
-  /** Until a time in seconds of the epoch, as the header gives it; 0 when it gives none. */
+  /** Returns the seconds until a time of the header (epoch seconds); 0 when the header has none. */
   #secondsUntil(reset: unknown): number {
     const seconds = Number(reset) - this.#now() / 1000;
     return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : 0;
   }
 }
 
-/** The body of a request to `/v3/mail/send`. A template brings its own subject and text. */
+/** Returns the body of a request to `/v3/mail/send`. A template has its own subject and text. */
 function bodyOf(
   { to, toName, subject, text: plain, html, headers = {}, mailId, sender, template }: OutgoingMail,
   { from }: SendGridAccount,
@@ -76,7 +75,7 @@ function bodyOf(
           ],
         }),
     headers,
-    // They come back in the events that the account reports.
+    // SendGrid repeats these in the events of the account.
     custom_args: { mailId },
   };
 }
@@ -86,7 +85,7 @@ interface Answer {
   readonly headers: http.IncomingHttpHeaders;
 }
 
-/** Posts once, over a connection of its own, for the reason that `SesSender` gives; no redirects. A result where there is no answer. */
+/** Posts once over a new connection, for the reason that `SesSender` explains. Follows no redirects. Returns a result when there is no answer. */
 function post(url: URL, apiKey: string, body: string): Promise<Answer | MailResult> {
   return new Promise((resolve) => {
     const secure = url.protocol === 'https:';
@@ -105,7 +104,7 @@ function post(url: URL, apiKey: string, body: string): Promise<Answer | MailResu
     request.on('socket', (socket) => socket.once(secure ? 'secureConnect' : 'connect', () => (connected = true)));
     request.on('error', (error) => resolve(unanswered(error, connected)));
     request.on('response', (response) => {
-      // The status says it all; what the body says of it can repeat the address.
+      // The status is enough, and the body can contain the address.
       response.on('error', () => undefined).resume();
       resolve({ status: response.statusCode ?? 0, headers: response.headers });
     });

@@ -1,6 +1,6 @@
 import { building, type Capability } from '../../app/capability.ts';
 import { type SecretBox, secretBox } from '../../crypto/secretBox.ts';
-import { notificationSettings } from '../../notifications/notificationSettings.ts';
+import { readNotificationLevels } from '../../notifications/notificationSettings.ts';
 import { ThreadEntity } from '../../comments/threads.ts';
 import type { DeliveryKey } from '../deliveries.ts';
 import { type Target, wantedTarget } from '../targets.ts';
@@ -156,7 +156,7 @@ export class WebhookRequests {
     const userIds = audience ? candidates(audience).slice(0, MOST_CONFIGS) : [];
     if (!audience?.thread || userIds.length === 0) return undefined;
     const { organizationKey, documentKey } = audience.thread;
-    const settings = await notificationSettings(this.#table, { tenant, organizationKey }, documentKey, userIds);
+    const settings = await readNotificationLevels(this.#table, { tenant, organizationKey }, documentKey, userIds);
     return {
       of: 'document',
       users: dict([...settings].map(([userId, { inbox, email }]) => [userId, { inbox, email }])),

@@ -189,7 +189,7 @@ describe('design 5: what races', () => {
       DynamoDBDocumentClient.from(new DynamoDBClient({}), { marshallOptions: { removeUndefinedValues: true } }),
       TABLE_NAME,
     );
-    const { results } = await new ActivityWriter(racing).remove(await scope(), ['a']);
+    const { results } = await new ActivityWriter(racing).delete(await scope(), ['a']);
     expect(results).toEqual([['a', { success: true, message: 'Activity deleted.' }]]);
     expect([await get(), await get({ activityIds: ['a'] })]).toEqual([[], []]);
   });

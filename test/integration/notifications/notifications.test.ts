@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { NotificationRemover } from '../../../lib/notifications/removeNotifications.ts';
+import { NotificationDeleter } from '../../../lib/notifications/deleteNotifications.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
@@ -569,7 +569,7 @@ describe('notifications/delete', () => {
     const table = new Table(DynamoDBDocumentClient.from(engine.client), TABLE_NAME);
     const organization = await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' });
     const times = [0, 60_000];
-    const { results, hasMore } = await new NotificationRemover(table, () => times.shift()!).remove(
+    const { results, hasMore } = await new NotificationDeleter(table, () => times.shift()!).delete(
       customer.apiKey,
       organization!,
       undefined,

@@ -4,7 +4,7 @@ import { handler as sendEmail } from '../../../functions/workers/sendEmail.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { sealBytes, deriveKey } from '../../../lib/crypto/sealing.ts';
 import { openTable } from '../../../lib/table/table.ts';
-import { unsubscribeLinks } from '../../../lib/mail/unsubscribe.ts';
+import { unsubscribeLinks } from '../../../lib/mail/unsubscribeLinks.ts';
 import { addDocument, itemsOf, nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { openLink, type Shown } from '../../support/email.ts';

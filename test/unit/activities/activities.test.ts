@@ -1,17 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  activityEnabled,
+  isActivityEnabled,
   ActivityChange,
   changeActivity,
   featureTypes,
-  isOf,
+  matchesFilter,
   NewActivity,
-  requireEnabled,
-  requireMutable,
+  requireActivityLogsEnabled,
+  requireActivityLogsMutable,
   toActivityResponse,
   toActivity,
-  toOwnActivity,
+  toServiceActivity,
 } from '../../../lib/activities/rules.ts';
 import { changeActivityConfig } from '../../../lib/workspaces/rules/activityConfig.ts';
 import { commentVerbs } from '../../../lib/workspaces/rules/groupedTriggers.ts';
@@ -112,7 +112,7 @@ describe('spec 4.15: an activity', () => {
           (!wanted.featureTypes || wanted.featureTypes.includes(fields.featureType)) &&
           (!wanted.actionTypes || wanted.actionTypes.includes(fields.actionType)) &&
           (!wanted.userId || wanted.userId === fields.actionUser.userId);
-        expect(isOf(wanted, activity)).toBe(meets);
+        expect(matchesFilter(wanted, activity)).toBe(meets);
       }),
     );
   });
@@ -172,7 +172,7 @@ describe("facts A15: an activity of the service's own", () => {
   test('says what it is given', () => {
     const shown = toActivityResponse(
       names,
-      toOwnActivity({ ...own, entityData: { text: 'hi' }, changes: { status: { from: 1, to: 2 } } }, fixed),
+      toServiceActivity({ ...own, entityData: { text: 'hi' }, changes: { status: { from: 1, to: 2 } } }, fixed),
     );
     expect(JSON.parse(wire(shown))).toEqual({
       ...own,
@@ -185,7 +185,7 @@ describe("facts A15: an activity of the service's own", () => {
   });
 
   test('leaves out what is too large to be stored, and nothing else', () => {
-    const activity = toOwnActivity(
+    const activity = toServiceActivity(
       {
         ...own,
         entityData: 'x'.repeat(70_000),
@@ -202,12 +202,12 @@ describe("facts A15: an activity of the service's own", () => {
     'is written for %s while the logs are enabled and its trigger is on',
     (verb) => {
       const seeded = changeActivityConfig(undefined, { isEnabled: true }, 0);
-      expect(activityEnabled(seeded, verb)).toBe(true);
-      expect(activityEnabled(changeActivityConfig(seeded, { triggers: { comment: { [verb]: false } } }, 0), verb)).toBe(
+      expect(isActivityEnabled(seeded, verb)).toBe(true);
+      expect(isActivityEnabled(changeActivityConfig(seeded, { triggers: { comment: { [verb]: false } } }, 0), verb)).toBe(
         false,
       );
-      expect(activityEnabled(changeActivityConfig(seeded, { isEnabled: false }, 0), verb)).toBe(false);
-      expect(activityEnabled(undefined, verb)).toBe(false);
+      expect(isActivityEnabled(changeActivityConfig(seeded, { isEnabled: false }, 0), verb)).toBe(false);
+      expect(isActivityEnabled(undefined, verb)).toBe(false);
     },
   );
 });
@@ -216,15 +216,15 @@ describe('facts A15: the configuration', () => {
   const refused = { status: 'FAILED_PRECONDITION' };
 
   test('must be enabled for an addition', () => {
-    expect(() => requireEnabled({ isEnabled: true })).not.toThrow();
+    expect(() => requireActivityLogsEnabled({ isEnabled: true })).not.toThrow();
     for (const config of [undefined, { isEnabled: false }])
-      expect(() => requireEnabled(config)).toThrow(expect.objectContaining(refused));
+      expect(() => requireActivityLogsEnabled(config)).toThrow(expect.objectContaining(refused));
   });
 
   test('must not be immutable for an update or deletion, enabled or not', () => {
     for (const config of [undefined, { isEnabled: true }, { isEnabled: true, immutable: false }])
-      expect(() => requireMutable(config)).not.toThrow();
+      expect(() => requireActivityLogsMutable(config)).not.toThrow();
     for (const isEnabled of [true, false])
-      expect(() => requireMutable({ isEnabled, immutable: true })).toThrow(expect.objectContaining(refused));
+      expect(() => requireActivityLogsMutable({ isEnabled, immutable: true })).toThrow(expect.objectContaining(refused));
   });
 });

@@ -23,7 +23,7 @@ import { eventMail, templateData } from '../../../lib/mail/rendering/eventMail.t
 import { encodedWords, mailbox } from '../../../lib/mail/senders/mailbox.ts';
 import type { Mail } from '../../../lib/mail/senders/sender.ts';
 import { ownerMail } from '../../../lib/mail/rendering/ownerMail.ts';
-import { unsubscribeHeaders } from '../../../lib/mail/unsubscribe.ts';
+import { unsubscribeHeaders } from '../../../lib/mail/unsubscribeLinks.ts';
 
 const timing = { schedule: [0, 60_000, 300_000, 1_800_000, 7_200_000, 21_600_000], marginMs: 300_000 };
 const NOW = Date.UTC(2026, 0, 15);

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { divideFairly } from '../../../lib/content/rules/fairShares.ts';
 import { contextAllows } from '../../../lib/directory/rules/access.ts';
 import {
-  annotationOf,
+  annotationIdOf,
   changeNotification,
-  fits,
-  names,
+  fitsItem,
+  notifiesUser,
   NewNotification,
   newNotification,
   type Notification,
@@ -14,7 +14,7 @@ import {
   toNotificationResponse,
   userHash,
 } from '../../../lib/notifications/rules.ts';
-import { inAppNotifications, makesNotifications } from '../../../lib/notifications/inAppFanOut.ts';
+import { toInAppNotifications, makesNotifications } from '../../../lib/notifications/inAppFanOut.ts';
 import {
   initialNotificationConfig,
   changeNotificationConfig,
@@ -100,7 +100,7 @@ describe('a notification', () => {
   });
 
   test('names those in notifyUsers alone, and neither everybody nor the actor', () => {
-    expect([names(made(), 'grace'), names(made(), 'ada'), names(made(), 'lin')]).toEqual([true, false, false]);
+    expect([notifiesUser(made(), 'grace'), notifiesUser(made(), 'ada'), notifiesUser(made(), 'lin')]).toEqual([true, false, false]);
   });
 
   test('with a context is for those who have all of it (facts B19)', () => {
@@ -112,19 +112,19 @@ describe('a notification', () => {
   });
 
   test('is about the annotation that its data name, when its source is comment', () => {
-    expect(annotationOf({ notificationSource: 'comment', notificationSourceData: { annotationId: 'a' } })).toBe('a');
+    expect(annotationIdOf({ notificationSource: 'comment', notificationSourceData: { annotationId: 'a' } })).toBe('a');
     expect(
-      annotationOf({ notificationSource: 'custom', notificationSourceData: { annotationId: 'a' } }),
+      annotationIdOf({ notificationSource: 'custom', notificationSourceData: { annotationId: 'a' } }),
     ).toBeUndefined();
     expect(
-      annotationOf({ notificationSource: 'comment', notificationSourceData: { annotationId: 1 } }),
+      annotationIdOf({ notificationSource: 'comment', notificationSourceData: { annotationId: 1 } }),
     ).toBeUndefined();
-    expect(annotationOf({ notificationSource: 'comment' })).toBeUndefined();
+    expect(annotationIdOf({ notificationSource: 'comment' })).toBeUndefined();
   });
 
   test('is too large to be stored before DynamoDB says so', () => {
-    expect(fits(made({ metadata: { x: 'x'.repeat(60_000) } }))).toBe(true);
-    expect(fits({ ...made(), readByUserIds: Array.from({ length: 1_000 }, () => 'x'.repeat(400)) })).toBe(false);
+    expect(fitsItem(made({ metadata: { x: 'x'.repeat(60_000) } }))).toBe(true);
+    expect(fitsItem({ ...made(), readByUserIds: Array.from({ length: 1_000 }, () => 'x'.repeat(400)) })).toBe(false);
   });
 
   test.each([
@@ -172,17 +172,17 @@ describe('in-app notifications of an event', () => {
   const recipients = [{ userId: 'grace' }];
 
   test('have the same ids and times whenever they are made, and others for another event', () => {
-    const [first] = inAppNotifications(event(), recipients);
-    expect(inAppNotifications(event(), recipients)).toEqual([first]);
+    const [first] = toInAppNotifications(event(), recipients);
+    expect(toInAppNotifications(event(), recipients)).toEqual([first]);
     expect(first).toMatchObject({ id: expect.stringMatching(/^ntf_[A-Za-z0-9]{27}$/), createdAt: 1_767_225_600_000 });
-    expect(inAppNotifications(event({}, { eventId: 'msg_2' }), recipients)[0]!.id).not.toBe(first!.id);
-    expect(inAppNotifications(event({}, { eventId: 'any: event / id' }), recipients)[0]!.id).toMatch(
+    expect(toInAppNotifications(event({}, { eventId: 'msg_2' }), recipients)[0]!.id).not.toBe(first!.id);
+    expect(toInAppNotifications(event({}, { eventId: 'any: event / id' }), recipients)[0]!.id).toMatch(
       /^ntf_[A-Za-z0-9]{27}$/,
     );
   });
 
   test('cut a long text between characters, at 4 KB', () => {
-    const [notification] = inAppNotifications(
+    const [notification] = toInAppNotifications(
       event({ targetComment: { commentId: 1, commentText: '€'.repeat(5_000) } }),
       recipients,
     );
@@ -195,12 +195,12 @@ describe('in-app notifications of an event', () => {
   });
 
   test('are none without recipients, thread, document, or the data that they need', () => {
-    expect(inAppNotifications(event(), [])).toEqual([]);
-    expect(inAppNotifications(event({}, { documentId: undefined }), recipients)).toEqual([]);
-    expect(inAppNotifications(event({}, { event: 'huddle.create' }), recipients)).toEqual([]);
-    expect(inAppNotifications(event({ actionUser: undefined }), recipients)).toEqual([]);
+    expect(toInAppNotifications(event(), [])).toEqual([]);
+    expect(toInAppNotifications(event({}, { documentId: undefined }), recipients)).toEqual([]);
+    expect(toInAppNotifications(event({}, { event: 'huddle.create' }), recipients)).toEqual([]);
+    expect(toInAppNotifications(event({ actionUser: undefined }), recipients)).toEqual([]);
     expect(
-      inAppNotifications(
+      toInAppNotifications(
         { ...event(), payload: { ...event().payload, audience: { addressed: [], following: [] } } },
         recipients,
       ),

@@ -76,9 +76,9 @@ export const endpoint = defineEndpoint(
       ...(getOrganizationConfig ? [{ documentKey: undefined, documentId: undefined }] : []),
       ...documents.map(({ internalId, documentId }) => ({ documentKey: internalId, documentId })),
     ];
-    const settings = await deps.settings.of(scope, userId, scopes);
+    const settings = await deps.settings.get(scope, userId, scopes);
     return {
-      data: settings.map(({ set, inForce: { inbox, email, slack } }, index) => ({
+      data: settings.map(({ set, effective: { inbox, email, slack } }, index) => ({
         config: { inbox, email, ...(set.slack !== undefined && { slack }) },
         metadata: { organizationId, apiKey: caller.tenant, documentId: scopes[index]?.documentId, userId },
       })),

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { unsubscribeUsers } from '../../../../lib/notifications/unsubscriber.ts';
-import { UNSUBSCRIBE_PATH, unsubscribeLinks } from '../../../../lib/mail/unsubscribe.ts';
+import { UNSUBSCRIBE_PATH, unsubscribeLinks } from '../../../../lib/mail/unsubscribeLinks.ts';
 import { html } from '../../../../lib/shared/html.ts';
 import { toPage } from '../../../../lib/http/page.ts';
 import { definePage, type View } from '../../../../lib/app/page.ts';
@@ -20,7 +20,7 @@ export const page = definePage(
     async show({ input: { token }, deps }) {
       const subscriber = await deps.links.subscriberOf(token);
       if (!subscriber) return unknown;
-      const organization = await deps.users.organization(subscriber);
+      const organization = await deps.users.findOrganization(subscriber);
       return question(organization?.organizationName ?? subscriber.organizationId, token);
     },
     async submit({ input: { token }, deps, now, log }) {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
-import { writesOfSettings } from '../../../../lib/workspaces/newApiKeySettings.ts';
+import { newApiKeySettingsOps } from '../../../../lib/workspaces/newApiKeySettings.ts';
 import { createApiKeys, ownRegion, unverifiedGraceDays } from '../../../../lib/workspaces/workspaces.ts';
 import { newApiKeySettings, Regions, requireOwnRegion } from '../../../../lib/workspaces/rules/newApiKeySettings.ts';
 import { ApiKeyType, defaultApiKeyName, emailKey, OwnerEmail } from '../../../../lib/workspaces/rules/workspaces.ts';
@@ -68,7 +68,7 @@ export const endpoint = defineEndpoint(
     const created = await deps.apiKeys.create(
       caller.workspaceId,
       fields,
-      (apiKey) => writesOfSettings(deps.box, apiKey, settings),
+      (apiKey) => newApiKeySettingsOps(deps.box, apiKey, settings),
       deps.graceDays,
       now,
     );

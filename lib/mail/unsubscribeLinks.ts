@@ -1,31 +1,37 @@
 import * as z from 'zod';
-import { building, type Capability } from '../app/capability.ts';
+import { type Capability, combine } from '../app/capability.ts';
 import { KeyRing } from '../crypto/keyRing.ts';
 import { deriveKey, openBytes, sealBytes } from '../crypto/sealing.ts';
-import type { Subscriber } from './rules/subscriber.ts';
 import { publicUrl } from '../app/publicUrl.ts';
 
-/** The page that the link leads to, and that mail programs post to. */
+/** A user who gets the mails of an organization. */
+export interface Subscriber {
+  readonly tenant: string;
+  readonly organizationId: string;
+  readonly userId: string;
+}
+
+/** The page of the link. Mail programs send POST requests to it for one-click unsubscription. */
 export const UNSUBSCRIBE_PATH = '/v2/notifications/email/unsubscribe';
 
 /** Tenant, organization and user. */
 const Token = z.tuple([z.string(), z.string(), z.string()]);
 const BOUND = ['unsubscribe'];
 
-/** What SES takes as the value of a header. */
+/** The longest header value that SES accepts. */
 const LONGEST_HEADER = 870;
 
 /**
- * Makes and reads the links that end a user's mails. A link is sealed, so that nobody can make one up or learn from it who gets it, and
- * never expires: a mail can be read years later. The token is `<version of the master key>.<base64url>`.
+ * Creates and reads unsubscribe links. Their tokens are encrypted, so nobody can forge one or see whose it is. They never expire, because a mail may
+ * be read years later. A token is `<version of the master key>.<base64url>`.
  */
 export class UnsubscribeLinks {
   readonly #ring: KeyRing;
   readonly #publicUrl: string;
 
-  constructor(ring: KeyRing, at: string) {
+  constructor(ring: KeyRing, url: string) {
     this.#ring = ring;
-    this.#publicUrl = at;
+    this.#publicUrl = url;
   }
 
   async linkFor({ tenant, organizationId, userId }: Subscriber): Promise<string> {
@@ -38,7 +44,7 @@ export class UnsubscribeLinks {
     return `${this.#publicUrl}${UNSUBSCRIBE_PATH}?token=${version}.${sealed.toString('base64url')}`;
   }
 
-  /** Whose token it is; undefined when it is none of ours. */
+  /** Returns the subscriber of a token; undefined for a text that is no token of this service. */
   async subscriberOf(token: string): Promise<Subscriber | undefined> {
     const [, version, sealed] = /^([\w-]{1,32})\.([\w-]{1,8192})$/.exec(token) ?? [];
     const key = version === undefined ? undefined : await this.#ring.find(version);
@@ -50,7 +56,7 @@ export class UnsubscribeLinks {
   }
 }
 
-/** The headers by which mail programs offer to unsubscribe (RFC 2369, RFC 8058). With ids of hundreds of characters they are too long, and the link in the mail has to do. */
+/** Returns the headers for one-click unsubscription (RFC 2369, RFC 8058); none when the link is too long for a header, as with very long ids. */
 export function unsubscribeHeaders(link: string): Record<string, string> {
   const value = `<${link}>`;
   return value.length > LONGEST_HEADER
@@ -58,9 +64,14 @@ export function unsubscribeHeaders(link: string): Record<string, string> {
     : { 'List-Unsubscribe': value, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
 }
 
-/** Make and read unsubscribe links. Whoever uses it may read the master key. */
-export const unsubscribeLinks: Capability<UnsubscribeLinks> = /* @__PURE__ */ building([publicUrl], {
+const keyRing: Capability<KeyRing> = {
   grants: [{ resource: 'secret/masterKey', actions: ['GetSecretValue'] }],
   env: ['MASTER_KEY_SECRET_ARN'],
-  open: (env) => new UnsubscribeLinks(new KeyRing(env.MASTER_KEY_SECRET_ARN), publicUrl.open(env)),
-});
+  open: (env) => new KeyRing(env.MASTER_KEY_SECRET_ARN),
+};
+
+/** Create and read unsubscribe links. Its users may read the master key. */
+export const unsubscribeLinks: Capability<UnsubscribeLinks> = /* @__PURE__ */ combine(
+  { ring: keyRing, url: publicUrl },
+  ({ ring, url }) => new UnsubscribeLinks(ring, url),
+);

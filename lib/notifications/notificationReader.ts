@@ -1,5 +1,5 @@
 import { distinctBy } from '../shared/collections.ts';
-import { names, type Notification, type NotificationResponse, toNotificationResponse } from './rules.ts';
+import { notifiesUser, type Notification, type NotificationResponse, toNotificationResponse } from './rules.ts';
 import type { RecordAccess } from '../content/rules/threadAccess.ts';
 import { invalid } from '../shared/errors.ts';
 import { limits } from '../shared/schema.ts';
@@ -9,7 +9,7 @@ import { joinKey } from '../table/keys.ts';
 import type { Organization } from '../directory/organizations.ts';
 import type { Table } from '../table/table.ts';
 import { EVERYBODY, InvolvementEntity, recordSortKey } from '../content/involvements.ts';
-import { namedNotifications, NotificationEntity, type PlacedNotification, readNotifications } from './notifications.ts';
+import { findNotifications, NotificationEntity, type PlacedNotification, readNotifications } from './notifications.ts';
 import { readThreadAccess, AccessChecks } from '../content/accessChecks.ts';
 import {
   allDocuments,
@@ -21,25 +21,23 @@ import {
 } from '../content/recordListing.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-/** Which notifications are asked for; what is given is combined. */
+/** Selects notifications. A notification must match every given field. */
 export interface NotificationFilter {
-  /** Under the customer's id. */
   readonly documentId?: string | undefined;
-  /** As `locationKey` gives it. */
   readonly locationId?: string | undefined;
-  /** Those for this user that the user may see. */
+  /** The recipient, who must also have access. */
   readonly userId?: string | undefined;
   readonly notificationIds?: readonly string[] | undefined;
 }
 
-interface Slice {
+interface PageRequest {
   readonly limit: number;
-  /** The cursor of the page before. */
+  /** The cursor of the previous page. */
   readonly after?: string | undefined;
   readonly ascending?: boolean;
 }
 
-export interface NotificationPageOptions extends Slice {
+export interface NotificationPageOptions extends PageRequest {
   /** Epoch ms. */
   readonly now: number;
 }
@@ -52,27 +50,27 @@ export interface NotificationPage {
 
 /** A page ends early at this size of its notifications as JSON, so that an answer stays below the limit of 5 MB. */
 const PAGE_BYTES = 4_000_000;
-/** An answer without pages is put together of so many. */
+/** The most pages that an answer without paging consists of. */
 const MOST_PAGES = 20;
-/** A page of a user's notifications ends early after so many queries of edges. */
+/** The most queries of involvements for a page of a user's notifications. */
 const MOST_QUERIES = 8;
-/** How many edges one of them reads at most, and for how many the notifications are read at a time: one can be 256 KB. */
-const EDGES_AT_ONCE = 1_000;
+/** Involvements per query, and notifications that are read at a time: one can have 360 KB. */
+const INVOLVEMENTS_PER_QUERY = 1_000;
 const READ_AT_ONCE = 100;
 
-/** A notification in its list, and what to continue after. */
+/** A notification with its sort key, after which the next page continues. */
 interface Candidate extends PlacedNotification {
   readonly key: string;
 }
 
-/** Some notifications in their order, and up to where they were looked for; undefined at the end. */
-interface Round {
+/** A batch of notifications in order, and the cursor after it; undefined at the end. */
+interface Batch {
   readonly candidates: readonly Candidate[];
-  readonly upTo: string | undefined;
+  readonly cursor: string | undefined;
 }
 
 /** Lists notifications of an organization. */
-export class NotificationLists {
+export class NotificationReader {
   readonly #table: Table;
   readonly #documents: DocumentReader;
 
@@ -82,11 +80,11 @@ export class NotificationLists {
   }
 
   /**
-   * A page of the notifications that a filter asks for, by time, the newest first unless `ascending`; of a whole organization document by
-   * document. It ends early at about 4 MB or after a bounded number of queries, then with fewer values, perhaps none, and a `next`. NOT_FOUND
+   * Returns a page of the notifications that a filter selects, by time, the newest first unless `ascending`. A whole organization is listed document
+   * by document. A page may end early, at about 4 MB or after a bounded number of queries, and can be empty although it has a `next`. Throws NOT_FOUND
    * when the document does not exist.
    */
-  async page(
+  async list(
     tenant: string,
     organization: Organization,
     filter: NotificationFilter,
@@ -96,15 +94,15 @@ export class NotificationLists {
     const { notificationIds, userId } = filter;
     const document =
       filter.documentId === undefined ? undefined : await this.#documents.require(scope, filter.documentId);
-    const isThere = inLocation(filter);
-    const show = (notification: Notification) =>
+    const isAtLocation = locationFilter(filter);
+    const toResponse = (notification: Notification) =>
       toNotificationResponse({ apiKey: tenant, organizationId: organization.organizationId }, notification);
     if (notificationIds === undefined && userId === undefined)
-      return this.#walked(scope, document, isThere, options, show);
+      return this.#listDocuments(scope, document, isAtLocation, options, toResponse);
 
-    const rounds = notificationIds
-      ? this.#named(scope, notificationIds, options)
-      : this.#edges(scope, [userId as string, EVERYBODY], document?.internalId, options);
+    const batches = notificationIds
+      ? this.#findByIds(scope, notificationIds, options)
+      : this.#listInvolved(scope, [userId as string, EVERYBODY], document?.internalId, options);
     const viewing =
       userId === undefined
         ? undefined
@@ -116,45 +114,45 @@ export class NotificationLists {
           };
     const values: NotificationResponse[] = [];
     let [position, bytes] = [options.after, 0];
-    for await (const { candidates, upTo } of rounds) {
-      const asked = candidates.filter(
-        (one) => (isThere?.(one.notification) ?? true) && (!document || one.documentKey === document.internalId),
+    for await (const { candidates, cursor } of batches) {
+      const selected = candidates.filter(
+        (one) => (isAtLocation?.(one.notification) ?? true) && (!document || one.documentKey === document.internalId),
       );
-      const seen = viewing ? await this.#visible(viewing, asked) : asked;
-      for (const { key, notification } of seen) {
-        const shown = show(notification);
-        bytes += Buffer.byteLength(JSON.stringify(shown));
+      const visible = viewing ? await this.#filterVisible(viewing, selected) : selected;
+      for (const { key, notification } of visible) {
+        const response = toResponse(notification);
+        bytes += Buffer.byteLength(JSON.stringify(response));
         if (values.length === options.limit || (values.length > 0 && bytes > PAGE_BYTES))
           return { values, next: position };
-        values.push(shown);
+        values.push(response);
         position = key;
       }
-      position = upTo;
+      position = cursor;
     }
     return { values, next: position };
   }
 
   /**
-   * The most recent notifications that a filter asks for, newest first: at most 1,000 and about 4 MB, but all that are asked for by id.
-   * INVALID_ARGUMENT when there are too many to look through.
+   * Returns the most recent notifications that a filter selects, newest first: at most 1,000 and about 4 MB. Notifications with given ids are all
+   * returned. Throws INVALID_ARGUMENT when there are too many to read.
    */
-  async recent(
+  async listRecent(
     tenant: string,
     organization: Organization,
     filter: NotificationFilter,
     now: number,
   ): Promise<NotificationResponse[]> {
-    // Document by document, the latest are known at the end only.
+    // A listing document by document finds the most recent ones only at its end.
     const endsEarly =
       filter.notificationIds === undefined && (filter.documentId !== undefined || filter.userId !== undefined);
     const found: NotificationResponse[] = [];
     let [after, bytes]: [string | undefined, number] = [undefined, 0];
     for (let i = 0; i < MOST_PAGES; i++) {
-      const { values, next } = await this.page(tenant, organization, filter, { limit: limits.pageSize, after, now });
+      const { values, next } = await this.list(tenant, organization, filter, { limit: limits.pageSize, after, now });
       found.push(...values);
       bytes += values.reduce((sum, value) => sum + Buffer.byteLength(JSON.stringify(value)), 0);
       if (next === undefined || (endsEarly && (found.length >= limits.pageSize || bytes >= PAGE_BYTES)))
-        return filter.notificationIds ? found : latest(found);
+        return filter.notificationIds ? found : mostRecent(found);
       after = next;
     }
     const message =
@@ -163,35 +161,35 @@ export class NotificationLists {
   }
 
   /**
-   * The ids of the notifications that a filter without `notificationIds` asks for, some at a time; of a user those that name the user. They
-   * may be removed meanwhile. `document` is that of the filter, as it was found.
+   * Yields the ids of the notifications that a filter without `notificationIds` selects, batch by batch; for a user, those that name the user in
+   * `notifyUsers`. They may be deleted between two batches. `document` is the document of the filter.
    */
-  async *ids(
+  async *listIds(
     scope: OrganizationScope,
     document: Document | undefined,
     { userId, ...filter }: NotificationFilter,
   ): AsyncGenerator<string[]> {
-    const isThere = inLocation(filter);
+    const isAtLocation = locationFilter(filter);
     if (userId !== undefined) {
-      const rounds = this.#edges(
+      const batches = this.#listInvolved(
         scope,
         [userId],
         document?.internalId,
-        { limit: EDGES_AT_ONCE, ascending: true },
+        { limit: INVOLVEMENTS_PER_QUERY, ascending: true },
         Infinity,
       );
       const isTheirs = ({ notification }: Candidate) =>
-        names(notification, userId) && (isThere?.(notification) ?? true);
-      for await (const { candidates } of rounds)
+        notifiesUser(notification, userId) && (isAtLocation?.(notification) ?? true);
+      for await (const { candidates } of batches)
         yield candidates.filter(isTheirs).map(({ notification }) => notification.id);
       return;
     }
     let after: string | undefined;
     do {
-      const { values, next } = await this.#walked(
+      const { values, next } = await this.#listDocuments(
         scope,
         document,
-        isThere,
+        isAtLocation,
         { after, limit: READ_AT_ONCE, ascending: true },
         ({ id }) => id,
       );
@@ -200,12 +198,12 @@ export class NotificationLists {
     } while (after !== undefined);
   }
 
-  /** A page of the notifications of a document, or of all of them document by document. */
-  async #walked<V>(
+  /** Returns a page of the notifications of a document, or of all documents. */
+  async #listDocuments<V>(
     scope: OrganizationScope,
     document: Document | undefined,
-    isWanted: IsWanted | undefined,
-    { after, limit, ascending = false }: Slice,
+    isWanted: NotificationTest | undefined,
+    { after, limit, ascending = false }: PageRequest,
     show: (notification: Notification) => V,
   ): Promise<{ values: V[]; next: string | undefined }> {
     const { values, next } = await listAcrossDocuments({
@@ -227,35 +225,39 @@ export class NotificationLists {
     return { values, next: listingCursor.of(next) };
   }
 
-  /** Notifications by their ids: all in one round. */
-  async *#named(
+  /** Yields notifications by id, all in one batch. */
+  async *#findByIds(
     scope: OrganizationScope,
     ids: readonly string[],
-    { after, ascending = false }: Slice,
-  ): AsyncGenerator<Round> {
-    const found = await namedNotifications(this.#table, scope, ids);
+    { after, ascending = false }: PageRequest,
+  ): AsyncGenerator<Batch> {
+    const found = await findNotifications(this.#table, scope, ids);
     const order = byKey(ascending);
     const keyOf = ({ createdAt, id }: Notification) => joinKey(recordSortKey(createdAt, id));
     const candidates = found.flatMap((one): Candidate[] => (one ? [{ ...one, key: keyOf(one.notification) }] : []));
     yield {
       candidates: candidates.filter((one) => after === undefined || order({ key: after }, one) < 0).sort(order),
-      upTo: undefined,
+      cursor: undefined,
     };
   }
 
-  /** The notifications to which the edges of some users lead, in one order; those of one document when it is given. */
-  async *#edges(
+  /** Yields the notifications that some users are involved in; those of one document when it is given. */
+  async *#listInvolved(
     scope: OrganizationScope,
     userIds: readonly string[],
     document: string | undefined,
-    { after, limit, ascending = false }: Slice,
+    { after, limit, ascending = false }: PageRequest,
     most = MOST_QUERIES,
-  ): AsyncGenerator<Round> {
+  ): AsyncGenerator<Batch> {
     let from = after;
     for (let query = 0; query < most; query++) {
-      // Where the first ones do not fill the page, most are not wanted.
-      const count = query === 0 ? Math.min(limit + 1, EDGES_AT_ONCE) : EDGES_AT_ONCE;
-      const { edges, next } = await this.#merged(scope, userIds, { after: from, limit: count, descending: !ascending });
+      // When the first query does not fill the page, most notifications do not match: read more at a time.
+      const count = query === 0 ? Math.min(limit + 1, INVOLVEMENTS_PER_QUERY) : INVOLVEMENTS_PER_QUERY;
+      const { edges, next } = await this.#mergeInvolvements(scope, userIds, {
+        after: from,
+        limit: count,
+        descending: !ascending,
+      });
       for (let i = 0; i === 0 || i < edges.length; i += READ_AT_ONCE) {
         const slice = edges.slice(i, i + READ_AT_ONCE);
         const asked = document === undefined ? slice : slice.filter((edge) => edge.documentKey === document);
@@ -263,15 +265,15 @@ export class NotificationLists {
         const candidates = asked.flatMap((edge, index) =>
           read[index] ? [{ key: edge.key, documentKey: edge.documentKey, notification: read[index] }] : [],
         );
-        yield { candidates, upTo: i + READ_AT_ONCE < edges.length ? slice.at(-1)?.key : next };
+        yield { candidates, cursor: i + READ_AT_ONCE < edges.length ? slice.at(-1)?.key : next };
       }
       if (next === undefined) return;
       from = next;
     }
   }
 
-  /** The edges of some users to notifications in one order, those to the same one once. */
-  async #merged(
+  /** Returns the involvements of some users in one order, one for each notification. */
+  async #mergeInvolvements(
     scope: OrganizationScope,
     userIds: readonly string[],
     options: { after: string | undefined; limit: number; descending: boolean },
@@ -282,7 +284,7 @@ export class NotificationLists {
       ),
     );
     const order = byKey(!options.descending);
-    // Behind the end of a page that goes on nothing is known.
+    // Involvements after the end of an incomplete page are unknown: the merged page ends there.
     const [next] = pages.flatMap((page) => (page.next === undefined ? [] : [{ key: page.next }])).sort(order);
     const edges = pages.flatMap(({ values }) =>
       values.map((edge) => ({
@@ -290,15 +292,15 @@ export class NotificationLists {
         key: InvolvementEntity.key({ ...scope, ...edge, userId: '', kind: 'notification' }).SK,
       })),
     );
-    const known = distinctBy(edges, ({ key }) => key).filter((edge) => next === undefined || order(edge, next) <= 0);
-    return { edges: known.sort(order), next: next?.key };
+    const merged = distinctBy(edges, ({ key }) => key).filter((edge) => next === undefined || order(edge, next) <= 0);
+    return { edges: merged.sort(order), next: next?.key };
   }
 
   /**
-   * Returns the notifications that a user sees: those that name the user, or are for everybody with access to the document; and that the user may see,
-   * by the rule `maySee`. A deleted document has none.
+   * Returns the notifications that are for a user and that the user may see. They name the user, or are for everybody with access to the document.
+   * A deleted document has none.
    */
-  async #visible(
+  async #filterVisible(
     { organization, scope, userId, checks }: Viewing,
     candidates: readonly Candidate[],
   ): Promise<Candidate[]> {
@@ -310,13 +312,13 @@ export class NotificationLists {
     const there = candidates.filter(
       ({ documentKey, notification }) =>
         documents.get(notification.documentId)?.internalId === documentKey &&
-        (names(notification, userId) || notification.notifyAll),
+        (notifiesUser(notification, userId) || notification.notifyAll),
     );
     const guards = await notificationGuards(this.#table, scope, organization.organizationId, there);
     const allowed = await checks.canSee(
       guards.map((guard, index) => {
         const { notification } = there[index]!;
-        const isNamed = names(notification, userId);
+        const isNamed = notifiesUser(notification, userId);
         // A notification without a thread is for the users that it names, whatever access they have to its document.
         const document = guard.thread || !isNamed ? documents.get(notification.documentId) : undefined;
         return { ...guard, document, knownUsersOnly: !isNamed };
@@ -335,8 +337,8 @@ interface Viewing {
 }
 
 /**
- * Returns what limits the readers of notifications, the document aside: their own access context, and the threads that they are about as these are
- * now. For a deleted thread, what held when the notification was made.
+ * Returns what the reader of each notification must have access to, besides the document: its own access context and its thread. For a deleted
+ * thread, the state at the creation of the notification counts.
  */
 export async function notificationGuards(
   table: Table,
@@ -354,16 +356,16 @@ export async function notificationGuards(
   }));
 }
 
-/** The latest first, as many as one answer takes. */
-function latest(found: readonly NotificationResponse[]): NotificationResponse[] {
+/** Returns the most recent ones that fit into one answer, newest first. */
+function mostRecent(found: readonly NotificationResponse[]): NotificationResponse[] {
   let bytes = 0;
   const inOrder = found.toSorted((a, b) => b.timestamp - a.timestamp).slice(0, limits.pageSize);
   return inOrder.filter((one, index) => (bytes += Buffer.byteLength(JSON.stringify(one))) <= PAGE_BYTES || index === 0);
 }
 
-type IsWanted = (notification: Notification) => boolean;
+type NotificationTest = (notification: Notification) => boolean;
 
-function inLocation({ locationId }: NotificationFilter): IsWanted | undefined {
+function locationFilter({ locationId }: NotificationFilter): NotificationTest | undefined {
   return locationId === undefined ? undefined : ({ locationKey }) => locationKey === locationId;
 }
 
@@ -372,7 +374,7 @@ function byKey(ascending: boolean) {
     a.key === b.key ? 0 : a.key < b.key === ascending ? -1 : 1;
 }
 
-export const readNotificationLists = /* @__PURE__ */ storeCapability(NotificationLists, [
+export const notificationReader = /* @__PURE__ */ storeCapability(NotificationReader, [
   'GetItem',
   'BatchGetItem',
   'Query',

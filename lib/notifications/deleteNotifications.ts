@@ -1,0 +1,61 @@
+import type { Capability } from '../app/capability.ts';
+import { distinct } from '../shared/collections.ts';
+import type { ItemOutcome } from '../shared/results.ts';
+import type { Document } from '../directory/documents.ts';
+import { organizationScope } from '../directory/folders/folders.ts';
+import type { Organization } from '../directory/organizations.ts';
+import type { Table } from '../table/table.ts';
+import { type NotificationFilter, NotificationReader } from './notificationReader.ts';
+import { NotificationWriter, isSelected } from './notifications.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+
+/** The most notifications that one call deletes when it does not name their ids, and the time after which it stops. */
+const MOST_DELETED = 2_000;
+const LONGEST_MILLISECONDS = 15_000;
+
+/** The results of a deletion by id, and whether there may be more to delete. */
+export interface DeletedNotifications {
+  readonly results: readonly (readonly [id: string, ItemOutcome])[];
+  readonly hasMore: boolean;
+}
+
+export class NotificationDeleter {
+  readonly #reader: NotificationReader;
+  readonly #writer: NotificationWriter;
+  readonly #clock: () => number;
+
+  constructor(table: Table, clock: () => number = Date.now) {
+    this.#reader = new NotificationReader(table);
+    this.#writer = new NotificationWriter(table);
+    this.#clock = clock;
+  }
+
+  /**
+   * Deletes the notifications that a filter selects; for a user, those that name the user in `notifyUsers`. Notifications with given ids are deleted
+   * at once. Otherwise the call stops after about 2,000 notifications or 15 s. `document` is the document of the filter.
+   */
+  async delete(
+    tenant: string,
+    organization: Organization,
+    document: Document | undefined,
+    filter: NotificationFilter,
+  ): Promise<DeletedNotifications> {
+    const scope = organizationScope(tenant, organization);
+    const until = this.#clock() + LONGEST_MILLISECONDS;
+    const results: [string, ItemOutcome][] = [];
+    const { notificationIds } = filter;
+    const pages = notificationIds ? [distinct(notificationIds)] : this.#reader.listIds(scope, document, filter);
+    for await (const ids of pages) {
+      const outcomes = await this.#writer.delete(scope, ids, (found) => isSelected(document, filter, found));
+      results.push(...outcomes.map((outcome, index): [string, ItemOutcome] => [ids[index] ?? '', outcome]));
+      if (!notificationIds && (results.length >= MOST_DELETED || this.#clock() > until))
+        return { results, hasMore: true };
+    }
+    return { results, hasMore: false };
+  }
+}
+
+export const deleteNotifications: Capability<Pick<NotificationDeleter, 'delete'>> = /* @__PURE__ */ storeCapability(
+  NotificationDeleter,
+  ['BatchGetItem', 'Query', 'DeleteItem'],
+);
