@@ -8,31 +8,31 @@ import { type ActivityConfig, initialActivityConfig } from '../workspaces/rules/
 import type { commentVerbs } from '../workspaces/rules/groupedTriggers.ts';
 import { ContentUser, StoredUser } from '../content/rules/user.ts';
 
-/** What an activity is about (spec 4.15). */
+/** The features that activities are about. */
 export const featureTypes = ['comment', 'reaction', 'recorder', 'crdt', 'custom'] as const;
 export type FeatureType = (typeof featureTypes)[number];
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What changed: a map of field names to `{ from, to }`, kept as it came. */
+/** A map of changed field names to `{ from, to }`, stored as it was sent. */
 const Changes = OpenObject.check(
   z.refine((changes) => Object.values(changes).every(isObject), {
     error: 'must map each field to an object of from and to',
   }),
 );
 
-/** What an activity says besides who did what; an update can replace it. */
+/** The fields that an update can replace. */
 const details = {
   changes: optional(Changes),
   entityData: optional(JsonValue),
   entityTargetData: optional(JsonValue),
-  /** With `{{variable}}` placeholders; clients fill them in. */
+  /** A text with `{{variable}}` placeholders, which clients replace. */
   displayMessageTemplate: optional(Text),
   displayMessageTemplateData: optional(OpenObject),
   actionIcon: optional(Text),
 };
 
-/** An activity as callers add it (spec 4.15). */
+/** An activity in a request. */
 export const NewActivity = z
   .object({
     id: optional(Id),
@@ -52,7 +52,7 @@ export const NewActivity = z
   );
 export type NewActivity = z.output<typeof NewActivity>;
 
-/** A change of one activity: what is sent replaces what is stored, field by field. */
+/** A change of one activity. Each field that is sent replaces the stored one. */
 export const ActivityChange = z.object({ id: Id, ...details }).check(
   z.refine(({ id: _, ...change }) => Object.values(change).some((value) => value !== undefined), {
     error: 'must have a field to change besides id',
@@ -60,7 +60,7 @@ export const ActivityChange = z.object({ id: Id, ...details }).check(
 );
 export type ActivityChange = z.output<typeof ActivityChange>;
 
-/** An activity as it is stored; what is the caller's own is JSON text. */
+/** An activity as it is stored. Fields with any JSON are stored as text. */
 export const Activity = z.object({
   id: z.string(),
   featureType: z.enum(featureTypes),
@@ -77,7 +77,7 @@ export const Activity = z.object({
   isActivityResolverUsed: z.boolean().optional(),
   /** The customer's id of the document. */
   documentId: z.string(),
-  /** When it was first added, epoch ms; shown as `timestamp`. */
+  /** The time of the first addition, epoch ms; `timestamp` in answers. */
   createdAt: z.number(),
 });
 export type Activity = z.output<typeof Activity>;
@@ -125,16 +125,15 @@ export function toActivityResponse(
   } as ActivityResponse;
 }
 
-/** Which activities a listing is of; what is left out is no matter. */
+/** Selects activities. An activity must match every given field. */
 export interface ActivityFilter {
   readonly targetEntityId?: string | undefined;
   readonly featureTypes?: readonly FeatureType[] | undefined;
   readonly actionTypes?: readonly string[] | undefined;
-  /** Who acted. */
+  /** The actor. */
   readonly userId?: string | undefined;
 }
 
-/** Whether an activity is one of those that a listing is of. */
 export function matchesFilter(
   { targetEntityId, featureTypes, actionTypes, userId }: ActivityFilter,
   activity: Activity,
@@ -147,7 +146,7 @@ export function matchesFilter(
   );
 }
 
-/** Whether a change of content writes an activity: the logs are enabled, and so is the trigger of its verb. */
+/** Returns whether a change of content writes an activity: activity logs and the trigger of the verb are enabled. */
 export function isActivityEnabled(
   { isEnabled, triggers }: ActivityConfig = initialActivityConfig,
   verb: keyof typeof commentVerbs,
@@ -155,7 +154,7 @@ export function isActivityEnabled(
   return isEnabled && triggers?.comment?.[verb] === true;
 }
 
-/** FAILED_PRECONDITION while activity logs are not enabled: nothing is added then. */
+/** Throws FAILED_PRECONDITION unless activity logs are enabled. */
 export function requireActivityLogsEnabled(config: ActivityConfig | undefined): void {
   if (!config?.isEnabled)
     throw new ApiError(
@@ -164,7 +163,7 @@ export function requireActivityLogsEnabled(config: ActivityConfig | undefined): 
     );
 }
 
-/** FAILED_PRECONDITION while activity logs are immutable: none is updated or deleted then (facts A15). */
+/** Throws FAILED_PRECONDITION while activity logs are immutable: then no activity may be changed or deleted. */
 export function requireActivityLogsMutable(config: ActivityConfig | undefined): void {
   if (config?.immutable)
     throw new ApiError(
@@ -173,18 +172,18 @@ export function requireActivityLogsMutable(config: ActivityConfig | undefined): 
     );
 }
 
-/** What the service itself says of a change that it was asked to write an activity of. */
+/** An activity that the service writes about a change of content. */
 export interface ServiceActivity extends Omit<NewActivity, 'id' | 'actionUser' | keyof typeof details> {
   readonly actionUser: z.output<typeof StoredUser>;
   readonly changes?: Readonly<Record<string, { readonly from?: unknown; readonly to?: unknown }>> | undefined;
-  /** Snapshots; one that is larger than callers may send is left out. */
+  /** Snapshots of the content. A snapshot over 64 KB is left out. */
   readonly entityData?: unknown;
   readonly entityTargetData?: unknown;
   readonly displayMessageTemplate?: string | undefined;
   readonly displayMessageTemplateData?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What is stored of an activity of the service's own: what is too large to be stored is left out, so that the change does not fail because of it. */
+/** Returns an activity of the service as it is stored. Fields that are too large are left out, so that the change of content does not fail. */
 export function toServiceActivity(
   own: ServiceActivity,
   fixed: Pick<Activity, 'id' | 'documentId' | 'createdAt'>,

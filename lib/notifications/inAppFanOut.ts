@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { building, type Capability } from '../app/capability.ts';
+import { type Capability, combine } from '../app/capability.ts';
 import type { ConfigStore } from '../workspaces/configs/configStore.ts';
 import { type NotificationWriter, addNotifications } from './notifications.ts';
 import { readNotificationConfig } from '../workspaces/configs/notificationConfig.ts';
-import { openTable } from '../table/table.ts';
+import { tableWith } from '../table/storeCapability.ts';
 import { profilesOf, UserEntity } from '../directory/users.ts';
 import { Location } from '../content/rules/location.ts';
 import { newNotification, type Notification } from './rules.ts';
@@ -17,7 +17,7 @@ import { derivedId } from '../shared/ids.ts';
 import { AccessContext, optional } from '../shared/schema.ts';
 import { type AudienceDeps, audienceRules, type OccurredEvent } from '../events/audience.ts';
 
-/** How much of a comment's text a notification repeats, in UTF-8 bytes. */
+/** The most bytes of a comment's text in a notification, in UTF-8. */
 const TEXT_BYTES = 4 * 1024;
 
 type Verb = keyof typeof commentVerbs;
@@ -26,7 +26,7 @@ const verbOf: ReadonlyMap<string, Verb> = /* @__PURE__ */ new Map(
   Object.entries(commentVerbs).map(([verb, type]) => [type, verb as Verb]),
 );
 
-/** What each kind of event says in one line. */
+/** The headline template of each kind of event. */
 const headlines: Readonly<Record<Verb, string>> = {
   newlyAdded: '{actionUser} commented',
   added: '{actionUser} replied',
@@ -51,7 +51,7 @@ const headlines: Readonly<Record<Verb, string>> = {
 const Context = optional(z.object({ access: optional(AccessContext) }));
 const Comment = z.object({ commentId: z.number(), commentText: z.string().optional(), context: Context });
 
-/** What a notification needs of an event's data; events that customers publish need not have it. */
+/** The parts of an event's data that notifications use. Events that customers publish may lack them. */
 const CommentData = z.object({
   actionUser: StoredUser,
   commentAnnotation: z.object({
@@ -64,8 +64,8 @@ const CommentData = z.object({
   targetComment: Comment.optional(),
 });
 
-/** Whether an event makes in-app notifications: the service is on, and so is the trigger of its verb. */
-export function makesNotifications(config: NotificationConfig | undefined, event: string): boolean {
+/** Returns whether an event creates in-app notifications: the service and the trigger of the verb are on. */
+export function createsNotifications(config: NotificationConfig | undefined, event: string): boolean {
   const verb = verbOf.get(event);
   return (
     verb !== undefined &&
@@ -75,8 +75,8 @@ export function makesNotifications(config: NotificationConfig | undefined, event
 }
 
 /**
- * The notifications of a comment event, one per 50 recipients; none of an event without the thread that it is about. The same event
- * makes the same notifications, however often it is delivered.
+ * Returns the notifications of a comment event, one for each 50 recipients; none for an event without a thread. The same event creates the same
+ * notifications, so it may be consumed more than once.
  */
 export function toInAppNotifications(
   { eventId, event, documentId, createdAt, payload }: OccurredEvent,
@@ -99,7 +99,7 @@ export function toInAppNotifications(
     visibility,
     accessFields: accessFields && [...accessFields],
   };
-  // What somebody deleted is not to be read once more.
+  // The notification must not repeat a deleted text.
   const text = verb === 'deleted' ? '' : clipped(targetComment?.commentText ?? '');
   const groups = Array.from({ length: Math.ceil(recipients.length / MOST_INVOLVED) }, (_each, index) =>
     recipients.slice(index * MOST_INVOLVED, (index + 1) * MOST_INVOLVED),
@@ -128,7 +128,7 @@ export function toInAppNotifications(
   );
 }
 
-/** The context of a notification: all that the thread and the comment require. A field that both have gets the values of both. */
+/** Returns the access context of a notification: the union of those of the thread and the comment. */
 function contextOf(
   contexts: readonly z.output<typeof Context>[],
 ): { access: z.output<typeof AccessContext> } | undefined {
@@ -142,7 +142,7 @@ function contextOf(
   return { access: dict([...access]) };
 }
 
-/** A text cut between two characters. */
+/** Returns a text of at most 4 KB, cut between two characters. */
 function clipped(text: string): string {
   return new TextDecoder().decode(Buffer.from(text).subarray(0, TEXT_BYTES), { stream: true });
 }
@@ -153,8 +153,8 @@ export interface InAppDeps extends AudienceDeps {
 }
 
 /**
- * Makes the in-app notifications of an event (spec 2), for those whom settings, visibility and access leave. Once more for the same
- * event changes nothing.
+ * Returns a consumer that creates the in-app notifications of events, for recipients whom settings, visibility and access rights allow. Consuming
+ * the same event again changes nothing.
  */
 export function fanOutInApp({
   table,
@@ -168,7 +168,7 @@ export function fanOutInApp({
       payload: { audience },
     } = event;
     if (!audience?.thread || !verbOf.has(event.event)) return;
-    if (!makesNotifications(await configs.get(tenant), event.event)) return;
+    if (!createsNotifications(await configs.get(tenant), event.event)) return;
     const userIds = recipientsOf(audience, 'inbox', await audienceRules({ table, clock }, tenant, event));
     if (userIds.length === 0) return;
     const users = await table.getMany(
@@ -183,18 +183,12 @@ export function fanOutInApp({
   };
 }
 
-/** Make the in-app notifications of events. */
-export const inAppFanOut: Capability<(event: OccurredEvent) => Promise<void>> = /* @__PURE__ */ building(
-  [addNotifications, readNotificationConfig],
+/** Create the in-app notifications of events. */
+export const inAppFanOut: Capability<(event: OccurredEvent) => Promise<void>> = /* @__PURE__ */ combine(
   {
-    grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }],
-    env: ['TABLE_NAME'],
-    open: (env) =>
-      fanOutInApp({
-        table: openTable(env),
-        clock: Date.now,
-        configs: readNotificationConfig.open(env),
-        notifications: addNotifications.open(env),
-      }),
+    table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query']),
+    configs: readNotificationConfig,
+    notifications: addNotifications,
   },
+  (parts) => fanOutInApp({ ...parts, clock: Date.now }),
 );

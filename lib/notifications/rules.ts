@@ -9,11 +9,11 @@ import { Location, LocationKey, locationKey } from '../content/rules/location.ts
 import { ContentUser, MOST_INVOLVED, StoredUser } from '../content/rules/user.ts';
 import { Visibility } from '../content/rules/visibility.ts';
 
-/** What callers may send of one notification, and what it may become: DynamoDB holds 400 KB in one item. */
+/** The limits of a request and of a stored notification. An item of DynamoDB has at most 400 KB. */
 const LARGEST_BYTES = 256 * 1024;
 const LARGEST_STORED_BYTES = 360 * 1024;
 
-/** A notification's id: letters, digits, `_` and `-` (facts B18). */
+/** The id of a notification: letters, digits, `_` and `-`. */
 export const NotificationId = z
   .string()
   .min(1)
@@ -28,10 +28,10 @@ export const selectorFields = {
   userId: optional(Id),
 };
 
-/** What an update can change, and an addition says as well. */
+/** The fields that an update can change. */
 const changeableFields = {
   actionUser: optional(ContentUser),
-  /** With `{variable}` placeholders; clients fill them in. */
+  /** A text with `{variable}` placeholders, which clients replace. */
   displayHeadlineMessageTemplate: optional(Text),
   displayHeadlineMessageTemplateData: optional(OpenObject),
   displayBodyMessage: optional(Text),
@@ -40,12 +40,12 @@ const changeableFields = {
   notificationSourceData: optional(OpenObject),
 };
 
-/** A notification as callers add it (facts C7). */
+/** A notification in a request. */
 export const NewNotification = z.object({
   ...changeableFields,
   actionUser: ContentUser,
   notifyUsers: list(ContentUser, MOST_INVOLVED, 0),
-  /** Whether it is for everybody who has access to the document, and not just for `notifyUsers`. */
+  /** Whether everybody with access to the document is a recipient, besides `notifyUsers`. */
   notifyAll: optional(z.boolean()),
   notificationId: optional(NotificationId),
   notificationSource: optional(Name),
@@ -57,7 +57,7 @@ export const NewNotification = z.object({
 });
 export type NewNotification = z.output<typeof NewNotification>;
 
-/** The templates are required unless a resolver fills the texts in, which the customer keeps then. */
+/** Requires the templates unless the customer's own resolver provides the texts. */
 export const hasTemplates = z.check<NewNotification>(({ value, issues }) => {
   if (value.isNotificationResolverUsed === true) return;
   for (const field of ['displayHeadlineMessageTemplate', 'displayBodyMessage'] as const) {
@@ -71,7 +71,7 @@ export const hasTemplates = z.check<NewNotification>(({ value, issues }) => {
   }
 });
 
-/** Somebody must be notified. */
+/** Requires at least one recipient. */
 export const hasRecipients = z.refine<NewNotification>(
   ({ notifyAll, notifyUsers }) => notifyAll !== false || notifyUsers.length > 0,
   { path: ['notifyUsers'], error: 'must not be empty when notifyAll is false' },
@@ -85,26 +85,26 @@ export const isSmall = z.refine<NewNotification>((sent) => !isLongerThan(JSON.st
 export const NotificationChange = z.object({
   id: NotificationId,
   ...changeableFields,
-  /** Who has read it, besides those that have already. */
+  /** Further readers. */
   readByUserIds: optional(list(Id, limits.list, 0)),
-  /** Whether it stays among what concerns those who have read it. */
+  /** Whether readers keep the notification in their list. */
   persistReadForUsers: optional(z.boolean()),
 });
 export type NotificationChange = z.output<typeof NotificationChange>;
 
-/** The thread that a notification of source `comment` is about. */
+/** The thread of a notification with the source `comment`. */
 const ThreadReference = z.object({
   annotationId: z.string(),
-  /** Epoch ms; a part of its key. */
+  /** Epoch ms; a part of the thread's key. */
   createdAt: z.number(),
   authorId: z.string(),
-  /** Visibility and access context when the notification was made. They decide who sees the notification after the thread is deleted. */
+  /** Visibility and access context at the creation of the notification. They decide who sees it after the thread is deleted. */
   visibility: Visibility.optional(),
   accessFields: z.array(z.string()).optional(),
 });
 export type ThreadReference = z.output<typeof ThreadReference>;
 
-/** A notification as it is stored; open objects are JSON text. */
+/** A notification as it is stored. Fields with any JSON are stored as text. */
 export const Notification = z.object({
   id: z.string(),
   notificationSource: z.string(),
@@ -116,7 +116,7 @@ export const Notification = z.object({
   displayBodyMessageTemplate: z.string().optional(),
   displayBodyMessageTemplateData: z.string().optional(),
   notifyAll: z.boolean(),
-  /** `emailHash` as answers show it: the address itself is not needed. */
+  /** With the hash of the e-mail address in place of the address. */
   notifyUsers: z.array(z.object({ userId: z.string(), emailHash: z.string().optional() })),
   context: z.string().optional(),
   accessFields: z.array(z.string()).optional(),
@@ -134,12 +134,12 @@ export const Notification = z.object({
 });
 export type Notification = z.output<typeof Notification>;
 
-/** MD5 in hexadecimal: what notifications name users by instead of their ids and addresses (facts A24). A pseudonym, not a secret. */
+/** Returns the MD5 of a text in hexadecimal. Notifications name users by it. It is a pseudonym, not a secret. */
 export function userHash(text: string): string {
   return hash('md5', text, 'hex');
 }
 
-/** Addresses that differ in case alone are one. */
+/** Returns the hash of an address in lower case. */
 function emailHash(email: string | undefined): string | undefined {
   return email === undefined ? undefined : userHash(email.toLowerCase());
 }
@@ -154,9 +154,9 @@ const jsonFields = [
   'metadata',
 ] as const;
 
+/** What a new notification gets from its document and its creation. */
 export interface NotificationOrigin {
   readonly id: string;
-  /** The customer's id. */
   readonly documentId: string;
   /** Epoch ms. */
   readonly now: number;
@@ -202,7 +202,7 @@ export function changeNotification(
   } as Notification;
 }
 
-/** Whether a notification is small enough to be stored. */
+/** Returns whether a notification is small enough to be stored. */
 export function fitsItem(notification: Notification): boolean {
   return !isLongerThan(JSON.stringify(notification), LARGEST_STORED_BYTES);
 }
@@ -212,7 +212,7 @@ interface NotificationSource {
   readonly notificationSourceData?: object | undefined;
 }
 
-/** The annotation that a notification is about: one of source `comment` names it in its data. */
+/** Returns the annotation id in the source data of a notification with the source `comment`; undefined for other sources. */
 export function annotationIdOf({
   notificationSource,
   notificationSourceData = {},
@@ -221,7 +221,7 @@ export function annotationIdOf({
   return notificationSource === 'comment' && typeof annotationId === 'string' ? annotationId : undefined;
 }
 
-/** Whether a notification names a user. */
+/** Returns whether a user is in `notifyUsers`. */
 export function notifiesUser({ notifyUsers }: Notification, userId: string): boolean {
   return notifyUsers.some((notified) => notified.userId === userId);
 }

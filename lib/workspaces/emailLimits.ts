@@ -1,4 +1,4 @@
-import { building, type Capability } from '../app/capability.ts';
+import { type Capability, combine } from '../app/capability.ts';
 import { emailKey } from './rules/workspaces.ts';
 import { type RateLimits, rateLimits } from '../table/rateLimits.ts';
 
@@ -7,7 +7,7 @@ interface Window {
   readonly windowSeconds: number;
 }
 
-/** The limits of one public call about an e-mail address. Each call has counters of its own: none slows another. */
+/** The rate limits of one public endpoint about e-mail addresses. Each endpoint has its own counters. */
 export class EmailLimits {
   readonly #limits: RateLimits;
   readonly #name: string;
@@ -22,8 +22,8 @@ export class EmailLimits {
   }
 
   /**
-   * Counts a call, and says whether it may be made: by this source address, and about this e-mail address. Calls that one
-   * source makes too many do not count against the e-mail address, whose owner cannot help them.
+   * Counts a call and returns whether it is allowed for this source address and this e-mail address. Calls that exceed the limit of their source do
+   * not count for the e-mail address, so a stranger cannot lock out its owner.
    */
   async allow({ sourceIp, email, now }: { sourceIp: string; email: string; now: number }): Promise<boolean> {
     return (
@@ -36,27 +36,27 @@ export class EmailLimits {
 const perMinute = (limit: string): Window => ({ limit: Number(limit), windowSeconds: 60 });
 const perHour = (limit: string): Window => ({ limit: Number(limit), windowSeconds: 3_600 });
 
-export const emailStatusLimits: Capability<EmailLimits> = /* @__PURE__ */ building([rateLimits], {
-  grants: [],
-  env: ['EMAIL_STATUS_PER_MINUTE_PER_ADDRESS', 'EMAIL_STATUS_PER_MINUTE_PER_EMAIL'],
-  open: (env) =>
+export const emailStatusLimits: Capability<EmailLimits> = /* @__PURE__ */ combine(
+  { rateLimits },
+  (parts, env) =>
     new EmailLimits(
-      rateLimits.open(env),
+      parts.rateLimits,
       'workspace/email/status',
       perMinute(env.EMAIL_STATUS_PER_MINUTE_PER_ADDRESS),
       perMinute(env.EMAIL_STATUS_PER_MINUTE_PER_EMAIL),
     ),
-});
+  ['EMAIL_STATUS_PER_MINUTE_PER_ADDRESS', 'EMAIL_STATUS_PER_MINUTE_PER_EMAIL'],
+);
 
-/** Per hour and e-mail address, because each of these calls can put a mail into the box of somebody who did not ask for it. */
-export const loginLinkLimits: Capability<EmailLimits> = /* @__PURE__ */ building([rateLimits], {
-  grants: [],
-  env: ['EMAIL_STATUS_PER_MINUTE_PER_ADDRESS', 'LOGIN_LINKS_PER_HOUR_PER_EMAIL'],
-  open: (env) =>
+/** Limits per hour and e-mail address, because each call can send a mail to somebody who did not ask for it. */
+export const loginLinkLimits: Capability<EmailLimits> = /* @__PURE__ */ combine(
+  { rateLimits },
+  (parts, env) =>
     new EmailLimits(
-      rateLimits.open(env),
+      parts.rateLimits,
       'workspace/email/send-login-link',
       perMinute(env.EMAIL_STATUS_PER_MINUTE_PER_ADDRESS),
       perHour(env.LOGIN_LINKS_PER_HOUR_PER_EMAIL),
     ),
-});
+  ['EMAIL_STATUS_PER_MINUTE_PER_ADDRESS', 'LOGIN_LINKS_PER_HOUR_PER_EMAIL'],
+);

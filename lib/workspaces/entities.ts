@@ -17,9 +17,9 @@ export const WorkspaceEntity = defineEntity({
     workspaceId: z.string(),
     workspaceName: z.string(),
     owner: z.object({ id: z.string(), email: z.string(), name: z.string(), avatar: z.string() }),
-    /** When the owner's address was verified, epoch ms; absent while it is not. */
+    /** The time of the verification of the owner's address, epoch ms; absent before it. */
     verifiedAt: z.number().optional(),
-    /** How long after the creation its API keys work unless the address is verified, in ms; absent for the operator's setting alone. */
+    /** How long its API keys work without a verified address, in ms after the creation; absent when only the operator's setting applies. */
     verifyWithinMs: z.number().optional(),
     tokenHashes: z.array(Bytes),
     pageKey: Bytes,
@@ -29,7 +29,7 @@ export const WorkspaceEntity = defineEntity({
   sk: (_key: unknown) => ['WORKSPACE'],
 });
 
-/** Which workspace an owner's e-mail address (lower case) has: an address has one. */
+/** The workspace of an owner's e-mail address (in lower case). An address has at most one. */
 export const OwnerEmailEntity = defineEntity({
   type: 'OwnerEmail',
   version: 1,
@@ -39,14 +39,14 @@ export const OwnerEmailEntity = defineEntity({
   schema: z.object({
     email: z.string(),
     workspaceId: z.string(),
-    /** When the workspace's API keys were freed of their expiry because the address had been verified, epoch ms. */
+    /** The time at which the expiry of the workspace's API keys was removed after the verification, epoch ms. */
     reactivatedAt: z.number().optional(),
   }),
   pk: (of: { email: string }) => ['OWNER', of.email],
   sk: (_key: unknown) => ['WORKSPACE'],
 });
 
-/** An API key, which is the tenant: what verifying a request needs, in one small item. */
+/** An API key, which is the tenant. One small item has everything that authentication needs. */
 export const ApiKeyEntity = defineEntity({
   type: 'ApiKey',
   version: 1,
@@ -58,11 +58,11 @@ export const ApiKeyEntity = defineEntity({
     workspaceId: z.string(),
     tokenHashes: z.array(Bytes),
     pageKey: Bytes,
-    /** What the operator does not offer to it; here, because every request reads this item anyway. */
+    /** Features that the operator does not offer to this API key. They are here because every request reads this item. */
     withheld: z.array(z.enum(features)).optional(),
-    /** Calls per second by class, where the operator has set other limits than those of the settings. */
+    /** Calls per second by class, where they differ from the operator's settings. */
     limits: z.partialRecord(z.enum(limitClasses), z.number()).optional(),
-    /** When it stops working unless the owner's address is verified before, epoch ms. */
+    /** The time at which the API key expires unless the owner's address is verified before, epoch ms. */
     expiresAt: z.number().optional(),
     createdAt: z.number(),
   }),
@@ -70,7 +70,7 @@ export const ApiKeyEntity = defineEntity({
   sk: (_key: unknown) => ['KEY'],
 });
 
-/** An API key as its workspace lists it. */
+/** An API key in the list of its workspace. */
 export const WorkspaceApiKeyEntity = defineEntity({
   type: 'WorkspaceApiKey',
   version: 1,
@@ -82,7 +82,7 @@ export const WorkspaceApiKeyEntity = defineEntity({
   sk: (key: { apiKey: string }) => ['KEY', key.apiKey],
 });
 
-/** An auth token of an API key with its text, which is sealed for purpose `authToken` and this token's id. */
+/** An auth token of an API key. Its text is encrypted for the purpose `authToken` and the token's id. */
 export const AuthTokenEntity = defineEntity({
   type: 'AuthToken',
   version: 1,

@@ -8,8 +8,12 @@ import { NotificationConfigEntity } from './configs/notificationConfig.ts';
 import { insert, type WriteOp } from '../table/table.ts';
 import { BasicWebhookConfigEntity } from '../webhooks/configs.ts';
 
-/** Returns the writes of the configurations that a new API key is created with; none for a configuration that keeps its defaults. */
-export async function newApiKeySettingsOps(box: SecretBox, apiKey: string, sent: NewApiKeySettings): Promise<WriteOp[]> {
+/** Returns the operations that write the configurations of a new API key; none for a configuration that keeps its defaults. */
+export async function newApiKeySettingsOps(
+  box: SecretBox,
+  apiKey: string,
+  sent: NewApiKeySettings,
+): Promise<WriteOp[]> {
   const { useEmailService, emailServiceConfig, useWebhookService, webhookServiceConfig } = sent;
   const sealed = {
     email: await mapSecret('seal', EmailConfigEntity, box, apiKey, { useEmailService, emailServiceConfig }),

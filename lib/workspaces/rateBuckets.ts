@@ -6,7 +6,7 @@ import {
   type Limit,
   type LimitClass,
   limitClasses,
-  settled,
+  settleBucket,
   settlementSize,
   takeToken,
   timeOf,
@@ -28,60 +28,65 @@ export const RateBucketEntity = defineEntity({
 });
 
 const LIFETIME_SECONDS = 24 * 60 * 60;
-/** Buckets that a process keeps; the oldest is dropped when there are more. */
+/** The most buckets of a process. The oldest one is dropped when there are more. */
 const MOST_BUCKETS = 1_000;
-/** How long a process waits after a settlement failed before it tries again. */
+/** The pause after a failed settlement, in ms. */
 const PAUSE_AFTER_FAILURE = 1_000;
 
 export interface Taking {
   readonly tenant: string;
   readonly limitClass: LimitClass;
-  /** Calls per second, instead of what the settings say. */
+  /** Calls per second, when they differ from the settings. */
   readonly perSecond?: number | undefined;
   /** Epoch ms. */
   readonly now: number;
 }
 
 export interface Taken {
-  /** The settlement that this call has started, if any. It runs beside the call and must end before its answer, because a function sleeps after that. */
+  /** The settlement that this call started, if any. It runs concurrently and must end before the answer, because a function sleeps after it. */
   readonly settlement?: Promise<void>;
 }
 
-interface Kept {
+interface LocalBucket {
   bucket: Bucket;
   settling: boolean;
   settleFrom: number;
 }
 
 /**
- * The limits of calls. A call takes a token from this process's view of the bucket, which costs nothing. After a tenth of a second's worth of calls
- * the process adds them to the shared bucket and learns what all processes have used: one write. All calls are counted in the long run; at a time, each
- * process can be ahead by what it has not settled. When the table fails, a process still holds the limit for itself.
+ * Limits the calls of API keys. A call takes a token from this process's copy of the bucket, which needs no I/O. After as many calls as a tenth of a
+ * second allows, the process settles: one write adds its calls to the shared bucket and returns the calls of all processes. Every call is counted in the
+ * end. Until then each process can exceed the limit by its unsettled calls. When the table fails, each process enforces the limit on its own calls.
  */
 export class RateBuckets {
   readonly #table: Table;
   readonly #limits: Readonly<Record<LimitClass, Limit>>;
-  readonly #kept = new Map<string, Kept>();
+  readonly #buckets = new Map<string, LocalBucket>();
 
   constructor(table: Table, limits: Readonly<Record<LimitClass, Limit>>) {
     this.#table = table;
     this.#limits = limits;
   }
 
-  /** Takes a token for one call, or says after how many milliseconds there is one. */
+  /** Takes a token for one call, or returns after how many milliseconds there is one. */
   take({ tenant, limitClass, perSecond, now }: Taking): Taken | { readonly retryAfter: number } {
     const limit = { ...this.#limits[limitClass], ...(perSecond !== undefined && { perSecond }) };
-    const kept = this.#keptOf(`${limitClass} ${tenant}`);
-    const after = takeToken(kept.bucket, limit, now);
+    const local = this.#bucketOf(`${limitClass} ${tenant}`);
+    const after = takeToken(local.bucket, limit, now);
     if ('retryAfter' in after) return after;
-    kept.bucket = after;
-    if (kept.settling || after.unsettled < settlementSize(limit) || now < kept.settleFrom) return {};
-    kept.settling = true;
-    return { settlement: this.#settle(kept, { tenant, limitClass }, limit, now) };
+    local.bucket = after;
+    if (local.settling || after.unsettled < settlementSize(limit) || now < local.settleFrom) return {};
+    local.settling = true;
+    return { settlement: this.#settle(local, { tenant, limitClass }, limit, now) };
   }
 
-  async #settle(kept: Kept, key: { tenant: string; limitClass: LimitClass }, limit: Limit, now: number): Promise<void> {
-    const calls = kept.bucket.unsettled;
+  async #settle(
+    local: LocalBucket,
+    key: { tenant: string; limitClass: LimitClass },
+    limit: Limit,
+    now: number,
+  ): Promise<void> {
+    const calls = local.bucket.unsettled;
     const by = timeOf(calls, limit);
     try {
       const before = await this.#table.advanceNumber(RateBucketEntity, key, {
@@ -90,26 +95,26 @@ export class RateBuckets {
         from: now,
         expiresAt: Math.floor(now / 1000) + LIFETIME_SECONDS,
       });
-      kept.bucket = settled(kept.bucket, calls, before + by, limit);
+      local.bucket = settleBucket(local.bucket, calls, before + by, limit);
     } catch (error) {
-      kept.settleFrom = now + PAUSE_AFTER_FAILURE;
+      local.settleFrom = now + PAUSE_AFTER_FAILURE;
       throw error;
     } finally {
-      kept.settling = false;
+      local.settling = false;
     }
   }
 
-  #keptOf(id: string): Kept {
-    const known = this.#kept.get(id);
-    if (known) return known;
-    const kept: Kept = { bucket: fullBucket, settling: false, settleFrom: 0 };
-    this.#kept.set(id, kept);
-    if (this.#kept.size > MOST_BUCKETS)
-      for (const oldest of this.#kept.keys()) {
-        this.#kept.delete(oldest);
+  #bucketOf(id: string): LocalBucket {
+    const existing = this.#buckets.get(id);
+    if (existing) return existing;
+    const local: LocalBucket = { bucket: fullBucket, settling: false, settleFrom: 0 };
+    this.#buckets.set(id, local);
+    if (this.#buckets.size > MOST_BUCKETS)
+      for (const oldest of this.#buckets.keys()) {
+        this.#buckets.delete(oldest);
         break;
       }
-    return kept;
+    return local;
   }
 }
 

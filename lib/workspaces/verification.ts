@@ -14,7 +14,7 @@ import { storeCapability } from '../table/storeCapability.ts';
 
 const TOKEN_BYTES = 32;
 
-/** A login link by the hash of its token, which itself is nowhere but in the mail. It is removed when it has worked. */
+/** A login link by the hash of its token. The token itself is only in the mail. The link is deleted when it is used. */
 export const LoginLinkEntity = defineEntity({
   type: 'LoginLink',
   version: 1,
@@ -31,15 +31,15 @@ function linkKey(token: string): { hash: string } {
   return { hash: Buffer.from(tokenHash(token)).toString('base64url') };
 }
 
-export interface Owner {
+/** An owner who can get a login link. */
+export interface LinkOwner {
   readonly workspaceId: string;
-  /** As it was written at the workspace's creation: where mail goes. */
+  /** The address as it was written at the creation of the workspace. */
   readonly email: string;
-  /** Those of all API keys of the workspace. */
+  /** The domains of all API keys of the workspace. */
   readonly allowedDomains: readonly string[];
 }
 
-/** Makes login links. */
 export class LoginLinkIssuer {
   readonly #table: Table;
 
@@ -47,8 +47,8 @@ export class LoginLinkIssuer {
     this.#table = table;
   }
 
-  /** The owner who has this address; undefined when there is none. */
-  async owner(address: string): Promise<Owner | undefined> {
+  /** Returns the owner with this address; undefined when there is none. */
+  async findOwner(address: string): Promise<LinkOwner | undefined> {
     const known = await this.#table.get(OwnerEmailEntity, { email: emailKey(address) });
     if (!known) return undefined;
     const [workspace, { values: apiKeys }] = await Promise.all([
@@ -68,7 +68,7 @@ export class LoginLinkIssuer {
     );
   }
 
-  /** Makes a link and gives its token. */
+  /** Creates a link and returns its token. */
   async issue(link: Omit<LoginLink, 'validUntil'>, now: number): Promise<string> {
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     await this.#table.write([upsert(LoginLinkEntity, { ...linkKey(token), ...link, validUntil: linkValidUntil(now) })]);
@@ -76,7 +76,6 @@ export class LoginLinkIssuer {
   }
 }
 
-/** Looks at login links, and verifies owners by them. */
 export class OwnerVerifier {
   readonly #table: Table;
 
@@ -84,25 +83,25 @@ export class OwnerVerifier {
     this.#table = table;
   }
 
-  /** The link of a token while it works; looking at it changes nothing. */
-  async look(token: string, now: number): Promise<LoginLink | undefined> {
+  /** Returns the link of a token; undefined when the token is unknown, used or expired. */
+  async findLink(token: string, now: number): Promise<LoginLink | undefined> {
     const link = isLinkToken(token) ? await this.#table.get(LoginLinkEntity, linkKey(token)) : undefined;
     return link && isLive(link, now) ? link : undefined;
   }
 
   /**
-   * Verifies the owner whom a link was sent to, and removes the link in the same transaction: of several calls with one
-   * token exactly one succeeds. Undefined when the link does not work (any more).
+   * Verifies the owner of a link and deletes the link in the same transaction, so exactly one of several calls with the same token succeeds. Returns
+   * undefined when the token is unknown, used or expired.
    */
   async verify(token: string, now: number): Promise<LoginLink | undefined> {
     return retryOnConflict(async () => {
-      const link = await this.look(token, now);
+      const link = await this.findLink(token, now);
       const workspace = link && (await this.#table.get(WorkspaceEntity, link));
       if (!link || !workspace) return undefined;
       const { verifiedAt = now } = workspace;
       const outcome = await this.#table.write([
         remove(LoginLinkEntity, linkKey(token), 1),
-        // The next revision: an API key that is being created meanwhile is created again, without an expiry.
+        // The new revision makes a concurrent creation of an API key retry, which then sets no expiry.
         replace(WorkspaceEntity, { ...workspace, verifiedAt }, workspace._r),
       ]);
       return outcome === 'done' ? link : 'conflict';
@@ -110,7 +109,7 @@ export class OwnerVerifier {
   }
 }
 
-/** Says whether owners are verified, and gives them their API keys back when they have become it. */
+/** Returns whether owners are verified, and removes the expiry of their API keys after the verification. */
 export class OwnerStatus {
   readonly #table: Table;
 
@@ -119,23 +118,22 @@ export class OwnerStatus {
   }
 
   /**
-   * Whether the owner who has this address is verified; undefined when nobody has it. The first call after the
-   * verification lets the API keys of the workspace work for ever (spec 4.25); that it did is remembered beside the
-   * address, so that every later call is one read.
+   * Returns whether the owner with this address is verified; undefined when there is none. The first call after the verification removes the expiry of
+   * the workspace's API keys. It stores that fact with the address, so every later call is one read.
    */
-  async verified(address: string, now: number): Promise<boolean | undefined> {
+  async isVerified(address: string, now: number): Promise<boolean | undefined> {
     const owner = await this.#table.get(OwnerEmailEntity, { email: emailKey(address) });
     if (!owner) return undefined;
     if (owner.reactivatedAt !== undefined) return true;
     const workspace = await this.#table.get(WorkspaceEntity, owner);
     if (workspace?.verifiedAt === undefined) return false;
     await this.#reactivate(owner.workspaceId);
-    // Another call that did the same at the same time has remembered it too.
+    // A conflict means that a concurrent call has stored the same fact.
     await this.#table.write([replace(OwnerEmailEntity, { ...owner, reactivatedAt: now }, owner._r)]);
     return true;
   }
 
-  /** Takes the expiry from every API key of a workspace. Whatever of it was done before is not done again. */
+  /** Removes the expiry of every API key of a workspace that still has one. */
   async #reactivate(workspaceId: string): Promise<void> {
     let after: string | undefined;
     do {
@@ -161,7 +159,7 @@ export class OwnerStatus {
   }
 }
 
-/** Make login links for owners. */
+/** Create login links for owners. */
 export const issueLoginLinks = /* @__PURE__ */ storeCapability(LoginLinkIssuer, [
   'GetItem',
   'BatchGetItem',
@@ -172,7 +170,7 @@ export const issueLoginLinks = /* @__PURE__ */ storeCapability(LoginLinkIssuer, 
 /** Verify owners by their login links. */
 export const verifyOwners = /* @__PURE__ */ storeCapability(OwnerVerifier, ['GetItem', 'PutItem', 'DeleteItem']);
 
-/** Ask whether owners are verified. */
+/** Read whether owners are verified. */
 export const ownerStatus = /* @__PURE__ */ storeCapability(OwnerStatus, [
   'GetItem',
   'BatchGetItem',

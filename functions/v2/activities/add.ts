@@ -44,7 +44,7 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps, now, repeatableId }) => {
     const [scope, config] = await Promise.all([deps.findPlace(caller.tenant, input), deps.configs.get(caller.tenant)]);
     requireActivityLogsEnabled(config);
-    // Those of one call have the same time, and are listed by their ids then: in the order of the call.
+    // Activities of one call have the same time and are listed by id. Sorted ids keep the order of the call.
     const ids = input.activities.map((_activity, number) => repeatableId('act', number)).sort();
     const activities = input.activities.map((activity, number) => ({
       ...activity,

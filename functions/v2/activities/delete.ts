@@ -37,7 +37,7 @@ export const endpoint = defineEndpoint(
     ),
     output: z.object({
       data: z.record(z.string(), ItemOutcome),
-      /** Whether the document or target entity has more than one call deletes: the same call deletes those. */
+      /** Whether the document or target entity has more to delete. The same request deletes them. */
       hasMore: z.boolean(),
     }),
     message: ({ hasMore }) =>

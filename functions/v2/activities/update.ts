@@ -38,7 +38,7 @@ export const endpoint = defineEndpoint(
     ]);
     requireWritable({ organization });
     requireActivityLogsMutable(config);
-    // Of several changes of one activity the last one counts, as with additions.
+    // Of several changes of one activity the last one counts.
     const changes = distinctBy(input.activities.toReversed(), ({ id }) => id).reverse();
     const results = await deps.activities.update(organizationScope(caller.tenant, organization), changes);
     return {

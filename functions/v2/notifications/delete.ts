@@ -34,7 +34,7 @@ export const endpoint = defineEndpoint(
     ),
     output: z.object({
       data: z.record(z.string(), ItemOutcome),
-      /** Whether there are more than one call deletes: the same call deletes those. */
+      /** Whether there are more to delete. The same request deletes them. */
       hasMore: z.boolean(),
     }),
     message: ({ hasMore }) =>

@@ -28,7 +28,7 @@ export const endpoint = defineEndpoint(
       name: optional(ShortName),
       workspaceName: optional(ShortName),
       avatar: optional(AvatarUrl),
-      /** How long the owner has to verify the address; at most what the operator grants. */
+      /** The time in which the owner must verify the address; at most the operator's grace period. */
       expiresInMs: optional(VerifyWithinMs),
     }),
     output: z.object({ data: WorkspaceResponse }),

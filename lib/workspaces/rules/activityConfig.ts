@@ -3,21 +3,20 @@ import { optional } from '../../shared/schema.ts';
 import { type Change, merge } from './mergeConfig.ts';
 import { allOn, CommentTriggers, commentVerbs, hasTriggers, StoredGroup } from './groupedTriggers.ts';
 
-/** The last millisecond that a date can name. */
+/** The last time that a date can represent, epoch ms. */
 const LAST_TIME = 8.64e15;
 
-/** The configuration of activity logs (facts C1), as it is stored and shown. What was never set is absent. */
+/** The configuration of activity logs, as it is stored and returned. A field that was never set is absent. */
 export const ActivityConfig = z.object({
   isEnabled: z.boolean(),
   /** Epoch milliseconds. */
   enabledTime: z.number().optional(),
-  /** Whether records can no longer be changed or deleted. */
+  /** Whether activities cannot be changed or deleted. */
   immutable: z.boolean().optional(),
   triggers: z.object({ comment: StoredGroup }).optional(),
 });
 export type ActivityConfig = z.output<typeof ActivityConfig>;
 
-/** What may be sent to change it. */
 export const ActivityConfigChange = z.object({
   isEnabled: optional(z.boolean()),
   enabledTime: optional(z.int().min(0).max(LAST_TIME)),
@@ -25,12 +24,12 @@ export const ActivityConfigChange = z.object({
   triggers: optional(z.strictObject({ comment: CommentTriggers })),
 });
 
-/** What a configuration that was never made reads as. */
+/** The value of a configuration that was never set. */
 export const initialActivityConfig: ActivityConfig = { isEnabled: false };
 
 /**
- * The configuration after an update. The first one that enables while no triggers are stored fills in what neither it nor
- * an earlier one set (facts B9): every trigger on, suggestions too, `immutable`, and the time.
+ * Returns the configuration after an update. The first update that enables activity logs while no triggers are stored also sets the fields that no
+ * update has set: every trigger on, with those of suggestions, `immutable`, and the time.
  */
 export function changeActivityConfig(
   stored: ActivityConfig = initialActivityConfig,

@@ -7,15 +7,14 @@ import { HeaderSecret, merge } from './mergeConfig.ts';
 export const aiProviders = ['openai', 'anthropic', 'gemini'] as const;
 
 /**
- * There are no plans here: the service runs in its owner's account, and nothing is metered or locked. Clients of such APIs
- * expect the field, so it says that.
+ * The service has no plans: it runs in its operator's account. Clients expect the field, so it has a fixed value.
  */
 export const planInfo = { type: 'selfHosted' } as const;
 
-/** A customer's key of an AI provider: sealed, and as much of it as answers show. Both are empty when it is to be removed. */
+/** A customer's encrypted key of an AI provider, and its masked text for answers. Both are empty when the key is to be deleted. */
 export const StoredAiKey = z.object({ sealedKey: z.string(), displayText: z.string() });
 
-/** The configuration of an API key (facts C1) as it is stored. */
+/** The configuration of an API key, as it is stored. */
 export const ApiKeyConfig = z.object({
   defaultDocumentAccessType: z.enum(accessTypes),
   isPrivateCommentsEnabled: z.boolean(),
@@ -26,7 +25,7 @@ export const ApiKeyConfig = z.object({
 });
 export type ApiKeyConfig = z.output<typeof ApiKeyConfig>;
 
-/** What may be sent to change it; fields that do not exist are refused here. */
+/** The request of an update. Unknown fields are INVALID_ARGUMENT. */
 export const ApiKeyConfigChange = z.strictObject({
   enablePrivateComments: optional(z.boolean()),
   requireJwtToken: optional(z.boolean()),
@@ -42,10 +41,10 @@ export const ApiKeyConfigChange = z.strictObject({
 });
 export type ApiKeyConfigChange = z.output<typeof ApiKeyConfigChange>;
 
-/** AI models as answers show them: which providers have a key, and its end. */
+/** The providers with a key in answers, each with its masked text. */
 export const AiModelsResponse = z.record(z.string(), z.object({ displayText: z.string() }));
 
-/** What a configuration that was never made reads as. */
+/** The value of a configuration that was never set. */
 export const initialApiKeyConfig: ApiKeyConfig = {
   defaultDocumentAccessType: defaultAccessType,
   isPrivateCommentsEnabled: false,
@@ -54,7 +53,7 @@ export const initialApiKeyConfig: ApiKeyConfig = {
   aiKeys: {},
 };
 
-/** The configuration after an update, its AI keys sealed by provider; what was not sent keeps its value. */
+/** Returns the configuration after an update. `sentKeys` are the encrypted AI keys of the request by provider. Fields that are not sent keep their value. */
 export function changeApiKeyConfig(
   stored: ApiKeyConfig = initialApiKeyConfig,
   sent: ApiKeyConfigChange,
@@ -73,15 +72,15 @@ export function changeApiKeyConfig(
 }
 
 const SHOWN_CHARACTERS = 4;
-/** A shorter key would be half given away. */
+/** The mask of a shorter key would reveal too much of it. */
 const SHORTEST_SHOWN = 16;
 
-/** `****a1b2`: the end of a key, by which its owner knows it; nothing of one that is short. */
+/** Returns the masked text of a key, such as `****a1b2`; `****` for a short key. */
 export function maskKey(key: string): string {
   return key.length < SHORTEST_SHOWN ? '****' : `****${key.slice(-SHOWN_CHARACTERS)}`;
 }
 
-/** The AI keys of some providers as answers show them. */
+/** Returns the masked keys of some providers. */
 export function toAiKeysResponse(
   aiKeys: ApiKeyConfig['aiKeys'],
   providers: readonly string[] = Object.keys(aiKeys),

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { distinct } from '../../shared/collections.ts';
 import { ApiError } from '../../shared/errors.ts';
 
-/** How many domains an API key may allow, and how many one call may name (facts B13). */
+/** The most domains of an API key, and of one call. */
 export const MOST_DOMAINS = 500;
 export const MOST_DOMAINS_PER_CALL = 100;
 
@@ -11,17 +11,17 @@ const WILDCARD = '*.';
 const LONGEST_TEXT = 2_048;
 const LONGEST_NAME = 253;
 
-/** Everything of an address but its host, which is the second group; the first is the wildcard. */
+/** An address. The first group is the wildcard, the second is the host. */
 const ADDRESS = /^(?:https?:\/\/)?(\*\.)?([^/?#:@\\\s]+)(?::\d{1,5})?(?:[/?#]\S*)?$/i;
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
-/** A new API key can allow this address beside `localhost`; it is the only address in a list of allowed domains. */
+/** The only IP address in a list of allowed domains: a new API key can allow it together with `localhost`. */
 export const LOOPBACK_ADDRESS = '127.0.0.1';
 
-/** A domain of a request, as `parseDomain` reads it. */
+/** A domain in a request, parsed by `parseDomain`. */
 export const Domain = domainField(parseDomain);
 
-/** A domain that a request removes: also the loopback address. */
+/** A domain that a request deletes. It may be the loopback address. */
 export const RemovedDomain = domainField((text) => (text === LOOPBACK_ADDRESS ? text : parseDomain(text)));
 
 function domainField(parse: (text: string) => string | undefined) {
@@ -41,9 +41,8 @@ function domainField(parse: (text: string) => string | undefined) {
 }
 
 /**
- * The bare domain that a text names, as it is stored (facts C1): `bücher.example` written as `https://www.Bücher.example:8443/page`
- * is `xn--bcher-kva.example`. Undefined when it names none; an IP address is none, and neither is a name without a dot
- * but `localhost`.
+ * Returns the bare domain in a text, as it is stored: `https://www.Bücher.example:8443/page` has `xn--bcher-kva.example`. Undefined for a text without a
+ * domain. IP addresses and names without a dot are no domains, except `localhost`.
  */
 export function parseDomain(text: string): string | undefined {
   const [, wildcard = '', host = ''] = ADDRESS.exec(text) ?? [];
@@ -60,27 +59,27 @@ function isDomainName(name: string): boolean {
   );
 }
 
-/** What a call does to the list of domains. */
+/** The result of a change of the list of domains. */
 export interface DomainChange {
-  /** The list afterwards. */
+  /** The list after the change. */
   readonly domains: string[];
   readonly changed: string[];
-  /** Those for which there was nothing to do. */
+  /** The domains that needed no change. */
   readonly skipped: string[];
 }
 
-/** Adds the domains that are not there yet. RESOURCE_EXHAUSTED when there would be more than 500. */
-export function addDomains(present: readonly string[], wanted: readonly string[]): DomainChange {
-  const { there: skipped, missing: changed } = split(present, wanted);
+/** Adds domains to a list. Throws RESOURCE_EXHAUSTED when there would be more than 500. */
+export function addDomains(present: readonly string[], added: readonly string[]): DomainChange {
+  const { there: skipped, missing: changed } = split(present, added);
   const domains = [...present, ...changed];
   if (domains.length > MOST_DOMAINS)
     throw new ApiError('RESOURCE_EXHAUSTED', `An API key can allow at most ${MOST_DOMAINS} domains.`);
   return { domains, changed, skipped };
 }
 
-/** Removes the domains that are there. */
-export function removeDomains(present: readonly string[], unwanted: readonly string[]): DomainChange {
-  const { there: changed, missing: skipped } = split(present, unwanted);
+/** Removes domains from a list. */
+export function removeDomains(present: readonly string[], deleted: readonly string[]): DomainChange {
+  const { there: changed, missing: skipped } = split(present, deleted);
   const removed = new Set(changed);
   return { domains: present.filter((domain) => !removed.has(domain)), changed, skipped };
 }
@@ -92,9 +91,8 @@ function split(present: readonly string[], named: readonly string[]): { there: s
 }
 
 /**
- * Whether a host is one of the allowed domains, or beneath one written as `*.example.com` (at any depth, but not
- * `example.com` itself). However a name is written: case, a leading `www.`, a dot at the end and letters beyond ASCII
- * make no difference. Ports do not count.
+ * Returns whether a host is one of the allowed domains, or a subdomain of one written as `*.example.com`, at any depth but not `example.com` itself.
+ * Case, a leading `www.`, a final dot and punycode make no difference. `host` has no port.
  */
 export function matchesDomain(host: string, patterns: readonly string[]): boolean {
   const name = asciiName(host);
@@ -107,12 +105,12 @@ export function matchesDomain(host: string, patterns: readonly string[]): boolea
   );
 }
 
-/** A name in lower-case ASCII without the dot at its end; empty when it cannot be one. */
+/** Returns a name in lower-case ASCII without its final dot; empty for an invalid name. */
 function asciiName(host: string): string {
   return domainToASCII(host).toLowerCase().replace(/\.$/, '');
 }
 
-/** `www.example.com` is `example.com`, but `www.com` is itself. */
+/** Returns `example.com` for `www.example.com`, and `www.com` for `www.com`. */
 function withoutWww(name: string): string {
   let at = 0;
   while (name.startsWith('www.', at) && name.includes('.', at + 4)) at += 4;

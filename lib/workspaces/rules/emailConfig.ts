@@ -4,21 +4,21 @@ import { type Change, HeaderSecret, Line, merge } from './mergeConfig.ts';
 import { defaultEmailTriggers } from '../../events/rules/catalogue.ts';
 import { TriggerMap } from '../../events/rules/triggers.ts';
 
-/** Who delivers the mail: `custom` is the provider whose key is stored, else the service's own (design 6). */
+/** The mail provider. `custom` is the provider whose key is stored, or the service's own without a key. */
 export const emailTypes = ['default', 'sendgrid', 'custom'] as const;
 
-/** The e-mail configuration (spec 2): as it is stored, its key sealed, and as answers show it, its key in clear. */
+/** The e-mail configuration. The provider's key is encrypted in the table and in clear in answers. */
 export const EmailConfig = z.object({
   useEmailService: z.boolean(),
   emailServiceConfig: z.object({
     type: z.enum(emailTypes),
-    /** The provider's key; like every text here empty when there is none. */
+    /** The provider's key. This and the other texts are empty when they were never set. */
     apiKey: z.string(),
     fromEmail: z.string(),
     fromCompany: z.string(),
     commentTemplateId: z.string(),
     tagTemplateId: z.string(),
-    /** Event type -> on or off; absent until the first enable or until some are sent. */
+    /** Event type -> on or off; absent until the service is first enabled or triggers are sent. */
     triggers: z.record(z.string(), z.boolean()).optional(),
   }),
 });
@@ -26,7 +26,6 @@ export type EmailConfig = z.output<typeof EmailConfig>;
 
 const Address = z.email().max(254);
 
-/** What may be sent to change it (spec 4.8). */
 export const EmailConfigChange = z.object({
   useEmailService: optional(z.boolean()),
   emailServiceConfig: optional(
@@ -48,7 +47,7 @@ export const EmailConfigChange = z.object({
   ),
 });
 
-/** What a configuration that was never made reads as (spec 2). */
+/** The value of a configuration that was never set. */
 export const initialEmailConfig: EmailConfig = {
   useEmailService: false,
   emailServiceConfig: {
@@ -67,9 +66,8 @@ const firstEnable: Change<EmailConfig> = {
 };
 
 /**
- * The configuration after an update. The first one that enables, by `useEmailService: true` or `type: custom` while no
- * triggers are stored, puts the defaults over what is stored (spec 4.8 rule 1, spec 3); what it sends comes over those, as it
- * always comes over what is stored (rule 2).
+ * Returns the configuration after an update. The first update that enables the service, by `useEmailService: true` or `type: custom` while no triggers
+ * are stored, sets the default triggers and the type `custom`. The fields of the request take precedence.
  */
 export function changeEmailConfig(stored: EmailConfig = initialEmailConfig, sent: Change<EmailConfig>): EmailConfig {
   const enables = sent.useEmailService === true || sent.emailServiceConfig?.type === 'custom';

@@ -2,8 +2,7 @@ import * as z from 'zod';
 import { optional } from '../../shared/schema.ts';
 
 /**
- * The triggers of notifications and activities, which are grouped maps of short verbs (facts B9): each verb with the type
- * of event that it turns on.
+ * The verbs that configurations of notifications and activities use as triggers, each with its event type.
  */
 export const commentVerbs = {
   newlyAdded: 'comment_annotation.add',
@@ -28,13 +27,13 @@ export const commentVerbs = {
 
 export const huddleVerbs = { created: 'huddle.create', join: 'huddle.join' } as const;
 
-/** Triggers as they are stored and shown: group -> verb -> on or off. */
+/** Triggers as they are stored and returned: group -> verb -> on or off. */
 export type GroupedTriggers = Readonly<Record<string, Readonly<Record<string, boolean>> | undefined>>;
 
-/** One group as it is stored. */
+/** One stored group. */
 export const StoredGroup = z.record(z.string(), z.boolean()).optional();
 
-/** One group as callers send it; an unknown verb is refused by name. */
+/** One group in a request. An unknown verb is INVALID_ARGUMENT. */
 export const CommentTriggers = groupOf(commentVerbs);
 export const HuddleTriggers = groupOf(huddleVerbs);
 
@@ -43,7 +42,7 @@ function groupOf<V extends string>(verbs: Readonly<Record<V, string>>) {
   return optional(z.strictObject(Object.fromEntries(fields) as Record<V, z.ZodOptional<z.ZodBoolean>>));
 }
 
-/** A group with every verb on but some. */
+/** Returns a group with every verb on, except some. */
 export function allOn<V extends string>(
   verbs: Readonly<Record<V, string>>,
   except: readonly V[] = [],
@@ -51,7 +50,7 @@ export function allOn<V extends string>(
   return Object.fromEntries((Object.keys(verbs) as V[]).map((verb) => [verb, !except.includes(verb)]));
 }
 
-/** Whether any trigger is stored: only where none is does enabling seed the defaults. */
+/** Returns whether any trigger is stored. Enabling a service sets the default triggers only when none is. */
 export function hasTriggers(triggers: GroupedTriggers | undefined): boolean {
   return Object.values(triggers ?? {}).some((group) => Object.keys(group ?? {}).length > 0);
 }

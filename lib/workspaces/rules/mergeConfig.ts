@@ -2,17 +2,17 @@ import * as z from 'zod';
 import { invalid } from '../../shared/errors.ts';
 import { limits } from '../../shared/schema.ts';
 
-/** What may be sent to change a configuration: any of its fields, at every depth. */
+/** A partial update of a configuration: any of its fields, at every depth. */
 export type Change<T> = {
   readonly [K in keyof T]?: (T[K] extends object | undefined ? Change<NonNullable<T[K]>> : T[K]) | undefined;
 };
 
 /**
- * A configuration with what was sent over it, key by key at every depth: what is left out or undefined there keeps its
- * value. Lists are values like any other.
+ * Returns a configuration merged with a partial update, key by key at every depth. Missing and undefined fields keep their value. A list is replaced as
+ * a whole.
  */
 export function merge<T extends object>(stored: T, sent: Change<T>): T {
-  // Not by assignment, which would set the prototype where a key is called `__proto__`.
+  // A map, because assigning the key `__proto__` to an object would set its prototype.
   const merged = new Map<string, unknown>(Object.entries(stored));
   for (const [key, value] of Object.entries(sent)) {
     const before = merged.get(key);
@@ -26,8 +26,7 @@ function isMap(value: unknown): value is object {
 }
 
 /**
- * INVALID_ARGUMENT when a partial update sends none of the fields that it could. The message is the one that clients
- * know; the issues list the fields, below `path`.
+ * Throws INVALID_ARGUMENT when a partial update has no field. Clients know the message; the issues name the possible fields under `path`.
  */
 export function requireChange(
   sent: object,
@@ -46,7 +45,7 @@ export function requireChange(
 
 const LONGEST_SECRET = 4_096;
 
-/** A secret that is sent in a header of requests to somebody else: at most 4,096 bytes. The empty text removes what is stored. */
+/** A secret for a header of requests to another service: at most 4,096 bytes. The empty text deletes the stored secret. */
 export const HeaderSecret = z
   .string()
   .max(LONGEST_SECRET)
@@ -56,7 +55,7 @@ export const HeaderSecret = z
     }),
   );
 
-/** One line of text, or none: at most 512 characters, none of which could end a header. */
+/** An optional line of text of at most 512 characters, safe in a mail header. */
 export const Line = z
   .string()
   .max(limits.idCharacters)

@@ -13,7 +13,7 @@ import {
 } from './notificationConfig.ts';
 import { BasicConfigChange, type BasicWebhookConfig, changeBasicConfig } from '../../webhooks/rules/basic.ts';
 
-/** The settings that a new API key can be created with. Each one that is left out keeps the default of its configuration. */
+/** The settings of a request for a new API key. A setting that is left out keeps the default of its configuration. */
 export const newApiKeySettings = {
   allowedDomains: optional(list(Domain, MOST_DOMAINS_PER_CALL, 0)),
   addLocalHostToAllowedDomains: optional(z.boolean()),
@@ -37,7 +37,7 @@ export interface InitialConfigs {
   readonly settings: ApiKeyConfig | undefined;
 }
 
-/** Secrets arrive sealed. INVALID_ARGUMENT when webhooks would be encrypted without a key. */
+/** Returns the initial configurations. `sealed` has encrypted secrets. Throws INVALID_ARGUMENT when webhooks would be encrypted without a key. */
 export function initialConfigs(
   sent: NewApiKeySettings,
   sealed: { email: Change<EmailConfig>; webhooks: Change<BasicWebhookConfig> },
@@ -61,7 +61,7 @@ function initialDomains({
   return domains.length > 0 ? domains : undefined;
 }
 
-/** `setDefaultEmailTriggers` stores the default triggers also while the service is off, and `false` stores none although it is turned on. */
+/** `setDefaultEmailTriggers: true` stores the default triggers even while the service is off; `false` stores none even when it is on. */
 function initialEmail(
   { setDefaultEmailTriggers: defaults }: NewApiKeySettings,
   sent: Change<EmailConfig>,
@@ -81,7 +81,7 @@ function initialWebhooks(sent: Change<BasicWebhookConfig>): BasicWebhookConfig |
   return isSent(sent) ? changeBasicConfig(undefined, sent) : undefined;
 }
 
-/** The default triggers follow the same rule as those of e-mail. */
+/** `setDefaultNotificationTriggers` follows the same rule as `setDefaultEmailTriggers`. */
 function initialNotifications({
   useNotificationService,
   setDefaultNotificationTriggers: defaults,
@@ -103,13 +103,13 @@ function isSent(sent: object): boolean {
   return Object.values(sent).some((value) => value !== undefined);
 }
 
-/** Where the data of a production key can be asked to lie: only in the region of this deployment. A testing key may name any region, without effect. */
+/** The regions that a request can name. A production key must name the region of this deployment. A testing key may name any region, without effect. */
 export const Regions = {
   persistenceDBRegion: optional(z.string()),
   realtimeDBRegion: optional(z.string()),
 };
 
-/** INVALID_ARGUMENT when a production key names another region than the one in which this service stores its data. */
+/** Throws INVALID_ARGUMENT when a production key names a region in which this service does not store its data. */
 export function requireOwnRegion(
   sent: { readonly [name in keyof typeof Regions]?: string | undefined },
   type: string,

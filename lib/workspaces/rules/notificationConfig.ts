@@ -20,8 +20,8 @@ const StoredBatch = z
   .optional();
 
 /**
- * The configuration of in-app notifications (facts C1), as it is stored and shown. What was never set is absent: a delay or
- * batch that is on without its number does nothing yet, so that fields can be sent in any order.
+ * The configuration of in-app notifications, as it is stored and returned. A field that was never set is absent. A delay or batch without its number
+ * has no effect, so fields can be sent in any order.
  */
 export const NotificationConfig = z.object({
   useNotificationService: z.boolean(),
@@ -39,7 +39,6 @@ const Batch = z.object({
   maxActivities: optional(z.int().min(2).max(50)),
 });
 
-/** What may be sent to change it, in the ranges of facts B13. */
 export const NotificationConfigChange = z.object({
   useNotificationService: optional(z.boolean()),
   notificationServiceConfig: optional(
@@ -53,13 +52,13 @@ export const NotificationConfigChange = z.object({
   ),
 });
 
-/** What a configuration that was never made reads as. */
+/** The value of a configuration that was never set. */
 export const initialNotificationConfig: NotificationConfig = {
   useNotificationService: false,
   notificationServiceConfig: {},
 };
 
-/** Comments but suggestions, and huddles. */
+/** All triggers of comments and huddles, except suggestions. */
 export const defaultNotificationTriggers = {
   comment: allOn(commentVerbs, ['suggestionAccepted', 'suggestionRejected']),
   huddle: allOn(huddleVerbs),
@@ -71,8 +70,8 @@ const firstEnable: NotificationConfig = {
 };
 
 /**
- * The configuration after an update. The first one that enables while no triggers are stored turns on those of comments,
- * but suggestions, and of huddles (facts B9); what it sends comes over those.
+ * Returns the configuration after an update. The first update that enables the service while no triggers are stored also sets the default triggers.
+ * Its own triggers take precedence.
  */
 export function changeNotificationConfig(
   stored: NotificationConfig = initialNotificationConfig,

@@ -6,14 +6,14 @@ import { optional } from '../../shared/schema.ts';
 import { HeaderSecret } from './mergeConfig.ts';
 import { requireAllowedUrls } from '../../net/allowedUrls.ts';
 
-/** The configuration of the customer's own permission provider (facts C1): as it is stored, its token sealed, and as answers show it. */
+/** The configuration of the customer's own permission provider. Its token is encrypted in the table and in clear in answers. */
 export const PermissionProviderConfig = z.object({
   usePermissionProvider: z.boolean(),
   permissionProviderConfig: z.object({ permissionProviderUrl: z.string(), authToken: z.string() }),
 });
 export type PermissionProviderConfig = z.output<typeof PermissionProviderConfig>;
 
-/** What may be sent to change it. The empty text removes what is stored. */
+/** The request of an update. An empty text deletes the stored value. */
 export const PermissionProviderConfigChange = z.object({
   usePermissionProvider: optional(z.boolean()),
   permissionProviderConfig: optional(
@@ -24,15 +24,15 @@ export const PermissionProviderConfigChange = z.object({
   ),
 });
 
-/** What a configuration that was never made reads as. */
+/** The value of a configuration that was never set. */
 export const initialPermissionProviderConfig: PermissionProviderConfig = {
   usePermissionProvider: false,
   permissionProviderConfig: { permissionProviderUrl: '', authToken: '' },
 };
 
 /**
- * INVALID_ARGUMENT unless the URL is empty or one that this service may call: http(s), without a name or password, which
- * would be a secret in clear, and not to an address that is not public.
+ * Throws INVALID_ARGUMENT unless the URL is empty or one that this service may call: http(s) to a public address, without credentials, which would be
+ * stored in clear.
  */
 export function requireProviderUrl(permissionProviderUrl: string | undefined, policy: AddressPolicy): void {
   if (!permissionProviderUrl) return;

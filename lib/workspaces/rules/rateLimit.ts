@@ -1,31 +1,31 @@
-/** The limit of calls per API key: a token bucket for each class of call. Every process has its own view of a bucket and settles it with the shared one. */
+/** The rate limit of an API key: a token bucket for each class of calls. Every process has a copy of a bucket and settles it with the shared one. */
 
 export const limitClasses = ['read', 'write', 'expensive'] as const;
-/** What calls count as: a read, a write, or a call that costs far more than either. */
+/** The class of a call: a read, a write, or a call that costs far more. */
 export type LimitClass = (typeof limitClasses)[number];
 
 export interface Limit {
   /** Calls per second in the long run; at least 1. */
   readonly perSecond: number;
-  /** How many seconds' worth of calls may come at once; at least 1. */
+  /** The burst, in seconds of `perSecond`; at least 1. */
   readonly burstSeconds: number;
 }
 
-/** A process's view of a bucket. */
+/** A process's copy of a bucket. */
 export interface Bucket {
-  /** How many tokens were used up at `at` (epoch ms); they come back at the rate of the limit. */
+  /** The used tokens at the time `at` (epoch ms). They return at the rate of the limit. */
   readonly used: number;
   readonly at: number;
-  /** Calls that the shared bucket does not have yet. */
+  /** Calls that are not in the shared bucket yet. */
   readonly unsettled: number;
 }
 
 export const fullBucket: Bucket = { used: 0, at: 0, unsettled: 0 };
 
-/** Less than this part of a token is a rounding error. */
+/** A smaller part of a token is a rounding error. */
 const TOLERANCE = 1e-6;
 
-/** Takes a token for one call; if there is none, returns after how many milliseconds there is one. Refused calls use nothing up. */
+/** Takes a token for one call. Without a token, returns after how many milliseconds there is one. Rejected calls use no token. */
 export function takeToken(bucket: Bucket, limit: Limit, now: number): Bucket | { readonly retryAfter: number } {
   const used = usedAt(bucket, limit, now) + 1;
   const missing = used - limit.perSecond * limit.burstSeconds;
@@ -33,21 +33,21 @@ export function takeToken(bucket: Bucket, limit: Limit, now: number): Bucket | {
   return { used, at: Math.max(bucket.at, now), unsettled: bucket.unsettled + 1 };
 }
 
-/** The time in which a number of tokens comes back, in milliseconds. */
+/** Returns the milliseconds in which a number of tokens returns. */
 export function timeOf(tokens: number, { perSecond }: Limit): number {
   return (tokens * 1000) / perSecond;
 }
 
-/** How many calls a process answers before it settles: a tenth of what a second allows. */
+/** Returns the number of calls between two settlements: a tenth of what a second allows. */
 export function settlementSize({ perSecond }: Limit): number {
   return Math.max(1, Math.floor(perSecond / 10));
 }
 
 /**
- * The view after `calls` were added to the shared bucket. That one is a time: `sharedUntil` (epoch ms), when all its tokens are back. So one atomic
- * addition counts calls, and the bucket fills up by itself.
+ * Returns the copy after a settlement of `calls`. The shared bucket is stored as the time when all its tokens are back: `sharedUntil` (epoch ms). So
+ * one atomic addition counts calls, and the bucket refills without a write.
  */
-export function settled(bucket: Bucket, calls: number, sharedUntil: number, limit: Limit): Bucket {
+export function settleBucket(bucket: Bucket, calls: number, sharedUntil: number, limit: Limit): Bucket {
   const shared = ((sharedUntil - bucket.at) * limit.perSecond) / 1000;
   return { ...bucket, used: Math.max(bucket.used, shared), unsettled: bucket.unsettled - calls };
 }

@@ -2,18 +2,17 @@ import * as z from 'zod';
 import { Text } from '../../shared/schema.ts';
 import { matchesDomain } from './domains.ts';
 
-/** The page that a login link leads to, and that its button posts to. */
+/** The page of a login link, and the target of its button. */
 export const VERIFICATION_PATH = '/v2/workspace/email/verify';
 
-/** For how long a login link works. */
+/** The lifetime of a login link. */
 export const LINK_MINUTES = 30;
 
 /** The text of a login link's token: 256 bits in base64url. */
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
 /**
- * Where the owner goes on after the verification. A name or password in it is refused: it can make an address look like
- * one of another host.
+ * The page that follows the verification. Credentials in the URL are INVALID_ARGUMENT, because they can imitate another host.
  */
 export const ContinueUrl = z
   .url({ protocol: /^https?$/, error: 'must be a valid http(s) URL' })
@@ -21,7 +20,7 @@ export const ContinueUrl = z
   .pipe(Text)
   .check(z.refine((url) => !hasUserInfo(url), { error: 'must not contain a user name or password' }));
 
-/** What a login link is stored with. */
+/** A stored login link. */
 export interface LoginLink {
   readonly workspaceId: string;
   readonly email: string;
@@ -30,30 +29,28 @@ export interface LoginLink {
   readonly validUntil: number;
 }
 
-/** Whether a text can be a link's token at all; anything else need not be looked up. */
+/** Returns whether a text has the form of a token. Other texts need no read. */
 export function isLinkToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** Whether a link still works. */
 export function isLive({ validUntil }: Pick<LoginLink, 'validUntil'>, now: number): boolean {
   return now < validUntil;
 }
 
-/** The time at which a link made now stops working, epoch milliseconds. */
+/** Returns the end of the lifetime of a new link, epoch ms. */
 export function linkValidUntil(now: number): number {
   return now + LINK_MINUTES * 60_000;
 }
 
-/** The address that is mailed. */
+/** Returns the URL of a login link. */
 export function linkAddress(publicUrl: string, token: string): string {
   return `${publicUrl}${VERIFICATION_PATH}?token=${token}`;
 }
 
 /**
- * Whether a link may lead on to `url`: always to this service itself, else to the allowed domains of the workspace. An
- * address without a workspace has none, so that a stranger's answer is the same for it as for a workspace that does not
- * allow the domain.
+ * Returns whether a login link may continue to `url`: a page of this service, or of an allowed domain of the workspace. An address without a workspace
+ * has no allowed domains, so the answer does not reveal whether a workspace exists.
  */
 export function mayContinueTo(url: string, publicUrl: string, allowedDomains: readonly string[]): boolean {
   const { host, hostname } = new URL(url);

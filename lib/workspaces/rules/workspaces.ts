@@ -2,18 +2,18 @@ import * as z from 'zod';
 import { dict } from '../../shared/collections.ts';
 import { Name, Text } from '../../shared/schema.ts';
 
-/** How many API keys a workspace may have. */
+/** The most API keys of a workspace. */
 export const MOST_API_KEYS = 100;
 
-/** The name of the auth token that every new API key has. */
+/** The name of the first auth token of an API key. */
 export const DEFAULT_TOKEN_NAME = 'Default Auth Token';
 
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
 
-/** An owner's e-mail address: at most 254 characters, the longest that mail can be sent to. */
+/** An owner's e-mail address: at most 254 characters, the limit of SMTP. */
 export const OwnerEmail = z.email({ error: 'must be an e-mail address' }).max(254);
 
-/** The name of an owner or a workspace: 1 to 200 characters. Piped, so that a longer one is told this limit and no other. */
+/** The name of an owner or workspace: 1 to 200 characters. `pipe` makes the message name this limit and not that of `Name`. */
 export const ShortName = z.string().min(1).max(200).pipe(Name);
 
 /** The address of an owner's picture. */
@@ -22,7 +22,7 @@ export const AvatarUrl = z
   .max(2_000)
   .pipe(Text);
 
-/** How long an owner has to verify the address: one minute to 48 hours. */
+/** The time in which an owner must verify the address: one minute to 48 hours. */
 export const VerifyWithinMs = z
   .int()
   .min(60_000)
@@ -31,27 +31,27 @@ export const VerifyWithinMs = z
 export const apiKeyTypes = ['testing', 'production'] as const;
 export const ApiKeyType = z.enum(apiKeyTypes);
 
-/** An API key as answers show it. */
+/** An API key in answers. */
 export const ApiKeyResponse = z.object({ id: z.string(), apiKeyName: z.string(), type: ApiKeyType });
 
-/** An auth token of an API key, with its text. */
+/** An auth token in answers, with its text. */
 export const AuthTokenResponse = z.object({ token: z.string(), name: z.string(), domains: z.array(z.string()) });
 
-/** A workspace as answers show it. */
+/** A workspace in answers. */
 export const WorkspaceResponse = z.object({
   id: z.string(),
   name: z.string(),
-  /** At creation the new token, later the one that the caller sent: only its hash is stored. */
+  /** The new token at the creation, later the token of the request: only its hash is stored. */
   authToken: z.string(),
   owner: z.object({ email: z.string(), id: z.string(), name: z.string(), avatar: z.string() }),
   apiKeyList: z.record(z.string(), ApiKeyResponse),
 });
 
-/** What an API key is created with. */
+/** The fields of a new API key. */
 export interface ApiKeyFields {
   readonly apiKeyName: string;
   readonly type: z.output<typeof ApiKeyType>;
-  /** Whether it gets a default auth token. */
+  /** Whether the key gets a default auth token. */
   readonly withToken: boolean;
 }
 
@@ -61,7 +61,7 @@ interface StoredApiKey {
   readonly type: z.output<typeof ApiKeyType>;
 }
 
-/** What a workspace can be created with; all but the address have defaults. */
+/** The fields of a new workspace. All except the address have defaults. */
 export interface OwnerDetails {
   readonly ownerEmail: string;
   readonly name?: string | undefined;
@@ -69,12 +69,12 @@ export interface OwnerDetails {
   readonly avatar?: string | undefined;
 }
 
-/** The form of an e-mail address under which it is looked up: an address has one workspace, however it is written. */
+/** Returns the form of an e-mail address that is a key. Case makes no difference. */
 export function emailKey(email: string): string {
   return email.toLowerCase();
 }
 
-/** Mail services whose addresses are thrown away after minutes, so that nobody could ever verify them again. */
+/** Disposable mail services. Their addresses expire after minutes, so the owner could not verify one again. */
 const disposableDomains: ReadonlySet<string> = new Set([
   '10minutemail.com',
   'dispostable.com',
@@ -93,7 +93,7 @@ const disposableDomains: ReadonlySet<string> = new Set([
   'yopmail.com',
 ]);
 
-/** Whether an address belongs to a disposable mail service, or to a subdomain of one. */
+/** Returns whether an address belongs to a disposable mail service or a subdomain of one. */
 export function isDisposable(email: string): boolean {
   const labels = emailKey(email)
     .slice(email.lastIndexOf('@') + 1)
@@ -101,7 +101,7 @@ export function isDisposable(email: string): boolean {
   return labels.some((_label, index) => disposableDomains.has(labels.slice(index).join('.')));
 }
 
-/** A workspace's name and owner with the defaults in place: the name is the address, the workspace is named after it. */
+/** Returns a workspace's name and owner with their defaults. */
 export function describeWorkspace({
   ownerEmail,
   name = ownerEmail,
@@ -111,19 +111,19 @@ export function describeWorkspace({
   return { workspaceName, owner: { email: ownerEmail, name, avatar } };
 }
 
-/** `Ada Test API Key` for `ada@example.com`: the name of a workspace's first API key. */
+/** Returns the name of a workspace's first API key, such as `Ada Test API Key` for `ada@example.com`. */
 export function firstApiKeyName(ownerEmail: string): string {
   return `${capitalised(ownerEmail.slice(0, ownerEmail.lastIndexOf('@')))} Test API Key`;
 }
 
-/** `Production API Key`: the name of an API key that was given none. */
+/** Returns the default name of an API key, such as `Production API Key`. */
 export function defaultApiKeyName(type: string): string {
   return `${capitalised(type)} API Key`;
 }
 
 /**
- * When the API keys of a workspace stop working, in epoch ms: never once its owner's address is verified, until then some days after its
- * creation. The workspace can have asked for less time than the operator grants, not for more.
+ * Returns the time at which the API keys of a workspace expire, epoch ms; undefined once the owner's address is verified. The request for the workspace
+ * can shorten the operator's grace period, not extend it.
  */
 export function keysExpireAt(
   workspace: { verifiedAt?: number | undefined; verifyWithinMs?: number | undefined; createdAt: number },

@@ -14,7 +14,7 @@ import {
   toNotificationResponse,
   userHash,
 } from '../../../lib/notifications/rules.ts';
-import { toInAppNotifications, makesNotifications } from '../../../lib/notifications/inAppFanOut.ts';
+import { toInAppNotifications, createsNotifications } from '../../../lib/notifications/inAppFanOut.ts';
 import {
   initialNotificationConfig,
   changeNotificationConfig,
@@ -100,7 +100,11 @@ describe('a notification', () => {
   });
 
   test('names those in notifyUsers alone, and neither everybody nor the actor', () => {
-    expect([notifiesUser(made(), 'grace'), notifiesUser(made(), 'ada'), notifiesUser(made(), 'lin')]).toEqual([true, false, false]);
+    expect([notifiesUser(made(), 'grace'), notifiesUser(made(), 'ada'), notifiesUser(made(), 'lin')]).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 
   test('with a context is for those who have all of it (facts B19)', () => {
@@ -209,12 +213,12 @@ describe('in-app notifications of an event', () => {
 
   test('are made when the service and the trigger are on', () => {
     const on = changeNotificationConfig(undefined, { useNotificationService: true });
-    expect(makesNotifications(undefined, 'comment.add')).toBe(false);
-    expect(makesNotifications(initialNotificationConfig, 'comment.add')).toBe(false);
-    expect(makesNotifications(on, 'comment.add')).toBe(true);
-    expect(makesNotifications(on, 'comment_annotation.suggestion_accept')).toBe(false);
-    expect(makesNotifications(on, 'recorder.done')).toBe(false);
-    expect(makesNotifications({ ...on, useNotificationService: false }, 'comment.add')).toBe(false);
+    expect(createsNotifications(undefined, 'comment.add')).toBe(false);
+    expect(createsNotifications(initialNotificationConfig, 'comment.add')).toBe(false);
+    expect(createsNotifications(on, 'comment.add')).toBe(true);
+    expect(createsNotifications(on, 'comment_annotation.suggestion_accept')).toBe(false);
+    expect(createsNotifications(on, 'recorder.done')).toBe(false);
+    expect(createsNotifications({ ...on, useNotificationService: false }, 'comment.add')).toBe(false);
   });
 });
 

@@ -4,7 +4,7 @@ import {
   type Bucket,
   fullBucket,
   type Limit,
-  settled,
+  settleBucket,
   settlementSize,
   takeToken,
   timeOf,
@@ -89,7 +89,7 @@ describe('a token bucket', () => {
               taken++;
               const due = after.unsettled >= settlementSize(limit);
               if (due) shared = Math.max(shared, now) + timeOf(after.unsettled, limit);
-              views[which % processes] = due ? settled(after, after.unsettled, shared, limit) : after;
+              views[which % processes] = due ? settleBucket(after, after.unsettled, shared, limit) : after;
             }
           }
           const allowed = ((now - NOW) / 1000 + limit.burstSeconds) * limit.perSecond;

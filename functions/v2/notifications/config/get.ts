@@ -35,7 +35,7 @@ export const endpoint = defineEndpoint(
       data: z.array(
         z.object({
           config: z.object({ inbox: Level, email: Level, slack: Level.optional() }),
-          /** Without a document for the organization's settings. */
+          /** The settings of the organization have no `documentId`. */
           metadata: z.object({
             organizationId: z.string(),
             apiKey: z.string(),

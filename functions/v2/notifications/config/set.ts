@@ -30,7 +30,7 @@ export const endpoint = defineEndpoint(
       config: z.object({ inbox: Level, email: Level, slack: Level }),
     }),
     output: z.object({
-      /** `documentId` is the first document of the call; null for the organization. */
+      /** `documentId` is the first document of the request; null for the organization. */
       data: z.record(
         z.string(),
         z.object({ success: z.boolean(), userId: z.string(), documentId: z.string().nullable(), message: z.string() }),

@@ -10,7 +10,7 @@ export const page = definePage(
   {
     path: UNSUBSCRIBE_PATH,
     summary: 'Page of the link in every notification mail: its button ends these mails',
-    // What cannot be a token gets the same page as one that nobody has.
+    // A malformed token gets the same page as an unknown one.
     input: z.object({ token: z.string().catch('') }),
     oneClick: true,
     uses: { links: unsubscribeLinks, users: unsubscribeUsers },
@@ -33,7 +33,7 @@ export const page = definePage(
   },
 );
 
-/** The form goes to this very address, as a mail program does that presses the button by itself. */
+/** The form posts to the address of the page, as mail programs do for one-click unsubscription. */
 function question(organization: string, token: string): View {
   return {
     status: 200,
@@ -51,7 +51,7 @@ const done: View = {
 <p><small>You can turn them on again where you set your notifications.</small></p>`,
 };
 
-/** For a link that is none of ours, as when it was cut off. */
+/** The page of an unknown link, for example one that was cut off. */
 const unknown: View = {
   status: 410,
   title: 'This link does not work',

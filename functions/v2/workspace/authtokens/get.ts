@@ -31,7 +31,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps }) => {
     const authTokens = await deps.tokens.list(caller.workspaceId, input.apiKey);
-    // The same answer for a key that does not exist and for one of another workspace.
+    // A key of another workspace gets the same answer as an unknown key.
     if (!authTokens) throw new ApiError('NOT_FOUND', 'API key not found.');
     return { data: { apiKey: input.apiKey, authTokens } };
   },

@@ -39,7 +39,7 @@ export const endpoint = defineEndpoint(
       log.error(logMessages.mailNotConfigured, { setting: 'mailFrom' });
       throw new ApiError('FAILED_PRECONDITION', 'This service cannot send mail: its operator has not set mailFrom.');
     }
-    const owner = await links.owner(input.email);
+    const owner = await links.findOwner(input.email);
     if (!mayContinueTo(input.continueUrl, deps.publicUrl, owner?.allowedDomains ?? [])) {
       throw invalid({
         path: ['continueUrl'],
@@ -47,7 +47,7 @@ export const endpoint = defineEndpoint(
         message: 'The continueUrl domain is not allowed.',
       });
     }
-    // From here on a stranger is told the same whether the address has a workspace or not.
+    // An address without a workspace gets the same answer, so that nobody learns which addresses have one.
     if (!owner) return { data: null };
     const { workspaceId, email } = owner;
     const token = await links.issue({ workspaceId, email, continueUrl: new URL(input.continueUrl).href }, now);

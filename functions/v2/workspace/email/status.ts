@@ -28,7 +28,7 @@ export const endpoint = defineEndpoint(
     const allowed = await deps.limits.allow({ sourceIp, email: input.ownerEmail, now });
     if (!allowed) throw new ApiError('RESOURCE_EXHAUSTED', 'Rate limit exceeded for this endpoint. Try again later.');
     const verified = await withInternalMessage('Failed to verify email status', () =>
-      deps.owners.verified(input.ownerEmail, now),
+      deps.owners.isVerified(input.ownerEmail, now),
     );
     if (verified === undefined) throw new ApiError('NOT_FOUND', 'User not found');
     return { data: { verified } };

@@ -10,14 +10,14 @@ export const page = definePage(
   {
     path: VERIFICATION_PATH,
     summary: 'Page of a login link: its button verifies the e-mail address',
-    // What cannot be a token gets the same page as one that nobody has.
+    // A malformed token gets the same page as an unknown one.
     input: z.object({ token: z.string().catch('') }),
     uses: { owners: verifyOwners },
     impact: 'owners cannot verify their e-mail address, so their API keys expire',
   },
   {
     async show({ input, deps, now }) {
-      const link = await deps.owners.look(input.token, now);
+      const link = await deps.owners.findLink(input.token, now);
       return link ? question(link, input.token) : gone;
     },
     async submit({ input, deps, now, log }) {
@@ -29,7 +29,7 @@ export const page = definePage(
   },
 );
 
-/** The form's address is relative, so that it is right behind a custom domain with a base path too. */
+/** The form's address is relative, so that it also works behind a custom domain with a base path. */
 function question({ email }: LoginLink, token: string): View {
   return {
     status: 200,
@@ -49,7 +49,7 @@ function done({ email, continueUrl }: LoginLink): View {
   };
 }
 
-/** For a link that is used up, too old or none of ours, without a hint which of them. */
+/** The page of a used, expired or unknown link. It does not reveal which of these. */
 const gone: View = {
   status: 410,
   title: 'This link does not work any more',
