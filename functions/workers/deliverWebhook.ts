@@ -1,7 +1,5 @@
-import { deliver } from '../../lib/webhooks/attempt/deliver.ts';
-import { delivers, deliveringWith } from '../../lib/webhooks/attempt/attemptContext.ts';
+import { attemptDelivery, attemptsFrom } from '../../lib/webhooks/attempt.ts';
 import { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
-import { sendTo } from '../../lib/workers/queues.ts';
 import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 import { defineWorker } from '../../lib/app/worker.ts';
 
@@ -10,11 +8,11 @@ export const worker = defineWorker(
     name: 'deliverWebhook',
     summary: 'Makes first attempts to deliver webhooks',
     on: { queue: 'deliver', message: DeliveryMessage },
-    uses: { delivers, own: sendTo.deliver },
+    uses: { attempts: attemptsFrom('deliver') },
     impact: 'customers get webhooks late',
     timeoutSeconds: 30,
   },
-  async (call) => deliver(deliveringWith(call, true)),
+  async ({ deps, message, ...call }) => attemptDelivery(deps.attempts, message, call),
 );
 
 export const handler = toWorkerLambda(worker);

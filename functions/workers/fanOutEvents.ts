@@ -1,5 +1,5 @@
-import { EventEntity, insertedEvent } from '../../lib/events/outbox.ts';
-import { fanOut, fansOut } from '../../lib/events/fanOut.ts';
+import { EventEntity, toInsertedEvent } from '../../lib/events/outbox.ts';
+import { fanOut, fanOutCapability } from '../../lib/events/fanOut.ts';
 import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 import { defineWorker } from '../../lib/app/worker.ts';
 
@@ -8,17 +8,17 @@ export const worker = defineWorker(
     name: 'fanOutEvents',
     summary: 'Makes the deliveries of new events',
     on: { inserts: [EventEntity.type] },
-    uses: { fansOut },
+    uses: { fanOut: fanOutCapability },
     impact: 'customers get webhooks, mails and notifications minutes late',
     timeoutSeconds: 60,
   },
   async ({ records, deps, ...call }) => {
     const events = records.flatMap(({ id, item }) => {
-      const event = insertedEvent(item, call.clock());
+      const event = toInsertedEvent(item, call.clock());
       return event ? [{ id, event }] : [];
     });
     const failed = await fanOut(
-      deps.fansOut,
+      deps.fanOut,
       events.map(({ event }) => event),
       call,
     );

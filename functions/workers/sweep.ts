@@ -1,5 +1,8 @@
+import { outboxSweep } from '../../lib/events/sweepOutbox.ts';
+import { jobSweep } from '../../lib/jobs/jobSweep.ts';
 import { mailSweep } from '../../lib/mail/mailSweep.ts';
-import { sweep, sweeps } from '../../lib/webhooks/sweep.ts';
+import { deliverySweep, endpointHealthSweep } from '../../lib/webhooks/sweepDeliveries.ts';
+import { runSweeps } from '../../lib/workers/sweep.ts';
 import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 import { defineWorker } from '../../lib/app/worker.ts';
 
@@ -8,11 +11,11 @@ export const worker = defineWorker(
     name: 'sweep',
     summary: 'Sends what is due, and finds what got lost on its way',
     on: { every: 'minute' },
-    uses: { sweeps, mails: mailSweep },
+    uses: { deliverySweep, endpointHealthSweep, outboxSweep, jobSweep, mailSweep },
     impact: 'webhooks are not repeated after more than 15 minutes, and what got lost on its way stays lost',
     timeoutSeconds: 55,
   },
-  async ({ deps, ...call }) => sweep(deps.sweeps, call, [deps.mails]),
+  async ({ deps, ...call }) => runSweeps(Object.values(deps), call),
 );
 
 export const handler = toWorkerLambda(worker);

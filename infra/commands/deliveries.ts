@@ -10,17 +10,15 @@ import {
 } from '@aws-sdk/client-sqs';
 import { type Environment, environment, type QueueName } from '../../lib/app/capability.ts';
 import { DeliveryStore } from '../../lib/webhooks/deliveries.ts';
-import { FailedDeliveries } from '../../lib/webhooks/failedDeliveries.ts';
 import { MessageReader } from '../../lib/webhooks/messages.ts';
-import { EndpointRuntime } from '../../lib/webhooks/endpointHealth.ts';
+import { EndpointHealthStore } from '../../lib/webhooks/endpointHealth.ts';
 import { eventShards } from '../../lib/events/outbox.ts';
 import { JobStore, JobSweeper, jobShards } from '../../lib/jobs/jobStore.ts';
 import { openTable } from '../../lib/table/table.ts';
 import { WebhookEndpointStore } from '../../lib/webhooks/endpoints.ts';
-import { beginRecovery } from '../../lib/webhooks/recover.ts';
+import { requireRecoverable, startRecovery } from '../../lib/webhooks/recover.ts';
 import { Instant } from '../../lib/shared/times.ts';
 import { basicTargets } from '../../lib/webhooks/rules/matching.ts';
-import { recoverableSince } from '../../lib/webhooks/rules/recoverable.ts';
 import { toAttemptResponse } from '../../lib/webhooks/rules/messageView.ts';
 import { iso } from '../../lib/shared/isoTime.ts';
 import { queues, queueVariable, sendTo } from '../../lib/workers/queues.ts';
@@ -109,7 +107,7 @@ function queueOf(name: string): QueueName {
 function sinceOf(text: string, now: number): number {
   const { success, data: since } = Instant.safeParse(text);
   if (!success) throw new Error(`${JSON.stringify(text)} is not a time such as 2026-11-20T09:30:00Z.`);
-  recoverableSince(since, now);
+  requireRecoverable(since, now);
   return since;
 }
 
@@ -142,7 +140,7 @@ async function status(site: OperatorContext, now: number): Promise<string> {
   const table = openTable(site.env);
   const late: number[] = [];
   await pagesOf(eventShards, async (shard, options) => {
-    const { deliveries, next } = await new DeliveryStore(table).due(shard, now, options);
+    const { values: deliveries, next } = await new DeliveryStore(table).due(shard, now, options);
     late.push(...deliveries.map(({ nextAt }) => now - nextAt));
     return next;
   });
@@ -152,7 +150,7 @@ async function status(site: OperatorContext, now: number): Promise<string> {
     jobs += due.length;
     return next;
   });
-  const { open, warned } = await new EndpointRuntime(table).ailing(now);
+  const { open, warned } = await new EndpointHealthStore(table).countUnhealthy(now);
   const overdue = late.filter((by) => by >= OVERDUE);
   const rows = await Promise.all(
     queueNames.map(async (queue) => [
@@ -213,8 +211,8 @@ async function message({ env }: OperatorContext, tenant: string, messageId: stri
   const store = new DeliveryStore(table);
   const [event, deliveries, { attempts }] = await Promise.all([
     new MessageReader(table).event(tenant, messageId),
-    store.of(tenant, messageId),
-    store.attempts(tenant, messageId, { limit: 1_000 }),
+    store.listOfEvent(tenant, messageId),
+    store.listAttempts(tenant, messageId, { limit: 1_000 }),
   ]);
   if (!event) throw new Error(`The API key ${tenant} has no message ${messageId}. Messages are kept for 30 days.`);
   return columns([
@@ -249,8 +247,8 @@ async function recover(
     throw new Error('The endpoint is disabled: nothing would be sent. Its owner has to enable it first.');
   const queue = sendTo.jobs.open(environment({ [queueVariable.jobs]: await urlOf('jobs') }));
   const log = { info: console.error, warn: console.error, error: console.error };
-  const messages = await beginRecovery(
-    { failed: new FailedDeliveries(table), jobs: new JobStore(table), queue },
+  const messages = await startRecovery(
+    { deliveries: new DeliveryStore(table), jobs: new JobStore(table), queue },
     request,
     now,
     log,

@@ -2,12 +2,12 @@
 import { ApiKeyEntity } from '../../lib/workspaces/entities.ts';
 import { type Attempt, DeliveryStore, type StoredDelivery } from '../../lib/webhooks/deliveries.ts';
 import { EndpointHealthEntity } from '../../lib/webhooks/endpointHealth.ts';
-import { wantedTarget } from '../../lib/webhooks/targets.ts';
+import { targetItem } from '../../lib/webhooks/targets.ts';
 import { type Table, itemOf } from '../../lib/table/table.ts';
 import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from '../../lib/webhooks/configs.ts';
 import { WebhookEndpointEntity, WebhookEndpointStore } from '../../lib/webhooks/endpoints.ts';
 import { DISABLED_AFTER } from '../../lib/webhooks/rules/autoDisable.ts';
-import { gateOf } from '../../lib/webhooks/rules/breaker.ts';
+import { checkGate } from '../../lib/webhooks/rules/breaker.ts';
 import type { Delivery } from '../../lib/webhooks/rules/delivery.ts';
 import { type EndpointHealth, healthAt } from '../../lib/webhooks/rules/health.ts';
 import { basicTargets, type BasicTargetId, isBasicTarget } from '../../lib/webhooks/rules/matching.ts';
@@ -30,7 +30,7 @@ const ATTEMPTS = 100;
 export async function endpointIdOf(table: Table, tenant: string, name: string): Promise<string> {
   const store = new WebhookEndpointStore(table);
   if (isBasicTarget(name) || (await store.get(tenant, name))) return name;
-  return (await store.named(tenant, name)) ?? name;
+  return (await store.idByUid(tenant, name)) ?? name;
 }
 
 /**
@@ -39,7 +39,7 @@ export async function endpointIdOf(table: Table, tenant: string, name: string): 
  */
 export async function endpointReport(table: Table, tenant: string, name: string, now: number): Promise<string> {
   const endpointId = await endpointIdOf(table, tenant, name);
-  const [[key, advanced, basic, endpoint], [target, known], { deliveries }] = await Promise.all([
+  const [[key, advanced, basic, endpoint], [target, known], { values: deliveries }] = await Promise.all([
     table.batchGet(
       itemOf(ApiKeyEntity, { apiKey: tenant }),
       itemOf(AdvancedWebhookConfigEntity, { tenant }),
@@ -47,8 +47,8 @@ export async function endpointReport(table: Table, tenant: string, name: string,
       itemOf(WebhookEndpointEntity, { tenant, endpointId }),
     ),
     // Read like the worker does: a disabled endpoint has no target.
-    table.batchGet(wantedTarget({ tenant, endpointId }), itemOf(EndpointHealthEntity, { tenant, endpointId })),
-    new DeliveryStore(table).deliveriesOf(tenant, endpointId, 0, { limit: MESSAGES, descending: true }),
+    table.batchGet(targetItem({ tenant, endpointId }), itemOf(EndpointHealthEntity, { tenant, endpointId })),
+    new DeliveryStore(table).listOfEndpoint({ tenant, endpointId }, 0, { limit: MESSAGES, descending: true }),
   ]);
   const isBasic = isBasicTarget(endpointId);
   if (!endpoint && !isBasic && deliveries.length === 0)
@@ -91,7 +91,7 @@ async function attemptsOf(table: Table, deliveries: readonly StoredDelivery[]): 
     deliveries.filter(({ attempts }) => attempts > 0),
     PARALLEL,
     async ({ tenant, eventId, endpointId }) => {
-      const { attempts } = await store.attempts(tenant, eventId, { endpointId, limit: ATTEMPTS });
+      const { attempts } = await store.listAttempts(tenant, eventId, { endpointId, limit: ATTEMPTS });
       found.set(
         eventId,
         attempts.sort((a, b) => a.at - b.at),
@@ -165,7 +165,7 @@ function basicRows(config: BasicWebhookConfig | undefined, endpointId: BasicTarg
 
 /** The worker records health for a sample of successes only, so a later success in the attempt log also counts. */
 function healthRows({ breaker, failing }: EndpointHealth, delivered: number | undefined, now: number): Rows {
-  const gate = gateOf(breaker, now);
+  const gate = checkGate(breaker, now);
   const pause =
     typeof gate === 'object'
       ? `until ${iso(gate.pausedUntil)}`

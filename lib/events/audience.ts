@@ -27,7 +27,7 @@ export interface OccurredEvent {
 }
 
 /** Makes deliveries of another kind of an event, such as mails; once more for the same event changes nothing. */
-export type Consumer = (event: OccurredEvent) => Promise<void>;
+export type EventConsumer = (event: OccurredEvent) => Promise<void>;
 
 export interface AudienceDeps {
   readonly table: Table;
@@ -38,7 +38,7 @@ export interface AudienceDeps {
 const nobody: RecipientRules = { levelsOf: () => levelsFor(undefined, undefined), maySee: () => false };
 
 /** Everybody whom an event may concern. */
-export function candidates({ actorId, addressed, following }: Audience): string[] {
+export function audienceMembers({ actorId, addressed, following }: Audience): string[] {
   return distinct([...addressed, ...following]).filter((userId) => userId !== actorId);
 }
 
@@ -103,13 +103,13 @@ async function guardNow(table: Table, event: OccurredEvent): Promise<EventGuard 
  * event is sent, not when it happened. A user that the tenant does not know can be told of an event in a public document. Nobody is told
  * of an event in a document or thread that is deleted, except `comment.delete` of a thread that was deleted with its last comment.
  */
-export async function audienceRules(
+export async function readRecipientRules(
   { table, clock }: AudienceDeps,
   tenant: string,
   event: OccurredEvent,
 ): Promise<RecipientRules> {
   const { audience } = event.payload;
-  const userIds = audience ? candidates(audience) : [];
+  const userIds = audience ? audienceMembers(audience) : [];
   if (!audience || userIds.length === 0) return nobody;
   const [at, guard] = await Promise.all([placeOfEvent(table, event), guardNow(table, event)]);
   if (!at || !guard) return nobody;

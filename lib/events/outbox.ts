@@ -11,7 +11,7 @@ import { insert, replace, type Table, itemOf, type WriteOp } from '../table/tabl
 import { storeCapability } from '../table/storeCapability.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
-/** Pending events are spread over this many index partitions, so that no tenant's burst can throttle the table's writes. */
+/** Events are spread over this many index partitions, so that no burst of one tenant throttles the writes of the table. */
 export const eventShards = 16;
 
 const Schema = z.object({
@@ -23,17 +23,17 @@ const Schema = z.object({
   channels: z.array(z.string()).optional(),
   createdAt: z.number(),
   shard: z.number(),
-  /** When all deliveries of it had been made and their messages sent, epoch ms. */
+  /** When all deliveries were written and their messages sent, epoch ms. */
   fannedOutAt: z.number().optional(),
 });
 
-/** An event with its tenant, which is a part of its key. */
+/** An event with its tenant. */
 export type StoredEvent = Stored<z.output<typeof Schema>> & { readonly tenant: string };
 
-/** An event with what it says. */
+/** An event with its payload. */
 export type EventToDeliver = StoredEvent & { readonly payload: EventPayload };
 
-/** That something happened: the outbox. It is pending, and in gsi3, until deliveries have been made of it. */
+/** An event in the outbox. It is in gsi3 until its deliveries are written. */
 export const EventEntity = defineEntity({
   type: 'Event',
   version: 1,
@@ -51,15 +51,15 @@ export const EventEntity = defineEntity({
     },
     gsi4: {
       holds: 'events of a tenant, by shard and time',
-      pk: ({ tenant, shard }) => eventsOf(tenant, shard),
+      pk: ({ tenant, shard }) => tenantEvents(tenant, shard),
       sk: ({ createdAt, eventId }) => [instantKey(createdAt), eventId],
     },
   },
   expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
 });
 
-/** The index partition of a tenant's events in one shard. */
-export function eventsOf(tenant: string, shard: number): string[] {
+/** Returns the index partition (gsi4) of a tenant's events in one shard. */
+export function tenantEvents(tenant: string, shard: number): string[] {
   return [tenant, 'EVENTS', String(shard)];
 }
 
@@ -67,7 +67,7 @@ function pendingEvents(shard: number): string[] {
   return ['PENDING', String(shard)];
 }
 
-/** What an event says, apart from the event itself so that marking that one as fanned out stays cheap. */
+/** The payload of an event. A separate item keeps the mark for fan-out cheap. */
 export const EventPayloadEntity = defineEntity({
   type: 'EventPayload',
   version: 1,
@@ -80,7 +80,7 @@ export const EventPayloadEntity = defineEntity({
   expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
 });
 
-/** What changed, and to which revision: the same change makes the same event, however often the request is repeated. */
+/** The change behind an event. The event id derives from it, so a repeated request writes no second event. */
 export interface Cause {
   readonly type: string;
   readonly id: string;
@@ -98,17 +98,14 @@ export interface NewEvent {
 }
 
 /**
- * The operations that write an event; they go into the transaction of the change that caused it, so that neither can be
- * stored without the other. INVALID_ARGUMENT when the payload is larger than 256 KB.
+ * Returns the operations that write an event, for the transaction of the change that causes it. Throws INVALID_ARGUMENT for a payload larger
+ * than 256 KB.
  */
 export function emit(tenant: string, event: NewEvent, now: number): WriteOp[] {
   return recordEvent(tenant, event, now).ops;
 }
 
-/**
- * The same, with the event itself; `fannedOut` for one of which all deliveries are written beside it, `eventId` for one whose id the
- * caller has chosen.
- */
+/** Does the same and also returns the event. `fannedOut`: its deliveries are in the same transaction. `eventId`: the id is not derived from the cause. */
 export function recordEvent(
   tenant: string,
   { payload, cause, channels, ...event }: NewEvent,
@@ -122,7 +119,7 @@ export function recordEvent(
       `The payload of ${event.event} is larger than ${LARGEST_PAYLOAD_BYTES} bytes`,
     );
   const digest = digestOf([tenant, cause.type, cause.id, cause.revision, event.event]);
-  const eventId = chosen ?? idOf(digest);
+  const eventId = chosen ?? toMessageId(digest);
   const shard = (digest.at(-1) ?? 0) % eventShards;
   const stored = {
     eventId,
@@ -145,34 +142,34 @@ function digestOf(of: readonly (string | number)[]): Buffer {
   return createHash('sha256').update(JSON.stringify(of)).digest();
 }
 
-function idOf(digest: Buffer): string {
+function toMessageId(digest: Buffer): string {
   return `msg_${digest.toString('base64url').replace(/[-_]/g, '0').slice(0, 27)}`;
 }
 
-/** What can be the id of a message as it is: it goes into a header and into signatures. Ours begin with `msg_`. */
+/** Publishers' ids that can be message ids unchanged, in a header and in signatures. Generated ids begin with `msg_`. */
 const MESSAGE_ID = /^(?!msg_)[\w-]{1,64}$/;
 
-/** The id of the message of an event that its publisher has an id for, whatever the event says: that id, or one that follows from it. */
+/** Returns the message id of an event with a publisher's id: that id if it is valid, else one derived from it. */
 export function publishedId(tenant: string, id: string): string {
-  return MESSAGE_ID.test(id) ? id : idOf(digestOf([tenant, 'Published', id]));
+  return MESSAGE_ID.test(id) ? id : toMessageId(digestOf([tenant, 'Published', id]));
 }
 
-/** The event of an item as the stream brings it; undefined when its time is over, or when deliveries were made of it as it was written. */
-export function insertedEvent(item: Record<string, unknown>, now: number): StoredEvent | undefined {
+/** Returns the event of a stream record; undefined when it has expired, or its deliveries were written together with it. */
+export function toInsertedEvent(item: Record<string, unknown>, now: number): StoredEvent | undefined {
   const event = EventEntity.fromItem(item, now);
   return event && event.fannedOutAt === undefined ? { ...event, tenant: tenantOf(item as unknown as Key) } : undefined;
 }
 
-/** The outbox as those see it who empty it. */
-export class EventStore {
+/** The outbox, for fan-out and the sweeper. */
+export class OutboxStore {
   readonly #table: Table;
 
   constructor(table: Table) {
     this.#table = table;
   }
 
-  /** Those of the events that are still in the outbox, with what they say. One BatchGet per 50, in parallel. */
-  async toDeliver(events: readonly { tenant: string; eventId: string }[]): Promise<EventToDeliver[]> {
+  /** Returns those events that are still in the outbox, with their payloads. One BatchGet per 50 events, in parallel. */
+  async load(events: readonly { tenant: string; eventId: string }[]): Promise<EventToDeliver[]> {
     const found = await this.#table.batchGet(
       ...events.flatMap((event) => [itemOf(EventEntity, event), itemOf(EventPayloadEntity, event)] as const),
     );
@@ -187,39 +184,39 @@ export class EventStore {
     });
   }
 
-  /** Takes an event out of the outbox: all deliveries of it are made. Once more changes nothing. */
-  async fannedOut(event: StoredEvent, now: number): Promise<void> {
+  /** Removes an event from the outbox, after all its deliveries are written. */
+  async markFannedOut(event: StoredEvent, now: number): Promise<void> {
     await this.#table.write([replace(EventEntity, { ...event, fannedOutAt: now }, event._r)]);
   }
 
-  /** Events of a shard that were written before a time (epoch ms) and are still in the outbox, oldest first. */
-  async pending(
+  /** Lists the events of a shard in the outbox that were written before a time (epoch ms), oldest first. */
+  async listPending(
     shard: number,
     before: number,
     options: { limit: number; after?: string | undefined },
-  ): Promise<{ events: StoredEvent[]; next: string | undefined }> {
+  ): Promise<{ values: StoredEvent[]; next: string | undefined }> {
     const between = [instantKey(0), instantKey(before)] as const;
     const { keys, next } = await this.#table.queryIndex('gsi3', indexPartition('tenant', pendingEvents(shard)), {
       ...options,
       between,
     });
     const found = await this.#table.getByKeys(EventEntity, keys);
-    const events = found.flatMap((event, index) =>
-      event && event.fannedOutAt === undefined ? [{ ...event, tenant: tenantOf(keys[index]!) }] : [],
-    );
-    return { events, next };
+    const values = keys.flatMap((key, index) => {
+      const event = found[index];
+      return event && event.fannedOutAt === undefined ? [{ ...event, tenant: tenantOf(key) }] : [];
+    });
+    return { values, next };
   }
 }
 
-/** Take events out of the outbox. */
-export const emptyOutbox: Capability<Pick<EventStore, 'toDeliver' | 'fannedOut'>> = /* @__PURE__ */ storeCapability(
-  EventStore,
+/** Load events from the outbox and mark them as fanned out. */
+export const processOutbox: Capability<Pick<OutboxStore, 'load' | 'markFannedOut'>> = /* @__PURE__ */ storeCapability(
+  OutboxStore,
   ['BatchGetItem', 'PutItem'],
 );
 
-/** Find what was left in the outbox. */
-export const findPendingEvents: Capability<Pick<EventStore, 'pending'>> = /* @__PURE__ */ storeCapability(
-  EventStore,
+export const listOutbox: Capability<Pick<OutboxStore, 'listPending'>> = /* @__PURE__ */ storeCapability(
+  OutboxStore,
   ['BatchGetItem'],
   ['gsi3'],
 );

@@ -1,6 +1,6 @@
 import { sourceOf, type AudienceThread } from './rules/payload.ts';
 import { threadAccessOf } from '../comments/rules/threads.ts';
-import { annotationIdIn, type Published, publishedPayload } from './rules/published.ts';
+import { publishedAnnotationId, type PublishedEvent, publishedPayload } from './rules/published.ts';
 import { findRecordIds } from '../content/recordIds.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 import { type Document, DocumentReader } from '../directory/documents.ts';
@@ -11,12 +11,12 @@ import { retryOnConflict } from '../table/retryOnConflict.ts';
 import type { Table } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-/** An event that a customer publishes, and where. */
-export interface Publication extends Published {
+/** An event that a customer publishes for an organization or document. */
+export interface Publication extends PublishedEvent {
   readonly organizationId: string;
   readonly documentId?: string | undefined;
   readonly channels?: readonly string[] | undefined;
-  /** The publisher's own id of the event. */
+  /** The customer's own id of the event. */
   readonly eventId?: string | undefined;
 }
 
@@ -28,8 +28,8 @@ export class EventPublisher {
   }
 
   /**
-   * Writes an event, and gives the id of its message. The same `eventId` once more, or the same `call` where there is none, gives that of the
-   * first time and writes nothing, whatever it says then. INVALID_ARGUMENT when the organization does not exist, NOT_FOUND when the document does not.
+   * Writes an event and returns its message id. The same `eventId` again, or the same `call` without one, returns the first message id and
+   * writes nothing, even with other contents. Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document.
    */
   async publish(tenant: string, { eventId, ...sent }: Publication, call: string, now: number): Promise<string> {
     const { event, organizationId, documentId, channels } = sent;
@@ -46,19 +46,19 @@ export class EventPublisher {
     });
     return retryOnConflict(async () => {
       if ((await this.#table.write(recorded.ops)) === 'done') return recorded.event.eventId;
-      const there = await this.#table.get(EventEntity, { tenant, eventId: recorded.event.eventId });
-      return there ? there.eventId : 'conflict';
+      const existing = await this.#table.get(EventEntity, { tenant, eventId: recorded.event.eventId });
+      return existing ? existing.eventId : 'conflict';
     });
   }
 
-  /** The thread that the event is about, when it is stored: whoever is told has to be allowed to see it. */
+  /** Returns the stored thread that the event names, if any: only users who may see it are notified. */
   async #thread(
     tenant: string,
     organization: Organization,
     document: Document,
-    { event, data }: Published,
+    { event, data }: PublishedEvent,
   ): Promise<AudienceThread | undefined> {
-    const annotationId = sourceOf(event) === 'comment' ? annotationIdIn(data) : undefined;
+    const annotationId = sourceOf(event) === 'comment' ? publishedAnnotationId(data) : undefined;
     if (annotationId === undefined) return undefined;
     const scope = { ...organizationScope(tenant, organization), documentKey: document.internalId };
     const [position] = await findRecordIds(this.#table, scope, [
@@ -78,5 +78,4 @@ export class EventPublisher {
   }
 }
 
-/** Publish events. */
 export const publishEvents = /* @__PURE__ */ storeCapability(EventPublisher, ['GetItem', 'BatchGetItem', 'PutItem']);

@@ -9,12 +9,12 @@ import { removeDocumentsStep } from '../deletion/purgeDocuments.ts';
 import { removeOrganizationStep } from '../deletion/purgeOrganizations.ts';
 import { openTable, type Table } from '../table/table.ts';
 import { removeUsersStep } from '../deletion/removeUsersStep.ts';
-import { recovers, recoverStep } from '../webhooks/recover.ts';
+import { runRecoveries, recoverStep } from '../webhooks/recover.ts';
 import { sendTo } from '../workers/queues.ts';
 import type { RunJobDeps, Step } from './runJob.ts';
 
 /** Run jobs of every kind. */
-export const runsJobs: Capability<RunJobDeps> = /* @__PURE__ */ building([doJobs, sendTo.jobs, recovers], {
+export const runsJobs: Capability<RunJobDeps> = /* @__PURE__ */ building([doJobs, sendTo.jobs, runRecoveries], {
   // What removals, changes of folders, tellings of editors and counts of agents take.
   grants: [
     { resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem', 'BatchWriteItem'] },
@@ -23,7 +23,7 @@ export const runsJobs: Capability<RunJobDeps> = /* @__PURE__ */ building([doJobs
   ],
   env: ['TABLE_NAME'],
   open: (env) => {
-    const [table, recovery] = [openTable(env), recovers.open(env)];
+    const [table, recovery] = [openTable(env), runRecoveries.open(env)];
     const on =
       (step: (table: Table, job: StoredJob, clock: () => number) => Promise<StepResult>): Step =>
       (job, clock) =>

@@ -1,9 +1,9 @@
 import { type Capability, combine } from '../app/capability.ts';
 import { type SecretBox, secretBox } from '../crypto/secretBox.ts';
 import { profilesOf, UserEntity } from '../directory/users.ts';
-import { audienceRules, type OccurredEvent } from '../events/audience.ts';
+import { readRecipientRules, type OccurredEvent } from '../events/audience.ts';
 import { EventEntity, EventPayloadEntity } from '../events/outbox.ts';
-import { incompleteActors, withActors } from '../events/rules/actors.ts';
+import { incompleteActors, completeActors } from '../events/rules/actors.ts';
 import type { Audience, EventPayload } from '../events/rules/payload.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
 import type { Stored } from '../table/entity.ts';
@@ -99,7 +99,7 @@ export class MailComposer {
       ),
     ]);
     if (!isRecipient) return { skip: 'the user may not receive the event any more' };
-    const event = parseEventContent(withActors(payload, profilesOf(actors)).data);
+    const event = parseEventContent(completeActors(payload, profilesOf(actors)).data);
     const person = findPerson(event, userId);
     const to = mailAddressOf(user, person);
     if (to === undefined) return { skip: 'the user has no e-mail address' };
@@ -132,7 +132,7 @@ export class MailComposer {
     if (!audience) return false;
     const only = (userIds: readonly string[]) => userIds.filter((one) => one === userId);
     const alone: Audience = { ...audience, addressed: only(audience.addressed), following: only(audience.following) };
-    const rules = await audienceRules(this.#deps, event.tenant, {
+    const rules = await readRecipientRules(this.#deps, event.tenant, {
       ...event,
       payload: { ...event.payload, audience: alone },
     });

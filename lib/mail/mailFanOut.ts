@@ -1,6 +1,6 @@
 import { type Capability, combine } from '../app/capability.ts';
 import { UserEntity } from '../directory/users.ts';
-import { type AudienceDeps, audienceRules, type Consumer } from '../events/audience.ts';
+import { type AudienceDeps, readRecipientRules, type EventConsumer } from '../events/audience.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { itemOf } from '../table/table.ts';
@@ -32,7 +32,7 @@ export type MailFanOutDeps = CreateMailsDeps & AudienceDeps;
  * each recipient with a mail address whom settings, visibility and access rights allow. Each mail is written before its queue message is sent, and
  * the same event creates the same mails, so events may be consumed more than once.
  */
-export function fanOutMails(deps: MailFanOutDeps): () => Consumer {
+export function fanOutMails(deps: MailFanOutDeps): () => EventConsumer {
   const { table, clock } = deps;
   const configOf = async (tenant: string): Promise<EmailConfig | undefined> => {
     const [config, pause] = await table.batchGet(
@@ -50,7 +50,7 @@ export function fanOutMails(deps: MailFanOutDeps): () => Consumer {
       const config = configs.get(tenant) ?? configOf(tenant);
       configs.set(tenant, config);
       if (!isEventMailed(await config, event.event)) return;
-      const userIds = recipientsOf(audience, 'email', await audienceRules(deps, tenant, event));
+      const userIds = recipientsOf(audience, 'email', await readRecipientRules(deps, tenant, event));
       const users = await table.getMany(
         UserEntity,
         userIds.map((userId) => ({ tenant, userId })),
@@ -110,7 +110,7 @@ export function ownerNotifier(deps: CreateMailsDeps): NotifyOwner {
 const creation = { mails: createMails, queue: sendTo.mail, timing: mailTiming };
 
 /** Create the mails of events. */
-export const mailFanOut: Capability<() => Consumer> = /* @__PURE__ */ combine(
+export const mailFanOut: Capability<() => EventConsumer> = /* @__PURE__ */ combine(
   { ...creation, table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query']) },
   (parts) => fanOutMails({ ...parts, clock: Date.now }),
 );

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { parseSchedule, plan, type Timing } from '../webhooks/rules/schedule.ts';
+import { parseSchedule, planAttempt, type Timing } from '../webhooks/rules/schedule.ts';
 import type { QueueMessage } from '../workers/sender.ts';
 import type { ReadyMail } from './rules/mailRecord.ts';
 
@@ -13,7 +13,7 @@ export function mailMessage(
   { tenant, mailId, nextAt }: Pick<ReadyMail, 'nextAt'> & MailMessage,
   now: number,
 ): QueueMessage[] {
-  const { delaySeconds } = plan(nextAt, now, 0);
+  const { delaySeconds } = planAttempt(nextAt, now, 0);
   const body: MailMessage = { tenant, mailId };
   return delaySeconds === undefined ? [] : [{ body, groupId: tenant, delaySeconds }];
 }

@@ -1,9 +1,9 @@
 import { type Capability, combine } from '../app/capability.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { ofShards, type Sweep } from '../webhooks/sweep.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
 import { sendTo } from '../workers/queues.ts';
 import type { QueueSender } from '../workers/sender.ts';
+import { type Sweep, sweepShards } from '../workers/sweep.ts';
 import { mailMessage, mailTiming } from './mailMessage.ts';
 import { findDueMails, mailShards, type MailStore, type StoredMail } from './mailStore.ts';
 import { isReadyMail, type ReadyMail, rescheduleSweep, type SendingMail } from './rules/mailRecord.ts';
@@ -24,7 +24,7 @@ const PARALLEL = 8;
 export function sweepMails({ mails, queue, timing }: MailSweepDeps): Sweep {
   return async (call) => {
     const startedAt = call.clock();
-    await ofShards(
+    await sweepShards(
       mailShards,
       call,
       (shard, options) => mails.listDue(shard, startedAt, options),

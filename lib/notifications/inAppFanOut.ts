@@ -8,14 +8,14 @@ import { profilesOf, UserEntity } from '../directory/users.ts';
 import { Location } from '../content/rules/location.ts';
 import { newNotification, type Notification } from './rules.ts';
 import { type ContentUser, MOST_INVOLVED, StoredUser } from '../content/rules/user.ts';
-import { incompleteActors, withActors } from '../events/rules/actors.ts';
+import { incompleteActors, completeActors } from '../events/rules/actors.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
 import { commentVerbs } from '../workspaces/rules/groupedTriggers.ts';
 import type { NotificationConfig } from '../workspaces/rules/notificationConfig.ts';
 import { dict } from '../shared/collections.ts';
 import { derivedId } from '../shared/ids.ts';
 import { AccessContext, optional } from '../shared/schema.ts';
-import { type AudienceDeps, audienceRules, type OccurredEvent } from '../events/audience.ts';
+import { type AudienceDeps, readRecipientRules, type OccurredEvent } from '../events/audience.ts';
 
 /** The most bytes of a comment's text in a notification, in UTF-8. */
 const TEXT_BYTES = 4 * 1024;
@@ -169,14 +169,14 @@ export function fanOutInApp({
     } = event;
     if (!audience?.thread || !verbOf.has(event.event)) return;
     if (!createsNotifications(await configs.get(tenant), event.event)) return;
-    const userIds = recipientsOf(audience, 'inbox', await audienceRules({ table, clock }, tenant, event));
+    const userIds = recipientsOf(audience, 'inbox', await readRecipientRules({ table, clock }, tenant, event));
     if (userIds.length === 0) return;
     const users = await table.getMany(
       UserEntity,
       [...userIds, ...incompleteActors(event.payload)].map((userId) => ({ tenant, userId })),
     );
     const recipients = userIds.map((userId, index) => ({ userId, email: users[index]?.email }));
-    const completed = { ...event, payload: withActors(event.payload, profilesOf(users)) };
+    const completed = { ...event, payload: completeActors(event.payload, profilesOf(users)) };
     const { organizationKey, documentKey } = audience.thread;
     for (const notification of toInAppNotifications(completed, recipients))
       await notifications.add({ tenant, organizationKey, documentKey }, notification);

@@ -1,28 +1,38 @@
 import * as z from 'zod';
-import type { Capability } from '../app/capability.ts';
+import type { Capability, IndexName } from '../app/capability.ts';
+import { EventEntity, eventShards, type NewEvent, recordEvent, type StoredEvent } from '../events/outbox.ts';
+import { inParallel } from '../shared/inParallel.ts';
 import { instantKey } from '../shared/times.ts';
-import { Delivery, hasFailed, isPending, newDelivery, type Pending, recovered, resent } from './rules/delivery.ts';
+import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
+import { tenantOf } from '../table/keys.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import { insert, replace, itemOf, type Table, upsert, type WriteOp } from '../table/table.ts';
+import type { DueDelivery } from './deliveryMessage.ts';
+import { EndpointHealthEntity } from './endpointHealth.ts';
+import {
+  Delivery,
+  hasFailed,
+  isPending,
+  newDelivery,
+  type PendingDelivery,
+  recoverDelivery,
+  resendDelivery,
+} from './rules/delivery.ts';
 import type { EndpointHealth } from './rules/health.ts';
 import { attemptOutcomes } from './rules/outcome.ts';
 import type { Timing } from './rules/schedule.ts';
-import { inParallel } from '../shared/inParallel.ts';
-import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
-import { EventEntity, eventShards, type NewEvent, recordEvent, type StoredEvent } from '../events/outbox.ts';
-import { tenantOf } from '../table/keys.ts';
-import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { insert, replace, type Table, upsert, itemOf, type WriteOp } from '../table/table.ts';
-import { EndpointHealthEntity } from './endpointHealth.ts';
-import { type Target, wantedTarget } from './targets.ts';
-import { storeCapability } from '../table/storeCapability.ts';
+import { type EndpointKey, type Target, targetItem } from './targets.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 const eventPartition = (of: { tenant: string; eventId: string }) => [of.tenant, 'EVENT', of.eventId];
-const dueDeliveries = (shard: number) => ['DUE', String(shard)];
-/** The index partition of an endpoint's deliveries, and that of the failed ones among them. */
+const duePartition = (shard: number) => ['DUE', String(shard)];
+/** The index partition (gsi4) of all deliveries to an endpoint. */
 export const deliveriesTo = (tenant: string, endpointId: string) => [tenant, 'ENDPOINT', endpointId];
+/** The index partition (gsi3) of the failed deliveries to an endpoint. */
 export const failedDeliveriesTo = (tenant: string, endpointId: string) => [tenant, 'FAILED', endpointId];
 
-/** What becomes of an event at one endpoint. In gsi3 it is while it is due, and when it has failed, until it is recovered. */
+/** A delivery is in gsi3 while it is due, and after it has failed until it is recovered. */
 export const DeliveryEntity = defineEntity({
   type: 'Delivery',
   version: 1,
@@ -37,7 +47,7 @@ export const DeliveryEntity = defineEntity({
       holds:
         'deliveries that are pending, by shard and the time when the sweeper looks after them; those that failed, by endpoint and the time of their event',
       pk({ tenant, endpointId, status, shard, dueAt }) {
-        if (dueAt !== undefined) return dueDeliveries(shard);
+        if (dueAt !== undefined) return duePartition(shard);
         return hasFailed(status) ? failedDeliveriesTo(tenant, endpointId) : undefined;
       },
       sk: ({ dueAt, createdAt, eventId, endpointId }) =>
@@ -56,23 +66,23 @@ const AttemptSchema = z.object({
   endpointId: z.string(),
   /** From 1. */
   attempt: z.number(),
-  /** Who made it. */
+  /** The lease under which the attempt was made. */
   claim: z.string(),
-  /** When it began, epoch ms. */
+  /** The start of the attempt, epoch ms. */
   at: z.number(),
   outcome: z.enum(attemptOutcomes),
   responseStatus: z.number().optional(),
-  /** The first 16 KiB, as they came: a text of the receiver's, to be escaped wherever it is shown. */
+  /** The first 16 KiB, unchanged. It is untrusted text of the receiver: escape it wherever it is shown. */
   responseBody: z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array).optional(),
-  /** Why there was no answer or no good one, in a few words of ours. */
+  /** Our own short reason of a failure. */
   error: z.string().optional(),
   durationMs: z.number(),
-  /** Whether somebody asked for it, out of schedule. */
+  /** Whether the attempt is a resend, outside the schedule. */
   byHand: z.boolean(),
 });
 export type Attempt = z.output<typeof AttemptSchema>;
 
-/** One attempt, as the log shows it. Its key says who made it, so that one that was made twice is there twice. */
+/** The log entry of one attempt. The claim is a part of the key, so that a duplicate attempt stays visible. */
 export const AttemptEntity = defineEntity({
   type: 'Attempt',
   version: 1,
@@ -90,40 +100,72 @@ export const AttemptEntity = defineEntity({
   expiresAt: ({ at }) => Math.floor(at / 1000) + LIFETIME_SECONDS,
 });
 
-/** Whose delivery it is, which is a part of its key, and at which revision it was read. */
-export interface Revision {
+/** The tenant of a delivery, and the revision that was read. */
+export interface DeliveryRevision {
   readonly tenant: string;
   readonly _r: number;
 }
-export type StoredDelivery = Delivery & Revision;
+export type StoredDelivery<D extends Delivery = Delivery> = D & DeliveryRevision;
 
-/** A delivery that a message is to be sent about. */
-export type DueDelivery = Pending & { readonly tenant: string };
-
-/** Which delivery. */
-export interface DeliveryKey {
-  readonly tenant: string;
+export interface DeliveryKey extends EndpointKey {
   readonly eventId: string;
-  readonly endpointId: string;
 }
 
-/** Spread over the shards, so that what is due of one event does not lie in one of them. */
-function shardOf({ shard }: { shard: number }, endpointId: string): number {
-  return ([...endpointId].reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0) + shard) % eventShards;
+/** Deliveries to an endpoint, for events between two times, epoch ms, both included. */
+export interface FailedRange extends EndpointKey {
+  readonly since: number;
+  readonly until: number;
 }
 
-function made(
+interface PageOptions {
+  readonly limit: number;
+  readonly after?: string | undefined;
+  readonly descending?: boolean;
+}
+
+export interface DeliveryPage<D extends Delivery = Delivery> {
+  readonly values: StoredDelivery<D>[];
+  readonly next: string | undefined;
+}
+
+/** More deliveries than one event has: one for each endpoint and basic target, with room for deleted endpoints. */
+const MOST_OF_ONE_EVENT = 1_000;
+/** How many deliveries of one event are written in parallel. */
+const PARALLEL = 10;
+/** Sorts after all times. */
+const LAST = '~';
+
+/** Spreads the deliveries of one event over the shards of the due index. */
+function shardOf(event: { shard: number }, endpointId: string): number {
+  let sum = event.shard;
+  for (const character of endpointId) sum += character.codePointAt(0) ?? 0;
+  return sum % eventShards;
+}
+
+function toDelivery(
+  tenant: string,
   event: Pick<StoredEvent, 'eventId' | 'event' | 'createdAt' | 'shard'>,
   endpointId: string,
   now: number,
   timing: Timing,
-): Pending {
+): DueDelivery {
   const { eventId, event: type, createdAt } = event;
-  return newDelivery({ eventId, endpointId, event: type, createdAt, shard: shardOf(event, endpointId) }, now, timing);
+  const shard = shardOf(event, endpointId);
+  return { ...newDelivery({ eventId, endpointId, event: type, createdAt, shard }, now, timing), tenant };
 }
 
-/** How many deliveries of one event are written at a time. */
-const PARALLEL = 10;
+/** Returns the operations that write an event for one endpoint only, for example a test event, and its delivery. */
+export function emitTo(
+  tenant: string,
+  endpointId: string,
+  event: NewEvent,
+  now: number,
+  timing: Timing,
+): { delivery: DueDelivery; ops: WriteOp[] } {
+  const recorded = recordEvent(tenant, event, now, { fannedOut: true });
+  const delivery = toDelivery(tenant, recorded.event, endpointId, now, timing);
+  return { delivery, ops: [...recorded.ops, insert(DeliveryEntity, delivery)] };
+}
 
 export class DeliveryStore {
   readonly #table: Table;
@@ -132,27 +174,42 @@ export class DeliveryStore {
     this.#table = table;
   }
 
-  /** Writes the deliveries of an event to these endpoints; those that are there stay as they are. Gives what was to be written. */
-  async make(event: StoredEvent, endpointIds: readonly string[], now: number, timing: Timing): Promise<DueDelivery[]> {
-    const { tenant } = event;
-    const deliveries = endpointIds.map((endpointId) => ({ ...made(event, endpointId, now, timing), tenant }));
-    await inParallel(
-      deliveries,
-      PARALLEL,
-      async (delivery) => void (await this.#table.write([insert(DeliveryEntity, delivery)])),
-    );
+  /** Writes the deliveries of an event; existing ones stay unchanged. Returns all of them as new. */
+  async create(
+    event: StoredEvent,
+    endpointIds: readonly string[],
+    now: number,
+    timing: Timing,
+  ): Promise<DueDelivery[]> {
+    const deliveries = endpointIds.map((endpointId) => toDelivery(event.tenant, event, endpointId, now, timing));
+    await inParallel(deliveries, PARALLEL, async (delivery) => {
+      await this.#table.write([insert(DeliveryEntity, delivery)]);
+    });
     return deliveries;
   }
 
-  /** What decides whether there is something to do: a delivery, where it goes and what is known of that, as they are now. One BatchGet. */
-  async look(key: DeliveryKey): Promise<{
+  /** Writes an event for one endpoint only, with its delivery. The same cause again writes nothing. Returns the delivery. */
+  async createFor(
+    { tenant, endpointId }: EndpointKey,
+    event: NewEvent,
+    now: number,
+    timing: Timing,
+  ): Promise<DueDelivery> {
+    const { delivery, ops } = emitTo(tenant, endpointId, event, now, timing);
+    // A conflict means that this event exists: nobody else uses its cause.
+    await this.#table.write(ops);
+    return delivery;
+  }
+
+  /** Reads all that decides about an attempt: the delivery, its target and the health of the target. One consistent BatchGet. */
+  async load(key: DeliveryKey): Promise<{
     delivery: StoredDelivery | undefined;
     target: Stored<Target> | undefined;
     health: Stored<EndpointHealth> | undefined;
   }> {
     const [stored, target, health] = await this.#table.batchGet(
       itemOf(DeliveryEntity, key),
-      wantedTarget(key),
+      targetItem(key),
       itemOf(EndpointHealthEntity, key),
     );
     return { delivery: stored && { ...stored, tenant: key.tenant }, target, health };
@@ -164,43 +221,78 @@ export class DeliveryStore {
   }
 
   /**
-   * Writes what became of a delivery over the revision that was read, with whatever belongs to the change; gives it as it is stored then,
-   * or `lost` when somebody else wrote.
+   * Writes a delivery over the revision that was read, with other operations in the same transaction. Returns the stored delivery, or `lost`
+   * when somebody else wrote in between.
    */
   async replace<D extends Delivery>(
-    { tenant, _r }: Revision,
+    { tenant, _r }: DeliveryRevision,
     next: D,
     more: readonly WriteOp[] = [],
-  ): Promise<(D & Revision) | 'lost'> {
+  ): Promise<StoredDelivery<D> | 'lost'> {
     const outcome = await this.#table.write([replace(DeliveryEntity, { ...next, tenant }, _r), ...more]);
     return outcome === 'done' ? { ...next, tenant, _r: _r + 1 } : 'lost';
   }
 
-  /** Writes an attempt into the log. */
-  async log(key: DeliveryKey, attempt: Omit<Attempt, 'endpointId'>): Promise<void> {
-    await this.#table.write([upsert(AttemptEntity, { ...attempt, ...key })]);
+  /** Writes an attempt to the log. */
+  async logAttempt(key: DeliveryKey, attempt: Omit<Attempt, 'endpointId'>): Promise<void> {
+    const { tenant, eventId, endpointId } = key;
+    await this.#table.write([upsert(AttemptEntity, { ...attempt, tenant, eventId, endpointId })]);
   }
 
-  /** Deliveries of a shard that were due at a time (epoch ms), the longest overdue first. */
-  async due(
-    shard: number,
-    at: number,
-    options: { limit: number; after?: string | undefined },
-  ): Promise<{ deliveries: (Pending & Revision)[]; next: string | undefined }> {
-    const between = [instantKey(0), instantKey(at)] as const;
-    const { keys, next } = await this.#table.queryIndex('gsi3', indexPartition('tenant', dueDeliveries(shard)), {
+  /** Lists the deliveries of a shard that were due at a time (epoch ms), the most overdue first. */
+  async due(shard: number, at: number, options: PageOptions): Promise<DeliveryPage<PendingDelivery>> {
+    const { values, next } = await this.#list('gsi3', duePartition(shard), [instantKey(0), instantKey(at)], options);
+    const isDue = (delivery: StoredDelivery): delivery is StoredDelivery<PendingDelivery> =>
+      isPending(delivery) && delivery.dueAt <= at;
+    return { values: values.filter(isDue), next };
+  }
+
+  /** Lists the deliveries to an endpoint for events since a time (epoch ms), by the time of the event. The index is eventually consistent. */
+  async listOfEndpoint(
+    { tenant, endpointId }: EndpointKey,
+    since: number,
+    options: PageOptions,
+  ): Promise<DeliveryPage> {
+    return this.#list('gsi4', deliveriesTo(tenant, endpointId), [instantKey(since), LAST], options);
+  }
+
+  /** Lists the failed deliveries of a range, oldest event first. A page can have fewer than `limit`, if some were recovered in the meantime. */
+  async listFailed(range: FailedRange, options: PageOptions): Promise<DeliveryPage> {
+    const partition = failedDeliveriesTo(range.tenant, range.endpointId);
+    const { values, next } = await this.#list('gsi3', partition, failedBounds(range), options);
+    return { values: values.filter(({ status }) => hasFailed(status)), next };
+  }
+
+  /** Counts the failed deliveries of a range, up to `most` + 1. One query of an index that holds no others. */
+  async countFailed(range: FailedRange, most: number): Promise<number> {
+    const partition = failedDeliveriesTo(range.tenant, range.endpointId);
+    const { keys } = await this.#table.queryIndex('gsi3', indexPartition('tenant', partition), {
+      between: failedBounds(range),
+      limit: most + 1,
+    });
+    return keys.length;
+  }
+
+  async #list(
+    index: IndexName,
+    partition: readonly string[],
+    between: readonly [string, string],
+    options: PageOptions,
+  ): Promise<DeliveryPage> {
+    const { keys, next } = await this.#table.queryIndex(index, indexPartition('tenant', partition), {
       ...options,
       between,
     });
-    const found = await this.#table.getByKeys(DeliveryEntity, keys);
-    const deliveries = found.flatMap((delivery, index) =>
-      delivery && isDueAt(delivery, at) ? [{ ...delivery, tenant: tenantOf(keys[index]!), _r: delivery._r }] : [],
-    );
-    return { deliveries, next };
+    const stored = await this.#table.getByKeys(DeliveryEntity, keys);
+    const values = keys.flatMap((key, position) => {
+      const delivery = stored[position];
+      return delivery ? [{ ...delivery, tenant: tenantOf(key) }] : [];
+    });
+    return { values, next };
   }
 
-  /** The deliveries of an event. */
-  async of(tenant: string, eventId: string): Promise<Stored<Delivery>[]> {
+  /** Lists the deliveries of an event. */
+  async listOfEvent(tenant: string, eventId: string): Promise<Stored<Delivery>[]> {
     const { values } = await this.#table.query(
       DeliveryEntity,
       { tenant, eventId },
@@ -209,42 +301,22 @@ export class DeliveryStore {
     return values;
   }
 
-  /** The attempts of an event's deliveries, or of the one to an endpoint, by endpoint and number. */
-  async attempts(
+  /** Lists the attempts of an event, by endpoint and number; those to one endpoint if its id is given. */
+  async listAttempts(
     tenant: string,
     eventId: string,
-    options: { endpointId?: string | undefined; limit: number; after?: string | undefined },
+    { endpointId, limit, after }: { endpointId?: string | undefined; limit: number; after?: string | undefined },
   ): Promise<{ attempts: Stored<Attempt>[]; next: string | undefined }> {
-    const { endpointId, limit, after } = options;
-    // Bodies as JSON are many times as large as they are.
-    const page = await this.#table.query(
-      AttemptEntity,
-      { tenant, eventId },
-      { prefix: ['ATTEMPT', ...(endpointId === undefined ? [] : [endpointId])], limit, after, bytes: Infinity },
-    );
-    return { attempts: page.values, next: page.next };
-  }
-
-  /** Deliveries to an endpoint of events since a time (epoch ms), oldest first or newest first. Indexes show what is new a moment later. */
-  async deliveriesOf(
-    tenant: string,
-    endpointId: string,
-    since: number,
-    options: { limit: number; after?: string | undefined; descending?: boolean },
-  ): Promise<{ deliveries: StoredDelivery[]; next: string | undefined }> {
-    const between = [instantKey(since), LAST] as const;
-    const { keys, next } = await this.#table.queryIndex(
-      'gsi4',
-      indexPartition('tenant', deliveriesTo(tenant, endpointId)),
-      { ...options, between },
-    );
-    const found = await this.#table.getByKeys(DeliveryEntity, keys);
-    return { deliveries: found.flatMap((delivery) => (delivery ? [{ ...delivery, tenant }] : [])), next };
+    const prefix = endpointId === undefined ? ['ATTEMPT'] : ['ATTEMPT', endpointId];
+    // The usual limit measures JSON, in which response bodies are many times larger.
+    const options = { prefix, limit, after, bytes: Infinity };
+    const { values, next } = await this.#table.query(AttemptEntity, { tenant, eventId }, options);
+    return { attempts: values, next };
   }
 
   /**
-   * Has an event attempted once more at an endpoint, at once and out of schedule, whatever became of it before; one that never was for
-   * that endpoint is delivered like a new one. Gives the delivery that a message is to be sent about; undefined when there is no such event.
+   * Plans one more attempt of an event at an endpoint, now and outside the schedule, in any state. An event that was not for that endpoint is
+   * delivered to it like a new one. Returns the delivery, whose message the caller sends; undefined when the event does not exist.
    */
   async resend(
     { tenant, eventId, endpointId }: DeliveryKey,
@@ -257,72 +329,59 @@ export class DeliveryStore {
         this.get({ tenant, eventId, endpointId }),
       ]);
       if (!event) return undefined;
-      const delivery = { ...(stored ? resent(stored, now, timing) : made(event, endpointId, now, timing)), tenant };
-      const outcome = await this.#table.write([
-        stored ? replace(DeliveryEntity, delivery, stored._r) : insert(DeliveryEntity, delivery),
-      ]);
-      return outcome === 'done' ? delivery : 'conflict';
+      const delivery = stored
+        ? { ...resendDelivery(stored, now, timing), tenant }
+        : toDelivery(tenant, event, endpointId, now, timing);
+      const op = stored ? replace(DeliveryEntity, delivery, stored._r) : insert(DeliveryEntity, delivery);
+      return (await this.#table.write([op])) === 'done' ? delivery : 'conflict';
     });
   }
 
   /**
-   * Begins the schedule of a delivery anew that failed or was cancelled. Gives the delivery that a message is to be sent about; undefined
-   * when it is in another state, also because somebody else was faster.
+   * Starts the schedule of a failed delivery again. Returns the delivery, whose message the caller sends; undefined when it is in another
+   * state, or somebody else wrote in between.
    */
   async recover(delivery: StoredDelivery, now: number, timing: Timing): Promise<DueDelivery | undefined> {
     if (!hasFailed(delivery.status)) return undefined;
-    const stored = await this.replace(delivery, recovered(delivery, now, timing));
+    const stored = await this.replace(delivery, recoverDelivery(delivery, now, timing));
     return stored === 'lost' ? undefined : stored;
   }
 }
 
-/** An endpoint each, and the two of basic webhooks, with room for those that were deleted. */
-const MOST_OF_ONE_EVENT = 1_000;
-/** Behind all instants. */
-const LAST = '~';
-
-function isDueAt(delivery: Stored<Delivery>, at: number): delivery is Stored<Delivery> & Pending {
-  return isPending(delivery) && delivery.dueAt <= at;
+function failedBounds({ since, until }: FailedRange): readonly [string, string] {
+  // The ids of events follow the last time.
+  return [instantKey(since), `${instantKey(until)}${LAST}`];
 }
 
-/**
- * The operations that write an event for one endpoint alone, with its delivery, and the delivery that a message is to be sent about:
- * for what is tried out.
- */
-export function emitTo(
-  tenant: string,
-  endpointId: string,
-  event: NewEvent,
-  now: number,
-  timing: Timing,
-): { delivery: DueDelivery; ops: WriteOp[] } {
-  const recorded = recordEvent(tenant, event, now, { fannedOut: true });
-  const delivery = { ...made(recorded.event, endpointId, now, timing), tenant };
-  return { delivery, ops: [...recorded.ops, insert(DeliveryEntity, delivery)] };
-}
+export const createDeliveries: Capability<Pick<DeliveryStore, 'create' | 'createFor'>> =
+  /* @__PURE__ */ storeCapability(DeliveryStore, ['PutItem']);
 
-/** Make the deliveries of events. */
-export const makeDeliveries: Capability<Pick<DeliveryStore, 'make'>> = /* @__PURE__ */ storeCapability(DeliveryStore, [
-  'PutItem',
-]);
-
-/** Attempt deliveries. */
-export const attemptDeliveries: Capability<Pick<DeliveryStore, 'look' | 'get' | 'replace' | 'log'>> =
+export const attemptDeliveries: Capability<Pick<DeliveryStore, 'load' | 'get' | 'replace' | 'logAttempt'>> =
   /* @__PURE__ */ storeCapability(DeliveryStore, ['GetItem', 'BatchGetItem', 'PutItem']);
 
-/** Find deliveries that are due, and put them off. */
-export const sweepDeliveries: Capability<Pick<DeliveryStore, 'due' | 'replace'>> = /* @__PURE__ */ storeCapability(
+/** Find due deliveries and postpone them. */
+export const dueDeliveries: Capability<Pick<DeliveryStore, 'due' | 'replace'>> = /* @__PURE__ */ storeCapability(
   DeliveryStore,
   ['BatchGetItem', 'PutItem'],
   ['gsi3'],
 );
 
-/** Read deliveries and their attempts. */
-export const readDeliveries: Capability<Pick<DeliveryStore, 'get' | 'of' | 'attempts' | 'deliveriesOf'>> =
-  /* @__PURE__ */ storeCapability(DeliveryStore, ['GetItem', 'BatchGetItem', 'Query'], ['gsi4']);
+export const readAttempts: Capability<Pick<DeliveryStore, 'listAttempts'>> = /* @__PURE__ */ storeCapability(
+  DeliveryStore,
+  ['Query'],
+);
 
-/** Have something delivered again. */
-export const repeatDeliveries: Capability<Pick<DeliveryStore, 'resend' | 'recover'>> = /* @__PURE__ */ storeCapability(
+export const resendDeliveries: Capability<Pick<DeliveryStore, 'resend'>> = /* @__PURE__ */ storeCapability(
   DeliveryStore,
   ['GetItem', 'PutItem'],
 );
+
+export const countFailedDeliveries: Capability<Pick<DeliveryStore, 'countFailed'>> = /* @__PURE__ */ storeCapability(
+  DeliveryStore,
+  [],
+  ['gsi3'],
+);
+
+/** Find failed deliveries and start their schedules again. */
+export const recoverDeliveries: Capability<Pick<DeliveryStore, 'listFailed' | 'recover'>> =
+  /* @__PURE__ */ storeCapability(DeliveryStore, ['GetItem', 'BatchGetItem', 'PutItem'], ['gsi3']);

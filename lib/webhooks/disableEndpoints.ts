@@ -6,7 +6,6 @@ import { replace, type Table } from '../table/table.ts';
 import { WebhookEndpointEntity } from './endpoints.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-/** Disables endpoints that have failed for too long. */
 export class EndpointDisabler {
   readonly #table: Table;
 
@@ -15,8 +14,8 @@ export class EndpointDisabler {
   }
 
   /**
-   * Disables an endpoint, and in the same transaction tells of it by an event (deliveries 2.9). `lost` when somebody changed the endpoint:
-   * what it failed at was another one.
+   * Disables an endpoint and writes the event `endpoint.disabled` in the same transaction. Returns `lost` when the endpoint was changed in the
+   * meantime: its failures were those of the old version.
    */
   async disable(
     tenant: string,

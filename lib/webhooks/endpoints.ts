@@ -7,7 +7,7 @@ import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { insert, type QueryPage, remove, replace, type Table } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-/** Everything about the advanced webhook endpoints of an API key lies in one partition. */
+/** All advanced webhook endpoints of an API key are in one partition. */
 const endpointsOf = (of: { tenant: string }) => [of.tenant, 'WEBHOOK_ENDPOINTS'];
 
 export const WebhookEndpointEntity = defineEntity({
@@ -21,7 +21,7 @@ export const WebhookEndpointEntity = defineEntity({
   sk: (key: { endpointId: string }) => ['ENDPOINT', key.endpointId],
 });
 
-/** Which endpoint has a caller's `uid`: it is unique, so it has an item of its own. */
+/** Maps a customer's `uid` to its endpoint. An item of its own makes the uid unique. */
 export const WebhookEndpointUidEntity = defineEntity({
   type: 'WebhookEndpointUid',
   version: 1,
@@ -44,7 +44,7 @@ export const WebhookEndpointCountEntity = defineEntity({
   sk: (_key: unknown) => ['COUNT'],
 });
 
-/** Endpoints, oldest first, and where those after and before them are; undefined where there are none. */
+/** Endpoints, oldest first, and the positions of the next and the previous page; undefined where there is none. */
 export interface EndpointPage {
   readonly endpoints: WebhookEndpoint[];
   readonly next: ListPosition | undefined;
@@ -58,20 +58,16 @@ export class WebhookEndpointStore {
     this.#table = table;
   }
 
-  /** An endpoint; undefined when there is none. */
   async get(tenant: string, endpointId: string): Promise<WebhookEndpoint | undefined> {
     return this.#table.get(WebhookEndpointEntity, { tenant, endpointId });
   }
 
-  /** The id of the endpoint that has a `uid`; undefined when none has. */
-  async named(tenant: string, uid: string): Promise<string | undefined> {
+  /** Returns the id of the endpoint with a `uid`; undefined when none has it. */
+  async idByUid(tenant: string, uid: string): Promise<string | undefined> {
     return (await this.#table.get(WebhookEndpointUidEntity, { tenant, uid }))?.endpointId;
   }
 
-  /**
-   * Stores a new endpoint, its uid and the count of all in one transaction. `taken` when another endpoint has the uid,
-   * `full` when there are as many as there may be.
-   */
+  /** Stores a new endpoint, its uid and the new count in one transaction. Returns `taken` if the uid exists, `full` at the limit. */
   async create(tenant: string, endpoint: WebhookEndpoint): Promise<'done' | 'taken' | 'full'> {
     const { endpointId, uid } = endpoint;
     return retryOnConflict(async () => {
@@ -93,8 +89,8 @@ export class WebhookEndpointStore {
   }
 
   /**
-   * Replaces an endpoint by what `change` makes of it, and gives that; undefined when there is none. `change` is run again
-   * when somebody else wrote in between; what it throws is thrown on and nothing is written.
+   * Replaces an endpoint by the result of `change` and returns it; undefined when the endpoint does not exist. `change` runs again after a
+   * conflict. If it throws, nothing is written.
    */
   async update(
     tenant: string,
@@ -110,7 +106,7 @@ export class WebhookEndpointStore {
     });
   }
 
-  /** Removes an endpoint for good, its secrets with it, and frees its uid, in one transaction; `unknown` when there is none. */
+  /** Deletes an endpoint with its secrets, and frees its uid, in one transaction. Returns `unknown` when the endpoint does not exist. */
   async delete(tenant: string, endpointId: string): Promise<'done' | 'unknown'> {
     return retryOnConflict(async () => {
       const [endpoint, counted] = await Promise.all([
@@ -127,7 +123,7 @@ export class WebhookEndpointStore {
     });
   }
 
-  /** A page of the endpoints, oldest first: the first one, or the one on either side of a position. */
+  /** Returns a page of endpoints, oldest first: the first page, or the one before or after a position. */
   async list(
     tenant: string,
     { limit, from }: { limit: number; from?: ListPosition | undefined },
@@ -137,7 +133,7 @@ export class WebhookEndpointStore {
 
   async #after(tenant: string, key: string | undefined, limit: number): Promise<EndpointPage> {
     const { values: endpoints, next } = await this.#read(tenant, { limit, after: key });
-    // Where all endpoints after the position are gone, those before it end with the one at the position itself.
+    // An empty page: the endpoint at the position is the last one of the page before.
     const start = endpoints[0] ? keyOf(tenant, endpoints[0]) : `${key}~`;
     const more = key !== undefined && (await this.#any(tenant, { after: start, descending: true }));
     return {
@@ -150,7 +146,7 @@ export class WebhookEndpointStore {
   async #before(tenant: string, key: string, limit: number): Promise<EndpointPage> {
     const { values, next } = await this.#read(tenant, { limit, after: key, descending: true });
     const [last] = values;
-    // All endpoints before the position are gone: the list starts behind it now.
+    // All endpoints before the position were deleted: the first page is now the one after it.
     if (!last) return this.#after(tenant, undefined, limit);
     const end = keyOf(tenant, last);
     const more = await this.#any(tenant, { after: end });

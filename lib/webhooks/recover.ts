@@ -1,156 +1,132 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { building, type Capability } from '../app/capability.ts';
-import { type DeliveryStore, type DueDelivery, repeatDeliveries } from './deliveries.ts';
-import { countFailedDeliveries, type FailedDeliveries, findFailedDeliveries } from './failedDeliveries.ts';
-import { beginJobs, jobMessage, type JobStore, type StoredJob } from '../jobs/jobStore.ts';
-import { retryOnConflict } from '../table/retryOnConflict.ts';
-import type { Timing } from './rules/schedule.ts';
+import { combine } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
+import { beginJobs, jobMessage, type JobStore, type StoredJob } from '../jobs/jobStore.ts';
 import { invalid } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { sendTo } from '../workers/queues.ts';
 import type { QueueSender } from '../workers/sender.ts';
+import { countFailedDeliveries, type DeliveryStore, recoverDeliveries } from './deliveries.ts';
+import { deliveryTiming, type DueDelivery, nextAttemptMessages } from './deliveryMessage.ts';
 import { notifyQueue } from './notifyQueue.ts';
-import { messageAbout } from './deliveryMessage.ts';
-import { deliveryTiming } from './deliveryTiming.ts';
+import type { Timing } from './rules/schedule.ts';
+import type { EndpointKey } from './targets.ts';
 
-/** How many messages one recovery takes. */
+/** The most messages of one recovery. */
 const MOST = 10_000;
 const PAGE = 100;
 const PARALLEL = 8;
-/** How long whoever begins a recovery has to send its message, before the sweeper does. */
-const TIME_TO_BEGIN = 60_000;
-/** How many recovered messages per second are sent to an endpoint, which has just come back. All of them are in 200 s, so that SQS can delay each. */
+/** How long the caller has to send the message of the job before the sweeper does. */
+const TIME_TO_START = 60_000;
+/** How many messages per second an endpoint gets that has just come back. All 10,000 fit in 200 s, so SQS can delay each of them. */
 const PER_SECOND = 50;
+
+const DAY = 24 * 60 * 60 * 1000;
+const MOST_DAYS = 14;
 
 const Recovery = z.object({ endpointId: z.string(), since: z.number(), until: z.number(), messages: z.number() });
 const Progress = z.object({
-  /** When it began, epoch ms. */
+  /** The start of the recovery, epoch ms. */
   startedAt: z.number(),
   recovered: z.number(),
   after: z.string().optional(),
 });
 
-export interface BeginRecoveryDeps {
-  readonly failed: Pick<FailedDeliveries, 'count'>;
+/** Throws INVALID_ARGUMENT for a time (epoch ms) more than 14 days ago. */
+export function requireRecoverable(since: number, now: number): void {
+  if (since >= now - MOST_DAYS * DAY) return;
+  throw invalid({ path: ['since'], code: 'too_early', message: `since must be at most ${MOST_DAYS} days ago` });
+}
+
+export interface StartRecoveryPorts {
+  readonly deliveries: Pick<DeliveryStore, 'countFailed'>;
   readonly jobs: Pick<JobStore, 'begin' | 'get'>;
   /** The queue of jobs. */
   readonly queue: QueueSender;
 }
 
-export interface RecoveryRequest {
-  readonly tenant: string;
-  readonly endpointId: string;
+export interface RecoveryRequest extends EndpointKey {
   /** Epoch ms. */
   readonly since: number;
 }
 
 /**
- * Begins the recovery of the messages to an endpoint since a time that have failed up to now, and gives how many they are. The same one
- * once more, while it is under way, is that one. INVALID_ARGUMENT when there are more than `most`.
+ * Starts a job that sends an endpoint all failed messages since a time. Returns how many these are. The same request again, while its job
+ * runs, starts no other. Throws INVALID_ARGUMENT if there are more than `most`.
  */
-export async function beginRecovery(
-  deps: BeginRecoveryDeps,
+export async function startRecovery(
+  { deliveries, jobs, queue }: StartRecoveryPorts,
   { tenant, endpointId, since }: RecoveryRequest,
   now: number,
   log: Log,
   most = MOST,
 ): Promise<number> {
-  const jobId = `job_recover_${createHash('sha256')
+  const digest = createHash('sha256')
     .update(JSON.stringify([endpointId, since]))
-    .digest('base64url')}`;
+    .digest('base64url');
+  const jobId = `job_recover_${digest}`;
   return retryOnConflict(async () => {
-    const running = await deps.jobs.get({ tenant, jobId });
+    const running = await jobs.get({ tenant, jobId });
     if (running) return Recovery.parse(JSON.parse(running.data)).messages;
-    const messages = await deps.failed.count({ tenant, endpointId, since, until: now }, most);
-    if (messages > most) throw tooMany(most);
+    const messages = await deliveries.countFailed({ tenant, endpointId, since, until: now }, most);
+    if (messages > most)
+      throw invalid({
+        path: ['since'],
+        code: 'too_many_messages',
+        message: `since: more than ${most} messages failed since then; take a later time`,
+      });
     if (messages === 0) return 0;
     const data: z.output<typeof Recovery> = { endpointId, since, until: now, messages };
-    if (
-      (await deps.jobs.begin(tenant, { jobId, kind: 'recoverDeliveries', data, dueAt: now + TIME_TO_BEGIN }, now)) ===
-      'exists'
-    )
-      return 'conflict';
-    await notifyQueue(deps.queue, [jobMessage({ tenant, jobId })], log);
+    const job = { jobId, kind: 'recoverDeliveries', data, dueAt: now + TIME_TO_START } as const;
+    if ((await jobs.begin(tenant, job, now)) === 'exists') return 'conflict';
+    await notifyQueue(queue, [jobMessage({ tenant, jobId })], log);
     return messages;
   });
 }
 
-function tooMany(most: number): Error {
-  return invalid({
-    path: ['since'],
-    code: 'too_many_messages',
-    message: `since: more than ${most} messages failed since then; take a later time`,
-  });
-}
-
-export interface RecoverDeps {
-  readonly failed: Pick<FailedDeliveries, 'list'>;
-  readonly deliveries: Pick<DeliveryStore, 'recover'>;
-  /** The queue of further attempts. */
-  readonly slow: QueueSender;
+export interface RecoveryPorts {
+  readonly deliveries: Pick<DeliveryStore, 'listFailed' | 'recover'>;
+  readonly retryQueue: QueueSender;
   readonly timing: Timing;
 }
 
 /**
- * A step of a recovery: begins the schedules of a page of deliveries anew, each with its message. Gives how far it got then, or `done`. It can be
- * done again: what is pending is left alone, and looked after by the sweeper. Attempts are spread over time, as many as 10,000 must not meet an
- * endpoint at once.
+ * Runs one step of a recovery job: starts the schedules of a page of deliveries again and sends their messages, spread over time. Returns the
+ * progress, or `done`. A step can run twice: deliveries that are pending are skipped, and the sweeper sends lost messages.
  */
 export async function recoverStep(
-  deps: RecoverDeps,
+  { deliveries, retryQueue, timing }: RecoveryPorts,
   { tenant, data, progress }: Pick<StoredJob, 'tenant' | 'data' | 'progress'>,
   clock: () => number,
 ): Promise<object | 'done'> {
   const { endpointId, since, until } = Recovery.parse(JSON.parse(data));
-  const so = progress === undefined ? { startedAt: clock(), recovered: 0 } : Progress.parse(JSON.parse(progress));
-  const { deliveries, next } = await deps.failed.list(
-    { tenant, endpointId, since, until },
-    { limit: PAGE, after: so.after },
-  );
+  const { startedAt, recovered, after } =
+    progress === undefined
+      ? { startedAt: clock(), recovered: 0, after: undefined }
+      : Progress.parse(JSON.parse(progress));
+  const page = await deliveries.listFailed({ tenant, endpointId, since, until }, { limit: PAGE, after });
   const due: DueDelivery[] = [];
-  await inParallel([...deliveries.entries()], PARALLEL, async ([index, delivery]) => {
-    const turn = so.startedAt + Math.floor((so.recovered + index) / PER_SECOND) * 1000;
-    const recovered = await deps.deliveries.recover(delivery, Math.max(clock(), turn), deps.timing);
-    if (recovered) due.push(recovered);
+  await inParallel([...page.values.entries()], PARALLEL, async ([index, delivery]) => {
+    const attemptAt = startedAt + Math.floor((recovered + index) / PER_SECOND) * 1000;
+    const stored = await deliveries.recover(delivery, Math.max(clock(), attemptAt), timing);
+    if (stored) due.push(stored);
   });
   const now = clock();
-  await deps.slow.send(due.flatMap((delivery) => messageAbout(delivery, now)));
-  if (next === undefined) return 'done';
-  const reached: z.output<typeof Progress> = {
-    startedAt: so.startedAt,
-    recovered: so.recovered + due.length,
-    after: next,
-  };
-  return reached;
+  await retryQueue.send(due.flatMap((delivery) => nextAttemptMessages(delivery, now)));
+  if (page.next === undefined) return 'done';
+  return { startedAt, recovered: recovered + due.length, after: page.next } satisfies z.output<typeof Progress>;
 }
 
-/** Begin recoveries. */
-export const beginsRecoveries: Capability<BeginRecoveryDeps> = /* @__PURE__ */ building(
-  [countFailedDeliveries, beginJobs, sendTo.jobs],
-  {
-    grants: [],
-    env: [],
-    open: (env) => ({
-      failed: countFailedDeliveries.open(env),
-      jobs: beginJobs.open(env),
-      queue: sendTo.jobs.open(env),
-    }),
-  },
-);
+export const startRecoveries = /* @__PURE__ */ combine({
+  deliveries: countFailedDeliveries,
+  jobs: beginJobs,
+  queue: sendTo.jobs,
+});
 
-/** Recover deliveries. */
-export const recovers: Capability<RecoverDeps> = /* @__PURE__ */ building(
-  [findFailedDeliveries, repeatDeliveries, sendTo.deliverSlow, deliveryTiming],
-  {
-    grants: [],
-    env: [],
-    open: (env) => ({
-      failed: findFailedDeliveries.open(env),
-      deliveries: repeatDeliveries.open(env),
-      slow: sendTo.deliverSlow.open(env),
-      timing: deliveryTiming.open(env),
-    }),
-  },
-);
+export const runRecoveries = /* @__PURE__ */ combine({
+  deliveries: recoverDeliveries,
+  retryQueue: sendTo.deliverSlow,
+  timing: deliveryTiming,
+});

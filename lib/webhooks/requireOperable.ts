@@ -1,7 +1,7 @@
 import type { Capability } from '../app/capability.ts';
 import { basicUrl, isBasicTarget } from './rules/matching.ts';
 import { requireEnabled } from './rules/advanced.ts';
-import { unknownEndpoint } from './rules/endpoints.ts';
+import { endpointNotFound } from './rules/endpoints.ts';
 import type { ApiKeyCaller } from '../app/endpoint.ts';
 import { ApiError } from '../shared/errors.ts';
 import { openTable, type Table, itemOf } from '../table/table.ts';
@@ -9,8 +9,8 @@ import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from './configs
 import { WebhookEndpointEntity } from './endpoints.ts';
 
 /**
- * Sees to it that something can be sent to an endpoint, or to a URL of basic webhooks by the id that it has among deliveries.
- * FAILED_PRECONDITION while advanced webhooks or the endpoint are disabled, NOT_FOUND when there is no such endpoint. One BatchGet.
+ * Throws unless deliveries to an endpoint, or to a basic target, are possible: FAILED_PRECONDITION if advanced webhooks or the endpoint are
+ * disabled, NOT_FOUND if the endpoint does not exist. One BatchGet.
  */
 export type RequireOperable = (caller: Pick<ApiKeyCaller, 'tenant' | 'withheld'>, endpointId: string) => Promise<void>;
 
@@ -24,7 +24,7 @@ export function operableIn(table: Table): RequireOperable {
     );
     requireEnabled(caller, config);
     if (isBasicTarget(endpointId) && basic && basicUrl(basic, endpointId)) return;
-    if (!endpoint) throw unknownEndpoint();
+    if (!endpoint) throw endpointNotFound();
     if (endpoint.disabled)
       throw new ApiError(
         'FAILED_PRECONDITION',

@@ -10,8 +10,8 @@ const signingSecretOf = (tenant: string, endpointId: string): SecretOwner => ({
   id: endpointId,
 });
 
-/** A new signing secret of an endpoint: its text, `whsec_` and the base64 of 32 random bytes, and what is stored of it. */
-export async function makeSigningSecret(
+/** Generates a signing secret: `whsec_` and the base64 of 32 random bytes. Returns its text and its encrypted form. */
+export async function createSigningSecret(
   box: SecretBox,
   tenant: string,
   endpointId: string,
@@ -21,7 +21,7 @@ export async function makeSigningSecret(
   return { text, stored: { sealed: await box.seal(text, signingSecretOf(tenant, endpointId)), createdAt: now } };
 }
 
-/** The text of a stored signing secret. */
+/** Decrypts a stored signing secret. */
 export async function openSigningSecret(
   box: SecretBox,
   tenant: string,

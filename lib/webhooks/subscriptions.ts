@@ -4,11 +4,12 @@ import { ApiKeyEntity } from '../workspaces/entities.ts';
 import { type Table, itemOf } from '../table/table.ts';
 import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from './configs.ts';
 import { WebhookEndpointEntity } from './endpoints.ts';
+import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-/** What a tenant has that events can be delivered to. */
+/** The receivers of a tenant's events. */
 export interface Subscriptions {
-  /** None while advanced webhooks are disabled, or withheld by the operator. */
+  /** Empty while advanced webhooks are disabled, or withheld by the operator. */
   readonly endpoints: readonly WebhookEndpoint[];
   readonly basic: BasicWebhookConfig | undefined;
 }
@@ -20,8 +21,8 @@ export class SubscriptionReader {
     this.#table = table;
   }
 
-  /** The subscriptions of a tenant as they are now: one BatchGet, and beside it a Query, of which a page holds about 4 MB. */
-  async of(tenant: string): Promise<Subscriptions> {
+  /** Reads the current subscriptions of a tenant: one BatchGet, and in parallel one Query per 4 MB of endpoints. */
+  async read(tenant: string): Promise<Subscriptions> {
     const [[key, advanced, basic], endpoints] = await Promise.all([
       this.#table.batchGet(
         itemOf(ApiKeyEntity, { apiKey: tenant }),
@@ -30,22 +31,15 @@ export class SubscriptionReader {
       ),
       this.#endpoints(tenant),
     ]);
-    const offered = key !== undefined && !key.withheld?.includes('advancedWebhooks');
-    return { endpoints: offered && advanced?.isEnabled ? endpoints : [], basic: key && basic };
+    const isAvailable = key !== undefined && !key.withheld?.includes('advancedWebhooks');
+    return { endpoints: isAvailable && advanced?.isEnabled ? endpoints : [], basic: key && basic };
   }
 
   async #endpoints(tenant: string): Promise<WebhookEndpoint[]> {
     const endpoints: WebhookEndpoint[] = [];
-    let after: string | undefined;
-    do {
-      const { values, next } = await this.#table.query(
-        WebhookEndpointEntity,
-        { tenant },
-        { prefix: ['ENDPOINT'], limit: MOST_ENDPOINTS, after },
-      );
-      endpoints.push(...values);
-      after = next;
-    } while (after !== undefined);
+    const options = { prefix: ['ENDPOINT'], limit: MOST_ENDPOINTS };
+    const read = (after?: string) => this.#table.query(WebhookEndpointEntity, { tenant }, { ...options, after });
+    for await (const { values } of pages(read)) endpoints.push(...values);
     return endpoints;
   }
 }

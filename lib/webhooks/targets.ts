@@ -6,13 +6,13 @@ import { type ItemRead, itemOf } from '../table/table.ts';
 import { BasicWebhookConfigEntity } from './configs.ts';
 import { WebhookEndpointEntity } from './endpoints.ts';
 
-/** Which endpoint, or URL of basic webhooks. */
+/** Identifies an advanced endpoint, or a basic target by its reserved id. */
 export interface EndpointKey {
   readonly tenant: string;
   readonly endpointId: string;
 }
 
-/** Where a delivery goes, as it is stored now: an advanced endpoint, or a URL of basic webhooks. One that is off or gone is none. */
+/** The target of a delivery: an enabled advanced endpoint, or a URL of basic webhooks. */
 export type Target =
   | {
       readonly kind: 'advanced';
@@ -27,8 +27,8 @@ export type Target =
       readonly config: BasicWebhookConfig;
     };
 
-/** The target of an endpoint's id. Its revision is that of the endpoint, or of the basic webhook config. */
-export function wantedTarget({ tenant, endpointId }: EndpointKey): ItemRead<Target> {
+/** Returns the item of a target for a batch read. A target that is disabled or deleted reads as undefined. */
+export function targetItem({ tenant, endpointId }: EndpointKey): ItemRead<Target> {
   if (isBasicTarget(endpointId)) {
     const { key, fromItem } = itemOf(BasicWebhookConfigEntity, { tenant });
     return {

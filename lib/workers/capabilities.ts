@@ -1,9 +1,9 @@
 import type { Capability } from '../app/capability.ts';
 import type { Worker } from '../app/worker.ts';
 
-const running: Capability<undefined> = { grants: [], env: ['SERVICE_NAME'], open: () => undefined };
+const serviceName: Capability<undefined> = { grants: [], env: ['SERVICE_NAME'], open: () => undefined };
 
-/** Everything that the function of a worker touches: what it declares and what every worker needs. How it reads its source is the stack's business. */
+/** Returns the capabilities of a worker's function: those that it declares, and those of every worker. The stack grants access to its event source. */
 export function workerCapabilities(worker: Pick<Worker, 'uses'>): Capability<unknown>[] {
-  return [running, ...Object.values(worker.uses)];
+  return [serviceName, ...Object.values(worker.uses)];
 }

@@ -3,19 +3,19 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import type { Uses } from '../app/capability.ts';
 import type { FromInserts, InsertedItem, WorkerCall, WorkerRun } from '../app/worker.ts';
-import { type Performed, withinTime } from './withinTime.ts';
+import { type InvocationResult, runUntil } from './runUntil.ts';
 import * as logMessages from '../observability/logMessages.ts';
 
 /**
- * Runs a worker for a batch of stream records and answers which failed. Lambda goes on from the first of these, so that those
- * after it come again too; when `run` throws, so does this, and Lambda splits the batch.
+ * Runs a worker for a batch of stream records and returns the failed ones. Lambda repeats the batch from the first failed record. Throws if
+ * `run` throws; Lambda then splits the batch.
  */
 export async function handleInserts<U extends Uses>(
   run: WorkerRun<FromInserts, U>,
   { Records }: DynamoDBStreamEvent,
   call: WorkerCall<U>,
-): Promise<Performed> {
-  const failed = await withinTime(run({ ...call, records: Records.map(toInserted) }), call.deadline);
+): Promise<InvocationResult> {
+  const failed = await runUntil(run({ ...call, records: Records.map(toInserted) }), call.deadline);
   for (const recordId of failed) call.log.error(logMessages.streamRecordFailed, { recordId });
   return {
     answer: { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) },

@@ -4,51 +4,53 @@ import type * as z from 'zod';
 import type { Uses } from '../app/capability.ts';
 import { fieldName } from '../http/validate.ts';
 import { type FromQueue, PermanentError, type WorkerCall, type WorkerRun } from '../app/worker.ts';
-import { type Performed, withinTime } from './withinTime.ts';
+import { type InvocationResult, runUntil } from './runUntil.ts';
 import * as logMessages from '../observability/logMessages.ts';
 
 /**
- * Runs a worker for each message of a batch, all at once, and answers which failed: these come again, the others are acknowledged.
- * A message that cannot be read fails as well, so that it ends in the dead-letter queue, where somebody can look at it.
+ * Runs a worker for all messages of a batch in parallel and returns the failed ones. SQS redelivers these and deletes the others. A message
+ * that does not match the schema fails too, so that it ends in the dead-letter queue.
  */
 export async function handleMessages<U extends Uses>(
   schema: z.ZodType,
   run: WorkerRun<FromQueue, U>,
   event: SQSEvent,
   call: WorkerCall<U>,
-): Promise<Performed> {
+): Promise<InvocationResult> {
   let [failed, permanent] = [0, 0];
   const handle = async (record: SQSRecord) => {
     const receiveCount = Number(record.attributes.ApproximateReceiveCount);
     try {
-      const message = read(schema, record.body);
-      await withinTime(
+      const message = parseMessage(schema, record.body);
+      await runUntil(
         run({ ...call, message, receiveCount, sentAt: Number(record.attributes.SentTimestamp) }),
         call.deadline,
       );
     } catch (error) {
-      const forGood = error instanceof PermanentError;
+      const isPermanent = error instanceof PermanentError;
       call.log.error(logMessages.queueMessageFailed, {
         messageId: record.messageId,
         receiveCount,
-        permanent: forGood,
+        permanent: isPermanent,
         error,
       });
-      if (forGood) return void permanent++;
+      if (isPermanent) return void permanent++;
       failed++;
-      // Whatever was thrown: the processor takes it for an error.
-      throw error instanceof Error ? error : new Error('Something was thrown that is no error', { cause: error });
+      // The processor expects an Error.
+      throw error instanceof Error
+        ? error
+        : new Error('The worker threw a value that is not an Error', { cause: error });
     }
   };
-  // A processor for each invocation: it keeps the state of a batch.
+  // The processor holds the state of one batch.
   const answer = await processPartialResponse(event, handle, new BatchProcessor(EventType.SQS), {
     throwOnFullBatchFailure: false,
   });
   return { answer, counts: { messages: event.Records.length, failed, permanent }, faults: failed + permanent };
 }
 
-/** The message in a body. What is wrong with it is told without its contents, for the log. */
-function read(schema: z.ZodType, body: string): unknown {
+/** Parses a message. Its errors contain no text of the message, because they are logged. */
+function parseMessage(schema: z.ZodType, body: string): unknown {
   const parsed = schema.safeParse(parseJson(body));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;

@@ -8,23 +8,23 @@ import { InvocationMeasures } from '../observability/measures.ts';
 import type { FromInserts, FromQueue, FromTimer, Source, WorkerCall, WorkerOf, WorkerRun } from '../app/worker.ts';
 import { handleInserts } from './handleInserts.ts';
 import { handleMessages } from './handleMessages.ts';
-import { type Performed, withinTime } from './withinTime.ts';
+import { type InvocationResult, runUntil } from './runUntil.ts';
 import * as logMessages from '../observability/logMessages.ts';
 
-/** What Lambda calls: a batch of messages, a batch of stream records, or the tick of a schedule comes in; failures of single ones go out. */
+/** The Lambda handler of a worker. It gets a batch of messages, a batch of stream records or a timer event, and returns the failed items. */
 export type WorkerHandler = (
   event: unknown,
   context: Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>,
 ) => Promise<unknown>;
 
-/** So long before the function's end a run is given up, so that its failure is still told. */
+/** A run fails this much before the timeout of the function, so that the failure is still logged. */
 const EARLY_TIMEOUT_MILLISECONDS = 500;
 
 let coldStart = true;
 
 /**
- * The Lambda handler of a worker. Each invocation writes one line with what came of it, one more for each failure, the metrics that
- * were measured and, if something failed, the fault metric. `source` is where its environment comes from.
+ * Returns the Lambda handler of a worker. Each invocation logs one line, one more for each failure, the measured metrics and, after failures,
+ * the fault metric. `source` has the environment variables.
  */
 export function toWorkerLambda<S extends Source, U extends Uses>(
   worker: WorkerOf<S, U>,
@@ -32,7 +32,7 @@ export function toWorkerLambda<S extends Source, U extends Uses>(
 ): WorkerHandler {
   const env = lazy(() => environment(source));
   const deps = lazy(() => openAll(worker.uses, env()));
-  const perform = performer(worker);
+  const invoke = invoker(worker);
 
   return async (event, context) => {
     const startedAt = Date.now();
@@ -46,9 +46,9 @@ export function toWorkerLambda<S extends Source, U extends Uses>(
       countWorkerFaults(serviceName, worker.name, faults);
     };
     const deadline = startedAt + context.getRemainingTimeInMillis() - EARLY_TIMEOUT_MILLISECONDS;
-    let performed: Performed;
+    let result: InvocationResult;
     try {
-      performed = await perform(event, {
+      result = await invoke(event, {
         deps: deps(),
         clock: Date.now,
         newId: (prefix) => newId(prefix, Date.now()),
@@ -59,18 +59,18 @@ export function toWorkerLambda<S extends Source, U extends Uses>(
     } catch (error) {
       log.error(logMessages.workerRunFailed, { error });
       end({ failed: 1 }, 1);
-      // Lambda tries again as the event source says; a stream's batch is split in two.
+      // Lambda retries as the event source says; the batch of a stream is split.
       throw error;
     }
-    end(performed.counts, performed.faults);
-    return performed.answer;
+    end(result.counts, result.faults);
+    return result.answer;
   };
 }
 
-/** How a worker is run for an event, which depends on what it is on. */
-function performer<S extends Source, U extends Uses>(
+/** Returns the function that runs a worker for an event of its source. */
+function invoker<S extends Source, U extends Uses>(
   worker: WorkerOf<S, U>,
-): (event: unknown, call: WorkerCall<U>) => Promise<Performed> {
+): (event: unknown, call: WorkerCall<U>) => Promise<InvocationResult> {
   const on: Source = worker.on;
   const run: unknown = worker.run;
   if ('queue' in on)
@@ -78,7 +78,7 @@ function performer<S extends Source, U extends Uses>(
   if ('inserts' in on)
     return (event, call) => handleInserts(run as WorkerRun<FromInserts, U>, event as DynamoDBStreamEvent, call);
   return async (_event, call) => {
-    await withinTime((run as WorkerRun<FromTimer, U>)(call), call.deadline);
+    await runUntil((run as WorkerRun<FromTimer, U>)(call), call.deadline);
     return { answer: undefined, counts: {}, faults: 0 };
   };
 }

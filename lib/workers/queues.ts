@@ -1,29 +1,29 @@
 import type { Capability, QueueName } from '../app/capability.ts';
 import { openSender, type QueueSender } from './sender.ts';
 
-/** What there is to know of a queue; its consumer is the worker that declares it. */
+/** A queue. The worker that declares it is its consumer. */
 export interface QueueDeclaration {
   readonly purpose: string;
-  /** What is broken for whom while its messages wait or are given up: the text of its alarms. */
+  /** The text of its alarms: what is broken, and for whom, while messages wait or go to the dead-letter queue. */
   readonly impact: string;
-  /** Messages that one run of the consumer's function gets. */
+  /** The most messages of one invocation of the consumer. */
   readonly batchSize: number;
-  /** Runs of the consumer's function at a time. */
+  /** The most invocations of the consumer at the same time. */
   readonly maxConcurrency: number;
-  /** The age of the oldest message at which someone is told; none for a queue whose messages may wait. */
+  /** The age of the oldest message that raises an alarm. None for a queue whose messages may wait. */
   readonly lateAfterSeconds?: number;
 }
 
 /**
- * The queues. All are standard queues: at least once, in no order. What they carry is a hint about something that the table knows,
- * which a sweeper finds there when its message is lost.
+ * All queues. They are standard queues: at-least-once, without order. A message only repeats what the table knows, so that the sweeper can
+ * replace a lost one.
  */
 export const queues = {
   deliver: {
     purpose: 'First attempts to deliver webhooks',
     impact: 'customers get webhooks late',
     batchSize: 10,
-    // 1,000 attempts at a time: receivers that hang must leave room, or quiet ones wait behind them.
+    // 1,000 attempts at the same time. Fair queues need room: hanging receivers must not use all of it.
     maxConcurrency: 100,
     lateAfterSeconds: 600,
   },
@@ -50,15 +50,15 @@ export const queues = {
     purpose: 'Judgments to make vectors of, apart from other jobs so that a model which is slow holds none of them up',
     impact: 'judgments are not found by their meaning',
     batchSize: 1,
-    // Each asks the model eight times at once.
+    // Each invocation calls the model eight times in parallel.
     maxConcurrency: 4,
   },
 } as const satisfies Readonly<Record<QueueName, QueueDeclaration>>;
 
-/** How often a message is tried before it goes to the dead-letter queue. */
+/** How often a message is delivered before it goes to the dead-letter queue. */
 export const MAX_RECEIVE_COUNT = 5;
 
-/** Where a function finds the address of a queue. */
+/** The environment variable with the address of each queue. */
 export const queueVariable = {
   deliver: 'DELIVER_QUEUE_URL',
   deliverSlow: 'DELIVER_SLOW_QUEUE_URL',
@@ -67,7 +67,7 @@ export const queueVariable = {
   embed: 'EMBED_QUEUE_URL',
 } as const satisfies Readonly<Record<QueueName, string>>;
 
-/** Send messages, by queue. */
+/** The capability to send to each queue. */
 export const sendTo = {
   deliver: /* @__PURE__ */ sending('deliver'),
   deliverSlow: /* @__PURE__ */ sending('deliverSlow'),

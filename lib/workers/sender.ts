@@ -9,33 +9,31 @@ import { openSqs } from './sqsClient.ts';
 import { LONGEST_DELAY_SECONDS } from '../shared/sqsLimits.ts';
 
 export interface QueueMessage {
-  /** Sent as JSON; ids, not contents. */
+  /** Sent as JSON. It holds ids, not contents. */
   readonly body: object;
-  /** Whose message it is: SQS puts a group that keeps the consumers busy behind the others. Up to 128 visible ASCII characters. */
+  /** The group for fair queues: SQS delays the messages of a group that keeps the consumers busy. Up to 128 visible ASCII characters. */
   readonly groupId?: string | undefined;
-  /** How long nobody gets it, 0 to 900. */
+  /** From 0 to 900. */
   readonly delaySeconds?: number | undefined;
 }
 
 export interface QueueSender {
   /**
-   * Sends any number of messages, in batches. When it throws some may have been sent: a caller that tries again sends them
-   * twice. What SQS does not take for the moment is tried again and then thrown as an error that answers UNAVAILABLE; a
-   * message that it would never take (too large, a delay over 900 s) is a RangeError, and then none is sent.
+   * Sends any number of messages in batches. Retries messages that SQS rejects temporarily, then throws an error that becomes UNAVAILABLE; some
+   * messages may have been sent. Throws a RangeError and sends nothing if a message is too large or its delay is over 900 s.
    */
   send(messages: readonly QueueMessage[]): Promise<void>;
 }
 
 const BATCH_ENTRIES = 10;
-/** What one message may have, and all of a batch together. */
+/** The limit of one message, and of all messages of a batch together. */
 const BATCH_BYTES = 1024 * 1024;
 const PARALLEL = 4;
-/** How long to wait before each further try of what SQS did not take. */
+/** The pause before each retry. */
 const PAUSES_MILLISECONDS = [100, 400, 1_600];
 
 type Entry = SendMessageBatchRequestEntry & { readonly bytes: number };
 
-/** Sends to one queue of SQS. */
 export class SqsSender implements QueueSender {
   readonly #url: string;
   readonly #client: Pick<SQSClient, 'send'>;
@@ -50,7 +48,7 @@ export class SqsSender implements QueueSender {
   async send(messages: readonly QueueMessage[]): Promise<void> {
     const batches = batchesOf(messages.map(toEntry));
     const errors: unknown[] = [];
-    // All are waited for: nothing may go on in the background once the caller knows of an error.
+    // Wait for all batches: nothing may continue in the background after an error.
     await inParallel(batches, PARALLEL, (batch) =>
       this.#sendBatch(batch).catch((error: unknown) => void errors.push(error)),
     );
@@ -64,13 +62,13 @@ export class SqsSender implements QueueSender {
       if (failed.size === 0) return;
       rest = rest.filter(({ Id }) => failed.has(Id!));
       const [example] = failed.values();
-      const hopeless = [...failed.values()].some(({ SenderFault }) => SenderFault);
-      if (hopeless || pause === undefined) throw notTaken(failed.size, example!, hopeless);
+      const isPermanent = [...failed.values()].some(({ SenderFault }) => SenderFault);
+      if (isPermanent || pause === undefined) throw rejectionError(failed.size, example?.Code, isPermanent);
       await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random())));
     }
   }
 
-  /** What SQS did not take, by the entry's id: an answer without an error can contain failures. */
+  /** Sends a batch and returns the rejected entries by id: a successful response can contain failures. */
   async #failuresOf(entries: readonly Entry[]): Promise<Map<string, BatchResultErrorEntry>> {
     const Entries = entries.map(({ bytes: _bytes, ...entry }) => entry);
     const { Failed = [] } = await this.#client.send(new SendMessageBatchCommand({ QueueUrl: this.#url, Entries }));
@@ -78,10 +76,10 @@ export class SqsSender implements QueueSender {
   }
 }
 
-/** The name of the error says whether it is AWS that could not cope (see `toApiError`). SQS's own text could repeat the message. */
-function notTaken(count: number, { Code = 'unknown' }: BatchResultErrorEntry, hopeless: boolean): Error {
-  const error = new Error(`SQS did not take ${count} messages: ${Code}`);
-  if (!hopeless) error.name = 'ServiceUnavailable';
+/** Returns the error for rejected messages. `toApiError` maps its name. It has no text of SQS, which could repeat the message. */
+function rejectionError(count: number, code = 'unknown', isPermanent: boolean): Error {
+  const error = new Error(`SQS did not take ${count} messages: ${code}`);
+  if (!isPermanent) error.name = 'ServiceUnavailable';
   return error;
 }
 
@@ -89,7 +87,7 @@ function toEntry({ body, groupId, delaySeconds }: QueueMessage, index: number): 
   const MessageBody = toText(body);
   const bytes = Buffer.byteLength(MessageBody);
   if (bytes > BATCH_BYTES) throw new RangeError(`A message has ${bytes} bytes; SQS takes ${BATCH_BYTES}`);
-  // Before anything is sent, and by name: SQS would refuse the one entry and take the others.
+  // Checked before anything is sent: SQS would reject this entry and accept the others.
   if (
     delaySeconds !== undefined &&
     !(Number.isInteger(delaySeconds) && delaySeconds >= 0 && delaySeconds <= LONGEST_DELAY_SECONDS)
@@ -109,7 +107,7 @@ function toEntry({ body, groupId, delaySeconds }: QueueMessage, index: number): 
   };
 }
 
-/** As JSON, in which what SQS refuses (U+FFFE and U+FFFF) and what the local queues refuse (all beyond U+FFFF) is escaped. */
+/** Returns JSON with escapes for characters that SQS rejects (U+FFFE, U+FFFF) or the local queues reject (above U+FFFF). */
 function toText(body: object): string {
   return JSON.stringify(body).replace(
     /[\ud800-\udfff\ufffe\uffff]/g,
@@ -133,7 +131,6 @@ function batchesOf(entries: readonly Entry[]): Entry[][] {
   return batches;
 }
 
-/** A sender to the queue at this address. */
 export function openSender(url: string): QueueSender {
   return new SqsSender(url, openSqs());
 }

@@ -3,9 +3,9 @@ import { clientSettings } from '../app/sdkSettings.ts';
 
 let client: SQSClient | undefined;
 
-/** The process's one client of SQS, made at the first call. */
+/** Returns the one SQS client of the process. */
 export function openSqs(): SQSClient {
-  // Unless it is told not to, this client prefers the host in a queue's address to the endpoint that the environment sets.
+  // By default, the client prefers the host of the queue's address to the endpoint of the environment.
   client ??= new SQSClient({ ...clientSettings, useQueueUrlAsEndpoint: false });
   return client;
 }

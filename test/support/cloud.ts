@@ -11,25 +11,29 @@ import { ConfigStore } from '../../lib/workspaces/configs/configStore.ts';
 import { NotificationWriter } from '../../lib/notifications/notifications.ts';
 import { DeliveryStore } from '../../lib/webhooks/deliveries.ts';
 import { EndpointDisabler } from '../../lib/webhooks/disableEndpoints.ts';
-import { EndpointRuntime } from '../../lib/webhooks/endpointHealth.ts';
+import { EndpointHealthStore } from '../../lib/webhooks/endpointHealth.ts';
 import { SubscriptionReader } from '../../lib/webhooks/subscriptions.ts';
-import { EventEntity, EventStore } from '../../lib/events/outbox.ts';
+import { EventEntity, OutboxStore } from '../../lib/events/outbox.ts';
 import { JobSweeper } from '../../lib/jobs/jobStore.ts';
 import { MailEntity, MailStore } from '../../lib/mail/mailStore.ts';
 import { NotificationConfigEntity } from '../../lib/workspaces/configs/notificationConfig.ts';
 import { Table } from '../../lib/table/table.ts';
-import { deliver } from '../../lib/webhooks/attempt/deliver.ts';
-import { type DeliverDeps, deliveringWith } from '../../lib/webhooks/attempt/attemptContext.ts';
-import type { FanOutDeps } from '../../lib/events/fanOut.ts';
+import { attemptDelivery, type AttemptPorts } from '../../lib/webhooks/attempt.ts';
+import { RateSlots } from '../../lib/webhooks/rateSlots.ts';
+import type { AttemptResult } from '../../lib/webhooks/rules/outcome.ts';
+import type { FanOutPorts } from '../../lib/events/fanOut.ts';
 import { fanOutInApp } from '../../lib/notifications/inAppFanOut.ts';
 import { MailComposer } from '../../lib/mail/mailComposer.ts';
 import type { MailMessage } from '../../lib/mail/mailMessage.ts';
 import { fanOutMails, ownerNotifier } from '../../lib/mail/mailFanOut.ts';
 import { sweepMails } from '../../lib/mail/mailSweep.ts';
 import { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
-import { WebhookRequests } from '../../lib/webhooks/attempt/request.ts';
+import { WebhookRequests } from '../../lib/webhooks/prepareRequest.ts';
 import type { SendMailDeps } from '../../lib/mail/sendMail.ts';
-import { sweep } from '../../lib/webhooks/sweep.ts';
+import { sweepOutbox } from '../../lib/events/sweepOutbox.ts';
+import { sweepDueJobs } from '../../lib/jobs/jobSweep.ts';
+import { measureUnhealthyEndpoints, sweepDeliveries } from '../../lib/webhooks/sweepDeliveries.ts';
+import { runSweeps } from '../../lib/workers/sweep.ts';
 import type { Timing } from '../../lib/webhooks/rules/schedule.ts';
 import { SesSender } from '../../lib/mail/senders/ses.ts';
 import { UnsubscribeLinks } from '../../lib/mail/unsubscribeLinks.ts';
@@ -38,9 +42,9 @@ import { MAX_RECEIVE_COUNT } from '../../lib/workers/queues.ts';
 import type { QueueName } from '../../lib/app/capability.ts';
 import { handleInserts } from '../../lib/workers/handleInserts.ts';
 import { handleMessages } from '../../lib/workers/handleMessages.ts';
-import type { Performed } from '../../lib/workers/withinTime.ts';
+import type { InvocationResult } from '../../lib/workers/runUntil.ts';
 import { type QueueSender, SqsSender } from '../../lib/workers/sender.ts';
-import { createWebhookClient, type Sent, type WebhookRequest } from '../../lib/webhooks/transport/send.ts';
+import { createWebhookClient, type WebhookRequest } from '../../lib/webhooks/transport/send.ts';
 import type { MessageCall } from '../../lib/app/worker.ts';
 import { Invocation, type Trial } from './crashes.ts';
 import { TABLE_NAME } from './engine.ts';
@@ -210,21 +214,27 @@ export class Cloud {
     try {
       await Promise.race([
         invocation.crashed,
-        sweep(
-          {
-            deliveries: process.deliveries,
-            events: new EventStore(process.table),
-            jobs: new JobSweeper(process.table),
-            runtime: process.runtime,
-            fanOut: process.fanOut,
-            slow: process.sender('deliverSlow'),
-            jobQueues: { jobs: process.sender('jobs'), embed: process.sender('embed') },
-            backlog: () => invocation.call('GetQueueAttributes', async () => this.#queues.deliver.length),
-            timing: this.webhookTiming,
-            reconcileAfterMs: RECONCILE_AFTER,
-          },
+        runSweeps(
+          [
+            sweepDeliveries({
+              deliveries: process.deliveries,
+              retryQueue: process.sender('deliverSlow'),
+              backlog: () => invocation.call('GetQueueAttributes', async () => this.#queues.deliver.length),
+              timing: this.webhookTiming,
+            }),
+            measureUnhealthyEndpoints(process.health),
+            sweepOutbox({
+              outbox: new OutboxStore(process.table),
+              fanOut: process.fanOut,
+              reconcileAfterMs: RECONCILE_AFTER,
+            }),
+            sweepDueJobs({
+              jobs: new JobSweeper(process.table),
+              queues: { jobs: process.sender('jobs'), embed: process.sender('embed') },
+            }),
+            mails,
+          ],
           call,
-          [mails],
         ),
       ]);
       return true;
@@ -285,7 +295,7 @@ export class Cloud {
       .slice(0, 10);
     for (const record of batch) this.#stream.splice(this.#stream.indexOf(record), 1);
     const invocation = new Invocation(trial);
-    const deps = { fansOut: this.#process(invocation).fanOut };
+    const deps = { fanOut: this.#process(invocation).fanOut };
     const run: typeof fanOutEvents.run = (call) =>
       Promise.race([invocation.crashed, fanOutEvents.run({ ...call, deps })]);
     this.#invoke(
@@ -337,7 +347,7 @@ export class Cloud {
     return true;
   }
 
-  #handle(queue: QueueName, invocation: Invocation, batch: readonly Message[]): Promise<Performed> {
+  #handle(queue: QueueName, invocation: Invocation, batch: readonly Message[]): Promise<InvocationResult> {
     const process = this.#process(invocation);
     const event = messagesEvent(batch.map(({ body }) => body));
     if (queue === 'mail') {
@@ -353,14 +363,10 @@ export class Cloud {
     const own = process.sender(queue);
     const work = async (call: MessageCall<unknown, Record<never, never>>) => {
       const message = call.message as DeliveryMessage;
-      const deps = { delivers: process.delivers(message), own };
-      const pause = (milliseconds: number) => this.#pause(invocation, milliseconds);
+      const sleep = (milliseconds: number) => this.#pause(invocation, milliseconds);
+      const ports = { ...process.attempts(message), ownQueue: own, isFirstQueue: queue === 'deliver', sleep };
       try {
-        // What the worker's file does, but for the time.
-        await Promise.race([
-          invocation.crashed,
-          deliver({ ...deliveringWith({ ...call, message, deps }, queue === 'deliver'), random: () => 0.5, pause }),
-        ]);
+        await Promise.race([invocation.crashed, attemptDelivery(ports, message, call)]);
       } finally {
         this.#working.get(invocation)!.ended++;
       }
@@ -383,7 +389,7 @@ export class Cloud {
   #invoke(
     invocation: Invocation,
     runs: number,
-    run: () => Promise<Performed>,
+    run: () => Promise<InvocationResult>,
     end: (failed: 'all' | readonly string[]) => void,
   ): void {
     this.#working.set(invocation, { runs, ended: 0, asleep: 0 });
@@ -458,7 +464,7 @@ export class Cloud {
         [0, 0, 0],
       );
     const deliveries = new DeliveryStore(table);
-    const runtime = new EndpointRuntime(table);
+    const health = new EndpointHealthStore(table);
     const making = {
       table,
       clock: this.#clock,
@@ -471,25 +477,27 @@ export class Cloud {
       configs: new ConfigStore(table, NotificationConfigEntity),
       notifications: new NotificationWriter(table),
     });
-    const fanOut: FanOutDeps = {
-      outbox: new EventStore(table),
+    const fanOut: FanOutPorts = {
+      outbox: new OutboxStore(table),
       subscriptions: new SubscriptionReader(table),
       deliveries,
-      live: sender('deliver'),
+      firstQueue: sender('deliver'),
       timing: this.webhookTiming,
       consumers: [() => inApp, fanOutMails(making)],
     };
     const requests = new WebhookRequests(table, box, this.#clock);
     const endpoints = new EndpointDisabler(table);
-    const delivers = (message: DeliveryMessage): DeliverDeps => ({
+    const attempts = (message: DeliveryMessage): Omit<AttemptPorts, 'ownQueue' | 'isFirstQueue' | 'sleep'> => ({
       deliveries,
-      runtime,
+      health,
+      slots: new RateSlots(table),
+      random: () => 0.5,
       requests,
       endpoints,
-      slow: sender('deliverSlow'),
+      retryQueue: sender('deliverSlow'),
       timing: this.webhookTiming,
       client: { post: (request) => invocation.call('POST', () => this.#post(message, request), true) },
-      tellOwner: async () => undefined,
+      notifyOwner: async () => undefined,
     });
     const ses = {
       send: ({ input }: SendEmailCommand) =>
@@ -506,7 +514,7 @@ export class Cloud {
       },
     });
     const sendMail: SendMailDeps = { ...making, composer, notifyOwner: ownerNotifier(making) };
-    return { table, box, sender, deliveries, runtime, fanOut, delivers, sendMail };
+    return { table, box, sender, deliveries, health, fanOut, attempts, sendMail };
   }
 
   /** A call to the table; what it writes belongs to its trial, and the stream brings new events. */
@@ -533,7 +541,7 @@ export class Cloud {
     return { Failed };
   }
 
-  async #post({ eventId, endpointId, attemptNo }: DeliveryMessage, request: WebhookRequest): Promise<Sent> {
+  async #post({ eventId, endpointId, attemptNo }: DeliveryMessage, request: WebhookRequest): Promise<AttemptResult> {
     const attempt = `${eventId} ${endpointId} ${attemptNo}`;
     this.posts.set(attempt, (this.posts.get(attempt) ?? 0) + 1);
     if (!this.postedAt.has(attempt)) this.postedAt.set(attempt, this.now);

@@ -1,15 +1,30 @@
 import { environment } from '../../lib/app/capability.ts';
 import { type Delivery } from '../../lib/webhooks/rules/delivery.ts';
 import type { Timing } from '../../lib/webhooks/rules/schedule.ts';
-import { AttemptEntity, type Attempt, type DeliveryKey, DeliveryEntity } from '../../lib/webhooks/deliveries.ts';
+import {
+  AttemptEntity,
+  type Attempt,
+  type DeliveryKey,
+  DeliveryEntity,
+  DeliveryStore,
+} from '../../lib/webhooks/deliveries.ts';
 import { emit, EventEntity, type NewEvent } from '../../lib/events/outbox.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';
-import { deliver } from '../../lib/webhooks/attempt/deliver.ts';
-import { type DeliverDeps, delivers } from '../../lib/webhooks/attempt/attemptContext.ts';
+import { attemptDelivery, type AttemptPorts, attemptsFrom } from '../../lib/webhooks/attempt.ts';
 import type { EndpointFailure } from '../../lib/mail/mailFanOut.ts';
-import { fanOut, type FanOutDeps, fansOut } from '../../lib/events/fanOut.ts';
+import { fanOut, fanOutCapability, type FanOutPorts } from '../../lib/events/fanOut.ts';
 import type { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
-import { sweep, type SweepDeps, sweeps } from '../../lib/webhooks/sweep.ts';
+import { sweepOutbox } from '../../lib/events/sweepOutbox.ts';
+import { sweepDueJobs } from '../../lib/jobs/jobSweep.ts';
+import { JobSweeper } from '../../lib/jobs/jobStore.ts';
+import { OutboxStore } from '../../lib/events/outbox.ts';
+import { EndpointHealthStore } from '../../lib/webhooks/endpointHealth.ts';
+import {
+  type DeliverySweepPorts,
+  measureUnhealthyEndpoints,
+  sweepDeliveries,
+} from '../../lib/webhooks/sweepDeliveries.ts';
+import { runSweeps, type Sweep } from '../../lib/workers/sweep.ts';
 import { newId } from '../../lib/shared/ids.ts';
 import type { QueueMessage, QueueSender } from '../../lib/workers/sender.ts';
 import { createWebhookClient } from '../../lib/webhooks/transport/send.ts';
@@ -85,11 +100,12 @@ export class DeliverySystem {
   random = () => 0.5;
   backlog = 0;
   /** What the tests put in the place of parts. */
-  replaced: { deliver?: Partial<DeliverDeps>; fanOut?: Partial<FanOutDeps>; sweep?: Partial<SweepDeps> } = {};
+  replaced: { attempt?: Partial<AttemptPorts>; fanOut?: Partial<FanOutPorts>; sweep?: Partial<DeliverySweepPorts> } =
+    {};
 
   // As in a function: opened once per process.
-  readonly #delivers: DeliverDeps = {
-    ...delivers.open(environment(process.env)),
+  readonly #attempts: AttemptPorts = {
+    ...attemptsFrom('deliver').open(environment(process.env)),
     client: createWebhookClient({ allowLoopback: true }),
   };
 
@@ -112,39 +128,53 @@ export class DeliverySystem {
     newId: (prefix: string) => newId(prefix, this.now),
   };
 
-  get deliverDeps(): DeliverDeps {
+  get attemptPorts(): AttemptPorts {
     return {
-      ...this.#delivers,
-      slow: this.slow,
+      ...this.#attempts,
+      retryQueue: this.slow,
       timing: this.timing,
-      tellOwner: async (tenant, trouble) => void this.troubles.push({ tenant, ...trouble }),
-      ...this.replaced.deliver,
+      random: () => this.random(),
+      sleep: (milliseconds) => this.#pause(milliseconds),
+      notifyOwner: async (tenant, trouble) => void this.troubles.push({ tenant, ...trouble }),
+      ...this.replaced.attempt,
     };
   }
 
-  get fanOutDeps(): FanOutDeps {
+  get fanOutPorts(): FanOutPorts {
     return {
-      ...fansOut.open(environment(process.env)),
-      live: this.live,
+      ...fanOutCapability.open(environment(process.env)),
+      firstQueue: this.live,
       timing: this.timing,
       consumers: [],
       ...this.replaced.fanOut,
     };
   }
 
-  get sweepDeps(): SweepDeps {
+  get sweepPorts(): DeliverySweepPorts {
     return {
-      ...sweeps.open(environment(process.env)),
-      fanOut: this.fanOutDeps,
-      slow: this.slow,
-      jobQueues: {
-        jobs: { send: async (messages) => void this.jobs.push(...messages.map(({ body }) => body)) },
-        embed: { send: async () => undefined },
-      },
+      deliveries: new DeliveryStore(this.table),
+      retryQueue: this.slow,
       backlog: async () => this.backlog,
       timing: this.timing,
       ...this.replaced.sweep,
     };
+  }
+
+  /** The sweeps of the worker, except that of mails. */
+  get sweeps(): Sweep[] {
+    const outbox = new OutboxStore(this.table);
+    const queues = {
+      jobs: {
+        send: async (messages: readonly QueueMessage[]) => void this.jobs.push(...messages.map(({ body }) => body)),
+      },
+      embed: { send: async () => undefined },
+    };
+    return [
+      sweepDeliveries(this.sweepPorts),
+      measureUnhealthyEndpoints(new EndpointHealthStore(this.table)),
+      sweepOutbox({ outbox, fanOut: this.fanOutPorts, reconcileAfterMs: 3 * MINUTE }),
+      sweepDueJobs({ jobs: new JobSweeper(this.table), queues }),
+    ];
   }
 
   /** Writes an event, as a change does in its transaction; gives its id. */
@@ -171,7 +201,7 @@ export class DeliverySystem {
   async fanOut(tenant: string, ...eventIds: string[]): Promise<string[]> {
     return [
       ...(await fanOut(
-        this.fanOutDeps,
+        this.fanOutPorts,
         eventIds.map((eventId) => ({ tenant, eventId })),
         this.call,
       )),
@@ -187,15 +217,11 @@ export class DeliverySystem {
 
   /** Works on one message, wherever it comes from. */
   async work(message: DeliveryMessage, { live = false } = {}): Promise<void> {
-    await deliver({
-      ...this.call,
+    await attemptDelivery(
+      { ...this.attemptPorts, ownQueue: live ? this.live : this.slow, isFirstQueue: live },
       message,
-      live,
-      deps: this.deliverDeps,
-      own: live ? this.live : this.slow,
-      random: () => this.random(),
-      pause: (milliseconds) => this.#pause(milliseconds),
-    });
+      this.call,
+    );
   }
 
   async #pause(milliseconds: number): Promise<void> {
@@ -264,7 +290,7 @@ export class DeliverySystem {
   }
 
   async sweep(): Promise<void> {
-    await sweep(this.sweepDeps, { ...this.call, deadline: this.now + 50 * SECOND });
+    await runSweeps(this.sweeps, { ...this.call, deadline: this.now + 50 * SECOND });
   }
 
   /** Lets time go on to an end, a sweep per minute where something is due. */

@@ -1,13 +1,20 @@
-import type { Attempt, Revision, StoredDelivery } from '../../lib/webhooks/deliveries.ts';
+import type { Attempt, DeliveryRevision, StoredDelivery } from '../../lib/webhooks/deliveries.ts';
 import type { Target } from '../../lib/webhooks/targets.ts';
 import type { Stored } from '../../lib/table/entity.ts';
 import type { EventToDeliver } from '../../lib/events/outbox.ts';
-import { deliver } from '../../lib/webhooks/attempt/deliver.ts';
-import type { Delivering } from '../../lib/webhooks/attempt/attemptContext.ts';
-import { fanOut, type FanOutDeps } from '../../lib/events/fanOut.ts';
+import { attemptDelivery, type AttemptPorts } from '../../lib/webhooks/attempt.ts';
+import { fanOut, type FanOutPorts } from '../../lib/events/fanOut.ts';
 import type { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
-import { sweep, type SweepDeps } from '../../lib/webhooks/sweep.ts';
-import { type Delivery, newDelivery, nextAttemptOf, type Pending, resent } from '../../lib/webhooks/rules/delivery.ts';
+import { sweepOutbox } from '../../lib/events/sweepOutbox.ts';
+import { sweepDeliveries } from '../../lib/webhooks/sweepDeliveries.ts';
+import { runSweeps, type Sweep } from '../../lib/workers/sweep.ts';
+import {
+  type Delivery,
+  newDelivery,
+  nextAttemptNumber,
+  type PendingDelivery,
+  resendDelivery,
+} from '../../lib/webhooks/rules/delivery.ts';
 import type { EndpointHealth } from '../../lib/webhooks/rules/health.ts';
 import type { AttemptOutcome } from '../../lib/webhooks/rules/outcome.ts';
 import type { Timing } from '../../lib/webhooks/rules/schedule.ts';
@@ -191,10 +198,10 @@ export class World {
 
   #resend(row: Delivery & { _r: number }): void {
     this.#left.resends!--;
-    const again = { ...resent(row, this.now, worldTiming), _r: row._r + 1 };
+    const again = { ...resendDelivery(row, this.now, worldTiming), _r: row._r + 1 };
     this.rows.set(row.endpointId, again);
     this.#messages.push({
-      body: { tenant: TENANT, eventId: EVENT_ID, endpointId: row.endpointId, attemptNo: nextAttemptOf(again) },
+      body: { tenant: TENANT, eventId: EVENT_ID, endpointId: row.endpointId, attemptNo: nextAttemptNumber(again) },
       visibleAt: this.now,
       receives: 0,
     });
@@ -254,7 +261,7 @@ export class World {
     message.visibleAt = this.now + VISIBILITY;
     message.receives++;
     this.#start(
-      (actor) => deliver(this.#delivering(actor, message.body)),
+      (actor) => attemptDelivery(this.#attemptPorts(actor, message.body), message.body, this.#call()),
       (failed) => {
         if (!failed || message.receives >= MAX_RECEIVES) this.#drop(message);
       },
@@ -272,13 +279,13 @@ export class World {
   }
 
   async #fanOut(actor: Actor): Promise<void> {
-    const failed = await fanOut(this.#fanOutDeps(actor), [{ tenant: TENANT, eventId: EVENT_ID }], this.#call());
+    const failed = await fanOut(this.#fanOutPorts(actor), [{ tenant: TENANT, eventId: EVENT_ID }], this.#call());
     if (failed.size > 0) throw new Error('fan-out failed');
   }
 
   #runSweep(): void {
     this.#start(
-      (actor) => sweep(this.#sweepDeps(actor), { ...this.#call(), deadline: Infinity }),
+      (actor) => runSweeps(this.#sweeps(actor), { ...this.#call(), deadline: Infinity }),
       () => undefined,
     );
   }
@@ -286,6 +293,7 @@ export class World {
   #call() {
     return {
       clock: () => this.now,
+      newId: (prefix: string) => `${prefix}_${this.#ids++}`,
       log: {
         info: () => undefined,
         warn: () => undefined,
@@ -318,10 +326,10 @@ export class World {
 
   async #replace<D extends Delivery>(
     actor: Actor,
-    { tenant, _r }: Revision,
+    { tenant, _r }: DeliveryRevision,
     next: D,
     more: readonly unknown[] = [],
-  ): Promise<(D & Revision) | 'lost'> {
+  ): Promise<(D & DeliveryRevision) | 'lost'> {
     await this.#turn(actor);
     if (this.rows.get(next.endpointId)?._r !== _r) return 'lost';
     const stored = { ...next, tenant, _r: _r + 1 };
@@ -337,75 +345,69 @@ export class World {
     );
   }
 
-  #delivering(actor: Actor, message: DeliveryMessage): Delivering {
-    const { endpointId, attemptNo } = message;
-    const slow = this.#sender(actor);
+  #attemptPorts(actor: Actor, { endpointId, attemptNo }: DeliveryMessage): AttemptPorts {
+    const queue = this.#sender(actor);
     return {
-      ...this.#call(),
-      message,
-      newId: (prefix) => `${prefix}_${this.#ids++}`,
-      own: slow,
-      live: false,
+      ownQueue: queue,
+      retryQueue: queue,
+      isFirstQueue: false,
+      timing: worldTiming,
       random: () => 0.5,
-      pause: async () => undefined,
-      deps: {
-        slow,
-        timing: worldTiming,
-        tellOwner: async () => undefined,
-        endpoints: { disable: async () => 'lost' },
-        deliveries: {
-          look: async () => {
-            await this.#turn(actor);
-            return {
-              delivery: this.#stored(endpointId),
-              target: this.#target(endpointId),
-              health: this.#health.get(endpointId),
-            };
-          },
-          get: async () => {
-            await this.#turn(actor);
-            return this.#stored(endpointId);
-          },
-          replace: (read, next, more) => this.#replace(actor, read, next, more),
-          log: async (_key, { attempt, outcome }) => {
-            await this.#turn(actor);
-            this.log.push({ endpointId, attempt, outcome });
-          },
+      sleep: async () => undefined,
+      notifyOwner: async () => undefined,
+      endpoints: { disable: async () => 'lost' },
+      deliveries: {
+        load: async () => {
+          await this.#turn(actor);
+          return {
+            delivery: this.#stored(endpointId),
+            target: this.#target(endpointId),
+            health: this.#health.get(endpointId),
+          };
         },
-        runtime: {
-          health: async () => this.#health.get(endpointId),
-          reserve: async () => this.now,
-          learn: async (_key, health, read) => {
-            await this.#turn(actor);
-            if (this.#health.get(endpointId)?._r !== read?._r) return 'lost';
-            this.#health.set(endpointId, { ...health, _r: (read?._r ?? 0) + 1 });
-            return 'done';
-          },
+        get: async () => {
+          await this.#turn(actor);
+          return this.#stored(endpointId);
         },
-        requests: {
-          prepare: async () => {
-            await this.#turn(actor);
-            const target = this.#target(endpointId);
-            return target
-              ? { request: { url: target.url, headers: {}, body: '{}' }, target, createdAt: START }
-              : 'gone';
-          },
+        replace: (read, next, more) => this.#replace(actor, read, next, more),
+        logAttempt: async (_key, { attempt, outcome }) => {
+          await this.#turn(actor);
+          this.log.push({ endpointId, attempt, outcome });
         },
-        client: {
-          post: async () => {
-            const name = `${endpointId}/${attemptNo}`;
-            this.sends.set(name, (this.sends.get(name) ?? 0) + 1);
-            if (!this.#endpoints.has(endpointId)) this.tooLate++;
-            const outcome = this.#outcome(endpointId, attemptNo);
-            await this.#turn(actor);
-            return { outcome, durationMs: 1 };
-          },
+      },
+      slots: { reserve: async () => this.now },
+      health: {
+        get: async () => this.#health.get(endpointId),
+        write: async (_key, health, read) => {
+          await this.#turn(actor);
+          if (this.#health.get(endpointId)?._r !== read?._r) return 'lost';
+          this.#health.set(endpointId, { ...health, _r: (read?._r ?? 0) + 1 });
+          return 'done';
+        },
+      },
+      requests: {
+        prepare: async () => {
+          await this.#turn(actor);
+          const target = this.#target(endpointId);
+          return target
+            ? { request: { url: target.url, headers: {}, body: '{}' }, target, createdAt: START }
+            : 'cancelled';
+        },
+      },
+      client: {
+        post: async () => {
+          const name = `${endpointId}/${attemptNo}`;
+          this.sends.set(name, (this.sends.get(name) ?? 0) + 1);
+          if (!this.#endpoints.has(endpointId)) this.tooLate++;
+          const outcome = this.#outcome(endpointId, attemptNo);
+          await this.#turn(actor);
+          return { outcome, durationMs: 1 };
         },
       },
     };
   }
 
-  #fanOutDeps(actor: Actor): FanOutDeps {
+  #fanOutPorts(actor: Actor): FanOutPorts {
     const event: EventToDeliver = {
       tenant: TENANT,
       eventId: EVENT_ID,
@@ -416,22 +418,22 @@ export class World {
       _r: 1,
     };
     return {
-      live: this.#sender(actor),
+      firstQueue: this.#sender(actor),
       timing: worldTiming,
       consumers: [],
-      subscriptions: { of: async () => ({ endpoints: [...this.#endpoints.values()], basic: undefined }) },
+      subscriptions: { read: async () => ({ endpoints: [...this.#endpoints.values()], basic: undefined }) },
       outbox: {
-        toDeliver: async () => {
+        load: async () => {
           await this.#turn(actor);
           return this.fannedOut ? [] : [event];
         },
-        fannedOut: async () => {
+        markFannedOut: async () => {
           await this.#turn(actor);
           this.fannedOut = true;
         },
       },
       deliveries: {
-        make: async (_event, endpointIds, now, timing) => {
+        create: async (_event, endpointIds, now, timing) => {
           const deliveries = endpointIds.map((endpointId, shard) => ({
             ...newDelivery(
               { eventId: EVENT_ID, endpointId, event: 'comment.add', createdAt: START, shard },
@@ -450,38 +452,33 @@ export class World {
     };
   }
 
-  #sweepDeps(actor: Actor): SweepDeps {
-    const slow = this.#sender(actor);
-    return {
-      slow,
-      jobQueues: { jobs: slow, embed: slow },
-      timing: worldTiming,
-      reconcileAfterMs: 3 * MINUTE,
-      backlog: async () => 0,
-      runtime: { ailing: async () => ({ open: 0, warned: 0 }) },
-      jobs: { due: async () => ({ jobs: [], next: undefined }), putOff: async () => false },
-      fanOut: this.#fanOutDeps(actor),
-      events: {
-        pending: async (shard) => ({
-          events:
-            shard === 0 && !this.fannedOut
-              ? [{ tenant: TENANT, eventId: EVENT_ID, event: 'comment.add', createdAt: START, shard, _r: 1 }]
-              : [],
-          next: undefined,
-        }),
-      },
-      deliveries: {
-        due: async (shard, at) => ({
-          deliveries: [...this.rows.values()]
-            .filter(
-              (row): row is Pending & { _r: number } =>
-                row.shard === shard && row.dueAt !== undefined && row.dueAt <= at,
-            )
-            .map((row) => ({ ...row, tenant: TENANT })),
-          next: undefined,
-        }),
-        replace: (read, next, more) => this.#replace(actor, read, next, more),
-      },
+  #sweeps(actor: Actor): Sweep[] {
+    const deliveries = {
+      due: async (shard: number, at: number) => ({
+        values: [...this.rows.values()]
+          .filter(
+            (row): row is PendingDelivery & { _r: number } =>
+              row.shard === shard && row.dueAt !== undefined && row.dueAt <= at,
+          )
+          .map((row) => ({ ...row, tenant: TENANT })),
+        next: undefined,
+      }),
+      replace: <D extends Delivery>(read: DeliveryRevision, next: D, more?: readonly unknown[]) =>
+        this.#replace(actor, read, next, more),
     };
+    const outbox = {
+      listPending: async (shard: number) => ({
+        values:
+          shard === 0 && !this.fannedOut
+            ? [{ tenant: TENANT, eventId: EVENT_ID, event: 'comment.add', createdAt: START, shard, _r: 1 }]
+            : [],
+        next: undefined,
+      }),
+    };
+    const retryQueue = this.#sender(actor);
+    return [
+      sweepDeliveries({ deliveries, retryQueue, backlog: async () => 0, timing: worldTiming }),
+      sweepOutbox({ outbox, fanOut: this.#fanOutPorts(actor), reconcileAfterMs: 3 * MINUTE }),
+    ];
   }
 }

@@ -3,7 +3,7 @@ import { distinct } from '../../shared/collections.ts';
 import { completeUser, isIncomplete, type NamedUser, type ProfileResponse } from '../../content/rules/user.ts';
 import { type EventPayload, LARGEST_PAYLOAD_BYTES } from './payload.ts';
 
-/** How many users of one event are completed. */
+/** The most users of one event whose profiles are read. */
 const MOST_COMPLETED = 50;
 
 type Json = Readonly<Record<string, unknown>>;
@@ -12,7 +12,7 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A copy of event data in which `change` was applied to the actor and to the authors of the thread and of its comments. */
+/** Returns a copy of event data with `change` applied to the actor and to the authors of the thread and its comments. */
 function mapActors(data: Json, change: (user: NamedUser & { readonly userId: string }) => unknown): Json {
   const user = (value: unknown) =>
     isObject(value) && typeof value.userId === 'string' ? change({ ...value, userId: value.userId }) : value;
@@ -31,7 +31,7 @@ function mapActors(data: Json, change: (user: NamedUser & { readonly userId: str
   };
 }
 
-/** The ids of the actor and authors that an event names without a name or e-mail address. None of an event that was reduced to ids. */
+/** Returns the ids of the actor and authors without a name or e-mail address. Returns none for an event that was reduced to ids. */
 export function incompleteActors({ data }: EventPayload): string[] {
   const userIds: string[] = [];
   if (data.truncated !== true) mapActors(data, (user) => void (isIncomplete(user) && userIds.push(user.userId)));
@@ -39,10 +39,10 @@ export function incompleteActors({ data }: EventPayload): string[] {
 }
 
 /**
- * An event whose actor and authors are completed from stored profiles, by user id. Fields that the call sent win. The event stays as it is when it would
- * become larger than a payload may be.
+ * Returns the event with its actor and authors completed from stored profiles, by user id. Fields of the event win. Returns the event
+ * unchanged if it would become larger than 256 KB.
  */
-export function withActors(payload: EventPayload, profiles: ReadonlyMap<string, ProfileResponse>): EventPayload {
+export function completeActors(payload: EventPayload, profiles: ReadonlyMap<string, ProfileResponse>): EventPayload {
   if (profiles.size === 0) return payload;
   const data = mapActors(payload.data, (user) => completeUser(user, profiles.get(user.userId)));
   return isLongerThan(JSON.stringify(data), LARGEST_PAYLOAD_BYTES) ? payload : { ...payload, data };

@@ -1,7 +1,4 @@
-/**
- * Every event that the service knows (spec 6): what triggers and filters may name. Whoever checks an event type, seeds
- * triggers or documents payloads derives it from here.
- */
+/** All event types. Triggers, filters, default triggers and the documentation of payloads derive from this file. */
 
 const thread = [
   'add',
@@ -37,33 +34,33 @@ const workflow = [
 ] as const;
 const operational = ['message.attempt.exhausted', 'endpoint.disabled'] as const;
 
-const named = <G extends string, V extends string>(group: G, verbs: readonly V[]) =>
+const withGroup = <G extends string, V extends string>(group: G, verbs: readonly V[]) =>
   verbs.map((verb): `${G}.${V}` => `${group}.${verb}`);
 
-const commentTypes = [...named('comment_annotation', thread), ...named('comment', comment)];
-const huddleTypes = named('huddle', huddle);
-const crdtTypes = named('crdt', crdt);
-const recorderTypes = named('recorder', recorder);
+const commentTypes = [...withGroup('comment_annotation', thread), ...withGroup('comment', comment)];
+const huddleTypes = withGroup('huddle', huddle);
+const crdtTypes = withGroup('crdt', crdt);
+const recorderTypes = withGroup('recorder', recorder);
 
-/** The types that the trigger maps of basic webhooks and e-mail may name. */
+/** The event types with a trigger: for basic webhooks and e-mail. */
 export const triggerTypes = [...commentTypes, ...huddleTypes, ...crdtTypes, ...recorderTypes] as const;
 export type TriggerType = (typeof triggerTypes)[number];
 
-/** The types that an advanced webhook endpoint may subscribe to: all there are. */
+/** All event types. Advanced webhook endpoints can subscribe to each. */
 export const eventTypes = [...triggerTypes, ...workflow, ...operational] as const;
 export type EventType = (typeof eventTypes)[number];
 
 const operationalTypes: ReadonlySet<string> = new Set(operational);
 
-/** Whether an event tells of deliveries themselves. */
+/** Whether an event is about deliveries themselves. */
 export function isOperational(event: string): boolean {
   return operationalTypes.has(event);
 }
 
-/** Which event types are on: a flat map. */
+/** By event type: on or off. */
 export type Triggers = Readonly<Partial<Record<TriggerType, boolean>>>;
 
-/** Suggestions are on only for those who ask for them. */
+/** Suggestions are off by default. */
 const optIn: ReadonlySet<TriggerType> = new Set([
   'comment_annotation.suggestion_accept',
   'comment_annotation.suggestion_reject',
@@ -73,7 +70,7 @@ function triggers(groups: readonly (readonly [readonly TriggerType[], boolean])[
   return Object.fromEntries(groups.flatMap(([types, on]) => types.map((type) => [type, on && !optIn.has(type)])));
 }
 
-/** What the first enabling of basic webhooks turns on (spec 4.7 rule 1): comments and huddles; CRDT, recorder and suggestions off. */
+/** The triggers after basic webhooks are first enabled: comments and huddles on; CRDT, recorder and suggestions off. */
 export const defaultWebhookTriggers: Triggers = triggers([
   [commentTypes, true],
   [huddleTypes, true],
@@ -81,7 +78,7 @@ export const defaultWebhookTriggers: Triggers = triggers([
   [recorderTypes, false],
 ]);
 
-/** What the first enabling of e-mail turns on (spec 4.8 rule 1): comments and huddles; suggestions off. */
+/** The triggers after e-mail is first enabled: comments and huddles on; suggestions off. */
 export const defaultEmailTriggers: Triggers = triggers([
   [commentTypes, true],
   [huddleTypes, true],

@@ -3,10 +3,10 @@ import { type ContentNames, eventMetadataIds, eventMetadata } from '../../conten
 import type { EditorRecord } from '../../editors/rules/editors.ts';
 import { type EventPayload, LARGEST_PAYLOAD_BYTES } from './payload.ts';
 
-/** The value of an editor is left out of an event above this size as JSON (design 6). */
+/** The value of an editor is left out of an event above this size as JSON. */
 const LARGEST_DATA_BYTES = 128 * 1024;
 
-/** What `crdt.update_data` says besides who and where (facts B7); `truncated` when the value is too large to be told. */
+/** Returns the fields of `crdt.update_data` without actor and metadata; `truncated` when the value is too large. */
 export function editorUpdateData({ id, data, lastUpdatedBy, sessionId, lastUpdate }: EditorRecord): {
   crdtData: object;
   truncated?: true;
@@ -17,14 +17,14 @@ export function editorUpdateData({ id, data, lastUpdatedBy, sessionId, lastUpdat
     : { crdtData: { id, data, ...changed } };
 }
 
-/** The payload of `crdt.update_data`: an editor as it is after some changes. Who made the last one is known by the id alone, which is empty when nobody said it. */
+/** Returns the payload of `crdt.update_data`: an editor after some changes. Its actor is only an id, empty if no call named one. */
 export function editorUpdatePayload(names: ContentNames, record: EditorRecord): EventPayload {
   const actionUser = { userId: record.lastUpdatedBy };
-  const whole: EventPayload = {
+  const payload: EventPayload = {
     source: 'crdt',
     data: { actionUser, metadata: eventMetadata(names), ...editorUpdateData(record) },
   };
-  if (!isLongerThan(JSON.stringify(whole), LARGEST_PAYLOAD_BYTES)) return whole;
-  // Names and the customer's own fields of organization and document can have 128 KB.
+  if (!isLongerThan(JSON.stringify(payload), LARGEST_PAYLOAD_BYTES)) return payload;
+  // Names and custom fields of organization and document can have 128 KB. Reduce them to ids.
   return { source: 'crdt', data: { actionUser, metadata: eventMetadataIds(names), ...editorUpdateData(record) } };
 }

@@ -1,7 +1,7 @@
 import type { Visibility } from '../../content/rules/visibility.ts';
 import type { EventType } from './catalogue.ts';
 
-/** What an event is about: the `source` of advanced payloads and the `notificationSource` of basic ones (facts B6, B7). */
+/** The `source` of advanced payloads and the `notificationSource` of basic ones. */
 export const eventSources = [
   'comment',
   'huddle',
@@ -13,7 +13,6 @@ export const eventSources = [
 ] as const;
 export type EventSource = (typeof eventSources)[number];
 
-/** Where an event type belongs. */
 export function sourceOf(event: EventType): EventSource {
   const [group = ''] = event.split('.');
   if (group === 'comment_annotation') return 'comment';
@@ -21,29 +20,29 @@ export function sourceOf(event: EventType): EventSource {
   return group === 'message' || group === 'endpoint' ? 'operational' : 'workflow';
 }
 
-/** What a payload takes at most as JSON (design 4). */
+/** The largest payload, as JSON. */
 export const LARGEST_PAYLOAD_BYTES = 256 * 1024;
 
-/** What an event says, as it is stored; what each receiver gets of it is made at the time of delivery. */
+/** The stored payload of an event. The payload of each receiver is made from it at delivery. */
 export interface EventPayload {
   readonly source: EventSource;
-  /** `data` of an advanced payload (facts B7): `actionUser`, `metadata`, and what the source adds. */
+  /** `data` of an advanced payload: `actionUser`, `metadata`, and the fields of the source. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** Who is to hear of it; never delivered itself. */
+  /** Never delivered itself. */
   readonly audience?: Audience;
 }
 
-/** Whom an event concerns: found where the change is made, filtered by settings and visibility when it is delivered. */
+/** The users that an event concerns. It is recorded with the change; settings and access are checked at delivery. */
 export interface Audience {
-  /** Who caused it: never told of it. */
+  /** The user who caused the event, who is never notified of it. */
   readonly actorId?: string;
-  /** Mentioned, assigned, the thread's author, or named by a notification. */
+  /** Users who are mentioned, assigned, the author of the thread, or named by a notification. */
   readonly addressed: readonly string[];
-  /** Who else took part in the thread or subscribed to it. */
+  /** Other participants and subscribers of the thread. */
   readonly following: readonly string[];
-  /** The thread of the event: whether a recipient may see it is checked again just before something is sent. */
+  /** The thread of the event. Whether a recipient may see it is checked again at delivery. */
   readonly thread?: AudienceThread;
-  /** The access context of the comments that the event shows, when the event happened, as `field:value`. */
+  /** The access context of the comments in the event, at the time of the event, as `field:value`. */
   readonly accessFields?: readonly string[] | undefined;
 }
 
@@ -54,10 +53,9 @@ export interface AudienceThread {
   readonly annotationId: string;
   /** Epoch ms; a part of the thread's key. */
   readonly createdAt: number;
-  /** Under the customer's id. */
   readonly organizationId: string;
   readonly authorId: string;
-  /** Visibility and access context of the thread when the event happened. They decide after the thread is deleted. */
+  /** Visibility and access context of the thread at the time of the event. They decide after the thread is deleted. */
   readonly visibility?: Visibility | undefined;
   readonly accessFields?: readonly string[] | undefined;
   /** The comment of the event. */

@@ -10,32 +10,32 @@ import { type EventType, eventTypes, isOperational } from './catalogue.ts';
 import { type Audience, type AudienceThread, type EventPayload, sourceOf } from './payload.ts';
 
 const publishable = eventTypes.filter((type) => !isOperational(type));
-const known: ReadonlySet<string> = /* @__PURE__ */ new Set(publishable);
+const publishableTypes: ReadonlySet<string> = /* @__PURE__ */ new Set(publishable);
 
-/** The name of an event type that can be published: not those that tell of deliveries themselves, which are ours to say. */
+/** An event type that customers can publish: all but operational ones. */
 export const PublishableType = z
   .string()
   .check(
-    z.refine((type) => known.has(type), { error: 'must be an event type that can be published, such as comment.add' }),
+    z.refine((type) => publishableTypes.has(type), {
+      error: 'must be an event type that can be published, such as comment.add',
+    }),
   )
   .meta({ enum: publishable }) as unknown as z.ZodType<EventType, string>;
 
-/** What is published. */
-export interface Published {
+/** An event as a customer sends it. */
+export interface PublishedEvent {
   readonly event: EventType;
   readonly actionUser?: ContentUser | undefined;
-  /** The caller's own. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Named by `notifyUsers`, whom nobody mentioned. */
 const NotifyUsers = z.array(z.object({ userId: z.unknown() }).catch({ userId: undefined })).catch([]);
 
 /**
- * Whom a published event names: those mentioned by its comments, the assignee, and `notifyUsers`. INVALID_ARGUMENT for more than one record
- * can involve.
+ * Returns the users that a published event names: mentions of its comments, the assignee, and `notifyUsers`. Throws INVALID_ARGUMENT for more
+ * users than one record can involve.
  */
-function namedIn(data: Published['data']): string[] {
+function addressedUsers(data: PublishedEvent['data']): string[] {
   const said = parseEventContent(data);
   const mentioned = commentsOf(said).flatMap(({ to, taggedUserContacts }) => [
     ...to.map(({ userId }) => userId),
@@ -56,8 +56,8 @@ function namedIn(data: Published['data']): string[] {
   return userIds;
 }
 
-/** The thread that a published event says it is about. */
-export function annotationIdIn(data: Published['data']): string | undefined {
+/** Returns the annotation id of the thread that a published event names. */
+export function publishedAnnotationId(data: PublishedEvent['data']): string | undefined {
   const { commentAnnotation } = data;
   const id =
     typeof commentAnnotation === 'object' && commentAnnotation !== null && 'annotationId' in commentAnnotation
@@ -72,35 +72,35 @@ const Contextual = z
   .catch([]);
 const ContextualThread = z.object({ comments: z.array(Contextual).catch([]) }).catch({ comments: [] });
 
-/** The access context that a published event states for its thread and its comments, as `field:value`. */
-function contextIn({ commentAnnotation, targetComment }: Published['data']): string[] {
+/** Returns the access context of the thread and the comments in a published event, as `field:value`. */
+function publishedAccessFields({ commentAnnotation, targetComment }: PublishedEvent['data']): string[] {
   const { comments } = ContextualThread.parse(commentAnnotation);
   return distinct([Contextual.parse(commentAnnotation), Contextual.parse(targetComment), ...comments].flat());
 }
 
 /**
- * What a published event says: the caller's data with who did it and where. Users hear by mail and in the app of comments and huddles, those
- * whom it names; of a thread that is stored only those who may see it, as with events of our own.
+ * Returns the payload of a published event: the customer's data with actor and metadata. Events about comments and huddles have an audience:
+ * the users they name. For a stored thread, only users who may see it are notified, as with our own events.
  */
 export function publishedPayload(
-  { event, actionUser, data }: Published,
+  { event, actionUser, data }: PublishedEvent,
   names: EventNames,
   thread: AudienceThread | undefined,
 ): EventPayload {
   const source = sourceOf(event);
-  const given =
+  const sentMetadata =
     typeof data.metadata === 'object' && data.metadata !== null && !Array.isArray(data.metadata) ? data.metadata : {};
-  const context = contextIn(data);
+  const context = publishedAccessFields(data);
   const audience: Audience = {
     ...(actionUser && { actorId: actionUser.userId }),
-    addressed: namedIn(data),
+    addressed: addressedUsers(data),
     following: [],
     ...(thread && { thread }),
     ...(context.length > 0 && { accessFields: context }),
   };
   return {
     source,
-    data: { ...data, ...(actionUser && { actionUser }), metadata: { ...given, ...eventMetadata(names) } },
+    data: { ...data, ...(actionUser && { actionUser }), metadata: { ...sentMetadata, ...eventMetadata(names) } },
     ...((source === 'comment' || source === 'huddle') && { audience }),
   };
 }

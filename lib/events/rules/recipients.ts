@@ -1,17 +1,16 @@
 import type { Audience } from './payload.ts';
 
-/** How much of what happens reaches a user on a channel (facts A23): everything, what concerns the user, nothing. */
+/** What a user is notified of on a channel: everything, only what addresses the user, or nothing. */
 export const notificationLevels = ['ALL', 'MINE', 'NONE'] as const;
 export type NotificationLevel = (typeof notificationLevels)[number];
 
-/** The channels that have a level. */
 export const notificationChannels = ['inbox', 'email', 'slack'] as const;
 export type NotificationChannel = (typeof notificationChannels)[number];
 
-/** A user's levels by channel; what was never set is `ALL`. */
+/** A user's levels by channel. A missing level means `ALL`. */
 export type NotificationLevels = { readonly [C in NotificationChannel]?: NotificationLevel | undefined };
 
-/** The levels of a user for one document: its own, else those for the organization, else `ALL`. Channel by channel. */
+/** Returns the levels of a user for one document. By channel: the level for the document, else for the organization, else `ALL`. */
 export function levelsFor(
   organization: NotificationLevels | undefined,
   document: NotificationLevels | undefined,
@@ -20,16 +19,16 @@ export function levelsFor(
   return { inbox: level('inbox'), email: level('email'), slack: level('slack') };
 }
 
-/** What decides whether a user is told of an event. */
+/** The settings and access rights that decide about recipients. */
 export interface RecipientRules {
   levelsOf(userId: string): Record<NotificationChannel, NotificationLevel>;
-  /** Whether the user may see what it is about. */
+  /** Whether the user may see the content of the event. */
   maySee(userId: string): boolean;
 }
 
 /**
- * Who is told of an event on a channel (design 6), addressed ones first: those mentioned, assigned or named and the thread's
- * author at levels `ALL` and `MINE`, who else takes part at level `ALL`; never the actor, never one who may not see it.
+ * Returns the recipients of an event on a channel, addressed users first. Addressed users need level `ALL` or `MINE`, followers `ALL`. The
+ * actor and users without access are never recipients.
  */
 export function recipientsOf(audience: Audience, channel: NotificationChannel, rules: RecipientRules): string[] {
   const addressed = new Set(audience.addressed);

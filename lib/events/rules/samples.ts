@@ -2,7 +2,7 @@ import type { EventType } from './catalogue.ts';
 import { editorUpdateData } from './crdt.ts';
 import { type EventPayload, sourceOf } from './payload.ts';
 
-/** A sample of an event, in the shape in which real ones are stored. */
+/** A sample event, in the form of stored events. */
 export interface SampleEvent {
   readonly event: EventType;
   readonly organizationId: string;
@@ -79,7 +79,7 @@ const transcription = {
 const run = { executionId: 'exec-41d', definitionId: 'def-release' };
 const step = { ...run, stepId: 'legal-review', type: 'approval' };
 
-/** What the sample of each event type says besides who did it and where. */
+/** The data of each sample, without actor and metadata. */
 const data: Readonly<Record<EventType, Readonly<Record<string, unknown>>>> = {
   'comment_annotation.add': { commentAnnotation: thread, targetComment: comment },
   'comment_annotation.assign': { commentAnnotation: { ...thread, assignedTo: grace } },
@@ -145,17 +145,15 @@ const data: Readonly<Record<EventType, Readonly<Record<string, unknown>>>> = {
   },
 };
 
-/** A realistic sample of an event type, as the caller's API key would see it. */
+/** Returns a realistic sample of an event type for an API key. */
 export function sampleEvent(event: EventType, apiKey: string): SampleEvent {
   const source = sourceOf(event);
-  const scope = {
+  const metadata = {
     apiKey,
     organization: { organizationId: 'acme', organizationName: 'Acme' },
     document: { documentId: 'notes', documentName: 'Notes on the engine' },
   };
-  const said =
-    source === 'operational'
-      ? { metadata: { apiKey }, ...data[event] }
-      : { actionUser: ada, metadata: scope, ...data[event] };
-  return { event, organizationId: 'acme', documentId: 'notes', payload: { source, data: said } };
+  const sampleData =
+    source === 'operational' ? { metadata: { apiKey }, ...data[event] } : { actionUser: ada, metadata, ...data[event] };
+  return { event, organizationId: 'acme', documentId: 'notes', payload: { source, data: sampleData } };
 }

@@ -1,7 +1,4 @@
-/**
- * What webhooks say, as schemas: for the OpenAPI document, which customers read and generate types from. Nothing is checked with them when a
- * webhook is sent; the tests check what is sent.
- */
+/** Schemas of webhook bodies, for the OpenAPI document. They are not used when a webhook is sent; tests check sent bodies against them. */
 import * as z from 'zod';
 import { CommentResponse } from '../../comments/rules/comments.ts';
 import { ReactionResponse } from '../../reactions/rules.ts';
@@ -23,10 +20,10 @@ const User = described(
   'A user: by the id alone where the rest is not known, or may not be told.',
 );
 
-/** What is left of everything when it is reduced to ids. */
-const kept: ReadonlySet<string> = new Set(['annotationId', 'commentId', 'userId']);
+/** The fields that remain when a payload is reduced to ids. */
+const idFields: ReadonlySet<string> = new Set(['annotationId', 'commentId', 'userId']);
 
-/** The same with everything optional but ids, at every depth: payloads that are too large or protected have no more. */
+/** Makes all fields but ids optional, at any depth: large or protected payloads have only ids. */
 function sparse(schema: z.ZodType): z.ZodType {
   if (schema === StoredUser) return User;
   if (schema instanceof z.ZodOptional) return sparse(schema.unwrap() as z.ZodType).optional();
@@ -36,7 +33,7 @@ function sparse(schema: z.ZodType): z.ZodType {
 
 function sparseObject(schema: z.ZodObject): z.ZodObject {
   const fields = Object.entries(schema.shape as Record<string, z.ZodType>).map(
-    ([name, field]) => [name, kept.has(name) ? field : sparse(field).optional()] as const,
+    ([name, field]) => [name, idFields.has(name) ? field : sparse(field).optional()] as const,
   );
   return z.object(Object.fromEntries(fields));
 }
@@ -96,8 +93,8 @@ const truncated = described(
   'There when the payload would have been larger than 256 KB, and was reduced to ids.',
 );
 
-/** What the data of each source has besides who did it and where. */
-const said = {
+/** The data fields of each source, without actor and metadata. */
+const sourceFields = {
   comment: {
     commentAnnotation: Annotation.optional(),
     targetComment: described(Comment.optional(), 'The comment that it happened to; none when it is about the thread.'),
@@ -139,7 +136,7 @@ const said = {
   },
 } satisfies Partial<Record<EventSource, z.ZodRawShape>>;
 
-const operational: Readonly<Record<string, z.ZodRawShape>> = {
+const operationalFields: Readonly<Record<string, z.ZodRawShape>> = {
   'message.attempt.exhausted': {
     messageId: Id,
     event: z.enum(eventTypes),
@@ -152,12 +149,12 @@ const operational: Readonly<Record<string, z.ZodRawShape>> = {
   'endpoint.disabled': { endpointId: Id, firstFailureAt: z.string(), disabledAt: z.string() },
 };
 
-function saidBy(event: EventType): z.ZodRawShape {
+function dataFields(event: EventType): z.ZodRawShape {
   const source = sourceOf(event);
-  return operational[event] ?? (source in said ? said[source as keyof typeof said] : {});
+  return operationalFields[event] ?? (source in sourceFields ? sourceFields[source as keyof typeof sourceFields] : {});
 }
 
-/** Events of these sources come from callers of `/v2/events/publish` alone: their data has whatever fields they send. */
+/** Whether events of a source come only from `/v2/events/publish`. Their data has any fields that customers send. */
 const isPublished = (source: EventSource) => source === 'huddle' || source === 'workflow';
 
 function objectOf(source: EventSource, shape: z.ZodRawShape): z.ZodObject {
@@ -173,7 +170,7 @@ const MessageId = described(
 );
 const Levels = z.record(Id, z.object({ inbox: z.enum(notificationLevels), email: z.enum(notificationLevels) }));
 
-/** The body of an advanced webhook (facts B7) as it is without encoding and encryption. */
+/** Returns the schema of the body of an advanced webhook, before encoding and encryption. */
 export function advancedSchema(event: EventType): z.ZodObject {
   const source = sourceOf(event);
   return z.object({
@@ -185,7 +182,7 @@ export function advancedSchema(event: EventType): z.ZodObject {
     data: objectOf(source, {
       ...(!isOperational(event) && { actionUser: User.optional() }),
       metadata: Metadata,
-      ...saidBy(event),
+      ...dataFields(event),
     }),
     ...(source === 'comment' && {
       usersDocumentNotificationsConfig: described(
@@ -198,7 +195,7 @@ export function advancedSchema(event: EventType): z.ZodObject {
 
 const Recipient = z.object({ userId: Id, name: z.string().optional(), email: z.string().optional() });
 
-/** The body of a basic webhook (facts B7), raw or processed, as it is without encoding and encryption. */
+/** Returns the schema of the body of a basic webhook, raw or processed, before encoding and encryption. */
 export function basicSchema(event: EventType): z.ZodObject {
   const source = sourceOf(event);
   return objectOf(source, {
@@ -208,7 +205,7 @@ export function basicSchema(event: EventType): z.ZodObject {
     timestamp: Timestamp,
     actionUser: User.optional(),
     metadata: BasicMetadata,
-    ...saidBy(event),
+    ...dataFields(event),
     ...(source === 'comment' && { assigned: described(z.boolean(), 'Whether the thread is assigned to somebody.') }),
     ...((source === 'comment' || source === 'crdt') && {
       accessDeniedUsers: described(z.array(Id), 'Whom it concerns and who may not see it.'),
@@ -220,7 +217,7 @@ export function basicSchema(event: EventType): z.ZodObject {
   });
 }
 
-/** The parts that several payloads have, by the names that the document gives them. */
+/** Schemas that several payloads share, with their names in the OpenAPI document. */
 export const sharedSchemas: ReadonlyMap<z.ZodType, string> = new Map<z.ZodType, string>([
   [User, 'EventUser'],
   [Comment, 'EventComment'],

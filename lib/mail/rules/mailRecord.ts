@@ -1,6 +1,12 @@
 import * as z from 'zod';
 import { warningDays } from '../../webhooks/rules/autoDisable.ts';
-import { lifetime, marginOf, nextAttempt, plan, type Timing } from '../../webhooks/rules/schedule.ts';
+import {
+  deliveryLifetime,
+  marginAfter,
+  nextAttemptAt,
+  planAttempt,
+  type Timing,
+} from '../../webhooks/rules/schedule.ts';
 
 /**
  * READY: waits for its next attempt. SENDING: a worker holds the lease. SENT, FAILED and SKIPPED are final. UNKNOWN is final too: the provider may
@@ -95,7 +101,7 @@ export function newMail(of: Pick<MailRecord, 'mailId' | 'about' | 'shard'>, now:
     attempts: 0,
     putOff: 0,
     sweeps: 0,
-    deadline: now + lifetime(schedule),
+    deadline: now + deliveryLifetime(schedule),
     createdAt: now,
     ...readyFields(now + (schedule[0] ?? 0), { now, timing }),
   };
@@ -142,7 +148,7 @@ export function resolveUnknown(mail: SendingMail, reason: string, end: AttemptEn
 /** Returns the mail with its next attempt in the schedule; FAILED when the schedule is exhausted. */
 function retryMail(mail: SendingMail, reason: string, end: AttemptEnd): MailRecord {
   const { now, random, timing } = end;
-  const nextAt = nextAttempt({ made: mail.attempts, now, deadline: mail.deadline, random }, timing.schedule);
+  const nextAt = nextAttemptAt({ made: mail.attempts, now, deadline: mail.deadline, random }, timing.schedule);
   return nextAt === undefined
     ? endMail(mail, 'FAILED', reason)
     : { ...withoutClaim(mail), putOff: 0, reason, ...readyFields(nextAt, end) };
@@ -178,14 +184,14 @@ export function endMail(
 export function rescheduleSweep<M extends ReadyMail | SendingMail>(mail: M, now: number, { marginMs }: Timing): M {
   const at = isReadyMail(mail) ? mail.nextAt : now;
   const sweeps = at <= now ? mail.sweeps + 1 : mail.sweeps;
-  return { ...mail, sweeps, dueAt: Math.max(now, at) + marginOf(sweeps, marginMs) };
+  return { ...mail, sweeps, dueAt: Math.max(now, at) + marginAfter(sweeps, marginMs) };
 }
 
 function readyFields(
   nextAt: number,
   { now, timing }: Omit<AttemptEnd, 'random'>,
 ): Pick<ReadyMail, 'status' | 'nextAt' | 'dueAt'> {
-  return { status: 'READY', nextAt, dueAt: plan(nextAt, now, timing.marginMs).dueAt };
+  return { status: 'READY', nextAt, dueAt: planAttempt(nextAt, now, timing.marginMs).dueAt };
 }
 
 function withoutClaim({

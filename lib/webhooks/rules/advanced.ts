@@ -5,7 +5,7 @@ import { optional } from '../../shared/schema.ts';
 import { type Change, merge } from '../../workspaces/rules/mergeConfig.ts';
 import { PublicKey, requireKeyToEncrypt } from './encryption.ts';
 
-/** The advanced webhook config (spec 2), as it is stored and shown. */
+/** The advanced webhook config, as it is stored and as responses show it. */
 export const AdvancedWebhookConfig = z.object({
   isEnabled: z.boolean(),
   encryptData: z.boolean(),
@@ -15,7 +15,7 @@ export const AdvancedWebhookConfig = z.object({
 });
 export type AdvancedWebhookConfig = z.output<typeof AdvancedWebhookConfig>;
 
-/** What a config that was never made reads as (spec 2). */
+/** The config of a tenant that never configured advanced webhooks. */
 export const initialAdvancedConfig: AdvancedWebhookConfig = {
   isEnabled: false,
   encryptData: false,
@@ -24,7 +24,7 @@ export const initialAdvancedConfig: AdvancedWebhookConfig = {
   enableDataProtection: false,
 };
 
-/** What may be sent to change it. */
+/** The fields of an update. */
 export const AdvancedConfigChange = z.object({
   isEnabled: optional(z.boolean()),
   encryptData: optional(z.boolean()),
@@ -36,8 +36,8 @@ export const AdvancedConfigChange = z.object({
 const ENABLE = 'POST /v2/workspace/advancedwebhookconfig/update with { "isEnabled": true }';
 
 /**
- * The config with the sent fields over it (spec 4.5): the others keep their values, and the first config of all must
- * enable (spec 3), else FAILED_PRECONDITION. INVALID_ARGUMENT when the result would encrypt without a key.
+ * Returns the config with the sent fields; the others keep their values. Throws FAILED_PRECONDITION if the first config does not enable
+ * advanced webhooks, INVALID_ARGUMENT if the result would encrypt without a key.
  */
 export function changeAdvancedConfig(
   stored: AdvancedWebhookConfig | undefined,
@@ -54,20 +54,19 @@ export function changeAdvancedConfig(
   return config;
 }
 
-
-/** The features that the operator withholds from the caller. */
-interface Offered {
+interface FeatureAccess {
+  /** The features that the operator withholds from the caller. */
   readonly withheld: readonly Feature[];
 }
 
-/** FAILED_PRECONDITION where the operator does not offer advanced webhooks (spec 4.6). */
-export function requireAvailable({ withheld }: Offered): void {
+/** Throws FAILED_PRECONDITION if the operator withholds advanced webhooks from the caller. */
+export function requireAvailable({ withheld }: FeatureAccess): void {
   if (withheld.includes('advancedWebhooks'))
     throw new ApiError('FAILED_PRECONDITION', 'Advanced webhooks are not available for this workspace.');
 }
 
-/** FAILED_PRECONDITION unless advanced webhooks are available and enabled: what every call about endpoints needs (spec 3, 4.3, 4.4). */
-export function requireEnabled(caller: Offered, config: AdvancedWebhookConfig | undefined): void {
+/** Throws FAILED_PRECONDITION unless advanced webhooks are available and enabled. Every call about endpoints needs this. */
+export function requireEnabled(caller: FeatureAccess, config: AdvancedWebhookConfig | undefined): void {
   requireAvailable(caller);
   if (!config?.isEnabled)
     throw new ApiError(
@@ -76,8 +75,8 @@ export function requireEnabled(caller: Offered, config: AdvancedWebhookConfig | 
     );
 }
 
-/** The same for the list of endpoints, which tells what was never configured from what was disabled (facts B3). */
-export function requireEnabledToList(caller: Offered, config: AdvancedWebhookConfig | undefined): void {
+/** The same check for the list of endpoints, with another message if advanced webhooks were never configured. */
+export function requireEnabledToList(caller: FeatureAccess, config: AdvancedWebhookConfig | undefined): void {
   requireAvailable(caller);
   if (!config)
     throw new ApiError(

@@ -1,14 +1,14 @@
 import * as z from 'zod';
 
-/** That an endpoint has had no success since some failure; epoch ms. */
+/** The failures of an endpoint since its last success; epoch ms. */
 export const Failing = z.object({
   /** The first failure. */
   since: z.number(),
-  /** The last one that counts: those that count lie half a day apart. */
+  /** The last failure that counts. Failures count when they are at least half a day apart. */
   last: z.number(),
-  /** On how many days (UTC) failures that count lie. */
+  /** The number of days (UTC) with a failure that counts. */
   days: z.number(),
-  /** Up to which day the owner was warned; 0 before the first warning. */
+  /** The day of the last warning to the owner; 0 before the first one. */
   warned: z.number(),
 });
 export type Failing = z.output<typeof Failing>;
@@ -16,7 +16,7 @@ export type Failing = z.output<typeof Failing>;
 const HOUR = 60 * 60_000;
 const DAY = 24 * HOUR;
 const APART = 12 * HOUR;
-/** For how long every attempt must have failed before an endpoint is disabled. */
+/** An endpoint is disabled when every attempt has failed for this long. */
 export const DISABLED_AFTER = 5 * DAY;
 /** The days after which the owner is warned. */
 export const warningDays = [1, 3] as const;
@@ -24,19 +24,19 @@ export type WarningDay = (typeof warningDays)[number];
 
 const dayOf = (at: number) => Math.floor(at / DAY);
 
-/** The same after one failure more; the same value when it says nothing new. A success is what ends it. */
+/** Returns the failures with one more; the same value when it does not count. */
 export function stillFailing(failing: Failing | undefined, now: number): Failing {
   if (!failing) return { since: now, last: now, days: 1, warned: 0 };
   if (now - failing.last < APART) return failing;
   return { ...failing, last: now, days: failing.days + (dayOf(now) === dayOf(failing.last) ? 0 : 1) };
 }
 
-/** The warning that is due: the latest one whose day has come and that was not given yet. */
+/** Returns the warning that is due: the latest one that was not sent. */
 export function warningDue({ since, days, warned }: Failing, now: number): WarningDay | undefined {
   return warningDays.findLast((day) => day > warned && now - since >= day * DAY && days > 1);
 }
 
-/** Whether an endpoint is to be disabled (facts B8, deliveries 2.9): every attempt failed for 5 days, on more than one of them. */
+/** Whether an endpoint is to be disabled: every attempt has failed for 5 days, and on more than one of them. */
 export function isGivenUp({ since, days }: Failing, now: number): boolean {
   return now - since >= DISABLED_AFTER && days > 1;
 }

@@ -6,10 +6,10 @@ import { TriggerMap } from '../../events/rules/triggers.ts';
 import { PublicKey, requireKeyToEncrypt } from './encryption.ts';
 import { WebhookUrlOrNone } from './urlField.ts';
 
-/** The basic webhook config (spec 2): as it is stored, its auth token sealed, and as answers show it, the token in clear. */
+/** The basic webhook config. Its auth token is stored encrypted, and shown as it was sent. */
 export const BasicWebhookConfig = z.object({
   useWebhookService: z.boolean(),
-  /** What was never sent is absent; these three texts are empty then. */
+  /** The first three fields are empty until they are sent; the others are absent. */
   webhookServiceConfig: z.object({
     authToken: z.string(),
     rawNotificationUrl: z.string(),
@@ -18,13 +18,13 @@ export const BasicWebhookConfig = z.object({
     encryptData: z.boolean().optional(),
     publicKey: z.string().optional(),
     enableDataProtection: z.boolean().optional(),
-    /** Event type -> on or off; absent until the first enable or until some are sent. */
+    /** By event type: on or off. Absent until the service is enabled or triggers are sent. */
     triggers: z.record(z.string(), z.boolean()).optional(),
   }),
 });
 export type BasicWebhookConfig = z.output<typeof BasicWebhookConfig>;
 
-/** What may be sent to change it (spec 4.7). An empty text clears what is stored. */
+/** The fields of an update. An empty string clears the stored value. */
 export const BasicConfigChange = z.object({
   useWebhookService: optional(z.boolean()),
   webhookServiceConfig: optional(
@@ -41,27 +41,27 @@ export const BasicConfigChange = z.object({
   ),
 });
 
-/** What a config that was never made reads as (facts A7). */
+/** The config of a tenant that never configured basic webhooks. */
 export const initialBasicConfig: BasicWebhookConfig = {
   useWebhookService: false,
   webhookServiceConfig: { authToken: '', rawNotificationUrl: '', processedNotificationUrl: '' },
 };
 
-const seeded = merge(initialBasicConfig, {
+const defaultConfig = merge(initialBasicConfig, {
   webhookServiceConfig: { enableDataProtection: false, triggers: defaultWebhookTriggers },
 });
 
 /**
- * The config after an update. The first one that turns the service on while no triggers are stored puts the defaults under
- * what is stored (spec 4.7 rule 1, spec 3); what is sent always comes over that (rule 2), triggers key by key.
- * INVALID_ARGUMENT when the result would encrypt without a key.
+ * Returns the config after an update. Sent fields win over stored ones, triggers key by key. An update that turns the service on while no
+ * triggers are stored also writes the defaults, below both. Throws INVALID_ARGUMENT if the result would encrypt without a key.
  */
 export function changeBasicConfig(
   stored: BasicWebhookConfig = initialBasicConfig,
   sent: Change<BasicWebhookConfig>,
 ): BasicWebhookConfig {
-  const seeds = sent.useWebhookService === true && Object.keys(stored.webhookServiceConfig.triggers ?? {}).length === 0;
-  const config = merge(seeds ? merge(seeded, stored) : stored, sent);
+  const addsDefaults =
+    sent.useWebhookService === true && Object.keys(stored.webhookServiceConfig.triggers ?? {}).length === 0;
+  const config = merge(addsDefaults ? merge(defaultConfig, stored) : stored, sent);
   requireKeyToEncrypt(config.webhookServiceConfig, ['webhookServiceConfig', 'publicKey']);
   return config;
 }

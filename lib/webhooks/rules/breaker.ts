@@ -1,15 +1,15 @@
 import * as z from 'zod';
 
 /**
- * The breaker of an endpoint: closed, it counts; open, deliveries pause, and when the pause is over one of them may try. All in whole
- * values, so that whoever changes it replaces what it has read.
+ * The circuit breaker of an endpoint. While closed, it counts attempts. While open, deliveries pause; after the pause one probe may try. Every
+ * change replaces the whole value, by the version that was read.
  */
 export const Breaker = z.object({
   /** Failures since the last success. */
   inARow: z.number(),
-  /** The attempts since a failure began to be counted, epoch ms. */
+  /** The attempts since the first failure of the current window, epoch ms. */
   window: z.object({ since: z.number(), attempts: z.number(), failures: z.number() }).optional(),
-  /** Until when deliveries pause, epoch ms, and how long this pause is. */
+  /** The end of the current pause, epoch ms, and its length. */
   open: z.object({ until: z.number(), pauseMs: z.number() }).optional(),
 });
 export type Breaker = z.output<typeof Breaker>;
@@ -18,93 +18,90 @@ export const closedBreaker: Breaker = { inARow: 0 };
 
 const MOST_IN_A_ROW = 10;
 const WINDOW = 5 * 60_000;
-/** A share of failures means something from so many attempts on. */
-const ENOUGH = 10;
+/** The share of failures counts from this many attempts on. */
+const SMALLEST_WINDOW = 10;
 const LARGEST_SHARE = 0.7;
-/** Longer than the attempt that it lets pass can take. */
-const PROBE = 30_000;
+/** Longer than the attempt of a probe can take. */
+const PROBE_LEASE = 30_000;
 
-/** How long the first pause is, and how long one can get; milliseconds. */
-export interface Pauses {
+/** The length of the first pause and of the longest one, milliseconds. */
+export interface BreakerPauses {
   readonly first: number;
   readonly longest: number;
 }
 
-/** Half a minute to a quarter of an hour; never longer than the longest pause of the schedule, which the breaker is not to stretch. */
-export function pausesFor(schedule: readonly number[]): Pauses {
+/** Returns pauses from 30 seconds to 15 minutes, but never longer than the longest pause of the retry schedule. */
+export function breakerPauses(schedule: readonly number[]): BreakerPauses {
   const most = Math.max(1_000, ...schedule);
   return { first: Math.min(30_000, most), longest: Math.min(15 * 60_000, most) };
 }
 
-/** Whether deliveries pass; `probe` when the pause is over and one of them may try. */
+/** Whether deliveries pass. `probe` means that the pause is over, and one delivery may try. */
 export type Gate = 'closed' | 'probe' | { readonly pausedUntil: number };
 
-export function gateOf({ open }: Breaker, now: number): Gate {
+export function checkGate({ open }: Breaker, now: number): Gate {
   if (!open) return 'closed';
   return open.until <= now ? 'probe' : { pausedUntil: open.until };
 }
 
-/** The breaker in the hands of the one that tries: to all others it stays open while the attempt can last. */
-export function probing(breaker: Breaker, now: number): Breaker {
-  return { ...breaker, open: { pauseMs: breaker.open?.pauseMs ?? 0, until: now + PROBE } };
+/** Returns the breaker that lets nobody but the probe pass, for as long as its attempt can take. */
+export function takeProbe(breaker: Breaker, now: number): Breaker {
+  return { ...breaker, open: { pauseMs: breaker.open?.pauseMs ?? 0, until: now + PROBE_LEASE } };
 }
 
-/** When a paused delivery comes again: up to a quarter of the pause later, so that not all come at once. */
+/** Returns when a paused delivery is attempted: at the end of the pause, plus up to a quarter of it as jitter. */
 export function resumeAt({ open }: Breaker, now: number, random: number): number {
   return Math.round((open?.until ?? now) + random * Math.max(1_000, (open?.pauseMs ?? 0) / 4));
 }
 
-/** An attempt that is over. */
-export interface Attempted {
+/** An attempt that has ended. */
+export interface EndedAttempt {
   readonly now: number;
-  /** Whether it was the one that might try. */
-  readonly probe: boolean;
-  /** How many attempts it stands for. */
+  readonly isProbe: boolean;
+  /** How many attempts this one stands for. */
   readonly weight: number;
 }
 
 /**
- * The breaker after a failure. It opens after 10 in a row, or when 70 % of at least 10 attempts in 5 minutes failed; a failed probe
- * doubles the pause. What was begun before it opened changes nothing: the same value is given back.
+ * Returns the breaker after a failure. It opens after 10 failures in a row, or when 70 % of at least 10 attempts in 5 minutes failed. A failed
+ * probe doubles the pause. An attempt that began before the breaker opened changes nothing: the same value is returned.
  */
-export function afterFailure(breaker: Breaker, { now, probe, weight }: Attempted, pauses: Pauses): Breaker {
-  if (breaker.open && !probe) return breaker;
+export function afterFailure(breaker: Breaker, { now, isProbe, weight }: EndedAttempt, pauses: BreakerPauses): Breaker {
+  if (breaker.open && !isProbe) return breaker;
   if (breaker.open) {
     const pauseMs = Math.min(2 * breaker.open.pauseMs, pauses.longest);
     return { ...breaker, open: { until: now + pauseMs, pauseMs } };
   }
-  const { since, attempts, failures } = current(breaker, now) ?? { since: now, attempts: 0, failures: 0 };
-  const next = {
-    inARow: breaker.inARow + 1,
-    window: { since, attempts: attempts + weight, failures: failures + weight },
-  };
-  const failing =
-    next.inARow >= MOST_IN_A_ROW ||
-    (next.window.attempts >= ENOUGH && next.window.failures / next.window.attempts >= LARGEST_SHARE);
-  return failing ? { inARow: next.inARow, open: { until: now + pauses.first, pauseMs: pauses.first } } : next;
+  const { since, attempts, failures } = currentWindow(breaker, now) ?? { since: now, attempts: 0, failures: 0 };
+  const inARow = breaker.inARow + 1;
+  const window = { since, attempts: attempts + weight, failures: failures + weight };
+  const opens =
+    inARow >= MOST_IN_A_ROW ||
+    (window.attempts >= SMALLEST_WINDOW && window.failures / window.attempts >= LARGEST_SHARE);
+  return opens ? { inARow, open: { until: now + pauses.first, pauseMs: pauses.first } } : { inARow, window };
 }
 
-/** The breaker after a success: closed by a probe, else counted as long as failures are. The same value when there is nothing to say. */
-export function afterSuccess(breaker: Breaker, { now, probe, weight }: Attempted): Breaker {
-  if (breaker.open) return probe ? closedBreaker : breaker;
-  const window = current(breaker, now);
+/** Returns the breaker after a success. A probe closes it. The same value is returned when nothing changes. */
+export function afterSuccess(breaker: Breaker, { now, isProbe, weight }: EndedAttempt): Breaker {
+  if (breaker.open) return isProbe ? closedBreaker : breaker;
+  const window = currentWindow(breaker, now);
   if (window) return { inARow: 0, window: { ...window, attempts: window.attempts + weight } };
   return breaker.inARow > 0 ? closedBreaker : breaker;
 }
 
-/** So many attempts in a window are all counted. */
-const FEW = 100;
+/** Up to this many attempts in a window are all counted. */
+const ALL_COUNTED = 100;
 const SMALLEST_SAMPLE = 1 / 50;
 
 /**
- * How many attempts the one at hand stands for; 0 when it is not looked at. Each that is looked at is a write of one item: of many
- * attempts a sample tells as much, in a row as well as by share. `random` is from 0 to 1.
+ * Returns how many attempts this one stands for; 0 when it is not counted. Every counted attempt writes the same item, and a sample of many
+ * attempts says as much. `random` is from 0 to 1.
  */
-export function weightOf(breaker: Breaker, now: number, random: number): number {
-  const share = Math.max(SMALLEST_SAMPLE, Math.min(1, FEW / (current(breaker, now)?.attempts ?? 0)));
+export function sampleWeight(breaker: Breaker, now: number, random: number): number {
+  const share = Math.max(SMALLEST_SAMPLE, Math.min(1, ALL_COUNTED / (currentWindow(breaker, now)?.attempts ?? 0)));
   return random < share ? 1 / share : 0;
 }
 
-function current({ window }: Breaker, now: number): Breaker['window'] {
+function currentWindow({ window }: Breaker, now: number): Breaker['window'] {
   return window && now - window.since < WINDOW ? window : undefined;
 }

@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { parsePublicKey } from '../../crypto/publicKey.ts';
 import { invalid } from '../../shared/errors.ts';
 
-/** A 16,384-bit key, the longest that works, is 2,900 characters as PEM. */
+/** The longest key that works has 16,384 bits: 2,900 characters as PEM. */
 const LONGEST_KEY = 8_192;
 
-/** The key that payloads are encrypted with; the empty string clears it. It is kept and shown as it was sent. */
+/** The key that payloads are encrypted with, kept as it was sent. The empty string clears it. */
 export const PublicKey = z
   .string()
   .max(LONGEST_KEY)
@@ -15,10 +15,7 @@ export const PublicKey = z
     }),
   );
 
-/**
- * Payloads can be encrypted only for somebody (design 6): INVALID_ARGUMENT when a configuration, as it would be stored,
- * wants encryption and has no key. `path` leads to the key.
- */
+/** Throws INVALID_ARGUMENT if a config turns encryption on without a key. `path` names the field of the key. */
 export function requireKeyToEncrypt(
   config: { encryptData?: boolean | undefined; publicKey?: string | undefined },
   path: readonly string[],

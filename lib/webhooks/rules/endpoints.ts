@@ -11,7 +11,7 @@ import { WebhookUrl } from './urlField.ts';
 export const MOST_ENDPOINTS = 200;
 const MOST_FILTERS = 100;
 
-/** An advanced webhook endpoint as it is stored; the times are epoch ms. */
+/** An advanced webhook endpoint, as it is stored. Times are epoch ms. */
 export const WebhookEndpoint = z.object({
   endpointId: z.string(),
   url: z.string(),
@@ -19,11 +19,11 @@ export const WebhookEndpoint = z.object({
   filterTypes: z.array(z.string()).optional(),
   channels: z.array(z.string()).optional(),
   disabled: z.boolean(),
-  /** Since when, and whether a request or nothing but failures did it; while it is disabled, unless that was before this was kept. */
+  /** When and by what a disabled endpoint was disabled. Absent for endpoints that were disabled before this field existed. */
   disabling: z.object({ at: z.number(), by: z.enum(['request', 'failures']) }).optional(),
   rateLimit: z.number().optional(),
   uid: z.string().optional(),
-  /** As JSON text. */
+  /** JSON text. */
   metadata: z.string().optional(),
   /** Newest first. */
   secrets: z.array(SigningSecret),
@@ -32,7 +32,7 @@ export const WebhookEndpoint = z.object({
 });
 export type WebhookEndpoint = z.output<typeof WebhookEndpoint>;
 
-/** Metadata: an object of texts, at most 64 KB; kept as it came, a key `__proto__` included. */
+/** An object with string values, at most 64 KB. It is kept as it was sent, even with a key `__proto__`. */
 const Metadata = OpenObject.check(({ value, issues }) => {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, text] of Object.entries(value)) {
@@ -41,7 +41,7 @@ const Metadata = OpenObject.check(({ value, issues }) => {
   }
 }).meta({ type: 'object', additionalProperties: { type: 'string' } }) as unknown as z.ZodType<Record<string, string>>;
 
-/** The fields that a request may set, at creation and later (spec 4.3). */
+/** The fields that requests can set at any time. */
 const changeable = {
   description: optional(Text),
   filterTypes: optional(list(EventTypeName, MOST_FILTERS)),
@@ -51,17 +51,16 @@ const changeable = {
   metadata: optional(Metadata),
 };
 
-/** What an endpoint is created with (spec 4.3). */
 export const NewWebhookEndpoint = z.object({ url: WebhookUrl, ...changeable, uid: optional(Id) });
 
-/** What of an endpoint may change: all but `uid`. */
+/** The fields of an update: all but `uid`. */
 export const WebhookEndpointChange = z.object({ url: optional(WebhookUrl), ...changeable });
 
-/** The field `uid` of an update. */
+/** The field `uid` of an update, which is rejected. */
 export const FixedUid = optional(z.never({ error: 'must be left out: it is fixed when the endpoint is created' }));
 
-/** Fields as they are stored: a type or channel that is named twice is named once. */
-function storedFields({
+/** Returns sent fields as they are stored, without duplicate types and channels. */
+function toStoredFields({
   filterTypes,
   channels,
   metadata,
@@ -75,7 +74,7 @@ function storedFields({
   };
 }
 
-/** A new endpoint, enabled unless it was asked to be disabled (spec 3). */
+/** Returns a new endpoint, enabled unless the request disables it. */
 export function newEndpoint(
   { url, ...fields }: z.output<typeof NewWebhookEndpoint>,
   made: { endpointId: string; secret: SigningSecret; now: number },
@@ -85,13 +84,13 @@ export function newEndpoint(
     undefined,
     merge<WebhookEndpoint>(
       { endpointId, url, disabled: false, secrets: [secret], createdAt: now, updatedAt: now },
-      storedFields(fields),
+      toStoredFields(fields),
     ),
     now,
   );
 }
 
-/** An endpoint with the sent fields over it; the others keep their values (facts B3). Secrets whose time is over go. */
+/** Returns the endpoint with the sent fields; the others keep their values. Expired secrets are dropped. */
 export function changeEndpoint(
   endpoint: WebhookEndpoint,
   change: z.output<typeof WebhookEndpointChange>,
@@ -99,23 +98,23 @@ export function changeEndpoint(
 ): WebhookEndpoint {
   return withDisabling(
     endpoint,
-    { ...merge(endpoint, storedFields(change)), secrets: liveSecrets(endpoint.secrets, now), updatedAt: now },
+    { ...merge(endpoint, toStoredFields(change)), secrets: liveSecrets(endpoint.secrets, now), updatedAt: now },
     now,
   );
 }
 
-/** An endpoint as a request leaves it, with since when it is disabled: since now, when it was not before. */
+/** Returns the endpoint with the time of its disabling: now, if it was enabled before. */
 function withDisabling(
   before: WebhookEndpoint | undefined,
   { disabling, ...after }: WebhookEndpoint,
   now: number,
 ): WebhookEndpoint {
   if (!after.disabled) return after;
-  const known = before?.disabled ? disabling : { at: now, by: 'request' as const };
-  return { ...after, ...(known && { disabling: known }) };
+  const since = before?.disabled ? disabling : { at: now, by: 'request' as const };
+  return { ...after, ...(since && { disabling: since }) };
 }
 
-/** An endpoint as answers show it: what is not set is null (spec 4.3). Neither metadata nor secrets are shown. */
+/** An endpoint in responses: unset fields are null. Metadata and secrets are never shown. */
 export const WebhookEndpointResponse = z.object({
   id: z.string(),
   url: z.string(),
@@ -147,7 +146,7 @@ export function toEndpointResponse(endpoint: WebhookEndpoint): z.output<typeof W
   return { id, url, description, filterTypes, channels, disabled, rateLimit, uid, createdAt, updatedAt };
 }
 
-/** The answer to a call about an endpoint that does not exist, or not for this caller. It begins with the text that published clients know. */
-export function unknownEndpoint(): ApiError {
+/** The error for an endpoint that the caller does not have. It begins with a text that published clients look for. */
+export function endpointNotFound(): ApiError {
   return new ApiError('NOT_FOUND', 'Advanced webhook provider request failed. No endpoint has this endpointId.');
 }

@@ -1,46 +1,47 @@
 import * as z from 'zod';
 import { Failing, stillFailing } from './autoDisable.ts';
-import { afterFailure, afterSuccess, Breaker, closedBreaker, type Pauses, weightOf } from './breaker.ts';
+import { afterFailure, afterSuccess, Breaker, type BreakerPauses, closedBreaker, sampleWeight } from './breaker.ts';
 
-/** What is known of an endpoint from the attempts to deliver to it. One that never failed is not known at all. */
+/** The failures of an endpoint. An endpoint that never failed has none stored. */
 export const EndpointHealth = z.object({
-  /** The revision of the endpoint, or of the basic webhook config, that it was learnt of: a change of that is a new beginning. */
+  /** The revision of the endpoint, or of the basic webhook config. Every change of it starts with fresh health. */
   about: z.number(),
   breaker: Breaker,
   failing: Failing.optional(),
-  /** When it was last written, epoch ms. */
+  /** Epoch ms. */
   writtenAt: z.number(),
 });
 export type EndpointHealth = z.output<typeof EndpointHealth>;
 
-/** What is known of an endpoint at this revision: nothing bad when what is stored was learnt of another one. */
+/** Returns the health of an endpoint at a revision: the stored one, or a healthy one if that is about another revision. */
 export function healthAt<H extends EndpointHealth>(stored: H | undefined, revision: number): H | EndpointHealth {
   return stored?.about === revision ? stored : { about: revision, breaker: closedBreaker, writtenAt: 0 };
 }
 
-export interface Result {
+export interface HealthChange {
   readonly delivered: boolean;
-  readonly probe: boolean;
+  readonly isProbe: boolean;
   /** From 0 to 1. */
   readonly random: number;
   readonly now: number;
 }
 
-/** A success is told for certain when an endpoint has been failing for so long: it is what keeps it from being disabled. */
-const LONG = 10 * 60_000;
+/** A success is always counted after the endpoint has failed for this long: it prevents automatic disabling. */
+const LONG_FAILING = 10 * 60_000;
 
-/** What is known after an attempt; the same value when nothing is to be written. A healthy endpoint costs no write. */
+/** Returns the health after an attempt; the same value when nothing is to be written. A healthy endpoint costs no write. */
 export function afterAttempt(
   health: EndpointHealth,
-  { delivered, probe, random, now }: Result,
-  pauses: Pauses,
+  { delivered, isProbe, random, now }: HealthChange,
+  pauses: BreakerPauses,
 ): EndpointHealth {
   const { breaker, failing } = health;
-  const weight = probe ? 1 : weightOf(breaker, now, random);
-  if (weight === 0 && !(delivered && failing && now - failing.since >= LONG)) return health;
-  const attempted = { now, probe, weight };
+  const weight = isProbe ? 1 : sampleWeight(breaker, now, random);
+  const endsLongFailing = delivered && failing !== undefined && now - failing.since >= LONG_FAILING;
+  if (weight === 0 && !endsLongFailing) return health;
+  const attempt = { now, isProbe, weight };
   const next = delivered
-    ? { breaker: afterSuccess(breaker, attempted), failing: undefined }
-    : { breaker: afterFailure(breaker, attempted, pauses), failing: stillFailing(failing, now) };
+    ? { breaker: afterSuccess(breaker, attempt), failing: undefined }
+    : { breaker: afterFailure(breaker, attempt, pauses), failing: stillFailing(failing, now) };
   return next.breaker === breaker && next.failing === failing ? health : { ...health, ...next, writtenAt: now };
 }

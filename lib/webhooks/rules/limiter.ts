@@ -1,29 +1,26 @@
 /**
- * The rate limit of an endpoint by slot reservation (deliveries 2.7): each delivery takes the next place of a row of times that lie one
- * interval apart. The row is one number, the time of the first free slot, which the table moves on atomically.
+ * The rate limit of an endpoint. Each delivery takes the next of a row of slots, which are one interval apart. The row is stored as one
+ * number: the time of the first free slot. The table advances it atomically.
  */
 
 /**
- * How far a slot may lie back and still be used: by that share of a second the limit can be exceeded. More than a round trip to the table,
- * and half of what is allowed, since what follows before the attempt takes its time, too.
+ * How many milliseconds after its time a slot can be used. The limit can be exceeded by this share of a second. It is longer than a round trip
+ * to the table, and half of what is allowed, because the steps after the reservation take time too.
  */
-export const TOLERANCE = 50;
+export const SLOT_TOLERANCE = 50;
 
-/** A message is asked for so much earlier: delays are whole seconds, rounded up, and it may come half a second late. */
+/** A deferred message is asked for this much earlier: its delay is rounded up to whole seconds, and it can arrive half a second late. */
 const EARLY = 1_500;
-/** What is so near is waited for. */
+/** A slot that is at most this far away is waited for. */
 const LONGEST_WAIT = 2_000;
 
-/** The time between two deliveries to an endpoint, milliseconds. */
-export function interval(rateLimit: number): number {
+/** Returns the time between two deliveries, milliseconds. `rateLimit` is deliveries per second. */
+export function slotInterval(rateLimit: number): number {
   return 1000 / rateLimit;
 }
 
-/** What a slot means for a delivery: it may be made at that time, which is near; or it is to come again at another. */
-export type Turn = { readonly notBefore: number } | { readonly comeAt: number };
-
-/** The turn that a reserved slot gives; undefined when it is over, which is when another has to be reserved. */
-export function turnOf(slot: number, now: number): Turn | undefined {
-  if (slot < now - TOLERANCE) return undefined;
-  return slot - now <= LONGEST_WAIT ? { notBefore: slot } : { comeAt: slot - EARLY };
+/** Decides about a reserved slot: wait for it, defer the message, or `expired`. All times are epoch ms. */
+export function checkSlot(slot: number, now: number): 'wait' | 'expired' | { readonly deferUntil: number } {
+  if (slot < now - SLOT_TOLERANCE) return 'expired';
+  return slot - now <= LONGEST_WAIT ? 'wait' : { deferUntil: slot - EARLY };
 }

@@ -1,18 +1,18 @@
 import type { BasicWebhookConfig } from './basic.ts';
 import type { WebhookEndpoint } from './endpoints.ts';
 
-/** What an event has that endpoints choose by. */
-export interface Matched {
+/** The fields of an event that endpoints filter by. */
+export interface MatchedEvent {
   readonly event: string;
   readonly channels?: readonly string[] | undefined;
 }
 
 /**
- * Whether an endpoint gets an event (spec 6 rule 3, deliveries 2.4): it is not disabled, has no filter or one that names the type, and
- * no channels or one of the event's. An endpoint with channels does not get what has none.
+ * Whether an endpoint receives an event. It must be enabled, have no type filter or one with the event's type, and have no channels or one of
+ * the event's. An endpoint with channels does not receive events without channels.
  */
-export function matches(
-  { event, channels = [] }: Matched,
+export function matchesEndpoint(
+  { event, channels = [] }: MatchedEvent,
   endpoint: Pick<WebhookEndpoint, 'disabled' | 'filterTypes' | 'channels'>,
 ): boolean {
   if (endpoint.disabled) return false;
@@ -20,7 +20,7 @@ export function matches(
   return !endpoint.channels || endpoint.channels.some((channel) => channels.includes(channel));
 }
 
-/** The two URLs of basic webhooks are endpoints like any other, with ids that no other has: by id, the field of the URL. */
+/** The two URLs of basic webhooks are delivered to like endpoints, under these reserved ids. By id: the config field of the URL. */
 export const basicTargets = {
   ep_basic_raw: 'rawNotificationUrl',
   ep_basic_processed: 'processedNotificationUrl',
@@ -31,7 +31,7 @@ export function isBasicTarget(endpointId: string): endpointId is BasicTargetId {
   return Object.hasOwn(basicTargets, endpointId);
 }
 
-/** The URL of basic webhooks behind such an id; undefined while they are off or there is no URL. */
+/** Returns the URL of a basic target; undefined while the service is off or the URL is empty. */
 export function basicUrl(
   { useWebhookService, webhookServiceConfig }: BasicWebhookConfig,
   endpointId: BasicTargetId,
@@ -39,8 +39,8 @@ export function basicUrl(
   return (useWebhookService && webhookServiceConfig[basicTargets[endpointId]]) || undefined;
 }
 
-/** The basic targets that get an event: those with a URL, when the trigger of its type is on (spec 4.7, 6 rule 2). */
-export function matchingBasicTargets({ event }: Matched, config: BasicWebhookConfig | undefined): BasicTargetId[] {
+/** Returns the basic targets that receive an event: those with a URL, if the trigger of the event type is on. */
+export function matchingBasicTargets({ event }: MatchedEvent, config: BasicWebhookConfig | undefined): BasicTargetId[] {
   const { triggers = {} } = config?.webhookServiceConfig ?? {};
   if (!config || !Object.hasOwn(triggers, event) || !triggers[event]) return [];
   return (Object.keys(basicTargets) as BasicTargetId[]).filter(

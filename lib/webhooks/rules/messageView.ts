@@ -5,16 +5,16 @@ import { iso } from '../../shared/isoTime.ts';
 import { type Delivery, type DeliveryStatus, hasFailed } from './delivery.ts';
 import { type AttemptOutcome, attemptOutcomes } from './outcome.ts';
 
-/** How answers call the status of a delivery. One that was cancelled has failed for whoever waits for it, and is recovered with the others. */
-export const shownStatuses = ['pending', 'delivered', 'failed'] as const;
-export type StatusResponse = (typeof shownStatuses)[number];
+/** The status of a delivery in responses. A cancelled delivery is `failed` for its receiver, and can be recovered. */
+export const messageStatuses = ['pending', 'delivered', 'failed'] as const;
+export type MessageStatus = (typeof messageStatuses)[number];
 
-export function shownStatus(status: DeliveryStatus): StatusResponse {
+export function toMessageStatus(status: DeliveryStatus): MessageStatus {
   if (hasFailed(status)) return 'failed';
   return status === 'DELIVERED' ? 'delivered' : 'pending';
 }
 
-/** A message as answers show it: an event, and what became of it at each endpoint. */
+/** A message in responses: an event and its deliveries. */
 export const MessageResponse = z.object({
   id: z.string(),
   event: z.string(),
@@ -23,7 +23,7 @@ export const MessageResponse = z.object({
   deliveries: z.array(
     z.object({
       endpointId: z.string(),
-      status: z.enum(shownStatuses),
+      status: z.enum(messageStatuses),
       attempts: z.number(),
       nextAttemptAt: z.string().nullable(),
     }),
@@ -48,14 +48,13 @@ export function toMessageResponse(
     createdAt: iso(createdAt),
     deliveries: deliveries.map(({ endpointId, status, attempts, nextAt }) => ({
       endpointId,
-      status: shownStatus(status),
+      status: toMessageStatus(status),
       attempts,
       nextAttemptAt: nextAt === undefined ? null : iso(nextAt),
     })),
   };
 }
 
-/** An attempt as answers show it. */
 export const AttemptResponse = z.object({
   endpointId: z.string(),
   attempt: z.number(),
@@ -66,7 +65,7 @@ export const AttemptResponse = z.object({
   durationMs: z.number(),
 });
 
-/** How much of a response's body is shown. */
+/** How much of a response body responses show. */
 const BODY_BYTES = 1024;
 
 interface LoggedAttempt {
@@ -79,7 +78,7 @@ interface LoggedAttempt {
   readonly durationMs: number;
 }
 
-/** The body is what the receiver sent, as text whatever it is: whoever shows it on a page has to escape it. */
+/** Returns an attempt for a response. The body is untrusted text of the receiver: escape it before you show it on a page. */
 export function toAttemptResponse({
   endpointId,
   attempt,
@@ -95,17 +94,16 @@ export function toAttemptResponse({
     at: iso(at),
     outcome,
     responseStatus: responseStatus ?? null,
-    responseBody: responseBody ? textOf(responseBody) : null,
+    responseBody: responseBody ? bodyText(responseBody) : null,
     durationMs,
   };
 }
 
-/** The beginning of a body; a character that the limit would cut in two is left out. */
-function textOf(bytes: Uint8Array): string {
+/** Returns the first kilobyte of a body as text, without a character that the limit would cut in two. */
+function bodyText(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes.subarray(0, BODY_BYTES), { stream: bytes.length > BODY_BYTES });
 }
 
-/** What a call about a message answers that there is not, or not for this caller, or not any more. */
-export function unknownMessage(): ApiError {
+export function messageNotFound(): ApiError {
   return new ApiError('NOT_FOUND', 'The message does not exist. Messages are kept for 30 days.');
 }

@@ -1,40 +1,49 @@
-import { type Delivery, ended, type Pending, planned, released } from './delivery.ts';
-import { nextAttempt, type Timing } from './schedule.ts';
+import { attemptTimes, type Delivery, endDelivery, type PendingDelivery, releaseDelivery } from './delivery.ts';
+import { nextAttemptAt, type Timing } from './schedule.ts';
 
-/** How an attempt can end: all but `delivered` are failures. `refused`: we do not connect there. */
+/** How an attempt can end. All but `delivered` are failures; `refused` means that the address is not allowed. */
 export const attemptOutcomes = ['delivered', 'failed', 'timeout', 'refused'] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
-/** What came of an attempt, as far as it decides what follows. */
+/** The result of one attempt. */
 export interface AttemptResult {
   readonly outcome: AttemptOutcome;
-  readonly retryAfterSeconds?: number | undefined;
+  readonly responseStatus?: number;
+  /** The first 16 KiB of the response body, unchanged. It comes from the receiver: do not trust it. */
+  readonly responseBody?: Uint8Array;
+  /** What a 429 or 503 response asked for. */
+  readonly retryAfterSeconds?: number;
+  /** A short reason for the attempt log that the customer sees. It never has a URL, an address or text of the receiver. */
+  readonly error?: string;
+  /** When the response headers had arrived, epoch ms. */
+  readonly firstByteAt?: number;
+  readonly durationMs: number;
 }
 
 /**
- * The delivery after an attempt that ended at `now`, in nobody's hands: delivered; pending with the time of the next attempt; or
- * exhausted. One that was made by hand changes nothing when it fails, but for the count. `random` is from 0 to 1.
+ * Returns the delivery after an attempt that ended at `now`, without a lease: delivered, pending with the time of the next attempt, or
+ * exhausted. A failed resend changes only the number of attempts. `random` is from 0 to 1.
  */
-export function afterResult(
-  delivery: Pending,
-  { outcome, retryAfterSeconds }: AttemptResult,
+export function recordOutcome(
+  delivery: PendingDelivery,
+  { outcome, retryAfterSeconds }: Pick<AttemptResult, 'outcome' | 'retryAfterSeconds'>,
   now: number,
   random: number,
   timing: Timing,
 ): Delivery {
   const attempts = delivery.attempts + 1;
-  const made: Pending = { ...released(delivery), attempts, sweeps: 0, slot: undefined };
-  if (outcome === 'delivered') return ended(made, 'DELIVERED');
-  if (delivery.otherwise) return asBefore({ ...made, uncounted: delivery.uncounted + 1 }, now, timing);
-  const nextAt = nextAttempt(
+  const made: PendingDelivery = { ...releaseDelivery(delivery), attempts, sweeps: 0, slot: undefined };
+  if (outcome === 'delivered') return endDelivery(made, 'DELIVERED');
+  if (delivery.otherwise) return afterFailedResend({ ...made, uncounted: delivery.uncounted + 1 }, now, timing);
+  const nextAt = nextAttemptAt(
     { made: attempts - delivery.uncounted, now, deadline: delivery.deadline, retryAfterSeconds, random },
     timing.schedule,
   );
-  return nextAt === undefined ? ended(made, 'EXHAUSTED') : { ...made, ...planned(nextAt, now, timing) };
+  return nextAt === undefined ? endDelivery(made, 'EXHAUSTED') : { ...made, ...attemptTimes(nextAt, now, timing) };
 }
 
-function asBefore(delivery: Pending, now: number, timing: Timing): Delivery {
+function afterFailedResend(delivery: PendingDelivery, now: number, timing: Timing): Delivery {
   const { otherwise, ...rest } = delivery;
-  if (otherwise?.status !== 'PENDING') return ended(delivery, 'EXHAUSTED');
-  return { ...rest, ...planned(Math.max(now, otherwise.nextAt ?? now), now, timing) };
+  if (otherwise?.status !== 'PENDING') return endDelivery(delivery, 'EXHAUSTED');
+  return { ...rest, ...attemptTimes(Math.max(now, otherwise.nextAt ?? now), now, timing) };
 }

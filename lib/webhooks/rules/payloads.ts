@@ -4,11 +4,10 @@ import type { NotificationLevel } from '../../events/rules/recipients.ts';
 import { protectData } from './protection.ts';
 import { fillTemplates } from './templates.ts';
 
-/** An event as it is stored, its payload read. */
+/** A stored event with its payload. */
 export interface DeliverableEvent {
-  /** Also the message id: `webhook-id` and `webhookId` of every delivery of it. */
+  /** The message id: `webhook-id` and `webhookId` of all its deliveries. */
   readonly eventId: string;
-  /** An event type. */
   readonly event: string;
   readonly createdAt: number;
   readonly payload: EventPayload;
@@ -18,17 +17,17 @@ interface Protection {
   readonly enableDataProtection?: boolean | undefined;
 }
 
-/** How the users that an event concerns are notified, by user id: their levels for the organization, or for the document. */
+/** The notification levels of the users in the audience, by user id, for the organization or the document. */
 export interface NotificationsConfig {
   readonly of: 'organization' | 'document';
   readonly users: Readonly<Record<string, Readonly<Record<'inbox' | 'email', NotificationLevel>>>>;
 }
 
-/** What is looked up for the processed URL at the time of delivery. */
+/** Names and recipients that are read at delivery, for the processed URL of basic webhooks. */
 export interface Enrichment {
   readonly organizationName?: string | undefined;
   readonly documentName?: string | undefined;
-  /** Whom the notification settings leave. */
+  /** The users who are notified, after settings and access checks. */
   readonly recipients?: readonly Recipient[];
 }
 
@@ -40,10 +39,10 @@ export interface Recipient {
 
 export interface BasicOptions {
   readonly config: Protection;
-  /** The ids of users whom it concerns and who may not see it. */
+  /** The users in the audience who may not see the content. */
   readonly accessDeniedUsers?: readonly string[];
-  /** For the processed URL; without it the event is sent as it is stored, to the raw one (design 6). */
-  readonly enrichment?: Enrichment;
+  /** For the processed URL. Without it, the event is sent as it is stored, for the raw URL. */
+  readonly enrichment?: Enrichment | undefined;
 }
 
 const configField = {
@@ -51,10 +50,10 @@ const configField = {
   document: 'usersDocumentNotificationsConfig',
 } as const;
 
-/** The body of an advanced delivery (V2, facts B7) as JSON text, with the time of the event, since deliveries come in any order. */
+/** Returns the body of an advanced delivery (V2) as JSON text. It has the time of the event, because deliveries arrive in any order. */
 export function advancedPayload(
   event: DeliverableEvent,
-  { config, notificationsConfig }: { config: Protection; notificationsConfig?: NotificationsConfig },
+  { config, notificationsConfig }: { config: Protection; notificationsConfig?: NotificationsConfig | undefined },
 ): string {
   const { source, data } = event.payload;
   return JSON.stringify({
@@ -68,7 +67,7 @@ export function advancedPayload(
   });
 }
 
-/** The body of a basic delivery (V1, facts B7) as JSON text: flat, with verbs and metadata of its own. */
+/** Returns the body of a basic delivery (V1) as JSON text: flat, with its own action types and metadata. */
 export function basicPayload(
   event: DeliverableEvent,
   { config, accessDeniedUsers = [], enrichment }: BasicOptions,
@@ -77,20 +76,20 @@ export function basicPayload(
   const enriched = enrichment ? enrich(stored, enrichment) : stored;
   const { actionUser, metadata, ...rest } = config.enableDataProtection ? protectData(enriched) : enriched;
   return JSON.stringify({
-    // What the data calls the same stays behind: names of the envelope mean the envelope.
+    // First, so that data cannot replace the fields of the envelope.
     ...rest,
     webhookId: event.eventId,
     actionType: basicActionType(event.event),
     notificationSource: source,
     timestamp: new Date(event.createdAt).toISOString(),
     actionUser,
-    metadata: flat(asObject(metadata)),
+    metadata: flattenMetadata(asObject(metadata)),
     ...(source === 'comment' && { assigned: isSet(asObject(rest.commentAnnotation).assignedTo) }),
     ...((source === 'comment' || source === 'crdt') && { accessDeniedUsers }),
   });
 }
 
-/** The data with its templates filled in, the names of document and organization, and the recipients. */
+/** Returns the data with filled templates, the names of organization and document, and the recipients. */
 function enrich(
   data: EventPayload['data'],
   { organizationName, documentName, recipients }: Enrichment,
@@ -112,11 +111,8 @@ function enrich(
   };
 }
 
-/**
- * Metadata as basic payloads have it (facts B7): organization and document by id and name, their other fields apart. The ids
- * are the customer's in both places; internal ones are nobody's business.
- */
-function flat({ organization, document, ...metadata }: Record<string, unknown>): object {
+/** Returns the flat metadata of basic payloads. Both forms of an id, with and without `client`, are the customer's. */
+function flattenMetadata({ organization, document, ...metadata }: Record<string, unknown>): object {
   const { organizationId, organizationName, ...organizationMetadata } = asObject(organization);
   const { documentId, documentName, ...documentMetadata } = asObject(document);
   return {

@@ -1,9 +1,8 @@
 /**
- * What `enableDataProtection` lets through (design 6): ids, and the numbers, times and words of ours that are known by the
- * name of their field. Everything else is left out, so that a field that is added tomorrow, or a key of the customer's own,
- * cannot carry a name or a text out; a list of what to leave out would have to know it first.
+ * The fields that `enableDataProtection` keeps: ids here, and our own numbers, times and words below. Everything else is removed. A new field
+ * or a customer's own key can therefore not leak a name or a text before somebody lists it.
  */
-const ids: ReadonlySet<string> = /* @__PURE__ */ new Set([
+const idFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'id',
   'apiKey',
   'organizationId',
@@ -44,7 +43,7 @@ const ids: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'messageId',
 ]);
 
-const words: ReadonlySet<string> = /* @__PURE__ */ new Set([
+const wordFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'type',
   'commentType',
   'sourceType',
@@ -94,11 +93,11 @@ const words: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'disabledAt',
 ]);
 
-/** What a word can look like; a text under the name of one is left out. */
+/** The form of a word. Other text under the name of a word is removed. */
 const WORD = /^[\w.:/+-]{1,64}$/;
 
-/** The fields whose objects and lists are looked into. */
-const entered: ReadonlySet<string> = /* @__PURE__ */ new Set([
+/** The fields whose objects and lists are kept, with their kept fields. */
+const nestedFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'commentAnnotation',
   'targetComment',
   'comments',
@@ -129,8 +128,8 @@ const entered: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'lastAttempt',
 ]);
 
-/** Those that hold a person, or keys of the customer's own: only ids are let through from there. */
-const open: ReadonlySet<string> = /* @__PURE__ */ new Set([
+/** The fields that hold a person or a customer's own keys: only ids are kept in them. */
+const idOnlyFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'actionUser',
   'from',
   'to',
@@ -153,28 +152,32 @@ const open: ReadonlySet<string> = /* @__PURE__ */ new Set([
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** `data` of a payload without personal data and without what users wrote: ids and structure are left. */
+/** Returns `data` of a payload without personal data and user text: ids and structure remain. */
 export function protectData(data: Json): Record<string, unknown> {
-  return protectedFields(data, false);
+  return protectFields(data, false);
 }
 
-function protectedFields(data: Json, idsAlone: boolean): Record<string, unknown> {
-  const mayLeave = (key: string, value: unknown) =>
+function protectFields(data: Json, onlyIds: boolean): Record<string, unknown> {
+  const isKept = (key: string, value: unknown) =>
     isPlain(value) &&
-    (ids.has(key) || (!idsAlone && words.has(key) && (typeof value !== 'string' || WORD.test(value))));
-  return Object.fromEntries(
-    Object.entries(data).flatMap(([key, value]): [string, unknown][] => {
-      if (!isPlain(value) && (entered.has(key) || open.has(key)))
-        return [[key, within(value, idsAlone || open.has(key))]];
-      if (Array.isArray(value)) return ids.has(key) ? [[key, value.filter((item) => mayLeave(key, item))]] : [];
-      return mayLeave(key, value) ? [[key, value]] : [];
-    }),
-  );
+    (idFields.has(key) || (!onlyIds && wordFields.has(key) && (typeof value !== 'string' || WORD.test(value))));
+  const kept: [string, unknown][] = [];
+  for (const [key, value] of Object.entries(data)) {
+    const isIdOnly = idOnlyFields.has(key);
+    if (!isPlain(value) && (isIdOnly || nestedFields.has(key))) {
+      kept.push([key, protectNested(value, onlyIds || isIdOnly)]);
+    } else if (Array.isArray(value)) {
+      if (idFields.has(key)) kept.push([key, value.filter((item) => isKept(key, item))]);
+    } else if (isKept(key, value)) {
+      kept.push([key, value]);
+    }
+  }
+  return Object.fromEntries(kept);
 }
 
-function within(value: unknown, idsAlone: boolean): unknown {
-  if (!Array.isArray(value)) return protectedFields(value as Json, idsAlone);
-  return value.filter((item) => !isPlain(item)).map((item) => within(item, idsAlone));
+function protectNested(value: unknown, onlyIds: boolean): unknown {
+  if (!Array.isArray(value)) return protectFields(value as Json, onlyIds);
+  return value.filter((item) => !isPlain(item)).map((item) => protectNested(item, onlyIds));
 }
 
 function isPlain(value: unknown): boolean {

@@ -1,7 +1,7 @@
-/** Longer is nonsense: no attempt is ever that far away. */
+/** Longer values are capped: no attempt is ever that far away. */
 const LONGEST_SECONDS = 24 * 60 * 60;
 
-/** The one form of a date that may be sent in HTTP today, and the two that must still be read (RFC 9110, 5.6.7). */
+/** The current date format of HTTP, and the two obsolete ones that must be accepted (RFC 9110, 5.6.7). */
 const httpDates = [
   /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
   /^[A-Z][a-z]+day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,
@@ -9,8 +9,8 @@ const httpDates = [
 ];
 
 /**
- * How many seconds a `Retry-After` header asks to wait from `now` (epoch ms), at most a day: it holds seconds or an HTTP date.
- * Undefined for what is neither, and for times that are over. What becomes of it is the schedule's business.
+ * Parses a `Retry-After` header: seconds or an HTTP date. Returns the seconds to wait from `now` (epoch ms), at most a day; undefined for an
+ * invalid header or a time in the past.
  */
 export function retryAfterSeconds(header: string | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';
@@ -18,9 +18,9 @@ export function retryAfterSeconds(header: string | undefined, now: number): numb
   return seconds > 0 ? Math.min(seconds, LONGEST_SECONDS) : undefined;
 }
 
-/** NaN for what is no date. */
+/** Returns NaN for an invalid date. */
 function secondsUntil(date: string, now: number): number {
   if (!httpDates.some((form) => form.test(date))) return NaN;
-  // The oldest form names no zone and means GMT.
+  // The oldest format has no time zone and means GMT.
   return Math.ceil((Date.parse(date.endsWith('GMT') ? date : `${date} GMT`) - now) / 1000);
 }

@@ -1,22 +1,22 @@
 import * as z from 'zod';
 import { hasBlockedPort, LONGEST_URL, parseHttpUrl } from '../../net/httpUrl.ts';
 
-/** Where deliveries go: an http(s) URL, kept as it was sent. Where its host may be is for `requireAllowedUrls`. */
+/** An http(s) URL, kept as it was sent. `requireAllowedUrls` checks its host. */
 export const WebhookUrl = urlOr(() => false);
 
-/** The same, or the empty string, which clears what is stored. */
+/** The same, or the empty string, which clears the stored URL. */
 export const WebhookUrlOrNone = urlOr((text) => text === '');
 
-function urlOr(other: (text: string) => boolean) {
+function urlOr(isAllowed: (text: string) => boolean) {
   return z
     .string()
     .max(LONGEST_URL)
     .check(
-      z.refine((text) => other(text) || parseHttpUrl(text) !== undefined, {
+      z.refine((text) => isAllowed(text) || parseHttpUrl(text) !== undefined, {
         error: 'must be a valid http(s) URL.',
         abort: true,
       }),
-      z.refine((text) => other(text) || !hasBlockedPort(new URL(text)), {
+      z.refine((text) => isAllowed(text) || !hasBlockedPort(new URL(text)), {
         error: 'must not have a port that the Fetch standard blocks',
       }),
     );

@@ -1,22 +1,22 @@
 import { constants, createCipheriv, publicEncrypt, randomBytes } from 'node:crypto';
 import { parsePublicKey } from '../../crypto/publicKey.ts';
 
-/** How payloads are wrapped: the fields of both webhook configurations that say so. */
-export interface Wrapping {
+/** The fields of both webhook configs that decide about encoding and encryption. */
+export interface BodyEncoding {
   readonly encodeData?: boolean | undefined;
   readonly encryptData?: boolean | undefined;
   readonly publicKey?: string | undefined;
 }
 
-/** The body of a delivery as it is signed and sent; or why there is none, which is a failed attempt. */
-export type Encoded =
+/** The body that is signed and sent. An error makes the attempt fail. */
+export type EncodedBody =
   { readonly body: string; readonly contentType: string } | { readonly error: 'public key unusable' };
 
 /**
- * A payload, wrapped as the configuration says (facts B7, B10): as it is, `{ encodedPayload }`, or `{ encryptedData,
- * encryptedKey, iv }`; encryption wins over encoding (design 6). The key and the IV are made anew each time.
+ * Encodes a payload by the config: unchanged, as `{ encodedPayload }`, or as `{ encryptedData, encryptedKey, iv }`. Encryption wins over
+ * encoding. Every call generates a new key and IV.
  */
-export function encodeBody(json: string, { encodeData, encryptData, publicKey }: Wrapping): Encoded {
+export function encodeBody(json: string, { encodeData, encryptData, publicKey }: BodyEncoding): EncodedBody {
   if (encryptData) {
     const envelope = encrypt(json, publicKey ?? '');
     return envelope ? asJson(envelope) : { error: 'public key unusable' };
@@ -28,11 +28,11 @@ export function encodeBody(json: string, { encodeData, encryptData, publicKey }:
 
 const CONTENT_TYPE = 'application/json';
 
-function asJson(envelope: object): Encoded {
+function asJson(envelope: object): EncodedBody {
   return { body: JSON.stringify(envelope), contentType: CONTENT_TYPE };
 }
 
-/** AES-256-CBC with a random key, which RSA-OAEP with SHA-256 hides; undefined when the public key cannot be used. */
+/** Encrypts with AES-256-CBC and a random key, which is encrypted with RSA-OAEP and SHA-256. Returns undefined for an unusable public key. */
 function encrypt(
   text: string,
   publicKey: string,

@@ -1,4 +1,4 @@
-/** What came of a request that got no whole answer: the outcome, and what the customer is told in the log of attempts. */
+/** A request without a complete response: the outcome, and the reason that the customer sees in the attempt log. */
 export interface Failure {
   readonly outcome: 'failed' | 'timeout' | 'refused';
   readonly error: string;
@@ -10,7 +10,7 @@ export const timeouts = {
   reading: { outcome: 'timeout', error: 'answer not complete in time' },
 } as const satisfies Record<string, Failure>;
 
-/** What is not even tried. */
+/** Requests that are not sent. */
 export const refusals = {
   url: { outcome: 'refused', error: 'URL not valid' },
   port: { outcome: 'refused', error: 'port not allowed' },
@@ -19,18 +19,18 @@ export const refusals = {
 } as const satisfies Record<string, Failure>;
 
 const unknownName: Failure = { outcome: 'failed', error: 'DNS: name not found' };
-const cutOff: Failure = { outcome: 'failed', error: 'connection closed before the answer was complete' };
+const connectionClosed: Failure = { outcome: 'failed', error: 'connection closed before the answer was complete' };
 const unreachable: Failure = { outcome: 'failed', error: 'no route to the host' };
 
-const known: Readonly<Record<string, Failure>> = {
+const failuresByCode: Readonly<Record<string, Failure>> = {
   ADDRESS_NOT_ALLOWED: refusals.address,
   DNS_ENOTFOUND: unknownName,
   DNS_ENODATA: unknownName,
   DNS_EBADNAME: unknownName,
   DNS_ETIMEOUT: { outcome: 'timeout', error: 'DNS: no answer in time' },
   ECONNREFUSED: { outcome: 'failed', error: 'connection refused' },
-  ECONNRESET: cutOff,
-  EPIPE: cutOff,
+  ECONNRESET: connectionClosed,
+  EPIPE: connectionClosed,
   EHOSTUNREACH: unreachable,
   ENETUNREACH: unreachable,
   EADDRNOTAVAIL: unreachable,
@@ -39,20 +39,20 @@ const known: Readonly<Record<string, Failure>> = {
   EPROTO: { outcome: 'failed', error: 'TLS: handshake failed' },
 };
 
-/** Whether an error says that our own process is out of something: no receiver can cause that. */
-export function isOurFault({ code = '' }: NodeJS.ErrnoException): boolean {
+/** Whether an error means that our own process is out of a resource. No receiver can cause that. */
+export function isInternalError({ code = '' }: NodeJS.ErrnoException): boolean {
   return ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'].includes(code);
 }
 
-/** OpenSSL's names for certificates that are not accepted; what goes wrong in TLS itself says so in its code. */
+/** OpenSSL's codes for rejected certificates. Codes of other TLS errors contain TLS or SSL. */
 const CERTIFICATE = /CERT|CRL|_CA$|^INVALID_|SELF_SIGNED|UNABLE_TO|PATH_LENGTH|HOSTNAME/;
 
 /**
- * What went wrong with a connection, told from the error's code alone: messages can hold addresses, and texts that the
- * receiver chose. What has no name here is a plain `connection failed`.
+ * Returns the failure for an error of a connection. It uses only the error's code, because messages can contain addresses and text of the
+ * receiver. An unknown code becomes `connection failed`.
  */
-export function failureOf({ code = '' }: NodeJS.ErrnoException): Failure {
-  const failure = known[code];
+export function toFailure({ code = '' }: NodeJS.ErrnoException): Failure {
+  const failure = failuresByCode[code];
   if (failure) return failure;
   if (code.startsWith('DNS_')) return { outcome: 'failed', error: 'DNS: lookup failed' };
   if (code.startsWith('HPE_')) return { outcome: 'failed', error: 'answer is not HTTP/1.1' };

@@ -3,18 +3,18 @@ import { Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { type AddressPolicy, isAllowedAddress } from '../../net/addressPolicy.ts';
 
-/** Each query is sent twice at most, so a lookup takes three seconds at worst and leaves time to connect. */
+/** A lookup takes at most three seconds (two tries), which leaves time to connect. */
 const QUERY = { timeout: 1_500, maxTimeout: 1_500, tries: 2 };
 
-/** What asks DNS: that of Node, or in tests one that asks another server. */
+/** Node's resolver, or one of a test that asks another server. */
 export type NameResolver = Pick<Resolver, 'resolve4' | 'resolve6'>;
 
-/** A name resolves to an address that we may not connect to. */
+/** A name that resolves to an address which is not allowed. */
 export class AddressNotAllowed extends Error {
   readonly code = 'ADDRESS_NOT_ALLOWED';
 }
 
-/** A name does not resolve; `code` is that of DNS (`ENOTFOUND`, `ETIMEOUT`, ...), behind `DNS_`. */
+/** A name that does not resolve. `code` is `DNS_` and the code of DNS, such as `ENOTFOUND`. */
 export class LookupFailed extends Error {
   readonly code: `DNS_${string}`;
 
@@ -24,15 +24,14 @@ export class LookupFailed extends Error {
   }
 }
 
-/** A resolver of names: asks DNS itself on the event loop, where `getaddrinfo` would hold one of the process's four threads until it gives up. */
+/** Returns a resolver that queries DNS on the event loop. `getaddrinfo` would block one of the four threads of the process. */
 export function nameResolver(): NameResolver {
   return new Resolver(QUERY);
 }
 
 /**
- * The lookup of sockets that may connect to allowed addresses only: every address that the name has must be one, and the
- * socket connects to those that were checked, so that a name cannot change its mind in between (deliveries 2.11). Sockets do
- * not look up literal addresses; those are to be checked before.
+ * Returns a lookup for sockets that fails unless all addresses of the name are allowed. The socket connects to the checked addresses, so that
+ * DNS rebinding is not possible. Sockets do not look up literal addresses: check those before.
  */
 export function checkedLookup(policy: AddressPolicy, resolver: NameResolver): LookupFunction {
   return (hostname, { all }, callback) => {
@@ -49,9 +48,9 @@ export function checkedLookup(policy: AddressPolicy, resolver: NameResolver): Lo
   };
 }
 
-/** The addresses of a name, IPv4 first: functions have no IPv6. */
+/** Returns the addresses of a name, IPv4 first, because functions have no IPv6. */
 async function addressesOf(hostname: string, resolver: NameResolver): Promise<LookupAddress[]> {
-  // These names mean this machine everywhere and are not for DNS (RFC 6761); the policy decides on the addresses.
+  // These names always mean this machine and are not sent to DNS (RFC 6761). The policy decides about the addresses.
   if (/(^|\.)localhost\.?$/i.test(hostname))
     return [
       { address: '127.0.0.1', family: 4 },
@@ -66,6 +65,6 @@ async function addressesOf(hostname: string, resolver: NameResolver): Promise<Lo
   const codes = [v4, v6].map(
     (one) => (one.status === 'rejected' ? (one.reason as NodeJS.ErrnoException).code : undefined) ?? 'ENODATA',
   );
-  // That there is no address of one kind says nothing; why there is none of the other does.
+  // A missing kind of address (ENODATA) is normal. Any other code is the reason of the failure.
   throw new LookupFailed(codes.find((code) => code !== 'ENODATA') ?? 'ENODATA');
 }

@@ -5,11 +5,12 @@ import type { Duplex } from 'node:stream';
 import { building, type Capability } from '../../app/capability.ts';
 import { type AddressPolicy, addressPolicy, isAllowedHost } from '../../net/addressPolicy.ts';
 import { hasBlockedPort, parseHttpUrl } from '../../net/httpUrl.ts';
-import { type Ended, exchange, type Prepared } from './exchange.ts';
+import type { AttemptResult } from '../rules/outcome.ts';
+import { type HttpRequest, sendRequest } from './sendRequest.ts';
 import { type Failure, refusals } from './failures.ts';
 import { checkedLookup, nameResolver, type NameResolver } from './lookup.ts';
 
-/** How long a receiver has for everything: the connection, and headers and body of its answer (facts B8). */
+/** How long a receiver has for everything: connection, response headers and body. */
 export const TIMEOUT_MILLISECONDS = 15_000;
 
 /** Shorter than most servers keep a connection open. */
@@ -17,36 +18,31 @@ const IDLE_MILLISECONDS = 4_000;
 const MOST_IDLE_PER_ORIGIN = 10;
 const MOST_IDLE = 100;
 
-/** What a header's value may be made of; Node would throw for anything else. */
-const SENDABLE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** The characters of a header value. Node throws for any other. */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 export interface WebhookRequest {
   readonly url: string;
-  /** By lower-case name. An `authorization` is sent instead of what the URL's userinfo would give. */
+  /** By lower-case name. An `authorization` header wins over the userinfo of the URL. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** 15 s when it is left out. */
+  /** 15 s by default. */
   readonly timeoutMs?: number;
 }
 
-/** What came of one attempt. */
-export interface Sent extends Ended {
-  readonly durationMs: number;
-}
-
 export interface WebhookClient {
-  /** Posts once: the receiver gets at most one request. What the receiver can cause is a result. Throws only on internal errors. */
-  post(request: WebhookRequest): Promise<Sent>;
+  /** Posts once: the receiver gets at most one request. Whatever the receiver causes is a result. Throws only on internal errors. */
+  post(request: WebhookRequest): Promise<AttemptResult>;
 }
 
-interface Options {
+interface ClientOptions {
   readonly userAgent?: string;
   readonly resolver?: NameResolver;
   readonly now?: () => number;
 }
 
-/** Makes the client that webhooks are sent with. It keeps connections, so one per process is enough. */
-export function createWebhookClient(policy: AddressPolicy, options: Options = {}): WebhookClient {
+/** Creates a client for webhooks. It keeps connections, so one per process is enough. */
+export function createWebhookClient(policy: AddressPolicy, options: ClientOptions = {}): WebhookClient {
   return new HttpWebhookClient(policy, options);
 }
 
@@ -55,45 +51,48 @@ class HttpWebhookClient implements WebhookClient {
   readonly #userAgent: string;
   readonly #now: () => number;
   readonly #lookup: LookupFunction;
-  readonly #plain: http.Agent;
-  readonly #secure: https.Agent;
+  readonly #httpAgent: http.Agent;
+  readonly #httpsAgent: https.Agent;
   #usedAt = 0;
 
-  constructor(policy: AddressPolicy, { userAgent = 'webhooks/1', resolver = nameResolver(), now = Date.now }: Options) {
+  constructor(
+    policy: AddressPolicy,
+    { userAgent = 'webhooks/1', resolver = nameResolver(), now = Date.now }: ClientOptions,
+  ) {
     this.#policy = policy;
     this.#userAgent = userAgent;
     this.#now = now;
     this.#lookup = checkedLookup(policy, resolver);
-    const kept = { keepAlive: true, timeout: IDLE_MILLISECONDS, maxFreeSockets: MOST_IDLE_PER_ORIGIN };
-    this.#plain = bounded(new http.Agent(kept));
-    this.#secure = bounded(new https.Agent(kept));
+    const options = { keepAlive: true, timeout: IDLE_MILLISECONDS, maxFreeSockets: MOST_IDLE_PER_ORIGIN };
+    this.#httpAgent = limitIdle(new http.Agent(options));
+    this.#httpsAgent = limitIdle(new https.Agent(options));
   }
 
-  async post({ url: text, headers, body, timeoutMs = TIMEOUT_MILLISECONDS }: WebhookRequest): Promise<Sent> {
+  async post({ url: text, headers, body, timeoutMs = TIMEOUT_MILLISECONDS }: WebhookRequest): Promise<AttemptResult> {
     const startedAt = performance.now();
     const elapsed = () => performance.now() - startedAt;
     const url = parseHttpUrl(text);
     if (!url) return { ...refusals.url, durationMs: elapsed() };
     const refusal = this.#refusal(url, headers);
     if (refusal) return { ...refusal, durationMs: elapsed() };
-    const prepared = this.#prepare(url, headers, body);
-    let ended = await exchange(prepared, { agent: this.#agent(prepared.secure), timeoutMs, now: this.#now });
-    // No byte was written to the kept connection, so that one attempt is still one POST.
-    if (ended === 'stale')
-      ended = await exchange(prepared, { agent: false, timeoutMs: timeoutMs - elapsed(), now: this.#now });
+    const request = this.#prepare(url, headers, body);
+    let result = await sendRequest(request, { agent: this.#agent(request.secure), timeoutMs, now: this.#now });
+    // No byte was written to the kept connection, so one attempt is still one POST.
+    if (result === 'stale')
+      result = await sendRequest(request, { agent: false, timeoutMs: timeoutMs - elapsed(), now: this.#now });
     this.#usedAt = this.#now();
-    if (ended === 'stale') throw new Error('A connection of its own was taken for a kept one');
-    return { ...ended, durationMs: elapsed() };
+    if (result === 'stale') throw new Error('A new connection was reported as a kept one');
+    return { ...result, durationMs: elapsed() };
   }
 
-  /** Why a request is not even tried; literal addresses are checked here, since sockets look up names alone. */
+  /** Returns why a request may not be sent. Literal addresses are checked here, because sockets look up only names. */
   #refusal(url: URL, headers: WebhookRequest['headers']): Failure | undefined {
     if (hasBlockedPort(url)) return refusals.port;
     if (!isAllowedHost(url.hostname, this.#policy)) return refusals.address;
-    return Object.values(headers).every((value) => SENDABLE.test(value)) ? undefined : refusals.header;
+    return Object.values(headers).every((value) => HEADER_VALUE.test(value)) ? undefined : refusals.header;
   }
 
-  #prepare(url: URL, headers: WebhookRequest['headers'], body: string): Prepared {
+  #prepare(url: URL, headers: WebhookRequest['headers'], body: string): HttpRequest {
     const { authorization = userinfo(url), ...others } = headers;
     return {
       secure: url.protocol === 'https:',
@@ -116,25 +115,25 @@ class HttpWebhookClient implements WebhookClient {
   }
 
   /**
-   * The agent that keeps connections. What it kept is dropped when the process last sent too long ago: a function that
-   * sleeps between its calls has no timers, and would write to a connection that nobody listens to.
+   * Returns the agent that keeps connections. Drops kept connections if the process last sent too long ago: timers do not run while a
+   * function is frozen, and the receiver may have closed them.
    */
   #agent(secure: boolean): http.Agent {
     const now = this.#now();
     if (now - this.#usedAt > IDLE_MILLISECONDS)
-      for (const socket of [this.#plain, this.#secure].flatMap(idleSockets)) socket.destroy();
+      for (const socket of [this.#httpAgent, this.#httpsAgent].flatMap(idleSockets)) socket.destroy();
     this.#usedAt = now;
-    return secure ? this.#secure : this.#plain;
+    return secure ? this.#httpsAgent : this.#httpAgent;
   }
 }
 
-/** What the userinfo of a URL stands for as a header; it leaves the URL nowhere else. */
+/** Returns the userinfo of a URL as an `authorization` header. It is sent in no other way. */
 function userinfo({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined;
-  return `Basic ${Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')}`;
+  return `Basic ${Buffer.from(`${decode(username)}:${decode(password)}`).toString('base64')}`;
 }
 
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -142,8 +141,8 @@ function decoded(text: string): string {
   }
 }
 
-/** Keeps at most so many idle connections in all; of one origin, Node keeps as many as it is told. */
-function bounded<A extends http.Agent>(agent: A): A {
+/** Limits the idle connections of an agent in all. Node limits only those of one origin. */
+function limitIdle<A extends http.Agent>(agent: A): A {
   const keep = agent.keepSocketAlive.bind(agent) as (socket: Duplex) => boolean;
   agent.keepSocketAlive = (socket) => idleSockets(agent).length < MOST_IDLE && keep(socket);
   return agent;
@@ -153,7 +152,6 @@ function idleSockets({ freeSockets }: http.Agent): Duplex[] {
   return Object.values(freeSockets).flatMap((sockets) => sockets ?? []);
 }
 
-/** Send webhooks. */
 export const webhookClient: Capability<WebhookClient> = /* @__PURE__ */ building([addressPolicy], {
   grants: [],
   env: ['SERVICE_NAME'],

@@ -1,10 +1,10 @@
 import type { StoredDelivery } from '../../../lib/webhooks/deliveries.ts';
-import { type Target, wantedTarget } from '../../../lib/webhooks/targets.ts';
+import { type Target, targetItem } from '../../../lib/webhooks/targets.ts';
 import type { Key, Stored } from '../../../lib/table/entity.ts';
 import { EventEntity, EventPayloadEntity, type StoredEvent } from '../../../lib/events/outbox.ts';
 import type { Table, ItemRead } from '../../../lib/table/table.ts';
 import { AdvancedWebhookConfigEntity } from '../../../lib/webhooks/configs.ts';
-import type { DeliverDeps } from '../../../lib/webhooks/attempt/attemptContext.ts';
+import type { AttemptPorts } from '../../../lib/webhooks/attempt.ts';
 import type { DeliveryMessage } from '../../../lib/webhooks/deliveryMessage.ts';
 import { type Delivery, newDelivery } from '../../../lib/webhooks/rules/delivery.ts';
 import type { AdvancedWebhookConfig } from '../../../lib/webhooks/rules/advanced.ts';
@@ -25,8 +25,8 @@ export class Memory {
     batchGet: async (...all: readonly ItemRead<unknown>[]) => all.map(({ key }) => this.#values.get(identity(key))),
   } as unknown as Table;
 
-  readonly deliveries: DeliverDeps['deliveries'] = {
-    look: async (key) => ({
+  readonly deliveries: AttemptPorts['deliveries'] = {
+    load: async (key) => ({
       delivery: this.#rows.get(rowOf(key)),
       target: this.#targets.get(key.endpointId),
       health: undefined,
@@ -38,14 +38,12 @@ export class Memory {
       this.#rows.set(rowOf(next), stored);
       return stored;
     },
-    log: async () => undefined,
+    logAttempt: async () => undefined,
   };
 
-  readonly runtime: DeliverDeps['runtime'] = {
-    health: async () => undefined,
-    learn: async () => 'done',
-    reserve: async (_key, _rateLimit, clock) => clock(),
-  };
+  readonly health: AttemptPorts['health'] = { get: async () => undefined, write: async () => 'done' };
+
+  readonly slots: AttemptPorts['slots'] = { reserve: async (_key, _rateLimit, clock) => clock() };
 
   customer(tenant: string, config: AdvancedWebhookConfig, endpoints: readonly WebhookEndpoint[]): void {
     this.#values.set(identity(AdvancedWebhookConfigEntity.key({ tenant })), { ...config, _r: 1 });
@@ -58,7 +56,7 @@ export class Memory {
         _r: 1,
       };
       this.#targets.set(endpoint.endpointId, target);
-      this.#values.set(identity(wantedTarget({ tenant, endpointId: endpoint.endpointId }).key), target);
+      this.#values.set(identity(targetItem({ tenant, endpointId: endpoint.endpointId }).key), target);
     }
   }
 

@@ -1,10 +1,11 @@
 /** The worst second of an endpoint with a rate limit and a backlog, in real time; about 25 s with storage in memory and as long on the engine. */
 import { environment } from '../../../lib/app/capability.ts';
 import { emitTo } from '../../../lib/webhooks/deliveries.ts';
-import { EndpointRuntime } from '../../../lib/webhooks/endpointHealth.ts';
+import { EndpointHealthStore } from '../../../lib/webhooks/endpointHealth.ts';
+import { RateSlots } from '../../../lib/webhooks/rateSlots.ts';
 import { recordEvent } from '../../../lib/events/outbox.ts';
 import { openTable } from '../../../lib/table/table.ts';
-import { messageAbout } from '../../../lib/webhooks/deliveryMessage.ts';
+import { nextAttemptMessages } from '../../../lib/webhooks/deliveryMessage.ts';
 import { initialAdvancedConfig } from '../../../lib/webhooks/rules/advanced.ts';
 import { newId } from '../../../lib/shared/ids.ts';
 import type { QueueMessage } from '../../../lib/workers/sender.ts';
@@ -90,7 +91,7 @@ async function inMemory(): Promise<{ sender: Sender; backlog: QueueMessage[] }> 
   memory.customer(tenant, { ...initialAdvancedConfig, isEnabled: true }, [endpoint]);
   const sender = new Sender(memory.table, {
     live: WIDTH,
-    stores: { deliveries: memory.deliveries, runtime: new EndpointRuntime(table) },
+    stores: { deliveries: memory.deliveries, health: new EndpointHealthStore(table), slots: new RateSlots(table) },
   });
   const messages = Array.from({ length: QUEUED }, () => {
     const { event } = recordEvent(tenant, newEvent(tenant), now);
@@ -109,7 +110,7 @@ async function onEngine(): Promise<{ sender: Sender; backlog: QueueMessage[] }> 
       emitTo(apiKey, endpointId, newEvent(apiKey), now, realTiming),
     );
     await table.writeAll(events.flatMap(({ ops }) => ops));
-    backlog.push(...events.flatMap(({ delivery }) => messageAbout(delivery, now)));
+    backlog.push(...events.flatMap(({ delivery }) => nextAttemptMessages(delivery, now)));
   }
   return { sender: new Sender(table, { live: WIDTH }), backlog };
 }

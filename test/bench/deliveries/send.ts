@@ -6,7 +6,7 @@ import { recordEvent, type StoredEvent } from '../../../lib/events/outbox.ts';
 import { insert, openTable, type WriteOp } from '../../../lib/table/table.ts';
 import { AdvancedWebhookConfigEntity } from '../../../lib/webhooks/configs.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
-import { makeSigningSecret } from '../../../lib/webhooks/signingSecrets.ts';
+import { createSigningSecret } from '../../../lib/webhooks/signingSecrets.ts';
 import type { DeliveryMessage } from '../../../lib/webhooks/deliveryMessage.ts';
 import { initialAdvancedConfig } from '../../../lib/webhooks/rules/advanced.ts';
 import { newEndpoint, type WebhookEndpoint } from '../../../lib/webhooks/rules/endpoints.ts';
@@ -87,7 +87,7 @@ async function newEndpoints(): Promise<WebhookEndpoint[]> {
   return Promise.all(
     Array.from({ length: ENDPOINTS }, async () => {
       const endpointId = newId('ep', now);
-      const { stored: secret } = await makeSigningSecret(box, TENANT, endpointId, now);
+      const { stored: secret } = await createSigningSecret(box, TENANT, endpointId, now);
       return newEndpoint({ url }, { endpointId, secret, now });
     }),
   );

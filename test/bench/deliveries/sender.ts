@@ -1,15 +1,15 @@
 import { environment } from '../../../lib/app/capability.ts';
 import { secretBox } from '../../../lib/crypto/secretBox.ts';
 import { DeliveryStore } from '../../../lib/webhooks/deliveries.ts';
-import { EndpointRuntime } from '../../../lib/webhooks/endpointHealth.ts';
+import { EndpointHealthStore } from '../../../lib/webhooks/endpointHealth.ts';
 import { SubscriptionReader } from '../../../lib/webhooks/subscriptions.ts';
-import { emit, EventStore, type StoredEvent } from '../../../lib/events/outbox.ts';
+import { emit, OutboxStore, type StoredEvent } from '../../../lib/events/outbox.ts';
 import type { Table } from '../../../lib/table/table.ts';
-import { deliver } from '../../../lib/webhooks/attempt/deliver.ts';
-import type { DeliverDeps } from '../../../lib/webhooks/attempt/attemptContext.ts';
+import { attemptDelivery, type AttemptPorts } from '../../../lib/webhooks/attempt.ts';
+import { RateSlots } from '../../../lib/webhooks/rateSlots.ts';
 import { fanOut } from '../../../lib/events/fanOut.ts';
 import type { DeliveryMessage } from '../../../lib/webhooks/deliveryMessage.ts';
-import { WebhookRequests } from '../../../lib/webhooks/attempt/request.ts';
+import { WebhookRequests } from '../../../lib/webhooks/prepareRequest.ts';
 import type { Timing } from '../../../lib/webhooks/rules/schedule.ts';
 import { newId } from '../../../lib/shared/ids.ts';
 import type { CountedMetric } from '../../../lib/observability/deliveryMetrics.ts';
@@ -33,7 +33,7 @@ export interface SenderOptions {
   readonly live?: number;
   readonly slow?: number;
   /** What takes the place of the stores. */
-  readonly stores?: Pick<DeliverDeps, 'deliveries' | 'runtime'>;
+  readonly stores?: Pick<AttemptPorts, 'deliveries' | 'health' | 'slots'>;
 }
 
 /** Everything between an event and its receivers, on a table that it is given: the workers' code with queues in memory. It needs the environment of the engine. */
@@ -45,7 +45,7 @@ export class Sender {
   readonly #table: Table;
   readonly #timing: Timing;
   readonly #deliveries: DeliveryStore;
-  readonly #deps: DeliverDeps;
+  readonly #ports: Omit<AttemptPorts, 'ownQueue' | 'isFirstQueue'>;
 
   constructor(
     table: Table,
@@ -57,16 +57,19 @@ export class Sender {
     this.slow = new BenchQueue(slow, (message) => this.deliver(message, this.slow));
     this.#deliveries = new DeliveryStore(table);
     const client = createWebhookClient({ allowLoopback: true });
-    this.#deps = {
+    this.#ports = {
       deliveries: this.#deliveries,
-      runtime: new EndpointRuntime(table),
+      health: new EndpointHealthStore(table),
+      slots: new RateSlots(table),
       ...stores,
       requests: new WebhookRequests(table, secretBox.open(environment(process.env))),
       client: { post: (request) => client.post({ ...request, timeoutMs }) },
       endpoints: { disable: async () => 'lost' },
-      slow: this.slow,
+      retryQueue: this.slow,
       timing,
-      tellOwner: async () => undefined,
+      notifyOwner: async () => undefined,
+      random: Math.random,
+      sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
     };
   }
 
@@ -86,15 +89,8 @@ export class Sender {
 
   /** What the function of first attempts, or of further ones, does with a message. */
   async deliver(message: DeliveryMessage, own: QueueSender): Promise<void> {
-    await deliver({
-      ...this.call,
-      message,
-      own,
-      deps: this.#deps,
-      live: own === this.live,
-      random: Math.random,
-      pause: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
-    });
+    const ports = { ...this.#ports, ownQueue: own, isFirstQueue: own === this.live };
+    await attemptDelivery(ports, message, this.call);
   }
 
   /** Writes an event of about two kilobytes, as a change does in its transaction. */
@@ -112,10 +108,10 @@ export class Sender {
   /** Makes the deliveries of events and sends their messages; throws when that fails for one of them. */
   async fanOut(events: readonly Pick<StoredEvent, 'tenant' | 'eventId'>[]): Promise<void> {
     const deps = {
-      outbox: new EventStore(this.#table),
+      outbox: new OutboxStore(this.#table),
       subscriptions: new SubscriptionReader(this.#table),
       deliveries: this.#deliveries,
-      live: this.live,
+      firstQueue: this.live,
       timing: this.#timing,
       consumers: [],
     };
@@ -124,7 +120,7 @@ export class Sender {
 
   /** Makes deliveries without sending messages; gives these. */
   async make(event: StoredEvent, endpointIds: readonly string[]): Promise<DeliveryMessage[]> {
-    const made = await this.#deliveries.make(event, endpointIds, Date.now(), this.#timing);
+    const made = await this.#deliveries.create(event, endpointIds, Date.now(), this.#timing);
     return made.map(({ tenant, eventId, endpointId }) => ({ tenant, eventId, endpointId, attemptNo: 1 }));
   }
 }

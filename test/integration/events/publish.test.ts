@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
-import { fansOut } from '../../../lib/events/fanOut.ts';
+import { fanOutCapability } from '../../../lib/events/fanOut.ts';
 import type { Customer } from '../../support/customer.ts';
 import { DeliverySystem } from '../../support/deliveries.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
@@ -138,7 +138,7 @@ describe('extensions: publishing an event', () => {
         },
       },
     });
-    const { consumers } = fansOut.open(environment(process.env));
+    const { consumers } = fanOutCapability.open(environment(process.env));
     system.replaced.fanOut = { consumers };
     await deliver(eventId);
     expect(hooks.came.map(({ path }) => path).sort()).toEqual(['/a', '/processed', '/raw']);
@@ -166,7 +166,7 @@ describe('extensions: publishing an event', () => {
         },
       ],
     });
-    system.replaced.fanOut = { consumers: fansOut.open(environment(process.env)).consumers };
+    system.replaced.fanOut = { consumers: fanOutCapability.open(environment(process.env)).consumers };
     await deliver(
       await publish({
         ...at,

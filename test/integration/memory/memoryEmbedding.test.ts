@@ -4,7 +4,7 @@ import { environment } from '../../../lib/app/capability.ts';
 import { type JobKind, type JobMessage, queueOfJob, READS_SETTLED_MS } from '../../../lib/jobs/jobStore.ts';
 import { EmbeddingStateEntity } from '../../../lib/memory/entities.ts';
 import { openTable } from '../../../lib/table/table.ts';
-import { sweep, sweeps } from '../../../lib/webhooks/sweep.ts';
+import { jobSweep } from '../../../lib/jobs/jobSweep.ts';
 import { LEXICAL_MODEL } from '../../../lib/memory/rules/lexical.ts';
 import { startEmbedding } from '../../../lib/memory/embeddingJobs.ts';
 import { TITAN_MODEL } from '../../../lib/bedrock/titan.ts';
@@ -363,8 +363,6 @@ describe('a change of the embedding model', () => {
 /** Runs the sweeper at a given time. */
 async function sweepAt(now: number): Promise<void> {
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  await sweep(
-    { ...sweeps.open(environment(process.env)), backlog: async () => 0 },
-    { clock: () => now, deadline: now + MINUTE, log, measures: keptMeasures() },
-  );
+  const sweep = jobSweep.open(environment(process.env));
+  await sweep({ clock: () => now, deadline: now + MINUTE, log, measures: keptMeasures() });
 }

@@ -106,11 +106,11 @@ describe('from an event to its receivers', () => {
   test('deliveries 2.15 point 3: one event of a batch that cannot be fanned out fails alone', async () => {
     await endpoint('/a');
     const [good, bad, other] = [await system.emit(tenant), await system.emit(tenant), await system.emit(tenant)];
-    const { make } = system.fanOutDeps.deliveries;
-    const { deliveries } = system.fanOutDeps;
+    const { create: make } = system.fanOutPorts.deliveries;
+    const { deliveries } = system.fanOutPorts;
     system.replaced.fanOut = {
       deliveries: {
-        make: async (event, ...rest) =>
+        create: async (event, ...rest) =>
           event.eventId === bad ? Promise.reject(new Error('no')) : make.apply(deliveries, [event, ...rest]),
       },
     };
@@ -305,13 +305,13 @@ describe('failures', () => {
     const [attempt] = await system.attempts(tenant, eventId);
     expect(Buffer.from(attempt!.responseBody!).equals(bytes.subarray(0, 16 * 1024))).toBe(true);
 
-    const real = system.deliverDeps.deliveries;
-    system.replaced.deliver = {
+    const real = system.attemptPorts.deliveries;
+    system.replaced.attempt = {
       deliveries: {
-        look: (key) => real.look(key),
+        load: (key) => real.load(key),
         get: (key) => real.get(key),
         replace: (...change) => real.replace(...change),
-        log: async () => Promise.reject(new Error('throttled')),
+        logAttempt: async () => Promise.reject(new Error('throttled')),
       },
     };
     const unlogged = await system.publish(tenant);
@@ -397,8 +397,8 @@ describe('messages', () => {
   test('spec 3: when the answer says that an endpoint is deleted, no attempt begins, also of one that was claimed before', async () => {
     const endpointId = await endpoint('/a');
     const eventId = await system.publish(tenant);
-    const { requests } = system.deliverDeps;
-    system.replaced.deliver = {
+    const { requests } = system.attemptPorts;
+    system.replaced.attempt = {
       requests: {
         async prepare(key) {
           expect(await system.delivery(key)).toHaveProperty('claim');
@@ -436,7 +436,7 @@ describe('messages', () => {
       const { attempts } = (await system.delivery({ tenant, eventId: String(headers['webhook-id']), endpointId }))!;
       return { status: attempts === 0 ? 500 : 200 };
     });
-    const real = system.deliverDeps.deliveries;
+    const real = system.attemptPorts.deliveries;
     for (let step = 0; step < 8; step++) {
       for (const when of ['before', 'after'] as const) {
         let left = step;
@@ -449,12 +449,12 @@ describe('messages', () => {
             if (fails) throw new Error('a fault of ours');
             return result;
           };
-        system.replaced.deliver = {
+        system.replaced.attempt = {
           deliveries: {
-            look: faulty(real.look),
+            load: faulty(real.load),
             get: faulty(real.get),
             replace: faulty(real.replace) as typeof real.replace,
-            log: faulty(real.log),
+            logAttempt: faulty(real.logAttempt),
           },
         };
         const before = hooks.at('/a').length;
@@ -488,14 +488,9 @@ describe('the rate limit of an endpoint', () => {
 
   test('what is put off for longer than the margin is not taken for lost, nor what is put off beyond the longest delay', async () => {
     const endpointId = await endpoint('/limited', { rateLimit: 1 });
-    const { runtime } = system.deliverDeps;
     const slots = [700, 2_000].map((seconds) => system.now + seconds * SECOND);
-    system.replaced.deliver = {
-      runtime: {
-        health: runtime.health.bind(runtime),
-        learn: runtime.learn.bind(runtime),
-        reserve: async () => slots.shift() ?? system.now,
-      },
+    system.replaced.attempt = {
+      slots: { reserve: async () => slots.shift() ?? system.now },
     };
     const [near, far] = [await system.publish(tenant), await system.publish(tenant)];
     const from = system.now;
@@ -516,13 +511,13 @@ describe('the rate limit of an endpoint', () => {
   });
 
   test('deliveries 2.7: many that ask at the same time get different slots, one after the other, with few writes', async () => {
-    const { runtime } = system.deliverDeps;
+    const { slots: own } = system.attemptPorts;
     const slots = await Promise.all(
-      Array.from({ length: 64 }, () => runtime.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now)),
+      Array.from({ length: 64 }, () => own.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now)),
     );
     expect(slots.sort((a, b) => a - b)).toEqual(Array.from({ length: 64 }, (_each, index) => system.now + index * 10));
     // Another process goes on behind them; one that comes later begins anew.
-    const other = new DeliverySystem(tenant).deliverDeps.runtime;
+    const other = new DeliverySystem(tenant).attemptPorts.slots;
     expect(await other.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now)).toBe(system.now + 640);
     expect(await other.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now + MINUTE)).toBe(
       system.now + MINUTE,
@@ -679,13 +674,12 @@ describe('endpoints that fail for days', () => {
     const endpointId = await endpoint('/dead');
     hooks.answer('/dead', { status: 500 });
     await failingSince(endpointId, 6);
-    const { runtime } = system.deliverDeps;
-    system.replaced.deliver = {
-      runtime: {
-        reserve: (...asked) => runtime.reserve(...asked),
-        learn: (...learnt) => runtime.learn(...learnt),
-        async health(key) {
-          const health = (await runtime.health(key))!;
+    const store = system.attemptPorts.health;
+    system.replaced.attempt = {
+      health: {
+        write: (...args) => store.write(...args),
+        async get(key) {
+          const health = (await store.get(key))!;
           return { ...health, failing: { ...health.failing!, since: system.now - HOUR } };
         },
       },
@@ -712,7 +706,7 @@ describe('endpoints that fail for days', () => {
     const endpointId = await endpoint('/dead');
     hooks.answer('/dead', { status: 500 });
     await failingSince(endpointId, 1, 0);
-    system.replaced.deliver = { tellOwner: async () => Promise.reject(new Error('no mail')) };
+    system.replaced.attempt = { notifyOwner: async () => Promise.reject(new Error('no mail')) };
     const eventId = await system.publish(tenant);
     await system.workOnNext();
     expect(await stateOf(eventId, endpointId)).toEqual(['PENDING', 1]);

@@ -11,7 +11,7 @@ import { setAdvancedWebhooks } from '../../../infra/commands/workspace.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { DeliveryEntity } from '../../../lib/webhooks/deliveries.ts';
 import { EndpointDisabler } from '../../../lib/webhooks/disableEndpoints.ts';
-import { EndpointRuntime } from '../../../lib/webhooks/endpointHealth.ts';
+import { EndpointHealthStore } from '../../../lib/webhooks/endpointHealth.ts';
 import { upsert } from '../../../lib/table/table.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
 import { queues as declarations } from '../../../lib/workers/queues.ts';
@@ -143,7 +143,7 @@ describe('npm run deliveries', () => {
     expect(rows['Last delivered']!.slice(0, 10)).toBe(new Date(system.now).toISOString().slice(0, 10));
     // The next attempt replaces it, so that nothing looks at it any more.
     const { _r: about } = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
-    expect(await new EndpointRuntime(system.table).health({ tenant, endpointId })).toMatchObject({
+    expect(await new EndpointHealthStore(system.table).get({ tenant, endpointId })).toMatchObject({
       about,
       breaker: { inARow: 0 },
     });
@@ -151,10 +151,10 @@ describe('npm run deliveries', () => {
 
   test('endpoint: a success that the worker did not look at, of so many, ends the failing too', async () => {
     const learn = async (since: number) => {
-      const runtime = new EndpointRuntime(system.table);
+      const runtime = new EndpointHealthStore(system.table);
       const { _r } = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
       const failing = { since, last: since, days: 1, warned: 0 };
-      await runtime.learn(
+      await runtime.write(
         { tenant, endpointId },
         {
           about: _r,
@@ -162,7 +162,7 @@ describe('npm run deliveries', () => {
           failing,
           writtenAt: since,
         },
-        await runtime.health({ tenant, endpointId }),
+        await runtime.get({ tenant, endpointId }),
       );
     };
     await learn(system.now - MINUTE);
@@ -170,7 +170,7 @@ describe('npm run deliveries', () => {
     system.random = () => 0.999;
     await system.publish(tenant);
     await system.workOnNext();
-    expect(await new EndpointRuntime(system.table).health({ tenant, endpointId })).toMatchObject({
+    expect(await new EndpointHealthStore(system.table).get({ tenant, endpointId })).toMatchObject({
       failing: { since: system.now - MINUTE },
     });
     expect(rowsOf(await show()).Failing).toBe('no');

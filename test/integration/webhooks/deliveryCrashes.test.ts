@@ -4,13 +4,13 @@ import { worker as deliverWebhook } from '../../../functions/workers/deliverWebh
 import { worker as fanOutEvents } from '../../../functions/workers/fanOutEvents.ts';
 import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { DeliveryEntity } from '../../../lib/webhooks/deliveries.ts';
-import { EndpointSlotsEntity } from '../../../lib/webhooks/endpointHealth.ts';
+import { EndpointSlotsEntity } from '../../../lib/webhooks/rateSlots.ts';
 import { emit, EventEntity } from '../../../lib/events/outbox.ts';
 import { MailEntity } from '../../../lib/mail/mailStore.ts';
 import { insert, remove } from '../../../lib/table/table.ts';
 import { AdvancedWebhookConfigEntity } from '../../../lib/webhooks/configs.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
-import { makeSigningSecret } from '../../../lib/webhooks/signingSecrets.ts';
+import { createSigningSecret } from '../../../lib/webhooks/signingSecrets.ts';
 import type { DeliveryMessage } from '../../../lib/webhooks/deliveryMessage.ts';
 import { initialAdvancedConfig } from '../../../lib/webhooks/rules/advanced.ts';
 import type { WebhookEndpoint } from '../../../lib/webhooks/rules/endpoints.ts';
@@ -77,7 +77,7 @@ async function newTenant(endpoints: readonly TestEndpoint[]): Promise<string> {
   const stored = await Promise.all(
     endpoints.map(async ({ mode, fields }, index) => {
       const endpointId = `${tenant}_ep_${index}`;
-      const secret = await makeSigningSecret(cloud.box, tenant, endpointId, now);
+      const secret = await createSigningSecret(cloud.box, tenant, endpointId, now);
       return insert(WebhookEndpointEntity, {
         tenant,
         endpointId,

@@ -2,12 +2,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { DeliveryStore, emitTo } from '../../../lib/webhooks/deliveries.ts';
 import { EndpointDisabler } from '../../../lib/webhooks/disableEndpoints.ts';
 import { EndpointHealthEntity } from '../../../lib/webhooks/endpointHealth.ts';
-import { wantedTarget } from '../../../lib/webhooks/targets.ts';
+import { targetItem } from '../../../lib/webhooks/targets.ts';
 import { beginJob, endJob, JobEntity } from '../../../lib/jobs/jobStore.ts';
 import { upsert } from '../../../lib/table/table.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
-import { messageAbout } from '../../../lib/webhooks/deliveryMessage.ts';
-import { sweep } from '../../../lib/webhooks/sweep.ts';
+import { nextAttemptMessages } from '../../../lib/webhooks/deliveryMessage.ts';
+import { runSweeps } from '../../../lib/workers/sweep.ts';
 import type { Customer } from '../../support/customer.ts';
 import { DeliverySystem, HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
@@ -136,7 +136,7 @@ describe('deliveries whose message was lost', () => {
     system.live.messages.length = 0;
     // All of one shard, so that it has several pages.
     const store = new DeliveryStore(system.table);
-    const { deliveries: read } = await store.deliveriesOf(tenant, endpointId, 0, { limit: 500 });
+    const { values: read } = await store.listOfEndpoint({ tenant, endpointId }, 0, { limit: 500 });
     expect(read).toHaveLength(230);
     for (const one of read) await store.replace(one, { ...one, shard: 0 });
     system.now += 6 * MINUTE;
@@ -146,17 +146,17 @@ describe('deliveries whose message was lost', () => {
 
   test('no page is begun when there is no time left', async () => {
     const due: number[] = [];
-    const { deliveries } = system.sweepDeps;
+    const { deliveries } = system.sweepPorts;
     system.replaced.sweep = {
       deliveries: {
         replace: (...change) => deliveries.replace(...change),
         due: async (shard) => {
           due.push(shard);
-          return { deliveries: [], next: 'more' };
+          return { values: [], next: 'more' };
         },
       },
     };
-    await sweep(system.sweepDeps, { ...system.call, deadline: system.now + SECOND });
+    await runSweeps(system.sweeps, { ...system.call, deadline: system.now + SECOND });
     expect(due).toHaveLength(16);
   });
 });
@@ -176,12 +176,12 @@ describe('events that were left in the outbox', () => {
 
   test('an event that fails each time does not keep the sweeper from the others, and the sweep says that it failed', async () => {
     const events = await Promise.all(Array.from({ length: 20 }, () => system.emit(tenant)));
-    const { deliveries } = system.fanOutDeps;
+    const { deliveries } = system.fanOutPorts;
     const [bad] = events;
     system.replaced.fanOut = {
       deliveries: {
-        make: async (event, ...rest) =>
-          event.eventId === bad ? Promise.reject(new Error('no')) : deliveries.make(event, ...rest),
+        create: async (event, ...rest) =>
+          event.eventId === bad ? Promise.reject(new Error('no')) : deliveries.create(event, ...rest),
       },
     };
     system.now += 4 * MINUTE;
@@ -213,7 +213,7 @@ describe('the other parts of a sweep', () => {
     const create = async () => (await customer.ok(paths.create, { url: hooks.url('/a') })).id as string;
     /** What is known of an endpoint as it is now: until when its breaker is open, and up to which day its owner was warned. */
     const ails = async (id: string, until: number | undefined, warned: number) => {
-      const { _r: about } = (await system.table.batchGet(wantedTarget({ tenant, endpointId: id })))[0]!;
+      const { _r: about } = (await system.table.batchGet(targetItem({ tenant, endpointId: id })))[0]!;
       await system.table.write([
         upsert(EndpointHealthEntity, {
           tenant,
@@ -293,12 +293,10 @@ describe('the other parts of a sweep', () => {
     system.live.messages.length = 0;
     system.now += 6 * MINUTE;
     const seen: string[] = [];
-    const { runtime } = system.sweepDeps;
-    system.replaced.sweep = { runtime: { ailing: async () => Promise.reject(new Error('no gauge')) } };
+    const others = [async () => Promise.reject(new Error('no gauge')), async () => void seen.push('mails')];
     await expect(
-      sweep(system.sweepDeps, { ...system.call, deadline: system.now + MINUTE }, [async () => void seen.push('mails')]),
+      runSweeps([...others, ...system.sweeps], { ...system.call, deadline: system.now + MINUTE }),
     ).rejects.toThrow('no gauge');
-    expect(runtime).toBeDefined();
     expect(seen).toEqual(['mails']);
     expect(system.slow.messages).toHaveLength(1);
   });
@@ -316,7 +314,7 @@ describe('deliveries that somebody asks for', () => {
   };
   const resend = async (eventId: string, to = endpointId) => {
     const due = await store().resend({ tenant, eventId, endpointId: to }, system.now, system.timing);
-    if (due) await system.slow.send(messageAbout(due, system.now));
+    if (due) await system.slow.send(nextAttemptMessages(due, system.now));
     return due;
   };
 
@@ -384,7 +382,7 @@ describe('deliveries that somebody asks for', () => {
     hooks.answer('/a', { status: 200 });
     const delivered = await system.publish(tenant);
     await system.drain();
-    const { deliveries, next } = await store().deliveriesOf(tenant, endpointId, 0, { limit: 100 });
+    const { values: deliveries, next } = await store().listOfEndpoint({ tenant, endpointId }, 0, { limit: 100 });
     expect(next).toBeUndefined();
     // The events that tell of the two are not fanned out here.
     expect(deliveries.map(({ eventId, status }) => [eventId, status])).toEqual([
@@ -393,7 +391,7 @@ describe('deliveries that somebody asks for', () => {
       [delivered, 'DELIVERED'],
     ]);
     expect(
-      (await store().deliveriesOf(tenant, endpointId, deliveries[1]!.createdAt + 1, { limit: 100 })).deliveries.map(
+      (await store().listOfEndpoint({ tenant, endpointId }, deliveries[1]!.createdAt + 1, { limit: 100 })).values.map(
         ({ eventId }) => eventId,
       ),
     ).toEqual([delivered]);
@@ -402,7 +400,7 @@ describe('deliveries that somebody asks for', () => {
     for (const one of deliveries) {
       const due = await store().recover(one, system.now, system.timing);
       expect(due === undefined).toBe(one.status === 'DELIVERED');
-      if (due) await system.slow.send(messageAbout(due, system.now));
+      if (due) await system.slow.send(nextAttemptMessages(due, system.now));
     }
     expect(await store().recover(deliveries[0]!, system.now, system.timing)).toBeUndefined();
     await system.drain();
@@ -419,9 +417,13 @@ describe('deliveries that somebody asks for', () => {
       ids.push(await system.publish(tenant));
       system.now += SECOND;
     }
-    const first = await store().deliveriesOf(tenant, endpointId, 0, { limit: 3, descending: true });
-    const rest = await store().deliveriesOf(tenant, endpointId, 0, { limit: 3, descending: true, after: first.next });
-    expect([...first.deliveries, ...rest.deliveries].map(({ eventId }) => eventId)).toEqual(ids.reverse());
+    const first = await store().listOfEndpoint({ tenant, endpointId }, 0, { limit: 3, descending: true });
+    const rest = await store().listOfEndpoint({ tenant, endpointId }, 0, {
+      limit: 3,
+      descending: true,
+      after: first.next,
+    });
+    expect([...first.values, ...rest.values].map(({ eventId }) => eventId)).toEqual(ids.reverse());
     expect(rest.next).toBeUndefined();
   });
 
@@ -441,11 +443,11 @@ describe('deliveries that somebody asks for', () => {
     await system.table.write(ops);
     // The stream brings it like any other.
     await system.fanOut(tenant, due.eventId);
-    await system.live.send(messageAbout(due, system.now));
+    await system.live.send(nextAttemptMessages(due, system.now));
     await system.drain();
     expect(hooks.came.map(({ path }) => path)).toEqual(['/a']);
-    expect(await store().of(tenant, due.eventId)).toMatchObject([{ endpointId, status: 'DELIVERED' }]);
-    expect((await store().attempts(tenant, due.eventId, { endpointId, limit: 10 })).attempts).toMatchObject([
+    expect(await store().listOfEvent(tenant, due.eventId)).toMatchObject([{ endpointId, status: 'DELIVERED' }]);
+    expect((await store().listAttempts(tenant, due.eventId, { endpointId, limit: 10 })).attempts).toMatchObject([
       { attempt: 1, outcome: 'delivered', responseStatus: 200 },
     ]);
   });

@@ -1,13 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { worker as runJobs } from '../../../functions/workers/runJobs.ts';
 import { environment, openAll } from '../../../lib/app/capability.ts';
-import { DeliveryEntity } from '../../../lib/webhooks/deliveries.ts';
-import { FailedDeliveries } from '../../../lib/webhooks/failedDeliveries.ts';
+import { DeliveryEntity, DeliveryStore } from '../../../lib/webhooks/deliveries.ts';
 import { beginJob, JobEntity, type JobMessage, JobStore } from '../../../lib/jobs/jobStore.ts';
 import { upsert } from '../../../lib/table/table.ts';
 import { runJob, type RunJobDeps } from '../../../lib/jobs/runJob.ts';
 import type { DeliveryMessage } from '../../../lib/webhooks/deliveryMessage.ts';
-import { beginRecovery, recoverStep } from '../../../lib/webhooks/recover.ts';
+import { startRecovery, recoverStep } from '../../../lib/webhooks/recover.ts';
 import type { DeliveryStatus } from '../../../lib/webhooks/rules/delivery.ts';
 import { toWorkerLambda } from '../../../lib/workers/lambda.ts';
 import type { Customer } from '../../support/customer.ts';
@@ -309,7 +308,7 @@ describe('recovering what failed', () => {
     since = Date.now() - HOUR;
   });
 
-  const failed = () => new FailedDeliveries(system.table);
+  const store = () => new DeliveryStore(system.table);
   const queuedJobs = () => queues.waiting('jobs').map(({ body }) => body as JobMessage);
   const run = (message: JobMessage) => toWorkerLambda(runJobs)(messagesEvent([message]), lambdaContext());
   const job = (message: JobMessage) => system.table.get(JobEntity, message);
@@ -334,8 +333,8 @@ describe('recovering what failed', () => {
     );
     const jobs = new JobStore(system.table);
     const begin = (most: number) =>
-      beginRecovery(
-        { failed: failed(), jobs, queue: { send: async () => undefined } },
+      startRecovery(
+        { deliveries: store(), jobs, queue: { send: async () => undefined } },
         { tenant, endpointId, since },
         system.now,
         quiet,
@@ -433,9 +432,11 @@ describe('recovering what failed', () => {
     );
     let asked = 0;
     const recovery = {
-      failed: failed(),
-      deliveries: { recover: async () => void asked++ as undefined },
-      slow: { send: async () => undefined },
+      deliveries: {
+        listFailed: (...args: Parameters<DeliveryStore['listFailed']>) => store().listFailed(...args),
+        recover: async () => void asked++ as undefined,
+      },
+      retryQueue: { send: async () => undefined },
       timing: system.timing,
     };
     const data = JSON.stringify({ endpointId, since, until: system.now, messages: 120 });
@@ -462,7 +463,7 @@ describe('recovering what failed', () => {
     expect((await job(message))?.leaseUntil).toBeUndefined();
     await runJob(deps, { ...call, deadline: Infinity });
     expect(await job(message)).toBeUndefined();
-    expect(await failed().count({ tenant, endpointId, since, until: Date.now() }, 1_000)).toBe(0);
+    expect(await store().countFailed({ tenant, endpointId, since, until: Date.now() }, 1_000)).toBe(0);
     await runJob(deps, { ...call, deadline: Infinity });
   });
 });
@@ -498,7 +499,7 @@ describe('removals', () => {
         {
           jobId: 'job_1',
           kind: 'removeRecords',
-          data: { organization, document, documentId: 'nda', thread },
+          data: { organizationKey: organization, documentKey: document, documentId: 'nda', thread },
           dueAt: system.now,
         },
         system.now,

@@ -1,27 +1,27 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  claimed,
+  claimDelivery,
   type Delivery,
-  ended,
+  endDelivery,
   isClaimed,
   isPending,
   newDelivery,
-  nextAttemptOf,
-  type Pending,
-  postponed,
-  recovered,
-  resent,
-  swept,
+  nextAttemptNumber,
+  type PendingDelivery,
+  postponeDelivery,
+  recoverDelivery,
+  resendDelivery,
+  afterSweep,
 } from '../../../lib/webhooks/rules/delivery.ts';
-import { matches, matchingBasicTargets } from '../../../lib/webhooks/rules/matching.ts';
-import { afterResult, type AttemptResult } from '../../../lib/webhooks/rules/outcome.ts';
+import { matchesEndpoint, matchingBasicTargets } from '../../../lib/webhooks/rules/matching.ts';
+import { recordOutcome, type AttemptResult } from '../../../lib/webhooks/rules/outcome.ts';
 import {
-  lifetime,
-  marginOf,
-  nextAttempt,
+  deliveryLifetime,
+  marginAfter,
+  nextAttemptAt,
   parseSchedule,
-  plan,
+  planAttempt,
   type Timing,
 } from '../../../lib/webhooks/rules/schedule.ts';
 import { eventTypes } from '../../../lib/events/rules/catalogue.ts';
@@ -32,14 +32,14 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const NOW = Date.UTC(2026, 10, 20);
 const timing: Timing = { schedule: parseSchedule('0,5,300,1800,7200,18000,36000,36000'), marginMs: 5 * MINUTE };
-const failed: AttemptResult = { outcome: 'failed' };
+const failed: AttemptResult = { outcome: 'failed', durationMs: 10 };
 
 const fresh = (now = NOW) =>
   newDelivery({ eventId: 'msg_1', endpointId: 'ep_1', event: 'comment.add', createdAt: now, shard: 3 }, now, timing);
 
 /** Runs through the schedule as a worker does: each attempt at its time, ending a little later. Gives when each was made. */
 function attemptsOf(
-  start: Pending,
+  start: PendingDelivery,
   result: (attempt: number) => AttemptResult,
   random: (attempt: number) => number,
   lastsMs = 300,
@@ -48,9 +48,9 @@ function attemptsOf(
   let delivery: Delivery = start;
   while (isPending(delivery)) {
     times.push(delivery.nextAt);
-    const attempt = nextAttemptOf(delivery);
-    delivery = afterResult(
-      claimed(delivery, 'c', delivery.nextAt),
+    const attempt = nextAttemptNumber(delivery);
+    delivery = recordOutcome(
+      claimDelivery(delivery, 'c', delivery.nextAt),
       result(attempt),
       delivery.nextAt + lastsMs,
       random(attempt),
@@ -107,7 +107,7 @@ describe('the schedule of attempts', () => {
     );
     const spread = new Set(
       [0, 0.25, 0.5, 0.99].map((random) =>
-        nextAttempt({ made: 2, now: NOW, deadline: NOW + 30 * HOUR, random }, timing.schedule),
+        nextAttemptAt({ made: 2, now: NOW, deadline: NOW + 30 * HOUR, random }, timing.schedule),
       ),
     );
     expect([...spread].map((at) => (at! - NOW) / SECOND)).toEqual([240, 270, 300, expect.closeTo(358.8, 1)]);
@@ -135,7 +135,10 @@ describe('the schedule of attempts', () => {
 
   test('deliveries 2.5: Retry-After makes a pause up to twice as long, and never shorter', () => {
     const after = (retryAfterSeconds: number | undefined) =>
-      (nextAttempt({ made: 3, now: NOW, deadline: NOW + 30 * HOUR, random: 0.5, retryAfterSeconds }, timing.schedule)! -
+      (nextAttemptAt(
+        { made: 3, now: NOW, deadline: NOW + 30 * HOUR, random: 0.5, retryAfterSeconds },
+        timing.schedule,
+      )! -
         NOW) /
       SECOND;
     expect([undefined, 1, 1_800, 2_500, 3_600, 86_400].map(after)).toEqual([1_800, 1_800, 1_800, 2_500, 3_600, 3_600]);
@@ -144,7 +147,7 @@ describe('the schedule of attempts', () => {
   test('deliveries 2.5: receivers that ask to wait get fewer attempts at worst, never one behind the deadline', () => {
     const { times, end } = attemptsOf(
       fresh(),
-      () => ({ outcome: 'failed', retryAfterSeconds: 86_400 }),
+      () => ({ ...failed, retryAfterSeconds: 86_400 }),
       () => 1,
     );
     expect(times.at(-1)!).toBeLessThanOrEqual(NOW + 29.5 * HOUR);
@@ -161,7 +164,7 @@ describe('the schedule of attempts', () => {
           for (let made = 0; isPending(delivery); made++) {
             expect(made).toBeLessThan(8);
             const now = delivery.nextAt + jumps[made]!;
-            delivery = afterResult(claimed(delivery, 'c', now), failed, now, 0.5, timing);
+            delivery = recordOutcome(claimDelivery(delivery, 'c', now), failed, now, 0.5, timing);
             if (isPending(delivery)) {
               expect(Number.isFinite(delivery.dueAt)).toBe(true);
               expect(delivery.nextAt).toBeLessThanOrEqual(delivery.deadline);
@@ -175,50 +178,60 @@ describe('the schedule of attempts', () => {
 
   test('a schedule of one attempt ends with it', () => {
     const once = { ...timing, schedule: parseSchedule('0') };
-    expect(afterResult(fresh(), failed, NOW, 0.5, once)).toMatchObject({ status: 'EXHAUSTED', attempts: 1 });
+    expect(recordOutcome(fresh(), failed, NOW, 0.5, once)).toMatchObject({ status: 'EXHAUSTED', attempts: 1 });
   });
 
   test('a longer schedule than the usual one has the time that it needs', () => {
-    expect(lifetime(timing.schedule)).toBe(30 * HOUR);
-    expect(lifetime([0, 100 * HOUR])).toBe(102 * HOUR);
+    expect(deliveryLifetime(timing.schedule)).toBe(30 * HOUR);
+    expect(deliveryLifetime([0, 100 * HOUR])).toBe(102 * HOUR);
   });
 });
 
 describe('how an attempt is brought about', () => {
   test('deliveries 2.6: a message for what is within 900 s, the sweeper ahead of what is further away', () => {
-    expect(plan(NOW + 5_200, NOW, timing.marginMs)).toEqual({ delaySeconds: 6, dueAt: NOW + 5_200 + 5 * MINUTE });
-    expect(plan(NOW - MINUTE, NOW, timing.marginMs)).toEqual({ delaySeconds: 0, dueAt: NOW + 5 * MINUTE });
-    expect(plan(NOW + 900 * SECOND, NOW, timing.marginMs)).toMatchObject({ delaySeconds: 900 });
-    expect(plan(NOW + 901 * SECOND, NOW, timing.marginMs)).toEqual({
+    expect(planAttempt(NOW + 5_200, NOW, timing.marginMs)).toEqual({
+      delaySeconds: 6,
+      dueAt: NOW + 5_200 + 5 * MINUTE,
+    });
+    expect(planAttempt(NOW - MINUTE, NOW, timing.marginMs)).toEqual({ delaySeconds: 0, dueAt: NOW + 5 * MINUTE });
+    expect(planAttempt(NOW + 900 * SECOND, NOW, timing.marginMs)).toMatchObject({ delaySeconds: 900 });
+    expect(planAttempt(NOW + 901 * SECOND, NOW, timing.marginMs)).toEqual({
       delaySeconds: undefined,
       dueAt: NOW + 901 * SECOND - 90 * SECOND,
     });
   });
 
   test('deliveries 2.6 (b): the margin doubles each time that a message seems lost: 5, 10, 20 minutes', () => {
-    expect([0, 1, 2, 3, 6, 50].map((sweeps) => marginOf(sweeps, timing.marginMs) / MINUTE)).toEqual([
+    expect([0, 1, 2, 3, 6, 50].map((sweeps) => marginAfter(sweeps, timing.marginMs) / MINUTE)).toEqual([
       5, 10, 20, 40, 320, 320,
     ]);
-    const first = swept(fresh(), NOW + 5 * MINUTE, timing);
+    const first = afterSweep(fresh(), NOW + 5 * MINUTE, timing);
     expect(first).toMatchObject({ sweeps: 1, dueAt: NOW + 15 * MINUTE, nextAt: NOW });
-    expect(swept(first, NOW + 15 * MINUTE, timing)).toMatchObject({ sweeps: 2, dueAt: NOW + 35 * MINUTE });
+    expect(afterSweep(first, NOW + 15 * MINUTE, timing)).toMatchObject({ sweeps: 2, dueAt: NOW + 35 * MINUTE });
   });
 
   test('deliveries 2.6: what the sweeper sends ahead of its time is not lost yet', () => {
-    const far = postponed(fresh(), NOW + HOUR, NOW, timing);
+    const far = postponeDelivery(fresh(), NOW + HOUR, NOW, timing);
     expect(far.dueAt).toBe(NOW + HOUR - 90 * SECOND);
-    expect(swept(far, far.dueAt + 30 * SECOND, timing)).toMatchObject({ sweeps: 0, dueAt: NOW + HOUR + 5 * MINUTE });
+    expect(afterSweep(far, far.dueAt + 30 * SECOND, timing)).toMatchObject({
+      sweeps: 0,
+      dueAt: NOW + HOUR + 5 * MINUTE,
+    });
   });
 
   test('a delivery that is being attempted is left alone until its lease is over', () => {
-    const held = claimed(fresh(), 'c', NOW);
+    const held = claimDelivery(fresh(), 'c', NOW);
     expect(isClaimed(held, NOW + 59 * SECOND)).toBe(true);
     expect(isClaimed(held, NOW + 60 * SECOND)).toBe(false);
-    expect(swept(held, NOW + 5 * SECOND, timing)).toMatchObject({ sweeps: 0, dueAt: NOW + 60 * SECOND, claim: 'c' });
+    expect(afterSweep(held, NOW + 5 * SECOND, timing)).toMatchObject({
+      sweeps: 0,
+      dueAt: NOW + 60 * SECOND,
+      claim: 'c',
+    });
   });
 
   test('putting off uses no attempt', () => {
-    const put = postponed(claimed(fresh(), 'c', NOW - HOUR), NOW + MINUTE, NOW, timing, NOW + MINUTE);
+    const put = postponeDelivery(claimDelivery(fresh(), 'c', NOW - HOUR), NOW + MINUTE, NOW, timing, NOW + MINUTE);
     expect(put).toMatchObject({ attempts: 0, nextAt: NOW + MINUTE, slot: NOW + MINUTE });
     expect(put).not.toHaveProperty('claim');
   });
@@ -226,8 +239,8 @@ describe('how an attempt is brought about', () => {
 
 describe('what an attempt makes of a delivery', () => {
   test("2xx ends it; any failure counts and leaves it pending, in nobody's hands", () => {
-    const mine = claimed(fresh(), 'c', NOW);
-    expect(afterResult(mine, { outcome: 'delivered' }, NOW, 0.5, timing)).toEqual({
+    const mine = claimDelivery(fresh(), 'c', NOW);
+    expect(recordOutcome(mine, { outcome: 'delivered' }, NOW, 0.5, timing)).toEqual({
       eventId: 'msg_1',
       endpointId: 'ep_1',
       event: 'comment.add',
@@ -240,7 +253,7 @@ describe('what an attempt makes of a delivery', () => {
       shard: 3,
     });
     for (const outcome of ['failed', 'timeout', 'refused'] as const) {
-      const after = afterResult(mine, { outcome }, NOW, 0.5, timing);
+      const after = recordOutcome(mine, { outcome }, NOW, 0.5, timing);
       expect(after).toMatchObject({
         status: 'PENDING',
         attempts: 1,
@@ -253,23 +266,23 @@ describe('what an attempt makes of a delivery', () => {
   });
 
   test('deliveries 2.8: an attempt by hand is made whatever the state, and when it fails all is as before', () => {
-    const delivered = afterResult(fresh(), { outcome: 'delivered' }, NOW, 0.5, timing);
+    const delivered = recordOutcome(fresh(), { outcome: 'delivered' }, NOW, 0.5, timing);
     const exhausted = attemptsOf(
       fresh(),
       () => failed,
       () => 0.5,
     ).end;
-    const cancelled = ended(fresh(), 'CANCELLED');
+    const cancelled = endDelivery(fresh(), 'CANCELLED');
     for (const state of [delivered, exhausted, cancelled]) {
-      const again = resent(state, NOW + HOUR, timing);
+      const again = resendDelivery(state, NOW + HOUR, timing);
       expect(again).toMatchObject({ status: 'PENDING', nextAt: NOW + HOUR });
-      expect(afterResult(again, failed, NOW + HOUR, 0.5, timing)).toEqual({
+      expect(recordOutcome(again, failed, NOW + HOUR, 0.5, timing)).toEqual({
         ...state,
         attempts: state.attempts + 1,
         uncounted: state.uncounted + 1,
         deadline: again.deadline,
       });
-      expect(afterResult(again, { outcome: 'delivered' }, NOW + HOUR, 0.5, timing)).toMatchObject({
+      expect(recordOutcome(again, { outcome: 'delivered' }, NOW + HOUR, 0.5, timing)).toMatchObject({
         status: 'DELIVERED',
         attempts: state.attempts + 1,
       });
@@ -277,21 +290,21 @@ describe('what an attempt makes of a delivery', () => {
   });
 
   test('deliveries 2.8: an attempt by hand of a pending delivery leaves its schedule as it is', () => {
-    const waiting = afterResult(
-      afterResult(fresh(), failed, NOW, 0.5, timing) as Pending,
+    const waiting = recordOutcome(
+      recordOutcome(fresh(), failed, NOW, 0.5, timing) as PendingDelivery,
       failed,
       NOW,
       0.5,
       timing,
-    ) as Pending;
-    const again = resent(waiting, NOW + MINUTE, timing);
+    ) as PendingDelivery;
+    const again = resendDelivery(waiting, NOW + MINUTE, timing);
     expect(again).toMatchObject({ nextAt: NOW + MINUTE, attempts: 2 });
     // Twice is once.
-    expect(resent(again, NOW + MINUTE, timing)).toEqual(again);
-    const after = afterResult(again, failed, NOW + MINUTE, 0.5, timing) as Pending;
+    expect(resendDelivery(again, NOW + MINUTE, timing)).toEqual(again);
+    const after = recordOutcome(again, failed, NOW + MINUTE, 0.5, timing) as PendingDelivery;
     expect(after).toMatchObject({ status: 'PENDING', attempts: 3, nextAt: waiting.nextAt });
     // The step that follows is the one that would have followed: the fourth attempt of the schedule is its fifth in all.
-    expect(afterResult(after, failed, NOW + 5 * MINUTE, 0.5, timing)).toMatchObject({
+    expect(recordOutcome(after, failed, NOW + 5 * MINUTE, 0.5, timing)).toMatchObject({
       attempts: 4,
       nextAt: NOW + 5 * MINUTE + 30 * MINUTE,
     });
@@ -303,8 +316,8 @@ describe('what an attempt makes of a delivery', () => {
       () => failed,
       () => 0.5,
     ).end;
-    const again = recovered(exhausted, NOW + 48 * HOUR, timing);
-    expect(nextAttemptOf(again)).toBe(9);
+    const again = recoverDelivery(exhausted, NOW + 48 * HOUR, timing);
+    expect(nextAttemptNumber(again)).toBe(9);
     expect(
       attemptsOf(
         again,
@@ -320,25 +333,27 @@ describe('who gets an event', () => {
 
   test('deliveries 2.4: an endpoint without filter and channels gets everything; a disabled one nothing', () => {
     for (const event of eventTypes) {
-      expect(matches({ event }, endpoint)).toBe(true);
-      expect(matches({ event, channels: ['a'] }, endpoint)).toBe(true);
-      expect(matches({ event }, { disabled: true })).toBe(false);
+      expect(matchesEndpoint({ event }, endpoint)).toBe(true);
+      expect(matchesEndpoint({ event, channels: ['a'] }, endpoint)).toBe(true);
+      expect(matchesEndpoint({ event }, { disabled: true })).toBe(false);
     }
   });
 
   test('spec 6 rule 3: filterTypes names the types', () => {
-    expect(matches({ event: 'comment.add' }, { ...endpoint, filterTypes: ['comment.update', 'comment.add'] })).toBe(
-      true,
-    );
-    expect(matches({ event: 'comment.delete' }, { ...endpoint, filterTypes: ['comment.update', 'comment.add'] })).toBe(
-      false,
-    );
+    expect(
+      matchesEndpoint({ event: 'comment.add' }, { ...endpoint, filterTypes: ['comment.update', 'comment.add'] }),
+    ).toBe(true);
+    expect(
+      matchesEndpoint({ event: 'comment.delete' }, { ...endpoint, filterTypes: ['comment.update', 'comment.add'] }),
+    ).toBe(false);
   });
 
   test('deliveries 2.4: channels match by overlap; an endpoint with channels does not get what has none', () => {
     const listening = { ...endpoint, channels: ['a', 'b'] };
     expect(
-      [['b', 'c'], ['c'], [], undefined].map((channels) => matches({ event: 'comment.add', channels }, listening)),
+      [['b', 'c'], ['c'], [], undefined].map((channels) =>
+        matchesEndpoint({ event: 'comment.add', channels }, listening),
+      ),
     ).toEqual([true, false, false, false]);
   });
 

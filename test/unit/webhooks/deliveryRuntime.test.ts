@@ -4,15 +4,15 @@ import { type Failing, isGivenUp, stillFailing, warningDue } from '../../../lib/
 import {
   type Breaker,
   closedBreaker,
-  gateOf,
-  pausesFor,
-  probing,
+  checkGate,
+  breakerPauses,
+  takeProbe,
   resumeAt,
-  weightOf,
+  sampleWeight,
 } from '../../../lib/webhooks/rules/breaker.ts';
 import { afterAttempt, type EndpointHealth, healthAt } from '../../../lib/webhooks/rules/health.ts';
-import { interval, TOLERANCE, turnOf } from '../../../lib/webhooks/rules/limiter.ts';
-import { parseSchedule, plan } from '../../../lib/webhooks/rules/schedule.ts';
+import { slotInterval, SLOT_TOLERANCE, checkSlot } from '../../../lib/webhooks/rules/limiter.ts';
+import { parseSchedule, planAttempt } from '../../../lib/webhooks/rules/schedule.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -20,7 +20,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const NOW = Date.UTC(2026, 10, 20, 9);
 const schedule = parseSchedule('0,5,300,1800,7200,18000,36000,36000');
-const pauses = pausesFor(schedule);
+const pauses = breakerPauses(schedule);
 
 /** Numbers from 0 to 1 that are the same in each run. */
 function chances(seed: number): () => number {
@@ -33,23 +33,23 @@ function chances(seed: number): () => number {
 
 const well: EndpointHealth = healthAt(undefined, 1);
 const attempted = (health: EndpointHealth, delivered: boolean, now: number, { probe = false, random = 0.5 } = {}) =>
-  afterAttempt(health, { delivered, probe, random, now }, pauses);
+  afterAttempt(health, { delivered, isProbe: probe, random, now }, pauses);
 const run = (results: string, health = well, from = NOW, every = SECOND) =>
   [...results].reduce((known, result, index) => attempted(known, result === 's', from + index * every), health);
 
 describe('the breaker', () => {
   test('deliveries 2.7: 10 failures in a row open it for 30 s; 9 do not', () => {
-    expect(gateOf(run('f'.repeat(9)).breaker, NOW + 9 * SECOND)).toBe('closed');
+    expect(checkGate(run('f'.repeat(9)).breaker, NOW + 9 * SECOND)).toBe('closed');
     const open = run('f'.repeat(10));
-    expect(gateOf(open.breaker, NOW + 10 * SECOND)).toEqual({ pausedUntil: NOW + 9 * SECOND + 30 * SECOND });
-    expect(gateOf(open.breaker, NOW + 39 * SECOND)).toBe('probe');
+    expect(checkGate(open.breaker, NOW + 10 * SECOND)).toEqual({ pausedUntil: NOW + 9 * SECOND + 30 * SECOND });
+    expect(checkGate(open.breaker, NOW + 39 * SECOND)).toBe('probe');
   });
 
   test('deliveries 2.7: 70 % of at least 10 attempts within 5 minutes open it, also when successes lie between', () => {
-    expect(gateOf(run('ffsffsffsf').breaker, NOW + 10 * SECOND)).toMatchObject({ pausedUntil: expect.any(Number) });
-    expect(gateOf(run('fsfsfsfsfsfsfsfsfsfs').breaker, NOW + 20 * SECOND)).toBe('closed');
+    expect(checkGate(run('ffsffsffsf').breaker, NOW + 10 * SECOND)).toMatchObject({ pausedUntil: expect.any(Number) });
+    expect(checkGate(run('fsfsfsfsfsfsfsfsfsfs').breaker, NOW + 20 * SECOND)).toBe('closed');
     // The same share in more than 5 minutes is not looked at as one.
-    expect(gateOf(run('ffsffsffsf', well, NOW, MINUTE).breaker, NOW + 10 * MINUTE)).toBe('closed');
+    expect(checkGate(run('ffsffsffsf', well, NOW, MINUTE).breaker, NOW + 10 * MINUTE)).toBe('closed');
   });
 
   test('a failure now and then never opens it', () => {
@@ -73,19 +73,19 @@ describe('the breaker', () => {
       const { breaker } = health;
       lengths.push((breaker.open!.until - now) / SECOND);
       now = breaker.open!.until;
-      health = attempted({ ...health, breaker: probing(breaker, now) }, false, now, { probe: true });
+      health = attempted({ ...health, breaker: takeProbe(breaker, now) }, false, now, { probe: true });
     }
     expect(lengths).toEqual([30, 60, 120, 240, 480, 900, 900, 900]);
-    const closed = attempted({ ...health, breaker: probing(health.breaker, now) }, true, now, { probe: true });
+    const closed = attempted({ ...health, breaker: takeProbe(health.breaker, now) }, true, now, { probe: true });
     expect(closed.breaker).toEqual(closedBreaker);
     expect(closed.failing).toBeUndefined();
   });
 
   test('deliveries 2.7: while one tries, all others are kept out; and let one in when it never ends', () => {
     const open = run('f'.repeat(10)).breaker;
-    const tried = probing(open, open.open!.until);
-    expect(gateOf(tried, open.open!.until + 15 * SECOND)).toEqual({ pausedUntil: open.open!.until + 30 * SECOND });
-    expect(gateOf(tried, open.open!.until + 30 * SECOND)).toBe('probe');
+    const tried = takeProbe(open, open.open!.until);
+    expect(checkGate(tried, open.open!.until + 15 * SECOND)).toEqual({ pausedUntil: open.open!.until + 30 * SECOND });
+    expect(checkGate(tried, open.open!.until + 30 * SECOND)).toBe('probe');
   });
 
   test('attempts that were under way when it opened neither close it nor make the pause longer, and cost no write', () => {
@@ -102,8 +102,8 @@ describe('the breaker', () => {
 
   test('a short schedule, as in a test, is not stretched by long pauses', () => {
     expect(pauses).toEqual({ first: 30 * SECOND, longest: 15 * MINUTE });
-    expect(pausesFor(parseSchedule('0,1,2,4'))).toEqual({ first: 4 * SECOND, longest: 4 * SECOND });
-    expect(pausesFor(parseSchedule('0'))).toEqual({ first: SECOND, longest: SECOND });
+    expect(breakerPauses(parseSchedule('0,1,2,4'))).toEqual({ first: 4 * SECOND, longest: 4 * SECOND });
+    expect(breakerPauses(parseSchedule('0'))).toEqual({ first: SECOND, longest: SECOND });
   });
 });
 
@@ -144,7 +144,7 @@ describe('what is known of an endpoint', () => {
         const random = chances(seed);
         let breaker: Breaker = { inARow: 0, window: { since: NOW, attempts: 0, failures: 0 } };
         for (let i = 0; i < 20_000; i++) {
-          const weight = weightOf(breaker, NOW + 1, random());
+          const weight = sampleWeight(breaker, NOW + 1, random());
           breaker = { inARow: 0, window: { since: NOW, attempts: breaker.window!.attempts + weight, failures: 0 } };
         }
         expect(breaker.window!.attempts).toBeGreaterThan(12_000);
@@ -240,7 +240,7 @@ describe('the rate limit', () => {
   function slots() {
     let at: number | undefined;
     return (step: number, now: number) => {
-      const slot = at === undefined || at < now - TOLERANCE ? now : at;
+      const slot = at === undefined || at < now - SLOT_TOLERANCE ? now : at;
       at = slot + step;
       return slot;
     };
@@ -278,16 +278,22 @@ describe('the rate limit', () => {
       // The worker reads the delivery, and asks for a slot with the clock of its own machine.
       const clock = came + random() * 20;
       let slot = reserved;
-      let turn = slot === undefined ? undefined : turnOf(slot, clock);
-      while (!turn) turn = turnOf((slot = reserve(interval(rateLimit), clock)), clock);
-      if ('notBefore' in turn) {
-        sends.push(Math.max(clock, turn.notBefore) + random() * 10);
+      let decision = slot === undefined ? 'expired' : checkSlot(slot, clock);
+      while (decision === 'expired') {
+        slot = reserve(slotInterval(rateLimit), clock);
+        decision = checkSlot(slot, clock);
+      }
+      if (typeof decision === 'string') {
+        sends.push(Math.max(clock, slot!) + random() * 10);
         continue;
       }
       deferrals++;
       // SQS knows whole seconds, and is up to 400 ms late; beyond 900 s the sweeper sends, at the second.
-      const { delaySeconds } = plan(turn.comeAt, clock, 0);
-      add({ at: (delaySeconds === undefined ? turn.comeAt : clock + delaySeconds * SECOND) + random() * 400, slot });
+      const { delaySeconds } = planAttempt(decision.deferUntil, clock, 0);
+      add({
+        at: (delaySeconds === undefined ? decision.deferUntil : clock + delaySeconds * SECOND) + random() * 400,
+        slot,
+      });
     }
     return { sends: sends.sort((a, b) => a - b), deferrals };
   }
@@ -314,9 +320,9 @@ describe('the rate limit', () => {
   );
 
   test('a slot that is over is not used: what comes late together would exceed the limit', () => {
-    expect(turnOf(NOW - TOLERANCE - 1, NOW)).toBeUndefined();
-    expect(turnOf(NOW - TOLERANCE, NOW)).toEqual({ notBefore: NOW - TOLERANCE });
-    expect(turnOf(NOW + 1_500, NOW)).toEqual({ notBefore: NOW + 1_500 });
-    expect(turnOf(NOW + MINUTE, NOW)).toEqual({ comeAt: NOW + MINUTE - 1_500 });
+    expect(checkSlot(NOW - SLOT_TOLERANCE - 1, NOW)).toBe('expired');
+    expect(checkSlot(NOW - SLOT_TOLERANCE, NOW)).toBe('wait');
+    expect(checkSlot(NOW + 1_500, NOW)).toBe('wait');
+    expect(checkSlot(NOW + MINUTE, NOW)).toEqual({ deferUntil: NOW + MINUTE - 1_500 });
   });
 });

@@ -4,12 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
-import {
-  createWebhookClient,
-  type Sent,
-  webhookClient,
-  type WebhookRequest,
-} from '../../../lib/webhooks/transport/send.ts';
+import { createWebhookClient, webhookClient, type WebhookRequest } from '../../../lib/webhooks/transport/send.ts';
+import type { AttemptResult } from '../../../lib/webhooks/rules/outcome.ts';
 import { type Receiver, startHttp, startTcp } from '../../support/receivers.ts';
 
 const KIB = 1_024;
@@ -37,7 +33,7 @@ async function tcp(talk: (socket: Socket) => void): Promise<Receiver> {
 const newClient = (options = {}) => createWebhookClient({ allowLoopback: true }, options);
 
 /** Posts to a receiver with a client of its own. */
-function post(url: string, request: Partial<WebhookRequest> = {}, client = newClient()): Promise<Sent> {
+function post(url: string, request: Partial<WebhookRequest> = {}, client = newClient()): Promise<AttemptResult> {
   return client.post({
     url,
     headers: { 'content-type': 'application/json' },
@@ -47,7 +43,7 @@ function post(url: string, request: Partial<WebhookRequest> = {}, client = newCl
   });
 }
 
-const textOf = ({ responseBody }: Sent) => Buffer.from(responseBody ?? []).toString();
+const textOf = ({ responseBody }: AttemptResult) => Buffer.from(responseBody ?? []).toString();
 /** The answer of a receiver that has read the head of the request, as it is written. */
 const answering = (text: string) => (socket: Socket) => socket.once('data', () => socket.write(text));
 const head = (...lines: string[]) => `${lines.join('\r\n')}\r\n\r\n`;
@@ -218,7 +214,7 @@ describe('facts B8: a request that says nothing of time', () => {
     jest.useFakeTimers({
       doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask', 'performance', 'Date'],
     });
-    let ended: Sent | undefined;
+    let ended: AttemptResult | undefined;
     const sending = newClient()
       .post({ url: url.replace('http:', protocol), headers: {}, body: '{}' })
       .then((sent) => (ended = sent));
@@ -275,7 +271,7 @@ describe('deliveries 2.15: a receiver that', () => {
       drip(socket, 'z'.repeat(1_000));
     });
     // As long as it takes until something of the body has come before the time is over.
-    let sent: Sent;
+    let sent: AttemptResult;
     let timeoutMs = SHORT;
     do sent = await post(url, { timeoutMs: (timeoutMs *= 2) });
     while (textOf(sent).length < 3 && sent.outcome === 'timeout');

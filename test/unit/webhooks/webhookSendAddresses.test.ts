@@ -5,9 +5,10 @@ import * as tls from 'node:tls';
 import type { TlsOptions } from 'node:tls';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { exchange } from '../../../lib/webhooks/transport/exchange.ts';
-import { failureOf, isOurFault } from '../../../lib/webhooks/transport/failures.ts';
-import { createWebhookClient, type Sent } from '../../../lib/webhooks/transport/send.ts';
+import { sendRequest } from '../../../lib/webhooks/transport/sendRequest.ts';
+import { toFailure, isInternalError } from '../../../lib/webhooks/transport/failures.ts';
+import { createWebhookClient } from '../../../lib/webhooks/transport/send.ts';
+import type { AttemptResult } from '../../../lib/webhooks/rules/outcome.ts';
 import { selfSigned } from '../../support/certificates.ts';
 import { startDns, type Zone } from '../../support/dnsServer.ts';
 import { type Receiver, startHttp, startTcp, startTls } from '../../support/receivers.ts';
@@ -31,7 +32,8 @@ async function newClient(zone: Zone = NO_NAMES, { allowLoopback = false } = {}) 
   const client = createWebhookClient({ allowLoopback }, { resolver });
   return {
     queries,
-    post: (url: string, timeoutMs = 60_000): Promise<Sent> => client.post({ url, headers: {}, body: '{}', timeoutMs }),
+    post: (url: string, timeoutMs = 60_000): Promise<AttemptResult> =>
+      client.post({ url, headers: {}, body: '{}', timeoutMs }),
   };
 }
 
@@ -40,7 +42,7 @@ function receiver(): Promise<Receiver> {
   return using(startHttp((request, response) => response.end(request.socket.localAddress), '::'));
 }
 
-const reachedAt = ({ responseBody }: Sent) =>
+const reachedAt = ({ responseBody }: AttemptResult) =>
   Buffer.from(responseBody ?? [])
     .toString()
     .replace('::ffff:', '');
@@ -390,7 +392,7 @@ describe('TLS', () => {
 });
 
 describe('what a failure is called', () => {
-  const named = (code?: string) => failureOf(Object.assign(new Error('at 10.0.0.1: said by the receiver'), { code }));
+  const named = (code?: string) => toFailure(Object.assign(new Error('at 10.0.0.1: said by the receiver'), { code }));
 
   test.each([
     ['CERT_HAS_EXPIRED', 'TLS: certificate has expired'],
@@ -413,7 +415,7 @@ describe('what a failure is called', () => {
   test('that our process is out of files is none of the receiver', () => {
     expect(
       ['EMFILE', 'ENOMEM', 'ECONNRESET', 'EADDRNOTAVAIL', undefined].map((code) =>
-        isOurFault(Object.assign(new Error(), { code })),
+        isInternalError(Object.assign(new Error(), { code })),
       ),
     ).toEqual([true, true, false, false, false]);
   });
@@ -429,7 +431,7 @@ describe('what a failure is called', () => {
         lookup: ((_name, _options, callback) => callback(fault, '')) as LookupFunction,
       },
     };
-    await expect(exchange(prepared, { agent: false, timeoutMs: 1_000, now: Date.now })).rejects.toBe(fault);
+    await expect(sendRequest(prepared, { agent: false, timeoutMs: 1_000, now: Date.now })).rejects.toBe(fault);
   });
 });
 
@@ -441,7 +443,7 @@ describe('the environment of the process', () => {
   };
 
   /** What comes of a post in a process of its own, where those variables are set and a proxy is. */
-  async function postElsewhere(url: string, proxy: string): Promise<Sent> {
+  async function postElsewhere(url: string, proxy: string): Promise<AttemptResult> {
     const script = `
       const { createWebhookClient } = await import(${JSON.stringify(join(import.meta.dirname, '../../../lib/webhooks/transport/send.ts'))});
       const sent = await createWebhookClient({ allowLoopback: true }).post({ url: ${JSON.stringify(url)}, headers: {}, body: '{}', timeoutMs: 5000 });
@@ -449,7 +451,7 @@ describe('the environment of the process', () => {
     const env = { PATH: process.env.PATH, ...variables, HTTP_PROXY: proxy, HTTPS_PROXY: proxy, ALL_PROXY: proxy };
     return JSON.parse(
       (await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { env })).stdout,
-    ) as Sent;
+    ) as AttemptResult;
   }
 
   test('neither takes requests elsewhere nor makes them less careful', async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { encodeBody, type Wrapping } from '../../../lib/webhooks/transport/body.ts';
+import { encodeBody, type BodyEncoding } from '../../../lib/webhooks/transport/body.ts';
 import { basicHeaders, signHeaders } from '../../../lib/webhooks/transport/sign.ts';
 import { bodyOf, pemOf, rsaKeyPair } from '../../support/rsaKeys.ts';
 
@@ -135,7 +135,7 @@ describe('facts B8: a basic delivery', () => {
 });
 
 /** An encoded body that there must be. */
-function encoded(json: string, wrapping: Wrapping): { body: string; contentType: string } {
+function encoded(json: string, wrapping: BodyEncoding): { body: string; contentType: string } {
   const made = encodeBody(json, wrapping);
   if ('error' in made) throw new Error(made.error);
   return made;

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { readDeliveries } from '../../../../../lib/webhooks/deliveries.ts';
+import { readAttempts } from '../../../../../lib/webhooks/deliveries.ts';
 import { readMessages } from '../../../../../lib/webhooks/messages.ts';
 import { readAdvancedWebhooks } from '../../../../../lib/webhooks/configs.ts';
-import { AttemptResponse, toAttemptResponse, unknownMessage } from '../../../../../lib/webhooks/rules/messageView.ts';
+import { AttemptResponse, toAttemptResponse, messageNotFound } from '../../../../../lib/webhooks/rules/messageView.ts';
 import { requireEnabled } from '../../../../../lib/webhooks/rules/advanced.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { invalid } from '../../../../../lib/shared/errors.ts';
@@ -22,7 +22,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.object({ attempts: z.array(AttemptResponse) }) }),
     message: 'Attempts retrieved successfully.',
     errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
-    uses: { webhooks: readAdvancedWebhooks, messages: readMessages, deliveries: readDeliveries },
+    uses: { webhooks: readAdvancedWebhooks, messages: readMessages, deliveries: readAttempts },
     narrowBy: 'endpointId',
     impact: 'customers cannot see how their webhook endpoints answered',
     example: {
@@ -49,10 +49,10 @@ export const endpoint = defineEndpoint(
     const [config, event, { attempts, next }] = await Promise.all([
       deps.webhooks.get(tenant),
       deps.messages.event(tenant, messageId),
-      deps.deliveries.attempts(tenant, messageId, { endpointId, limit: MOST }),
+      deps.deliveries.listAttempts(tenant, messageId, { endpointId, limit: MOST }),
     ]);
     requireEnabled(caller, config);
-    if (!event) throw unknownMessage();
+    if (!event) throw messageNotFound();
     if (next !== undefined && endpointId === undefined) {
       throw invalid({
         path: ['endpointId'],

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { secretBox } from '../../../../../lib/crypto/secretBox.ts';
 import { readAdvancedWebhooks } from '../../../../../lib/webhooks/configs.ts';
 import { createWebhookEndpoints } from '../../../../../lib/webhooks/endpoints.ts';
-import { makeSigningSecret } from '../../../../../lib/webhooks/signingSecrets.ts';
+import { createSigningSecret } from '../../../../../lib/webhooks/signingSecrets.ts';
 import { requireEnabled } from '../../../../../lib/webhooks/rules/advanced.ts';
 import {
   newEndpoint,
@@ -58,7 +58,7 @@ export const endpoint = defineEndpoint(
     const { tenant } = caller;
     requireEnabled(caller, await deps.webhooks.get(tenant));
     const endpointId = newId('ep');
-    const secret = await makeSigningSecret(deps.box, tenant, endpointId, now);
+    const secret = await createSigningSecret(deps.box, tenant, endpointId, now);
     const created = newEndpoint(input, { endpointId, secret: secret.stored, now });
     const outcome = await deps.endpoints.create(tenant, created);
     if (outcome === 'taken')

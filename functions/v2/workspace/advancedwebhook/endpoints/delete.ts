@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { readAdvancedWebhooks } from '../../../../../lib/webhooks/configs.ts';
 import { deleteWebhookEndpoints } from '../../../../../lib/webhooks/endpoints.ts';
 import { requireEnabled } from '../../../../../lib/webhooks/rules/advanced.ts';
-import { unknownEndpoint } from '../../../../../lib/webhooks/rules/endpoints.ts';
+import { endpointNotFound } from '../../../../../lib/webhooks/rules/endpoints.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { closedObject, Id } from '../../../../../lib/shared/schema.ts';
@@ -28,7 +28,7 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps }) => {
     requireEnabled(caller, await deps.webhooks.get(caller.tenant));
     const deleted = await deps.endpoints.delete(caller.tenant, input.endpointId);
-    if (deleted === 'unknown') throw unknownEndpoint();
+    if (deleted === 'unknown') throw endpointNotFound();
     return { data: { endpointId: input.endpointId, deleted: true as const } };
   },
 );

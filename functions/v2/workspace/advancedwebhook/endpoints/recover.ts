@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { requireOperable } from '../../../../../lib/webhooks/requireOperable.ts';
-import { beginRecovery, beginsRecoveries } from '../../../../../lib/webhooks/recover.ts';
-import { recoverableSince } from '../../../../../lib/webhooks/rules/recoverable.ts';
+import { requireRecoverable, startRecoveries, startRecovery } from '../../../../../lib/webhooks/recover.ts';
 import { Instant } from '../../../../../lib/shared/times.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
@@ -18,7 +17,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.object({ messages: z.number() }) }),
     message: 'Messages queued again successfully.',
     errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
-    uses: { requireOperable, recoveries: beginsRecoveries },
+    uses: { requireOperable, recoveries: startRecoveries },
     impact: 'customers cannot get again what their webhook endpoints missed',
     example: {
       data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', since: '2026-11-20T09:30:00Z' },
@@ -26,9 +25,9 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input: { endpointId, since }, caller, deps, now, log }) => {
-    recoverableSince(since, now);
+    requireRecoverable(since, now);
     await deps.requireOperable(caller, endpointId);
-    const messages = await beginRecovery(
+    const messages = await startRecovery(
       deps.recoveries,
       { tenant: caller.tenant, endpointId, since: Math.min(since, now) },
       now,

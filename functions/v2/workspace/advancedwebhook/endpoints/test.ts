@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { requireOperable } from '../../../../../lib/webhooks/requireOperable.ts';
-import { emitTrials } from '../../../../../lib/webhooks/testDeliveries.ts';
+import { createDeliveries } from '../../../../../lib/webhooks/deliveries.ts';
 import { notifyQueue } from '../../../../../lib/webhooks/notifyQueue.ts';
-import { messageAbout } from '../../../../../lib/webhooks/deliveryMessage.ts';
-import { deliveryTiming } from '../../../../../lib/webhooks/deliveryTiming.ts';
+import { deliveryTiming, nextAttemptMessages } from '../../../../../lib/webhooks/deliveryMessage.ts';
 import { sampleEvent } from '../../../../../lib/events/rules/samples.ts';
 import { EventTypeName } from '../../../../../lib/events/rules/triggers.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
@@ -21,25 +20,20 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.object({ messageId: z.string() }) }),
     message: 'Test event sent successfully.',
     errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
-    uses: { requireOperable, trials: emitTrials, timing: deliveryTiming, queue: sendTo.deliver },
+    uses: { requireOperable, deliveries: createDeliveries, timing: deliveryTiming, queue: sendTo.deliver },
     impact: 'customers cannot try out webhook endpoints',
     example: {
       data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', event: 'comment.add' },
       result: { data: { messageId: 'msg_a1FhK9wQz7uXbV3nRt5LcY2dSe8' } },
     },
   },
-  async ({ input: { endpointId, event = 'comment.add' }, caller, deps, now, repeatableId, log }) => {
+  async ({ input: { endpointId, event: type = 'comment.add' }, caller, deps, now, repeatableId, log }) => {
     const { tenant } = caller;
     await deps.requireOperable(caller, endpointId);
     const cause = { type: 'EndpointTest', id: repeatableId('test', 0), revision: 1 };
-    const delivery = await deps.trials.emit(
-      tenant,
-      endpointId,
-      { ...sampleEvent(event, tenant), cause },
-      now,
-      deps.timing,
-    );
-    await notifyQueue(deps.queue, messageAbout(delivery, now), log);
+    const event = { ...sampleEvent(type, tenant), cause };
+    const delivery = await deps.deliveries.createFor({ tenant, endpointId }, event, now, deps.timing);
+    await notifyQueue(deps.queue, nextAttemptMessages(delivery, now), log);
     return { data: { messageId: delivery.eventId } };
   },
 );

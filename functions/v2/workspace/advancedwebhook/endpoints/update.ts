@@ -7,7 +7,7 @@ import {
   changeEndpoint,
   FixedUid,
   toEndpointResponse,
-  unknownEndpoint,
+  endpointNotFound,
   WebhookEndpointChange,
   WebhookEndpointResponse,
 } from '../../../../../lib/webhooks/rules/endpoints.ts';
@@ -58,7 +58,7 @@ export const endpoint = defineEndpoint(
     const changed = await deps.endpoints.update(caller.tenant, endpointId, (stored) =>
       changeEndpoint(stored, change, now),
     );
-    if (!changed) throw unknownEndpoint();
+    if (!changed) throw endpointNotFound();
     return { data: toEndpointResponse(changed) };
   },
 );

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { readMessages } from '../../../../../lib/webhooks/messages.ts';
 import { readAdvancedWebhooks } from '../../../../../lib/webhooks/configs.ts';
-import { MessageResponse, toMessageResponse, shownStatuses } from '../../../../../lib/webhooks/rules/messageView.ts';
+import { MessageResponse, toMessageResponse, messageStatuses } from '../../../../../lib/webhooks/rules/messageView.ts';
 import { requireEnabled } from '../../../../../lib/webhooks/rules/advanced.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { iterators } from '../../../../../lib/http/paging.ts';
@@ -22,7 +22,7 @@ export const endpoint = defineEndpoint(
       limit: optional(z.int().min(1).max(MOST)),
       iterator: optional(PageToken),
       endpointId: optional(Id),
-      status: optional(z.enum(shownStatuses)),
+      status: optional(z.enum(messageStatuses)),
     }),
     output: z.object({
       data: z.object({ messages: z.array(MessageResponse), iterator: z.string().nullable(), done: z.boolean() }),

@@ -1,10 +1,9 @@
 import * as z from 'zod';
-import { repeatDeliveries } from '../../../../../lib/webhooks/deliveries.ts';
+import { resendDeliveries } from '../../../../../lib/webhooks/deliveries.ts';
 import { requireOperable } from '../../../../../lib/webhooks/requireOperable.ts';
 import { notifyQueue } from '../../../../../lib/webhooks/notifyQueue.ts';
-import { messageAbout } from '../../../../../lib/webhooks/deliveryMessage.ts';
-import { deliveryTiming } from '../../../../../lib/webhooks/deliveryTiming.ts';
-import { unknownMessage } from '../../../../../lib/webhooks/rules/messageView.ts';
+import { deliveryTiming, nextAttemptMessages } from '../../../../../lib/webhooks/deliveryMessage.ts';
+import { messageNotFound } from '../../../../../lib/webhooks/rules/messageView.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { sendTo } from '../../../../../lib/workers/queues.ts';
@@ -20,7 +19,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.object({ messageId: z.string() }) }),
     message: 'Message queued again successfully.',
     errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
-    uses: { requireOperable, deliveries: repeatDeliveries, timing: deliveryTiming, queue: sendTo.deliverSlow },
+    uses: { requireOperable, deliveries: resendDeliveries, timing: deliveryTiming, queue: sendTo.deliverSlow },
     impact: 'customers cannot have a message sent again',
     example: {
       data: { messageId: 'msg_a1FhK9wQz7uXbV3nRt5LcY2dSe8', endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
@@ -34,8 +33,8 @@ export const endpoint = defineEndpoint(
       now,
       deps.timing,
     );
-    if (!delivery) throw unknownMessage();
-    await notifyQueue(deps.queue, messageAbout(delivery, now), log);
+    if (!delivery) throw messageNotFound();
+    await notifyQueue(deps.queue, nextAttemptMessages(delivery, now), log);
     return { data: { messageId } };
   },
 );

@@ -4,7 +4,7 @@ import { readAdvancedWebhooks } from '../../../../../../lib/webhooks/configs.ts'
 import { findWebhookEndpoint } from '../../../../../../lib/webhooks/endpoints.ts';
 import { openSigningSecret } from '../../../../../../lib/webhooks/signingSecrets.ts';
 import { requireEnabled } from '../../../../../../lib/webhooks/rules/advanced.ts';
-import { unknownEndpoint } from '../../../../../../lib/webhooks/rules/endpoints.ts';
+import { endpointNotFound } from '../../../../../../lib/webhooks/rules/endpoints.ts';
 import { defineEndpoint } from '../../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../../lib/http/lambda.ts';
 import { Id } from '../../../../../../lib/shared/schema.ts';
@@ -32,7 +32,7 @@ export const endpoint = defineEndpoint(
     const { tenant } = caller;
     requireEnabled(caller, await deps.webhooks.get(tenant));
     const [newest] = (await deps.endpoints.get(tenant, endpointId))?.secrets ?? [];
-    if (!newest) throw unknownEndpoint();
+    if (!newest) throw endpointNotFound();
     const secret = await openSigningSecret(deps.box, tenant, endpointId, newest);
     log.info(logMessages.webhookSecretRead, { endpointId });
     return { data: { endpointId, secret } };

@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { secretBox } from '../../../../../../lib/crypto/secretBox.ts';
 import { readAdvancedWebhooks } from '../../../../../../lib/webhooks/configs.ts';
 import { changeWebhookEndpoints } from '../../../../../../lib/webhooks/endpoints.ts';
-import { makeSigningSecret } from '../../../../../../lib/webhooks/signingSecrets.ts';
+import { createSigningSecret } from '../../../../../../lib/webhooks/signingSecrets.ts';
 import { requireEnabled } from '../../../../../../lib/webhooks/rules/advanced.ts';
-import { unknownEndpoint } from '../../../../../../lib/webhooks/rules/endpoints.ts';
+import { endpointNotFound } from '../../../../../../lib/webhooks/rules/endpoints.ts';
 import {
   defaultOverlapSeconds,
   longestOverlapSeconds,
@@ -37,7 +37,7 @@ export const endpoint = defineEndpoint(
   async ({ input: { endpointId, overlapSeconds = defaultOverlapSeconds }, caller, deps, now, log }) => {
     const { tenant } = caller;
     requireEnabled(caller, await deps.webhooks.get(tenant));
-    const secret = await makeSigningSecret(deps.box, tenant, endpointId, now);
+    const secret = await createSigningSecret(deps.box, tenant, endpointId, now);
     const rotated = await deps.endpoints.update(tenant, endpointId, (stored) => {
       const secrets = rotateSecrets(stored.secrets, secret.stored, overlapSeconds, now);
       if (secrets === 'overlapping')
@@ -47,7 +47,7 @@ export const endpoint = defineEndpoint(
         );
       return { ...stored, secrets, updatedAt: now };
     });
-    if (!rotated) throw unknownEndpoint();
+    if (!rotated) throw endpointNotFound();
     log.info(logMessages.webhookSecretRotated, { endpointId });
     return { data: { endpointId, secret: secret.text } };
   },

@@ -1,0 +1,418 @@
+import { type Capability, combine } from '../app/capability.ts';
+import type { WorkerCall } from '../app/worker.ts';
+import { emit } from '../events/outbox.ts';
+import { isOperational } from '../events/rules/catalogue.ts';
+import { notifyOwnersOfFailures } from '../mail/mailFanOut.ts';
+import type { CountedMetric } from '../observability/deliveryMetrics.ts';
+import * as logMessages from '../observability/logMessages.ts';
+import { iso } from '../shared/isoTime.ts';
+import type { Stored } from '../table/entity.ts';
+import type { WriteOp } from '../table/table.ts';
+import { sendTo } from '../workers/queues.ts';
+import type { QueueSender } from '../workers/sender.ts';
+import { attemptDeliveries, type DeliveryStore, type StoredDelivery } from './deliveries.ts';
+import { type DeliveryMessage, deliveryTiming, nextAttemptMessages } from './deliveryMessage.ts';
+import { writeEndpointHealth } from './endpointHealth.ts';
+import { disableEndpoints } from './disableEndpoints.ts';
+import { prepareRequests, type WebhookRequests } from './prepareRequest.ts';
+import { type RateSlots, reserveRateSlots } from './rateSlots.ts';
+import { checkGate, resumeAt, takeProbe } from './rules/breaker.ts';
+import {
+  claimDelivery,
+  type Delivery,
+  endDelivery,
+  isClaimed,
+  isPending,
+  nextAttemptNumber,
+  type PendingDelivery,
+  postponeDelivery,
+} from './rules/delivery.ts';
+import { type EndpointHealth, healthAt } from './rules/health.ts';
+import { checkSlot } from './rules/limiter.ts';
+import { type AttemptOutcome, type AttemptResult, recordOutcome } from './rules/outcome.ts';
+import type { Target } from './targets.ts';
+import { type WebhookClient, webhookClient } from './transport/send.ts';
+import { type HealthPorts, HealthUpdater } from './updateHealth.ts';
+
+/** The stores, queues and clients that an attempt uses. */
+export interface AttemptPorts extends HealthPorts {
+  readonly deliveries: Pick<DeliveryStore, 'load' | 'get' | 'replace' | 'logAttempt'>;
+  readonly slots: Pick<RateSlots, 'reserve'>;
+  readonly requests: Pick<WebhookRequests, 'prepare'>;
+  readonly client: WebhookClient;
+  /** The queue that the message came from. A message that the rate limit defers goes back to it. */
+  readonly ownQueue: QueueSender;
+  readonly retryQueue: QueueSender;
+  /** Whether the own queue holds first attempts. Only for these, the time from commit to attempt is measured. */
+  readonly isFirstQueue: boolean;
+  readonly sleep: (milliseconds: number) => Promise<void>;
+}
+
+export type AttemptCall = Pick<WorkerCall<Record<never, never>>, 'clock' | 'newId' | 'log' | 'measures'>;
+
+/** Returns the capability to attempt deliveries for messages of one queue. */
+export function attemptsFrom(queue: 'deliver' | 'deliverSlow'): Capability<AttemptPorts> {
+  return combine(
+    {
+      deliveries: attemptDeliveries,
+      slots: reserveRateSlots,
+      health: writeEndpointHealth,
+      endpoints: disableEndpoints,
+      notifyOwner: notifyOwnersOfFailures,
+      requests: prepareRequests,
+      client: webhookClient,
+      ownQueue: sendTo[queue],
+      retryQueue: sendTo.deliverSlow,
+      timing: deliveryTiming,
+    },
+    (parts) => ({
+      ...parts,
+      isFirstQueue: queue === 'deliver',
+      random: Math.random,
+      sleep: (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds)),
+    }),
+  );
+}
+
+/**
+ * Makes the next attempt of the delivery that a message names, if that attempt is due. The stored delivery is the source of truth, and the
+ * message only a hint: it can arrive twice, late or early. Whatever the receiver causes is a failed attempt. Throws only on internal
+ * errors; SQS then redelivers the message.
+ */
+export function attemptDelivery(ports: AttemptPorts, message: DeliveryMessage, call: AttemptCall): Promise<void> {
+  return new DeliveryAttempt(ports, message, call).run(message.slot);
+}
+
+/** How many milliseconds before its time a message is accepted: clocks differ. */
+const EARLY = 5_000;
+/** How often a result is written again while other writers change the claimed delivery. */
+const RESULT_TRIES = 10;
+
+/** A delivery whose next attempt can be made now, with its target and the stored health of that target. */
+interface LoadedDelivery {
+  readonly delivery: StoredDelivery<PendingDelivery>;
+  readonly target: Stored<Target>;
+  readonly health: Stored<EndpointHealth> | undefined;
+}
+
+/** A delivery whose lease this run holds. */
+type ClaimedDelivery = StoredDelivery<PendingDelivery> & { readonly claim: string };
+
+/** The last attempt of an exhausted delivery, as its event shows it. */
+interface LastAttempt {
+  readonly at: string;
+  readonly outcome: AttemptOutcome;
+  readonly responseStatus: number | undefined;
+}
+
+/** An attempt that was made; times are epoch ms. */
+interface SentAttempt {
+  readonly at: number;
+  readonly endedAt: number;
+  readonly result: AttemptResult;
+  readonly target: Stored<Target>;
+}
+
+const attemptCounters: Readonly<Record<AttemptOutcome, CountedMetric>> = {
+  delivered: 'WebhookAttemptsDelivered',
+  failed: 'WebhookAttemptsFailed',
+  timeout: 'WebhookAttemptsTimedOut',
+  refused: 'WebhookAttemptsRefused',
+};
+
+class DeliveryAttempt {
+  readonly #ports: AttemptPorts;
+  readonly #message: DeliveryMessage;
+  readonly #call: AttemptCall;
+  readonly #endpoint: HealthUpdater;
+
+  constructor(ports: AttemptPorts, message: DeliveryMessage, call: AttemptCall) {
+    this.#ports = ports;
+    this.#message = message;
+    this.#call = call;
+    this.#endpoint = new HealthUpdater(ports, message, call);
+  }
+
+  /** Runs the pipeline. A step that returns `undefined` or `deferred` ends the run, and has stored or sent what happens next. */
+  async run(reservedSlot: number | undefined): Promise<void> {
+    const loaded = await this.#load();
+    if (!loaded) return;
+    const { delivery, target } = loaded;
+
+    const gate = await this.#checkBreaker(loaded);
+    if (!gate) return;
+
+    const slot = await this.#reserveSlot(delivery, target, reservedSlot);
+    if (slot === 'deferred') return;
+
+    const health = gate === 'probe' ? await this.#takeProbe(loaded) : loaded.health;
+    // Another run took the probe. Load again, since the endpoint may have recovered; the slot stays reserved.
+    if (health === 'lost') return this.run(slot);
+
+    const claimed = await this.#claim(delivery);
+    if (!claimed) return;
+
+    // Writing the claim takes time, and the slot may have expired. Sending late would exceed the rate limit.
+    const sendAt = await this.#reserveSlot(claimed, target, slot);
+    if (sendAt === 'deferred') return;
+
+    const sent = await this.#send(claimed, sendAt);
+    if (!sent) return;
+
+    const recorded = await this.#recordAttempt(claimed, sent);
+    await this.#updateHealth(sent, { read: health, isProbe: gate === 'probe' }, recorded?.status === 'EXHAUSTED');
+  }
+
+  /** Reads the delivery, its target and the health of that target in one consistent call. Returns them if an attempt is due. */
+  async #load(): Promise<LoadedDelivery | undefined> {
+    const { deliveries, retryQueue } = this.#ports;
+    const { delivery, target, health } = await deliveries.load(this.#message);
+    if (!delivery || !isPending(delivery)) return undefined;
+    const now = this.#call.clock();
+    const isStale = this.#message.attemptNo !== nextAttemptNumber(delivery) || delivery.nextAt > now + EARLY;
+    if (isClaimed(delivery, now)) {
+      // The worker that holds the lease continues. If it has crashed, SQS redelivers its message after the lease.
+      if (!isStale) this.#call.measures.count('DuplicateMessages');
+    } else if (isStale) {
+      // A worker that crashed may not have sent the message of the next attempt. A duplicate does no harm.
+      await retryQueue.send(nextAttemptMessages(delivery, now));
+    } else if (!target) {
+      await deliveries.replace(delivery, endDelivery(delivery, 'CANCELLED'));
+    } else if (now > delivery.deadline) {
+      await this.#exhaustAfterDeadline(delivery, target, health);
+    } else {
+      return { delivery, target, health };
+    }
+    return undefined;
+  }
+
+  /** Returns whether the attempt is a normal one or the probe of an open breaker. Postpones it while the breaker blocks; that uses no attempt. */
+  async #checkBreaker({ delivery, target, health }: LoadedDelivery): Promise<'closed' | 'probe' | undefined> {
+    const now = this.#call.clock();
+    const { breaker } = healthAt(health, target._r);
+    const gate = checkGate(breaker, now);
+    if (typeof gate === 'string') return gate;
+    const { deliveries, retryQueue, random, timing } = this.#ports;
+    const nextAt = resumeAt(breaker, now, random());
+    const stored = await deliveries.replace(delivery, postponeDelivery(delivery, nextAt, now, timing));
+    if (stored !== 'lost') await retryQueue.send(nextAttemptMessages(stored, this.#call.clock()));
+    return undefined;
+  }
+
+  /**
+   * Returns the time at which the rate limit allows the attempt, epoch ms: the reserved slot, or a new one if that has expired. Returns
+   * undefined for an endpoint without a limit. A slot that is too far away to wait for defers the message; that uses no attempt.
+   */
+  async #reserveSlot(
+    delivery: StoredDelivery<PendingDelivery>,
+    { rateLimit }: Target,
+    reserved: number | undefined,
+  ): Promise<number | undefined | 'deferred'> {
+    const { clock } = this.#call;
+    if (rateLimit === undefined) return undefined;
+    for (let slot = reserved; ; slot = await this.#ports.slots.reserve(this.#message, rateLimit, clock)) {
+      if (slot === undefined) continue;
+      const decision = checkSlot(slot, clock());
+      if (decision === 'wait') return slot;
+      if (decision === 'expired') continue;
+      await this.#defer(delivery, slot, decision.deferUntil);
+      return 'deferred';
+    }
+  }
+
+  /** Sends the message again for the time of its slot. */
+  async #defer(delivery: StoredDelivery<PendingDelivery>, slot: number, nextAt: number): Promise<void> {
+    const { deliveries, ownQueue, timing } = this.#ports;
+    this.#call.measures.count('RateLimitedDeliveries');
+    const now = this.#call.clock();
+    const messages = nextAttemptMessages(delivery, now, { at: nextAt, slot });
+    // The delivery needs no write if it is not claimed, and the sweeper does not take the message for lost before the slot.
+    const isCovered = delivery.claim === undefined && delivery.dueAt > slot + timing.marginMs / 2;
+    if (messages.length > 0 && isCovered) return ownQueue.send(messages);
+    const stored = await deliveries.replace(delivery, postponeDelivery(delivery, nextAt, now, timing, slot));
+    if (stored !== 'lost') await ownQueue.send(nextAttemptMessages(stored, now));
+  }
+
+  /** Reserves the one probe of an open breaker by a conditional write. Returns the stored health; `lost` if another run was first. */
+  async #takeProbe({ target, health }: LoadedDelivery): Promise<Stored<EndpointHealth> | 'lost'> {
+    const now = this.#call.clock();
+    const current = healthAt(health, target._r);
+    const next = { ...current, breaker: takeProbe(current.breaker, now), writtenAt: now };
+    const outcome = await this.#ports.health.write(this.#message, next, health);
+    return outcome === 'lost' ? 'lost' : { ...next, _r: (health?._r ?? 0) + 1 };
+  }
+
+  /** Takes the lease of the next attempt by a conditional write, so that duplicates of the message send nothing. */
+  async #claim(delivery: StoredDelivery<PendingDelivery>): Promise<ClaimedDelivery | undefined> {
+    const claim = this.#call.newId('clm');
+    const next = { ...claimDelivery(delivery, claim, this.#call.clock()), claim };
+    const stored = await this.#ports.deliveries.replace(delivery, next);
+    if (stored !== 'lost') return stored;
+    // The SDK repeats a write whose response was lost. The repetition conflicts with the first write, which has succeeded.
+    const current = await this.#ports.deliveries.get(this.#message);
+    if (hasClaim(current, claim)) return current;
+    this.#call.measures.count('DuplicateMessages');
+    return undefined;
+  }
+
+  /**
+   * Waits for the slot, makes the request from what is stored now, and posts it once. Cancels the delivery if it may not be delivered any
+   * more. A receiver that fails in any way is a result.
+   */
+  async #send(claimed: ClaimedDelivery, slot: number | undefined): Promise<SentAttempt | undefined> {
+    const { client, isFirstQueue, requests, sleep } = this.#ports;
+    const { clock, measures } = this.#call;
+    if (slot !== undefined) await sleep(Math.max(0, slot - clock()));
+    const prepared = await requests.prepare(this.#message);
+    if (prepared === 'cancelled') {
+      await this.#storeResult(claimed, (current) => endDelivery(current, 'CANCELLED'));
+      return undefined;
+    }
+    const { request, target, createdAt } = prepared;
+    const at = clock();
+    if (isFirstQueue && claimed.attempts === 0 && this.#message.slot === undefined)
+      measures.record('FirstAttemptLatency', at - createdAt);
+    const result: AttemptResult =
+      'error' in request ? { outcome: 'failed', error: request.error, durationMs: 0 } : await client.post(request);
+    measures.count(attemptCounters[result.outcome]);
+    return { at, endedAt: clock(), result, target };
+  }
+
+  /** Logs the attempt, stores the new state of the delivery, and sends the message of a retry that is near. Returns the stored state. */
+  async #recordAttempt(claimed: ClaimedDelivery, sent: SentAttempt): Promise<StoredDelivery | undefined> {
+    const { random, retryQueue, timing } = this.#ports;
+    const { at, endedAt, result } = sent;
+    await this.#logAttempt(claimed, sent);
+    const chance = random();
+    const stored = await this.#storeResult(
+      claimed,
+      (current) => recordOutcome(current, result, endedAt, chance, timing),
+      { at: iso(at), outcome: result.outcome, responseStatus: result.responseStatus },
+    );
+    if (stored && isPending(stored)) await retryQueue.send(nextAttemptMessages(stored, endedAt));
+    return stored;
+  }
+
+  /** Stores what the attempt says about its endpoint. Disables an endpoint that has failed for days when a delivery is exhausted. */
+  async #updateHealth(
+    { result, target }: SentAttempt,
+    { read, isProbe }: { read: Stored<EndpointHealth> | undefined; isProbe: boolean },
+    isExhausted: boolean,
+  ): Promise<void> {
+    const health = await this.#endpoint.record(target, read, { delivered: result.outcome === 'delivered', isProbe });
+    if (isExhausted) await this.#endpoint.disableIfGivenUp(target, health);
+  }
+
+  /** Writes the attempt to the log, best effort: a failed log write must not repeat a delivery. */
+  async #logAttempt(claimed: ClaimedDelivery, { at, result }: SentAttempt): Promise<void> {
+    const { outcome, responseStatus, responseBody, error } = result;
+    const { tenant, eventId, endpointId } = this.#message;
+    const entry = {
+      attempt: nextAttemptNumber(claimed),
+      outcome,
+      responseStatus,
+      durationMs: Math.round(result.durationMs),
+    };
+    // The response body is the customer's data and does not belong in our logs.
+    if (outcome !== 'delivered')
+      this.#call.log.info(logMessages.webhookAttemptFailed, { tenant, eventId, endpointId, ...entry, reason: error });
+    const byHand = claimed.otherwise !== undefined;
+    try {
+      const { claim } = claimed;
+      await this.#ports.deliveries.logAttempt(this.#message, { ...entry, claim, at, responseBody, error, byHand });
+    } catch (failure) {
+      this.#call.log.error(logMessages.webhookAttemptNotRecorded, { eventId, endpointId, error: failure });
+    }
+  }
+
+  /**
+   * Writes the result over the claimed delivery, with the event that all attempts failed if it is exhausted. Repeats on conflicts while this
+   * run holds the lease. Returns the stored delivery; undefined when the lease was lost, and the attempt counts in the log only.
+   */
+  async #storeResult(
+    claimed: ClaimedDelivery,
+    change: (current: ClaimedDelivery) => Delivery,
+    lastAttempt?: LastAttempt,
+  ): Promise<StoredDelivery | undefined> {
+    const { deliveries } = this.#ports;
+    let current = claimed;
+    for (let i = 0; i < RESULT_TRIES; i++) {
+      const next = change(current);
+      const ops = this.#exhaustedEvent(current, next, lastAttempt);
+      const outcome = await deliveries.replace(current, next, ops);
+      const stored = outcome === 'lost' ? await deliveries.get(this.#message) : outcome;
+      if (outcome !== 'lost' || isOwnResult(current, stored)) {
+        if (isExhaustion(current, next)) this.#call.measures.count('DeliveriesExhausted');
+        return stored;
+      }
+      if (!hasClaim(stored, claimed.claim)) {
+        const { eventId, endpointId } = this.#message;
+        this.#call.log.warn(logMessages.webhookAttemptResultDiscarded, {
+          eventId,
+          endpointId,
+          attempt: nextAttemptNumber(claimed),
+        });
+        return undefined;
+      }
+      current = stored;
+    }
+    throw new Error('Other writers keep changing the delivery');
+  }
+
+  /** Ends a delivery whose deadline passed before all attempts were made, for example because its endpoint was paused. */
+  async #exhaustAfterDeadline(
+    delivery: StoredDelivery<PendingDelivery>,
+    target: Stored<Target>,
+    health: EndpointHealth | undefined,
+  ): Promise<void> {
+    const next = endDelivery(delivery, 'EXHAUSTED');
+    const outcome = await this.#ports.deliveries.replace(delivery, next, this.#exhaustedEvent(delivery, next));
+    if (outcome === 'lost') return;
+    if (isExhaustion(delivery, next)) this.#call.measures.count('DeliveriesExhausted');
+    await this.#endpoint.disableIfGivenUp(target, healthAt(health, target._r));
+  }
+
+  /**
+   * Returns the operations that write the event `message.attempt.exhausted` if a delivery becomes exhausted. There is none for deliveries of
+   * operational events: an endpoint that fails would get an endless chain of them.
+   */
+  #exhaustedEvent(current: PendingDelivery, next: Delivery, lastAttempt?: LastAttempt): WriteOp[] {
+    const { eventId, endpointId, event, attempts } = next;
+    const { tenant } = this.#message;
+    if (!isExhaustion(current, next) || isOperational(event)) return [];
+    const data = {
+      metadata: { apiKey: tenant },
+      messageId: eventId,
+      event,
+      endpointId,
+      attempts,
+      ...(lastAttempt && { lastAttempt }),
+    };
+    return emit(
+      tenant,
+      {
+        event: 'message.attempt.exhausted',
+        cause: { type: 'Delivery', id: JSON.stringify([eventId, endpointId]), revision: attempts },
+        payload: { source: 'operational', data },
+      },
+      this.#call.clock(),
+    );
+  }
+}
+
+/** Whether a delivery becomes exhausted. A failed resend only returns to the state before it. */
+function isExhaustion(current: PendingDelivery, next: Delivery): boolean {
+  return next.status === 'EXHAUSTED' && current.otherwise === undefined;
+}
+
+function hasClaim(delivery: StoredDelivery | undefined, claim: string): delivery is ClaimedDelivery {
+  return delivery !== undefined && isPending(delivery) && delivery.claim === claim;
+}
+
+/**
+ * Whether the stored delivery is the result that this run wrote: the SDK repeats a write whose response was lost, and the repetition
+ * conflicts with it. Only the lease holder counts an attempt.
+ */
+function isOwnResult(claimed: ClaimedDelivery, stored: StoredDelivery | undefined): boolean {
+  return stored?._r === claimed._r + 1 && stored.attempts === claimed.attempts + 1;
+}

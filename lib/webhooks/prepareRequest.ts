@@ -1,0 +1,246 @@
+import { combine } from '../app/capability.ts';
+import { type SecretBox, secretBox } from '../crypto/secretBox.ts';
+import { readNotificationLevels } from '../notifications/notificationSettings.ts';
+import { ThreadEntity } from '../comments/threads.ts';
+import type { DeliveryKey } from './deliveries.ts';
+import { type Target, targetItem } from './targets.ts';
+import { DocumentEntity } from '../directory/documents.ts';
+import type { Stored } from '../table/entity.ts';
+import { EventEntity, EventPayloadEntity } from '../events/outbox.ts';
+import { OrganizationEntity } from '../directory/organizations.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import { itemOf, type Table } from '../table/table.ts';
+import { profilesOf, UserEntity } from '../directory/users.ts';
+import { mapSecret } from '../workspaces/configs/configStore.ts';
+import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from './configs.ts';
+import { openSigningSecret } from './signingSecrets.ts';
+import { dict, distinct } from '../shared/collections.ts';
+import { isPrivate, type Visibility } from '../content/rules/visibility.ts';
+import { isBasicTarget } from './rules/matching.ts';
+import { incompleteActors, completeActors } from '../events/rules/actors.ts';
+import type { Audience, EventPayload } from '../events/rules/payload.ts';
+import { type RecipientRules, recipientsOf } from '../events/rules/recipients.ts';
+import type { AdvancedWebhookConfig } from './rules/advanced.ts';
+import {
+  advancedPayload,
+  basicPayload,
+  type Enrichment,
+  type NotificationsConfig,
+  type Recipient,
+} from './rules/payloads.ts';
+import { liveSecrets } from './rules/secrets.ts';
+import { type EncodedBody, encodeBody } from './transport/body.ts';
+import type { WebhookRequest } from './transport/send.ts';
+import { basicHeaders, type SignedContent, signHeaders } from './transport/sign.ts';
+import { readRecipientRules, audienceMembers, type OccurredEvent } from '../events/audience.ts';
+
+/** The request of an attempt, or why it cannot be built. */
+export interface PreparedRequest {
+  readonly request: WebhookRequest | { readonly error: string };
+  readonly target: Stored<Target>;
+  /** The time of the event, epoch ms. */
+  readonly createdAt: number;
+}
+
+/** What a delivery says, read at the time of the attempt. */
+interface DeliveryContent {
+  readonly event: OccurredEvent;
+  /** For advanced payloads. */
+  readonly notificationsConfig: NotificationsConfig | undefined;
+  /** For basic payloads. */
+  readonly accessDeniedUsers: readonly string[];
+  /** For the processed URL of basic webhooks. */
+  readonly enrichment: Enrichment | undefined;
+}
+
+/** The current state of the thread that an event is about. */
+interface ThreadState {
+  readonly organizationName: string | undefined;
+  readonly documentName: string | undefined;
+  readonly visibility: Visibility | undefined;
+}
+
+/** The most users whose notification levels a payload has. */
+const MOST_CONFIGS = 100;
+
+export class WebhookRequests {
+  readonly #table: Table;
+  readonly #box: SecretBox;
+  readonly #clock: () => number;
+
+  constructor(table: Table, box: SecretBox, clock: () => number = Date.now) {
+    this.#table = table;
+    this.#box = box;
+    this.#clock = clock;
+  }
+
+  /**
+   * Builds the request of a delivery from what is stored now. Returns `cancelled` when it may not be delivered any more: its endpoint is deleted
+   * or disabled, advanced webhooks are disabled, or the thread of the event is deleted. `comment.delete` is delivered even then. The target is
+   * read last: no attempt begins after a delete call has answered.
+   */
+  async prepare(key: DeliveryKey): Promise<PreparedRequest | 'cancelled'> {
+    const { tenant } = key;
+    const stored = await this.#readEvent(key);
+    const content = stored && (await this.#readContent(stored, key.endpointId));
+    if (!content) return 'cancelled';
+    // The profiles of actor and authors are in the same read as the target, so that they cost no further call.
+    const { payload, ...event } = content.event;
+    const actors = incompleteActors(payload).map((userId) => itemOf(UserEntity, { tenant, userId }));
+    const [target, advanced, ...users] = await this.#table.batchGet(
+      targetItem(key),
+      itemOf(AdvancedWebhookConfigEntity, { tenant }),
+      ...actors,
+    );
+    if (!target) return 'cancelled';
+    const completed = { ...content, event: { ...event, payload: completeActors(payload, profilesOf(users)) } };
+    const { createdAt } = event;
+    if (target.kind === 'basic') return { request: await this.#basicRequest(target, completed), target, createdAt };
+    if (!advanced?.isEnabled) return 'cancelled';
+    return { request: await this.#advancedRequest(target, advanced, completed), target, createdAt };
+  }
+
+  async #readEvent(key: DeliveryKey): Promise<OccurredEvent | undefined> {
+    const [event, text] = await this.#table.batchGet(itemOf(EventEntity, key), itemOf(EventPayloadEntity, key));
+    return event && text && { ...event, tenant: key.tenant, payload: JSON.parse(text.payload) as EventPayload };
+  }
+
+  /** Reads the current content of a delivery; undefined when nothing of the event may be delivered any more. */
+  async #readContent(event: OccurredEvent, endpointId: string): Promise<DeliveryContent | undefined> {
+    const { audience } = event.payload;
+    const isBasic = isBasicTarget(endpointId);
+    const [thread, notificationsConfig, rules] = await Promise.all([
+      this.#readThread(event),
+      isBasic ? undefined : this.#readNotificationsConfig(event.tenant, audience),
+      isBasic && audience
+        ? readRecipientRules({ table: this.#table, clock: this.#clock }, event.tenant, event)
+        : undefined,
+    ]);
+    if (thread === 'deleted') return undefined;
+    const payload = thread ? withVisibility(event.payload, thread.visibility) : event.payload;
+    const denied = audience && rules ? audienceMembers(audience).filter((userId) => !rules.maySee(userId)) : [];
+    return {
+      event: { ...event, payload },
+      notificationsConfig,
+      accessDeniedUsers: denied,
+      enrichment:
+        endpointId === 'ep_basic_processed'
+          ? {
+              ...thread,
+              recipients: audience && rules ? await this.#readRecipients(event.tenant, audience, rules) : [],
+            }
+          : undefined,
+    };
+  }
+
+  /** Reads the thread of an event. Returns undefined for an event without a thread, and for `comment.delete` of a deleted thread. */
+  async #readThread({
+    tenant,
+    event,
+    documentId,
+    payload,
+  }: OccurredEvent): Promise<ThreadState | 'deleted' | undefined> {
+    const thread = payload.audience?.thread;
+    if (!thread) return undefined;
+    const { organizationKey, documentKey, organizationId, annotationId, createdAt } = thread;
+    const scope = { tenant, organizationKey };
+    const [organization, document, head] = await this.#table.batchGet(
+      itemOf(OrganizationEntity, { tenant, organizationId }),
+      itemOf(DocumentEntity, { ...scope, documentId: documentId ?? '' }),
+      itemOf(ThreadEntity, { ...scope, documentKey, annotationId, createdAt }),
+    );
+    if (organization?.internalId !== organizationKey || document?.internalId !== documentKey || !head)
+      return event === 'comment.delete' ? undefined : 'deleted';
+    return {
+      organizationName: organization.organizationName,
+      documentName: document.documentName,
+      visibility: head.visibility,
+    };
+  }
+
+  /** Reads the notification levels of the audience of a thread's event. Of a large audience, addressed users come first. */
+  async #readNotificationsConfig(
+    tenant: string,
+    audience: Audience | undefined,
+  ): Promise<NotificationsConfig | undefined> {
+    const userIds = audience ? audienceMembers(audience).slice(0, MOST_CONFIGS) : [];
+    if (!audience?.thread || userIds.length === 0) return undefined;
+    const { organizationKey, documentKey } = audience.thread;
+    const settings = await readNotificationLevels(this.#table, { tenant, organizationKey }, documentKey, userIds);
+    const users = dict([...settings].map(([userId, { inbox, email }]) => [userId, { inbox, email }]));
+    return { of: 'document', users };
+  }
+
+  /** Reads the users who are notified of an event, on any channel. */
+  async #readRecipients(tenant: string, audience: Audience, rules: RecipientRules): Promise<Recipient[]> {
+    const userIds = distinct([...recipientsOf(audience, 'inbox', rules), ...recipientsOf(audience, 'email', rules)]);
+    const users = await this.#table.getMany(
+      UserEntity,
+      userIds.map((userId) => ({ tenant, userId })),
+    );
+    return userIds.map((userId, index) => ({ userId, name: users[index]?.name, email: users[index]?.email }));
+  }
+
+  async #advancedRequest(
+    { url, endpoint }: Extract<Target, { kind: 'advanced' }>,
+    config: AdvancedWebhookConfig,
+    { event, notificationsConfig }: DeliveryContent,
+  ): Promise<PreparedRequest['request']> {
+    const encoded = encodeBody(advancedPayload(event, { config, notificationsConfig }), config);
+    if ('error' in encoded) return encoded;
+    const now = this.#clock();
+    const secrets = await Promise.all(
+      liveSecrets(endpoint.secrets, now).map((secret) =>
+        openSigningSecret(this.#box, event.tenant, endpoint.endpointId, secret),
+      ),
+    );
+    return toRequest(url, encoded, signHeaders({ ...signedContent(event, encoded, now), secrets }));
+  }
+
+  async #basicRequest(
+    { url, config }: Extract<Target, { kind: 'basic' }>,
+    { event, accessDeniedUsers, enrichment }: DeliveryContent,
+  ): Promise<PreparedRequest['request']> {
+    const { webhookServiceConfig } = await mapSecret('open', BasicWebhookConfigEntity, this.#box, event.tenant, config);
+    const payload = basicPayload(event, { config: webhookServiceConfig, accessDeniedUsers, enrichment });
+    const encoded = encodeBody(payload, webhookServiceConfig);
+    if ('error' in encoded) return encoded;
+    const { authToken } = webhookServiceConfig;
+    return toRequest(url, encoded, basicHeaders({ ...signedContent(event, encoded, this.#clock()), authToken }));
+  }
+}
+
+type Body = Exclude<EncodedBody, { error: string }>;
+
+function toRequest(
+  url: string,
+  { body, contentType }: Body,
+  headers: Readonly<Record<string, string>>,
+): WebhookRequest {
+  return { url, headers: { 'content-type': contentType, ...headers }, body };
+}
+
+function signedContent({ eventId }: OccurredEvent, { body }: Body, now: number): SignedContent {
+  return { id: eventId, timestampSeconds: Math.floor(now / 1000), body };
+}
+
+/** Returns the payload with the current visibility of its thread. Only private visibility is shown in `data`. */
+function withVisibility(payload: EventPayload, visibility: Visibility | undefined): EventPayload {
+  const { visibility: _then, ...data } = payload.data;
+  const { commentAnnotation: annotation } = data;
+  return {
+    ...payload,
+    data: {
+      ...data,
+      ...(typeof annotation === 'object' &&
+        annotation !== null && { commentAnnotation: { ...annotation, visibility } }),
+      ...(isPrivate(visibility) && { visibility }),
+    },
+  };
+}
+
+/** Build the requests of deliveries. Its user may read the master key. */
+export const prepareRequests = /* @__PURE__ */ combine(
+  { table: tableWith(['GetItem', 'BatchGetItem', 'Query']), box: secretBox },
+  ({ table, box }) => new WebhookRequests(table, box),
+);

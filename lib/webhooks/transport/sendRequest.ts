@@ -1,0 +1,140 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { retryAfterSeconds } from '../rules/retryAfter.ts';
+import type { AttemptResult } from '../rules/outcome.ts';
+import { type Failure, isInternalError, timeouts, toFailure } from './failures.ts';
+
+/** How much of a response body is kept. The rest is not read. */
+export const RESPONSE_BYTES = 16 * 1024;
+const RESPONSE_HEADER_BYTES = 16 * 1024;
+/** Name lookup, connection and TLS handshake. */
+const CONNECT_MILLISECONDS = 5_000;
+
+/** A request without its connection. */
+export interface HttpRequest {
+  readonly secure: boolean;
+  readonly options: https.RequestOptions;
+  readonly body: string;
+}
+
+export type HttpResult = Omit<AttemptResult, 'durationMs'>;
+
+/** A response, as far as it has arrived. */
+interface PartialResponse {
+  readonly message: http.IncomingMessage;
+  readonly firstByteAt: number;
+  readonly chunks: Buffer[];
+  bytes: number;
+}
+
+/**
+ * Sends one request on one connection and waits for the complete response, or its first 16 KiB. Returns `stale` when a kept connection was
+ * closed before any byte of the request was written: only then is it certain that the receiver has not seen the request. Ends within
+ * `timeoutMs`, whatever the receiver does. Throws only on internal errors.
+ */
+export function sendRequest(
+  { secure, options, body }: HttpRequest,
+  { agent, timeoutMs, now }: { agent: http.Agent | false; timeoutMs: number; now: () => number },
+): Promise<HttpResult | 'stale'> {
+  return new Promise((resolve, reject) => {
+    const request = (secure ? https : http).request({
+      ...options,
+      agent,
+      maxHeaderSize: RESPONSE_HEADER_BYTES,
+      // Explicit, because environment variables can change the defaults.
+      insecureHTTPParser: false,
+      rejectUnauthorized: true,
+    });
+    let stage: keyof typeof timeouts = 'connecting';
+    let response: PartialResponse | undefined;
+    let isWritten = false;
+    const connecting = setTimeout(() => fail(timeouts.connecting), CONNECT_MILLISECONDS);
+    const deadline = setTimeout(() => fail(timeouts[stage]), timeoutMs);
+
+    function end(result: HttpResult | 'stale', keepsConnection = false): void {
+      clearTimeout(connecting);
+      clearTimeout(deadline);
+      if (!keepsConnection) request.destroy();
+      resolve(result);
+    }
+
+    function fail(failure: Failure): void {
+      end({ ...failure, ...(response && responseFields(response)) });
+    }
+
+    function handleError(error: Error): void {
+      if (isInternalError(error)) reject(error);
+      fail(toFailure(error));
+    }
+
+    function write(): void {
+      if (request.destroyed) return;
+      isWritten = true;
+      request.end(body);
+    }
+
+    request.on('socket', (socket) => {
+      const connected = () => {
+        clearTimeout(connecting);
+        stage = 'waiting';
+      };
+      if (request.reusedSocket) {
+        connected();
+        // The event loop polls between two immediates, so a close that has already arrived is seen before the first byte is written.
+        setImmediate(() => setImmediate(write));
+      } else {
+        socket.once(secure ? 'secureConnect' : 'connect', connected);
+        write();
+      }
+    });
+    request.on('response', (message) => {
+      // Some servers send a response when they close an idle connection.
+      if (!isWritten) return end('stale');
+      stage = 'reading';
+      const current: PartialResponse = { message, firstByteAt: now(), chunks: [], bytes: 0 };
+      response = current;
+      message.on('data', (chunk: Buffer) => {
+        current.chunks.push(chunk);
+        current.bytes += chunk.length;
+        if (current.bytes > RESPONSE_BYTES) end(toResult(current));
+      });
+      // A receiver that responds before it has read the request could block the connection, so that is not kept.
+      message.on('end', () => end(toResult(current), request.writableFinished));
+      message.on('error', handleError);
+    });
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      // After a complete response, errors do not matter: its `end` event follows.
+      if (response?.message.complete) return;
+      if (request.reusedSocket && !isWritten && !isInternalError(error)) end('stale');
+      else handleError(error);
+    });
+  });
+}
+
+/** Returns the result of a complete response: 2xx is delivered, everything else has failed, also redirects. */
+function toResult(response: PartialResponse): HttpResult {
+  const { statusCode = 0, headers } = response.message;
+  if (statusCode >= 200 && statusCode < 300) return { outcome: 'delivered', ...responseFields(response) };
+  const isBusy = statusCode === 429 || statusCode === 503;
+  const wait = isBusy ? retryAfterSeconds(headers['retry-after'], response.firstByteAt) : undefined;
+  const error = statusCode >= 300 && statusCode < 400 ? 'redirect' : `status ${statusCode}`;
+  return {
+    outcome: 'failed',
+    error,
+    ...responseFields(response),
+    ...(wait !== undefined && { retryAfterSeconds: wait }),
+  };
+}
+
+function responseFields({
+  message: { statusCode = 0 },
+  firstByteAt,
+  chunks,
+  bytes,
+}: PartialResponse): Pick<HttpResult, 'responseStatus' | 'responseBody' | 'firstByteAt'> {
+  return {
+    responseStatus: statusCode,
+    responseBody: Buffer.concat(chunks, Math.min(bytes, RESPONSE_BYTES)),
+    firstByteAt,
+  };
+}

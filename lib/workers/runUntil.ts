@@ -1,0 +1,22 @@
+/** The result of one invocation: the answer to Lambda, the counts for the log, and the number of faults. */
+export interface InvocationResult {
+  readonly answer: unknown;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly faults: number;
+}
+
+/**
+ * Waits for some work until `deadline` (epoch ms), then throws. Lambda itself would end the function without a log line. The work may continue
+ * while the process lives, so its writes must be conditional.
+ */
+export async function runUntil<T>(work: Promise<T>, deadline: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('The function ran out of time')), Math.max(0, deadline - Date.now()));
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
