@@ -6,10 +6,10 @@ import { defineWorker } from '../../lib/app/worker.ts';
 export const worker = defineWorker(
   {
     name: 'deliverWebhookSlow',
-    summary: 'Makes further attempts to deliver webhooks, and those that somebody asked for',
+    summary: 'Makes retries and resends of webhooks',
     on: { queue: 'deliverSlow', message: DeliveryMessage },
     uses: { attempts: attemptsFrom('deliverSlow') },
-    impact: 'webhooks that failed before are repeated late',
+    impact: 'customers get retries and resends of webhooks late',
     timeoutSeconds: 30,
   },
   async ({ deps, message, ...call }) => attemptDelivery(deps.attempts, message, call),

@@ -7,10 +7,10 @@ import { defineWorker } from '../../lib/app/worker.ts';
 export const worker = defineWorker(
   {
     name: 'runJobs',
-    summary: 'Does work that goes on after an answer: recovers messages, removes what is left of deleted things',
+    summary: 'Runs background jobs: recovers messages, purges deleted data',
     on: { queue: 'jobs', message: JobMessage },
     uses: { runsJobs },
-    impact: 'messages that customers recover are not sent, and what is left of deleted things stays',
+    impact: 'recovered messages are not sent, and deleted data is not purged',
     timeoutSeconds: 60,
   },
   async ({ deps, ...call }) => runJob(deps.runsJobs, call),

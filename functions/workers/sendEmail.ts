@@ -6,7 +6,7 @@ import { defineWorker } from '../../lib/app/worker.ts';
 export const worker = defineWorker(
   {
     name: 'sendEmail',
-    summary: 'Sends mails about events to users, and those about deliveries to owners',
+    summary: 'Sends event mails to users, and mails about failing endpoints to owners',
     on: { queue: 'mail', message: MailMessage },
     uses: { sendsMails: mailSending },
     impact: 'users and owners get no notification mails',

@@ -9,10 +9,10 @@ import { defineWorker } from '../../lib/app/worker.ts';
 export const worker = defineWorker(
   {
     name: 'sweep',
-    summary: 'Sends what is due, and finds what got lost on its way',
+    summary: 'Sends due deliveries, mails and jobs, and replaces lost queue messages',
     on: { every: 'minute' },
     uses: { deliverySweep, endpointHealthSweep, outboxSweep, jobSweep, mailSweep },
-    impact: 'webhooks are not repeated after more than 15 minutes, and what got lost on its way stays lost',
+    impact: 'retries later than 15 minutes are not made, and lost queue messages are not replaced',
     timeoutSeconds: 55,
   },
   async ({ deps, ...call }) => runSweeps(Object.values(deps), call),

@@ -13,12 +13,12 @@ import type { Audience, EventPayload } from './rules/payload.ts';
 import { levelsFor, type RecipientRules } from './rules/recipients.ts';
 import { distinct } from '../shared/collections.ts';
 
-/** An event as deliveries are made of it. */
+/** An event with its payload, as consumers get it. */
 export interface OccurredEvent {
   readonly tenant: string;
   readonly eventId: string;
   readonly event: string;
-  /** Under the customer's ids. */
+  /** The customer's ids. */
   readonly organizationId?: string | undefined;
   readonly documentId?: string | undefined;
   /** Epoch ms. */
@@ -26,62 +26,58 @@ export interface OccurredEvent {
   readonly payload: EventPayload;
 }
 
-/** Makes deliveries of another kind of an event, such as mails; once more for the same event changes nothing. */
+/** Delivers an event in another way than by webhooks, such as by mail. The same event can come twice. */
 export type EventConsumer = (event: OccurredEvent) => Promise<void>;
 
 export interface AudienceDeps {
   readonly table: Table;
-  /** The time, epoch ms. */
+  /** Epoch ms. */
   readonly clock: () => number;
 }
 
 const nobody: RecipientRules = { levelsOf: () => levelsFor(undefined, undefined), maySee: () => false };
 
-/** Everybody whom an event may concern. */
+/** Returns all users in the audience but the actor, addressed users first. */
 export function audienceMembers({ actorId, addressed, following }: Audience): string[] {
   return distinct([...addressed, ...following]).filter((userId) => userId !== actorId);
 }
 
-interface EventPlace {
+interface EventLocation {
   readonly organization: Organization;
   readonly document: Stored<Document> | undefined;
 }
 
-/** Where an event happened: undefined when its organization or document is not there any more. */
-async function placeOfEvent(
+/** Reads the organization and document of an event; undefined when one of them was deleted. */
+async function readLocation(
   table: Table,
   { tenant, organizationId, documentId, payload }: OccurredEvent,
-): Promise<EventPlace | undefined> {
+): Promise<EventLocation | undefined> {
   const thread = payload.audience?.thread;
   if (organizationId === undefined) return undefined;
-  const documentOf = (organization: string) =>
-    documentId === undefined
-      ? undefined
-      : table.get(DocumentEntity, { tenant, organizationKey: organization, documentId });
-  const [organization, early] = await Promise.all([
+  const readDocument = async (organizationKey: string) =>
+    documentId === undefined ? undefined : table.get(DocumentEntity, { tenant, organizationKey, documentId });
+  // The thread names the organization, so that both reads run in parallel.
+  const [organization, documentOfThread] = await Promise.all([
     table.get(OrganizationEntity, { tenant, organizationId }),
-    thread && documentOf(thread.organizationKey),
+    thread && readDocument(thread.organizationKey),
   ]);
   if (!organization || (thread && thread.organizationKey !== organization.internalId)) return undefined;
-  const document = thread ? early : await documentOf(organization.internalId);
+  const document = thread ? documentOfThread : await readDocument(organization.internalId);
   if ((documentId !== undefined && !document) || (thread && document?.internalId !== thread.documentKey))
     return undefined;
   return { organization, document };
 }
 
-/** What recipients of an event must be allowed to see. */
-type EventGuard = Pick<RecordAccess, 'thread' | 'accessFields'>;
+/** The access rules of an event: those of its thread, and the access fields of its comments. */
+type EventAccess = Pick<RecordAccess, 'thread' | 'accessFields'>;
 
 /**
- * Reads the thread and the comment of an event as they are now; undefined when the thread is deleted. A deletion is told to users who could see the
- * deleted comment, so `comment.delete` falls back on what the event recorded. One BatchGet.
+ * Reads the current access rules of an event; undefined when its thread was deleted. `comment.delete` then uses the recorded rules, so that
+ * users who could see the comment are notified. One BatchGet.
  */
-async function guardNow(table: Table, event: OccurredEvent): Promise<EventGuard | undefined> {
-  const {
-    tenant,
-    payload: { audience },
-  } = event;
-  const { thread, accessFields = [] } = audience ?? {};
+async function readEventAccess(table: Table, event: OccurredEvent): Promise<EventAccess | undefined> {
+  const { tenant, payload } = event;
+  const { thread, accessFields = [] } = payload.audience ?? {};
   if (!thread) return { accessFields };
   const { organizationKey, documentKey, annotationId, createdAt, commentId } = thread;
   const scope = { tenant, organizationKey, documentKey };
@@ -99,9 +95,9 @@ async function guardNow(table: Table, event: OccurredEvent): Promise<EventGuard 
 }
 
 /**
- * Reads what decides who is told of an event: settings, and whether a user may see the event, by the rule `maySee`. All of it is read when the
- * event is sent, not when it happened. A user that the tenant does not know can be told of an event in a public document. Nobody is told
- * of an event in a document or thread that is deleted, except `comment.delete` of a thread that was deleted with its last comment.
+ * Reads the settings and access rights that decide about the recipients of an event, at the time of delivery. A user without a profile can be
+ * a recipient of an event in a public document. An event in a deleted document or thread has no recipients, except `comment.delete` when the
+ * thread was deleted with its last comment.
  */
 export async function readRecipientRules(
   { table, clock }: AudienceDeps,
@@ -110,21 +106,21 @@ export async function readRecipientRules(
 ): Promise<RecipientRules> {
   const { audience } = event.payload;
   const userIds = audience ? audienceMembers(audience) : [];
-  if (!audience || userIds.length === 0) return nobody;
-  const [at, guard] = await Promise.all([placeOfEvent(table, event), guardNow(table, event)]);
-  if (!at || !guard) return nobody;
+  if (userIds.length === 0) return nobody;
+  const [location, access] = await Promise.all([readLocation(table, event), readEventAccess(table, event)]);
+  if (!location || !access) return nobody;
 
-  const { organization, document } = at;
+  const { organization, document } = location;
   const scope = organizationScope(tenant, organization);
   const check = { scope, organization, now: clock() };
-  const seeing = async () => {
-    if (!document) return usersWhoCanSee(table, check, guard, userIds);
+  const readAllowed = async () => {
+    if (!document) return usersWhoCanSee(table, check, access, userIds);
     const [placed] = await new DocumentReader(table).placed(scope, [document]);
-    return placed ? usersWhoCanSee(table, check, { ...guard, document: placed }, userIds) : new Set<string>();
+    return placed ? usersWhoCanSee(table, check, { ...access, document: placed }, userIds) : new Set<string>();
   };
   const [settings, allowed] = await Promise.all([
     readNotificationLevels(table, scope, document?.internalId, userIds),
-    seeing(),
+    readAllowed(),
   ]);
   return {
     levelsOf: (userId) => settings.get(userId) ?? levelsFor(undefined, undefined),

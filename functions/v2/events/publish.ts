@@ -6,7 +6,7 @@ import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, list, OpenObject, optional } from '../../../lib/shared/schema.ts';
 
-/** As many as an endpoint can choose by. */
+/** As many as an endpoint can filter by. */
 const MOST_CHANNELS = 100;
 
 export const endpoint = defineEndpoint(
@@ -28,7 +28,7 @@ export const endpoint = defineEndpoint(
     message: 'Event published successfully.',
     errors: ['NOT_FOUND', 'ABORTED'],
     uses: { publisher: publishEvents },
-    impact: "the platform's own services cannot publish events: nobody hears of huddles, recordings and workflows",
+    impact: "customers' services cannot publish events about huddles, recordings and workflows",
     example: {
       data: {
         event: 'huddle.create',

@@ -9,7 +9,7 @@ import { invalid } from '../../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { Id, optional } from '../../../../../lib/shared/schema.ts';
 
-/** More than an endpoint gets of one message, unless somebody has it sent again for days. */
+/** More attempts than one endpoint has of a message, unless it is resent for days. */
 const MOST = 1_000;
 
 export const endpoint = defineEndpoint(

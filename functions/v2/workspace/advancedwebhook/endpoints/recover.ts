@@ -10,7 +10,7 @@ import * as logMessages from '../../../../../lib/observability/logMessages.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/advancedwebhook/endpoints/recover',
-    summary: 'Send an endpoint again what failed since a time',
+    summary: 'Send all failed messages since a time to an endpoint again',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ endpointId: Id, since: Instant }),
@@ -18,7 +18,7 @@ export const endpoint = defineEndpoint(
     message: 'Messages queued again successfully.',
     errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
     uses: { requireOperable, recoveries: startRecoveries },
-    impact: 'customers cannot get again what their webhook endpoints missed',
+    impact: 'customers cannot recover the messages that their webhook endpoints missed',
     example: {
       data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', since: '2026-11-20T09:30:00Z' },
       result: { data: { messages: 42 } },

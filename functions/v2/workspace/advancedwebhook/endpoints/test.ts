@@ -21,7 +21,7 @@ export const endpoint = defineEndpoint(
     message: 'Test event sent successfully.',
     errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
     uses: { requireOperable, deliveries: createDeliveries, timing: deliveryTiming, queue: sendTo.deliver },
-    impact: 'customers cannot try out webhook endpoints',
+    impact: 'customers cannot test webhook endpoints',
     example: {
       data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', event: 'comment.add' },
       result: { data: { messageId: 'msg_a1FhK9wQz7uXbV3nRt5LcY2dSe8' } },

@@ -15,7 +15,7 @@ const USUAL = 50;
 export const endpoint = defineEndpoint(
   {
     path,
-    summary: 'List messages and what became of them, newest first',
+    summary: 'List messages with their deliveries, newest first',
     auth: 'apiKey',
     kind: 'read',
     input: z.object({
@@ -31,7 +31,7 @@ export const endpoint = defineEndpoint(
     errors: ['FAILED_PRECONDITION'],
     uses: { webhooks: readAdvancedWebhooks, messages: readMessages },
     narrowBy: 'limit',
-    impact: 'customers cannot see what became of their messages',
+    impact: 'customers cannot see the state of their messages',
     example: {
       data: { limit: 10, status: 'pending' },
       result: {

@@ -12,7 +12,7 @@ import { Id } from '../../../../../lib/shared/schema.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/advancedwebhook/messages/resend',
-    summary: 'Send a message to an endpoint once more, at once',
+    summary: 'Send a message to an endpoint once more, immediately',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ messageId: Id, endpointId: Id }),
@@ -20,7 +20,7 @@ export const endpoint = defineEndpoint(
     message: 'Message queued again successfully.',
     errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
     uses: { requireOperable, deliveries: resendDeliveries, timing: deliveryTiming, queue: sendTo.deliverSlow },
-    impact: 'customers cannot have a message sent again',
+    impact: 'customers cannot resend a message',
     example: {
       data: { messageId: 'msg_a1FhK9wQz7uXbV3nRt5LcY2dSe8', endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
       result: { data: { messageId: 'msg_a1FhK9wQz7uXbV3nRt5LcY2dSe8' } },
