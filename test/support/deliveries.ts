@@ -43,12 +43,12 @@ interface Queued {
   receives: number;
 }
 
-/** A queue in memory whose delays pass with the clock of the tests. */
+/** A queue in memory with the clock of the test. */
 class TestQueue implements QueueSender {
   readonly messages: Queued[] = [];
   readonly #clock: () => number;
   readonly #tenant: string | undefined;
-  /** When set, the next sending throws, after so many messages were taken. */
+  /** When set, the next send accepts this many messages and then throws. */
   failAfter: number | undefined;
 
   constructor(tenant: string | undefined, clock: () => number) {
@@ -58,7 +58,7 @@ class TestQueue implements QueueSender {
 
   async send(messages: readonly QueueMessage[]): Promise<void> {
     const taken = messages.slice(0, this.failAfter);
-    // The sweeper also finds what other tests have left.
+    // The sweeper also finds items of other tests.
     const ours = taken.filter(
       ({ body }) => this.#tenant === undefined || (body as DeliveryMessage).tenant === this.#tenant,
     );
@@ -79,11 +79,11 @@ class TestQueue implements QueueSender {
   }
 }
 
-/** The parts of deliveries on the real table, with queues and time in the hands of the tests. */
+/** Deliveries on the real table, with queues and a clock that tests control. */
 export class DeliverySystem {
-  /** Epoch ms. The clock stands still until something waits for its time. */
+  /** Epoch ms. The clock advances only when something waits. */
   now = Date.now();
-  /** Those who wait while others work beside them. */
+  /** Waiting workers, while others run in parallel. */
   #sleepers: { readonly at: number; readonly wake: () => void }[] | undefined;
   #changed: () => void = () => undefined;
   readonly table: Table = openTable(environment(process.env));
@@ -99,11 +99,11 @@ export class DeliverySystem {
   };
   random = () => 0.5;
   backlog = 0;
-  /** What the tests put in the place of parts. */
+  /** Ports that a test replaces. */
   replaced: { attempt?: Partial<AttemptPorts>; fanOut?: Partial<FanOutPorts>; sweep?: Partial<DeliverySweepPorts> } =
     {};
 
-  // As in a function: opened once per process.
+  // Opened once per process, as in a function.
   readonly #attempts: AttemptPorts = {
     ...attemptsFrom('deliver').open(environment(process.env)),
     client: createWebhookClient({ allowLoopback: true }),
@@ -177,7 +177,7 @@ export class DeliverySystem {
     ];
   }
 
-  /** Writes an event, as a change does in its transaction; gives its id. */
+  /** Writes an event, as a change does in its transaction. Returns its id. */
   async emit(tenant: string, event: Partial<NewEvent> & { id?: string } = {}): Promise<string> {
     const { id = newId('cause', this.now), ...given } = event;
     const ops = emit(
@@ -197,7 +197,7 @@ export class DeliverySystem {
     return (ops[0] as { put: { eventId: string } }).put.eventId;
   }
 
-  /** Fans events out; gives the ids of those that failed. */
+  /** Fans events out. Returns the ids of the failed ones. */
   async fanOut(tenant: string, ...eventIds: string[]): Promise<string[]> {
     return [
       ...(await fanOut(
@@ -208,14 +208,14 @@ export class DeliverySystem {
     ];
   }
 
-  /** An event that is fanned out. */
+  /** Writes an event and fans it out. Returns its id. */
   async publish(tenant: string, event: Parameters<DeliverySystem['emit']>[1] = {}): Promise<string> {
     const eventId = await this.emit(tenant, event);
     await this.fanOut(tenant, eventId);
     return eventId;
   }
 
-  /** Works on one message, wherever it comes from. */
+  /** Processes one message of either queue. */
   async work(message: DeliveryMessage, { live = false } = {}): Promise<void> {
     await attemptDelivery(
       { ...this.attemptPorts, ownQueue: live ? this.live : this.slow, isFirstQueue: live },
@@ -232,12 +232,12 @@ export class DeliverySystem {
     });
   }
 
-  /** What waits in the queues, the next one first. */
+  /** The waiting messages of both queues, the next one first. */
   get waiting(): Queued[] {
     return [...this.live.messages, ...this.slow.messages].sort((a, b) => a.visibleAt - b.visibleAt);
   }
 
-  /** Takes the message that comes next, waits for it, and works on it; gives it, or undefined when there is none before `until`. */
+  /** Waits for the next message and processes it. Returns it; undefined when none is due before `until`. */
   async workOnNext(until = Infinity): Promise<DeliveryMessage | undefined> {
     const [next] = this.waiting;
     if (!next || next.visibleAt > until) return undefined;
@@ -255,13 +255,13 @@ export class DeliverySystem {
     return next.body;
   }
 
-  /** Works until nothing waits in the queues, or until a time. */
+  /** Processes messages until none waits, or until a time. */
   async drain(until = Infinity): Promise<void> {
     while (await this.workOnNext(until));
     if (until !== Infinity) this.now = Math.max(this.now, until);
   }
 
-  /** Works on all messages beside each other, each as soon as it may be taken, until none is left; time goes on when all of them wait for it. */
+  /** Processes all messages in parallel, each as soon as it is visible. The clock advances when all workers wait. */
   async drainTogether(): Promise<void> {
     this.#sleepers = [];
     let working = 0;
@@ -293,7 +293,7 @@ export class DeliverySystem {
     await runSweeps(this.sweeps, { ...this.call, deadline: this.now + 50 * SECOND });
   }
 
-  /** Lets time go on to an end, a sweep per minute where something is due. */
+  /** Advances the time until all deliveries have ended, with a sweep per minute where one is due. */
   async untilTheEnd(tenant: string, eventId: string, endpointIds: readonly string[]): Promise<void> {
     for (;;) {
       await this.drain();

@@ -31,23 +31,23 @@ const EVENT_ID = 'msg_1';
 
 export const worldTiming: Timing = { schedule: [0, 5_000, 20 * MINUTE], marginMs: 5 * MINUTE };
 
-/** What an adversary may do to the system, how often. */
-export interface Adversity {
-  /** Processes that end wherever they are, or are so slow that their lease ends before they do. */
+/** How many faults of each kind may happen. */
+export interface Faults {
+  /** Processes that crash at any step, or are slower than their lease. */
   crashes: number;
-  /** Messages that come twice. */
+  /** Messages that arrive twice. */
   duplicates: number;
-  /** Messages and stream records that never come. */
+  /** Messages and stream records that are lost. */
   losses: number;
-  /** Attempts that somebody asks for, whatever the state. */
+  /** Resends, in any state. */
   resends?: number;
 }
 
-/** Picks one of so many possibilities. The first is what goes on without adversity. */
+/** Picks one of several possibilities. The first one is not a fault. */
 export type Choose = (possibilities: number, kinds: readonly string[]) => number;
 
 interface Actor {
-  /** Its steps that may be made now: several where it makes them at the same time. */
+  /** The steps that it can make now; several if it makes them in parallel. */
   readonly waiting: (() => void)[];
   ended: boolean;
   readonly onEnd: (failed: boolean) => void;
@@ -60,25 +60,25 @@ interface Message {
 }
 
 /**
- * Everything that deliveries happen in, with time, table and queues made up: one event, its deliveries, and the real code of fan-out,
- * worker and sweeper. Each access to the table, a queue or a receiver is a step; between steps anything that `choose` says can happen.
+ * A model of the system for one event: a fake clock, table and queues with the real code of fan-out, worker and sweeper. Each access to the
+ * table, a queue or a receiver is a step. Between steps, `choose` decides what happens.
  */
 export class World {
   now = START;
   crashes = 0;
   steps = 0;
-  /** By endpoint and attempt, as in `a/1`. */
+  /** By endpoint and attempt, such as `a/1`. */
   readonly sends = new Map<string, number>();
   readonly log: Pick<Attempt, 'endpointId' | 'attempt' | 'outcome'>[] = [];
   readonly rows = new Map<string, Delivery & { _r: number }>();
   readonly errors: unknown[] = [];
-  /** Sent after the deletion of the endpoint was answered. */
+  /** Requests sent after the deletion of the endpoint was answered. */
   tooLate = 0;
   exhaustedEvents = 0;
   fannedOut = false;
 
   readonly #choose: Choose;
-  readonly #left: Adversity;
+  readonly #left: Faults;
   readonly #outcome: (endpointId: string, attempt: number) => AttemptOutcome;
   readonly #endpoints: Map<string, WebhookEndpoint>;
   readonly #health = new Map<string, Stored<EndpointHealth>>();
@@ -92,11 +92,11 @@ export class World {
     endpoints: readonly string[];
     outcome: (endpointId: string, attempt: number) => AttemptOutcome;
     choose: Choose;
-    adversity: Adversity;
+    faults: Faults;
     deletes?: readonly string[];
   }) {
     this.#choose = options.choose;
-    this.#left = { ...options.adversity };
+    this.#left = { ...options.faults };
     this.#outcome = options.outcome;
     this.#deletes = [...(options.deletes ?? [])];
     this.#endpoints = new Map(
@@ -114,14 +114,14 @@ export class World {
     );
   }
 
-  /** Goes on until nothing can happen any more. */
+  /** Runs until nothing can happen any more. */
   async run(): Promise<void> {
     for (;;) {
-      // What an actor does between two steps takes no time.
+      // Actors take no time between two steps.
       await new Promise((resolve) => setImmediate(resolve));
       const possible = this.#possible();
       if (possible.length === 0) return;
-      if (++this.steps > 5_000) throw new Error('It goes on for ever');
+      if (++this.steps > 5_000) throw new Error('The run does not end');
       possible[
         this.#choose(
           possible.length,
@@ -184,7 +184,7 @@ export class World {
     this.#end(actor, true);
   }
 
-  /** All that are at work take longer than their leases last. */
+  /** All running workers take longer than their leases. */
   #stall(): void {
     this.#left.crashes--;
     this.crashes++;
@@ -216,7 +216,7 @@ export class World {
     this.#messages = this.#messages.filter((one) => one !== message);
   }
 
-  /** When something happens by itself: a message appears, or the sweeper has something to do. */
+  /** Returns the next time at which a message appears or the sweeper has work. */
   #nextTime(): number | undefined {
     const due = [...this.rows.values()].flatMap(({ dueAt }) => (dueAt === undefined ? [] : [dueAt]));
     const sweeps = [...due, ...(this.fannedOut ? [] : [START + 3 * MINUTE + 1])].map(
@@ -252,8 +252,8 @@ export class World {
     actor.onEnd(failed);
   }
 
-  #turn(actor: Actor): Promise<void> {
-    // One that has crashed never goes on.
+  #step(actor: Actor): Promise<void> {
+    // A crashed actor never continues.
     return new Promise((resolve) => void actor.waiting.push(resolve));
   }
 
@@ -307,7 +307,7 @@ export class World {
     return {
       send: async (messages: readonly QueueMessage[]) => {
         if (messages.length === 0) return;
-        await this.#turn(actor);
+        await this.#step(actor);
         this.#messages.push(
           ...messages.map(({ body, delaySeconds = 0 }) => ({
             body: body as DeliveryMessage,
@@ -330,7 +330,7 @@ export class World {
     next: D,
     more: readonly unknown[] = [],
   ): Promise<(D & DeliveryRevision) | 'lost'> {
-    await this.#turn(actor);
+    await this.#step(actor);
     if (this.rows.get(next.endpointId)?._r !== _r) return 'lost';
     const stored = { ...next, tenant, _r: _r + 1 };
     this.rows.set(next.endpointId, stored);
@@ -358,7 +358,7 @@ export class World {
       endpoints: { disable: async () => 'lost' },
       deliveries: {
         load: async () => {
-          await this.#turn(actor);
+          await this.#step(actor);
           return {
             delivery: this.#stored(endpointId),
             target: this.#target(endpointId),
@@ -366,12 +366,12 @@ export class World {
           };
         },
         get: async () => {
-          await this.#turn(actor);
+          await this.#step(actor);
           return this.#stored(endpointId);
         },
         replace: (read, next, more) => this.#replace(actor, read, next, more),
         logAttempt: async (_key, { attempt, outcome }) => {
-          await this.#turn(actor);
+          await this.#step(actor);
           this.log.push({ endpointId, attempt, outcome });
         },
       },
@@ -379,7 +379,7 @@ export class World {
       health: {
         get: async () => this.#health.get(endpointId),
         write: async (_key, health, read) => {
-          await this.#turn(actor);
+          await this.#step(actor);
           if (this.#health.get(endpointId)?._r !== read?._r) return 'lost';
           this.#health.set(endpointId, { ...health, _r: (read?._r ?? 0) + 1 });
           return 'done';
@@ -387,7 +387,7 @@ export class World {
       },
       requests: {
         prepare: async () => {
-          await this.#turn(actor);
+          await this.#step(actor);
           const target = this.#target(endpointId);
           return target
             ? { request: { url: target.url, headers: {}, body: '{}' }, target, createdAt: START }
@@ -400,7 +400,7 @@ export class World {
           this.sends.set(name, (this.sends.get(name) ?? 0) + 1);
           if (!this.#endpoints.has(endpointId)) this.tooLate++;
           const outcome = this.#outcome(endpointId, attemptNo);
-          await this.#turn(actor);
+          await this.#step(actor);
           return { outcome, durationMs: 1 };
         },
       },
@@ -424,11 +424,11 @@ export class World {
       subscriptions: { read: async () => ({ endpoints: [...this.#endpoints.values()], basic: undefined }) },
       outbox: {
         load: async () => {
-          await this.#turn(actor);
+          await this.#step(actor);
           return this.fannedOut ? [] : [event];
         },
         markFannedOut: async () => {
-          await this.#turn(actor);
+          await this.#step(actor);
           this.fannedOut = true;
         },
       },
@@ -443,7 +443,7 @@ export class World {
             tenant: TENANT,
           }));
           for (const delivery of deliveries) {
-            await this.#turn(actor);
+            await this.#step(actor);
             if (!this.rows.has(delivery.endpointId)) this.rows.set(delivery.endpointId, { ...delivery, _r: 1 });
           }
           return deliveries;

@@ -2,21 +2,21 @@ import { createServer as createHttpServer, type RequestListener } from 'node:htt
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 
-/** Something on this machine that webhooks are sent to. */
+/** A local server that receives webhooks. */
 export interface Receiver {
   /** Of the form `http://127.0.0.1:<port>`. */
   readonly url: string;
   readonly port: number;
-  /** How many connections were made to it. */
+  /** Returns the number of connections so far. */
   readonly connections: () => number;
   readonly stop: () => Promise<void>;
 }
 
-/** A receiver that does with each connection what it is told, HTTP or not. */
+/** Starts a receiver with a handler for raw connections. */
 export function startTcp(talk: (socket: Socket) => void, host = '127.0.0.1'): Promise<Receiver> {
   return started(
     createServer({ allowHalfOpen: true }, (socket) => {
-      // Whoever sends drops the connection when it has had enough.
+      // The client may close the connection at any time.
       socket.on('error', () => socket.destroy());
       talk(socket);
     }),
@@ -24,12 +24,12 @@ export function startTcp(talk: (socket: Socket) => void, host = '127.0.0.1'): Pr
   );
 }
 
-/** A receiver that speaks HTTP. */
+/** Starts an HTTP receiver. */
 export function startHttp(listener: RequestListener, host = '127.0.0.1'): Promise<Receiver> {
   return started(createHttpServer(listener), host);
 }
 
-/** A receiver behind TLS that answers every piece of what it reads with 200. */
+/** Starts a TLS receiver that answers every chunk with 200. */
 export function startTls(options: TlsOptions): Promise<Receiver> {
   const server = createTlsServer(options, (socket) => {
     socket.on('error', () => socket.destroy());

@@ -2,7 +2,7 @@ import { type Customer, newCustomer } from './customer.ts';
 
 const ADVANCED = '/v2/workspace/advancedwebhook';
 
-/** The paths of the calls about webhooks. */
+/** The paths of the webhook endpoints. */
 export const paths = {
   getConfig: '/v2/workspace/advancedwebhookconfig/get',
   updateConfig: '/v2/workspace/advancedwebhookconfig/update',
@@ -16,7 +16,7 @@ export const paths = {
   updateBasic: '/v2/workspace/webhookconfig/update',
 } as const;
 
-/** What a call answered, in short: `done`, or the status and message of its failure. */
+/** Makes a call. Returns `done`, or the status and message of its error. */
 export async function outcome(
   customer: Customer,
   path: string,
@@ -26,7 +26,7 @@ export async function outcome(
   return status === 200 ? 'done' : [body.error.status, body.error.message];
 }
 
-/** A customer who enabled advanced webhooks. */
+/** Creates a customer with advanced webhooks. */
 export async function newWebhookCustomer(): Promise<Customer> {
   const customer = await newCustomer();
   await customer.ok(paths.updateConfig, { isEnabled: true });

@@ -36,7 +36,7 @@ const eventOf = (id: string): NewEvent => ({
 const idOf = (id: string) => (emit(tenant, eventOf(id), now)[0] as { put: { eventId: string } }).put.eventId;
 
 describe('the outbox', () => {
-  test('an event is stored with the change that caused it, pending and by tenant and day', async () => {
+  test('stores an event with its change, pending and in the index of its tenant', async () => {
     expect(await table.write([organization('a'), ...emit(tenant, eventOf('a'), now)])).toBe('done');
 
     const eventId = idOf('a');
@@ -71,13 +71,13 @@ describe('the outbox', () => {
     expect(item.gsi4pk).toBe(`T#${tenant}#EVENTS#${item.shard}`);
   });
 
-  test('neither the change nor the event is stored when the change meets a conflict', async () => {
+  test('stores neither change nor event after a conflict', async () => {
     await table.write([organization('b')]);
     expect(await table.write([organization('b'), ...emit(tenant, eventOf('b'), now)])).toEqual({ conflicts: [0] });
     expect(await table.get(EventEntity, { tenant, eventId: idOf('b') })).toBeUndefined();
   });
 
-  test('the same change makes the same event: a repeated request cannot make two', async () => {
+  test('writes one event for a repeated request', async () => {
     await table.write(emit(tenant, eventOf('c'), now));
     expect(await table.write([organization('c'), ...emit(tenant, eventOf('c'), now + 5_000)])).toEqual({
       conflicts: [1, 2],
@@ -85,7 +85,7 @@ describe('the outbox', () => {
     expect(await table.get(OrganizationEntity, { tenant, organizationId: 'c' })).toBeUndefined();
   });
 
-  test('another tenant, change, revision or event type makes another event', () => {
+  test('writes another event for another tenant, change, revision or event type', () => {
     const ids = [
       emit('key_2', eventOf('d'), now),
       emit(tenant, eventOf('e'), now),
@@ -96,7 +96,7 @@ describe('the outbox', () => {
     expect(new Set(ids).size).toBe(5);
   });
 
-  test('a payload larger than 256 KB is refused', () => {
+  test('rejects a payload larger than 256 KB', () => {
     expect(() =>
       emit(tenant, { ...eventOf('f'), payload: { source: 'comment', data: { text: 'x'.repeat(256 * 1024) } } }, now),
     ).toThrow('larger than 262144 bytes');

@@ -49,15 +49,15 @@ const publish = async (data: object): Promise<string> =>
 const events = async () =>
   (await everyItem(engine)).filter(({ PK, _t }) => _t === 'Event' && PK.startsWith(`T#${tenant}#`));
 
-/** Fans out and delivers what was published. */
+/** Fans out and delivers a published event. */
 async function deliver(...eventIds: string[]): Promise<any[]> {
   expect(await system.fanOut(tenant, ...eventIds)).toEqual([]);
   await system.drain();
   return hooks.came.map(({ body }) => JSON.parse(body));
 }
 
-describe('extensions: publishing an event', () => {
-  test("it is delivered with the caller's data, who did it, and where", async () => {
+describe('POST /v2/events/publish', () => {
+  test("delivers the customer's data with actor and metadata", async () => {
     await endpoint('/a');
     const eventId = await publish({
       ...at,
@@ -93,20 +93,20 @@ describe('extensions: publishing an event', () => {
     ['crdt.update_data', 'crdt'],
     ['recorder.done', 'recorder'],
     ['step.awaiting-approval', 'workflow'],
-  ])('facts B7: %s has the source %s; no document is needed', async (event, source) => {
+  ])('gives %s the source %s and needs no document', async (event, source) => {
     await endpoint('/a');
     const [{ data, ...body }] = (await deliver(await publish({ event }))) as [any];
     expect([body.event, body.source, data.metadata.document]).toEqual([event, source, undefined]);
   });
 
-  test('deliveries 2.4: channels choose the endpoints', async () => {
+  test('delivers to endpoints with a matching channel', async () => {
     await endpoint('/sales', { channels: ['sales'] });
     await endpoint('/all');
     await deliver(await publish({ channels: ['sales', 'emea'] }), await publish({}));
     expect(hooks.came.map(({ path }) => path).sort()).toEqual(['/all', '/all', '/sales']);
   });
 
-  test('design 14: it feeds every kind of delivery: advanced, basic, mail, and in the app', async () => {
+  test('delivers to advanced and basic webhooks, by mail and in the app', async () => {
     await endpoint('/a');
     await customer.ok(paths.updateBasic, {
       useWebhookService: true,
@@ -150,7 +150,7 @@ describe('extensions: publishing an event', () => {
     expect(await Promise.all(['ada', 'grace', 'lin'].map(inbox))).toEqual([0, 1, 1]);
   });
 
-  test('facts B7: of a private thread nobody is told by mail who may not see it, whatever the publisher says', async () => {
+  test('mails nobody who may not see a private thread, whatever the payload says', async () => {
     await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
     await customer.ok('/v2/users/add', {
       ...at,
@@ -183,8 +183,8 @@ describe('extensions: publishing an event', () => {
   });
 });
 
-describe('extensions: the same eventId', () => {
-  test('is accepted again, also at the same time and with other contents, and delivered once as it was first', async () => {
+describe('eventId of POST /v2/events/publish', () => {
+  test('is accepted again, also in parallel and with other contents, and delivered once with the first contents', async () => {
     await endpoint('/a');
     await publish({ eventId: 'huddle-1', data: { n: 1 } });
     const again = await Promise.all(
@@ -205,7 +205,7 @@ describe('extensions: the same eventId', () => {
     ).toHaveLength(1);
   });
 
-  test('first published many times at once is one event', async () => {
+  test('makes one event of many parallel calls', async () => {
     expect(new Set(await Promise.all(Array.from({ length: 8 }, () => publish({ eventId: 'e' }))))).toEqual(
       new Set(['e']),
     );
@@ -213,7 +213,7 @@ describe('extensions: the same eventId', () => {
   });
 
   test.each(['of a huddle/4', '__proto__ ', 'ключ', 'a.b', 'msg_mine', 'x'.repeat(65)])(
-    'that cannot be in a header, or could be ours, is replaced by another: %s',
+    'is replaced when it cannot be in a header or begins with msg_: %s',
     async (eventId) => {
       const ids = [await publish({ eventId }), await publish({ eventId, event: 'huddle.join' })];
       expect(ids).toEqual([ids[0], ids[0]]);
@@ -222,7 +222,7 @@ describe('extensions: the same eventId', () => {
     },
   );
 
-  test('of two tenants is two events; without one each call is its own, but for an Idempotency-Key', async () => {
+  test('makes two events for two tenants; without it each call is an event, unless its Idempotency-Key is the same', async () => {
     await publish({ eventId: 'e' });
     const [one, two] = [await publish({}), await publish({})];
     expect(one).not.toBe(two);
@@ -241,7 +241,7 @@ describe('extensions: the same eventId', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('invalid calls of POST /v2/events/publish', () => {
   test.each([
     [{ event: 'comment.addd' }, 'event must be an event type that can be published'],
     [{ event: 'message.attempt.exhausted' }, 'event must be'],
@@ -257,7 +257,7 @@ describe('what is refused', () => {
       { event: 'comment.add', data: { notifyUsers: Array.from({ length: 51 }, (_each, i) => ({ userId: `u${i}` })) } },
       'data must not name more than 50 users',
     ],
-  ])('design 4: %j names the field', async (data, message) => {
+  ])('are rejected with the field: %j', async (data, message) => {
     expect(await outcome(customer, PUBLISH, { event: 'huddle.create', organizationId: 'acme', ...data })).toEqual([
       'INVALID_ARGUMENT',
       expect.stringMatching(`^${message}`),
@@ -265,13 +265,13 @@ describe('what is refused', () => {
     expect(await events()).toEqual([]);
   });
 
-  test('a document that there is not is NOT_FOUND', async () => {
+  test('are NOT_FOUND for an unknown document', async () => {
     expect(
       (await outcome(customer, PUBLISH, { event: 'huddle.create', organizationId: 'acme', documentId: 'none' }))[0],
     ).toBe('NOT_FOUND');
   });
 
-  test('an own key of the data named __proto__ arrives', async () => {
+  test('do not include those with a key __proto__ in data', async () => {
     await endpoint('/a');
     await deliver(await publish({ data: JSON.parse('{"__proto__":{"x":1}}') }));
     expect(hooks.came[0]?.body).toContain('"__proto__":{"x":1}');

@@ -27,8 +27,8 @@ const get = (customer: Customer) => customer.ok(paths.getConfig, {});
 const update = (customer: Customer, data: object) => customer.ok(paths.updateConfig, data);
 const stored = (customer: Customer) => storedItem(engine, AdvancedWebhookConfigEntity.key({ tenant: customer.apiKey }));
 
-describe('spec 4.6: getting the config', () => {
-  test('a workspace that never configured it has the defaults of spec 2; nothing is stored for that', async () => {
+describe('POST /v2/workspace/advancedwebhookconfig/get', () => {
+  test('returns the defaults for a workspace without a config, and stores nothing', async () => {
     const customer = await newCustomer();
     const { status, body } = await customer.call(paths.getConfig, {});
     expect(status).toBe(200);
@@ -40,7 +40,7 @@ describe('spec 4.6: getting the config', () => {
     expect(await stored(customer)).toBeUndefined();
   });
 
-  test('no body is required', async () => {
+  test('requires no body', async () => {
     const { headers } = await newCustomer();
     for (const body of [undefined, '', '{}', '{"data":{}}']) {
       const answer = await send(await handlerOf(paths.getConfig), eventOf(body, headers));
@@ -49,8 +49,8 @@ describe('spec 4.6: getting the config', () => {
   });
 });
 
-describe('spec 4.5: updating the config', () => {
-  test('the answer is the whole config after the write', async () => {
+describe('POST /v2/workspace/advancedwebhookconfig/update', () => {
+  test('returns the whole config after the write', async () => {
     const customer = await newCustomer();
     const { status, body } = await customer.call(paths.updateConfig, { isEnabled: true });
     expect(status).toBe(200);
@@ -69,7 +69,7 @@ describe('spec 4.5: updating the config', () => {
     [{ isEnabled: false }],
     [{ publicKey: key, encryptData: true }],
     [{ isEnabled: true, encodeData: null }],
-  ])('only what is sent changes: %j', async (data) => {
+  ])('changes only the sent fields: %j', async (data) => {
     const customer = await newWebhookCustomer();
     const { encodeData, ...rest } = data as Record<string, unknown>;
     const expected = { ...enabled, ...rest, encodeData: encodeData ?? false };
@@ -77,13 +77,13 @@ describe('spec 4.5: updating the config', () => {
     expect(await get(customer)).toEqual(expected);
   });
 
-  test('two partial updates at once both survive', async () => {
+  test('keeps both of two parallel partial updates', async () => {
     const customer = await newWebhookCustomer();
     await Promise.all([update(customer, { encodeData: true }), update(customer, { enableDataProtection: true })]);
     expect(await get(customer)).toEqual({ ...enabled, encodeData: true, enableDataProtection: true });
   });
 
-  test('ten partial updates at once, of all fields, all survive, and each answer has its own', async () => {
+  test('keeps all of ten parallel partial updates, and each response has its own field', async () => {
     const customer = await newWebhookCustomer();
     const changes = [
       { encodeData: true },
@@ -108,7 +108,7 @@ describe('spec 4.5: updating the config', () => {
     });
   });
 
-  test('of two first configurations at once both survive', async () => {
+  test('keeps both of two parallel first configs', async () => {
     const customer = await newCustomer();
     await Promise.all([
       update(customer, { isEnabled: true, encodeData: true }),
@@ -118,7 +118,7 @@ describe('spec 4.5: updating the config', () => {
   });
 });
 
-describe('design 6: the key that payloads are encrypted with', () => {
+describe('the public key of an advanced webhook config', () => {
   const needsKey = {
     status: 'INVALID_ARGUMENT',
     message: 'publicKey is required while encryptData is true',
@@ -133,7 +133,7 @@ describe('design 6: the key that payloads are encrypted with', () => {
     ['PEM', key],
     ['base64 without PEM lines', bodyOf(key)],
     ['PKCS#1', pemOf(rsaKeyPair().publicKey, 'pkcs1')],
-  ])('is kept and shown as it was sent: %s', async (_what, publicKey) => {
+  ])('is stored and returned as it was sent: %s', async (_what, publicKey) => {
     const customer = await newWebhookCustomer();
     expect((await update(customer, { publicKey })).publicKey).toBe(publicKey);
     expect((await get(customer)).publicKey).toBe(publicKey);
@@ -145,7 +145,7 @@ describe('design 6: the key that payloads are encrypted with', () => {
     ['while a stored key is cleared', [{ publicKey: key }], { encryptData: true, publicKey: '' }],
     ['by clearing the key later', [{ publicKey: key, encryptData: true }], { publicKey: '' }],
     ['at the first configuration', undefined, { isEnabled: true, encryptData: true }],
-  ])('encryptData cannot be true without one: %s', async (_what, before, data) => {
+  ])('is required while encryptData is true: %s', async (_what, before, data) => {
     const customer = before ? await newWebhookCustomer() : await newCustomer();
     for (const request of before ?? []) await update(customer, request);
     const was = await stored(customer);
@@ -155,14 +155,14 @@ describe('design 6: the key that payloads are encrypted with', () => {
     expect(await stored(customer)).toEqual(was);
   });
 
-  test('may be cleared together with encryptData, and be sent before it', async () => {
+  test('can be cleared together with encryptData, and sent before it', async () => {
     const customer = await newWebhookCustomer();
     await update(customer, { publicKey: key });
     expect(await update(customer, { encryptData: true })).toEqual({ ...enabled, publicKey: key, encryptData: true });
     expect(await update(customer, { encryptData: false, publicKey: '' })).toEqual(enabled);
   });
 
-  test('what is none is INVALID_ARGUMENT naming the field, before any other rule', async () => {
+  test('is INVALID_ARGUMENT with its field when it is not a key, before any other rule', async () => {
     const customer = await newCustomer();
     const message =
       'publicKey must be an RSA public key of at least 2048 bits: SPKI or PKCS#1, as PEM or as the base64 inside it';

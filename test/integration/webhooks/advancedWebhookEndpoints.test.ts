@@ -41,8 +41,8 @@ const count = async () =>
   (await storedItem(engine, WebhookEndpointCountEntity.key({ tenant: customer.apiKey })))?.count;
 const uidItem = (uid: string) => storedItem(engine, WebhookEndpointUidEntity.key({ tenant: customer.apiKey, uid }));
 
-describe('spec 4.3: creating an endpoint', () => {
-  test('with a URL alone: what is not set reads as null, disabled as false', async () => {
+describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {
+  test('creates an endpoint from a URL: unset fields are null, disabled is false', async () => {
     const { status, body } = await customer.call(paths.create, { url: HOOK });
     expect(status).toBe(200);
     expect(body.result).toEqual({
@@ -65,7 +65,7 @@ describe('spec 4.3: creating an endpoint', () => {
     expect(await listed()).toEqual([body.result.data]);
   });
 
-  test('with everything: it is shown as it was sent, metadata aside, which is stored', async () => {
+  test('returns all sent fields but metadata, which is stored', async () => {
     const fields = {
       description: 'Wörld\n\u{1f30d}',
       filterTypes: ['comment.add', 'execution.failed'],
@@ -126,7 +126,7 @@ describe('spec 4.3: creating an endpoint', () => {
     });
   });
 
-  test('with as much as every field takes', async () => {
+  test('accepts every field at its limit', async () => {
     const fields = {
       url: `https://example.com/${'€'.repeat(2_028)}`,
       description: 'x'.repeat(32_768),
@@ -138,14 +138,14 @@ describe('spec 4.3: creating an endpoint', () => {
     expect(await listed()).toMatchObject([fields]);
   });
 
-  test('has a uid that is fixed: an update that sends one says so and changes nothing', async () => {
+  test('sets a uid that no update can change', async () => {
     const { id } = await create({ uid: 'mine' });
     for (const uid of ['other', 'mine', ''])
       expect(await outcome(customer, paths.update, { endpointId: id, uid, description: 'new' })).toEqual(FIXED_UID);
     expect(await update(id, { uid: null, description: 'new' })).toMatchObject({ uid: 'mine', description: 'new' });
   });
 
-  test('design 14: a uid is taken once per API key; others may have the same', async () => {
+  test('accepts a uid once per API key', async () => {
     const first = await create({ uid: 'mine' });
     expect(await outcome(customer, paths.create, { url: HOOK, uid: 'mine' })).toEqual([
       'ALREADY_EXISTS',
@@ -156,7 +156,7 @@ describe('spec 4.3: creating an endpoint', () => {
     expect(await count()).toBe(1);
   });
 
-  test('design 14: of ten creations at once with one uid one succeeds', async () => {
+  test('creates one endpoint for ten parallel calls with the same uid', async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => outcome(customer, paths.create, { url: HOOK, uid: 'contested' })),
     );
@@ -168,19 +168,19 @@ describe('spec 4.3: creating an endpoint', () => {
     expect(await count()).toBe(1);
   });
 
-  test('uids that meet in a careless key stay apart', async () => {
+  test('distinguishes uids with separators of keys', async () => {
     const uids = ['a', 'A', 'a#', 'a%23', '~', 'ENDPOINT', '__proto__', ' ', '😀'.repeat(256), `${'😀'.repeat(255)}x`];
     for (const uid of uids) await create({ uid });
     expect((await listed()).map(({ uid }) => uid).sort()).toEqual(uids.sort());
   });
 
-  test('of ten creations at once all are counted', async () => {
+  test('counts all of ten parallel creations', async () => {
     await withoutRetryLimit(() => Promise.all(Array.from({ length: 10 }, () => create())));
     expect(await listed()).toHaveLength(10);
     expect(await count()).toBe(10);
   });
 
-  test('of 230 endpoints that 25 clients create at the same time, 200 are created, 30 are RESOURCE_EXHAUSTED and none is ABORTED', async () => {
+  test('creates 200 of 230 parallel endpoints; 30 are RESOURCE_EXHAUSTED and none is ABORTED', async () => {
     let left = 230;
     const outcomes: string[] = [];
     await withoutRetryLimit(() =>
@@ -197,7 +197,7 @@ describe('spec 4.3: creating an endpoint', () => {
     expect(await count()).toBe(200);
   });
 
-  test('the 200th endpoint is created, the 201st is RESOURCE_EXHAUSTED, also when several are asked for at once', async () => {
+  test('creates the 200th endpoint and rejects the 201st with RESOURCE_EXHAUSTED, also in parallel', async () => {
     for (let i = 0; i < 198; i++) await create();
     const answers = await Promise.all(Array.from({ length: 5 }, () => outcome(customer, paths.create, { url: HOOK })));
     expect(answers.filter((answer) => answer === 'done')).toHaveLength(2);
@@ -213,7 +213,7 @@ describe('spec 4.3: creating an endpoint', () => {
     expect(await outcome(customer, paths.create, { url: HOOK })).toBe('done');
   });
 
-  test('design 4: a creation that is repeated under its Idempotency-Key creates one', async () => {
+  test('creates one endpoint for repeated calls with the same Idempotency-Key', async () => {
     const [first, second] = [
       await customer.call(paths.create, { url: HOOK, uid: 'once' }, { 'idempotency-key': 'k' }),
       await customer.call(paths.create, { url: HOOK, uid: 'once' }, { 'idempotency-key': 'k' }),
@@ -289,9 +289,9 @@ const badUids: [string, object, string][] = [
   ['a uid that is a number', { uid: 5 }, 'uid must be a string'],
 ];
 
-describe('design 4: bad input', () => {
+describe('invalid endpoint fields', () => {
   test.each([...badFields, ...badUids])(
-    '%s at creation is INVALID_ARGUMENT naming the field, and nothing is stored',
+    'in a creation are INVALID_ARGUMENT with the field, and nothing is stored: %s',
     async (_what, data, message) => {
       const before = (await everyItem(engine)).length;
       const { status, body } = await customer.call(paths.create, { url: HOOK, ...data });
@@ -305,7 +305,7 @@ describe('design 4: bad input', () => {
   );
 
   test.each(badFields)(
-    '%s in an update is INVALID_ARGUMENT naming the field, and nothing changes',
+    'in an update are INVALID_ARGUMENT with the field, and nothing changes: %s',
     async (_what, data, message) => {
       const { id } = await create();
       const before = await stored(id);
@@ -346,22 +346,19 @@ describe('design 4: bad input', () => {
     '255.255.255.255',
     '①⑥⑨.254.169.254',
   ];
-  test.each(privateHosts)(
-    'design 6: a literal private address, %s, is refused in any call that takes a URL',
-    async (host) => {
-      const message = 'url must not lead to a loopback, private or reserved address';
-      for (const url of [`http://${host}`, `https://user:word@${host}:8443/hook`])
-        expect(await outcome(customer, paths.create, { url })).toEqual(['INVALID_ARGUMENT', message]);
-      const { id } = await create();
-      expect(await outcome(customer, paths.update, { endpointId: id, url: `http://${host}` })).toEqual([
-        'INVALID_ARGUMENT',
-        message,
-      ]);
-      expect(await listed()).toMatchObject([{ id, url: HOOK }]);
-    },
-  );
+  test.each(privateHosts)('reject the private address %s in every call with a URL', async (host) => {
+    const message = 'url must not lead to a loopback, private or reserved address';
+    for (const url of [`http://${host}`, `https://user:word@${host}:8443/hook`])
+      expect(await outcome(customer, paths.create, { url })).toEqual(['INVALID_ARGUMENT', message]);
+    const { id } = await create();
+    expect(await outcome(customer, paths.update, { endpointId: id, url: `http://${host}` })).toEqual([
+      'INVALID_ARGUMENT',
+      message,
+    ]);
+    expect(await listed()).toMatchObject([{ id, url: HOOK }]);
+  });
 
-  test('design 10: where loopback is allowed it may be stored, and private addresses still not', async () => {
+  test('allow loopback where it is allowed, but no private addresses', async () => {
     const local = toLambda(createEndpoint, { ...process.env, ALLOW_LOOPBACK_DELIVERY: 'true' });
     expect((await post(local, customer.headers, { url: 'http://localhost:4000/hook' })).status).toBe(200);
     expect((await post(local, customer.headers, { url: 'http://[::1]:4000/hook' })).status).toBe(200);
@@ -371,7 +368,7 @@ describe('design 4: bad input', () => {
   });
 });
 
-describe('facts B3: updating an endpoint', () => {
+describe('POST /v2/workspace/advancedwebhook/endpoints/update', () => {
   const whole = {
     description: 'd',
     filterTypes: ['comment.add'],
@@ -388,7 +385,7 @@ describe('facts B3: updating an endpoint', () => {
     ['channels', ['x', 'y']],
     ['disabled', true],
     ['rateLimit', 7],
-  ])('only %s changes when it alone is sent', async (field, value) => {
+  ])('changes only %s when only that is sent', async (field, value) => {
     const made = await create({ ...whole, uid: 'u' });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.parse(made.createdAt) + 5_000);
     try {
@@ -406,7 +403,7 @@ describe('facts B3: updating an endpoint', () => {
     }
   });
 
-  test('metadata that is sent takes the place of what was there, and is not shown', async () => {
+  test('replaces metadata and does not return it', async () => {
     const made = await create(whole);
     expect(Object.keys(await update(made.id, { metadata: { b: '2' } })).sort()).toEqual(Object.keys(made).sort());
     expect(JSON.parse((await stored(made.id))?.metadata)).toEqual({ b: '2' });
@@ -416,7 +413,7 @@ describe('facts B3: updating an endpoint', () => {
     ['nothing', {}],
     ['null only', { url: null, disabled: null }],
     ['fields that there are not', { name: 'x' }],
-  ])('%s besides endpointId is INVALID_ARGUMENT', async (_what, data) => {
+  ])('rejects a call with %s besides endpointId', async (_what, data) => {
     const { id } = await create({ uid: 'u' });
     const before = await stored(id);
     expect(await outcome(customer, paths.update, { endpointId: id, ...data })).toEqual([
@@ -426,7 +423,7 @@ describe('facts B3: updating an endpoint', () => {
     expect(await stored(id)).toEqual(before);
   });
 
-  test('ten partial updates at once all survive', async () => {
+  test('keeps all of ten parallel partial updates', async () => {
     const { id } = await create();
     const changes = [
       { description: 'd' },
@@ -440,8 +437,8 @@ describe('facts B3: updating an endpoint', () => {
   });
 });
 
-describe('spec 4.4: deleting an endpoint', () => {
-  test('is permanent: its secrets, its uid and its place in the list are gone in one write', async () => {
+describe('POST /v2/workspace/advancedwebhook/endpoints/delete', () => {
+  test('deletes the endpoint, its secrets, its uid and its place in the list in one write', async () => {
     const [kept, made] = [await create(), await create({ uid: 'mine' })];
     const write = jest.spyOn(openTable(environment(process.env)), 'write');
     const { status, body } = await customer.call(paths.delete, { endpointId: made.id });
@@ -464,7 +461,7 @@ describe('spec 4.4: deleting an endpoint', () => {
     }
   });
 
-  test('frees the uid: an endpoint that is created with it again starts empty', async () => {
+  test('frees the uid for a new, empty endpoint', async () => {
     const first = await create({ uid: 'mine', description: 'old', metadata: { a: '1' } });
     await customer.ok(paths.delete, { endpointId: first.id });
     const second = await create({ uid: 'mine' });
@@ -473,7 +470,7 @@ describe('spec 4.4: deleting an endpoint', () => {
     expect(await uidItem('mine')).toMatchObject({ endpointId: second.id });
   });
 
-  test('of ten deletions at once one succeeds', async () => {
+  test('succeeds for one of ten parallel deletions', async () => {
     const [{ id }] = [await create({ uid: 'mine' }), await create()];
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => outcome(customer, paths.delete, { endpointId: id })),
@@ -483,7 +480,7 @@ describe('spec 4.4: deleting an endpoint', () => {
     expect(await count()).toBe(1);
   });
 
-  test('that meets an update does not bring the endpoint back', async () => {
+  test('is not undone by a parallel update', async () => {
     for (let i = 0; i < 5; i++) {
       const { id } = await create();
       await Promise.all([
@@ -499,7 +496,7 @@ describe('spec 4.4: deleting an endpoint', () => {
     ['unknown', 'ep_000000000000000000000000000'],
     ['awkward', 'x#UID'],
     ['long', 'ü'.repeat(512)],
-  ])('facts A4: an id that is %s is NOT_FOUND, for every call that takes one', async (_what, endpointId) => {
+  ])('rejects an id that is %s with NOT_FOUND in every call about endpoints', async (_what, endpointId) => {
     for (const [path, data] of [
       [paths.delete, {}],
       [paths.getSecret, {}],
@@ -510,7 +507,7 @@ describe('spec 4.4: deleting an endpoint', () => {
     }
   });
 
-  test("facts A4: the id of another customer's endpoint is NOT_FOUND, and that endpoint stays", async () => {
+  test("rejects the id of another customer's endpoint with NOT_FOUND and keeps that endpoint", async () => {
     const other = await newWebhookCustomer();
     const theirs = await other.ok(paths.create, { url: HOOK, uid: 'theirs' });
     const secret = await other.ok(paths.getSecret, { endpointId: theirs.id });

@@ -33,7 +33,7 @@ const idOf = (n: number) => `ep_${String(n).padStart(27, '0')}`;
 const ids = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => idOf(from + i));
 const table = () => openTable(environment(process.env));
 
-/** Endpoints with ids of our choice, whose order is known. */
+/** Creates endpoints with chosen ids, so that their order is known. */
 async function add(...endpointIds: string[]): Promise<void> {
   for (const endpointId of endpointIds) {
     await table().write([
@@ -55,8 +55,8 @@ async function drop(...endpointIds: string[]): Promise<void> {
     await table().write([remove(WebhookEndpointEntity, { tenant: customer.apiKey, endpointId })]);
 }
 
-describe('facts B3: listing endpoints', () => {
-  test('without any gives an empty list that is done', async () => {
+describe('POST /v2/workspace/advancedwebhook/endpoints/get', () => {
+  test('returns an empty list that is done without endpoints', async () => {
     const { status, body } = await customer.call(paths.list, {});
     expect({ status, ...body.result }).toEqual({
       status: 'success',
@@ -65,7 +65,7 @@ describe('facts B3: listing endpoints', () => {
     });
   });
 
-  test('gives what was created, oldest first, each with every field', async () => {
+  test('returns endpoints with all fields, oldest first', async () => {
     const clock = Date.now();
     const made = [];
     for (const description of ['first', 'second', 'third'])
@@ -76,7 +76,7 @@ describe('facts B3: listing endpoints', () => {
     expect(Date.parse(endpoints[0].createdAt)).toBeGreaterThanOrEqual(clock);
   });
 
-  test('gives 50 by default and up to 250', async () => {
+  test('returns 50 endpoints by default and up to 250', async () => {
     await add(...ids(0, 120));
     expect((await list()).ids).toEqual(ids(0, 50));
     expect(await list({ limit: 250 })).toEqual({ ids: ids(0, 120), iterator: null, prevIterator: null, done: true });
@@ -84,7 +84,7 @@ describe('facts B3: listing endpoints', () => {
     expect((await list({ limit: 119 })).done).toBe(false);
   });
 
-  test('goes forward to the end and back to the start, by the same pages', async () => {
+  test('pages forward to the end and back to the start through the same pages', async () => {
     await add(...ids(0, 25));
     const forward = [await list({ limit: 10 })];
     while (!forward.at(-1)!.done) forward.push(await list({ limit: 10, iterator: forward.at(-1)!.iterator }));
@@ -101,12 +101,12 @@ describe('facts B3: listing endpoints', () => {
     while (back.at(-1)!.prevIterator) back.push(await list({ limit: 10, iterator: back.at(-1)!.prevIterator }));
     expect(back.map((page) => page.ids)).toEqual([ids(20, 25), ids(10, 20), ids(0, 10)]);
     expect(back.at(-1)).toMatchObject({ prevIterator: null, done: false });
-    // And from there forward again.
+    // Forward again from there.
     const again = await list({ limit: 10, iterator: back.at(-1)!.iterator });
     expect(again.ids).toEqual(ids(10, 20));
   });
 
-  test('may change its limit on the way', async () => {
+  test('accepts another limit for the next page', async () => {
     await add(...ids(0, 25));
     const first = await list({ limit: 3 });
     const second = await list({ limit: 20, iterator: first.iterator });
@@ -114,10 +114,10 @@ describe('facts B3: listing endpoints', () => {
     expect((await list({ limit: 2, iterator: second.prevIterator })).ids).toEqual(ids(1, 3));
   });
 
-  test('past its second page loses and repeats nothing while endpoints are added and deleted', async () => {
+  test('neither skips nor repeats endpoints after page two while others are added and deleted', async () => {
     await add(...ids(10, 40));
     const first = await list({ limit: 8 });
-    await drop(idOf(10), idOf(17), idOf(18)); // the first and the last of this page, and the first of the next
+    await drop(idOf(10), idOf(17), idOf(18)); // the first and last of this page, and the first of the next page
     await add(idOf(5), idOf(60));
     const second = await list({ limit: 8, iterator: first.iterator });
     expect(second.ids).toEqual(ids(19, 27));
@@ -132,7 +132,7 @@ describe('facts B3: listing endpoints', () => {
     expect((await list({ limit: 8, iterator: before.iterator })).ids).toEqual(third.ids);
   });
 
-  test('whose rest was deleted gives an empty page that is done, and leads back to what is left, the last page included', async () => {
+  test('returns an empty last page with a way back when all later endpoints were deleted', async () => {
     await add(...ids(0, 20));
     const first = await list({ limit: 10 });
     await drop(...ids(10, 20));
@@ -141,7 +141,7 @@ describe('facts B3: listing endpoints', () => {
     expect((await list({ limit: 10, iterator: rest.prevIterator })).ids).toEqual(ids(0, 10));
   });
 
-  test('whose beginning was deleted starts where it starts now', async () => {
+  test('returns the new first page when all earlier endpoints were deleted', async () => {
     await add(...ids(0, 20));
     const second = await list({ limit: 10, iterator: (await list({ limit: 10 })).iterator });
     await drop(...ids(0, 10));
@@ -165,7 +165,7 @@ describe('facts B3: listing endpoints', () => {
     });
   });
 
-  test('says truly whether there is more on either side, whatever was added and deleted', async () => {
+  test('says correctly whether more endpoints exist on either side after any additions and deletions', async () => {
     const step = fc.record({
       move: fc.constantFrom('next', 'previous'),
       limit: fc.integer({ min: 1, max: 5 }),
@@ -194,7 +194,7 @@ describe('facts B3: listing endpoints', () => {
                 move === 'next'
                   ? all.filter((id) => id > from).slice(0, limit)
                   : all.filter((id) => id < from).slice(-limit);
-              // Where nothing is left before it, the first page takes the place of an empty one.
+              // Without earlier endpoints, the first page replaces an empty one.
               expect(page.ids).toEqual(move === 'previous' && expected.length === 0 ? all.slice(0, limit) : expected);
             }
             const [first, last] = [page.ids.at(0), page.ids.at(-1)];
@@ -212,7 +212,7 @@ describe('facts B3: listing endpoints', () => {
     );
   });
 
-  test('ends a page early rather than answer more than 5 MB', async () => {
+  test('ends a page before the response exceeds 5 MB', async () => {
     const description = 'x'.repeat(32_000);
     const metadata = { note: 'x'.repeat(60_000) };
     const made: string[] = [];
@@ -227,10 +227,10 @@ describe('facts B3: listing endpoints', () => {
   });
 });
 
-describe('design 14: an iterator', () => {
+describe('an iterator of endpoints/get', () => {
   const refused = ['INVALID_ARGUMENT', 'iterator is not one that this listing gave, or it has expired'] as const;
 
-  test('that is damaged, expired or made up is INVALID_ARGUMENT naming it', async () => {
+  test('is rejected with its field when it is damaged, expired or made up', async () => {
     await add(...ids(0, 3));
     const { iterator } = await list({ limit: 1 });
     const middle = Math.floor(iterator!.length / 2);
@@ -244,7 +244,7 @@ describe('design 14: an iterator', () => {
     }
   });
 
-  test('is good for a day', async () => {
+  test('is valid for a day', async () => {
     await add(...ids(0, 3));
     const { iterator } = await list({ limit: 1 });
     const made = Date.now();
@@ -259,7 +259,7 @@ describe('design 14: an iterator', () => {
     }
   });
 
-  test('of another customer, or a page token of another listing, is INVALID_ARGUMENT', async () => {
+  test('is rejected when it belongs to another customer or another listing', async () => {
     await add(...ids(0, 3));
     const { iterator } = await list({ limit: 1 });
     expect(await outcome(await newWebhookCustomer(), paths.list, { iterator })).toEqual(refused);
@@ -275,7 +275,7 @@ describe('design 14: an iterator', () => {
     ['limit "5"', { limit: '5' }, 'limit must be a number'],
     ['an empty iterator', { iterator: '' }, 'iterator must not be empty'],
     ['an iterator that is a number', { iterator: 5 }, 'iterator must be a string'],
-  ])('%s is INVALID_ARGUMENT', async (_what, data, message) => {
+  ])('is rejected, as is any invalid field: %s', async (_what, data, message) => {
     expect(await outcome(customer, paths.list, data)).toEqual(['INVALID_ARGUMENT', message]);
   });
 });

@@ -35,15 +35,15 @@ const rotate = (data: object = {}) => customer.ok(paths.rotate, { endpointId, ..
 const stored = async (): Promise<{ sealed: string; createdAt: number; expiresAt?: number }[]> =>
   (await storedItem(engine, WebhookEndpointEntity.key({ tenant: customer.apiKey, endpointId })))?.secrets;
 
-/** Lets the given time pass. */
+/** Advances the clock. */
 function later(milliseconds: number): void {
   const now = Date.now();
   jest.restoreAllMocks();
   jest.spyOn(Date, 'now').mockReturnValue(now + milliseconds);
 }
 
-describe('facts B3: the signing secret', () => {
-  test('is whsec_ and the base64 of 32 bytes, the same at every reading, another for each endpoint', async () => {
+describe('POST /v2/workspace/advancedwebhook/endpoints/secret/get', () => {
+  test('returns whsec_ and the base64 of 32 bytes: always the same for one endpoint, different for another', async () => {
     const { status, body } = await customer.call(paths.getSecret, { endpointId });
     expect({ status, ...body.result }).toEqual({
       status: 'success',
@@ -57,13 +57,13 @@ describe('facts B3: the signing secret', () => {
     expect((await customer.ok(paths.getSecret, { endpointId: id })).secret).not.toBe(secret);
   });
 
-  test('stays through changes of the endpoint', async () => {
+  test('returns the same secret after changes of the endpoint', async () => {
     const secret = await secretNow();
     await customer.ok(paths.update, { endpointId, url: 'https://example.org', disabled: true });
     expect(await secretNow()).toBe(secret);
   });
 
-  test('design 3: is handed out to credentials that are read afresh: a token that was just replaced gets none', async () => {
+  test('returns no secret to a token that was just replaced', async () => {
     const secret = await secretNow();
     const table = openTable(environment(process.env));
     const key = (await table.get(ApiKeyEntity, { apiKey: customer.apiKey }))!;
@@ -77,8 +77,8 @@ describe('facts B3: the signing secret', () => {
   });
 });
 
-describe('extensions: rotating the secret', () => {
-  test('gives a new one, which is the one that is read from then on; both are kept for a day by default', async () => {
+describe('POST /v2/workspace/advancedwebhook/endpoints/secret/rotate', () => {
+  test('returns a new secret, which secret/get returns from then on; both are valid for a day by default', async () => {
     const old = await secretNow();
     const { status, body } = await customer.call(paths.rotate, { endpointId });
     expect({ status, ...body.result }).toEqual({
@@ -94,7 +94,7 @@ describe('extensions: rotating the secret', () => {
     expect(previous!.expiresAt! - newest!.createdAt).toBe(24 * HOUR);
   });
 
-  test('during an overlap is FAILED_PRECONDITION and changes nothing; at its end it is allowed again', async () => {
+  test('is FAILED_PRECONDITION during an overlap, and allowed after it', async () => {
     const { secret } = await rotate({ overlapSeconds: 3_600 });
     const before = await stored();
     expect(await outcome(customer, paths.rotate, { endpointId })).toEqual(OVERLAPPING);
@@ -107,7 +107,7 @@ describe('extensions: rotating the secret', () => {
     expect((await stored()).map(({ sealed }) => sealed)).toEqual([expect.any(String), before[0]!.sealed]);
   });
 
-  test('with overlapSeconds 0 ends the old ones at once, in an overlap, too', async () => {
+  test('ends all old secrets at once with overlapSeconds 0, also during an overlap', async () => {
     await rotate();
     const { secret } = await rotate({ overlapSeconds: 0 });
     expect(await stored()).toHaveLength(1);
@@ -117,7 +117,7 @@ describe('extensions: rotating the secret', () => {
     expect(await stored()).toHaveLength(2);
   });
 
-  test('deliveries 2.3: a secret whose time is over is dropped at the next write of any kind', async () => {
+  test('drops expired secrets with the next write', async () => {
     await rotate({ overlapSeconds: 3_600 });
     await customer.ok(paths.update, { endpointId, description: 'during' });
     expect(await stored()).toHaveLength(2);
@@ -126,7 +126,7 @@ describe('extensions: rotating the secret', () => {
     expect(await stored()).toHaveLength(1);
   });
 
-  test('of ten at once one succeeds, and its secret is the one that is read', async () => {
+  test('succeeds for one of ten parallel rotations, whose secret is then read', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => customer.call(paths.rotate, { endpointId })));
     const done = answers.filter(({ status }) => status === 200);
     expect(done).toHaveLength(1);
@@ -135,7 +135,7 @@ describe('extensions: rotating the secret', () => {
     expect(await secretNow()).toBe(done[0]!.body.result.data.secret);
   });
 
-  test('whose write came through although its answer was lost is done', async () => {
+  test('succeeds when the write arrived although its response was lost', async () => {
     const table = openTable(environment(process.env));
     const real = table.write.bind(table);
     jest.spyOn(table, 'write').mockImplementationOnce(async (ops) => {
@@ -147,13 +147,13 @@ describe('extensions: rotating the secret', () => {
     expect(await stored()).toHaveLength(2);
   });
 
-  test('that meets a change of the endpoint keeps both', async () => {
+  test('keeps a parallel change of the endpoint', async () => {
     const [{ secret }] = await Promise.all([rotate(), customer.ok(paths.update, { endpointId, description: 'new' })]);
     expect(await secretNow()).toBe(secret);
     expect((await customer.ok(paths.list, {})).endpoints).toMatchObject([{ description: 'new' }]);
   });
 
-  test('that others keep overtaking is ABORTED', async () => {
+  test('is ABORTED after constant conflicts', async () => {
     const table = openTable(environment(process.env));
     const before = await stored();
     jest.spyOn(table, 'write').mockResolvedValue({ conflicts: [0] });
@@ -161,7 +161,7 @@ describe('extensions: rotating the secret', () => {
     expect(await stored()).toEqual(before);
   });
 
-  test('under an Idempotency-Key rotates once and gives the same secret again', async () => {
+  test('rotates once for repeated calls with the same Idempotency-Key', async () => {
     const [first, second] = [
       await customer.call(paths.rotate, { endpointId }, { 'idempotency-key': 'r' }),
       await customer.call(paths.rotate, { endpointId }, { 'idempotency-key': 'r' }),
@@ -176,7 +176,7 @@ describe('extensions: rotating the secret', () => {
     ['604801', 604_801, 'overlapSeconds must be at most 604800'],
     ['1.5', 1.5, 'overlapSeconds must be an integer'],
     ['"60"', '60', 'overlapSeconds must be a number'],
-  ])('with overlapSeconds %s is INVALID_ARGUMENT', async (_what, overlapSeconds, message) => {
+  ])('rejects overlapSeconds %s', async (_what, overlapSeconds, message) => {
     const before = await stored();
     expect(await outcome(customer, paths.rotate, { endpointId, overlapSeconds })).toEqual([
       'INVALID_ARGUMENT',

@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 afterEach(() => hooks.stop());
 
-/** An endpoint that delivers to a path of the receiver; its id. */
+/** Creates an endpoint for a path of the receiver. Returns its id. */
 async function endpoint(path: string, fields: object = {}): Promise<string> {
   return (await customer.ok(paths.create, { url: hooks.url(path), ...fields })).id;
 }
@@ -43,8 +43,8 @@ const stateOf = async (eventId: string, endpointId: string) => {
   return delivery && [delivery.status, delivery.attempts];
 };
 
-describe('from an event to its receivers', () => {
-  test('spec 5 rule 5: each endpoint that wants it gets it once, signed with its own secret', async () => {
+describe('fan-out and first attempts', () => {
+  test('deliver an event once to each matching endpoint, signed with its own secret', async () => {
     const [a, b] = [await endpoint('/a'), await endpoint('/b', { filterTypes: ['comment.add'] })];
     await endpoint('/other', { filterTypes: ['comment.delete'] });
     await endpoint('/disabled', { disabled: true });
@@ -73,7 +73,7 @@ describe('from an event to its receivers', () => {
     expect(system.measures.recorded.get('FanOutLatency')).toHaveLength(1);
   });
 
-  test('deliveries 2.2: what is pending is in the due index, what has ended is not; nor is an event that is fanned out', async () => {
+  test('keep only pending deliveries and events in the due index', async () => {
     const endpointId = await endpoint('/a');
     const eventId = await system.emit(tenant);
     const item = (key: { PK: string; SK: string }) => storedItem(engine, key);
@@ -91,10 +91,10 @@ describe('from an event to its receivers', () => {
     expect(await item(key)).toHaveProperty('gsi4pk');
   });
 
-  test('deliveries 2.8: an event that the stream brings again makes nothing new', async () => {
+  test('write nothing for an event that the stream repeats', async () => {
     const endpointId = await endpoint('/a');
     const eventId = await system.emit(tenant);
-    // All at the same time, as when a batch is split while another one still runs.
+    // In parallel, as when a batch is split while another one still runs.
     await Promise.all([1, 2, 3].map(() => system.fanOut(tenant, eventId)));
     await system.drain();
     await system.fanOut(tenant, eventId);
@@ -103,7 +103,7 @@ describe('from an event to its receivers', () => {
     expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
   });
 
-  test('deliveries 2.15 point 3: one event of a batch that cannot be fanned out fails alone', async () => {
+  test('fail only the event of a batch that cannot be fanned out', async () => {
     await endpoint('/a');
     const [good, bad, other] = [await system.emit(tenant), await system.emit(tenant), await system.emit(tenant)];
     const { create: make } = system.fanOutPorts.deliveries;
@@ -123,7 +123,7 @@ describe('from an event to its receivers', () => {
     await system.drain();
     expect(hooks.at('/a')).toHaveLength(2);
 
-    // It is still in the outbox, where the reconciler finds it.
+    // It is still in the outbox, where the sweeper finds it.
     system.replaced.fanOut = {};
     system.now += 3 * MINUTE + 1;
     await system.sweep();
@@ -136,7 +136,7 @@ describe('from an event to its receivers', () => {
     ).toEqual([good, bad, other].sort());
   });
 
-  test('deliveries 2.15 point 3: messages that SQS did not take are sent again with the event', async () => {
+  test('repeat messages that SQS rejected together with the event', async () => {
     const ids = await Promise.all(['/a', '/b', '/c'].map((path) => endpoint(path)));
     const eventId = await system.emit(tenant);
     system.live.failAfter = 1;
@@ -148,7 +148,7 @@ describe('from an event to its receivers', () => {
     expect(hooks.came).toHaveLength(3);
   });
 
-  test('a consumer of another kind that fails keeps the event in the outbox, and does not keep its webhooks', async () => {
+  test('keep an event in the outbox when another consumer fails, and still deliver its webhooks', async () => {
     await endpoint('/a');
     const eventId = await system.emit(tenant);
     const seen: unknown[] = [];
@@ -162,7 +162,7 @@ describe('from an event to its receivers', () => {
     expect(await system.isFannedOut(tenant, eventId)).toBe(false);
   });
 
-  test('spec 3, 4.6: nothing is made of an event while advanced webhooks are disabled or withheld', async () => {
+  test('write no deliveries while advanced webhooks are disabled', async () => {
     const endpointId = await endpoint('/a');
     await customer.ok(paths.updateConfig, { isEnabled: false });
     const eventId = await system.publish(tenant);
@@ -170,7 +170,7 @@ describe('from an event to its receivers', () => {
     expect(await system.isFannedOut(tenant, eventId)).toBe(true);
   });
 
-  test('spec 6 rule 2: basic webhooks go to both URLs, with the token as it is', async () => {
+  test('deliver basic webhooks to both URLs with the unchanged token', async () => {
     await customer.ok(paths.updateBasic, {
       useWebhookService: true,
       webhookServiceConfig: {
@@ -196,7 +196,7 @@ describe('from an event to its receivers', () => {
     expect(await stateOf(other, 'ep_basic_raw')).toBeUndefined();
   });
 
-  test('the configuration of the moment of delivery decides on the body', async () => {
+  test('use the config of the time of delivery for the body', async () => {
     await endpoint('/a');
     await system.publish(tenant);
     await customer.ok(paths.updateConfig, { encodeData: true, enableDataProtection: true });
@@ -209,8 +209,8 @@ describe('from an event to its receivers', () => {
   });
 });
 
-describe('failures', () => {
-  test('deliveries 1 #2: endpoints that fail for one event each keep their own attempts', async () => {
+describe('failed attempts', () => {
+  test('are counted per endpoint when several fail for the same event', async () => {
     const [a, b, c] = [await endpoint('/a'), await endpoint('/b'), await endpoint('/c')];
     hooks.answer('/a', (_hook, nth) => ({ status: nth <= 3 ? 500 : 200 }));
     hooks.answer('/b', (_hook, nth) => ({ status: nth <= 1 ? 404 : 204 }));
@@ -222,11 +222,11 @@ describe('failures', () => {
       ['DELIVERED', 1],
     ]);
     expect(['/a', '/b', '/c'].map((path) => hooks.at(path).length)).toEqual([4, 2, 1]);
-    // A repetition has the same id.
+    // All attempts have the same id.
     expect(new Set(hooks.came.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([eventId]));
   });
 
-  test('facts B8: eight attempts in 27.6 hours, each at its time, then the delivery is exhausted and an event says so', async () => {
+  test('are repeated up to eight times in 27.6 hours; then the delivery is exhausted, with an event', async () => {
     const endpointId = await endpoint('/dead', { filterTypes: ['comment.add'] });
     await endpoint('/ops', { filterTypes: ['message.attempt.exhausted'] });
     const times: number[] = [];
@@ -252,7 +252,7 @@ describe('failures', () => {
       })),
     );
 
-    // The event is in the outbox; no deliveries are made of it yet.
+    // The event is in the outbox, not yet fanned out.
     const told = (await everyItem(engine)).filter(
       ({ _t, event, PK }) => _t === 'Event' && event === 'message.attempt.exhausted' && PK.startsWith(`T#${tenant}#`),
     );
@@ -272,7 +272,7 @@ describe('failures', () => {
     });
   });
 
-  test('an operational event that runs out of attempts makes no other', async () => {
+  test('of an operational event cause no further event', async () => {
     system.timing = { ...system.timing, schedule: [0] };
     const endpointId = await endpoint('/dead');
     hooks.answer('/dead', { status: 500 });
@@ -284,7 +284,7 @@ describe('failures', () => {
     ).toHaveLength(1);
   });
 
-  test('deliveries 2.5: Retry-After of a 503 puts the next attempt off, at most to twice the pause', async () => {
+  test('with Retry-After delay the next attempt, at most to twice the pause', async () => {
     const endpointId = await endpoint('/busy');
     hooks.answer('/busy', { status: 503, headers: { 'retry-after': '8' } });
     const eventId = await system.publish(tenant);
@@ -296,7 +296,7 @@ describe('failures', () => {
     expect((await system.delivery({ tenant, eventId, endpointId }))!.nextAt! - system.now).toBe(2 * 1_800 * SECOND);
   });
 
-  test('deliveries 1 #1: of an answer the first 16 KiB are kept, as bytes; a log that cannot be written undoes no delivery', async () => {
+  test('are logged with the first 16 KiB of the response; a failed log write does not undo a delivery', async () => {
     const endpointId = await endpoint('/long');
     const bytes = Buffer.alloc(40_000, Buffer.from([0xff, 0x00, 0x41]));
     hooks.answer('/long', { status: 200, body: bytes });
@@ -321,7 +321,7 @@ describe('failures', () => {
     expect(system.errors).toMatchObject([{ message: 'webhook attempt not recorded' }]);
   });
 
-  test('deliveries 1 #3: a receiver that is not there is an attempt that failed, not a fault', async () => {
+  test('include those to a receiver that does not exist', async () => {
     const gone = await new Hooks().start();
     const url = gone.url('/');
     await gone.stop();
@@ -334,8 +334,8 @@ describe('failures', () => {
   });
 });
 
-describe('messages', () => {
-  test('deliveries 2.15 point 3: of messages that come twice at the same time one makes the attempt', async () => {
+describe('queue messages', () => {
+  test('make one attempt when they arrive twice at the same time', async () => {
     const endpointId = await endpoint('/a');
     const eventId = await system.publish(tenant);
     const { body } = system.live.messages[0]!;
@@ -345,7 +345,7 @@ describe('messages', () => {
     expect(system.measures.counted.get('DuplicateMessages')).toBeGreaterThan(0);
   });
 
-  test('deliveries 2.5: a message about an attempt that is over makes none, and sees to the next one', async () => {
+  test('of an earlier attempt make no attempt and send the message of the next one', async () => {
     const endpointId = await endpoint('/a');
     hooks.answer('/a', (_hook, nth) => ({ status: nth === 1 ? 500 : 200 }));
     const eventId = await system.publish(tenant);
@@ -356,12 +356,12 @@ describe('messages', () => {
     expect(system.slow.messages).toMatchObject([{ body: { eventId, endpointId, attemptNo: 2 } }]);
     await system.drain();
     expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 2]);
-    // Once the delivery has ended there is nothing to see to.
+    // An ended delivery needs no message.
     await system.work(message!);
     expect(system.slow.messages).toEqual([]);
   });
 
-  test('a message that comes before its time waits for it', async () => {
+  test('that arrive too early wait', async () => {
     const endpointId = await endpoint('/a');
     hooks.answer('/a', { status: 500 });
     const eventId = await system.publish(tenant);
@@ -375,13 +375,13 @@ describe('messages', () => {
     expect(await stateOf(eventId, endpointId)).toEqual(['PENDING', 2]);
   });
 
-  test('a message about a delivery that there is not is nothing to do', async () => {
+  test('of an unknown delivery do nothing', async () => {
     await system.work({ tenant, eventId: 'msg_none', endpointId: 'ep_none', attemptNo: 1 });
     expect(system.errors).toEqual([]);
   });
 
   test.each(['deleted', 'disabled', 'advanced webhooks disabled'])(
-    'deliveries 1 #8: an endpoint that is %s meanwhile gets nothing, and its deliveries end',
+    'send nothing to an endpoint that was %s in the meantime, and cancel its deliveries',
     async (what) => {
       const endpointId = await endpoint('/a');
       const eventId = await system.publish(tenant);
@@ -394,7 +394,7 @@ describe('messages', () => {
     },
   );
 
-  test('spec 3: when the answer says that an endpoint is deleted, no attempt begins, also of one that was claimed before', async () => {
+  test('begin no attempt after a delete call has answered, even when already claimed', async () => {
     const endpointId = await endpoint('/a');
     const eventId = await system.publish(tenant);
     const { requests } = system.attemptPorts;
@@ -412,7 +412,7 @@ describe('messages', () => {
     expect(await stateOf(eventId, endpointId)).toEqual(['CANCELLED', 0]);
   });
 
-  test('an attempt that ends when its lease is over, and somebody else has made it, counts in the log alone', async () => {
+  test('count only in the log when their attempt ends after the lease and another worker has made it', async () => {
     const endpointId = await endpoint('/slow');
     const eventId = await system.publish(tenant);
     const { body } = system.live.messages[0]!;
@@ -430,7 +430,7 @@ describe('messages', () => {
     ]);
   });
 
-  test('deliveries 2.15 point 2: a fault at any step of the table leaves nothing undone', async () => {
+  test('complete after a fault at any call of the table', async () => {
     const endpointId = await endpoint('/a');
     hooks.answer('/a', async ({ headers }) => {
       const { attempts } = (await system.delivery({ tenant, eventId: String(headers['webhook-id']), endpointId }))!;
@@ -468,7 +468,7 @@ describe('messages', () => {
 });
 
 describe('the rate limit of an endpoint', () => {
-  test('spec 6 rule 3: what exceeds it comes later, and no attempt is used', async () => {
+  test('delays deliveries above it without using attempts', async () => {
     const endpointId = await endpoint('/limited', { rateLimit: 10 });
     const ids = await Promise.all(Array.from({ length: 36 }, () => system.publish(tenant)));
     const times: number[] = [];
@@ -478,7 +478,7 @@ describe('the rate limit of an endpoint', () => {
     });
     await system.drainTogether();
     expect(times).toHaveLength(36);
-    // The exact limit is for the simulation in deliveryRuntime.test.ts.
+    // deliveryRuntime.test.ts checks the exact limit.
     for (const from of times)
       expect(times.filter((at) => at >= from && at < from + SECOND).length).toBeLessThanOrEqual(11);
     for (const eventId of ids) expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
@@ -486,7 +486,7 @@ describe('the rate limit of an endpoint', () => {
     expect(times.at(-1)! - times[0]!).toBeLessThan((35 / 10) * SECOND * 1.1);
   });
 
-  test('what is put off for longer than the margin is not taken for lost, nor what is put off beyond the longest delay', async () => {
+  test('does not count long deferred messages as lost, even beyond the longest delay', async () => {
     const endpointId = await endpoint('/limited', { rateLimit: 1 });
     const slots = [700, 2_000].map((seconds) => system.now + seconds * SECOND);
     system.replaced.attempt = {
@@ -510,19 +510,19 @@ describe('the rate limit of an endpoint', () => {
     expect(system.now - from).toBeLessThan(2_010 * SECOND);
   });
 
-  test('deliveries 2.7: many that ask at the same time get different slots, one after the other, with few writes', async () => {
+  test('gives parallel callers different slots with few writes', async () => {
     const { slots: own } = system.attemptPorts;
     const slots = await Promise.all(
       Array.from({ length: 64 }, () => own.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now)),
     );
     expect(slots.sort((a, b) => a - b)).toEqual(Array.from({ length: 64 }, (_each, index) => system.now + index * 10));
-    // Another process goes on behind them; one that comes later begins anew.
+    // Another process continues after them. A much later one starts at its own time.
     const other = new DeliverySystem(tenant).attemptPorts.slots;
     expect(await other.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now)).toBe(system.now + 640);
     expect(await other.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now + MINUTE)).toBe(
       system.now + MINUTE,
     );
-    // The limit of one endpoint is not that of another.
+    // Endpoints do not share a limit.
     expect(await other.reserve({ tenant, endpointId: 'ep_2' }, 100, () => system.now)).toBe(system.now);
   });
 });
@@ -534,7 +534,7 @@ describe('the breaker of an endpoint', () => {
     for (let i = 0; i < 10; i++) await system.workOnNext();
   };
 
-  test('deliveries 2.7: after ten failures in a row deliveries to it pause, and no attempt is used; those to others do not', async () => {
+  test('pauses deliveries to it after ten failures in a row, without using attempts, and not those to others', async () => {
     const [dead, quiet] = [await endpoint('/dead', { filterTypes: ['comment.add'] }), await endpoint('/quiet')];
     hooks.answer('/dead', { status: 500 });
     const ids = [];
@@ -551,7 +551,7 @@ describe('the breaker of an endpoint', () => {
     expect(await Promise.all(ids.map((eventId) => stateOf(eventId, quiet)))).toEqual(ids.map(() => ['DELIVERED', 1]));
   });
 
-  test('deliveries 2.7: when the pause is over one tries, however many come at once; when it succeeds all go on', async () => {
+  test('lets one probe pass after the pause, and all others after its success', async () => {
     const dead = await endpoint('/dead');
     await failTenTimes();
     const ids = await Promise.all(Array.from({ length: 5 }, () => system.publish(tenant)));
@@ -577,7 +577,7 @@ describe('the breaker of an endpoint', () => {
     expect(await Promise.all(ids.map((eventId) => stateOf(eventId, dead)))).toEqual(ids.map(() => ['DELIVERED', 1]));
   });
 
-  test('deliveries 2.7: a pause uses no attempt, and a delivery whose time is over is exhausted', async () => {
+  test('exhausts a paused delivery after its deadline', async () => {
     const dead = await endpoint('/dead');
     await failTenTimes();
     const eventId = await system.publish(tenant);
@@ -589,7 +589,7 @@ describe('the breaker of an endpoint', () => {
     expect(system.measures.counted.get('DeliveriesExhausted')).toBe(1);
   });
 
-  test('who changes the endpoint, as to another URL, need not wait until the pause is over', async () => {
+  test('closes when the endpoint is changed', async () => {
     const dead = await endpoint('/dead');
     await failTenTimes();
     await customer.ok(paths.update, { endpointId: dead, url: hooks.url('/better') });
@@ -600,7 +600,7 @@ describe('the breaker of an endpoint', () => {
 });
 
 describe('endpoints that fail for days', () => {
-  /** What is known of an endpoint that has failed since so long ago. */
+  /** Stores the health of an endpoint that has failed for some days. Returns the time of the first failure. */
   const failingSince = async (endpointId: string, days: number, warned = 3) => {
     const { _r } = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
     const since = system.now - days * DAY;
@@ -617,7 +617,7 @@ describe('endpoints that fail for days', () => {
     return since;
   };
 
-  test('facts B8: after five days without a success it is disabled, with an event and a notice; what was pending ends', async () => {
+  test('are disabled after five days without a success, with an event and a mail; pending deliveries are cancelled', async () => {
     system.timing = { ...system.timing, schedule: [0, 5 * SECOND] };
     const endpointId = await endpoint('/dead', { filterTypes: ['comment.add'] });
     await endpoint('/ops', { filterTypes: ['endpoint.disabled'] });
@@ -647,7 +647,7 @@ describe('endpoints that fail for days', () => {
       data: { endpointId, firstFailureAt: new Date(since).toISOString(), metadata: { apiKey: tenant } },
     });
 
-    // Enabled again, it begins anew.
+    // After it is enabled again, its failures start from zero.
     await customer.ok(paths.update, { endpointId, disabled: false });
     hooks.answer('/dead', { status: 500 });
     await system.publish(tenant);
@@ -657,7 +657,7 @@ describe('endpoints that fail for days', () => {
     ).toBe(false);
   });
 
-  test('deliveries 2.9: a success in between keeps it', async () => {
+  test('stay enabled after a success', async () => {
     system.timing = { ...system.timing, schedule: [0] };
     const endpointId = await endpoint('/a');
     await failingSince(endpointId, 6);
@@ -669,7 +669,7 @@ describe('endpoints that fail for days', () => {
     expect(system.troubles).toEqual([]);
   });
 
-  test('deliveries 2.9: a success that comes while it is decided keeps it as well', async () => {
+  test('stay enabled after a success that arrives during the decision', async () => {
     system.timing = { ...system.timing, schedule: [0] };
     const endpointId = await endpoint('/dead');
     hooks.answer('/dead', { status: 500 });
@@ -690,7 +690,7 @@ describe('endpoints that fail for days', () => {
     expect((await customer.ok(paths.list, {})).endpoints[0].disabled).toBe(false);
   });
 
-  test('deliveries 2.9: the owner is warned after a day and after three, once', async () => {
+  test('have their owner warned once after one day and once after three', async () => {
     const endpointId = await endpoint('/dead');
     hooks.answer('/dead', { status: 500 });
     for (const days of [1, 3]) {
@@ -702,7 +702,7 @@ describe('endpoints that fail for days', () => {
     expect(system.troubles.map(({ stage }) => stage)).toEqual([1, 3]);
   });
 
-  test('deliveries do not depend on the owner being told', async () => {
+  test('get deliveries even if the owner cannot be notified', async () => {
     const endpointId = await endpoint('/dead');
     hooks.answer('/dead', { status: 500 });
     await failingSince(endpointId, 1, 0);
@@ -718,7 +718,7 @@ describe('endpoints that fail for days', () => {
 });
 
 describe('payloads', () => {
-  test('an event whose payload is gone is not delivered', async () => {
+  test('of expired events are not delivered', async () => {
     const endpointId = await endpoint('/a');
     const eventId = await system.publish(tenant);
     await system.table.write([{ remove: EventPayloadEntity.key({ tenant, eventId }) }]);

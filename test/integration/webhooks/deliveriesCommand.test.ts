@@ -30,12 +30,12 @@ let customer: Customer;
 let tenant: string;
 let endpointId: string;
 
-/** The address of each queue and dead-letter queue, by its logical id. */
+/** The address of each queue and dead-letter queue, by logical id. */
 const urls = new Map<string, string>();
 const operate = (...args: string[]) => run(args, process.env);
 const show = () => operate('endpoint', tenant, endpointId);
 
-/** What stands behind each name of the first rows. */
+/** Returns the first rows by their names. */
 function rowsOf(printed: string): Record<string, string> {
   const [rows] = printed.split('\n\n');
   return Object.fromEntries(rows!.split('\n').map((row) => row.split(/ {2,}/) as [string, string]));
@@ -74,7 +74,7 @@ const bodies = (id: string) => (queues.server.inspectQueue(id)?.messages.ready ?
 const send = (id: string, ...texts: string[]) => texts.forEach((body) => queues.server.sendMessage(id, body));
 
 describe('npm run deliveries', () => {
-  test('status tells what is due and overdue, and what lies in the queues', async () => {
+  test('status prints due and overdue deliveries and the queues', async () => {
     for (const late of [10 * SECOND, 2 * HOUR]) {
       const eventId = await system.emit(tenant);
       const at = Date.now() - late;
@@ -106,7 +106,7 @@ describe('npm run deliveries', () => {
     expect(printed).toMatch(/^mail +0 +0 +0 +2$/m);
   });
 
-  test("endpoint and message tell what became of them, without what is the customer's business", async () => {
+  test('endpoint and message print deliveries and attempts without customer data', async () => {
     hooks.answer('/a?token=secret', { status: 500, body: 'private' });
     const eventId = await system.publish(tenant);
     await system.workOnNext();
@@ -121,7 +121,7 @@ describe('npm run deliveries', () => {
     expect(`${shown}${told}`).not.toMatch(/secret|private/);
   });
 
-  test('endpoint: what was learnt before the endpoint was changed says nothing of it, as to the worker', async () => {
+  test('endpoint ignores health from before the last change of the endpoint', async () => {
     hooks.answer('/a?token=secret', { status: 500 });
     for (let i = 0; i < 10; i++) await system.publish(tenant);
     for (let i = 0; i < 10; i++) await system.workOnNext();
@@ -133,7 +133,7 @@ describe('npm run deliveries', () => {
     const pausing = async () => Number(rowsOf(await run(['status'], process.env, system.now))['Endpoints pausing']);
     const before = await pausing();
     await customer.ok(paths.update, { endpointId, url: hooks.url('/b') });
-    // Nor does it count among those in trouble any more.
+    // It does not count as unhealthy any more.
     expect(await pausing()).toBe(before - 1);
     await system.publish(tenant);
     await system.workOnNext();
@@ -141,7 +141,7 @@ describe('npm run deliveries', () => {
     const rows = rowsOf(await show());
     expect(rows).toMatchObject({ 'Deliveries pause': 'no', Failing: 'no' });
     expect(rows['Last delivered']!.slice(0, 10)).toBe(new Date(system.now).toISOString().slice(0, 10));
-    // The next attempt replaces it, so that nothing looks at it any more.
+    // The next attempt replaces the outdated health.
     const { _r: about } = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
     expect(await new EndpointHealthStore(system.table).get({ tenant, endpointId })).toMatchObject({
       about,
@@ -149,7 +149,7 @@ describe('npm run deliveries', () => {
     });
   });
 
-  test('endpoint: a success that the worker did not look at, of so many, ends the failing too', async () => {
+  test('endpoint shows no failing after a success that was not sampled', async () => {
     const learn = async (since: number) => {
       const runtime = new EndpointHealthStore(system.table);
       const { _r } = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
@@ -178,7 +178,7 @@ describe('npm run deliveries', () => {
     expect(rowsOf(await show()).Failing).toBe(`since ${new Date(system.now + MINUTE).toISOString()}`);
   });
 
-  test('endpoint: a pause that is over leaves it to the next delivery', async () => {
+  test('endpoint shows that the next delivery is a probe after the pause', async () => {
     hooks.answer('/a?token=secret', { status: 500 });
     for (let i = 0; i < 10; i++) await system.publish(tenant);
     for (let i = 0; i < 10; i++) await system.workOnNext();
@@ -187,7 +187,7 @@ describe('npm run deliveries', () => {
     ).toBe('no longer: the next one decides');
   });
 
-  test('endpoint tells what it gets, by its uid as well', async () => {
+  test('endpoint prints the filters, also by uid', async () => {
     const { id } = await customer.ok(paths.create, {
       url: hooks.url('/c'),
       uid: 'crm',
@@ -212,13 +212,13 @@ describe('npm run deliveries', () => {
     );
   });
 
-  test('endpoint: an id is taken for a uid only where it is none', async () => {
+  test('endpoint prefers an id to a uid', async () => {
     for (const uid of [endpointId, 'ep_basic_raw']) await customer.ok(paths.create, { url: hooks.url('/c'), uid });
     for (const id of [endpointId, 'ep_basic_raw'])
       expect(rowsOf(await operate('endpoint', tenant, id)).Endpoint).toBe(id);
   });
 
-  test('endpoint: since when and by whom it is disabled, until it is enabled again', async () => {
+  test('endpoint prints when and by what an endpoint was disabled', async () => {
     const before = Date.now();
     await customer.ok(paths.update, { endpointId, disabled: true });
     const disabled = rowsOf(await show());
@@ -241,7 +241,7 @@ describe('npm run deliveries', () => {
     );
   });
 
-  test('endpoint: of one that was deleted, what became of the messages to it', async () => {
+  test('endpoint prints the deliveries of a deleted endpoint', async () => {
     await system.publish(tenant);
     await customer.ok(paths.delete, { endpointId });
     const shown = await show();
@@ -249,7 +249,7 @@ describe('npm run deliveries', () => {
     expect(shown).toMatch(/comment\.add +PENDING/);
   });
 
-  test('endpoint: whether advanced webhooks are on for the customer at all', async () => {
+  test('endpoint prints whether advanced webhooks are enabled', async () => {
     const state = async () => rowsOf(await show())['Advanced webhooks'];
     await customer.ok(paths.updateConfig, { isEnabled: false });
     expect(await state()).toBe('off: disabled by the customer');
@@ -257,7 +257,7 @@ describe('npm run deliveries', () => {
     expect(await state()).toBe('off: not offered to the API key by the operator');
   });
 
-  test('endpoint: a URL of basic webhooks, with what it gets', async () => {
+  test('endpoint prints a basic target and its triggers', async () => {
     const rows = async (id: string) => rowsOf(await operate('endpoint', tenant, id));
     expect(await rows('ep_basic_raw')).toMatchObject({
       Kind: 'rawNotificationUrl of basic webhooks',
@@ -289,7 +289,7 @@ describe('npm run deliveries', () => {
     expect(JSON.stringify(raw)).not.toContain('secret');
   });
 
-  test('recover sends again what failed', async () => {
+  test('recover sends failed messages again', async () => {
     system.timing = { schedule: [0], marginMs: 5 * MINUTE };
     hooks.answer('/a?token=secret', { status: 500 });
     await system.publish(tenant);
@@ -304,7 +304,7 @@ describe('npm run deliveries', () => {
     await expect(operate('recover', tenant, endpointId, since)).rejects.toThrow(/^The endpoint is disabled/);
   });
 
-  test('redrive moves every dead letter back, and no other', async () => {
+  test('redrive moves every dead letter back, and nothing else', async () => {
     const texts = Array.from({ length: 23 }, (_each, i) => JSON.stringify({ i }));
     send('DeliverSlowDeadLetters', ...texts);
     send('MailDeadLetters', '{}');
@@ -330,17 +330,17 @@ describe('npm run deliveries', () => {
     ['a message that there is not', ['message', 'key', 'msg'], /^The API key key has no message msg/],
     ['an endpoint that there is not', ['endpoint', 'key', 'ep'], /^The API key key has no endpoint ep/],
     ['a directory of no run', ['status', '--local', 'nowhere'], /^There is no nowhere\/operator\.json/],
-  ])('conventions: with %s it explains itself', async (_what, args, message) => {
+  ])('prints its usage with %s', async (_what, args, message) => {
     await expect(operate(...args)).rejects.toThrow(message);
   });
 
-  test('conventions: --help is the explanation itself', async () => {
+  test('prints its usage with --help', async () => {
     expect(await operate('--help')).toMatch(/^Usage: npm run deliveries -- status\n/);
   });
 });
 
-describe('where it works', () => {
-  test('on a stack: the table is an output of it, and the queues are its resources', async () => {
+describe('the target of npm run deliveries', () => {
+  test('is a stack: its output names the table, its resources the queues', async () => {
     const asked: string[] = [];
     const server = createServer(async (request, response) => {
       const query = new URLSearchParams(await text(request));
@@ -368,7 +368,7 @@ describe('where it works', () => {
     }
   });
 
-  test('on a run of npm start: by what it wrote for its operator', async () => {
+  test('is a local run: npm start wrote the addresses', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'run-'));
     const {
       TABLE_NAME: name,

@@ -36,13 +36,13 @@ beforeEach(async () => {
 });
 afterEach(() => hooks.stop());
 
-/** The ids of the tenant's events of a type. */
+/** Returns the ids of the tenant's events of a type. */
 const eventsOf = async (type: string): Promise<string[]> =>
   (await everyItem(engine))
     .filter(({ _t, event, PK }) => _t === 'Event' && event === type && PK.startsWith(`T#${tenant}#`))
     .map(({ eventId }) => eventId);
 
-/** A thread with one comment; the id of the event that it makes. */
+/** Creates a thread with one comment. Returns the id of its event. */
 async function thread(fields: object = {}, from: object = ada): Promise<string> {
   await customer.ok('/v2/commentannotations/add', {
     ...scope,
@@ -74,8 +74,8 @@ const bodyAt = (path: string) => JSON.parse(hooks.at(path)[0]!.body);
 const status = async (eventId: string, id = endpointId) =>
   (await system.delivery({ tenant, eventId, endpointId: id }))?.status;
 
-describe('what a delivery tells, as things are when it is made', () => {
-  test('facts B7: an advanced delivery of a thread has the comment, where it is, and how those whom it concerns are notified', async () => {
+describe('the content of a delivery', () => {
+  test('has comment, metadata and notification levels for an advanced delivery of a thread', async () => {
     await thread();
     await system.drain();
     expect(bodyAt('/a')).toMatchObject({
@@ -93,7 +93,7 @@ describe('what a delivery tells, as things are when it is made', () => {
     expect(JSON.stringify(bodyAt('/a'))).not.toContain('audience');
   });
 
-  test('deliveries 1: a thread that has become private says so; one that is public again does not', async () => {
+  test('has the visibility of a thread that became private, and not of one that is public again', async () => {
     await thread();
     await update({ visibility: { type: 'restricted', userIds: ['grace'] } });
     await system.drain();
@@ -103,14 +103,14 @@ describe('what a delivery tells, as things are when it is made', () => {
     });
   });
 
-  test('deliveries 1: and the other way round', async () => {
+  test('has no visibility of a thread that became public', async () => {
     await thread({ visibility: { type: 'restricted', userIds: ['grace'] } });
     await update({ visibility: { type: 'public' } });
     await system.drain();
     expect(bodyAt('/a').data).not.toHaveProperty('visibility');
   });
 
-  test('deliveries 2.5: of a thread that is gone nothing is told but that it was deleted', async () => {
+  test('is only comment.delete after the thread was deleted', async () => {
     const added = await thread();
     await customer.ok('/v2/commentannotations/delete', {
       ...scope,
@@ -126,7 +126,7 @@ describe('what a delivery tells, as things are when it is made', () => {
   });
 
   test.each(['organization', 'document'])(
-    'deliveries 2.5: of a thread whose %s is gone nothing is told, also when there is one of the same id again',
+    'is nothing after the %s of the thread was deleted, even if its id exists again',
     async (what) => {
       const eventId = await thread();
       const organization = (await system.table.get(OrganizationEntity, { tenant, organizationId: 'acme' }))!;
@@ -143,7 +143,7 @@ describe('what a delivery tells, as things are when it is made', () => {
     },
   );
 
-  test('design 6: the processed URL gets names and the recipients that settings and visibility leave, the raw one what is stored; both who may not see it', async () => {
+  test('has names and recipients for the processed URL, stored data for the raw URL, and denied users for both', async () => {
     await customer.ok(paths.updateBasic, {
       useWebhookService: true,
       webhookServiceConfig: {
@@ -167,7 +167,7 @@ describe('what a delivery tells, as things are when it is made', () => {
     });
   });
 
-  test('design 6: who may not see a thread any more is denied and no recipient', async () => {
+  test('lists a user who lost access as denied and not as recipient', async () => {
     await customer.ok(paths.updateBasic, {
       useWebhookService: true,
       webhookServiceConfig: { processedNotificationUrl: hooks.url('/processed') },
@@ -182,7 +182,7 @@ describe('what a delivery tells, as things are when it is made', () => {
     });
   });
 
-  test('completes the actor and the author from the stored profile, field by field, where the call gave only the user id', async () => {
+  test('completes actor and author from stored profiles when the call sent only user ids', async () => {
     await customer.ok(paths.updateBasic, {
       useWebhookService: true,
       webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw') },
@@ -224,7 +224,7 @@ describe('what a delivery tells, as things are when it is made', () => {
     expect(bodyAt('/a').data).toMatchObject({ actionUser: ada, room: 'blue' });
   });
 
-  test('enableDataProtection leaves out the completed fields, too', async () => {
+  test('has no completed fields with enableDataProtection', async () => {
     await customer.ok(paths.updateConfig, { enableDataProtection: true });
     await customer.ok('/v2/users/add', { organizationId: 'acme', createOrganization: true, users: [ada] });
     await thread({}, { userId: 'ada' });
@@ -233,7 +233,7 @@ describe('what a delivery tells, as things are when it is made', () => {
     expect(hooks.at('/a')[0]!.body).not.toMatch(/Lovelace|ada@example/);
   });
 
-  test('a user whose access context lacks that of the thread is denied and no recipient', async () => {
+  test('lists a user without the access context of the thread as denied and not as recipient', async () => {
     await customer.ok(paths.updateBasic, {
       useWebhookService: true,
       webhookServiceConfig: { processedNotificationUrl: hooks.url('/processed') },
@@ -244,7 +244,7 @@ describe('what a delivery tells, as things are when it is made', () => {
     expect(bodyAt('/processed')).toMatchObject({ recipients: [], accessDeniedUsers: ['grace'] });
   });
 
-  test('a user whose access context includes that of the thread is a recipient', async () => {
+  test('lists a user with the access context of the thread as recipient', async () => {
     await customer.ok(paths.updateBasic, {
       useWebhookService: true,
       webhookServiceConfig: { processedNotificationUrl: hooks.url('/processed') },
@@ -258,7 +258,7 @@ describe('what a delivery tells, as things are when it is made', () => {
     expect(bodyAt('/processed')).toMatchObject({ recipients: [{ userId: 'grace' }], accessDeniedUsers: [] });
   });
 
-  test("facts B10: what is encrypted opens with the customer's key alone", async () => {
+  test("is decrypted only by the customer's key when it is encrypted", async () => {
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     await customer.ok(paths.updateConfig, {
       encryptData: true,
@@ -274,14 +274,14 @@ describe('what a delivery tells, as things are when it is made', () => {
     });
   });
 
-  test('design 6: while two secrets live there is a signature of each, the newest first', async () => {
+  test('has a signature of each of two valid secrets, the newest first', async () => {
     await customer.ok(paths.rotate, { endpointId });
     await system.publish(tenant);
     await system.drain();
     expect(String(hooks.at('/a')[0]!.headers['webhook-signature']).split(' ')).toHaveLength(2);
   });
 
-  test('spec 4.6: nothing is made for an API key from which the operator withholds advanced webhooks', async () => {
+  test('is nothing for an API key from which the operator withholds advanced webhooks', async () => {
     const key = (await system.table.get(ApiKeyEntity, { apiKey: tenant }))!;
     await system.table.write([upsert(ApiKeyEntity, { ...key, withheld: ['advancedWebhooks'] })]);
     const eventId = await system.publish(tenant);

@@ -22,12 +22,12 @@ afterAll(async () => {
 
 const written = (calls: readonly AwsCall[]) => calls.reduce((sum, { writeUnits }) => sum + writeUnits, 0);
 
-test('deliveries 2.13: an event costs 8 write units, and each delivery of it that succeeds at once 7', async () => {
+test('costs 8 write units for an event, and 7 for each delivery that succeeds at once', async () => {
   const customer = await newWebhookCustomer();
   const tenant = customer.apiKey;
   const system = new DeliverySystem(tenant);
   await customer.ok(paths.create, { url: hooks.url('/a') });
-  // The first one opens what a process keeps: secrets and connections.
+  // The first delivery opens secrets and connections, which the process keeps.
   await system.publish(tenant);
   await system.drain();
 
@@ -35,7 +35,7 @@ test('deliveries 2.13: an event costs 8 write units, and each delivery of it tha
   const fannedOut = await recorder.record(() => system.fanOut(tenant, emitted.result));
   const delivered = await recorder.record(() => system.drain());
   expect(written(emitted.calls)).toBe(6);
-  // The delivery with its two indexes; then the mark of the event, which leaves one.
+  // The delivery with its two index entries; the mark of the event, which removes one entry.
   expect(fannedOut.calls.map(({ operation, writeUnits }) => [operation, writeUnits])).toEqual([
     ['BatchGetItem', 0],
     ['BatchGetItem', 0],
@@ -43,7 +43,7 @@ test('deliveries 2.13: an event costs 8 write units, and each delivery of it tha
     ['PutItem', 3],
     ['PutItem', 2],
   ]);
-  // What decides; the claim; the event; the endpoint once more; the log; the result, which leaves the due index.
+  // load; claim; the event; the target again; the log; the result, which removes the entry of the due index.
   expect(delivered.calls.map(({ operation, writeUnits }) => [operation, writeUnits])).toEqual([
     ['BatchGetItem', 0],
     ['PutItem', 1],
@@ -55,7 +55,7 @@ test('deliveries 2.13: an event costs 8 write units, and each delivery of it tha
   expect(written(emitted.calls) + written(fannedOut.calls) + written(delivered.calls)).toBe(8 + 7);
 });
 
-test('deliveries 2.13: a delivery to an endpoint that has failed lately costs one write unit more', async () => {
+test('costs one more write unit for a delivery to an endpoint with recent failures', async () => {
   const customer = await newWebhookCustomer();
   const tenant = customer.apiKey;
   const system = new DeliverySystem(tenant);

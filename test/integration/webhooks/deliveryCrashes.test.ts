@@ -33,9 +33,9 @@ const MINUTE = 60 * SECOND;
 let engine: Engine;
 let receiver: Receiver;
 let cloud: Cloud;
-/** How often an event came, by its id and the endpoint. */
+/** How often an event arrived, by its id and the endpoint. */
 const came = new Map<string, number>();
-/** Whether those receivers are well again that fail and hang. */
+/** Whether the failing and hanging receivers have recovered. */
 let well: boolean;
 
 beforeAll(async () => {
@@ -70,7 +70,7 @@ interface TestEndpoint {
 
 let tenants = 0;
 
-/** A tenant with advanced webhooks; the ids of its endpoints are `ep_0` and so on. */
+/** Creates a tenant with advanced webhooks. The ids of its endpoints are `<tenant>_ep_0` and so on. */
 async function newTenant(endpoints: readonly TestEndpoint[]): Promise<string> {
   const tenant = `key${tenants++}`;
   const now = cloud.now;
@@ -106,7 +106,7 @@ async function newTenant(endpoints: readonly TestEndpoint[]): Promise<string> {
 
 let causes = 0;
 
-/** Something happens; gives the id of its event, whose calls count as those of the trial. */
+/** Writes an event. Its calls count for the trial. Returns its id. */
 async function happen(tenant: string, trial?: Trial): Promise<string> {
   const ops = emit(
     tenant,
@@ -123,7 +123,7 @@ async function happen(tenant: string, trial?: Trial): Promise<string> {
   return eventId;
 }
 
-/** What goes through a trial: everything about some events of one tenant. */
+/** The events of one tenant that a trial is about. */
 interface Subject {
   readonly trial: Trial;
   readonly tenant: string;
@@ -131,7 +131,7 @@ interface Subject {
 }
 type Begin = (trial: Trial) => Promise<Subject>;
 
-/** Lets something happen with these trials, all in one cloud, until nothing is due any more. */
+/** Runs trials in one cloud until nothing is due any more. */
 async function goThrough(begin: Begin, trials: readonly Trial[]): Promise<Subject[]> {
   const subjects: Subject[] = [];
   await inParallel(trials, 10, async (trial) => void subjects.push(await begin(trial)));
@@ -139,10 +139,10 @@ async function goThrough(begin: Begin, trials: readonly Trial[]): Promise<Subjec
   return subjects;
 }
 
-/** How often a record or a message comes: of the trials, every second one loses what fails, and the sweeper has to find it. */
+/** How often a record or a message is delivered. Every second trial loses failed ones, and the sweeper must find them. */
 const everySecondLost = (trial: Trial | undefined) => ((trial?.faults[0]?.at ?? 0) % 2 === 0 ? 3 : 1);
 
-/** The same for each call that it takes and each way in which that can go wrong; the last faults are not reached any more. */
+/** Runs one trial for each call and each kind of fault. The last faults are not reached. */
 async function withEachFault(begin: Begin): Promise<Subject[]> {
   const [undisturbed] = await goThrough(begin, [new Trial()]);
   const { calls } = undisturbed!.trial;
@@ -162,11 +162,11 @@ async function withEachFault(begin: Begin): Promise<Subject[]> {
 }
 
 interface Ends {
-  /** The state and the number of attempts at the end of each delivery of the events, by the endpoint's number. */
+  /** The expected status and number of attempts of each delivery, by the number of the endpoint. */
   readonly [endpoint: number]: readonly [status: string, attempts: number];
 }
 
-/** Has the sweeper come while what crashed is still in the hands of whoever crashed. */
+/** Makes the sweeper run while a crashed worker still holds its lease. */
 function impatientSweeper(): void {
   cloud.now += 10 * SECOND;
   cloud.webhookTiming = { schedule: [0, 5 * SECOND, 20 * MINUTE], marginMs: 30 * SECOND };
@@ -174,11 +174,11 @@ function impatientSweeper(): void {
 
 const itemsOfType = async (type: string) => (await everyItem(engine)).filter(({ _t }) => _t === type);
 
-/** The same end for the deliveries to so many endpoints. */
+/** Expects DELIVERED for all of these endpoints. */
 const allDelivered = (count: number): Ends =>
   Object.fromEntries(Array.from({ length: count }, (_each, index) => [index, ['DELIVERED', 1] as const]));
 
-/** What must hold at the end, whatever went wrong. */
+/** Checks the invariants at the end. */
 async function expectNothingLost(subjects: readonly Subject[], ends: Ends): Promise<void> {
   expect(await cloud.due()).toEqual([]);
   expect(cloud.dead).toEqual([]);
@@ -213,8 +213,8 @@ async function expectNothingLost(subjects: readonly Subject[], ends: Ends): Prom
   }
 }
 
-describe('deliveries 2.15 point 2: whatever goes wrong at whichever call', () => {
-  test('what is delivered at once', async () => {
+describe('deliveries with a fault at any call', () => {
+  test('lose nothing when the receiver succeeds', async () => {
     impatientSweeper();
     const subjects = await withEachFault(async (trial) => {
       const tenant = await newTenant([{ mode: 'good' }, { mode: 'good' }]);
@@ -223,7 +223,7 @@ describe('deliveries 2.15 point 2: whatever goes wrong at whichever call', () =>
     await expectNothingLost(subjects, { 0: ['DELIVERED', 1], 1: ['DELIVERED', 1] });
   });
 
-  test('what fails until no attempt is left, and the event that says so', async () => {
+  test('are exhausted with one event when the receiver always fails', async () => {
     cloud.webhookTiming = { schedule: [0, 20 * MINUTE], marginMs: 5 * MINUTE };
     const subjects = await withEachFault(async (trial) => {
       const tenant = await newTenant([{ mode: 'bad', fields: { filterTypes: ['huddle.create'] } }]);
@@ -234,10 +234,10 @@ describe('deliveries 2.15 point 2: whatever goes wrong at whichever call', () =>
     expect(told.map(({ PK }) => PK.split('#')[1]).sort()).toEqual(subjects.map(({ tenant }) => tenant).sort());
   });
 
-  test('what a rate limit puts off', async () => {
+  test('lose nothing when a rate limit defers them', async () => {
     const subjects = await withEachFault(async (trial) => {
       const tenant = await newTenant([{ mode: 'good', fields: { rateLimit: 1 } }]);
-      // The next ten places are taken: the first message comes too early, the second one has to wait for a moment.
+      // The next ten slots are taken: the first message is deferred, the second one waits for a moment.
       await cloud.table.write([
         insert(EndpointSlotsEntity, {
           tenant,
@@ -252,7 +252,7 @@ describe('deliveries 2.15 point 2: whatever goes wrong at whichever call', () =>
     expect(cloud.measures.counted.get('RateLimitedDeliveries')).toBeGreaterThan(subjects.length / 2);
   });
 
-  test('what is to go to an endpoint that is deleted meanwhile', async () => {
+  test('are cancelled when the endpoint is deleted in the meantime', async () => {
     cloud.webhookTiming = { schedule: [0, 20 * MINUTE], marginMs: 5 * MINUTE };
     const subjects = await withEachFault(async (trial) => {
       const tenant = await newTenant([{ mode: 'bad' }]);
@@ -266,7 +266,7 @@ describe('deliveries 2.15 point 2: whatever goes wrong at whichever call', () =>
     await expectNothingLost(subjects, { 0: ['CANCELLED', 1] });
   });
 
-  test('the answer to the writing of a result: the next attempt is made at its time all the same', async () => {
+  test('make the next attempt on time when the response to the write of a result is lost', async () => {
     const subjects = await goThrough(
       async (trial) => {
         const tenant = await newTenant([{ mode: 'bad' }]);
@@ -281,7 +281,7 @@ describe('deliveries 2.15 point 2: whatever goes wrong at whichever call', () =>
     }
   });
 
-  test('and then again: two things that go wrong', async () => {
+  test('lose nothing after two faults', async () => {
     impatientSweeper();
     cloud.stubs.tries = everySecondLost;
     const trials = Array.from(
@@ -301,7 +301,7 @@ describe('deliveries 2.15 point 2: whatever goes wrong at whichever call', () =>
   });
 });
 
-/** A customer whose events are mailed to Grace, and the events of so many comments that mention her. */
+/** Creates a customer whose events are mailed to Grace, and comments that mention her. Returns their events. */
 async function newMailings(
   count: number,
   begun: (eventId: string) => void,
@@ -329,12 +329,12 @@ async function newMailings(
   return { tenant: customer.apiKey, events: items.map(({ eventId }) => eventId) };
 }
 
-describe('deliveries 2.12', () => {
+describe('mails with a fault at any call', () => {
   test.each([
-    ['that is taken', 0],
-    ['that is refused at first', 1],
+    ['that the provider accepts', 0],
+    ['that the provider rejects at first', 1],
   ])(
-    'a mail about a comment %s is sent once at most, and lost only where nobody can tell whether it was sent',
+    'send a comment mail %s at most once, and lose it only if the result of the send is unknown',
     async (_which, refusals) => {
       const refused = new Map<string, number>();
       cloud.stubs.mail = async (mailId) => {
@@ -372,7 +372,7 @@ describe('deliveries 2.12', () => {
           faults: [fault],
         } = trialsOf.get(about.eventId)!;
         const times = cloud.mailings.get(mailId) ?? 0;
-        // At the claim, the sending, or the writing of what came of it.
+        // At the claim, the send or the write of the result.
         const ambiguous =
           status === 'UNKNOWN' &&
           undisturbed.calls.some((name, index) => name === 'SendEmail' && fault!.at >= index && fault!.at <= index + 2);
@@ -387,13 +387,13 @@ describe('deliveries 2.12', () => {
   );
 });
 
-describe('deliveries 2.6: sweepers', () => {
-  test('a sweeper that fails at whichever call loses nothing, and has nothing sent twice', async () => {
+describe('the sweeper', () => {
+  test('loses nothing and sends nothing twice when it fails at any call', async () => {
     cloud.webhookTiming = { schedule: [0, 20 * MINUTE], marginMs: MINUTE };
     cloud.mailTiming = { schedule: [0, MINUTE], marginMs: MINUTE };
     const tenant = await newTenant([{ mode: 'good' }]);
     let losing = true;
-    // The stream brings nothing, and of the messages each first one is lost, and every second one of mails.
+    // The stream brings nothing. Each first message of a delivery and the first three of a mail are lost.
     cloud.stubs.tries = () => (losing ? 0 : 3);
     const seen = new Map<string, number>();
     cloud.stubs.lost = (queue, body) => {
@@ -416,7 +416,7 @@ describe('deliveries 2.6: sweepers', () => {
         await cloud.run(cloud.now);
       }
     }
-    // More than those of a sweep that finds nothing.
+    // More than the calls of a sweep that finds nothing.
     expect(at).toBeGreaterThan(68);
     losing = false;
     await cloud.run();
@@ -427,7 +427,7 @@ describe('deliveries 2.6: sweepers', () => {
     expect([...cloud.mailings.values()]).toEqual(events.map(() => 1));
   });
 
-  test('of two at once one sends each message', async () => {
+  test('sends each message once when two run at the same time', async () => {
     const tenant = await newTenant([{ mode: 'good' }]);
     cloud.stubs.lost = (queue) => queue === 'deliver';
     const events = await Promise.all(Array.from({ length: 30 }, () => happen(tenant)));
@@ -445,12 +445,12 @@ describe('deliveries 2.6: sweepers', () => {
   });
 });
 
-describe('deliveries 2.15 point 3', () => {
-  test('what SQS does not take of a batch is sent again, and the event stays in the outbox until all is sent', async () => {
+describe('messages', () => {
+  test('are repeated when SQS rejects them, and the event stays in the outbox until all are sent', async () => {
     const tenant = await newTenant(Array.from({ length: 25 }, () => ({ mode: 'good' as const })));
     let calls = 0;
     const healsAt = cloud.now + 5 * MINUTE;
-    // Each third for a moment, and one endpoint's for longer than the stream tries.
+    // Each third message for a moment, and those of one endpoint for longer than the stream retries.
     cloud.stubs.refused = (queue, body) =>
       queue === 'deliver' &&
       (calls++ % 3 === 0 || ((body as DeliveryMessage).endpointId === `${tenant}_ep_7` && cloud.now < healsAt));
@@ -463,7 +463,7 @@ describe('deliveries 2.15 point 3', () => {
     await expectNothingLost([{ trial: new Trial(), tenant, events: [eventId] }], allDelivered(25));
   });
 
-  test('of ten messages of which one throws, nine are done with, and the one comes again', async () => {
+  test('are redelivered alone when one of ten throws', async () => {
     const tenant = await newTenant(Array.from({ length: 10 }, () => ({ mode: 'good' as const })));
     const failing = DeliveryEntity.key({ tenant, eventId: '', endpointId: `${tenant}_ep_3` }).SK;
     let left = 2;
@@ -483,7 +483,7 @@ describe('deliveries 2.15 point 3', () => {
     await expectNothingLost([{ trial: new Trial(), tenant, events: [eventId] }], allDelivered(10));
   });
 
-  test('a message that nobody can read ends in the dead-letter queue of SQS after five times, and holds up none beside it', async () => {
+  test('end in the dead-letter queue after five deliveries when they are unreadable, without an effect on others', async () => {
     const sqs = await startQueues();
     const client = new SQSClient({ useQueueUrlAsEndpoint: false });
     try {
@@ -531,7 +531,7 @@ describe('deliveries 2.15 point 3', () => {
     }
   });
 
-  test('two workers with the same message at the same time: one attempts', async () => {
+  test('cause one attempt when two workers get the same one', async () => {
     const tenant = await newTenant([{ mode: 'good' }]);
     cloud.batchSize = 1;
     cloud.stubs.lost = (queue) => queue === 'deliver';
@@ -546,8 +546,8 @@ describe('deliveries 2.15 point 3', () => {
   });
 });
 
-describe('other transactions get in the way', () => {
-  /** Has the next `times` writes of a kind meet a conflict. */
+describe('conflicts with other transactions', () => {
+  /** Makes the next `times` writes of a kind conflict. Returns how many are left. */
   function conflicts(
     kind: 'PutCommand' | 'TransactWriteCommand',
     times: number,
@@ -585,14 +585,14 @@ describe('other transactions get in the way', () => {
     return { tenant, eventId, told };
   }
 
-  test('with the end of a delivery, for a while: it is written all the same, and nothing is posted again', async () => {
+  test('repeat the write of an exhausted delivery without another POST', async () => {
     const left = conflicts('TransactWriteCommand', 5);
     const { tenant, eventId, told } = await exhausted();
     expect([left(), told, came.get(`${eventId} ${tenant}_ep_0`)]).toEqual([0, 1, 1]);
     await expectNothingLost([{ trial: new Trial(), tenant, events: [eventId] }], { 0: ['EXHAUSTED', 1] });
   });
 
-  test('with the end of a delivery, for longer: the attempt is made once more, and it ends', async () => {
+  test('repeat the attempt when the write of an exhausted delivery conflicts for long', async () => {
     const left = conflicts('TransactWriteCommand', 10);
     const { tenant, eventId, told } = await exhausted();
     expect([left(), told, came.get(`${eventId} ${tenant}_ep_0`)]).toEqual([0, 1, 2]);
@@ -601,7 +601,7 @@ describe('other transactions get in the way', () => {
   test.each([
     ['a claim', (item: Record<string, any>) => item.claim !== undefined, 1],
     ['a result', (item: Record<string, any>) => item.status === 'DELIVERED', 3],
-  ] as const)('with %s', async (_what, about, times) => {
+  ] as const)('lose nothing at the write of %s', async (_what, about, times) => {
     const left = conflicts('PutCommand', times, about);
     const tenant = await newTenant([{ mode: 'good' }]);
     const eventId = await happen(tenant);
@@ -612,7 +612,7 @@ describe('other transactions get in the way', () => {
   });
 });
 
-test('spec 5 rule 5: 40 events to 50 endpoints of which 5 fail and 2 hang for a while: the others get everything once, these by their retries', async () => {
+test('delivers 40 events to 50 endpoints, of which 5 fail and 2 hang for a while: once to the healthy ones, by retries to the others', async () => {
   cloud.webhookTiming = { schedule: [0, SECOND, 2 * SECOND, 5 * SECOND, MINUTE], marginMs: 5 * MINUTE };
   cloud.timeoutMs = ({ url }) => (!well && url.includes('/hang/') ? 200 : 10 * MINUTE);
   const modes = Array.from({ length: 50 }, (_each, index): Mode => (index < 43 ? 'good' : index < 48 ? 'bad' : 'hang'));
@@ -628,12 +628,12 @@ test('spec 5 rule 5: 40 events to 50 endpoints of which 5 fail and 2 hang for a 
   for (const { eventId, endpointId, status, attempts } of deliveries) {
     const mode = modes[Number(endpointId.split('_ep_')[1])];
     expect([status, attempts === 1]).toEqual(['DELIVERED', mode === 'good' || attempts === 1]);
-    // An attempt that is given up may never have come.
+    // An attempt with a timeout may never have arrived.
     const times = came.get(`${eventId} ${endpointId}`)!;
     expect([times >= 1, times <= attempts, mode === 'hang' || times === attempts]).toEqual([true, true, true]);
   }
   expect(Math.max(...cloud.posts.values())).toBe(1);
-  // Ten failures in a row open a breaker; what failed before was tried again, and what waited was tried then.
+  // Ten failures in a row open a breaker. Earlier failures were retried, and paused deliveries were attempted later.
   expect(cloud.measures.counted.get('CircuitBreakersOpened')).toBe(7);
   for (let index = 43; index < 50; index++)
     expect(

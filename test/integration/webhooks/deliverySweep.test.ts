@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 beforeEach(async () => {
-  // The sweeper sees what all tenants have.
+  // The sweeper reads the items of all tenants.
   await clearTable(engine);
   hooks = await new Hooks().start();
   customer = await newWebhookCustomer();
@@ -43,8 +43,8 @@ afterEach(() => hooks.stop());
 const gauge = (name: Parameters<typeof system.measures.recorded.get>[0]) => system.measures.recorded.get(name)?.at(-1);
 const delivery = (eventId: string) => system.delivery({ tenant, eventId, endpointId });
 
-describe('deliveries whose message was lost', () => {
-  test('deliveries 2.6: a first message that never comes is sent again after the margin, and not before', async () => {
+describe('the sweep of deliveries', () => {
+  test('sends a lost first message after the margin, and not before', async () => {
     const eventId = await system.publish(tenant);
     system.live.messages.length = 0;
     system.now += 5 * MINUTE - SECOND;
@@ -57,7 +57,7 @@ describe('deliveries whose message was lost', () => {
     expect(await delivery(eventId)).toMatchObject({ status: 'DELIVERED' });
   });
 
-  test('deliveries 2.6 (a): of two sweepers at the same time one sends', async () => {
+  test('sends each message once when several sweepers run at the same time', async () => {
     for (let i = 0; i < 20; i++) await system.publish(tenant);
     system.live.messages.length = 0;
     system.now += 5 * MINUTE + SECOND;
@@ -66,7 +66,7 @@ describe('deliveries whose message was lost', () => {
     expect(new Set(system.slow.messages.map(({ body }) => body.eventId)).size).toBe(20);
   });
 
-  test('deliveries 2.6 (b): the next look is 5, 10, 20 minutes later', async () => {
+  test('repeats a lost message after 5, 10 and 20 more minutes', async () => {
     const eventId = await system.publish(tenant);
     const from = system.now;
     const sent: number[] = [];
@@ -79,7 +79,7 @@ describe('deliveries whose message was lost', () => {
     expect(await delivery(eventId)).toMatchObject({ status: 'PENDING', attempts: 0, sweeps: 4 });
   });
 
-  test('deliveries 2.15 point 8: a queue of first attempts that is longer than the margin gets no copies; retries are sent all the same', async () => {
+  test('copies no first attempts during a backlog, but sends retries', async () => {
     const [first, retried] = [await system.publish(tenant), await system.publish(tenant)];
     hooks.answer('/a', { status: 500 });
     await system.work({ tenant, eventId: retried, endpointId, attemptNo: 1 });
@@ -89,14 +89,14 @@ describe('deliveries whose message was lost', () => {
     await system.sweep();
     expect(system.slow.messages.map(({ body }) => [body.eventId, body.attemptNo])).toEqual([[retried, 2]]);
     expect(await delivery(first)).toMatchObject({ sweeps: 1 });
-    // They are looked at again, so that one whose message was lost is sent when the queue is short again.
+    // First attempts are checked again later, so that a lost message is sent when the queue is short again.
     system.backlog = 0;
     system.now += 11 * MINUTE;
     await system.sweep();
     expect(system.slow.messages.map(({ body }) => body.eventId)).toContain(first);
   });
 
-  test('that the backlog is not known stops nothing', async () => {
+  test('works without the length of the backlog', async () => {
     await system.publish(tenant);
     system.live.messages.length = 0;
     system.now += 6 * MINUTE;
@@ -105,7 +105,7 @@ describe('deliveries whose message was lost', () => {
     expect(system.slow.messages).toHaveLength(1);
   });
 
-  test('deliveries 2.6: what is further away than a message can be delayed is sent ahead of its time, with the rest as a delay', async () => {
+  test('sends a distant retry shortly before its time, with a delay', async () => {
     const eventId = await system.publish(tenant);
     hooks.answer('/a', { status: 500 });
     for (let i = 0; i < 3; i++) await system.workOnNext();
@@ -118,7 +118,7 @@ describe('deliveries whose message was lost', () => {
     expect(await delivery(eventId)).toMatchObject({ sweeps: 0, dueAt: nextAt! + 5 * MINUTE });
   });
 
-  test('deliveries 2.13: how much is due, how much of it is late, and by how much, is measured', async () => {
+  test('measures due and overdue deliveries and the oldest delay', async () => {
     await system.publish(tenant);
     await system.sweep();
     expect([gauge('DeliveriesDue'), gauge('DeliveriesOverdue'), gauge('OldestOverdueDeliveryAge')]).toEqual([0, 0, 0]);
@@ -130,11 +130,11 @@ describe('deliveries whose message was lost', () => {
     ]);
   });
 
-  test('a long list of what is due is read to its end, page after page', async () => {
+  test('reads all pages of due deliveries', async () => {
     const events = await Promise.all(Array.from({ length: 230 }, () => system.emit(tenant)));
     await system.fanOut(tenant, ...events);
     system.live.messages.length = 0;
-    // All of one shard, so that it has several pages.
+    // All in one shard, so that it has several pages.
     const store = new DeliveryStore(system.table);
     const { values: read } = await store.listOfEndpoint({ tenant, endpointId }, 0, { limit: 500 });
     expect(read).toHaveLength(230);
@@ -144,7 +144,7 @@ describe('deliveries whose message was lost', () => {
     expect(system.slow.messages).toHaveLength(230);
   });
 
-  test('no page is begun when there is no time left', async () => {
+  test('starts no page without remaining time', async () => {
     const due: number[] = [];
     const { deliveries } = system.sweepPorts;
     system.replaced.sweep = {
@@ -161,8 +161,8 @@ describe('deliveries whose message was lost', () => {
   });
 });
 
-describe('events that were left in the outbox', () => {
-  test('deliveries 2.2: what the stream has not brought is fanned out after three minutes', async () => {
+describe('the sweep of the outbox', () => {
+  test('fans out events after three minutes that the stream did not bring', async () => {
     const eventId = await system.emit(tenant);
     system.now += 3 * MINUTE - SECOND;
     await system.sweep();
@@ -174,7 +174,7 @@ describe('events that were left in the outbox', () => {
     expect(hooks.at('/a')).toHaveLength(1);
   });
 
-  test('an event that fails each time does not keep the sweeper from the others, and the sweep says that it failed', async () => {
+  test('fans out other events when one always fails, and then throws', async () => {
     const events = await Promise.all(Array.from({ length: 20 }, () => system.emit(tenant)));
     const { deliveries } = system.fanOutPorts;
     const [bad] = events;
@@ -191,8 +191,8 @@ describe('events that were left in the outbox', () => {
   });
 });
 
-describe('the other parts of a sweep', () => {
-  test('jobs whose time has come are begun again; what is done is not', async () => {
+describe('the other sweeps', () => {
+  test('start due jobs again, and not completed ones', async () => {
     const job = (jobId: string, dueAt: number) =>
       beginJob(tenant, { jobId, kind: 'recoverDeliveries', data: {}, dueAt }, system.now);
     await system.table.write([
@@ -209,9 +209,9 @@ describe('the other parts of a sweep', () => {
     });
   });
 
-  describe('endpoints in trouble', () => {
+  describe('the count of unhealthy endpoints', () => {
     const create = async () => (await customer.ok(paths.create, { url: hooks.url('/a') })).id as string;
-    /** What is known of an endpoint as it is now: until when its breaker is open, and up to which day its owner was warned. */
+    /** Stores the health of an endpoint: until when its breaker is open, and the day of the last warning. */
     const ails = async (id: string, until: number | undefined, warned: number) => {
       const { _r: about } = (await system.table.batchGet(targetItem({ tenant, endpointId: id })))[0]!;
       await system.table.write([
@@ -230,7 +230,7 @@ describe('the other parts of a sweep', () => {
       return [gauge('CircuitBreakersOpen'), gauge('EndpointsNearDisabling')];
     };
 
-    test('breakers that are open and endpoints that will be disabled are counted', async () => {
+    test('includes open breakers and endpoints near automatic disabling', async () => {
       const [open, over, warned, both, well] = await Promise.all([create(), create(), create(), create(), create()]);
       await Promise.all([
         ails(open, system.now + MINUTE, 0),
@@ -260,14 +260,14 @@ describe('the other parts of a sweep', () => {
           await customer.ok(paths.update, { endpointId, disabled: false });
         },
       ],
-    ])('one that was %s after its warning is not', async (_what, happens) => {
+    ])('excludes an endpoint that was %s after its warning', async (_what, happens) => {
       await Promise.all([ails(endpointId, system.now + MINUTE, 3), ails(await create(), system.now + MINUTE, 3)]);
       expect(await counted()).toEqual([2, 2]);
       await happens();
       expect(await counted()).toEqual([1, 1]);
     });
 
-    test('those of a customer who turned advanced webhooks off are not, until they are on again', async () => {
+    test('excludes endpoints while advanced webhooks are disabled', async () => {
       await ails(endpointId, system.now + MINUTE, 1);
       await customer.ok(paths.updateConfig, { isEnabled: false });
       expect(await counted()).toEqual([0, 0]);
@@ -275,7 +275,7 @@ describe('the other parts of a sweep', () => {
       expect(await counted()).toEqual([1, 1]);
     });
 
-    test('a URL of basic webhooks is counted as long as these are on', async () => {
+    test('includes a basic target while basic webhooks are on', async () => {
       await customer.ok(paths.updateConfig, { isEnabled: false });
       await customer.ok(paths.updateBasic, {
         useWebhookService: true,
@@ -288,7 +288,7 @@ describe('the other parts of a sweep', () => {
     });
   });
 
-  test('a part that fails does not keep the others', async () => {
+  test('run when another one fails', async () => {
     await system.publish(tenant);
     system.live.messages.length = 0;
     system.now += 6 * MINUTE;
@@ -302,7 +302,7 @@ describe('the other parts of a sweep', () => {
   });
 });
 
-describe('deliveries that somebody asks for', () => {
+describe('resent and recovered deliveries', () => {
   const store = () => new DeliveryStore(system.table);
   const exhausted = async () => {
     system.timing = { ...system.timing, schedule: [0, 5 * SECOND] };
@@ -318,7 +318,7 @@ describe('deliveries that somebody asks for', () => {
     return due;
   };
 
-  test('deliveries 1 #4: a delivered event can be sent again, with the same id', async () => {
+  test('send a delivered event again with the same id', async () => {
     const eventId = await system.publish(tenant);
     await system.drain();
     await resend(eventId);
@@ -331,7 +331,7 @@ describe('deliveries that somebody asks for', () => {
     ]);
   });
 
-  test('deliveries 2.8: a double click makes one attempt more, or two, and neither is lost', async () => {
+  test('lose no attempt after two parallel resends', async () => {
     const eventId = await exhausted();
     hooks.answer('/a', { status: 200 });
     await Promise.all([resend(eventId), resend(eventId)]);
@@ -340,7 +340,7 @@ describe('deliveries that somebody asks for', () => {
     expect(await delivery(eventId)).toMatchObject({ status: 'DELIVERED' });
   });
 
-  test('an attempt by hand that fails leaves an exhausted delivery exhausted, and tells of it no second time', async () => {
+  test('keep an exhausted delivery exhausted after a failed resend, without a second event', async () => {
     const eventId = await exhausted();
     await resend(eventId);
     await system.drain();
@@ -349,7 +349,7 @@ describe('deliveries that somebody asks for', () => {
     expect(system.measures.counted.get('DeliveriesExhausted')).toBe(1);
   });
 
-  test('deliveries 1 #4: an attempt by hand of what waits for its next attempt is made at once, and the schedule stays', async () => {
+  test('make a resend of a pending delivery at once and keep its schedule', async () => {
     hooks.answer('/a', { status: 500 });
     const eventId = await system.publish(tenant);
     await system.workOnNext();
@@ -361,13 +361,13 @@ describe('deliveries that somebody asks for', () => {
     expect(system.now).toBe(at);
     expect(hooks.at('/a')).toHaveLength(3);
     expect(await delivery(eventId)).toMatchObject({ status: 'PENDING', attempts: 3, nextAt: waits });
-    // It has eight attempts of its own all the same.
+    // The schedule still has eight attempts.
     await system.untilTheEnd(tenant, eventId, [endpointId]);
     expect(await delivery(eventId)).toMatchObject({ status: 'EXHAUSTED', attempts: 9 });
     expect(hooks.at('/a')).toHaveLength(9);
   });
 
-  test('an event can be sent to an endpoint that it was not for; one that there is not, to none', async () => {
+  test('send an event to an endpoint that it was not for, and no unknown event', async () => {
     const eventId = await system.publish(tenant);
     await system.drain();
     const { id: other } = await customer.ok(paths.create, { url: hooks.url('/new'), filterTypes: ['comment.delete'] });
@@ -377,14 +377,14 @@ describe('deliveries that somebody asks for', () => {
     expect(await resend('msg_none')).toBeUndefined();
   });
 
-  test('what failed since a time is found by its endpoint, and goes through the schedule again', async () => {
+  test('list failed deliveries of an endpoint since a time and run their schedules again', async () => {
     const failed = [await exhausted(), await exhausted()];
     hooks.answer('/a', { status: 200 });
     const delivered = await system.publish(tenant);
     await system.drain();
     const { values: deliveries, next } = await store().listOfEndpoint({ tenant, endpointId }, 0, { limit: 100 });
     expect(next).toBeUndefined();
-    // The events that tell of the two are not fanned out here.
+    // The events about the two exhausted deliveries are not fanned out here.
     expect(deliveries.map(({ eventId, status }) => [eventId, status])).toEqual([
       [failed[0], 'EXHAUSTED'],
       [failed[1], 'EXHAUSTED'],
@@ -411,7 +411,7 @@ describe('deliveries that somebody asks for', () => {
     ]);
   });
 
-  test('a page of deliveries leads on to the next', async () => {
+  test('list the deliveries of an endpoint page by page', async () => {
     const ids = [];
     for (let i = 0; i < 5; i++) {
       ids.push(await system.publish(tenant));
@@ -427,7 +427,7 @@ describe('deliveries that somebody asks for', () => {
     expect(rest.next).toBeUndefined();
   });
 
-  test('a sample goes to one endpoint alone', async () => {
+  test('send a sample to one endpoint only', async () => {
     await customer.ok(paths.create, { url: hooks.url('/b') });
     const { delivery: due, ops } = emitTo(
       tenant,
@@ -441,7 +441,7 @@ describe('deliveries that somebody asks for', () => {
       system.timing,
     );
     await system.table.write(ops);
-    // The stream brings it like any other.
+    // The stream brings the event like any other.
     await system.fanOut(tenant, due.eventId);
     await system.live.send(nextAttemptMessages(due, system.now));
     await system.drain();

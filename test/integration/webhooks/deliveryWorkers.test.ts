@@ -32,7 +32,7 @@ const eventItems = async (...ids: string[]) =>
   (await everyItem(engine)).filter(({ _t, eventId }) => _t === 'Event' && ids.includes(eventId));
 const nothingFailed = { batchItemFailures: [] };
 
-test("design 6: the functions, one after the other, bring an event from the table's stream to its receiver, and again when that fails", async () => {
+test('delivers an event from the stream of the table to its receiver, and retries a failed attempt', async () => {
   const customer = await newWebhookCustomer();
   const { id: endpointId } = await customer.ok(paths.create, { url: hooks.url('/a') });
   hooks.answer('/a', (_hook, nth) => ({ status: nth === 1 ? 500 : 200 }));
@@ -55,7 +55,7 @@ test("design 6: the functions, one after the other, bring an event from the tabl
   });
 });
 
-test('an event that was fanned out as it was written, as a sample is, is left alone', async () => {
+test('ignores an event that was written as fanned out', async () => {
   const customer = await newWebhookCustomer();
   await customer.ok(paths.create, { url: hooks.url('/b') });
   const [item] = await eventItems(await new DeliverySystem().emit(customer.apiKey));
@@ -63,7 +63,7 @@ test('an event that was fanned out as it was written, as a sample is, is left al
   expect(bodies('deliver')).toEqual([]);
 });
 
-test('the timer finds what the stream did not bring', async () => {
+test('fans out an event by the timer that the stream did not bring', async () => {
   const customer = await newWebhookCustomer();
   const { id: endpointId } = await customer.ok(paths.create, { url: hooks.url('/c') });
   const system = new DeliverySystem();

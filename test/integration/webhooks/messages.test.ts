@@ -36,7 +36,7 @@ interface Made {
   readonly to?: readonly (Partial<Delivery> & { endpointId: string })[];
 }
 
-/** Writes an event with its deliveries, as they would have been made then; its id. */
+/** Writes an event of a given time with its deliveries. Returns its id. */
 function event({ at, channels, to = [] }: Made): { eventId: string; ops: WriteOp[] } {
   const recorded = recordEvent(
     tenant,
@@ -78,7 +78,7 @@ async function make(...all: Made[]): Promise<string[]> {
 const list = (data: object = {}): Promise<any> => customer.ok(MESSAGES, data);
 const idsOf = ({ messages }: any): string[] => messages.map(({ id }: any) => id);
 
-/** Reads to the end; `between` is run before each further page. */
+/** Reads all pages. Runs `between` before each further page. */
 async function all(
   data: object,
   between: () => Promise<unknown> = async () => undefined,
@@ -96,12 +96,12 @@ async function all(
   return { ids, pages };
 }
 
-describe('extensions: messages', () => {
-  test('where there are none the list is empty and done', async () => {
+describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
+  test('returns an empty list that is done without messages', async () => {
     expect(await list()).toEqual({ messages: [], iterator: null, done: true });
   });
 
-  test('each is shown with its deliveries and when the next attempt comes', async () => {
+  test('returns each message with its deliveries and their next attempts', async () => {
     const at = Date.now() - MINUTE;
     const nextAt = at + 5 * MINUTE;
     const [id] = await make({
@@ -132,7 +132,7 @@ describe('extensions: messages', () => {
     ]);
   });
 
-  test('newest first over shards and days, for 30 days; those of other tenants are not among them', async () => {
+  test('returns the messages of 30 days, newest first, without those of other tenants', async () => {
     const now = Date.now();
     const times = [0, 1, 1.5, 2, 9.99, 20, 29.9].flatMap((days) =>
       [0, 1, 2].map((offset) => now - MINUTE - days * DAY - offset),
@@ -144,7 +144,7 @@ describe('extensions: messages', () => {
     expect(idsOf(await list())).toEqual([]);
   });
 
-  test('extensions: page after page nothing is lost or repeated, past 1 MB and while events arrive', async () => {
+  test('neither skips nor repeats messages over many pages while events arrive', async () => {
     const now = Date.now();
     const channels = Array.from({ length: 60 }, (_each, i) => `${i}`.padEnd(100, 'x'));
     const ids = await make(
@@ -158,21 +158,21 @@ describe('extensions: messages', () => {
     expect(pages).toBe(5);
     expect(read).toHaveLength(400);
     expect([...read].sort()).toEqual([...ids].sort());
-    // What arrived stands at the top of the list.
+    // New messages are at the top of the list.
     expect((await list({ limit: 250 })).messages.slice(0, 8).every(({ id }: any) => !ids.includes(id))).toBe(true);
     expect(
       (await all({ limit: 100, endpointId: 'ep_a' }, () => make({ at: Date.now(), to: [{ endpointId: 'ep_a' }] }))).ids,
     ).toEqual(read);
   });
 
-  test('what happened in the same millisecond is paged through one by one', async () => {
+  test('pages through messages of the same millisecond', async () => {
     const ids = await make(...Array.from({ length: 40 }, () => ({ at: Date.now() - MINUTE })));
     const { ids: read, pages } = await all({ limit: 1 });
     expect([...read].sort()).toEqual([...ids].sort());
     expect(pages).toBe(40);
   });
 
-  test('filters choose deliveries: what has none of them is left out', async () => {
+  test('returns only messages with deliveries that match the filters', async () => {
     const at = (n: number) => Date.now() - n * MINUTE;
     const due = { nextAt: at(0) + DAY, dueAt: at(0) + DAY };
     const [one, two, three, four] = await make(
@@ -203,7 +203,7 @@ describe('extensions: messages', () => {
     ).toEqual([['ep_b'], ['ep_a'], ['ep_b']]);
   });
 
-  test('design 5: a call looks at a bounded number of messages, and goes on from there', async () => {
+  test('examines a limited number of messages per call and continues from there', async () => {
     await make(...Array.from({ length: 1_300 }, (_each, i) => ({ at: Date.now() - MINUTE - i * 100 })));
     const [last] = await make({ at: Date.now() - 10 * MINUTE, to: [{ endpointId: 'ep_a', status: 'EXHAUSTED' }] });
     const first = await list({ status: 'failed' });
@@ -214,7 +214,7 @@ describe('extensions: messages', () => {
     });
   });
 
-  test('design 5: a page ends before its answer would be too large', async () => {
+  test('ends a page before the response is too large', async () => {
     const channels = Array.from({ length: 100 }, (_each, i) => `${i}`.padEnd(512, 'é'));
     const ids = await make(...Array.from({ length: 60 }, (_each, i) => ({ at: Date.now() - MINUTE - i, channels })));
     const { messages, next } = await new MessageReader(table).list(tenant, {}, { limit: 250, now: Date.now() });
@@ -229,12 +229,12 @@ describe('extensions: messages', () => {
     [{ status: 'EXHAUSTED' }, 'status'],
     [{ endpointId: 1 }, 'endpointId'],
     [{ iterator: 'x' }, 'iterator'],
-  ])('design 4: %j names the field', async (data, field) => {
+  ])('rejects %j with its field', async (data, field) => {
     const [status, message] = await outcome(customer, MESSAGES, data);
     expect([status, message]).toEqual(['INVALID_ARGUMENT', expect.stringMatching(`^${field}`)]);
   });
 
-  test('design 14: an iterator is good for the filters and the tenant that it was given for', async () => {
+  test('accepts an iterator only for the same filters and tenant', async () => {
     await make({ at: Date.now() - 1 }, { at: Date.now() - 2 });
     const { iterator } = await list({ limit: 1 });
     expect((await outcome(customer, MESSAGES, { iterator, status: 'failed' }))[0]).toBe('INVALID_ARGUMENT');
@@ -243,7 +243,7 @@ describe('extensions: messages', () => {
   });
 });
 
-describe('extensions: attempts', () => {
+describe('POST /v2/workspace/advancedwebhook/attempts/get', () => {
   const attempt = (eventId: string, endpointId: string, n: number, at: number, more: object = {}) =>
     table.write([
       upsert(AttemptEntity, {
@@ -260,7 +260,7 @@ describe('extensions: attempts', () => {
       }),
     ]);
 
-  test('oldest first over all endpoints, or those of one', async () => {
+  test('returns the attempts of all endpoints or of one, oldest first', async () => {
     const now = Date.now();
     const [messageId = ''] = await make({ at: now });
     await attempt(messageId, 'ep_b', 1, now + 1, { outcome: 'timeout' });
@@ -315,7 +315,7 @@ describe('extensions: attempts', () => {
     ).toEqual([1, 2]);
   });
 
-  test('a body is shown up to 1 KiB, as text whatever it is, and no character in halves; more than 1 MB of them is read', async () => {
+  test('returns up to 1 KiB of a response body as text, without half characters', async () => {
     const now = Date.now();
     const [messageId = ''] = await make({ at: now });
     for (let n = 1; n <= 80; n++)
@@ -327,7 +327,7 @@ describe('extensions: attempts', () => {
     expect(attempts[0].responseBody).toBe(`\ufffd${'é'.repeat(511)}`);
   });
 
-  test("a message without attempts has an empty list; one that there is not, or that is somebody else's, is NOT_FOUND", async () => {
+  test('returns an empty list for a message without attempts, and NOT_FOUND for an unknown one or that of another tenant', async () => {
     const [messageId = ''] = await make({ at: Date.now() });
     expect(await customer.ok(ATTEMPTS, { messageId })).toEqual({ attempts: [] });
     for (const [who, id] of [
@@ -341,7 +341,7 @@ describe('extensions: attempts', () => {
 test.each([
   [MESSAGES, {}],
   [ATTEMPTS, { messageId: 'm' }],
-])('spec 3: %s fails while advanced webhooks are disabled', async (path, data) => {
+])('%s is FAILED_PRECONDITION while advanced webhooks are disabled', async (path, data) => {
   await customer.ok(paths.updateConfig, { isEnabled: false });
   expect((await outcome(customer, path, data))[0]).toBe('FAILED_PRECONDITION');
 });

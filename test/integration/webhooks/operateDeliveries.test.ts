@@ -62,7 +62,7 @@ const disabled = [
 ];
 const unknown = ['NOT_FOUND', 'Advanced webhook provider request failed. No endpoint has this endpointId.'];
 
-/** Works on what handlers sent to a queue. */
+/** Processes the messages that handlers sent to a queue. */
 async function workOn(queue: 'deliver' | 'deliverSlow'): Promise<DeliveryMessage[]> {
   const messages = queues.waiting(queue).map(({ body }) => body as DeliveryMessage);
   queues.clear();
@@ -70,29 +70,26 @@ async function workOn(queue: 'deliver' | 'deliverSlow'): Promise<DeliveryMessage
   return messages;
 }
 
-describe('what all of these calls have in common', () => {
+describe('endpoints/test, endpoints/recover and messages/resend', () => {
   const calls = [
     [TEST, {}],
     [RECOVER, { since: Date.now() }],
     [RESEND, { messageId: 'm' }],
   ] as const;
 
-  test.each(calls)('spec 3: %s fails while advanced webhooks are disabled', async (path, data) => {
+  test.each(calls)('reject %s while advanced webhooks are disabled', async (path, data) => {
     const endpointId = await endpoint('/a');
     await customer.ok(paths.updateConfig, { isEnabled: false });
     expect((await outcome(customer, path, { endpointId, ...data }))[0]).toBe('FAILED_PRECONDITION');
   });
 
-  test.each(calls)(
-    "facts A4: %s fails for an endpoint that there is not, or that is somebody else's",
-    async (path, data) => {
-      const theirs = (await (await newWebhookCustomer()).ok(paths.create, { url: hooks.url('/a') })).id;
-      for (const endpointId of ['ep_none', theirs, 'ep_basic_raw'])
-        expect(await outcome(customer, path, { endpointId, ...data })).toEqual(unknown);
-    },
-  );
+  test.each(calls)('reject %s for an unknown endpoint or that of another tenant', async (path, data) => {
+    const theirs = (await (await newWebhookCustomer()).ok(paths.create, { url: hooks.url('/a') })).id;
+    for (const endpointId of ['ep_none', theirs, 'ep_basic_raw'])
+      expect(await outcome(customer, path, { endpointId, ...data })).toEqual(unknown);
+  });
 
-  test.each(calls)('%s fails for a disabled endpoint: nothing would be sent', async (path, data) => {
+  test.each(calls)('reject %s for a disabled endpoint', async (path, data) => {
     expect(await outcome(customer, path, { endpointId: await endpoint('/a', { disabled: true }), ...data })).toEqual(
       disabled,
     );
@@ -105,7 +102,7 @@ describe('what all of these calls have in common', () => {
     [RECOVER, { since: 'yesterday' }, 'since must be an ISO 8601 time or epoch milliseconds'],
     [RECOVER, { since: Date.now() - 14 * DAY - MINUTE }, 'since must be at most 14 days ago'],
     [RESEND, {}, /^messageId is required/],
-  ] as const)('design 4: %s with %j names the field', async (path, data, message) => {
+  ] as const)('reject %s with %j and name the field', async (path, data, message) => {
     const [status, text] = await outcome(customer, path, { endpointId: 'ep_1', ...data });
     expect([status, text]).toEqual([
       'INVALID_ARGUMENT',
@@ -114,13 +111,13 @@ describe('what all of these calls have in common', () => {
   });
 });
 
-describe('trying an endpoint out', () => {
-  test('a sample goes to this endpoint alone, whatever it filters, and is seen like any message', async () => {
+describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
+  test('sends a sample to this endpoint only, whatever its filters, and lists it as a message', async () => {
     const endpointId = await endpoint('/a', { filterTypes: ['huddle.join'], channels: ['x'] });
     await endpoint('/b');
     const { messageId } = await customer.ok(TEST, { endpointId });
     expect(await workOn('deliver')).toEqual([{ tenant, eventId: messageId, endpointId, attemptNo: 1 }]);
-    // The stream brings the event as well.
+    // The stream brings the event too.
     await system.fanOut(tenant, messageId);
     expect(queues.waiting('deliver')).toEqual([]);
     expect(hooks.came.map(({ path, headers, body }) => [path, headers['webhook-id'], JSON.parse(body).event])).toEqual([
@@ -146,13 +143,13 @@ describe('trying an endpoint out', () => {
     'recorder.done',
     'step.completed',
     'endpoint.disabled',
-  ])('a sample of %s arrives', async (event) => {
+  ])('sends a sample of %s', async (event) => {
     await customer.ok(TEST, { endpointId: await endpoint('/a'), event });
     await workOn('deliver');
     expect(hooks.came.map(({ body }) => JSON.parse(body).event)).toEqual([event]);
   });
 
-  test('design 4: under an Idempotency-Key there is one message', async () => {
+  test('sends one message for repeated calls with the same Idempotency-Key', async () => {
     const endpointId = await endpoint('/a');
     const ids = await Promise.all(
       [1, 2].map(
@@ -164,7 +161,7 @@ describe('trying an endpoint out', () => {
     expect((await customer.ok(`${ADVANCED}/messages/get`, {})).messages).toHaveLength(1);
   });
 
-  test('deliveries 2: when SQS takes nothing the message is stored, and the sweeper sends it', async () => {
+  test('stores the message when SQS is down, and the sweeper sends it', async () => {
     const endpointId = await endpoint('/a');
     const { endpoint: declared } = await import(`../../../functions${TEST}.ts`);
     const { messageId } = (
@@ -191,8 +188,8 @@ describe('trying an endpoint out', () => {
   });
 });
 
-describe('sending a message again', () => {
-  test('deliveries 2.8: one that was delivered is sent once more, under the same webhook-id', async () => {
+describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
+  test('sends a delivered message once more with the same webhook-id', async () => {
     const endpointId = await endpoint('/a');
     const messageId = await system.publish(tenant);
     await system.drain();
@@ -204,7 +201,7 @@ describe('sending a message again', () => {
     expect((await attempts(messageId)).map(({ attempt }) => attempt)).toEqual([1, 2]);
   });
 
-  test('deliveries 2.8: a double click while it is pending is one attempt more, and its schedule goes on', async () => {
+  test('makes one more attempt for two calls while the delivery is pending, and continues its schedule', async () => {
     hooks.answer('/a', { status: 500 });
     const endpointId = await endpoint('/a');
     const messageId = await system.publish(tenant);
@@ -221,7 +218,7 @@ describe('sending a message again', () => {
     });
   });
 
-  test('one that failed is failed again when it fails, and delivered when it does not', async () => {
+  test('keeps a failed message failed after a failed attempt, and delivered after a successful one', async () => {
     system.timing = { schedule: [0], marginMs: 5 * MINUTE };
     hooks.answer('/a', (_hook, nth) => ({ status: nth < 3 ? 500 : 204 }));
     const endpointId = await endpoint('/a');
@@ -240,7 +237,7 @@ describe('sending a message again', () => {
     ]);
   });
 
-  test('one that was not for an endpoint is delivered to it like a new one', async () => {
+  test('delivers a message to an endpoint that it was not for like a new one', async () => {
     const endpointId = await endpoint('/a', { filterTypes: ['huddle.join'] });
     const messageId = await system.publish(tenant);
     await customer.ok(RESEND, { messageId, endpointId });
@@ -248,7 +245,7 @@ describe('sending a message again', () => {
     expect(await stateOf(messageId, endpointId)).toEqual(['DELIVERED', 1]);
   });
 
-  test('spec 4.7: the URLs of basic webhooks have ids among deliveries, and can be sent to again as well', async () => {
+  test('sends a message again to a basic target by its id', async () => {
     await customer.ok(paths.updateBasic, {
       useWebhookService: true,
       webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw') },
@@ -260,7 +257,7 @@ describe('sending a message again', () => {
     expect(hooks.at('/raw')).toHaveLength(2);
   });
 
-  test("a message that there is not, or that is somebody else's, is NOT_FOUND", async () => {
+  test('is NOT_FOUND for an unknown message or that of another tenant', async () => {
     const endpointId = await endpoint('/a');
     const theirs = await system.publish((await newWebhookCustomer()).apiKey);
     for (const messageId of ['msg_none', theirs])
@@ -269,7 +266,7 @@ describe('sending a message again', () => {
   });
 });
 
-/** Deliveries to an endpoint in these states, a second after each other from a time on; the ids of their events. */
+/** Writes deliveries to an endpoint in these states, one per second from a time on. Returns the ids of their events. */
 async function deliveries(endpointId: string, from: number, statuses: readonly DeliveryStatus[]): Promise<string[]> {
   const ids: string[] = [];
   for (const [index, status] of statuses.entries()) {
@@ -300,7 +297,7 @@ async function deliveries(endpointId: string, from: number, statuses: readonly D
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-describe('recovering what failed', () => {
+describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
   let endpointId: string;
   let since: number;
   beforeEach(async () => {
@@ -313,7 +310,7 @@ describe('recovering what failed', () => {
   const run = (message: JobMessage) => toWorkerLambda(runJobs)(messagesEvent([message]), lambdaContext());
   const job = (message: JobMessage) => system.table.get(JobEntity, message);
 
-  test('deliveries 2.8: it counts what failed or was cancelled since then, of this endpoint, and nothing else', async () => {
+  test('counts only failed and cancelled deliveries of this endpoint since the time', async () => {
     await deliveries(endpointId, since - 10 * SECOND, ['EXHAUSTED', 'CANCELLED']);
     await deliveries(endpointId, since, ['EXHAUSTED', 'DELIVERED', 'CANCELLED', 'PENDING', 'EXHAUSTED']);
     await deliveries(await endpoint('/b'), since, ['EXHAUSTED']);
@@ -325,7 +322,7 @@ describe('recovering what failed', () => {
     expect(queuedJobs()).toHaveLength(2);
   });
 
-  test('extensions: more than the bound is INVALID_ARGUMENT that says to take a later time, and no job', async () => {
+  test('rejects too many messages with INVALID_ARGUMENT and starts no job', async () => {
     await deliveries(
       endpointId,
       since,
@@ -347,7 +344,7 @@ describe('recovering what failed', () => {
     expect(await begin(4)).toBe(4);
   });
 
-  test('deliveries 2.8: the same request once more is the same job, and gives the same number', async () => {
+  test('starts one job for repeated requests and returns the same number', async () => {
     await deliveries(endpointId, since, ['EXHAUSTED', 'EXHAUSTED']);
     const answers = await Promise.all([1, 2, 3].map(() => customer.ok(RECOVER, { endpointId, since })));
     expect(answers).toEqual([1, 2, 3].map(() => ({ messages: 2 })));
@@ -355,11 +352,11 @@ describe('recovering what failed', () => {
     const [message] = queuedJobs() as [JobMessage];
     await run(message);
     expect(await job(message)).toBeUndefined();
-    // Now there is nothing left of it.
+    // The job has ended.
     expect(await customer.ok(RECOVER, { endpointId, since })).toEqual({ messages: 0 });
   });
 
-  test('deliveries 2.9: what is recovered goes through the whole schedule again, by the queue of retries, and arrives', async () => {
+  test('runs the whole schedule again through the retry queue', async () => {
     const ids = await deliveries(endpointId, since, ['EXHAUSTED', 'CANCELLED', 'DELIVERED']);
     await customer.ok(RECOVER, { endpointId, since });
     await run(queuedJobs()[0]!);
@@ -373,7 +370,7 @@ describe('recovering what failed', () => {
     expect(await stateOf(ids[0]!, endpointId)).toEqual(['DELIVERED', 9]);
   });
 
-  test('deliveries 2.6: a run that ends half-way is taken up by the sweeper, goes on from its last step, and sends no message twice', async () => {
+  test('continues after a crash from its last step, and sends no message twice', async () => {
     const ids = await deliveries(
       endpointId,
       since,
@@ -397,12 +394,12 @@ describe('recovering what failed', () => {
       Promise.all(ids.map(async (eventId) => (await system.delivery({ tenant, eventId, endpointId }))?.status));
     expect((await states()).filter((status) => status === 'PENDING')).toHaveLength(100);
 
-    // While somebody may still be at it, nobody else is.
+    // Another worker may hold the lease.
     await runJob(deps, call);
     expect((await states()).filter((status) => status === 'PENDING')).toHaveLength(100);
     system.now += 2 * MINUTE;
     await system.sweep();
-    // It also finds what other tests have left.
+    // The sweeper also finds items of other tests.
     expect(system.jobs).toContainEqual(message);
     await runJob(deps, call);
     expect(new Set(await states())).toEqual(new Set(['PENDING']));
@@ -411,7 +408,7 @@ describe('recovering what failed', () => {
     expect(sent.map(({ body }) => body.eventId).sort()).toEqual([...ids].sort());
   });
 
-  test('deliveries 2.7: an endpoint that has just come back gets at most 50 messages per second', async () => {
+  test('sends at most 50 messages per second', async () => {
     await deliveries(
       endpointId,
       since,
@@ -424,7 +421,7 @@ describe('recovering what failed', () => {
     for (const delay of new Set(delays)) expect(delays.filter((one) => one === delay).length).toBeLessThanOrEqual(100);
   });
 
-  test('what cannot be recovered, or fails again at once, is passed over: the job ends', async () => {
+  test('skips deliveries that cannot be recovered, and ends the job', async () => {
     await deliveries(
       endpointId,
       since,
@@ -447,7 +444,7 @@ describe('recovering what failed', () => {
     expect(asked).toBe(120);
   });
 
-  test('a job without time left goes on by another message, and a job that is gone is no matter', async () => {
+  test('continues with another message when no time is left, and ignores a deleted job', async () => {
     await deliveries(
       endpointId,
       since,
@@ -468,8 +465,8 @@ describe('recovering what failed', () => {
   });
 });
 
-describe('removals', () => {
-  test('design 5: what the request that deleted a thread had no time for, a job removes', async () => {
+describe('POST /v2/commentannotations/delete', () => {
+  test('removes the rest of a deleted thread by a job', async () => {
     const at = { organizationId: 'acme', documentId: 'nda' };
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',
@@ -491,7 +488,7 @@ describe('removals', () => {
       createdAt: head.createdAt,
       first: { commentId: comment!.commentId, createdAt: comment!.createdAt },
     };
-    // As it is left by a function that ended right after its first transaction.
+    // The state after a function that ended right after its first transaction.
     await system.table.write([
       { remove: { PK: head.PK, SK: head.SK } },
       beginJob(

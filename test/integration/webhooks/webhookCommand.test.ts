@@ -15,7 +15,7 @@ afterAll(() => engine.stop());
 const UNAVAILABLE = ['FAILED_PRECONDITION', 'Advanced webhooks are not available for this workspace.'];
 
 describe('npm run workspace -- advanced-webhooks', () => {
-  test('design 14: off makes them unavailable to that API key alone, on makes them available again with all that was configured', async () => {
+  test('off withholds advanced webhooks from one API key, on restores them with their config', async () => {
     const [customer, other] = [await newCustomer(), await newCustomer()];
     await customer.ok(paths.updateConfig, { isEnabled: true, encodeData: true });
     expect(JSON.parse(await run(['advanced-webhooks', customer.apiKey, 'off'], process.env))).toEqual({
@@ -34,7 +34,7 @@ describe('npm run workspace -- advanced-webhooks', () => {
     expect(await outcome(customer, paths.list, {})).toBe('done');
   });
 
-  test('design 14: what is absent is available, and basic webhooks are whatever this says', async () => {
+  test('leaves advanced webhooks available by default, and never affects basic webhooks', async () => {
     const customer = await newCustomer();
     expect(await storedItem(engine, ApiKeyEntity.key(customer))).not.toHaveProperty('withheld');
     expect(await outcome(customer, paths.getConfig, {})).toBe('done');
@@ -43,12 +43,12 @@ describe('npm run workspace -- advanced-webhooks', () => {
     expect(await outcome(customer, paths.updateBasic, { useWebhookService: true })).toBe('done');
   });
 
-  test('needs the table alone', async () => {
+  test('needs only the table', async () => {
     const { apiKey } = await newCustomer();
     expect(await run(['advanced-webhooks', apiKey, 'off'], { TABLE_NAME })).toContain(apiKey);
   });
 
-  test('an API key that there is not is told, and nothing is stored', async () => {
+  test('reports an unknown API key and stores nothing', async () => {
     const before = (await everyItem(engine)).length;
     await expect(run(['advanced-webhooks', 'key_unknown', 'off'], process.env)).rejects.toThrow(
       'There is no API key key_unknown.',
@@ -62,7 +62,7 @@ describe('npm run workspace -- advanced-webhooks', () => {
     ['another state', ['advanced-webhooks', 'key_a', 'maybe']],
     ['too much', ['advanced-webhooks', 'key_a', 'on', 'off']],
     ['a name', ['advanced-webhooks', 'key_a', 'on', '--name', 'Ada']],
-  ])('conventions: with %s it explains itself', async (_what, args) => {
+  ])('prints its usage with %s', async (_what, args) => {
     await expect(run(args, process.env)).rejects.toThrow(
       /^Usage: .*\n +npm run workspace -- advanced-webhooks <apiKey> off\|on/,
     );

@@ -24,8 +24,8 @@ const get = () => customer.ok(paths.getBasic, {});
 const update = (data: object) => customer.ok(paths.updateBasic, data);
 const stored = () => storedItem(engine, BasicWebhookConfigEntity.key({ tenant: customer.apiKey }));
 
-describe('facts B2: getting the config', () => {
-  test('that was never made gives three empty texts and false, and stores nothing', async () => {
+describe('POST /v2/workspace/webhookconfig/get', () => {
+  test('returns three empty strings and false without a config, and stores nothing', async () => {
     const { status, body } = await customer.call(paths.getBasic, {});
     expect(status).toBe(200);
     expect(body.result).toEqual({
@@ -37,7 +37,7 @@ describe('facts B2: getting the config', () => {
   });
 });
 
-describe('spec 4.7: updating the config', () => {
+describe('POST /v2/workspace/webhookconfig/update', () => {
   const whole = {
     authToken: 'a token',
     rawNotificationUrl: 'https://user:word@example.com/raw',
@@ -49,7 +49,7 @@ describe('spec 4.7: updating the config', () => {
     triggers: { 'comment.add': true, 'huddle.join': false },
   };
 
-  test('the answer is what is stored after the write, the auth token in full', async () => {
+  test('returns the stored config after the write with the full auth token', async () => {
     const { status, body } = await customer.call(paths.updateBasic, {
       useWebhookService: false,
       webhookServiceConfig: whole,
@@ -64,7 +64,7 @@ describe('spec 4.7: updating the config', () => {
   });
 
   test.each(Object.entries(whole))(
-    'rule 2: only %s changes when it alone is sent; null is the same as leaving it out',
+    'changes only %s when only that is sent, and treats null as absent',
     async (field, value) => {
       await update({
         useWebhookService: false,
@@ -85,7 +85,7 @@ describe('spec 4.7: updating the config', () => {
   );
 
   test.each(['authToken', 'rawNotificationUrl', 'processedNotificationUrl'])(
-    'the empty text clears %s',
+    'clears %s with an empty string',
     async (field) => {
       await update({ webhookServiceConfig: whole });
       await update({ webhookServiceConfig: { [field]: '' } });
@@ -93,14 +93,14 @@ describe('spec 4.7: updating the config', () => {
     },
   );
 
-  test('the empty text clears publicKey together with encryptData', async () => {
+  test('clears publicKey together with encryptData', async () => {
     await update({ webhookServiceConfig: whole });
     expect(
       (await update({ webhookServiceConfig: { publicKey: '', encryptData: false } })).webhookServiceConfig,
     ).toEqual({ ...whole, publicKey: '', encryptData: false });
   });
 
-  test('rule 1: what the request sends is merged over the defaults, and a second enabling seeds nothing', async () => {
+  test('writes the default triggers below the sent fields when the service is first enabled, and not again', async () => {
     await update({ webhookServiceConfig: { authToken: 'kept', rawNotificationUrl: 'https://example.com/raw' } });
     const first = await update({
       useWebhookService: true,
@@ -124,7 +124,7 @@ describe('spec 4.7: updating the config', () => {
     });
   });
 
-  test('ten partial updates at once all survive', async () => {
+  test('keeps all of ten parallel partial updates', async () => {
     const types = triggerTypes.slice(0, 10);
     await update({ useWebhookService: true });
     await Promise.all(
@@ -136,7 +136,7 @@ describe('spec 4.7: updating the config', () => {
     });
   });
 
-  test('two updates of different fields at once both survive, a token among them', async () => {
+  test('keeps both of two parallel updates, one of them a token', async () => {
     await Promise.all([
       update({ webhookServiceConfig: { authToken: 'first token' } }),
       update({ useWebhookService: true }),
@@ -147,13 +147,13 @@ describe('spec 4.7: updating the config', () => {
     });
   });
 
-  test('an auth token of 4,096 bytes is kept', async () => {
+  test('accepts an auth token of 4,096 bytes', async () => {
     const authToken = '~'.repeat(4_096);
     expect((await update({ webhookServiceConfig: { authToken } })).webhookServiceConfig.authToken).toBe(authToken);
   });
 });
 
-describe('design 4: bad input', () => {
+describe('invalid fields of webhookconfig/update', () => {
   const inAHeader =
     'webhookServiceConfig.authToken must be of visible ASCII characters and spaces, since it is sent in a header';
   const noKey =
@@ -250,7 +250,7 @@ describe('design 4: bad input', () => {
       { webhookServiceConfig: { publicKey: 'A'.repeat(8_193) } },
       'webhookServiceConfig.publicKey must have at most 8192 characters',
     ],
-  ])('%s is INVALID_ARGUMENT naming the field, and nothing is stored', async (_what, data, message) => {
+  ])('are INVALID_ARGUMENT with the field, and nothing is stored: %s', async (_what, data, message) => {
     const { status, body } = await customer.call(paths.updateBasic, data);
     const isWrongType = / must be an? (boolean|string|object)$/.test(message);
     const general = isWrongType ? ['Invalid webhook service configuration.'] : [];
@@ -265,7 +265,7 @@ describe('design 4: bad input', () => {
     expect(await stored()).toBeUndefined();
   });
 
-  test('both URLs are named when both lead to a private place', async () => {
+  test('include both URLs when both are private', async () => {
     const { body } = await customer.call(paths.updateBasic, {
       webhookServiceConfig: { rawNotificationUrl: 'http://127.1', processedNotificationUrl: 'http://0x0a000001' },
     });
@@ -275,7 +275,7 @@ describe('design 4: bad input', () => {
     ]);
   });
 
-  test('encryptData cannot stay true when its key is cleared', async () => {
+  test('include a cleared key while encryptData is true', async () => {
     await update({ webhookServiceConfig: { publicKey: key, encryptData: true } });
     const was = await stored();
     expect(

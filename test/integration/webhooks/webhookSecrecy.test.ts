@@ -12,7 +12,7 @@ let lines: string[];
 
 beforeAll(async () => {
   engine = await startEngine();
-  // Powertools then writes every line through the console, where it can be read.
+  // Powertools then writes every line to the console, where the test can read it.
   Object.assign(process.env, { POWERTOOLS_DEV: 'true', POWERTOOLS_LOG_LEVEL: 'DEBUG' });
 });
 afterAll(() => engine.stop());
@@ -24,7 +24,7 @@ beforeEach(() => {
     });
 });
 
-/** What a secret can look like where it should not be. */
+/** Returns the forms of a secret that a leak could have. */
 const formsOf = (secret: string) => [
   secret,
   Buffer.from(secret).toString('base64'),
@@ -33,7 +33,7 @@ const formsOf = (secret: string) => [
   encodeURIComponent(secret),
 ];
 
-test('design 3: no signing secret and no auth token is in the table, in a log line or in the message of a failure', async () => {
+test('writes no signing secret and no auth token to the table, a log line or an error message', async () => {
   customer = await newCustomer();
   await customer.ok(paths.updateConfig, { isEnabled: true });
   const { id: endpointId } = await customer.ok(paths.create, { url: `https://${USERINFO}@example.com/hook` });
@@ -75,19 +75,19 @@ test('design 3: no signing secret and no auth token is in the table, in a log li
       expect(lines.join('\n')).not.toContain(form);
       expect(failures).not.toContain(form);
     }
-    // The key that the text of a signing secret stands for.
+    // The key inside the text of a signing secret.
     expect(items.includes(Buffer.from(secret.replace('whsec_', ''), 'base64'))).toBe(false);
   }
   for (const form of formsOf(USERINFO)) {
     expect(lines.join('\n')).not.toContain(form);
     expect(failures).not.toContain(form);
   }
-  // What is looked for can be found.
+  // The search can find a secret.
   expect(items.includes(USERINFO)).toBe(true);
   expect(lines.filter((line) => line.includes('"request completed"')).length).toBeGreaterThan(10);
 });
 
-/** The text and the bytes of everything in a value, each with a line break behind it. */
+/** Returns all texts and bytes in a value, each followed by a line break. */
 function bytesOf(value: unknown): Buffer[] {
   if (value instanceof Uint8Array) return [Buffer.from(value), Buffer.from('\n')];
   if (value instanceof Set || Array.isArray(value)) return [...value].flatMap(bytesOf);
@@ -96,7 +96,7 @@ function bytesOf(value: unknown): Buffer[] {
   return [Buffer.from(`${String(value)}\n`)];
 }
 
-test('deliveries 2.10: whoever reads or rotates a secret leaves a line in the log', async () => {
+test('logs each read and rotation of a secret', async () => {
   const { id: endpointId } = await customer.ok(paths.create, { url: 'https://example.com' });
   await customer.ok(paths.getSecret, { endpointId });
   await customer.ok(paths.rotate, { endpointId });

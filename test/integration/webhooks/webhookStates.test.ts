@@ -35,11 +35,11 @@ const NO_FIELD = [
   'At least one of isEnabled, encryptData, encodeData, publicKey or enableDataProtection must be provided.',
 ] as const;
 
-describe('spec 3: advanced webhooks', () => {
+describe('advanced webhooks by state', () => {
   type State = 'never configured' | 'enabled' | 'disabled';
   const states: State[] = ['never configured', 'enabled', 'disabled'];
 
-  /** A customer in a state, and an endpoint where there can be one. */
+  /** Creates a customer in a state, with an endpoint where the state allows one. */
   async function customerIn(state: State): Promise<{ customer: Customer; endpointId: string }> {
     const customer = await newCustomer();
     if (state === 'never configured') return { customer, endpointId: 'ep_000000000000000000000000000' };
@@ -49,7 +49,7 @@ describe('spec 3: advanced webhooks', () => {
     return { customer, endpointId: id };
   }
 
-  /** The state that a customer is in: only the list's messages tell never configured from disabled. */
+  /** Returns the state of a customer. Only the messages of the list distinguish never configured from disabled. */
   async function stateOf(customer: Customer): Promise<State> {
     const listed = await outcome(customer, paths.list, {});
     return listed === 'done' ? 'enabled' : listed[1] === NOT_CONFIGURED[1] ? 'never configured' : 'disabled';
@@ -129,14 +129,14 @@ describe('spec 3: advanced webhooks', () => {
     states.map((state) => ({ what, state, path, data, ...expected[state] })),
   );
 
-  test.each(transitions)('$state, $what', async ({ state, path, data, answer, next = state }) => {
+  test.each(transitions)('$state: $what', async ({ state, path, data, answer, next = state }) => {
     const { customer, endpointId } = await customerIn(state);
     expect(await outcome(customer, path, data(endpointId))).toEqual(answer);
     expect(await stateOf(customer)).toBe(next);
   });
 
   test.each(transitions.filter(({ what }) => !what.includes('no field') && !what.includes('does not know')))(
-    '$state and not available, $what',
+    '$state and withheld: $what',
     async ({ state, path, data }) => {
       const { customer, endpointId } = await customerIn(state);
       await offer(customer, false);
@@ -146,7 +146,7 @@ describe('spec 3: advanced webhooks', () => {
     },
   );
 
-  test.each(states)('%s: a call that is malformed is INVALID_ARGUMENT before all', async (state) => {
+  test.each(states)('%s: reject a malformed call with INVALID_ARGUMENT before any other check', async (state) => {
     const { customer } = await customerIn(state);
     for (const [path, data] of [
       [paths.create, { url: 'no' }],
@@ -158,7 +158,7 @@ describe('spec 3: advanced webhooks', () => {
     }
   });
 
-  test('disabled: endpoints and secrets are there again when they are enabled again', async () => {
+  test('disabled: keep endpoints and secrets until they are enabled again', async () => {
     const { customer, endpointId } = await customerIn('enabled');
     const before = await customer.ok(paths.getSecret, { endpointId });
     await customer.ok(paths.updateConfig, { isEnabled: false });
@@ -167,11 +167,11 @@ describe('spec 3: advanced webhooks', () => {
   });
 });
 
-describe('spec 3: the basic webhook service', () => {
+describe('the basic webhook service by state', () => {
   const empty = { authToken: '', rawNotificationUrl: '', processedNotificationUrl: '' };
   const on = { ...defaultWebhookTriggers };
 
-  /** How a customer comes into each state, and what is stored then; `triggers` undefined or empty is "none stored". */
+  /** The calls that lead to each state, and the stored config. `triggers` undefined or empty means that none are stored. */
   const states: Record<string, { requests: object[]; use: boolean; config: Record<string, any> }> = {
     'never configured': { requests: [], use: false, config: empty },
     'configured, no triggers': {
@@ -241,7 +241,7 @@ describe('spec 3: the basic webhook service', () => {
     Object.entries(inputs).map(([input, data]) => ({ state, input, before, data })),
   );
 
-  test.each(steps)('$state: $input', async ({ before, data }) => {
+  test.each(steps)('$state: accepts $input', async ({ before, data }) => {
     const customer = await newCustomer();
     for (const request of before.requests) await customer.ok(paths.updateBasic, request);
     expect(await customer.ok(paths.getBasic, {})).toEqual({
@@ -265,7 +265,7 @@ describe('spec 3: the basic webhook service', () => {
     expect(await customer.ok(paths.getBasic, {})).toEqual(expected);
   });
 
-  test.each(Object.keys(states))('%s: nothing sent is INVALID_ARGUMENT and changes nothing', async (state) => {
+  test.each(Object.keys(states))('%s: rejects an empty update and changes nothing', async (state) => {
     const customer = await newCustomer();
     for (const request of states[state]!.requests) await customer.ok(paths.updateBasic, request);
     const before = await customer.ok(paths.getBasic, {});

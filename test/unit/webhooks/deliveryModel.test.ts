@@ -1,33 +1,33 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AttemptOutcome } from '../../../lib/webhooks/rules/outcome.ts';
-import { type Adversity, type Choose, World, worldTiming } from '../../support/deliveryWorld.ts';
+import { type Faults, type Choose, World, worldTiming } from '../../support/deliveryWorld.ts';
 
 const attempts = worldTiming.schedule.length;
 
-/** `good` takes everything, `late` what is sent the second time, `dead` nothing. */
+/** `good` accepts every attempt, `late` all but the first, `dead` none. */
 const outcome = (endpointId: string, attempt: number): AttemptOutcome =>
   endpointId === 'good' || (endpointId === 'late' && attempt > 1) ? 'delivered' : 'failed';
 
-const none: Adversity = { crashes: 0, duplicates: 0, losses: 0 };
+const none: Faults = { crashes: 0, duplicates: 0, losses: 0 };
 
-async function lived(
+async function runWorld(
   choose: Choose,
-  adversity: Adversity,
+  faults: Faults,
   { deletes = [] as string[], endpoints = ['good', 'late', 'dead'] } = {},
 ): Promise<World> {
-  const world = new World({ endpoints, outcome, choose, adversity, deletes });
+  const world = new World({ endpoints, outcome, choose, faults, deletes });
   await world.run();
   return world;
 }
 
-/** What must hold when nothing can happen any more, whatever happened before. */
+/** Checks the invariants at the end of a run. */
 function expectNothingLost(world: World, ends: Record<string, string | RegExp>): void {
   const ended = Object.entries(ends).map(([endpointId, expected]) => {
     const row = world.rows.get(endpointId)!;
     return [endpointId, new RegExp(expected).test(row.status) ? expected : row.status, 'dueAt' in row];
   });
   const tooOften = [...world.sends].filter(([, times]) => !(times <= 1 + world.crashes));
-  // One comparison for all: it is made for thousands of worlds.
+  // One comparison for all invariants, because it runs for thousands of worlds.
   expect([world.fannedOut, ended, tooOften, world.tooLate]).toEqual([
     true,
     Object.entries(ends).map(([endpointId, expected]) => [endpointId, expected, false]),
@@ -38,14 +38,14 @@ function expectNothingLost(world: World, ends: Record<string, string | RegExp>):
 
 const allEnds = { good: 'DELIVERED', late: 'DELIVERED', dead: 'EXHAUSTED' };
 
-/** The first of what is possible: no adversity, one thing after the other. */
+/** Always chooses the first possibility: no fault, one step after the other. */
 const first: Choose = () => 0;
 
-/** What happens first, but for the adversity of this kind at this step. */
-function but(adversities: readonly { kind: string; step: number }[]): Choose {
+/** Chooses the first possibility, but the given faults at their steps. */
+function withFaults(faults: readonly { kind: string; step: number }[]): Choose {
   let step = 0;
   return (_count, kinds) => {
-    const now = adversities.filter((one) => one.step === step);
+    const now = faults.filter((one) => one.step === step);
     step++;
     for (const { kind } of now) {
       const index = kinds.indexOf(kind);
@@ -55,8 +55,8 @@ function but(adversities: readonly { kind: string; step: number }[]): Choose {
   };
 }
 
-/** By chance; what is adverse seldom. */
-function byChance(seed: number): Choose {
+/** Chooses at random, and faults rarely. */
+function atRandom(seed: number): Choose {
   let state = seed + 1;
   const random = () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -72,9 +72,9 @@ function byChance(seed: number): Choose {
   };
 }
 
-describe('deliveries, their messages and those who work on them', () => {
-  test('without adversity each attempt is made once', async () => {
-    const world = await lived(first, none);
+describe('the delivery model', () => {
+  test('makes each attempt once without faults', async () => {
+    const world = await runWorld(first, none);
     expectNothingLost(world, allEnds);
     expect(Object.fromEntries(world.sends)).toEqual({
       'good/1': 1,
@@ -89,28 +89,25 @@ describe('deliveries, their messages and those who work on them', () => {
     expect(world.errors).toEqual([]);
   });
 
-  test.each(['crash', 'stall', 'duplicate', 'lose'])(
-    'deliveries 2.15 point 2: a %s at any step loses nothing',
-    async (kind) => {
-      const { steps } = await lived(first, none);
-      let happened = 0;
-      for (let step = 0; step < steps; step++) {
-        const world = await lived(but([{ kind, step }]), { crashes: 1, duplicates: 1, losses: 1 });
-        expectNothingLost(world, allEnds);
-        expect(world.rows.get('dead')?.attempts).toBe(attempts);
-        expect(world.exhaustedEvents).toBe(1);
-        if (world.steps !== steps) happened++;
-      }
-      expect(happened).toBeGreaterThan(3);
-    },
-  );
+  test.each(['crash', 'stall', 'duplicate', 'lose'])('loses nothing after a %s at any step', async (kind) => {
+    const { steps } = await runWorld(first, none);
+    let happened = 0;
+    for (let step = 0; step < steps; step++) {
+      const world = await runWorld(withFaults([{ kind, step }]), { crashes: 1, duplicates: 1, losses: 1 });
+      expectNothingLost(world, allEnds);
+      expect(world.rows.get('dead')?.attempts).toBe(attempts);
+      expect(world.exhaustedEvents).toBe(1);
+      if (world.steps !== steps) happened++;
+    }
+    expect(happened).toBeGreaterThan(3);
+  });
 
-  test('deliveries 2.15 point 2: two crashes at any two steps lose nothing', async () => {
-    const { steps } = await lived(first, none, { endpoints: ['late'] });
+  test('loses nothing after two crashes at any two steps', async () => {
+    const { steps } = await runWorld(first, none, { endpoints: ['late'] });
     for (let one = 0; one < steps; one++) {
       for (let other = one + 1; other < steps + 12; other++) {
-        const world = await lived(
-          but([
+        const world = await runWorld(
+          withFaults([
             { kind: 'crash', step: one },
             { kind: 'crash', step: other },
           ]),
@@ -122,13 +119,13 @@ describe('deliveries, their messages and those who work on them', () => {
     }
   });
 
-  test('deliveries 2.15 point 2: a crash at any step and a lost or repeated message at any other lose nothing', async () => {
-    const { steps } = await lived(first, none, { endpoints: ['late'] });
+  test('loses nothing after a crash at any step and a lost or repeated message at any other', async () => {
+    const { steps } = await runWorld(first, none, { endpoints: ['late'] });
     for (const kind of ['lose', 'duplicate']) {
       for (let one = 0; one < steps; one++) {
         for (let other = 0; other < steps + 12; other++) {
-          const world = await lived(
-            but([
+          const world = await runWorld(
+            withFaults([
               { kind: 'crash', step: one },
               { kind, step: other },
             ]),
@@ -141,17 +138,17 @@ describe('deliveries, their messages and those who work on them', () => {
     }
   });
 
-  test('deliveries 2.15 point 2: whatever happens in whatever order, each delivery ends, and an attempt is sent once more per crash at most', async () => {
+  test('ends each delivery after random faults, and repeats an attempt at most once per crash', async () => {
     for (let seed = 0; seed < 1_500; seed++) {
-      const world = await lived(byChance(seed), { crashes: seed % 5, duplicates: seed % 4, losses: seed % 3 });
+      const world = await runWorld(atRandom(seed), { crashes: seed % 5, duplicates: seed % 4, losses: seed % 3 });
       expectNothingLost(world, allEnds);
       expect(world.exhaustedEvents).toBe(1);
     }
   });
 
-  test('deliveries 2.8: attempts that are asked for at any time come on top, and change nothing about how it ends', async () => {
+  test('makes resends at any time in addition to the schedule, without a change of the final state', async () => {
     for (let seed = 0; seed < 800; seed++) {
-      const world = await lived(byChance(seed), {
+      const world = await runWorld(atRandom(seed), {
         crashes: seed % 3,
         duplicates: seed % 2,
         losses: seed % 2,
@@ -164,21 +161,25 @@ describe('deliveries, their messages and those who work on them', () => {
     }
   });
 
-  test('deliveries 2.5: who ends before the next message is sent is not waited for until the sweeper comes: a message that is late sends it', async () => {
-    const { steps } = await lived(first, none, { endpoints: ['late'] });
+  test('sends the next message by a redelivered one after a crash, before the sweeper runs', async () => {
+    const { steps } = await runWorld(first, none, { endpoints: ['late'] });
     const ends: number[] = [];
     for (let step = 0; step < steps; step++) {
-      const world = await lived(but([{ kind: 'crash', step }]), { ...none, crashes: 1 }, { endpoints: ['late'] });
+      const world = await runWorld(
+        withFaults([{ kind: 'crash', step }]),
+        { ...none, crashes: 1 },
+        { endpoints: ['late'] },
+      );
       ends.push(world.now - world.rows.get('late')!.createdAt);
     }
-    // A crash costs the time for which its message is hidden; the sweeper would come after five minutes.
+    // SQS redelivers the message after its visibility timeout. The sweeper would run after five minutes.
     expect(Math.max(...ends)).toBeLessThan(200_000);
   });
 
-  test('deliveries 2.5: an endpoint that is deleted at any time gets nothing from then on, and its deliveries end', async () => {
+  test('sends nothing to an endpoint that was deleted at any time, and ends its deliveries', async () => {
     for (let seed = 0; seed < 500; seed++) {
-      const world = await lived(
-        byChance(seed),
+      const world = await runWorld(
+        atRandom(seed),
         { crashes: seed % 3, duplicates: seed % 3, losses: 0 },
         { deletes: ['dead', 'good'] },
       );

@@ -37,7 +37,7 @@ const failed: AttemptResult = { outcome: 'failed', durationMs: 10 };
 const fresh = (now = NOW) =>
   newDelivery({ eventId: 'msg_1', endpointId: 'ep_1', event: 'comment.add', createdAt: now, shard: 3 }, now, timing);
 
-/** Runs through the schedule as a worker does: each attempt at its time, ending a little later. Gives when each was made. */
+/** Makes each attempt of a schedule at its time, as a worker does. Returns the times. */
 function attemptsOf(
   start: PendingDelivery,
   result: (attempt: number) => AttemptResult,
@@ -60,8 +60,8 @@ function attemptsOf(
   return { times, end: delivery };
 }
 
-describe('the schedule of attempts', () => {
-  test('facts B8: at once, then 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h after the end of the failure before: 27.6 hours', () => {
+describe('nextAttemptAt', () => {
+  test('plans 8 attempts in 27.6 hours: at once, then after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h', () => {
     const { times, end } = attemptsOf(
       fresh(),
       () => failed,
@@ -74,7 +74,7 @@ describe('the schedule of attempts', () => {
     expect(end).not.toHaveProperty('dueAt');
   });
 
-  test('facts B8: each pause counts from the end of the attempt, which can take 15 s', () => {
+  test('counts each pause from the end of the attempt, which can take 15 s', () => {
     const { times } = attemptsOf(
       fresh(),
       () => failed,
@@ -84,7 +84,7 @@ describe('the schedule of attempts', () => {
     expect(times.slice(0, 3).map((at) => (at - NOW) / SECOND)).toEqual([0, 20, 335]);
   });
 
-  test('deliveries 2.6: jitter is ±20 % from the third attempt on, none before', () => {
+  test('varies pauses by ±20 % from the third attempt on, and not before', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { minLength: 8, maxLength: 8 }),
@@ -113,7 +113,7 @@ describe('the schedule of attempts', () => {
     expect([...spread].map((at) => (at! - NOW) / SECOND)).toEqual([240, 270, 300, expect.closeTo(358.8, 1)]);
   });
 
-  test('facts B8: whatever the chances, all 8 attempts are made before the deadline of 30 hours', () => {
+  test('makes all 8 attempts before the deadline of 30 hours for any random numbers', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 8, maxLength: 8 }),
@@ -133,7 +133,7 @@ describe('the schedule of attempts', () => {
     );
   });
 
-  test('deliveries 2.5: Retry-After makes a pause up to twice as long, and never shorter', () => {
+  test('makes a pause up to twice as long for Retry-After, and never shorter', () => {
     const after = (retryAfterSeconds: number | undefined) =>
       (nextAttemptAt(
         { made: 3, now: NOW, deadline: NOW + 30 * HOUR, random: 0.5, retryAfterSeconds },
@@ -144,7 +144,7 @@ describe('the schedule of attempts', () => {
     expect([undefined, 1, 1_800, 2_500, 3_600, 86_400].map(after)).toEqual([1_800, 1_800, 1_800, 2_500, 3_600, 3_600]);
   });
 
-  test('deliveries 2.5: receivers that ask to wait get fewer attempts at worst, never one behind the deadline', () => {
+  test('makes no attempt after the deadline for receivers that always send Retry-After', () => {
     const { times, end } = attemptsOf(
       fresh(),
       () => ({ ...failed, retryAfterSeconds: 86_400 }),
@@ -155,7 +155,7 @@ describe('the schedule of attempts', () => {
     expect(end.status).toBe('EXHAUSTED');
   });
 
-  test('a clock that jumps back or ahead between attempts never loses a delivery nor adds an attempt', () => {
+  test('loses no delivery and adds no attempt when the clock jumps', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: -48 * HOUR, max: 48 * HOUR }), { minLength: 8, maxLength: 8 }),
@@ -176,19 +176,19 @@ describe('the schedule of attempts', () => {
     );
   });
 
-  test('a schedule of one attempt ends with it', () => {
+  test('ends a schedule of one attempt after that attempt', () => {
     const once = { ...timing, schedule: parseSchedule('0') };
     expect(recordOutcome(fresh(), failed, NOW, 0.5, once)).toMatchObject({ status: 'EXHAUSTED', attempts: 1 });
   });
 
-  test('a longer schedule than the usual one has the time that it needs', () => {
+  test('gives a schedule longer than 30 hours a later deadline', () => {
     expect(deliveryLifetime(timing.schedule)).toBe(30 * HOUR);
     expect(deliveryLifetime([0, 100 * HOUR])).toBe(102 * HOUR);
   });
 });
 
-describe('how an attempt is brought about', () => {
-  test('deliveries 2.6: a message for what is within 900 s, the sweeper ahead of what is further away', () => {
+describe('planAttempt and afterSweep', () => {
+  test('plans a message within 900 s, and the sweeper for later attempts', () => {
     expect(planAttempt(NOW + 5_200, NOW, timing.marginMs)).toEqual({
       delaySeconds: 6,
       dueAt: NOW + 5_200 + 5 * MINUTE,
@@ -201,7 +201,7 @@ describe('how an attempt is brought about', () => {
     });
   });
 
-  test('deliveries 2.6 (b): the margin doubles each time that a message seems lost: 5, 10, 20 minutes', () => {
+  test('doubles the margin each time a message seems lost: 5, 10, 20 minutes', () => {
     expect([0, 1, 2, 3, 6, 50].map((sweeps) => marginAfter(sweeps, timing.marginMs) / MINUTE)).toEqual([
       5, 10, 20, 40, 320, 320,
     ]);
@@ -210,7 +210,7 @@ describe('how an attempt is brought about', () => {
     expect(afterSweep(first, NOW + 15 * MINUTE, timing)).toMatchObject({ sweeps: 2, dueAt: NOW + 35 * MINUTE });
   });
 
-  test('deliveries 2.6: what the sweeper sends ahead of its time is not lost yet', () => {
+  test('does not count a message as lost that the sweeper sent before its time', () => {
     const far = postponeDelivery(fresh(), NOW + HOUR, NOW, timing);
     expect(far.dueAt).toBe(NOW + HOUR - 90 * SECOND);
     expect(afterSweep(far, far.dueAt + 30 * SECOND, timing)).toMatchObject({
@@ -219,7 +219,7 @@ describe('how an attempt is brought about', () => {
     });
   });
 
-  test('a delivery that is being attempted is left alone until its lease is over', () => {
+  test('checks a claimed delivery again at the end of its lease', () => {
     const held = claimDelivery(fresh(), 'c', NOW);
     expect(isClaimed(held, NOW + 59 * SECOND)).toBe(true);
     expect(isClaimed(held, NOW + 60 * SECOND)).toBe(false);
@@ -230,15 +230,15 @@ describe('how an attempt is brought about', () => {
     });
   });
 
-  test('putting off uses no attempt', () => {
+  test('uses no attempt when a delivery is postponed', () => {
     const put = postponeDelivery(claimDelivery(fresh(), 'c', NOW - HOUR), NOW + MINUTE, NOW, timing, NOW + MINUTE);
     expect(put).toMatchObject({ attempts: 0, nextAt: NOW + MINUTE, slot: NOW + MINUTE });
     expect(put).not.toHaveProperty('claim');
   });
 });
 
-describe('what an attempt makes of a delivery', () => {
-  test("2xx ends it; any failure counts and leaves it pending, in nobody's hands", () => {
+describe('recordOutcome', () => {
+  test('ends a delivery after success, and counts a failure and releases the lease', () => {
     const mine = claimDelivery(fresh(), 'c', NOW);
     expect(recordOutcome(mine, { outcome: 'delivered' }, NOW, 0.5, timing)).toEqual({
       eventId: 'msg_1',
@@ -265,7 +265,7 @@ describe('what an attempt makes of a delivery', () => {
     }
   });
 
-  test('deliveries 2.8: an attempt by hand is made whatever the state, and when it fails all is as before', () => {
+  test('restores the state before a resend that fails, whatever it was', () => {
     const delivered = recordOutcome(fresh(), { outcome: 'delivered' }, NOW, 0.5, timing);
     const exhausted = attemptsOf(
       fresh(),
@@ -289,7 +289,7 @@ describe('what an attempt makes of a delivery', () => {
     }
   });
 
-  test('deliveries 2.8: an attempt by hand of a pending delivery leaves its schedule as it is', () => {
+  test('keeps the schedule of a pending delivery after a resend', () => {
     const waiting = recordOutcome(
       recordOutcome(fresh(), failed, NOW, 0.5, timing) as PendingDelivery,
       failed,
@@ -299,18 +299,18 @@ describe('what an attempt makes of a delivery', () => {
     ) as PendingDelivery;
     const again = resendDelivery(waiting, NOW + MINUTE, timing);
     expect(again).toMatchObject({ nextAt: NOW + MINUTE, attempts: 2 });
-    // Twice is once.
+    // A second resend before the attempt changes nothing.
     expect(resendDelivery(again, NOW + MINUTE, timing)).toEqual(again);
     const after = recordOutcome(again, failed, NOW + MINUTE, 0.5, timing) as PendingDelivery;
     expect(after).toMatchObject({ status: 'PENDING', attempts: 3, nextAt: waiting.nextAt });
-    // The step that follows is the one that would have followed: the fourth attempt of the schedule is its fifth in all.
+    // The schedule continues with its fourth attempt, which is the fifth in all.
     expect(recordOutcome(after, failed, NOW + 5 * MINUTE, 0.5, timing)).toMatchObject({
       attempts: 4,
       nextAt: NOW + 5 * MINUTE + 30 * MINUTE,
     });
   });
 
-  test('what is recovered goes through the whole schedule again, and its attempts are numbered on', () => {
+  test('runs the whole schedule of a recovered delivery again, with new attempt numbers', () => {
     const exhausted = attemptsOf(
       fresh(),
       () => failed,
@@ -328,10 +328,10 @@ describe('what an attempt makes of a delivery', () => {
   });
 });
 
-describe('who gets an event', () => {
+describe('matchesEndpoint and matchingBasicTargets', () => {
   const endpoint = { disabled: false };
 
-  test('deliveries 2.4: an endpoint without filter and channels gets everything; a disabled one nothing', () => {
+  test('match everything for an endpoint without filters, and nothing for a disabled one', () => {
     for (const event of eventTypes) {
       expect(matchesEndpoint({ event }, endpoint)).toBe(true);
       expect(matchesEndpoint({ event, channels: ['a'] }, endpoint)).toBe(true);
@@ -339,7 +339,7 @@ describe('who gets an event', () => {
     }
   });
 
-  test('spec 6 rule 3: filterTypes names the types', () => {
+  test('match only the types in filterTypes', () => {
     expect(
       matchesEndpoint({ event: 'comment.add' }, { ...endpoint, filterTypes: ['comment.update', 'comment.add'] }),
     ).toBe(true);
@@ -348,7 +348,7 @@ describe('who gets an event', () => {
     ).toBe(false);
   });
 
-  test('deliveries 2.4: channels match by overlap; an endpoint with channels does not get what has none', () => {
+  test('match channels by overlap, and no event without channels for an endpoint with channels', () => {
     const listening = { ...endpoint, channels: ['a', 'b'] };
     expect(
       [['b', 'c'], ['c'], [], undefined].map((channels) =>
@@ -357,7 +357,7 @@ describe('who gets an event', () => {
     ).toEqual([true, false, false, false]);
   });
 
-  test('spec 4.7, 6 rule 2: basic webhooks get the types whose trigger is true, at the URLs that are set, while the service is on', () => {
+  test('match basic targets with a URL for types whose trigger is on, while the service is on', () => {
     const config = (useWebhookService: boolean, urls: object, triggers: Record<string, boolean>) => ({
       useWebhookService,
       webhookServiceConfig: { ...initialBasicConfig.webhookServiceConfig, ...urls, triggers },

@@ -22,7 +22,7 @@ const NOW = Date.UTC(2026, 10, 20, 9);
 const schedule = parseSchedule('0,5,300,1800,7200,18000,36000,36000');
 const pauses = breakerPauses(schedule);
 
-/** Numbers from 0 to 1 that are the same in each run. */
+/** Returns reproducible random numbers from 0 to 1. */
 function chances(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -38,21 +38,21 @@ const run = (results: string, health = well, from = NOW, every = SECOND) =>
   [...results].reduce((known, result, index) => attempted(known, result === 's', from + index * every), health);
 
 describe('the breaker', () => {
-  test('deliveries 2.7: 10 failures in a row open it for 30 s; 9 do not', () => {
+  test('opens for 30 s after 10 failures in a row, and not after 9', () => {
     expect(checkGate(run('f'.repeat(9)).breaker, NOW + 9 * SECOND)).toBe('closed');
     const open = run('f'.repeat(10));
     expect(checkGate(open.breaker, NOW + 10 * SECOND)).toEqual({ pausedUntil: NOW + 9 * SECOND + 30 * SECOND });
     expect(checkGate(open.breaker, NOW + 39 * SECOND)).toBe('probe');
   });
 
-  test('deliveries 2.7: 70 % of at least 10 attempts within 5 minutes open it, also when successes lie between', () => {
+  test('opens when 70 % of at least 10 attempts within 5 minutes fail', () => {
     expect(checkGate(run('ffsffsffsf').breaker, NOW + 10 * SECOND)).toMatchObject({ pausedUntil: expect.any(Number) });
     expect(checkGate(run('fsfsfsfsfsfsfsfsfsfs').breaker, NOW + 20 * SECOND)).toBe('closed');
-    // The same share in more than 5 minutes is not looked at as one.
+    // The same share within more than 5 minutes does not count.
     expect(checkGate(run('ffsffsffsf', well, NOW, MINUTE).breaker, NOW + 10 * MINUTE)).toBe('closed');
   });
 
-  test('a failure now and then never opens it', () => {
+  test('never opens for occasional failures', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         const random = chances(seed);
@@ -65,7 +65,7 @@ describe('the breaker', () => {
     );
   });
 
-  test('deliveries 2.7: each failed probe doubles the pause, up to 15 minutes; a successful one closes it', () => {
+  test('doubles the pause after each failed probe, up to 15 minutes, and closes after a successful one', () => {
     let health = run('f'.repeat(10));
     let now = NOW + 9 * SECOND;
     const lengths: number[] = [];
@@ -81,46 +81,46 @@ describe('the breaker', () => {
     expect(closed.failing).toBeUndefined();
   });
 
-  test('deliveries 2.7: while one tries, all others are kept out; and let one in when it never ends', () => {
+  test('blocks all others during a probe, and allows another probe if it never ends', () => {
     const open = run('f'.repeat(10)).breaker;
     const tried = takeProbe(open, open.open!.until);
     expect(checkGate(tried, open.open!.until + 15 * SECOND)).toEqual({ pausedUntil: open.open!.until + 30 * SECOND });
     expect(checkGate(tried, open.open!.until + 30 * SECOND)).toBe('probe');
   });
 
-  test('attempts that were under way when it opened neither close it nor make the pause longer, and cost no write', () => {
+  test('ignores attempts that began before it opened, without a write', () => {
     const open = run('f'.repeat(10));
     expect(attempted(open, false, NOW + 12 * SECOND)).toBe(open);
     expect(attempted(open, true, NOW + 12 * SECOND).breaker).toBe(open.breaker);
   });
 
-  test('those that were paused come back one after the other, none before the pause is over', () => {
+  test('resumes paused deliveries after the pause, spread by jitter', () => {
     const { breaker } = run('f'.repeat(10));
     const times = [0, 0.5, 0.999].map((random) => resumeAt(breaker, NOW, random) - breaker.open!.until);
     expect(times).toEqual([0, 3_750, expect.closeTo(7_492, -1)]);
   });
 
-  test('a short schedule, as in a test, is not stretched by long pauses', () => {
+  test('never pauses longer than the longest step of the schedule', () => {
     expect(pauses).toEqual({ first: 30 * SECOND, longest: 15 * MINUTE });
     expect(breakerPauses(parseSchedule('0,1,2,4'))).toEqual({ first: 4 * SECOND, longest: 4 * SECOND });
     expect(breakerPauses(parseSchedule('0'))).toEqual({ first: SECOND, longest: SECOND });
   });
 });
 
-describe('what is known of an endpoint', () => {
-  test('deliveries 2.9: a healthy endpoint costs no write', () => {
+describe('afterAttempt', () => {
+  test('returns the same value for a healthy endpoint, which costs no write', () => {
     expect(attempted(well, true, NOW)).toBe(well);
     const recovered = run('fs');
     expect(attempted(recovered, true, NOW + 10 * MINUTE)).toBe(recovered);
   });
 
-  test('a change of the endpoint is a new beginning', () => {
+  test('starts with fresh health after a change of the endpoint', () => {
     const open = run('f'.repeat(10));
     expect(healthAt(open, 1)).toBe(open);
     expect(healthAt(open, 2)).toEqual({ about: 2, breaker: closedBreaker, writtenAt: 0 });
   });
 
-  test('of very many attempts only some cost a write, and the breaker opens all the same', () => {
+  test('writes only a sample of many attempts, and still opens the breaker', () => {
     const random = chances(7);
     let health = well;
     let writes = 0;
@@ -138,7 +138,7 @@ describe('what is known of an endpoint', () => {
     expect(until - 60_000).toBeLessThan(3_000);
   });
 
-  test('a sample stands for all: the window counts about as many as there were', () => {
+  test('counts about as many attempts as there were when it samples', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         const random = chances(seed);
@@ -154,7 +154,7 @@ describe('what is known of an endpoint', () => {
     );
   });
 
-  test('deliveries 2.9: a success after a long time of failures is written down for certain', () => {
+  test('always writes a success after long failing', () => {
     const failing: Failing = { since: NOW, last: NOW, days: 1, warned: 0 };
     const busy: EndpointHealth = {
       about: 1,
@@ -167,40 +167,40 @@ describe('what is known of an endpoint', () => {
   });
 });
 
-describe('disabling an endpoint', () => {
-  /** Fails every so often for a time; gives what is known then. */
+describe('automatic disabling', () => {
+  /** Returns the failures of an endpoint that fails at regular intervals for a time. */
   const failingFor = (time: number, every = 20 * MINUTE, from = NOW) => {
     let failing: Failing | undefined;
     for (let at = from; at <= from + time; at += every) failing = stillFailing(failing, at);
     return failing!;
   };
 
-  test('facts B8: five days without a success disable it, a minute less does not', () => {
+  test('is due after five days without a success, and not a minute earlier', () => {
     expect(isGivenUp(failingFor(5 * DAY), NOW + 5 * DAY)).toBe(true);
     expect(isGivenUp(failingFor(5 * DAY), NOW + 5 * DAY - MINUTE)).toBe(false);
   });
 
-  test('deliveries 2.9: failures on one day only never do, however long ago that was', () => {
+  test('is never due for failures on one day only', () => {
     const once = failingFor(8 * HOUR);
     expect(once.days).toBe(1);
     expect(isGivenUp(once, NOW + 30 * DAY)).toBe(false);
     expect(warningDue(once, NOW + 30 * DAY)).toBeUndefined();
   });
 
-  test('deliveries 2.9: failures count when they lie half a day apart', () => {
+  test('counts failures that are half a day apart', () => {
     const first = stillFailing(undefined, NOW);
     expect(stillFailing(first, NOW + 12 * HOUR - 1)).toBe(first);
     expect(stillFailing(first, NOW + 12 * HOUR)).toEqual({ since: NOW, last: NOW + 12 * HOUR, days: 1, warned: 0 });
     expect(stillFailing(first, NOW + 16 * HOUR)).toEqual({ since: NOW, last: NOW + 16 * HOUR, days: 2, warned: 0 });
   });
 
-  test('deliveries 2.15 point 9: sporadic failures never disable it', () => {
+  test('is never due for sporadic failures', () => {
     fc.assert(
       fc.property(fc.integer(), fc.integer({ min: 1, max: 100 }), (seed, hours) => {
         const random = chances(seed);
         let health = well;
         let givenUp = false;
-        // Failures of all kinds for 30 days, with a success at least every four days.
+        // Random failures for 30 days, with a success at least every four days.
         for (let at = NOW, succeeded = NOW; at < NOW + 30 * DAY; at += random() * hours * HOUR * 0.1) {
           const delivered = at - succeeded > 4 * DAY * random();
           if (delivered) succeeded = at;
@@ -213,7 +213,7 @@ describe('disabling an endpoint', () => {
     );
   });
 
-  test('deliveries 2.9: warnings come at day 1 and day 3, each once, before it is disabled', () => {
+  test('comes after one warning on day 1 and one on day 3', () => {
     const given: [number, string][] = [];
     let failing: Failing | undefined;
     for (let at = NOW; given.length < 3; at += HOUR) {
@@ -229,14 +229,14 @@ describe('disabling an endpoint', () => {
     ]);
   });
 
-  test('who was not seen for days gets the latest warning only', () => {
+  test('sends only the latest of several due warnings', () => {
     expect(warningDue({ since: NOW, last: NOW, days: 2, warned: 0 }, NOW + 4 * DAY)).toBe(3);
     expect(warningDue({ since: NOW, last: NOW, days: 2, warned: 3 }, NOW + 4 * DAY)).toBeUndefined();
   });
 });
 
 describe('the rate limit', () => {
-  /** The number of the table, with its one operation. */
+  /** A model of the stored slot and its atomic operation. */
   function slots() {
     let at: number | undefined;
     return (step: number, now: number) => {
@@ -246,7 +246,7 @@ describe('the rate limit', () => {
     };
   }
 
-  /** Sends so many deliveries that come at once, and gives the times of all sends, and how often one was put off. */
+  /** Sends a backlog of deliveries. Returns the times of all sends, and how many were deferred. */
   function simulate(
     rateLimit: number,
     deliveries: number,
@@ -257,7 +257,7 @@ describe('the rate limit', () => {
       readonly at: number;
       readonly slot: number | undefined;
     }
-    // The latest first.
+    // Sorted by time, the latest first.
     const coming: Coming[] = Array.from({ length: deliveries }, () => ({
       at: NOW + random() * 500,
       slot: undefined,
@@ -275,7 +275,7 @@ describe('the rate limit', () => {
     let deferrals = 0;
     while (coming.length > 0) {
       const { at: came, slot: reserved } = coming.pop()!;
-      // The worker reads the delivery, and asks for a slot with the clock of its own machine.
+      // Reading the delivery takes time, and clocks of workers differ.
       const clock = came + random() * 20;
       let slot = reserved;
       let decision = slot === undefined ? 'expired' : checkSlot(slot, clock);
@@ -288,7 +288,7 @@ describe('the rate limit', () => {
         continue;
       }
       deferrals++;
-      // SQS knows whole seconds, and is up to 400 ms late; beyond 900 s the sweeper sends, at the second.
+      // SQS delays by whole seconds and is up to 400 ms late. Beyond 900 s the sweeper sends.
       const { delaySeconds } = planAttempt(decision.deferUntil, clock, 0);
       add({
         at: (delaySeconds === undefined ? decision.deferUntil : clock + delaySeconds * SECOND) + random() * 400,
@@ -298,7 +298,7 @@ describe('the rate limit', () => {
     return { sends: sends.sort((a, b) => a - b), deferrals };
   }
 
-  /** The most sends within any second. */
+  /** Returns the most sends within any second. */
   const peak = (sends: readonly number[]) => {
     let [most, first] = [0, 0];
     for (const [index, at] of sends.entries()) {
@@ -309,7 +309,7 @@ describe('the rate limit', () => {
   };
 
   test.each([10, 50, 200])(
-    'design 13: at %d per second, a minute of backlog never exceeds 1.1 times the limit in any second, and uses 0.9 of it',
+    'keeps a backlog at %d per second below 1.1 times the limit in any second, and above 0.9 on average',
     (rateLimit) => {
       const { sends, deferrals } = simulate(rateLimit, rateLimit * 60, chances(rateLimit));
       expect(sends).toHaveLength(rateLimit * 60);
@@ -319,7 +319,7 @@ describe('the rate limit', () => {
     },
   );
 
-  test('a slot that is over is not used: what comes late together would exceed the limit', () => {
+  test('rejects an expired slot, because late deliveries together would exceed the limit', () => {
     expect(checkSlot(NOW - SLOT_TOLERANCE - 1, NOW)).toBe('expired');
     expect(checkSlot(NOW - SLOT_TOLERANCE, NOW)).toBe('wait');
     expect(checkSlot(NOW + 1_500, NOW)).toBe('wait');

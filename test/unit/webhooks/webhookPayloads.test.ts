@@ -56,8 +56,8 @@ const advanced = (event: DeliverableEvent, enableDataProtection = false, notific
 const basic = (event: DeliverableEvent, options: Partial<BasicOptions> = {}) =>
   JSON.parse(basicPayload(event, { config: {}, ...options }));
 
-describe('facts B6: action types', () => {
-  test('of advanced payloads are the event type without its group', () => {
+describe('action types', () => {
+  test('are the event type without its group in advanced payloads', () => {
     expect(
       [
         'comment.add',
@@ -70,7 +70,7 @@ describe('facts B6: action types', () => {
     for (const type of eventTypes) expect(advancedActionType(type)).toMatch(/^[a-z][A-Za-z]*$/);
   });
 
-  test('of basic payloads are the published verbs, one for each trigger', () => {
+  test('are one published verb for each trigger in basic payloads', () => {
     expect(Object.fromEntries(triggerTypes.map((type) => [type, basicActionType(type)]))).toEqual({
       'comment_annotation.add': 'newlyAdded',
       'comment_annotation.assign': 'assigned',
@@ -97,8 +97,8 @@ describe('facts B6: action types', () => {
   });
 });
 
-describe('facts B7: an advanced payload', () => {
-  test('has the event in both forms, the message id, the time and the data as it is stored', () => {
+describe('advancedPayload', () => {
+  test('has event, action type, message id, time and the stored data', () => {
     const event = stored('comment_annotation.status_change', {
       commentAnnotation: thread,
       oldStatus: { id: 'OPEN' },
@@ -115,7 +115,7 @@ describe('facts B7: an advanced payload', () => {
     });
   });
 
-  test('tells how the users are notified, for the organization or the document', () => {
+  test('has the notification levels of users, for the organization or the document', () => {
     const users = { ada: { inbox: 'ALL', email: 'MINE' } } as const;
     expect(advanced(stored('comment.add'), false, { of: 'organization', users })).toMatchObject({
       usersOrganizationNotificationsConfig: users,
@@ -125,7 +125,7 @@ describe('facts B7: an advanced payload', () => {
     expect(inDocument).not.toHaveProperty('usersOrganizationNotificationsConfig');
   });
 
-  test('never says whom the event concerns', () => {
+  test('never has the audience of the event', () => {
     for (const protect of [true, false])
       expect(
         JSON.stringify([
@@ -143,14 +143,14 @@ describe('facts B7: an advanced payload', () => {
   });
 });
 
-describe('facts B7: a basic payload', () => {
+describe('basicPayload', () => {
   const event = stored('comment.add', {
     commentAnnotation: { ...thread, assignedTo: ada },
     targetComment: thread.comments[0],
     visibility: { type: 'restricted', userIds: ['ada'] },
   });
 
-  test('is flat, with the ids of the customer in its metadata', () => {
+  test('is flat and has the ids of the customer in its metadata', () => {
     expect(basic(event)).toEqual({
       webhookId: 'msg_1',
       actionType: 'added',
@@ -177,7 +177,7 @@ describe('facts B7: a basic payload', () => {
     });
   });
 
-  test('says whether the thread is assigned, and who may not see it', () => {
+  test('says whether the thread is assigned and which users may not see it', () => {
     expect(
       basic(stored('comment_annotation.assign', { commentAnnotation: { ...thread, assignedTo: null } }), {
         accessDeniedUsers: ['eve'],
@@ -185,7 +185,7 @@ describe('facts B7: a basic payload', () => {
     ).toMatchObject({ assigned: false, accessDeniedUsers: ['eve'] });
   });
 
-  test('of another source has what that source adds, and nothing of comments', () => {
+  test('has only the fields of its source', () => {
     const crdtData = { id: 'editor-1', data: 'text', lastUpdatedBy: 'ada', sessionId: null, lastUpdate: TIMESTAMP };
     const crdt = basic(stored('crdt.update_data', { crdtData }, 'crdt'));
     expect(crdt).toMatchObject({
@@ -206,7 +206,7 @@ describe('facts B7: a basic payload', () => {
     ]);
   });
 
-  test('cannot be given another id or type by published data', () => {
+  test('does not let published data replace the id or the type', () => {
     expect(
       basic(
         stored('comment.add', {
@@ -234,7 +234,7 @@ describe('facts B7: a basic payload', () => {
     [{ metadata: null }],
     [{ metadata: 'text', commentAnnotation: 7 }],
     [{ metadata: { organization: null, document: 'x' }, commentAnnotation: null }],
-  ])('is made of whatever was published: %j', (data) => {
+  ])('accepts any published data: %j', (data) => {
     const odd = { ...stored('comment.add'), payload: { source: 'comment' as const, data } };
     for (const enrichment of [undefined, { organizationName: 'Acme', recipients: [] }])
       for (const enableDataProtection of [true, false]) {
@@ -246,7 +246,7 @@ describe('facts B7: a basic payload', () => {
       }
   });
 
-  test('design 6: for the raw URL is as it is stored; for the processed one names, recipients and texts are filled in', () => {
+  test('has names, recipients and filled templates for the processed URL only', () => {
     const renamed = {
       ...metadata,
       organization: { organizationId: 'acme' },
@@ -283,7 +283,7 @@ describe('facts B7: a basic payload', () => {
   });
 });
 
-describe('design 6: templates', () => {
+describe('fillTemplates', () => {
   const fill = (template: string, values: unknown) =>
     fillTemplates({ displayMessageTemplate: template, displayMessageTemplateData: values }).displayMessage;
 
@@ -298,11 +298,11 @@ describe('design 6: templates', () => {
     ['{} {{}} { {a', {}, '{} {{}} { {a'],
     ['plain', undefined, 'plain'],
     ['{a}', 'text', '{a}'],
-  ])('%j with %j becomes %j', (template, values, text) => {
+  ])('fills %j with %j to %j', (template, values, text) => {
     expect(fill(template, values)).toBe(text);
   });
 
-  test('are filled at any depth, beside what they were made of', () => {
+  test('fills templates at any depth, next to the template', () => {
     const nested = {
       notification: { displayBodyMessageTemplate: '{a}', displayBodyMessageTemplateData: { a: 'x' } },
       list: [{ displayMessageTemplate: 'y' }],
@@ -317,8 +317,8 @@ describe('design 6: templates', () => {
   });
 });
 
-describe('design 6: enableDataProtection', () => {
-  /** What may not be found in a protected payload: all that samples say of people, and what they wrote. */
+describe('enableDataProtection', () => {
+  /** Personal data and user texts of the samples, which protected payloads must not contain. */
   const personal = [
     'Ada',
     'Grace',
@@ -337,7 +337,7 @@ describe('design 6: enableDataProtection', () => {
     '<p>',
   ];
 
-  test.each(eventTypes)('leaves nothing of a person or a text in %s', (type) => {
+  test.each(eventTypes)('removes persons and texts from %s', (type) => {
     const event = { ...sampleEvent(type, 'key_1'), eventId: 'msg_1', createdAt: AT };
     const enrichment = { organizationName: 'Acme', documentName: 'Notes', recipients: [ada] };
     const config = { enableDataProtection: true };
@@ -350,7 +350,7 @@ describe('design 6: enableDataProtection', () => {
     }
   });
 
-  test('leaves ids and structure', () => {
+  test('keeps ids and structure', () => {
     const { payload } = sampleEvent('comment_annotation.status_change', 'key_1');
     expect(protectData(payload.data)).toEqual({
       actionUser: { userId: 'ada' },
@@ -386,7 +386,7 @@ describe('design 6: enableDataProtection', () => {
     });
   });
 
-  test('lets nothing through under a name that it does not know, at any depth, be it a key or a value', () => {
+  test('removes unknown keys and their values at any depth', () => {
     const secret = fc.string({ minLength: 1 }).map((text) => `<secret ${text}>`);
     const known = fc.constantFrom(
       'commentAnnotation',
@@ -423,7 +423,7 @@ describe('design 6: enableDataProtection', () => {
       'constructor',
     );
     const { data } = fc.letrec((tie) => ({
-      // What ids hold is let through, so the secrets are under other names and in other keys.
+      // Values of ids are kept, so the secrets are under other keys.
       free: fc.oneof(
         secret,
         fc.array(secret),
@@ -448,7 +448,7 @@ describe('design 6: enableDataProtection', () => {
     );
   });
 
-  test('leaves no text of a list of things', () => {
+  test('removes texts from lists', () => {
     expect(
       protectData({
         comments: ['text', { id: 1 }, 7, ['text']],
@@ -459,7 +459,7 @@ describe('design 6: enableDataProtection', () => {
     ).toEqual({ comments: [{ id: 1 }, []], userIds: ['ada', 7], status: [] });
   });
 
-  test('leaves no word where the customer has keys of his own', () => {
+  test('keeps only ids where customers have their own keys', () => {
     const own = { id: 'x1', type: 'Ada', status: 'Ada', version: 7, at: 'Ada' };
     expect(
       protectData({
@@ -492,17 +492,17 @@ describe('design 6: enableDataProtection', () => {
     [7, true],
     [false, true],
     [null, true],
-  ])('under the name of a word lets %j through: %j', (value, through) => {
+  ])('keeps %j under the name of a word: %j', (value, through) => {
     expect(protectData({ status: value })).toEqual(through ? { status: value } : {});
   });
 
-  test('is off unless it is asked for', () => {
+  test('is off by default', () => {
     expect(advanced(stored('comment.add', { commentAnnotation: thread })).data.commentAnnotation).toEqual(thread);
   });
 });
 
-describe('the sample of', () => {
-  test.each(eventTypes)('%s is whole', (type) => {
+describe('sampleEvent', () => {
+  test.each(eventTypes)('returns a complete sample of %s', (type) => {
     const { event, payload, organizationId, documentId } = sampleEvent(type, 'key_1');
     expect([event, organizationId, documentId]).toEqual([type, 'acme', 'notes']);
     expect(payload.data).toMatchObject({ metadata: { apiKey: 'key_1' } });
@@ -523,7 +523,7 @@ describe('the sample of', () => {
   });
 });
 
-describe('deliveries 2.5: Retry-After', () => {
+describe('retryAfterSeconds', () => {
   const now = Date.UTC(2026, 10, 21, 12);
 
   test.each<[string | undefined, number | undefined]>([
@@ -552,11 +552,11 @@ describe('deliveries 2.5: Retry-After', () => {
     ['Sat, 99 Nov 2026 12:01:00 GMT', undefined],
     ['Sat, 21 Xyz 2026 12:01:00 GMT', undefined],
     ['2027', 2_027],
-  ])('%j asks for %j seconds', (header, seconds) => {
+  ])('parses %j as %j seconds', (header, seconds) => {
     expect(retryAfterSeconds(header, now)).toBe(seconds);
   });
 
-  test('of any text is a whole number of seconds within a day, or nothing', () => {
+  test('returns a whole number of seconds within a day, or undefined, for any text', () => {
     fc.assert(
       fc.property(
         fc.oneof(

@@ -6,7 +6,7 @@ import { bodyOf, pemOf, rsaKeyPair } from '../../support/rsaKeys.ts';
 const { publicKey, privateKey } = rsaKeyPair();
 const [spki, pkcs1] = [pemOf(publicKey, 'spki'), pemOf(publicKey, 'pkcs1')];
 
-describe('deliveries 2.10: a public key', () => {
+describe('a valid public key', () => {
   test.each([
     ['SPKI as PEM', spki],
     ['PKCS#1 as PEM', pkcs1],
@@ -16,7 +16,7 @@ describe('deliveries 2.10: a public key', () => {
     ['PEM with Windows line ends', spki.replaceAll('\n', '\r\n')],
     ['PEM in one line', spki.trim().replaceAll('\n', ' ')],
     ['PEM pasted with space around it', `\n\n  ${pkcs1}\n `],
-  ])('is accepted as %s, and what it encrypts the private key opens', (_what, text) => {
+  ])('is accepted as %s, and its private key decrypts what it encrypts', (_what, text) => {
     const key = parsePublicKey(text);
     const secret = Buffer.from('a symmetric key of 32 bytes, say');
     const padding = { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' };
@@ -30,7 +30,7 @@ describe('deliveries 2.10: a public key', () => {
   });
 });
 
-describe('what is no public key that could be used', () => {
+describe('an unusable public key', () => {
   const short = rsaKeyPair(1_024).publicKey;
   const almost = rsaKeyPair(2_040).publicKey;
   const elliptic = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey;
@@ -70,16 +70,16 @@ describe('what is no public key that could be used', () => {
     ],
     ['an even modulus', pkcs1Of(even, [1, 0, 1])],
     ['a modulus that is too long', pkcs1Of(Buffer.alloc(4_096, 0xff), [1, 0, 1])],
-  ])('%s is refused', (_what, text) => {
+  ])('is rejected: %s', (_what, text) => {
     expect(parsePublicKey(text)).toBeUndefined();
   });
 
-  test('the same maker makes keys that are accepted', () => {
+  test('is not due to the encoding of these tests', () => {
     expect(parsePublicKey(pkcs1Of(modulus, [1, 0, 1]))).toBeDefined();
   });
 });
 
-/** The base64 of a PKCS#1 public key with these numbers. */
+/** Returns the base64 of a PKCS#1 public key with these numbers. */
 function pkcs1Of(modulus: Buffer, exponent: readonly number[]): string {
   return der(0x30, Buffer.concat([integer(modulus), integer(Buffer.from(exponent))])).toString('base64');
 }

@@ -20,7 +20,7 @@ const secret = (sealed: string, createdAt = NOW, expiresAt?: number): SigningSec
 });
 
 describe('the catalogue of events', () => {
-  test('facts B6: each type is there once, and each is taken as a filter', () => {
+  test('has each type once, and accepts each as a filter', () => {
     expect(new Set(eventTypes).size).toBe(eventTypes.length);
     for (const type of eventTypes) expect(EventTypeName.safeParse(type).success).toBe(true);
     for (const other of [
@@ -36,7 +36,7 @@ describe('the catalogue of events', () => {
       expect(EventTypeName.safeParse(other).success).toBe(false);
   });
 
-  test('spec 4.7 rule 1: the defaults speak of every trigger, and turn on comments and huddles but for suggestions', () => {
+  test('has a default for every trigger: comments and huddles on, suggestions off', () => {
     const on = triggerTypes.filter(
       (type) => /^(comment|comment_annotation|huddle)\./.test(type) && !type.includes('suggestion'),
     );
@@ -44,24 +44,24 @@ describe('the catalogue of events', () => {
     expect(TriggerMap.safeParse(defaultWebhookTriggers).success).toBe(true);
   });
 
-  test('a trigger map takes no key but those of the catalogue, __proto__ among them', () => {
+  test('rejects unknown keys in a trigger map, also __proto__', () => {
     for (const key of ['comment.added', 'execution.completed', 'constructor', '__proto__']) {
       expect(TriggerMap.safeParse(JSON.parse(`{${JSON.stringify(key)}:true}`)).success).toBe(false);
     }
   });
 });
 
-describe('design 6: rotating a secret', () => {
+describe('rotateSecrets', () => {
   const HOUR = 3_600_000;
 
-  test('puts the new one in front; the current one ends with the overlap', () => {
+  test('puts the new secret first and ends the current one with the overlap', () => {
     expect(rotateSecrets([secret('a')], secret('b', NOW + 1), 3_600, NOW + 1)).toEqual([
       secret('b', NOW + 1),
       secret('a', NOW, NOW + 1 + HOUR),
     ]);
   });
 
-  test('is refused while an earlier overlap lasts, and allowed from its end on', () => {
+  test('rejects a rotation during an overlap, and allows it from its end on', () => {
     const secrets = [secret('b'), secret('a', NOW - HOUR, NOW + HOUR)];
     expect(rotateSecrets(secrets, secret('c'), 3_600, NOW + HOUR - 1)).toBe('overlapping');
     expect(rotateSecrets(secrets, secret('c'), 3_600, NOW + HOUR)).toEqual([
@@ -70,18 +70,18 @@ describe('design 6: rotating a secret', () => {
     ]);
   });
 
-  test('without overlap it ends all others at once, whenever', () => {
+  test('ends all other secrets at once without an overlap', () => {
     expect(rotateSecrets([secret('b'), secret('a', NOW - HOUR, NOW + HOUR)], secret('c'), 0, NOW)).toEqual([
       secret('c'),
     ]);
   });
 
-  test('that was done already, the answer to its write lost, is done', () => {
+  test('accepts a rotation that was written although its response was lost', () => {
     const done = [secret('b'), secret('a', NOW, NOW + HOUR)];
     expect(rotateSecrets(done, secret('b'), 3_600, NOW)).toEqual(done);
   });
 
-  test('at any times leaves one or two secrets alive, the newest first and without end', () => {
+  test('keeps one or two valid secrets at any time, the newest first and without end', () => {
     const step = fc.record({
       wait: fc.integer({ min: 0, max: 2 * longestOverlapSeconds }),
       overlapSeconds: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: longestOverlapSeconds })),
@@ -105,10 +105,10 @@ describe('design 6: rotating a secret', () => {
   });
 });
 
-describe('an endpoint', () => {
+describe('newEndpoint and changeEndpoint', () => {
   const made = { endpointId: 'ep_1', secret: secret('a'), now: NOW };
 
-  test('spec 4.3: is enabled unless it was asked to be disabled, and has what was sent', () => {
+  test('enable a new endpoint by default and keep the sent fields', () => {
     expect(newEndpoint({ url: 'https://example.com' }, made)).toEqual({
       endpointId: 'ep_1',
       url: 'https://example.com',
@@ -136,7 +136,7 @@ describe('an endpoint', () => {
     });
   });
 
-  test('deliveries 2.3: the next change drops secrets whose time is over', () => {
+  test('drop expired secrets with the next change', () => {
     const secrets = [secret('c'), secret('b', NOW, NOW + 1), secret('a', NOW, NOW)];
     expect(
       changeEndpoint({ ...newEndpoint({ url: 'https://example.com' }, made), secrets }, { disabled: true }, NOW)
@@ -145,8 +145,8 @@ describe('an endpoint', () => {
   });
 });
 
-describe('spec 4.5, 4.7: a change', () => {
-  test('leaves what is stored as it was', () => {
+describe('changeAdvancedConfig and changeBasicConfig', () => {
+  test('do not modify the stored config', () => {
     const advanced = Object.freeze({
       isEnabled: true,
       encryptData: false,
@@ -165,7 +165,7 @@ describe('spec 4.5, 4.7: a change', () => {
     expect(basic.webhookServiceConfig).not.toHaveProperty('triggers');
   });
 
-  test('of any kind, in any order, ends with the last value of each trigger over the defaults', () => {
+  test('keep the last value of each trigger over the defaults, in any order of updates', () => {
     const change = fc.record({
       useWebhookService: fc.option(fc.boolean(), { nil: undefined }),
       triggers: fc.option(fc.dictionary(fc.constantFrom(...triggerTypes), fc.boolean(), { maxKeys: 4 }), {

@@ -9,7 +9,7 @@ import type { AttemptResult } from '../../../lib/webhooks/rules/outcome.ts';
 import { type Receiver, startHttp, startTcp } from '../../support/receivers.ts';
 
 const KIB = 1_024;
-/** What a request may take that is to end for want of an answer; all others have as much as a slow machine can need. */
+/** The timeout of requests that never get a response. All others have enough time for a slow machine. */
 const SHORT = 250;
 const LONG = 120_000;
 
@@ -32,7 +32,7 @@ async function tcp(talk: (socket: Socket) => void): Promise<Receiver> {
 
 const newClient = (options = {}) => createWebhookClient({ allowLoopback: true }, options);
 
-/** Posts to a receiver with a client of its own. */
+/** Posts to a receiver with a new client. */
 function post(url: string, request: Partial<WebhookRequest> = {}, client = newClient()): Promise<AttemptResult> {
   return client.post({
     url,
@@ -44,12 +44,12 @@ function post(url: string, request: Partial<WebhookRequest> = {}, client = newCl
 }
 
 const textOf = ({ responseBody }: AttemptResult) => Buffer.from(responseBody ?? []).toString();
-/** The answer of a receiver that has read the head of the request, as it is written. */
+/** A receiver that writes this text after it has read the request head. */
 const answering = (text: string) => (socket: Socket) => socket.once('data', () => socket.write(text));
 const head = (...lines: string[]) => `${lines.join('\r\n')}\r\n\r\n`;
 
-describe('facts B8: an answer', () => {
-  test.each([200, 201, 202, 204, 299])('of %i within the time is a delivery', async (status) => {
+describe('a response', () => {
+  test.each([200, 201, 202, 204, 299])('with status %i in time is a delivery', async (status) => {
     const { url } = await http((_request, response) =>
       response.writeHead(status).end(status === 204 ? undefined : 'thanks'),
     );
@@ -71,7 +71,7 @@ describe('facts B8: an answer', () => {
     [500, 'status 500'],
     [503, 'status 503'],
     [999, 'status 999'],
-  ])('of %i is a failure', async (status, error) => {
+  ])('with status %i is a failure', async (status, error) => {
     const { url } = await tcp(answering(head(`HTTP/1.1 ${status} Whatever`, 'content-length: 4') + 'oops'));
     const sent = await post(url);
     expect(sent).toMatchObject({ outcome: 'failed', responseStatus: status, error });
@@ -79,7 +79,7 @@ describe('facts B8: an answer', () => {
   });
 
   test.each([300, 301, 302, 303, 304, 307, 308])(
-    'of %i is a failure, and its location is not looked at',
+    'with redirect status %i is a failure, and its location is ignored',
     async (status) => {
       const other = await http((_request, response) => response.end());
       const { url } = await http((_request, response) =>
@@ -90,26 +90,26 @@ describe('facts B8: an answer', () => {
     },
   );
 
-  test('that leads to the metadata service is not followed', async () => {
+  test('with a redirect to the metadata service is not followed', async () => {
     const { url } = await http((_request, response) =>
       response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' }).end(),
     );
     expect(await post(url)).toMatchObject({ outcome: 'failed', error: 'redirect' });
   });
 
-  test.each([429, 503])('deliveries 2.5: of %i says how long to wait', async (status) => {
+  test.each([429, 503])('with status %i can say how long to wait', async (status) => {
     const { url } = await http((_request, response) => response.writeHead(status, { 'retry-after': '120' }).end());
     expect(await post(url)).toMatchObject({ outcome: 'failed', retryAfterSeconds: 120 });
   });
 
-  test('of another kind does not', async () => {
+  test('with another status cannot say how long to wait', async () => {
     const { url } = await http((_request, response) => response.writeHead(500, { 'retry-after': '120' }).end());
     expect(await post(url)).not.toHaveProperty('retryAfterSeconds');
   });
 });
 
 describe('a request', () => {
-  /** What arrives of a request. */
+  /** Returns a request as it arrives. */
   async function arrived(request: Partial<WebhookRequest>, urlOf = (url: string) => url, client = newClient()) {
     const came: {
       method?: string | undefined;
@@ -132,7 +132,7 @@ describe('a request', () => {
     return { ...came, sent };
   }
 
-  test('is a POST over HTTP/1.1 with the body as it is, and asks for nothing that would have to be unpacked', async () => {
+  test('is a POST over HTTP/1.1 with the unchanged body, and accepts no compressed response', async () => {
     const body = JSON.stringify({ text: 'Grüße, 世界 👋' });
     const came = await arrived(
       { body, headers: { 'content-type': 'application/json', 'webhook-id': 'msg_1' } },
@@ -149,7 +149,7 @@ describe('a request', () => {
     expect(came.headers).not.toHaveProperty('transfer-encoding');
   });
 
-  test('says in its user agent which service sends it', async () => {
+  test('names the service in its user agent', async () => {
     const client = webhookClient.open(environment({ SERVICE_NAME: 'acme', ALLOW_LOOPBACK_DELIVERY: 'true' }));
     expect((await arrived({}, undefined, client)).headers).toHaveProperty('user-agent', 'acme-webhooks/1');
     expect(webhookClient).toMatchObject({ grants: [], env: ['SERVICE_NAME'] });
@@ -161,14 +161,14 @@ describe('a request', () => {
     [':token', ':token'],
     ['b%C3%BCcher:%E4%B8%96', 'bücher:世'],
     ['100%zz:a', '100%zz:a'],
-  ])('deliveries 2.11: sends the userinfo %j of its URL as a header', async (given, sent) => {
+  ])('sends the userinfo %j of its URL as a header', async (given, sent) => {
     const came = await arrived({}, (url) => url.replace('//', `//${given}@`));
     expect(Buffer.from(came.headers?.authorization?.replace('Basic ', '') ?? '', 'base64').toString()).toBe(sent);
     expect(came.headers?.host).toMatch(/^127\.0\.0\.1:\d+$/);
     expect(JSON.stringify(came.sent)).not.toContain(given);
   });
 
-  test('prefers an authorization of its own to the userinfo', async () => {
+  test('prefers its own authorization header to the userinfo', async () => {
     expect(
       (await arrived({ headers: { authorization: 'Basic token' } }, (url) => url.replace('//', '//user:pass@')))
         .headers,
@@ -182,7 +182,7 @@ describe('a request', () => {
   });
 
   test.each(['a\r\nb: c', 'a\nb', 'a\0b', 'čeština', '世界'])(
-    'with %j in a header is a failure and no fault',
+    'with %j in a header fails without a throw',
     async (value) => {
       const receiver = await http((_request, response) => response.end());
       expect(await post(receiver.url, { headers: { authorization: `Basic ${value}` } })).toMatchObject({
@@ -193,24 +193,24 @@ describe('a request', () => {
     },
   );
 
-  test('that we made wrong is a fault', async () => {
+  test('that we built wrongly throws', async () => {
     const { url } = await http((_request, response) => response.end());
     await expect(post(url, { headers: { 'no header': 'x' } })).rejects.toThrow('no header');
   });
 });
 
-describe('facts B8: a request that says nothing of time', () => {
+describe('a request without a timeout', () => {
   afterEach(() => {
     jest.useRealTimers();
   });
 
   test.each([
-    ['an answer 15 s', 'http:', 15_000, 'no answer in time'],
-    ['a connection 5 s, its TLS handshake included', 'https:', 5_000, 'connection not made in time'],
-  ])('leaves %s', async (_what, protocol, time, error) => {
+    ['15 s for a response', 'http:', 15_000, 'no answer in time'],
+    ['5 s for a connection with its TLS handshake', 'https:', 5_000, 'connection not made in time'],
+  ])('allows %s', async (_what, protocol, time, error) => {
     const reached = Promise.withResolvers<void>();
     const { url } = await tcp((socket) => socket.once('data', () => reached.resolve()));
-    // Those of sockets are others, and go on.
+    // The timers of sockets are not faked.
     jest.useFakeTimers({
       doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask', 'performance', 'Date'],
     });
@@ -227,15 +227,15 @@ describe('facts B8: a request that says nothing of time', () => {
   });
 });
 
-describe('deliveries 2.15: a receiver that', () => {
-  test('never answers costs one timeout', async () => {
+describe('a receiver that', () => {
+  test('never answers causes a timeout', async () => {
     const { url } = await tcp((socket) => socket.resume());
     const sent = await post(url, { timeoutMs: SHORT });
     expect(sent).toMatchObject({ outcome: 'timeout', error: 'no answer in time' });
     expect(sent.durationMs).toBeGreaterThan(SHORT - 20);
   });
 
-  test('is half open, and neither reads nor answers, costs one timeout', async () => {
+  test('is half open and neither reads nor answers causes a timeout', async () => {
     const closed = Promise.withResolvers<void>();
     const { url } = await tcp((socket) => {
       socket
@@ -248,11 +248,11 @@ describe('deliveries 2.15: a receiver that', () => {
       outcome: 'timeout',
       error: 'no answer in time',
     });
-    // The connection is not left to the receiver.
+    // The client closes the connection.
     await closed.promise;
   });
 
-  test('ends its side without a word costs one failure', async () => {
+  test('closes its side without a response causes a failure', async () => {
     const { url } = await tcp((socket) => socket.end());
     expect(await post(url)).toMatchObject({
       outcome: 'failed',
@@ -260,17 +260,17 @@ describe('deliveries 2.15: a receiver that', () => {
     });
   });
 
-  test('drips its headers costs one timeout', async () => {
+  test('drips its headers causes a timeout', async () => {
     const { url } = await tcp((socket) => drip(socket, head('HTTP/1.1 200 OK', `x-slow: ${'y'.repeat(1_000)}`)));
     expect(await post(url, { timeoutMs: SHORT })).toMatchObject({ outcome: 'timeout', error: 'no answer in time' });
   });
 
-  test('drips its body costs one timeout, with what had come', async () => {
+  test('drips its body causes a timeout with the part that arrived', async () => {
     const { url } = await tcp((socket) => {
       socket.write(head('HTTP/1.1 200 OK', 'content-length: 1000'));
       drip(socket, 'z'.repeat(1_000));
     });
-    // As long as it takes until something of the body has come before the time is over.
+    // Repeats until a part of the body arrives before the timeout.
     let sent: AttemptResult;
     let timeoutMs = SHORT;
     do sent = await post(url, { timeoutMs: (timeoutMs *= 2) });
@@ -282,7 +282,7 @@ describe('deliveries 2.15: a receiver that', () => {
   test.each([
     [200, 'delivered'],
     [500, 'failed'],
-  ])('answers %i with 512 MiB is heard for 16 KiB, then the connection is dropped', async (status, outcome) => {
+  ])('answers %i with 512 MiB is read for 16 KiB, then the connection is closed', async (status, outcome) => {
     const size = 512 * KIB * KIB;
     const receiver = await tcp((socket) => {
       socket.write(head(`HTTP/1.1 ${status} OK`, `content-length: ${size}`));
@@ -298,18 +298,18 @@ describe('deliveries 2.15: a receiver that', () => {
     expect(sent).toMatchObject({ outcome, responseStatus: status });
     expect(textOf(sent)).toBe('a'.repeat(16 * KIB));
     while (poured.length === 0) await pause(5);
-    // What the two sockets had in their buffers, and no more.
+    // Only the buffers of both sockets were filled.
     expect(poured[0]).toBeLessThan(16 * KIB * KIB);
   });
 
-  test.each([[16 * KIB - 1], [16 * KIB], [16 * KIB + 1]])('answers with %i bytes is heard for 16 KiB', async (size) => {
+  test.each([[16 * KIB - 1], [16 * KIB], [16 * KIB + 1]])('answers with %i bytes is read for 16 KiB', async (size) => {
     const { url } = await http((_request, response) => response.end('b'.repeat(size)));
     const sent = await post(url);
     expect(sent.outcome).toBe('delivered');
     expect(sent.responseBody).toHaveLength(Math.min(size, 16 * KIB));
   });
 
-  test('answers in chunks without end is heard for 16 KiB', async () => {
+  test('answers in endless chunks is read for 16 KiB', async () => {
     const { url } = await tcp((socket) => {
       socket.write(head('HTTP/1.1 200 OK', 'transfer-encoding: chunked'));
       const pour = setInterval(() => socket.write(`400\r\n${'c'.repeat(KIB)}\r\n`), 1);
@@ -319,7 +319,7 @@ describe('deliveries 2.15: a receiver that', () => {
     expect(textOf(sent)).toBe('c'.repeat(16 * KIB));
   });
 
-  test('sends headers without end costs one failure', async () => {
+  test('sends endless headers causes a failure', async () => {
     let written = 0;
     const { url } = await tcp((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n');
@@ -332,7 +332,7 @@ describe('deliveries 2.15: a receiver that', () => {
     expect(written).toBeLessThan(200);
   });
 
-  test('sends one header without end costs one failure', async () => {
+  test('sends one endless header causes a failure', async () => {
     const { url } = await tcp((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nx-long: ');
       const pour = setInterval(() => socket.write('e'.repeat(4 * KIB)), 1);
@@ -341,7 +341,7 @@ describe('deliveries 2.15: a receiver that', () => {
     expect(await post(url)).toMatchObject({ outcome: 'failed', error: 'answer has too many headers' });
   });
 
-  test('sends trailers without end costs one failure', async () => {
+  test('sends endless trailers causes a failure', async () => {
     const { url } = await tcp((socket) => {
       socket.write(`${head('HTTP/1.1 200 OK', 'transfer-encoding: chunked')}0\r\n`);
       const pour = setInterval(() => socket.write(`x-trailer: ${'f'.repeat(4 * KIB)}\r\n`), 1);
@@ -350,7 +350,7 @@ describe('deliveries 2.15: a receiver that', () => {
     expect(await post(url)).toMatchObject({ outcome: 'failed', error: 'answer has too many headers' });
   });
 
-  test('says for ever that it is about to answer costs one timeout', async () => {
+  test('sends endless informational responses causes a timeout', async () => {
     const { url } = await tcp((socket) => {
       const talk = setInterval(() => socket.write(head('HTTP/1.1 103 Early Hints', 'link: </>')), 5);
       socket.on('close', () => clearInterval(talk));
@@ -358,7 +358,7 @@ describe('deliveries 2.15: a receiver that', () => {
     expect(await post(url, { timeoutMs: SHORT })).toMatchObject({ outcome: 'timeout', error: 'no answer in time' });
   });
 
-  test('wants to speak another protocol costs one timeout', async () => {
+  test('switches to another protocol causes a timeout', async () => {
     const { url } = await tcp(
       answering(head('HTTP/1.1 101 Switching Protocols', 'connection: upgrade', 'upgrade: websocket')),
     );
@@ -371,7 +371,7 @@ describe('deliveries 2.15: a receiver that', () => {
     ['HTTP/1.1 20 OK\r\n\r\n'],
     [head('HTTP/1.1 200 OK', 'content-length: 1', 'content-length: 2')],
     [head('HTTP/1.1 200 OK', 'transfer-encoding: chunked') + 'zz\r\n'],
-  ])('speaks %j costs one failure', async (text) => {
+  ])('answers %j causes a failure', async (text) => {
     const { url } = await tcp(answering(text));
     expect(await post(url)).toMatchObject({ outcome: 'failed', error: 'answer is not HTTP/1.1' });
   });
@@ -389,7 +389,7 @@ describe('deliveries 2.15: a receiver that', () => {
       (socket: Socket) => socket.end(head('HTTP/1.1 200 OK', 'transfer-encoding: chunked') + '64\r\nhalf'),
       'half',
     ],
-  ])('%s costs one failure: what is not whole says nothing', async (_what, act, body) => {
+  ])('%s causes a failure: an incomplete response counts for nothing', async (_what, act, body) => {
     const receiver = await tcp((socket) => socket.once('data', () => act(socket)));
     const sent = await post(receiver.url);
     expect(sent).toMatchObject({ outcome: 'failed', error: 'connection closed before the answer was complete' });
@@ -397,13 +397,13 @@ describe('deliveries 2.15: a receiver that', () => {
     expect(receiver.connections()).toBe(1);
   });
 
-  test('is not there costs one failure', async () => {
+  test('does not exist causes a failure', async () => {
     const { url, stop } = await startTcp(() => undefined);
     await stop();
     expect(await post(url)).toMatchObject({ outcome: 'failed', error: 'connection refused' });
   });
 
-  test('sends packed data gets them kept as they are, however much they would become', async () => {
+  test('sends compressed data is not unpacked', async () => {
     const packed = gzipSync(Buffer.alloc(8 * KIB * KIB));
     const { url } = await http((_request, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed),
@@ -412,7 +412,7 @@ describe('deliveries 2.15: a receiver that', () => {
     expect(Buffer.compare(sent.responseBody!, packed.subarray(0, 16 * KIB))).toBe(0);
   });
 
-  test('answers before it has read everything is believed, and does not keep the connection', async () => {
+  test('answers before it has read everything is believed, but its connection is not kept', async () => {
     const size = 32 * KIB * KIB;
     const opened = Promise.withResolvers<Socket>();
     const { url } = await tcp((socket) => {
@@ -430,7 +430,7 @@ describe('deliveries 2.15: a receiver that', () => {
     expect(socket.bytesRead).toBeLessThan(size);
   });
 
-  test('answers with more than it announced is heard as far as announced', async () => {
+  test('answers with more than it announced is read as far as announced', async () => {
     const receiver = await tcp((socket) =>
       socket.on('data', () => socket.write(head('HTTP/1.1 200 OK', 'content-length: 2') + 'ok and HTTP/1.1 500 more')),
     );
@@ -440,7 +440,7 @@ describe('deliveries 2.15: a receiver that', () => {
 });
 
 describe('connections', () => {
-  /** A receiver that counts, and answers each request in a way of its own. */
+  /** A receiver that counts requests and has a response for each. */
   const listening = (answer: (socket: Socket, nth: number) => void) => {
     let requests = 0;
     const started = tcp((socket) => socket.on('data', () => answer(socket, ++requests)));
@@ -448,14 +448,14 @@ describe('connections', () => {
   };
   const ok = head('HTTP/1.1 200 OK', 'content-length: 0');
 
-  test('are kept: one request after the other takes one', async () => {
+  test('are kept for the next request', async () => {
     const { receiver } = await listening((socket) => socket.write(ok));
     const client = newClient();
     for (let i = 0; i < 10; i++) expect((await post(receiver.url, {}, client)).outcome).toBe('delivered');
     expect(receiver.connections()).toBe(1);
   });
 
-  test('are not kept when the receiver says so, or after an answer that was not heard to its end', async () => {
+  test('are not kept when the receiver says so, or after a response that was not read to its end', async () => {
     const closing = await listening((socket) =>
       socket.write(head('HTTP/1.1 200 OK', 'content-length: 0', 'connection: close')),
     );
@@ -468,7 +468,7 @@ describe('connections', () => {
     ]);
   });
 
-  test('are as many as there are requests at a time; few of them are kept', async () => {
+  test('are as many as parallel requests, and few of them are kept', async () => {
     const { receiver } = await listening((socket) => setTimeout(() => socket.write(ok), 20));
     const client = newClient();
     const burst = () => Promise.all(Array.from({ length: 40 }, () => post(receiver.url, {}, client)));
@@ -478,7 +478,7 @@ describe('connections', () => {
     expect(receiver.connections()).toBe(70);
   });
 
-  test('are kept to at most a hundred in all', async () => {
+  test('are limited to a hundred idle ones in all', async () => {
     let open = 0;
     const receivers = await Promise.all(
       Array.from({ length: 120 }, () =>
@@ -497,7 +497,7 @@ describe('connections', () => {
     expect(open).toBe(100);
   });
 
-  test('that were kept while the process slept are not used again', async () => {
+  test('from before a pause of the process are not used again', async () => {
     const { receiver } = await listening((socket) => socket.write(ok));
     let now = 1_000_000;
     const client = newClient({ now: () => now });
@@ -510,7 +510,7 @@ describe('connections', () => {
     expect(receiver.connections()).toBe(2);
   });
 
-  /** A receiver that counts the POSTs whose first line has arrived, and hands out its connections. */
+  /** A receiver that counts POSTs by their first line, and exposes its connections. */
   async function counting(answer: (socket: Socket, nth: number) => void) {
     let posts = 0;
     const sockets: Socket[] = [];
@@ -531,40 +531,34 @@ describe('connections', () => {
       'answers 408 on and ends',
       (socket) => socket.end(head('HTTP/1.1 408 Request Timeout', 'content-length: 0', 'connection: close')),
     ],
-  ])(
-    'a kept connection that the receiver %s just before the next request is replaced, and the receiver gets one POST',
-    async (_what, close) => {
-      const { receiver, sockets, posts } = await counting((socket) => socket.write(ok));
-      const client = newClient();
-      await post(receiver.url, {}, client);
-      close(sockets[0]!);
-      expect(await post(receiver.url, {}, client)).toMatchObject({ outcome: 'delivered', responseStatus: 200 });
-      expect([receiver.connections(), posts()]).toEqual([2, 2]);
-    },
-  );
+  ])('are replaced when the receiver %s just before the next request, and it gets one POST', async (_what, close) => {
+    const { receiver, sockets, posts } = await counting((socket) => socket.write(ok));
+    const client = newClient();
+    await post(receiver.url, {}, client);
+    close(sockets[0]!);
+    expect(await post(receiver.url, {}, client)).toMatchObject({ outcome: 'delivered', responseStatus: 200 });
+    expect([receiver.connections(), posts()]).toEqual([2, 2]);
+  });
 
   test.each<[string, (socket: Socket) => unknown]>([
     ['ends', (socket) => socket.end()],
     ['closes', (socket) => socket.destroy()],
     ['resets', (socket) => socket.resetAndDestroy()],
     ['ends within an answer on', (socket) => socket.end('HTTP/1.1 200 OK\r\nx-a')],
-  ])(
-    'a request whose kept connection the receiver %s after the first bytes is one failed attempt and one POST',
-    async (_what, close) => {
-      const { receiver, posts } = await counting((socket, nth) => (nth === 2 ? close(socket) : socket.write(ok)));
-      const client = newClient();
-      await post(receiver.url, {}, client);
-      expect(await post(receiver.url, { body: 'x'.repeat(256 * KIB) }, client)).toMatchObject({
-        outcome: 'failed',
-        error: 'connection closed before the answer was complete',
-      });
-      expect(posts()).toBe(2);
-      expect((await post(receiver.url, {}, client)).outcome).toBe('delivered');
-      expect([receiver.connections(), posts()]).toEqual([2, 3]);
-    },
-  );
+  ])('fail the attempt after one POST when the receiver %s after the first bytes', async (_what, close) => {
+    const { receiver, posts } = await counting((socket, nth) => (nth === 2 ? close(socket) : socket.write(ok)));
+    const client = newClient();
+    await post(receiver.url, {}, client);
+    expect(await post(receiver.url, { body: 'x'.repeat(256 * KIB) }, client)).toMatchObject({
+      outcome: 'failed',
+      error: 'connection closed before the answer was complete',
+    });
+    expect(posts()).toBe(2);
+    expect((await post(receiver.url, {}, client)).outcome).toBe('delivered');
+    expect([receiver.connections(), posts()]).toEqual([2, 3]);
+  });
 
-  test('several kept connections that close at the same time are replaced by a new one', async () => {
+  test('are replaced by a new one when several close at the same time', async () => {
     const { receiver, sockets, posts } = await counting((socket) => setTimeout(() => socket.write(ok), 20));
     const client = newClient();
     await Promise.all(Array.from({ length: 3 }, () => post(receiver.url, {}, client)));
@@ -573,7 +567,7 @@ describe('connections', () => {
     expect([receiver.connections(), posts()]).toEqual([4, 4]);
   });
 
-  test('the request on a new connection has only the time that the attempt has left', async () => {
+  test('give a second request only the remaining time of the attempt', async () => {
     const second = Promise.withResolvers<void>();
     const { receiver, sockets } = await counting((socket, nth) => (nth === 1 ? socket.write(ok) : second.resolve()));
     const client = newClient();
@@ -595,7 +589,7 @@ describe('connections', () => {
   });
 });
 
-/** Writes a text byte by byte for as long as anybody listens. */
+/** Writes a text byte by byte until the client closes the connection. */
 function drip(socket: Socket, text: string): void {
   let at = 0;
   const timer = setInterval(() => socket.write(text.charAt(at++)), 20);

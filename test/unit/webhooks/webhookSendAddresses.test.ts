@@ -26,7 +26,7 @@ async function using<T extends { stop: () => unknown }>(started: Promise<T>): Pr
 
 const NO_NAMES: Zone = () => 'NXDOMAIN';
 
-/** A client that may reach loopback or not, whose names are those of a zone; and what it asked for. */
+/** Returns a client with the names of a zone, and the queries that it made. */
 async function newClient(zone: Zone = NO_NAMES, { allowLoopback = false } = {}) {
   const { resolver, queries } = await using(startDns(zone));
   const client = createWebhookClient({ allowLoopback }, { resolver });
@@ -37,7 +37,7 @@ async function newClient(zone: Zone = NO_NAMES, { allowLoopback = false } = {}) 
   };
 }
 
-/** A receiver on every loopback address, which tells the one that it was reached at. */
+/** A receiver on every loopback address, which returns the address of the request. */
 function receiver(): Promise<Receiver> {
   return using(startHttp((request, response) => response.end(request.socket.localAddress), '::'));
 }
@@ -48,7 +48,7 @@ const reachedAt = ({ responseBody }: AttemptResult) =>
     .replace('::ffff:', '');
 const NOT_ALLOWED = { outcome: 'refused', error: 'address not allowed' };
 
-describe('deliveries 2.15: without a word to anybody is refused', () => {
+describe('refuses without any connection', () => {
   let target: Receiver;
   beforeAll(async () => {
     target = await startHttp((_request, response) => response.end(), '::');
@@ -158,7 +158,7 @@ describe('deliveries 2.15: without a word to anybody is refused', () => {
     expect(target.connections()).toBe(0);
   });
 
-  test('a host that only looks like a public one', async () => {
+  test('a host that only looks public', async () => {
     const { post } = await newClient();
     for (const url of [
       `http://127.0.0.1:${target.port}#@example.com/`,
@@ -183,10 +183,10 @@ describe('deliveries 2.15: without a word to anybody is refused', () => {
     'http://[::1%25lo]/',
     'http://[127.0.0.1]/',
     'http://a..b/',
-  ])('%j, which is no http(s) URL', async (url) => {
+  ])('%j, which is not an http(s) URL', async (url) => {
     const { post, queries } = await newClient();
     const { outcome, error } = await post(url);
-    // A backslash ends the host of a URL; what is before it is a name like any other.
+    // A backslash ends the host of a URL. The part before it is an ordinary name.
     expect([outcome, error]).toEqual(
       url.includes('\\@') ? ['failed', 'DNS: name not found'] : ['refused', 'URL not valid'],
     );
@@ -199,7 +199,7 @@ describe('deliveries 2.15: without a word to anybody is refused', () => {
   });
 });
 
-describe('deliveries 2.11: a name', () => {
+describe('a name', () => {
   test.each([
     '127.0.0.1',
     '169.254.169.254',
@@ -215,7 +215,7 @@ describe('deliveries 2.11: a name', () => {
     '8.8.8.8 8.8.4.4 10.0.0.1',
     '8.8.8.8 ::1',
     '2606:4700::1111 192.168.0.1',
-  ])('that resolves to %s is refused: one bad address is enough', async (addresses) => {
+  ])('that resolves to %s is refused because of one address', async (addresses) => {
     const target = await receiver();
     const { post } = await newClient(() => addresses.split(' '));
     expect(await post(`http://hooks.example:${target.port}/`)).toEqual({
@@ -225,22 +225,22 @@ describe('deliveries 2.11: a name', () => {
     expect(target.connections()).toBe(0);
   });
 
-  test('that does not resolve costs one failure', async () => {
+  test('that does not resolve causes a failure', async () => {
     const { post } = await newClient();
     expect(await post('http://nobody.example/')).toMatchObject({ outcome: 'failed', error: 'DNS: name not found' });
   });
 
-  test('without addresses costs one failure', async () => {
+  test('without addresses causes a failure', async () => {
     const { post } = await newClient(() => []);
     expect(await post('http://nothing.example/')).toMatchObject({ outcome: 'failed', error: 'DNS: name not found' });
   });
 
-  test.each(['SERVFAIL', 'REFUSED'] as const)('whose server says %s costs one failure', async (failure) => {
+  test.each(['SERVFAIL', 'REFUSED'] as const)('with the DNS error %s causes a failure', async (failure) => {
     const { post } = await newClient(() => failure);
     expect(await post('http://broken.example/')).toMatchObject({ outcome: 'failed', error: 'DNS: lookup failed' });
   });
 
-  test('whose server does not answer costs one timeout, however long the attempt might take', async () => {
+  test('without an answer of its DNS server causes a timeout before the attempt ends', async () => {
     const { post } = await newClient(() => 'silence');
     expect(await post('http://silent.example/')).toMatchObject({ outcome: 'timeout', error: 'DNS: no answer in time' });
     expect(await post('http://silent.example/', 100)).toMatchObject({
@@ -249,7 +249,7 @@ describe('deliveries 2.11: a name', () => {
     });
   });
 
-  test('is reached when the server answers for one kind of address alone', async () => {
+  test('with only one kind of address is reached', async () => {
     const target = await receiver();
     for (const zone of [
       (_name: string, type: string) => (type === 'A' ? ['127.0.0.1'] : 'SERVFAIL'),
@@ -260,7 +260,7 @@ describe('deliveries 2.11: a name', () => {
     }
   });
 
-  test('is asked for once per connection, and the socket connects to what was checked', async () => {
+  test('is looked up once per connection, and the socket connects to the checked address', async () => {
     const target = await receiver();
     const { post, queries } = await newClient(() => ['127.0.0.7'], { allowLoopback: true });
     expect(reachedAt(await post(`http://seven.example:${target.port}/`))).toBe('127.0.0.7');
@@ -268,15 +268,15 @@ describe('deliveries 2.11: a name', () => {
     expect(queries.sort()).toEqual(['A seven.example', 'AAAA seven.example']);
   });
 
-  test('that changes its mind is checked each time: nothing is remembered, and only what was checked is connected to', async () => {
+  test('with changing addresses is checked for each connection', async () => {
     const target = await receiver();
     const answers = ['127.0.0.2', '169.254.169.254', '127.0.0.3', '10.0.0.1'];
     let asked = 0;
-    // IPv4 addresses alone, so that there is one query per lookup that counts.
+    // Only IPv4 addresses, so that each lookup counts one query.
     const { post } = await newClient((_name, type) => (type === 'A' ? [answers[asked++ % answers.length] ?? ''] : []), {
       allowLoopback: true,
     });
-    // Clients keep connections: other ports would be other origins, so each lookup is made by another name.
+    // Clients keep connections per origin, so each lookup uses another name.
     const outcomes: string[] = [];
     for (let i = 0; i < 8; i++) {
       const sent = await post(`http://rebind-${i}.example:${target.port}/`);
@@ -295,7 +295,7 @@ describe('deliveries 2.11: a name', () => {
     expect(asked).toBe(8);
   });
 
-  test('with several addresses is reached at another one when the first does not answer', async () => {
+  test('with several addresses is reached at the second when the first does not answer', async () => {
     const target = await using(
       startHttp((request, response) => response.end(request.socket.localAddress), '127.0.0.5'),
     );
@@ -309,8 +309,8 @@ describe('deliveries 2.11: a name', () => {
   });
 });
 
-describe('design 10: where loopback is allowed', () => {
-  test('it is reached in every spelling, and by local names, for which DNS is not asked', async () => {
+describe('where loopback is allowed', () => {
+  test('loopback is reached in every spelling and by local names without DNS', async () => {
     const target = await receiver();
     const { post, queries } = await newClient(NO_NAMES, { allowLoopback: true });
     for (const host of ['127.0.0.1', '127.1', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]', 'localhost', 'a.localhost']) {
@@ -320,14 +320,14 @@ describe('design 10: where loopback is allowed', () => {
   });
 
   test.each(['0.0.0.0', '[::]', '10.0.0.1', '192.168.0.1', '169.254.169.254', '[fd00::1]', '[64:ff9b::7f00:1]'])(
-    '%s is refused all the same',
+    '%s is still refused',
     async (host) => {
       const { post } = await newClient(NO_NAMES, { allowLoopback: true });
       expect(await post(`http://${host}/`)).toMatchObject(NOT_ALLOWED);
     },
   );
 
-  test('a name may not mix it with a private address', async () => {
+  test('a name with a loopback and a private address is refused', async () => {
     const { post } = await newClient(() => ['127.0.0.1', '10.0.0.1'], { allowLoopback: true });
     expect(await post('http://mixed.example/')).toMatchObject(NOT_ALLOWED);
   });
@@ -340,7 +340,7 @@ describe('TLS', () => {
   beforeAll(() => tls.setDefaultCACertificates([...before, trusted.cert, old.cert]));
   afterAll(() => tls.setDefaultCACertificates(before));
 
-  /** The port of a receiver behind TLS, which is there under any name. */
+  /** Returns the port of a TLS receiver, which is reachable under any name. */
   const secure = async (options: TlsOptions) => (await using(startTls(options))).port;
   const everywhere: Zone = (_name, type) => (type === 'A' ? ['127.0.0.1'] : []);
 
@@ -367,7 +367,7 @@ describe('TLS', () => {
       /^TLS: \w/,
     ],
     ['with no certificate at all', () => secure({}), 'good.example', /^TLS: \w/],
-  ])('a receiver %s costs one failure', async (_what, start, name, error) => {
+  ])('a receiver %s causes a failure', async (_what, start, name, error) => {
     const port = await start();
     const { post } = await newClient(everywhere, { allowLoopback: true });
     const sent = await post(`https://${name}:${port}/`);
@@ -375,13 +375,13 @@ describe('TLS', () => {
     expect(sent.error).toMatch(error);
   });
 
-  test('a receiver without TLS costs one failure', async () => {
+  test('a receiver without TLS causes a failure', async () => {
     const target = await using(startTcp((socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n')));
     const { post } = await newClient(everywhere, { allowLoopback: true });
     expect((await post(`https://good.example:${target.port}/`)).error).toMatch(/^TLS: \w/);
   });
 
-  test('a receiver that does not go on with the handshake costs one timeout', async () => {
+  test('a receiver that stops during the handshake causes a timeout', async () => {
     const target = await using(startTcp((socket) => socket.resume()));
     const { post } = await newClient(everywhere, { allowLoopback: true });
     expect(await post(`https://good.example:${target.port}/`, 200)).toMatchObject({
@@ -391,7 +391,7 @@ describe('TLS', () => {
   });
 });
 
-describe('what a failure is called', () => {
+describe('toFailure', () => {
   const named = (code?: string) => toFailure(Object.assign(new Error('at 10.0.0.1: said by the receiver'), { code }));
 
   test.each([
@@ -408,11 +408,11 @@ describe('what a failure is called', () => {
     ['HPE_INVALID_CONSTANT', 'answer is not HTTP/1.1'],
     ['ERR_SOMETHING', 'connection failed'],
     [undefined, 'connection failed'],
-  ])('%s: %s, from its code alone', (code, error) => {
+  ])('names the failure of code %s: %s', (code, error) => {
     expect(named(code)).toEqual({ outcome: 'failed', error });
   });
 
-  test('that our process is out of files is none of the receiver', () => {
+  test('does not blame the receiver when our process is out of files', () => {
     expect(
       ['EMFILE', 'ENOMEM', 'ECONNRESET', 'EADDRNOTAVAIL', undefined].map((code) =>
         isInternalError(Object.assign(new Error(), { code })),
@@ -420,7 +420,7 @@ describe('what a failure is called', () => {
     ).toEqual([true, true, false, false, false]);
   });
 
-  test('a fault of ours is thrown', async () => {
+  test('throws internal errors', async () => {
     const fault = Object.assign(new Error('too many open files'), { code: 'EMFILE' });
     const prepared = {
       secure: false,
@@ -442,7 +442,7 @@ describe('the environment of the process', () => {
     NODE_OPTIONS: '--insecure-http-parser --tls-min-v1.0 --no-warnings',
   };
 
-  /** What comes of a post in a process of its own, where those variables are set and a proxy is. */
+  /** Returns the result of a post in a new process with these environment variables and a proxy. */
   async function postElsewhere(url: string, proxy: string): Promise<AttemptResult> {
     const script = `
       const { createWebhookClient } = await import(${JSON.stringify(join(import.meta.dirname, '../../../lib/webhooks/transport/send.ts'))});
@@ -454,7 +454,7 @@ describe('the environment of the process', () => {
     ) as AttemptResult;
   }
 
-  test('neither takes requests elsewhere nor makes them less careful', async () => {
+  test('neither redirects requests nor weakens their checks', async () => {
     const [proxy, target, lax] = await Promise.all([
       receiver(),
       receiver(),

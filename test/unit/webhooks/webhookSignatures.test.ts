@@ -7,7 +7,7 @@ import { bodyOf, pemOf, rsaKeyPair } from '../../support/rsaKeys.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The samples of the README, as receivers copy them. */
+/** The samples of the README for receivers. */
 const samples = '../../samples';
 const { isGenuine } = (await import(`${samples}/verifyWebhook.mjs`)) as {
   isGenuine: (headers: Headers, body: string, secret: string, now?: number) => boolean;
@@ -25,7 +25,7 @@ const newSecret = (bytes = 32) => `whsec_${randomBytes(bytes).toString('base64')
 const PAYLOAD = JSON.stringify({ event: 'comment.add', data: { text: 'Grüße, 世界 👋 \u2028' } });
 const signed = (body = PAYLOAD) => ({ id: 'msg_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', timestampSeconds: nowSeconds(), body });
 
-/** Whether both samples of the README accept a delivery; they must agree. */
+/** Whether the samples of the README accept a delivery. Both must agree. */
 function accepted(headers: Headers, body: string, secret: string): boolean {
   const own = isGenuine(headers, body, secret);
   let library = true;
@@ -38,8 +38,8 @@ function accepted(headers: Headers, body: string, secret: string): boolean {
   return own;
 }
 
-describe('deliveries 1: the signature of an advanced delivery', () => {
-  test('is that of the published vector', () => {
+describe('the signature of an advanced delivery', () => {
+  test('matches the published vector', () => {
     const vector = {
       id: 'msg_loFOjxBNrRLzqYUf',
       timestampSeconds: 1_731_705_121,
@@ -56,12 +56,12 @@ describe('deliveries 1: the signature of an advanced delivery', () => {
     );
   });
 
-  test.each([18, 24, 32, 64])('is accepted by receivers that have the secret of %i bytes', (bytes) => {
+  test.each([18, 24, 32, 64])('is accepted with a secret of %i bytes', (bytes) => {
     const secret = newSecret(bytes);
     expect(accepted(signHeaders({ ...signed(), secrets: [secret] }), PAYLOAD, secret)).toBe(true);
   });
 
-  test('is accepted by receivers that have either secret while two are valid, the newest first', () => {
+  test('is accepted with either of two valid secrets', () => {
     const [next, last] = [newSecret(), newSecret()];
     const content = signed();
     const headers = signHeaders({ ...content, secrets: [next, last] });
@@ -72,7 +72,7 @@ describe('deliveries 1: the signature of an advanced delivery', () => {
     );
   });
 
-  test('is refused when the body, the id, the time or the secret is another', () => {
+  test('is rejected for another body, id, time or secret', () => {
     const secret = newSecret();
     const headers = signHeaders({ ...signed(), secrets: [secret] });
     expect(accepted(headers, PAYLOAD.replace('Grüße', 'Grusse'), secret)).toBe(false);
@@ -81,7 +81,7 @@ describe('deliveries 1: the signature of an advanced delivery', () => {
     expect(accepted(headers, PAYLOAD, newSecret())).toBe(false);
   });
 
-  test('is refused when it is too old or from the future', () => {
+  test('is rejected when it is too old or from the future', () => {
     const secret = newSecret();
     for (const seconds of [-310, 310])
       expect(
@@ -93,7 +93,7 @@ describe('deliveries 1: the signature of an advanced delivery', () => {
       ).toBe(false);
   });
 
-  test('of any payload is accepted, and over the final bytes', () => {
+  test('covers the final bytes of any payload', () => {
     fc.assert(
       fc.property(fc.json(), fc.boolean(), (json, encodeData) => {
         const secret = newSecret();
@@ -105,20 +105,20 @@ describe('deliveries 1: the signature of an advanced delivery', () => {
   });
 });
 
-describe('facts B8: a basic delivery', () => {
+describe('a basic delivery', () => {
   test.each([
     ['a word', 'secret-token'],
     ['base64', 'dXNlcjpwYXNz'],
     ['several words', 'with spaces and ='],
     ['as long as can be', 'x'.repeat(4_096)],
-  ])('carries a token that is %s as it is, and is signed with it', (_what, token) => {
+  ])('has a token that is %s unchanged and is signed with it', (_what, token) => {
     const headers = basicHeaders({ ...signed(), authToken: token });
     expect(headers.authorization).toBe(`Basic ${token}`);
     expect(verifiedBasic(headers, PAYLOAD, token)).toEqual(JSON.parse(PAYLOAD));
     expect(() => verifiedBasic(headers, PAYLOAD, `${token}x`)).toThrow('No matching signature found');
   });
 
-  test('without a token has an id and a time, and nothing that could be taken for a signature', () => {
+  test('has an id and a time but no signature without a token', () => {
     const content = signed();
     expect(basicHeaders({ ...content, authToken: '' })).toEqual({
       'webhook-id': content.id,
@@ -127,22 +127,22 @@ describe('facts B8: a basic delivery', () => {
   });
 
   test.each(['a\r\nb: c', '世界', '\0', '\ud800'])(
-    'with the token %j, which no configuration accepts, is still made',
+    'is still made with the token %j, which no config accepts',
     (token) => {
       expect(basicHeaders({ ...signed(), authToken: token }).authorization).toBe(`Basic ${token}`);
     },
   );
 });
 
-/** An encoded body that there must be. */
+/** Returns an encoded body; throws if there is none. */
 function encoded(json: string, wrapping: BodyEncoding): { body: string; contentType: string } {
   const made = encodeBody(json, wrapping);
   if ('error' in made) throw new Error(made.error);
   return made;
 }
 
-describe('facts B7: a body', () => {
-  test('is the payload as it is unless something else is asked for', () => {
+describe('encodeBody', () => {
+  test('returns the payload unchanged by default', () => {
     expect(encoded(PAYLOAD, {})).toEqual({ body: PAYLOAD, contentType: 'application/json' });
     expect(encoded(PAYLOAD, { encodeData: false, encryptData: false, publicKey: 'no key' })).toEqual({
       body: PAYLOAD,
@@ -150,7 +150,7 @@ describe('facts B7: a body', () => {
     });
   });
 
-  test('is its base64 with encodeData', () => {
+  test('returns base64 with encodeData', () => {
     const { body, contentType } = encoded(PAYLOAD, { encodeData: true });
     const { encodedPayload, ...rest } = JSON.parse(body);
     expect([Buffer.from(encodedPayload, 'base64').toString(), rest, contentType]).toEqual([
@@ -161,7 +161,7 @@ describe('facts B7: a body', () => {
   });
 });
 
-describe('facts B10: an encrypted body', () => {
+describe('an encrypted body', () => {
   const { publicKey, privateKey } = rsaKeyPair();
   const pems = { SPKI: pemOf(publicKey, 'spki'), 'PKCS#1': pemOf(publicKey, 'pkcs1') };
   const pem = pemOf(privateKey, 'pkcs1');
@@ -171,7 +171,7 @@ describe('facts B10: an encrypted body', () => {
     ['SPKI without PEM lines', bodyOf(pems.SPKI), pem],
     ['PKCS#1 as PEM', pems['PKCS#1'], pem],
     ['PKCS#1 without PEM lines', bodyOf(pems['PKCS#1']), pemOf(privateKey, 'pkcs8')],
-  ])('for a key that is %s is opened by the sample of the README', (_what, key, own) => {
+  ])('for a key that is %s is decrypted by the sample of the README', (_what, key, own) => {
     const { body, contentType } = encoded(PAYLOAD, { encryptData: true, publicKey: key });
     const envelope = JSON.parse(body);
     expect([Object.keys(envelope).sort(), contentType]).toEqual([
@@ -184,7 +184,7 @@ describe('facts B10: an encrypted body', () => {
     expect(openPayload(envelope, own)).toEqual(JSON.parse(PAYLOAD));
   });
 
-  test('holds any payload', () => {
+  test('can hold any payload', () => {
     fc.assert(
       fc.property(fc.json(), (json) => {
         expect(openPayload(JSON.parse(encoded(json, { encryptData: true, publicKey: pems.SPKI }).body), pem)).toEqual(
@@ -195,7 +195,7 @@ describe('facts B10: an encrypted body', () => {
     );
   });
 
-  test('has a key and an IV of its own each time', () => {
+  test('has a new key and IV each time', () => {
     const made = Array.from({ length: 20 }, () =>
       JSON.parse(encoded(PAYLOAD, { encryptData: true, publicKey: pems.SPKI }).body),
     );
@@ -203,7 +203,7 @@ describe('facts B10: an encrypted body', () => {
       expect(new Set(made.map((envelope) => envelope[field])).size).toBe(20);
   });
 
-  test('design 6: is made when both are asked for', () => {
+  test('wins over encoding when both are on', () => {
     expect(
       JSON.parse(encoded(PAYLOAD, { encodeData: true, encryptData: true, publicKey: pems.SPKI }).body),
     ).toHaveProperty('encryptedData');
@@ -214,7 +214,7 @@ describe('facts B10: an encrypted body', () => {
     ['that is empty', ''],
     ['that is none', 'no key'],
     ['of 1024 bits', bodyOf(pemOf(rsaKeyPair(1_024).publicKey, 'spki'))],
-  ])('for a key %s cannot be made: a failed attempt, and never the payload in clear', (_what, key) => {
+  ])('fails for a key %s instead of sending the payload in clear', (_what, key) => {
     expect(encodeBody(PAYLOAD, { encodeData: true, encryptData: true, publicKey: key })).toEqual({
       error: 'public key unusable',
     });

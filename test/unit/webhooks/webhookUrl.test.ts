@@ -6,7 +6,7 @@ import { ApiError } from '../../../lib/shared/errors.ts';
 import { validate } from '../../../lib/http/validate.ts';
 import { hasBlockedPort, parseHttpUrl } from '../../../lib/net/httpUrl.ts';
 
-/** What is said of a value of the field `url`; undefined when it is accepted. */
+/** Returns the error for a value of the field `url`; undefined when it is accepted. */
 function complaint(schema: z.ZodType, url: unknown): string | undefined {
   try {
     validate(z.object({ url: schema }), { url });
@@ -63,16 +63,16 @@ const refused = [
   'https://ex<ample.com',
 ];
 
-describe('spec 4.3: url', () => {
-  test.each(accepted)('%j is a valid http(s) URL', (url) => {
+describe('WebhookUrl', () => {
+  test.each(accepted)('accepts %j', (url) => {
     expect(complaint(WebhookUrl, url)).toBeUndefined();
   });
 
-  test.each(refused)('%j is not', (url) => {
+  test.each(refused)('rejects %j', (url) => {
     expect(complaint(WebhookUrl, url)).toBe('url must be a valid http(s) URL.');
   });
 
-  test('has at most 2,048 characters', () => {
+  test('rejects more than 2,048 characters', () => {
     const url = `https://example.com/${'x'.repeat(2_029)}`;
     expect(url).toHaveLength(2_049);
     expect(complaint(WebhookUrl, url)).toBe('url must have at most 2048 characters');
@@ -83,11 +83,11 @@ describe('spec 4.3: url', () => {
     [null, 'url must be a string'],
     [undefined, 'url is required'],
     [['https://example.com'], 'url must be a string'],
-  ])('%j is of another type', (url, message) => {
+  ])('rejects %j, which is not a string', (url, message) => {
     expect(complaint(WebhookUrl, url)).toBe(message);
   });
 
-  test('may be empty only where that clears it', () => {
+  test('accepts the empty string only where that clears the URL', () => {
     expect(complaint(WebhookUrlOrNone, '')).toBeUndefined();
     expect(complaint(WebhookUrlOrNone, ' ')).toBe('url must be a valid http(s) URL.');
     expect(complaint(WebhookUrlOrNone, 'https://example.com:25')).toBe(
@@ -96,12 +96,12 @@ describe('spec 4.3: url', () => {
   });
 });
 
-describe('design 6: the ports that the Fetch standard blocks', () => {
+describe('the ports that the Fetch standard blocks', () => {
   const blocked = Array.from({ length: 65_536 }, (_, port) => port).filter((port) =>
     hasBlockedPort(parseHttpUrl(`http://example.com:${port}/`)!),
   );
 
-  test('are refused, written with zeros in front, too', () => {
+  test('are rejected, also with leading zeros', () => {
     expect(blocked).toHaveLength(83);
     for (const port of blocked)
       expect(complaint(WebhookUrl, `https://example.com:${String(port).padStart(6, '0')}/`)).toBe(
@@ -109,12 +109,12 @@ describe('design 6: the ports that the Fetch standard blocks', () => {
       );
   });
 
-  test.each([80, 443, 8080, 3000, 6379, 2525])('%i is none of them', (port) => {
+  test.each([80, 443, 8080, 3000, 6379, 2525])('do not include %i', (port) => {
     expect(complaint(WebhookUrl, `http://example.com:${port}`)).toBeUndefined();
   });
 
-  test('are those that the platform does not connect to', async () => {
-    // Port 0 is on the list since 2024; nothing can listen there.
+  test('are those that fetch does not connect to', async () => {
+    // Port 0 is on the list since 2024. No server can use it.
     const answers = await Promise.all(
       blocked
         .filter((port) => port !== 0)
@@ -124,7 +124,7 @@ describe('design 6: the ports that the Fetch standard blocks', () => {
   });
 });
 
-describe('design 6: where a URL leads', () => {
+describe('requireAllowedUrls', () => {
   const check = (urls: Record<string, string | undefined>, allowLoopback = false, path: string[] = []) => {
     try {
       requireAllowedUrls(urls, { allowLoopback }, path);
@@ -134,7 +134,7 @@ describe('design 6: where a URL leads', () => {
     }
   };
 
-  test('is INVALID_ARGUMENT naming each field, without the URL, when that is a local or private place', () => {
+  test('throws INVALID_ARGUMENT with each field, without the URL, for a local or private host', () => {
     const error = check(
       { raw: 'https://secret:word@10.0.0.1/', processed: 'https://example.com', other: 'http://localhost:3000' },
       false,
@@ -154,11 +154,11 @@ describe('design 6: where a URL leads', () => {
     expect(JSON.stringify(error)).not.toContain('secret');
   });
 
-  test('is not looked at where there is none', () => {
+  test('accepts absent and empty URLs', () => {
     expect(check({ raw: undefined, processed: '' })).toBeUndefined();
   });
 
-  test('may be this machine where that is allowed', () => {
+  test('accepts this machine where loopback is allowed', () => {
     expect(check({ url: 'http://localhost:3000' }, true)).toBeUndefined();
     expect(check({ url: 'http://10.0.0.1' }, true)).toBeInstanceOf(ApiError);
   });
