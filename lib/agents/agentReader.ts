@@ -5,7 +5,7 @@ import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
-import { AgentEntity, AgentVersionEntity, BuiltInChangeEntity, ListedAgents } from './entities.ts';
+import { AgentEntity, AgentVersionEntity, BuiltInChangeEntity, type ListedAgent, ListedAgents } from './entities.ts';
 import type { Agent, AgentVersion, BuiltInChange, WholeAgent } from './rules/agents.ts';
 import { builtInAgent } from './rules/builtIn.ts';
 
@@ -43,16 +43,12 @@ export class AgentReader {
 
   /** Returns all agents of a tenant. Throws INVALID_ARGUMENT when they are larger than a response. */
   async list(tenant: string): Promise<TenantAgents> {
-    const agents: Agent[] = [];
-    const changes = new Map<string, BuiltInChange>();
+    const listed: ListedAgent[] = [];
     let bytesLeft = MAX_BYTES;
     const read = (after: string | undefined) =>
       this.#table.query(ListedAgents, { tenant }, { limit: PAGE_AGENTS, after });
     for await (const { values, bytes } of pages(read)) {
-      for (const value of values) {
-        if ('agent' in value) agents.push(value.agent);
-        else changes.set(value.change.agentId, value.change);
-      }
+      listed.push(...values);
       bytesLeft -= bytes;
       if (bytesLeft < 0)
         throw invalid({
@@ -61,23 +57,18 @@ export class AgentReader {
           message: 'groupId is required: all agents together are larger than an answer can be',
         });
     }
-    return { agents, changes };
+    return toTenantAgents(listed);
   }
 
   /** Returns those agents of a tenant that have the given ids. */
   async getByIds(tenant: string, agentIds: readonly string[]): Promise<TenantAgents> {
-    const keys = (isBuiltIn: boolean) =>
-      agentIds
-        .filter((agentId) => (builtInAgent(agentId) !== undefined) === isBuiltIn)
-        .map((agentId) => ({ tenant, agentId }));
-    const [agents, changes] = await Promise.all([
-      this.#table.getMany(AgentEntity, keys(false)),
-      this.#table.getMany(BuiltInChangeEntity, keys(true)),
-    ]);
-    return {
-      agents: agents.filter((agent) => agent !== undefined),
-      changes: new Map(changes.flatMap((change) => (change ? [[change.agentId, change]] : []))),
-    };
+    const items = await this.#table.batchGet(
+      ...agentIds.map((agentId) => ({
+        key: (builtInAgent(agentId) ? BuiltInChangeEntity : AgentEntity).key({ tenant, agentId }),
+        fromItem: (item: Record<string, unknown>, now: number) => ListedAgents.fromItem(item, now),
+      })),
+    );
+    return toTenantAgents(items.filter((item) => item !== undefined));
   }
 
   /** Returns a page of an agent's versions, newest first; undefined for an unknown agent. */
@@ -92,6 +83,11 @@ export class AgentReader {
     ]);
     return agent && { versions, next };
   }
+}
+
+function toTenantAgents(listed: readonly ListedAgent[]): TenantAgents {
+  const changes = listed.flatMap((one) => ('change' in one ? [[one.change.agentId, one.change] as const] : []));
+  return { agents: listed.flatMap((one) => ('agent' in one ? [one.agent] : [])), changes: new Map(changes) };
 }
 
 export const readAgents: Capability<Pick<AgentReader, 'get' | 'getBuiltInChange' | 'list' | 'getByIds'>> =

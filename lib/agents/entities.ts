@@ -81,7 +81,7 @@ export const AgentCountEntity = defineEntity({
 });
 
 /** An item of the partition of lists. */
-type ListedAgent = { readonly agent: Agent } | { readonly change: BuiltInChange };
+export type ListedAgent = { readonly agent: Agent } | { readonly change: BuiltInChange };
 
 /** Reads both kinds of items. */
 export const ListedAgents: QueryableEntity<ListedAgent, { tenant: string }> = {

@@ -3,6 +3,7 @@ import { endpoint } from '../../../functions/v2/agents/extract.ts';
 import { openBedrock } from '../../../lib/bedrock/client.ts';
 import { ConverseModel, findFileModel } from '../../../lib/bedrock/converse.ts';
 import { environment } from '../../../lib/app/capability.ts';
+import * as logMessages from '../../../lib/observability/logMessages.ts';
 import { type Converse, startConverse } from '../../support/converse.ts';
 import { type Customer, newCustomer, restartFunctions } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
@@ -349,7 +350,7 @@ describe('a model that does not answer', () => {
     } as unknown as Parameters<typeof endpoint.run>[0]);
     await expect(run).rejects.toMatchObject({ status: 'DEADLINE_EXCEEDED' });
     expect(logged).toEqual([
-      'file read by model',
+      logMessages.agentFileRead,
       {
         provider: 'claude',
         calls: 1,
