@@ -13,13 +13,13 @@ import { type DeployedResource, type Finding, checkUpdate, type StackTemplates }
 
 const USAGE = `Usage: npm run check:deploy [-- [--stack <stack>] [--after <dir>] [--before <dir>] [--allow <id>]...]
 
-Compares the templates that are deployed with those of this source, nested ones included, and fails when the update would
-replace or delete something that holds state: the table, a secret, a queue, the API's address. Changes nothing.
+Compares the deployed templates with those of this source, nested stacks included. Fails if the update would replace or
+delete a resource with state: the table, a secret, a queue, the address of the API. Changes nothing.
 
-  --stack   the CloudFormation stack, ${STACK} when left out
-  --after   a folder that cdk synth wrote, such as cdk.out; synthesised now, with the settings of cdk.json, when left out
-  --before  such a folder in the place of what is deployed, for instance of the version before
-  --allow   the id of something whose loss you have decided on, as this command names it`;
+  --stack   the CloudFormation stack (default: ${STACK})
+  --after   an output folder of cdk synth, such as cdk.out (default: this source with the settings of cdk.json)
+  --before  an output folder of cdk synth, such as that of the version before (default: the deployed templates)
+  --allow   the id of a resource whose loss you accept, as this command prints it`;
 
 type Template = {
   readonly Resources: Readonly<
@@ -38,16 +38,16 @@ export async function run(args: string[], client?: Deployed): Promise<string> {
     before === undefined
       ? await deployedTemplates(client ?? (await cloudFormation()), stack)
       : await synthesisedTemplates(before);
-  if (!deployed) return `There is no stack ${stack} yet: nothing can be lost.`;
+  if (!deployed) return `Stack ${stack} does not exist yet, so nothing can be lost.`;
   const { refused, deleted } = checkUpdate(
     deployed,
     after === undefined ? await templatesOfThisSource() : await synthesisedTemplates(after),
     new Set(allow),
   );
-  const told = deleted.length > 0 ? `Goes with the update:\n${lines(deleted)}\n\n` : '';
-  if (refused.length === 0) return `${told}Nothing that holds state is replaced or deleted.`;
+  const report = deleted.length > 0 ? `The update deletes:\n${lines(deleted)}\n\n` : '';
+  if (refused.length === 0) return `${report}No resource with state is replaced or deleted.`;
   throw new Error(
-    `${told}Refused:\n${lines(refused)}\n\nKeep the logical ids and properties that are deployed, or say --allow <id> for what may be lost. See "Upgrading" in infra/README.md.`,
+    `${report}Refused:\n${lines(refused)}\n\nKeep the deployed logical ids and properties, or pass --allow <id> for each loss that you accept. See "Upgrading" in infra/README.md.`,
   );
 }
 
@@ -87,7 +87,7 @@ export async function synthesisedTemplates(dir: string): Promise<StackTemplates>
   const read = async (file: string) =>
     JSON.parse(
       await readFile(join(dir, file), 'utf8').catch(() => {
-        throw new Error(`There is no ${join(dir, file)}. Is ${dir} a folder that cdk synth wrote?`);
+        throw new Error(`${join(dir, file)} does not exist. Is ${dir} an output folder of cdk synth?`);
       }),
     ) as Template;
   const load = async (file: string): Promise<StackTemplates> => {
@@ -96,7 +96,7 @@ export async function synthesisedTemplates(dir: string): Promise<StackTemplates>
       nestedIn(resources).map(async (id) => {
         const path = resources[id]?.Metadata?.['aws:asset:path'];
         if (typeof path !== 'string')
-          throw new Error(`${join(dir, file)} does not say where the template of the nested stack ${id} is.`);
+          throw new Error(`${join(dir, file)} has no path for the template of the nested stack ${id}.`);
         return [id, await load(path)] as const;
       }),
     );

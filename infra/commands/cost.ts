@@ -7,8 +7,8 @@ import type { StackTemplates } from './templateChanges.ts';
 
 const USAGE = `Usage: npm run cost [-- --help]
 
-Prints, by list prices of us-east-1 (infra/commands/cost/prices.ts, free tiers left out): the bill of a month without calls, from the
-templates; what a million calls of each endpoint cost, from the capacity that the tests pin; what a million deliveries cost.`;
+Prints costs at list prices of us-east-1 (infra/commands/cost/prices.ts), without free tiers: a month without calls, a
+million calls of each endpoint, a million events and a million deliveries.`;
 
 /** Returns the resources of the root stack and of every nested stack. */
 export async function deployedResources(): Promise<StackTemplates['resources'][]> {
@@ -28,7 +28,7 @@ function report(templates: readonly StackTemplates['resources'][]): string {
   return [
     'A month without calls, dollars',
     ...idle.map(({ what, count, dollars: sum }) => `${dollars(sum)}  ${what} (${Math.round(count)})`),
-    `${dollars(totalOf(idle))}  in all`,
+    `${dollars(totalOf(idle))}  total`,
     '',
     'A million warm calls, dollars',
     [''.padEnd(width), '   total', ' gateway', '  lambda', '   table', '   queue', '    logs'].join(''),
@@ -37,8 +37,8 @@ function report(templates: readonly StackTemplates['resources'][]): string {
     ),
     '',
     'A million, dollars',
-    `${dollars(deliveries.event)}  events of up to a kilobyte, whoever gets them`,
-    `${dollars(deliveries.delivery)}  deliveries that succeed at once`,
+    `${dollars(deliveries.event)}  events of up to 1 kB, without deliveries`,
+    `${dollars(deliveries.delivery)}  deliveries that succeed at the first attempt`,
   ].join('\n');
 }
 

@@ -35,16 +35,16 @@ const USAGE = `Usage: npm run deliveries -- status
        npm run deliveries -- recover <apiKey> <endpointId> <since>
        npm run deliveries -- redrive ${queueNames.join('|')}
 
-status    what is due and overdue, endpoints in trouble, and what waits in each queue and its dead-letter queue
-endpoint  an endpoint's state, what it gets, since when it fails, and what became of the last messages to it; by its id or
-          uid, or a URL of basic webhooks: ${Object.keys(basicTargets).join(', ')}
-message   what became of a message at each endpoint, attempt by attempt
-recover   sends an endpoint again what failed since a time (ISO 8601, at most 14 days ago), as the customer could
-redrive   moves the dead letters of a queue back into it; first remove what made them fail
+status    Shows due and overdue deliveries, unhealthy endpoints, and the messages in each queue and dead-letter queue.
+endpoint  Shows the configuration and health of an endpoint, and its last messages. Takes its id or uid, or a URL of
+          basic webhooks: ${Object.keys(basicTargets).join(', ')}
+message   Shows the deliveries of a message to each endpoint, with every attempt.
+recover   Sends failed messages to an endpoint again, from a time on (ISO 8601, at most 14 days ago).
+redrive   Moves the dead letters of a queue back into it. Fix the cause of the failures first.
 
-  --stack  the CloudFormation stack, CollaborationBackend when left out
-  --local  the data directory of a run with npm start, such as .local, instead of a stack
-  --help   this text`;
+  --stack  the CloudFormation stack (default: CollaborationBackend)
+  --local  the data directory of npm start, such as .local, instead of a stack
+  --help   prints this text`;
 
 const MINUTE = 60_000;
 /** A delivery that is due for less time is in progress. */
@@ -100,20 +100,20 @@ function parsedArguments(args: string[]) {
 
 function queueOf(name: string): QueueName {
   const found = queueNames.find((queue) => queue === name);
-  if (!found) throw new Error(`There is no queue ${JSON.stringify(name)}; there are ${queueNames.join(', ')}.`);
+  if (!found) throw new Error(`Unknown queue ${JSON.stringify(name)}. The queues are ${queueNames.join(', ')}.`);
   return found;
 }
 
 function sinceOf(text: string, now: number): number {
   const { success, data: since } = Instant.safeParse(text);
-  if (!success) throw new Error(`${JSON.stringify(text)} is not a time such as 2026-11-20T09:30:00Z.`);
+  if (!success) throw new Error(`${JSON.stringify(text)} is not a time. Use a time such as 2026-11-20T09:30:00Z.`);
   requireRecoverable(since, now);
   return since;
 }
 
 async function contextOf(source: NodeJS.ProcessEnv, stack: string): Promise<OperatorContext> {
   const TABLE_NAME = source.TABLE_NAME ?? (await stackOutputs(stack)).get('TableName');
-  if (!TABLE_NAME) throw new Error(`The stack ${stack} has no output TableName, and TABLE_NAME is not set.`);
+  if (!TABLE_NAME) throw new Error(`Stack ${stack} has no output TableName, and TABLE_NAME is not set.`);
   const urlOf = async (queue: QueueName, deadLetters = false) => {
     const known = source[queueVariable[queue]];
     // In the local run, queues have the names of the template.
@@ -132,7 +132,7 @@ async function physicalId(stack: string, logicalId: string): Promise<string> {
   const { StackResourceDetail } = await new CloudFormationClient().send(
     new DescribeStackResourceCommand({ StackName: stack, LogicalResourceId: logicalId }),
   );
-  if (!StackResourceDetail?.PhysicalResourceId) throw new Error(`The stack ${stack} has no ${logicalId}.`);
+  if (!StackResourceDetail?.PhysicalResourceId) throw new Error(`Stack ${stack} has no resource ${logicalId}.`);
   return StackResourceDetail.PhysicalResourceId;
 }
 
@@ -168,10 +168,10 @@ async function status(site: OperatorContext, now: number): Promise<string> {
         : `${overdue.length}, the oldest by ${Math.round(overdue.reduce((most, by) => Math.max(most, by), 0) / MINUTE)} minutes`,
     ],
     ['Jobs due', `${jobs}`],
-    ['Endpoints pausing', `${open}`],
-    ['Endpoints near disabling', `${warned}`],
+    ['Endpoints with an open circuit breaker', `${open}`],
+    ['Endpoints soon disabled', `${warned}`],
     [],
-    ['Queue', 'waiting', 'in work', 'delayed', 'dead letters'],
+    ['Queue', 'waiting', 'in flight', 'delayed', 'dead letters'],
     ...rows.map((row) => row.map(String)),
   ]);
 }
@@ -214,12 +214,12 @@ async function message({ env }: OperatorContext, tenant: string, messageId: stri
     store.listOfEvent(tenant, messageId),
     store.listAttempts(tenant, messageId, { limit: 1_000 }),
   ]);
-  if (!event) throw new Error(`The API key ${tenant} has no message ${messageId}. Messages are kept for 30 days.`);
+  if (!event) throw new Error(`API key ${tenant} has no message ${messageId}. Messages are kept for 30 days.`);
   return columns([
     ['Message', messageId],
     ['Event', event.event],
     ['Created', iso(event.createdAt)],
-    ['Deliveries made', event.fannedOutAt === undefined ? 'not yet' : iso(event.fannedOutAt)],
+    ['Deliveries created', event.fannedOutAt === undefined ? 'not yet' : iso(event.fannedOutAt)],
     [],
     ['Endpoint', 'state', 'attempts', 'next attempt'],
     ...deliveries.map((delivery) => [delivery.endpointId, ...stateOf(delivery)]),
@@ -244,7 +244,7 @@ async function recover(
   const request = { tenant, endpointId: await endpointIdOf(table, tenant, endpoint), since };
   const stored = await new WebhookEndpointStore(table).get(tenant, request.endpointId);
   if (stored?.disabled)
-    throw new Error('The endpoint is disabled: nothing would be sent. Its owner has to enable it first.');
+    throw new Error('The endpoint is disabled, so nothing would be sent. Its owner must enable it first.');
   const queue = sendTo.jobs.open(environment({ [queueVariable.jobs]: await urlOf('jobs') }));
   const log = { info: console.error, warn: console.error, error: console.error };
   const messages = await startRecovery(
@@ -254,8 +254,8 @@ async function recover(
     log,
   );
   return messages === 0
-    ? 'Nothing to the endpoint failed since then.'
-    : `${messages} messages are sent again, at up to 50 per second.`;
+    ? 'No message to this endpoint has failed since then.'
+    : `Sending ${messages} messages again, at up to 50 per second.`;
 }
 
 /**
@@ -286,7 +286,7 @@ async function redrive({ sqs, urlOf }: OperatorContext, queue: QueueName): Promi
     moved += sent.length;
     if (Failed.length > 0)
       throw new Error(
-        `${moved} messages moved back to ${queue}; then SQS did not take ${Failed.length} (${Failed[0]?.Code}). Start it again in a minute.`,
+        `${moved} messages moved back to ${queue}. Then SQS refused ${Failed.length} (${Failed[0]?.Code}). Repeat the command in a minute.`,
       );
   }
 }

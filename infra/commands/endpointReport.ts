@@ -52,7 +52,7 @@ export async function endpointReport(table: Table, tenant: string, name: string,
   ]);
   const isBasic = isBasicTarget(endpointId);
   if (!endpoint && !isBasic && deliveries.length === 0)
-    throw new Error(`The API key ${tenant} has no endpoint ${name}, and had none in the last 30 days.`);
+    throw new Error(`API key ${tenant} has no endpoint ${name}, and had none in the last 30 days.`);
 
   const attempts = await attemptsOf(table, deliveries);
   const delivered = attempts
@@ -113,8 +113,8 @@ function advancedState(
   key: { withheld?: readonly string[] | undefined } | undefined,
   config: { isEnabled: boolean } | undefined,
 ): string {
-  if (!key) return 'off: there is no such API key';
-  if (key.withheld?.includes('advancedWebhooks')) return 'off: not offered to the API key by the operator';
+  if (!key) return 'off: the API key does not exist';
+  if (key.withheld?.includes('advancedWebhooks')) return 'off: made unavailable by the operator';
   if (!config) return 'off: never enabled by the customer';
   return config.isEnabled ? 'on' : 'off: disabled by the customer';
 }
@@ -128,8 +128,8 @@ function advancedRows(endpoint: WebhookEndpoint | undefined, state: string): Row
     ['Advanced webhooks', state],
     // The rest of the URL may contain secrets.
     ['URL', new URL(url).origin],
-    ['Events', filterTypes?.join(', ') ?? 'of every type'],
-    ['Channels', channels ? `only events with one of ${channels.join(', ')}` : 'any, or none'],
+    ['Events', filterTypes?.join(', ') ?? 'every type'],
+    ['Channels', channels ? `events with one of ${channels.join(', ')}` : 'events with any channel or none'],
     ['Rate limit', rateLimit === undefined ? 'none' : `${rateLimit} per second`],
     ['Last changed', iso(updatedAt)],
   ];
@@ -138,7 +138,7 @@ function advancedRows(endpoint: WebhookEndpoint | undefined, state: string): Row
 function disabledState({ disabled, disabling }: WebhookEndpoint): string | undefined {
   if (!disabled) return undefined;
   if (!disabling) return 'disabled';
-  return `disabled since ${iso(disabling.at)}, ${disabling.by === 'failures' ? `by the service: every attempt had failed for ${DISABLED_AFTER / DAY} days` : 'by a request of the API key'}`;
+  return `disabled since ${iso(disabling.at)}, ${disabling.by === 'failures' ? `by the service, because every attempt failed for ${DISABLED_AFTER / DAY} days` : 'by the customer'}`;
 }
 
 function basicRows(config: BasicWebhookConfig | undefined, endpointId: BasicTargetId): Rows {
@@ -158,7 +158,7 @@ function basicRows(config: BasicWebhookConfig | undefined, endpointId: BasicTarg
           : 'off: disabled by the customer'
         : 'off: never enabled by the customer',
     ],
-    ['URL', url ? new URL(url).origin : 'none is set'],
+    ['URL', url ? new URL(url).origin : 'none'],
     ['Events', events.join(', ') || 'none: no trigger is on'],
   ];
 }
@@ -170,11 +170,11 @@ function healthRows({ breaker, failing }: EndpointHealth, delivered: number | un
     typeof gate === 'object'
       ? `until ${iso(gate.pausedUntil)}`
       : gate === 'probe'
-        ? 'no longer: the next one decides'
+        ? 'no: the next attempt decides'
         : 'no';
   const fails = failing && (delivered === undefined || delivered < failing.since);
   return [
-    ['Deliveries pause', pause],
+    ['Deliveries paused', pause],
     ['Failing', fails ? `since ${iso(failing.since)}` : 'no'],
   ];
 }

@@ -16,7 +16,7 @@ export async function stackOutputs(stack: string): Promise<Map<string, string>> 
 export async function localEnvironment(dataDir: string): Promise<NodeJS.ProcessEnv> {
   const file = join(dataDir, 'operator.json');
   const text = await readFile(file, 'utf8').catch(() => {
-    throw new Error(`There is no ${file}. Is ${dataDir} the data directory of a run with npm start?`);
+    throw new Error(`${file} does not exist. Is ${dataDir} the data directory of npm start?`);
   });
   return Object.assign(process.env, JSON.parse(text) as NodeJS.ProcessEnv);
 }
@@ -34,8 +34,8 @@ export async function runCommand(carryOut: () => Promise<string>): Promise<void>
 /** Returns the SDK's message in words for an operator. */
 function explanation({ name, message }: Error): string {
   if (message === 'Region is missing')
-    return 'No AWS region is known: set AWS_REGION, or AWS_PROFILE to a profile with a region.';
+    return 'No AWS region found. Set AWS_REGION, or set AWS_PROFILE to a profile with a region.';
   if (name === 'CredentialsProviderError')
-    return `There are no AWS credentials: set AWS_PROFILE to a profile that has some, and log in where it needs that. (${message})`;
+    return `No AWS credentials found. Set AWS_PROFILE to a profile with credentials, and log in if it requires that. (${message})`;
   return message || name;
 }

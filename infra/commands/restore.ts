@@ -9,11 +9,11 @@ import type { DeployedResource, StackTemplates } from './templateChanges.ts';
 
 const USAGE = `Usage: npm run -s restore -- table|stream [--stack <stack>]
 
-Prints commands of the AWS CLI for a shell, and runs none of them. See infra/RESTORE.md.
+Prints a shell script for the AWS CLI. Runs nothing. See infra/RESTORE.md.
 
-  table     restores a deleted table under its old name, and gives back to it what a restore leaves out
-  stream    has the worker that followed the stream of the deleted table follow the new one
-  --stack   the CloudFormation stack, ${STACK} when left out`;
+  table     restores a deleted table under its old name, and sets what a restore omits
+  stream    connects the worker of the deleted table's stream to the new stream
+  --stack   the CloudFormation stack (default: ${STACK})`;
 
 interface VectorIndex {
   readonly IndexName: string;
@@ -47,17 +47,17 @@ export function tableCommands({ resources }: StackTemplates, stack: string): str
   const table = singleResource(resources, ({ Type }) => Type === 'AWS::DynamoDB::Table').properties as TableProperties;
   return script(stack, [
     [
-      'The table, from the backup that DynamoDB made when it was deleted',
+      'Restore the table from the backup that DynamoDB made when it was deleted',
       [
-        '# Waiting gives up after eight minutes, and a restore may take longer. Ctrl-C if the line above says anything but that it exceeded its attempts.',
-        'settled() { until aws dynamodb wait table-exists --table-name "$TABLE"; do echo "$TABLE is not there yet"; done; }',
+        '# A wait ends after eight minutes, but a restore can take longer. Press Ctrl-C if the output shows another error than "Max attempts exceeded".',
+        'wait_for_table() { until aws dynamodb wait table-exists --table-name "$TABLE"; do echo "Waiting for $TABLE"; done; }',
         'BACKUP=$(aws dynamodb list-backups --backup-type SYSTEM --table-name "$TABLE" --query "sort_by(BackupSummaries, &BackupCreationDateTime)[-1].BackupArn" --output text)',
         'aws dynamodb restore-table-from-backup --backup-arn "$BACKUP" --target-table-name "$TABLE"',
-        'settled',
+        'wait_for_table',
       ],
     ],
     [
-      'What a restore leaves out',
+      'Set what a restore omits',
       [
         `aws dynamodb update-time-to-live --table-name "$TABLE" --time-to-live-specification ${json(table.TimeToLiveSpecification)}`,
         `aws dynamodb update-continuous-backups --table-name "$TABLE" --point-in-time-recovery-specification ${json(table.PointInTimeRecoverySpecification)}`,
@@ -66,7 +66,7 @@ export function tableCommands({ resources }: StackTemplates, stack: string): str
       ],
     ],
     [
-      'The vector indexes, if it lacks them',
+      'Create missing vector indexes',
       [
         'INDEXES=$(aws dynamodb describe-table --table-name "$TABLE" --query "Table.VectorIndexes[].IndexName" --output text)',
         ...table.VectorIndexes.flatMap((index) => [
@@ -96,7 +96,7 @@ export function streamCommands({ resources, nested }: StackTemplates, stack: str
   );
   return script(stack, [
     [
-      'What follows the stream, which is a new one',
+      'Connect the worker to the new stream',
       [
         'resource() { aws cloudformation describe-stack-resource --stack-name "$1" --logical-resource-id "$2" --query StackResourceDetail.PhysicalResourceId --output text; }',
         'STREAM=$(aws dynamodb describe-table --table-name "$TABLE" --query Table.LatestStreamArn --output text)',
@@ -129,7 +129,7 @@ function script(stack: string, sections: readonly (readonly [title: string, line
 
 /** Returns an update of the table. DynamoDB runs one at a time. */
 function update(change: string): string[] {
-  return [`aws dynamodb update-table --table-name "$TABLE" ${change}`, 'settled'];
+  return [`aws dynamodb update-table --table-name "$TABLE" ${change}`, 'wait_for_table'];
 }
 
 /** Returns the attribute definitions that an index needs. */

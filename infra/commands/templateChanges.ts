@@ -66,7 +66,7 @@ const stateful: Readonly<Record<string, StatefulType>> = {
     retained: true,
   },
   'AWS::SQS::Queue': {
-    holds: 'messages, also those that somebody has to look at',
+    holds: 'messages, including dead letters',
     inPlace: [
       'DelaySeconds',
       'KmsDataKeyReusePeriodSeconds',
@@ -139,7 +139,7 @@ function deletedChange(id: string, { Type: type }: DeployedResource): Change {
     id,
     type,
     refused: kind !== undefined,
-    text: kind === undefined ? 'is deleted' : `is no longer in the template, and with it ${kind.holds}`,
+    text: kind === undefined ? 'is deleted' : `is removed, and with it ${kind.holds}`,
   };
 }
 
@@ -156,17 +156,17 @@ function changesOf(id: string, old: DeployedResource, now: DeployedResource): Ch
     ...(unknown.length > 0
       ? [
           refuse(
-            `may be replaced, or filled anew, because ${unknown.join(' and ')} ${unknown.length > 1 ? 'change' : 'changes'}; it holds ${kind.holds}`,
+            `may be replaced or get a new value, because ${unknown.join(' and ')} ${unknown.length > 1 ? 'change' : 'changes'}. It holds ${kind.holds}`,
           ),
         ]
       : []),
     ...(kind.retained
       ? policies
           .filter((policy) => now[policy] !== 'Retain')
-          .map((policy) => refuse(`would not outlive its stack: ${policy} is not Retain`))
+          .map((policy) => refuse(`would be deleted with its stack: ${policy} is not Retain`))
       : []),
     ...(old.Properties?.DeletionProtectionEnabled === true && now.Properties?.DeletionProtectionEnabled !== true
-      ? [refuse('loses its protection against deletion')]
+      ? [refuse('loses its deletion protection')]
       : []),
     ...indexChanges(old, now).map(refuse),
   ];
@@ -187,13 +187,13 @@ function indexChanges(old: DeployedResource, now: DeployedResource): string[] {
     .filter(([name, index]) => had.has(name) && !isDeepStrictEqual(had.get(name), index))
     .map(([name]) => name);
   return [
-    ...(removed.length > 0 ? [`loses the index ${removed.join(' and ')}`] : []),
+    ...(removed.length > 0 ? [`loses index ${removed.join(' and ')}`] : []),
     ...(remade.length > 0
-      ? [`has another definition of the index ${remade.join(' and ')}, which would have to be made anew`]
+      ? [`changes the definition of index ${remade.join(' and ')}, which must then be created again`]
       : []),
     ...(removed.length + added.length > 1
       ? [
-          `changes ${removed.length + added.length} indexes (${[...removed, ...added].join(', ')}), of which CloudFormation changes one per update`,
+          `changes ${removed.length + added.length} indexes (${[...removed, ...added].join(', ')}), but CloudFormation changes one per update`,
         ]
       : []),
   ];

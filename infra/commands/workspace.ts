@@ -19,23 +19,19 @@ const USAGE = `Usage: npm run workspace -- create <email> [--name <name>]
        npm run workspace -- limits <apiKey> [read=<n>|default] [write=<n>|default] [expensive=<n>|default]
        npm run workspace -- show <email>|<workspaceId>|<apiKey>
 
-create makes a workspace for an owner that you vouch for: the address counts as verified and the API keys never
-expire. Prints the workspace's credentials as JSON; the workspace auth token is shown this once.
+create             Creates a workspace. The owner's address counts as verified, and the API keys never expire. Prints
+                   the credentials as JSON. The workspace auth token is shown only now.
+advanced-webhooks  Makes advanced webhooks available to an API key (the default), or unavailable. Keeps the
+                   configuration. Takes effect within 10 s.
+limits             Sets the given limits of an API key, in calls per second, and prints all of them. "default" means
+                   the setting of the deployment. Takes effect within 10 s.
+show               Prints the owner and the API keys of a workspace, without credentials.
 
-advanced-webhooks says whether an API key may use advanced webhooks; every new one may. Turning them off keeps what
-is configured.
-
-limits shows the limits of an API key that differ from the settings of the deployment, in calls per second, after
-setting those that are given. They take effect within 10 s.
-
-show finds a workspace by its owner's address, its id or one of its API keys, and prints the owner and the API keys;
-no credentials.
-
-  --name   the owner's name; the e-mail address when left out
-  --stack  the CloudFormation stack, CollaborationBackend when left out; not needed where TABLE_NAME and, to create,
-           MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN and SERVICE_NAME are set
-  --local  the data directory of a run with npm start, such as .local, instead of a stack
-  --help   this text`;
+  --name   the owner's name (default: the e-mail address)
+  --stack  the CloudFormation stack (default: CollaborationBackend). Not needed if TABLE_NAME is set. create also needs
+           MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN and SERVICE_NAME then.
+  --local  the data directory of npm start, such as .local, instead of a stack
+  --help   prints this text`;
 
 /** The environment variables that commands need, and the stack outputs with their values. */
 const outputNames = {
@@ -217,13 +213,13 @@ function limitsCommand(apiKey: string, given: readonly string[]): Command {
   );
   if (!parsed.success)
     throw new Error(
-      `The limits ${given.join(' ')} are not valid: ${parsed.error.issues.map(({ path, message }) => [...path, message].join(' ')).join('; ')}\n\n${USAGE}`,
+      `Invalid limits ${given.join(' ')}: ${parsed.error.issues.map(({ path, message }) => [...path, message].join(' ')).join('; ')}\n\n${USAGE}`,
     );
   return {
     needs: ['TABLE_NAME'],
     async execute(env) {
       const limits = await setLimits({ apiKey, limits: parsed.data, env });
-      if (!limits) throw new Error(`There is no API key ${apiKey}.`);
+      if (!limits) throw new Error(`API key ${apiKey} does not exist.`);
       return { apiKey, callsPerSecond: limits };
     },
   };
@@ -249,7 +245,7 @@ function showCommand(subject: string): Command {
       const found = await findWorkspace(subject, env);
       if (!found)
         throw new Error(
-          `There is no workspace of ${subject}: no owner has this address, no workspace this id, and it is no API key.`,
+          `No workspace found: ${subject} is not the address of an owner, not a workspace id and not an API key.`,
         );
       return found;
     },
@@ -261,7 +257,7 @@ function advancedWebhooksCommand(apiKey: string, offered: boolean): Command {
     needs: ['TABLE_NAME'],
     async execute(env) {
       if ((await setAdvancedWebhooks({ apiKey, offered, env })) === 'unknown')
-        throw new Error(`There is no API key ${apiKey}.`);
+        throw new Error(`API key ${apiKey} does not exist.`);
       return { apiKey, advancedWebhooks: offered ? 'on' : 'off' };
     },
   };
@@ -304,7 +300,7 @@ async function withStackOutputs(
   const found = missing.map((name) => {
     const output = outputNames[name];
     const value = outputs.get(output);
-    if (!value) throw new Error(`The stack ${stack} has no output ${output}, and ${name} is not set.`);
+    if (!value) throw new Error(`Stack ${stack} has no output ${output}, and ${name} is not set.`);
     return [name, value] as const;
   });
   return { ...source, ...Object.fromEntries(found) };

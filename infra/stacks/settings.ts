@@ -57,9 +57,7 @@ const schema = z.object({
     .string()
     .regex(/^[a-z][a-z0-9-]{0,29}$/, 'must be 1 to 30 lower-case letters, digits and hyphens, and start with a letter')
     .default('svc')
-    .describe(
-      "The service's own name in the names of its request headers (`x-<serviceName>-api-key`) and in its metrics.",
-    ),
+    .describe('The name of the service in its request headers (`x-<serviceName>-api-key`) and in its metrics.'),
   domainName: orNothing(
     z
       .string()
@@ -68,7 +66,7 @@ const schema = z.object({
         'must be a host name in lower case, such as api.example.com',
       ),
   ).describe(
-    "The API's own host name, beside the one that AWS gives it, and what links in mails begin with. Needs `certificateArn`; the DNS record is yours to make, from the outputs of the stack.",
+    'Your own host name for the API, in addition to the one of AWS. Links in mails use it. Needs `certificateArn`, and a DNS record that you create from the outputs of the stack.',
   ),
   certificateArn: orNothing(
     z
@@ -77,80 +75,82 @@ const schema = z.object({
         /^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/,
         'must be the ARN of a certificate of AWS Certificate Manager',
       ),
-  ).describe('The issued certificate for `domainName`, in the region of the stack.'),
+  ).describe('The certificate for `domainName`. It must be issued, in the region of the stack.'),
   logRetentionDays: numeric(z.literal(retentionDays, `must be one of ${retentionDays.join(', ')}`))
     .default(30)
-    .describe('For how many days logs are kept.'),
+    .describe('Days for which logs are kept.'),
   alarmEmail: orNothing(z.email('must be an e-mail address')).describe(
-    'Who gets the alarms. Without it the alarms exist and notify nobody.',
+    'The address that gets the alarms. Without it alarms notify nobody.',
   ),
   runbookBaseUrl: orNothing(
     z.url({ protocol: /^https?$/, error: 'must be an http(s) address' }).max(300, 'must have at most 300 characters'),
   ).describe(
-    'The address of the files of this repository, such as `https://git.example.com/team/backend/blob/main`. Alarms link to their section of `infra/RUNBOOK.md` there; without it they name the path only.',
+    'The web address of this repository, such as `https://git.example.com/team/backend/blob/main`. Alarms link to their section of `infra/RUNBOOK.md` there. Without it they name the path only.',
   ),
   unverifiedGraceDays: wholeNumber(14, 1, 3_650).describe(
-    'For how many days the API keys of an owner work whose e-mail address is not verified.',
+    'Days for which API keys work while the e-mail address of the owner is not verified.',
   ),
   workspaceCreation: z
     .enum(['closed', 'open'], 'must be "closed" or "open"')
     .default('closed')
-    .describe('`open`: anyone may create a workspace over HTTP. `closed`: only the operator, with AWS credentials.'),
+    .describe(
+      '`open`: anyone can create a workspace over HTTP. `closed`: only the operator can, with AWS credentials.',
+    ),
   workspaceCreationPerMinute: callsPerWindow(60).describe(
-    'How many workspaces one source address may create in a minute while creation is open.',
+    'Workspaces that one source address may create per minute, if `workspaceCreation` is `open`.',
   ),
   mailFrom: orNothing(z.email('must be an e-mail address')).describe(
-    'The address that mail comes from, of an identity that is verified in Amazon SES. Without it no mail is sent, and `/v2/workspace/email/send-login-link` says so.',
+    'The sender address of mails. Its identity must be verified in Amazon SES. Without it no mail is sent, and `/v2/workspace/email/send-login-link` answers FAILED_PRECONDITION.',
   ),
   mailIdentity: orNothing(
     z.string().regex(/^[A-Za-z0-9._%+@-]{1,320}$/, 'must be a domain or an e-mail address'),
   ).describe(
-    'The SES identity that `mailFrom` belongs to, where it is not the domain of that address: the address itself, or a parent domain.',
+    'The SES identity of `mailFrom`, if it is not the domain of that address: the address itself, or a parent domain.',
   ),
   emailStatusPerMinutePerAddress: callsPerWindow(60).describe(
-    'How often one source address may ask for the status of e-mail addresses in a minute, and as often for login links.',
+    'Requests per minute from one source address for the status of e-mail addresses, and the same number for login links.',
   ),
   emailStatusPerMinutePerEmail: callsPerWindow(10).describe(
-    'How often the status of one e-mail address may be asked for in a minute.',
+    'Requests per minute for the status of one e-mail address.',
   ),
-  loginLinksPerHourPerEmail: callsPerWindow(10).describe(
-    'How many login links may be asked for one e-mail address in an hour.',
-  ),
+  loginLinksPerHourPerEmail: callsPerWindow(10).describe('Login links per hour for one e-mail address.'),
   embeddingModel: z
     .enum(['amazon.titan-embed-text-v2:0', 'lexical'], 'must be "amazon.titan-embed-text-v2:0" or "lexical"')
     .default('amazon.titan-embed-text-v2:0')
     .describe(
-      'What turns judgments and queries into vectors: a model of Amazon Bedrock, which finds what means the same, or `lexical`, which finds the same words and asks no model.',
+      'Computes the vectors of judgments and queries. A model of Amazon Bedrock compares meanings. `lexical` compares words and calls no model.',
     ),
   claudeModelId: modelId().describe(
-    'The model, or inference profile, of Amazon Bedrock that reads files for `/v2/agents/extract` with `provider: "claude"`, and without a provider.',
+    'The Bedrock model or inference profile that reads files for `/v2/agents/extract` with `provider: "claude"`, or without a provider.',
   ),
   novaModelId: modelId().describe(
-    'The same with `provider: "nova"`, and without a provider where `claudeModelId` is not set.',
+    'The same for `provider: "nova"`, or without a provider if `claudeModelId` is not set.',
   ),
   webhookRetrySchedule: retrySchedule('0,5,300,1800,7200,18000,36000,36000').describe(
-    'The attempts to deliver a webhook: seconds before each, counted from the end of the one before it. Up to 20, within 14 days.',
+    'Seconds before each attempt to deliver a webhook, counted from the end of the attempt before. Up to 20 attempts within 14 days.',
   ),
-  mailRetrySchedule: retrySchedule('0,60,300,1800,7200,21600').describe('The same for a mail.'),
+  mailRetrySchedule: retrySchedule('0,60,300,1800,7200,21600').describe('The same for mails.'),
   dueMarginSeconds: wholeNumber(300, 60, 3_600).describe(
-    'For how many seconds something may be due before its message counts as lost and is sent again.',
+    'Seconds after which the queue message of a due delivery or mail counts as lost and is sent again.',
   ),
   readsPerSecondPerKey: callsPerWindow(500).describe(
-    'How many reads an API key may send per second. `npm run workspace -- limits` sets another number for one key.',
+    'Reads per second for each API key. `npm run workspace -- limits` sets another limit for one key.',
   ),
   writesPerSecondPerKey: callsPerWindow(200).describe('The same for writes.'),
   expensiveCallsPerSecondPerKey: callsPerWindow(50).describe(
-    'The same for calls that cost far more: `crdt/*`, `agents/extract`, `memory/search` and `users/data/*`.',
+    'The same for expensive calls: `crdt/*`, `agents/extract`, `memory/search` and `users/data/*`.',
   ),
-  callBurstSeconds: wholeNumber(10, 1, 300).describe("How many seconds' worth of these calls may come at once."),
+  callBurstSeconds: wholeNumber(10, 1, 300).describe(
+    'The burst size of these limits, in seconds: 10 allows a burst of ten times the limit per second.',
+  ),
   requestsPerSecond: wholeNumber(2_000, 1, 10_000).describe(
-    'How many requests the gateway lets through per second, all callers together, and twice as many at once. AWS allows an account 10,000 by default.',
+    'Requests per second of all callers together. Bursts may have twice as many. The default quota of an AWS account is 10,000.',
   ),
   publicRequestsPerSecond: wholeNumber(50, 1, 10_000).describe(
-    'The same for each route without credentials, and for all paths that do not exist together.',
+    'The same for each route without credentials, and for all unknown paths together.',
   ),
   reconcileAfterSeconds: wholeNumber(180, 60, 3_600).describe(
-    'After how many seconds an event of which no deliveries were made is taken up again.',
+    'Seconds after which an event without deliveries is fanned out again.',
   ),
 });
 
@@ -209,14 +209,14 @@ export function readSettings(get: (name: keyof Settings) => unknown, names: read
     // once.
     ...needs
       .filter(([setting, other]) => isSet(setting) && !isSet(other))
-      .map(([setting, other]) => `${other}: must be set where ${setting} is, but is not set`),
+      .map(([setting, other]) => `${other}: must be set if ${setting} is set`),
     ...names.filter(isUnknown).map((name) => {
       const meant = nearestName(name, settingNames);
-      return `${name}: is no setting${meant === undefined ? '; infra/README.md lists them under "Settings"' : `, but ${meant} is`}`;
+      return `${name}: unknown setting${meant === undefined ? '; see "Settings" in infra/README.md' : `; did you mean ${meant}?`}`;
     }),
   ];
   if (parsed.success && problems.length === 0) return parsed.data;
   throw new Error(
-    `The settings (context in cdk.json, or -c name=value) are wrong:\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
+    `Invalid settings (context in cdk.json, or -c name=value):\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
   );
 }

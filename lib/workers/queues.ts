@@ -28,8 +28,8 @@ export const queues = {
     lateAfterSeconds: 600,
   },
   deliverSlow: {
-    purpose: 'Retries and replays of webhooks, apart from first attempts so that these never wait for them',
-    impact: 'webhooks that failed before are repeated late',
+    purpose: 'Retries and replays of webhooks, separate so that first attempts never wait for them',
+    impact: 'retries of failed webhooks are late',
     batchSize: 10,
     maxConcurrency: 20,
   },
@@ -41,14 +41,14 @@ export const queues = {
     lateAfterSeconds: 900,
   },
   jobs: {
-    purpose: 'Long work, a step per message',
-    impact: 'replays and cleanups do not get on',
+    purpose: 'Long jobs, one step per message',
+    impact: 'replays and purge jobs are stalled',
     batchSize: 1,
     maxConcurrency: 5,
   },
   embed: {
-    purpose: 'Judgments to make vectors of, apart from other jobs so that a model which is slow holds none of them up',
-    impact: 'judgments are not found by their meaning',
+    purpose: 'Judgments without vectors, separate so that a slow model does not delay other jobs',
+    impact: 'judgments are not found by meaning',
     batchSize: 1,
     // Each invocation calls the model eight times in parallel.
     maxConcurrency: 4,

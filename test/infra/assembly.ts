@@ -24,30 +24,36 @@ export interface Template {
 
 export interface Assembly {
   readonly root: Template;
-  /** By family (`v2/auth`). What the root hands in as parameters is put in place, so that both kinds read alike. */
+  /**
+   * By family (`v2/auth`). Parameters from the root stack are replaced by their values, so that all templates read
+   * alike.
+   */
   readonly families: ReadonlyMap<string, Template>;
-  /** The stack of the workers, read alike; undefined when there are none. */
+  /** The template of the workers, with values in place of parameters. Undefined without workers. */
   readonly workers: Template | undefined;
-  /** The root's, the families' and the workers'. */
+  /** The templates of the root, the families and the workers. */
   readonly templates: readonly Template[];
 }
 
 export interface AppOptions {
-  /** Every registered one, and one for each source that has none, unless said otherwise. */
+  /** By default the registered workers, and a fake one for each source without one. */
   readonly workers?: readonly Worker[];
   readonly outdir?: string;
-  /** Whether the CDK checks the templates against the schemas of CloudFormation, which takes half of the time; once is enough. */
+  /**
+   * Whether the CDK validates the templates against CloudFormation's schemas. It takes half of the time, so one test
+   * does it.
+   */
   readonly validate?: boolean;
 }
 
-/** The app of these endpoints. Each function's code is its id, so that a test sees which code a route leads to. */
+/** Returns an app with these endpoints. The code of a function is its id, so that tests see where a route leads. */
 export function appOf(
   endpoints: readonly Routed[],
   settings: Partial<Settings> = {},
   { workers = allWorkers, outdir, validate = false }: AppOptions = {},
 ): { app: App; backend: Backend } {
   const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8'));
-  // Where each construct was made is nothing that a test asks for, and takes long to find out.
+  // No stack traces of constructs, because collecting them is slow.
   const app = new App({
     context: { 'aws:cdk:disable-stack-trace': true, 'aws:cdk:enable-asset-metadata': true, ...context },
     builtinCloudFormationValidation: validate,
@@ -62,7 +68,7 @@ export function appOf(
   return { app, backend };
 }
 
-/** The templates of these endpoints, without bundles. */
+/** Returns the templates of these endpoints, without bundling. */
 export function assemblyOf(
   endpoints: readonly Routed[],
   settings: Partial<Settings> = {},
@@ -86,7 +92,7 @@ export function assemblyOf(
   }
 }
 
-/** A nested template with the references to its parameters replaced by what the root passes. */
+/** Replaces the parameters of a nested template by the values from the root stack. */
 function inline(value: unknown, parameters: Record<string, unknown>): unknown {
   if (Array.isArray(value)) return value.map((item) => inline(item, parameters));
   if (typeof value !== 'object' || value === null) return value;
@@ -95,21 +101,21 @@ function inline(value: unknown, parameters: Record<string, unknown>): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inline(item, parameters)]));
 }
 
-/** The resources of one type. */
+/** Returns the resources of one type. */
 export function resources(template: Template, type: string): [id: string, resource: Resource][] {
   return Object.entries(template.Resources).filter(([, { Type }]) => Type === type);
 }
 
 export const functionsOf = (template: Template) => resources(template, 'AWS::Lambda::Function');
 
-/** The function whose code is that of an id. */
+/** Returns the function with the code of an id. */
 export function functionOf(template: Template, id: string): [logicalId: string, resource: Resource] {
   const [found, ...more] = functionsOf(template).filter(([, { Properties }]) => Properties.Code.ZipFile === id);
   if (!found || more.length > 0) throw new Error(`${id}: not exactly one function`);
   return found;
 }
 
-/** The function that answers a route: route -> integration -> function. */
+/** Returns the function of a route, through its integration. */
 export function functionBehind(template: Template, routeKey: string): [id: string, resource: Resource] {
   const [[, route], ...more] = resources(template, 'AWS::ApiGatewayV2::Route').filter(
     ([, { Properties }]) => Properties.RouteKey === routeKey,
@@ -126,19 +132,19 @@ export interface Statement {
   readonly Resource: unknown;
 }
 
-/** The statements of all inline policies of a role. */
+/** Returns the statements of all inline policies of a role. */
 export function statementsOf(role: Resource): Statement[] {
   return (role.Properties.Policies as { PolicyDocument: { Statement: Statement[] } }[]).flatMap(
     ({ PolicyDocument }) => PolicyDocument.Statement,
   );
 }
 
-/** The role that a function runs under. */
+/** Returns the role of a function. */
 export function roleOf(template: Template, resource: Resource): Resource {
   return template.Resources[resource.Properties.Role['Fn::GetAtt'][0]]!;
 }
 
-/** `resource action` of every permission. */
+/** Returns `resource action` for every permission. */
 export function pairsOf(statements: readonly { Action: string | string[]; Resource: unknown }[]): string[] {
   return statements
     .flatMap(({ Action, Resource: resource }) =>

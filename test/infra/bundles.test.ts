@@ -17,20 +17,22 @@ import { workerId } from '../../lib/app/worker.ts';
 import { ownFunctions, registered } from './endpoints.ts';
 
 const MAX_BYTES = 520_000;
-/** Nobody waits for a worker to start, and some need four clients; that of SES alone has 60 kB which nothing can shake off. */
+/** Workers have no waiting callers, and some need four clients. The SES client alone has 60 kB. */
 const MAX_WORKER_BYTES = 640_000;
-/** Whoever reads or changes documents of Yjs carries it, some an XML parser and the queues' client as well: 76, 28 and 31 kB. */
+/** Functions with documents of Yjs include it, some also an XML parser and the SQS client: 76, 28 and 31 kB. */
 const MAX_EDITOR_BYTES = 600_000;
-/** What reads files carries readers of CSV and XML, and the client of the models: 31, 24 and 60 kB. */
+/** Functions that read files include CSV and XML readers and the Bedrock client: 31, 24 and 60 kB. */
 const MAX_FILE_BYTES = 600_000;
-/** A reason stores a judgment: this function carries the rules of threads and of judgments, and the queue client, 25 kB. */
+/**
+ * A reason stores a judgment, so this function includes the rules of threads and judgments and the SQS client: 25 kB.
+ */
 const MAX_UPDATE_BYTES = 535_000;
 const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
 const entries = bundleEntries(registered, registeredWorkers());
-/** The app's cloud assembly. */
+/** The cloud assembly of the app. */
 const deployed = join(folder, 'deployed');
 
-/** Runs the app as the CDK CLI does: output folder and context come in the environment. */
+/** Runs the app like the CDK CLI: the output folder and the context are in the environment. */
 function runApp(outdir: string, context: Record<string, unknown>): void {
   const environment = { CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify(context) };
   execFileSync(process.execPath, ['infra/app.ts'], {
@@ -42,7 +44,7 @@ function runApp(outdir: string, context: Record<string, unknown>): void {
 
 let built: Build;
 beforeAll(async () => {
-  // The bundles of the app itself: to make all of them takes as long as ten tests.
+  // Uses the bundles of the app, because bundling takes as long as ten tests.
   const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8')) as {
     context: Record<string, unknown>;
   };
@@ -51,7 +53,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The most bytes that a function's bundle may have. */
+/** Returns the size limit of a function's bundle in bytes. */
 function budgetOf(id: string): number {
   if (id.startsWith('worker.')) return MAX_WORKER_BYTES;
   if (id.startsWith('v2.crdt.')) return MAX_EDITOR_BYTES;
@@ -59,7 +61,7 @@ function budgetOf(id: string): number {
   return id === 'v2.commentannotations.update' ? MAX_UPDATE_BYTES : MAX_BYTES;
 }
 
-/** What esbuild says of a function's bundle. */
+/** Returns esbuild's report on a function's bundle. */
 function bundleOf(id: string) {
   const [found, ...more] = Object.entries(built.metafile.outputs).filter(([file]) =>
     file.endsWith(`/${basename(built.folder(id))}/index.mjs`),
@@ -68,11 +70,11 @@ function bundleOf(id: string) {
   return { ...found[1], files: Object.keys(found[1].inputs) };
 }
 
-/** The AWS clients in a bundle. */
+/** Returns the AWS clients in a bundle. */
 const clientsIn = (files: string[]) =>
   [...new Set(files.flatMap((file) => /@aws-sdk\/(client-[a-z0-9-]+)/.exec(file)?.[1] ?? []))].sort();
 
-/** The AWS clients that capabilities need. */
+/** Returns the AWS clients that capabilities need. */
 function neededClients(capabilities: readonly Capability<unknown>[]): string[] {
   const kinds = new Set(capabilities.flatMap(({ grants }) => grants).map(({ resource }) => resource.split('/')[0]));
   return [
@@ -89,21 +91,21 @@ describe.each(Object.entries(entries))('the bundle of %s', (id, file) => {
     expect(bundleOf(id).files.filter((name) => name.startsWith('functions/'))).toEqual([file]);
   });
 
-  test('stays small', () => {
+  test('is below its size limit', () => {
     expect(bundleOf(id).bytes).toBeLessThanOrEqual(budgetOf(id));
   });
 
-  test('exports its handler and is the only file that is uploaded, but for those that an asset reads', () => {
+  test('exports its handler, and has no other file except those of assets', () => {
     expect(bundleOf(id).exports).toContain('handler');
     const read = registeredAssets().find(({ path }) => endpointId(path) === id)?.files ?? [];
     expect(readdirSync(built.folder(id)).sort()).toEqual(['index.mjs', ...read].sort());
   });
 
-  test('is ECMAScript throughout: nothing is required at run time', () => {
+  test('uses ES modules only, and no require at run time', () => {
     expect(readFileSync(join(built.folder(id), 'index.mjs'), 'utf8')).not.toContain('Dynamic require of');
   });
 
-  test('leaves out how credentials are found outside Lambda', () => {
+  test("contains no credential providers other than Lambda's", () => {
     expect(
       bundleOf(id).files.filter((name) => /credential-provider-(node|ini|sso|imds)|nested-clients/.test(name)),
     ).toEqual([]);
@@ -120,13 +122,13 @@ const declared: [id: string, capabilities: Capability<unknown>[]][] = [
 ];
 
 describe.each(declared)('%s', (id, capabilities) => {
-  test('brings no AWS client that it does not use', () => {
+  test('contains no unused AWS client', () => {
     expect(clientsIn(bundleOf(id).files).filter((client) => !neededClients(capabilities).includes(client))).toEqual([]);
   });
 });
 
 describe.each(ownFunctions.map(({ path }) => endpointId(path)))('%s', (id) => {
-  test('brings nothing of the workers: neither their loop nor the metrics of deliveries', () => {
+  test('contains no code of workers, neither their loop nor the delivery metrics', () => {
     expect(
       bundleOf(id).files.filter((file) =>
         /^lib\/(sqs\/(lambda|messages|inserts)|worker|observability\/(measures|deliveryMetrics))\.ts$|powertools\/batch/.test(
@@ -138,16 +140,16 @@ describe.each(ownFunctions.map(({ path }) => endpointId(path)))('%s', (id) => {
 });
 
 describe('the registry', () => {
-  test('has no two endpoints at one path', () => {
+  test('has no two endpoints with the same path', () => {
     expect(new Set(registered.map(({ path }) => path)).size).toBe(registered.length);
   });
 
-  test('has no two workers of one name', () => {
+  test('has no two workers with the same name', () => {
     expect(new Set(registeredWorkers().map(({ name }) => name)).size).toBe(registeredWorkers().length);
     for (const { name } of registeredWorkers()) expect(name).toMatch(/^[a-z][a-zA-Z]+$/);
   });
 
-  test('is complete: every file below functions/ is bundled, but for the registries', () => {
+  test('contains every file below functions/ except the registries', () => {
     const top = readdirSync(join(projectDir, 'functions'))
       .filter((name) => name.endsWith('.ts') && !['default.ts', 'index.ts', 'pages.ts'].includes(name))
       .map((name) => `functions/${name}`);
@@ -171,7 +173,7 @@ describe('the registry', () => {
 });
 
 describe('the app', () => {
-  test('writes a manifest with the one root stack, where the CLI asks for it', () => {
+  test('writes a manifest with one root stack to the folder that the CLI expects', () => {
     const { artifacts } = JSON.parse(readFileSync(join(deployed, 'manifest.json'), 'utf8')) as {
       artifacts: Record<string, { type: string }>;
     };
@@ -181,17 +183,17 @@ describe('the app', () => {
     expect(stacks).toEqual(['CollaborationBackend']);
   });
 
-  test('fails on a wrong setting and on one that there is not, naming both', () => {
+  test('fails for an invalid and an unknown setting, and names both', () => {
     const wrong = { logRetentionDays: 31, alarmemail: 'ops@example.com' };
     expect(() => runApp(join(folder, 'misset'), wrong)).toThrow(
-      /logRetentionDays: must be one of[^]*alarmemail: is no setting, but alarmEmail is/,
+      /logRetentionDays: must be one of[^]*alarmemail: unknown setting; did you mean alarmEmail/,
     );
   });
 });
 
 describe('synthesise', () => {
-  test('writes the same assembly twice: what did not change is not deployed again', async () => {
-    // The other one is that of the local run, bundled and written by another process.
+  test('writes identical assemblies for identical sources, so that nothing unchanged is deployed', async () => {
+    // The second assembly is that of the local run, written by another process.
     const [first, second] = [join(folder, 'first'), await cachedAssembly(() => undefined)];
     await synthesise({ outdir: first, settings: assemblySettings, built });
     const names = readdirSync(first).filter((name) => name.endsWith('.template.json') || name.startsWith('asset.'));
@@ -202,7 +204,7 @@ describe('synthesise', () => {
     }
   });
 
-  test('takes settings over those of cdk.json, and refuses wrong ones by name', async () => {
+  test('prefers given settings to those of cdk.json, and names invalid ones', async () => {
     const { assemblyDir } = await synthesise({
       outdir: join(folder, 'named'),
       settings: { serviceName: 'acme', workspaceCreation: 'open' },

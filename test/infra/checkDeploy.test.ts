@@ -30,7 +30,7 @@ beforeAll(async () => {
   templates = await synthesisedTemplates(deployed);
 });
 
-/** What is said when the root's resources have become others. */
+/** Returns the refusals after a change of the root's resources. */
 function refusals(change: Change, allowed?: string[]): string[] {
   const resources = JSON.parse(JSON.stringify(templates.resources)) as Parameters<Change>[0];
   change(resources);
@@ -39,12 +39,12 @@ function refusals(change: Change, allowed?: string[]): string[] {
   );
 }
 
-describe('an update', () => {
-  test('that changes nothing is let through', () => {
+describe('checkUpdate', () => {
+  test('accepts an update without changes', () => {
     expect(checkUpdate(templates, templates)).toEqual({ refused: [], deleted: [] });
   });
 
-  test('knows of every type of resource that there is whether it holds state', () => {
+  test('knows whether each type of resource in the templates holds state', () => {
     const all = ({ resources, nested }: StackTemplates): string[] => [
       ...Object.values(resources).map(({ Type }) => Type),
       ...[...nested.values()].flatMap(all),
@@ -56,7 +56,7 @@ describe('an update', () => {
       'AWS::SQS::Queue',
       'AWS::SecretsManager::Secret',
     ]);
-    // What is made anew from the source, and logs, which end after a month anyway.
+    // Types without state: CloudFormation creates them again. Logs expire anyway.
     expect(types.filter((type) => !holdsState(type))).toEqual([
       'AWS::ApiGatewayV2::Integration',
       'AWS::ApiGatewayV2::Route',
@@ -77,9 +77,9 @@ describe('an update', () => {
   });
 
   test.each(['Table', 'MasterKey', 'SigningKey', 'DeliverQueue', 'DeliverDeadLetters', 'StreamDeadLetters', 'Api'])(
-    'that drops %s is refused, and so is one that gives it another id',
+    'refuses to delete %s or to change its logical id',
     (id) => {
-      const because = expect.stringMatching(new RegExp(`^${id} is no longer in the template, and with it `));
+      const because = expect.stringMatching(new RegExp(`^${id} is removed, and with it `));
       expect(refusals((resources) => delete resources[id])).toEqual([because]);
       expect(
         refusals((resources) => {
@@ -98,9 +98,9 @@ describe('an update', () => {
     ['MasterKey', 'GenerateSecretString', { PasswordLength: 128 }],
     ['MailQueue', 'FifoQueue', true],
     ['Api', 'ProtocolType', 'WEBSOCKET'],
-  ])('that changes of %s the %s is refused, naming both', (id, property, value) => {
+  ])('refuses an update that changes %s %s, and names both', (id, property, value) => {
     expect(refusals((resources) => void (resources[id]!.Properties[property] = value))).toEqual([
-      expect.stringMatching(new RegExp(`^${id} may be replaced, or filled anew, because ${property} changes`)),
+      expect.stringMatching(new RegExp(`^${id} may be replaced or get a new value, because ${property} changes`)),
     ]);
   });
 
@@ -109,24 +109,24 @@ describe('an update', () => {
     ['MasterKey', 'Description', 'other words'],
     ['MailQueue', 'VisibilityTimeout', 900],
     ['Api', 'Name', 'other'],
-  ])('that changes of %s the %s, in place, is let through', (id, property, value) => {
+  ])('accepts an update that changes %s %s in place', (id, property, value) => {
     expect(refusals((resources) => void (resources[id]!.Properties[property] = value))).toEqual([]);
   });
 
-  test('that takes the protection of what must stay is refused', () => {
+  test('refuses to remove the retention or deletion protection of the table and the keys', () => {
     const said = refusals(({ Table, MasterKey }) => {
       Object.assign(Table!, { DeletionPolicy: 'Delete' });
       Table!.Properties.DeletionProtectionEnabled = false;
       Object.assign(MasterKey!, { UpdateReplacePolicy: undefined });
     });
     expect(said.sort()).toEqual([
-      'MasterKey would not outlive its stack: UpdateReplacePolicy is not Retain',
-      'Table loses its protection against deletion',
-      'Table would not outlive its stack: DeletionPolicy is not Retain',
+      'MasterKey would be deleted with its stack: UpdateReplacePolicy is not Retain',
+      'Table loses its deletion protection',
+      'Table would be deleted with its stack: DeletionPolicy is not Retain',
     ]);
   });
 
-  test('may add one index of the table; more at a time, another definition and a removal are refused', () => {
+  test('accepts one new index per update, and refuses more, changed and removed indexes', () => {
     const withIndexes = (change: (indexes: { IndexName: string; Projection?: object }[]) => object[]) =>
       refusals(({ Table }) => {
         Table!.Properties.GlobalSecondaryIndexes = change(
@@ -135,15 +135,15 @@ describe('an update', () => {
       });
     expect(withIndexes((indexes) => [...indexes, { IndexName: 'gsi5' }])).toEqual([]);
     expect(withIndexes((indexes) => [...indexes, { IndexName: 'gsi5' }, { IndexName: 'gsi6' }])).toEqual([
-      'Table changes 2 indexes (gsi5, gsi6), of which CloudFormation changes one per update',
+      'Table changes 2 indexes (gsi5, gsi6), but CloudFormation changes one per update',
     ]);
-    expect(withIndexes((indexes) => indexes.slice(1))).toEqual(['Table loses the index gsi1']);
+    expect(withIndexes((indexes) => indexes.slice(1))).toEqual(['Table loses index gsi1']);
     expect(withIndexes(([first, ...rest]) => [{ ...first!, Projection: { ProjectionType: 'ALL' } }, ...rest])).toEqual([
-      'Table has another definition of the index gsi1, which would have to be made anew',
+      'Table changes the definition of index gsi1, which must then be created again',
     ]);
   });
 
-  test('goes through with what the operator allows, and no more', () => {
+  test('accepts losses that the operator allows, and no others', () => {
     const change: Change = (resources) => {
       delete resources.MailQueue;
       delete resources.JobsQueue;
@@ -151,7 +151,7 @@ describe('an update', () => {
     expect(refusals(change, ['MailQueue'])).toEqual([expect.stringMatching(/^JobsQueue /)]);
   });
 
-  test('sees into nested stacks, also into one that goes as a whole', () => {
+  test('checks nested stacks, including a nested stack that is deleted', () => {
     const queue = { Type: 'AWS::SQS::Queue', Properties: {} };
     const inner = { resources: { Hidden: queue, Role: { Type: 'AWS::IAM::Role' } }, nested: new Map() };
     const around = (nested: StackTemplates): StackTemplates => ({
@@ -170,15 +170,15 @@ describe('an update', () => {
 });
 
 describe('npm run check:deploy', () => {
-  test('tells of an endpoint that goes, and that no state goes with it', async () => {
+  test('lists a deleted endpoint, and reports that no state is lost', async () => {
     const after = synthesised('fewer', registered);
-    const told = await run(['--before', deployed, '--after', after]);
-    expect(told).toMatch(/^Goes with the update:\n/);
-    expect(told).toContain('V2Everything/Get (AWS::Lambda::Function) is deleted');
-    expect(told).toMatch(/Nothing that holds state is replaced or deleted\.$/);
+    const report = await run(['--before', deployed, '--after', after]);
+    expect(report).toMatch(/^The update deletes:\n/);
+    expect(report).toContain('V2Everything/Get (AWS::Lambda::Function) is deleted');
+    expect(report).toMatch(/No resource with state is replaced or deleted\.$/);
   });
 
-  test('compares with what CloudFormation has, stack by stack and page by page, and fails by naming what would be lost', async () => {
+  test('reads the deployed templates with nested stacks and pages, and names each loss', async () => {
     const after = join(scratch, 'after');
     mkdirSync(after);
     const { Table: _, ...resources }: Record<string, object> = {
@@ -214,15 +214,15 @@ describe('npm run check:deploy', () => {
       },
     } as unknown as Deployed;
     await expect(run(['--stack', 'mine', '--after', after], client)).rejects.toThrow(
-      /Refused:\n {2}Table \(AWS::DynamoDB::Table\) is no longer in the template, and with it all data\n {2}Workers\/Kept \(AWS::SQS::Queue\) is no longer[^]*--allow <id>/,
+      /Refused:\n {2}Table \(AWS::DynamoDB::Table\) is removed, and with it all data\n {2}Workers\/Kept \(AWS::SQS::Queue\) is removed[^]*--allow <id>/,
     );
     expect(asked).toEqual(['mine', 'arn:workers']);
     await expect(
       run(['--stack', 'mine', '--after', after, '--allow', 'Table', '--allow', 'Workers/Kept'], client),
-    ).resolves.toContain('Nothing that holds state');
+    ).resolves.toContain('No resource with state');
   });
 
-  test('says so where there is no stack yet, and fails when the account cannot be asked', async () => {
+  test('reports a missing stack, and fails if CloudFormation refuses access', async () => {
     const failing = (message: string) =>
       ({
         send: async () => {
@@ -231,12 +231,12 @@ describe('npm run check:deploy', () => {
       }) as unknown as Deployed;
     await expect(
       run(['--after', deployed], failing('Stack with id CollaborationBackend does not exist')),
-    ).resolves.toMatch(/^There is no stack CollaborationBackend yet/);
+    ).resolves.toMatch(/^Stack CollaborationBackend does not exist yet/);
     await expect(
       run(['--after', deployed], failing('User is not authorized to perform: cloudformation:GetTemplate')),
     ).rejects.toThrow('not authorized');
     await expect(run(['--after', join(scratch, 'nowhere'), '--before', deployed])).rejects.toThrow(
-      /There is no .*nowhere.*Is .* a folder that cdk synth wrote/,
+      /nowhere.* does not exist\. Is .* an output folder of cdk synth/,
     );
     await expect(run(['--nonsense'])).rejects.toThrow(/Usage: npm run check:deploy/);
   });

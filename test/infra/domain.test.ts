@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { type Assembly, assemblyOf, functionBehind } from './assembly.ts';
 import { certificateArn, domainName, greedy } from './endpoints.ts';
 
-// What the checks of the CDK and of cdk-nag say about it is in rules.test.ts.
+// rules.test.ts runs the checks of the CDK and of cdk-nag on these settings.
 let assembly: Assembly;
 beforeAll(() => {
   assembly = assemblyOf([greedy], { domainName, certificateArn });
@@ -11,7 +11,7 @@ beforeAll(() => {
 const publicUrl = ({ families }: Assembly) =>
   functionBehind(families.get('v2/everything')!, `POST ${greedy.path}`)[1].Properties.Environment.Variables.PUBLIC_URL;
 
-test("design 11: a domain of one's own leads to the API's one stage, under TLS 1.2", () => {
+test('domainName leads to the only stage of the API, under TLS 1.2', () => {
   expect(assembly.root.Resources.Domain).toMatchObject({
     Type: 'AWS::ApiGatewayV2::DomainName',
     Properties: {
@@ -27,7 +27,7 @@ test("design 11: a domain of one's own leads to the API's one stage, under TLS 1
   });
 });
 
-test('what functions tell people, and the operator is told, is that domain, and where its record has to lead', () => {
+test('functions and outputs use domainName, and an output names the target of the DNS record', () => {
   expect(publicUrl(assembly)).toBe('https://api.example.com');
   expect(assembly.root.Outputs).toMatchObject({
     ApiUrl: { Value: 'https://api.example.com' },
@@ -36,7 +36,7 @@ test('what functions tell people, and the operator is told, is that domain, and 
   });
 });
 
-test('without one there is none, and the address is the one that AWS gives', () => {
+test('without domainName the URL is that of AWS', () => {
   const without = assemblyOf([greedy]);
   expect(
     Object.values(without.root.Resources)

@@ -47,7 +47,7 @@ const everything: Capability<undefined> = {
   open: () => undefined,
 };
 
-/** An endpoint that is granted everything there is, for what the registered ones may not use yet. */
+/** An endpoint with every grant, for those that no registered endpoint uses yet. */
 export const greedy: Endpoint = defineEndpoint(
   {
     path: '/v2/everything/get',
@@ -67,17 +67,17 @@ export const greedy: Endpoint = defineEndpoint(
   async () => ({}),
 );
 
-/** The settings of a deployment with a domain of its own. */
+/** Settings of a deployment with a domain. */
 export const domainName = 'api.example.com';
 export const certificateArn = 'arn:aws:acm:eu-central-1:123456789012:certificate/0a1b2c3d-0000-4000-8000-000000000000';
 
 /** Endpoints and pages. */
 export const registered = registeredRoutes();
 
-/** Those of them that have functions of their own. */
+/** Routes with their own functions. */
 export const ownFunctions = registered.filter((endpoint) => !isTwin(endpoint));
 
-/** The registry as it may become: every family twice as large. */
+/** A registry of twice the size: every family has twice as many endpoints. */
 export const doubled: readonly Routed[] = registered.flatMap((endpoint) => [
   endpoint,
   {

@@ -26,14 +26,14 @@ const modelArn = (id: string) => ({
   ],
 });
 
-/** The settings of a deployment that has everything which a deployment can do without. */
+/** Settings with every optional part of a deployment. */
 export const complete = {
   mailFrom: 'no-reply@mail.example.com',
   claudeModelId: 'anthropic.claude-sonnet-4-5-20250929-v1:0',
   novaModelId: 'amazon.nova-pro-v1:0',
 };
 
-/** What each grant and each variable has to come to, written down a second time on purpose. */
+/** The expected value of each grant and variable. Repeated here on purpose. */
 const arns: Record<ResourceName, unknown> = {
   table: tableArn,
   'index/gsi1': indexArn('gsi1'),
@@ -93,7 +93,7 @@ const values: Record<EnvironmentName, unknown> = {
   WRITES_PER_SECOND_PER_KEY: '200',
 };
 
-/** What the capabilities of a function allow, as `pairsOf` gives it. */
+/** Returns the permissions of capabilities in the format of `pairsOf`. */
 export function grantedPairs(capabilities: readonly Capability<unknown>[]): string[] {
   return pairsOf(
     capabilities
@@ -105,12 +105,12 @@ export function grantedPairs(capabilities: readonly Capability<unknown>[]): stri
   );
 }
 
-/** The environment that the capabilities of a function name. */
+/** Returns the environment variables of capabilities. */
 export function expectedEnvironment(capabilities: readonly Capability<unknown>[]): Record<string, unknown> {
   return Object.fromEntries(capabilities.flatMap(({ env }) => env).map((name) => [name, values[name]]));
 }
 
-/** What a function may do to its log. */
+/** Returns the permissions of a function on its log. */
 export function logPairs(logGroup: string): string[] {
   return pairsOf([
     { Resource: { 'Fn::GetAtt': [logGroup, 'Arn'] }, Action: ['logs:CreateLogStream', 'logs:PutLogEvents'] },

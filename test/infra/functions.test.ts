@@ -23,7 +23,7 @@ beforeAll(() => {
   assembly = assemblyOf(endpoints, complete);
 });
 
-/** The endpoint whose function answers a path. */
+/** Returns the path of the endpoint whose function handles a path. */
 const functionPath = (endpoint: Routed) => (isTwin(endpoint) ? endpoint.twinOf : endpoint.path);
 
 describe.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))('%s', (path, endpoint) => {
@@ -33,17 +33,17 @@ describe.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))('
     return { template, id, resource };
   };
 
-  test('is reached by one route in the stack of its function, which leads to its own code or, of a twin, to that of its endpoint', () => {
+  test('has one route, to its own code or, for a twin, to the code of its endpoint', () => {
     expect(find().resource.Properties.Code).toEqual({ ZipFile: endpointId(functionPath(endpoint)) });
     const everywhere = assembly.templates.flatMap((template) => resources(template, 'AWS::ApiGatewayV2::Route'));
     expect(everywhere.filter(([, { Properties }]) => Properties.RouteKey.split(' ')[1] === path)).toHaveLength(1);
   });
 
-  test('has the environment that its capabilities name, and no other', () => {
+  test('has exactly the environment variables of its capabilities', () => {
     expect(find().resource.Properties.Environment.Variables).toEqual(expectedEnvironment(capabilitiesOf(endpoint)));
   });
 
-  test('may do what its capabilities are granted and write its log, and nothing else', () => {
+  test('has exactly the permissions of its capabilities and of its log', () => {
     const { template, resource } = find();
     const expected = [
       ...logPairs(resource.Properties.LoggingConfig.LogGroup.Ref),
@@ -52,7 +52,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))('
     expect(pairsOf(statementsOf(roleOf(template, resource)))).toEqual([...new Set(expected)].sort());
   });
 
-  test('has a role of its own', () => {
+  test('has its own role', () => {
     const { template, id, resource } = find();
     const sharers = functionsOf(template).filter(
       ([, other]) => JSON.stringify(other.Properties.Role) === JSON.stringify(resource.Properties.Role),
@@ -60,7 +60,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))('
     expect(sharers.map(([sharer]) => sharer)).toEqual([id]);
   });
 
-  test('has the memory and the time that it declares', () => {
+  test('has the declared memory and timeout', () => {
     expect(find().resource.Properties).toMatchObject({
       MemorySize: endpoint.memoryMb ?? 512,
       Timeout: endpoint.timeoutSeconds ?? 29,
@@ -68,8 +68,8 @@ describe.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))('
   });
 });
 
-describe('mail', () => {
-  /** The policies that let a function send mail, in a deployment with these settings. */
+describe('the mail permissions', () => {
+  /** Returns the statements that allow sending mail, in a deployment with these settings. */
   function mailStatements(settings: object): Statement[] {
     const template = assemblyOf([greedy], settings).families.get('v2/everything')!;
     return statementsOf(roleOf(template, functionBehind(template, `POST ${greedy.path}`)[1])).filter(({ Action }) =>
@@ -77,7 +77,7 @@ describe('mail', () => {
     );
   }
 
-  test('is sent under the identity that the operator names', () => {
+  test('name the identity from the settings', () => {
     expect(
       mailStatements({ mailFrom: 'no-reply@mail.example.com', mailIdentity: 'example.com' }).map(
         ({ Resource }) => Resource,
@@ -85,7 +85,7 @@ describe('mail', () => {
     ).toEqual([identityArn('example.com')]);
   });
 
-  test('is sent by nobody where no sender is set, and everything else deploys', () => {
+  test('are missing without mailFrom, and the deployment works', () => {
     expect(mailStatements({ mailFrom: undefined })).toEqual([]);
     const template = assemblyOf(registered).families.get('v2/workspace')!;
     const [, { Properties }] = functionBehind(template, 'POST /v2/workspace/email/send-login-link');
@@ -94,14 +94,14 @@ describe('mail', () => {
 });
 
 describe('the HTTP API', () => {
-  test('has the routes of the registry, $default, and no other', () => {
+  test('has the registered routes and $default, and no others', () => {
     const keys = assembly.templates
       .flatMap((template) => resources(template, 'AWS::ApiGatewayV2::Route'))
       .map(([, { Properties }]) => Properties.RouteKey);
     expect(keys.sort()).toEqual(['$default', ...endpoints.map(routeKey)].sort());
   });
 
-  test('sends what no route matches to a function without any rights but its log', () => {
+  test('sends unknown routes to a function with no permissions except its log', () => {
     const [, resource] = functionBehind(assembly.root, '$default');
     expect(resource.Properties.Code).toEqual({ ZipFile: 'default' });
     expect(resource.Properties.Environment.Variables).toEqual({ SERVICE_NAME: 'svc' });
@@ -112,7 +112,7 @@ describe('the HTTP API', () => {
     ).toBe(true);
   });
 
-  test('calls the functions of a stack, all of them and only those, under one role of that stack', () => {
+  test('calls all functions of a stack, and no others, under one role', () => {
     for (const template of [assembly.root, ...assembly.families.values()]) {
       const integrations = resources(template, 'AWS::ApiGatewayV2::Integration');
       const roles = new Set(
@@ -134,7 +134,7 @@ describe('the HTTP API', () => {
     }
   });
 
-  test('speaks payload format 2.0 and waits as long as it can', () => {
+  test('uses payload format 2.0 and the longest timeout', () => {
     for (const [, { Properties }] of assembly.templates.flatMap((template) =>
       resources(template, 'AWS::ApiGatewayV2::Integration'),
     )) {

@@ -3,9 +3,7 @@ import type { MonitoringModel } from '../../infra/local/metrics/monitoringModel.
 import type { Query } from '../../infra/local/metrics/query.ts';
 import type { MetricId } from '../../infra/local/metrics/series.ts';
 
-/**
- * Every metric that a graph or an alarm is about, once. Of what a query or a search finds, only the dimensions that it fixes are there.
- */
+/** Returns every metric of the graphs and alarms once. Of a query or a search, it has the fixed dimensions only. */
 export function metricIdsOf({ rows, alarms }: MonitoringModel): MetricId[] {
   const sources: readonly (Expression | Query)[] = [
     ...rows.flatMap(({ graphs }) => graphs.flatMap(({ series }) => series.map(({ source }) => source))),

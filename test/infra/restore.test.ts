@@ -7,7 +7,10 @@ import { streamCommands, tableCommands } from '../../infra/commands/restore.ts';
 import { sourceTemplates } from '../../infra/commands/sourceTemplates.ts';
 import type { StackTemplates } from '../../infra/commands/templateChanges.ts';
 
-/** Stands for the AWS CLI: notes what it is called with, and answers as a file beside it says, by the first words of the command; what fails there, first, fails once. */
+/**
+ * A fake AWS CLI. It records its calls and returns responses from files, by the first words of the command. A command
+ * with a failure file fails once.
+ */
 const AWS = `#!/usr/bin/env bash
 dir=$(dirname "$0")
 printf '%s\\0' "$@" >> "$dir/calls"
@@ -30,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 beforeEach(() => writeFileSync(join(scratch, 'calls'), ''));
 
-/** Runs commands with a CLI that answers so, and gives what it was asked: the words, and its options by their names. */
+/** Runs a script with the fake AWS CLI, and returns the recorded calls: words and options. */
 function calls(
   commands: string,
   answers: Readonly<Record<string, string>>,
@@ -73,10 +76,10 @@ function calls(
 const names = { 'cloudformation describe-stacks': 'the-table' };
 const table = () => templates.resources.Table!.Properties as Record<string, any>;
 
-describe('a deleted table', () => {
+describe('restore table', () => {
   const answers = { ...names, 'dynamodb list-backups': 'arn:of:the:backup', 'dynamodb describe-table': 'None' };
 
-  test('comes back under its name from its last backup, and gets what a restore leaves out, one update after the other', () => {
+  test('restores the last backup under the old name, then sets what a restore omits, one update at a time', () => {
     const made = calls(tableCommands(templates, 'Mine'), answers);
     expect(made[0]).toMatchObject({ command: 'cloudformation describe-stacks', options: { 'stack-name': 'Mine' } });
     expect(made.find(({ command }) => command === 'dynamodb restore-table-from-backup')!.options).toEqual({
@@ -97,7 +100,7 @@ describe('a deleted table', () => {
     });
   });
 
-  test('gets its vector indexes as the template has them, with the attributes that they need declared', () => {
+  test('creates the vector indexes of the template, with their attribute definitions', () => {
     const made = calls(tableCommands(templates, 'Mine'), answers).filter(
       ({ options }) => 'vector-index-updates' in options,
     );
@@ -116,13 +119,13 @@ describe('a deleted table', () => {
     }
   });
 
-  test('keeps the vector indexes that came back with it', () => {
+  test('keeps vector indexes that exist after the restore', () => {
     const made = calls(tableCommands(templates, 'Mine'), { ...answers, 'dynamodb describe-table': 'content\\treview' });
     expect(made.filter(({ options }) => 'vector-index-updates' in options)).toEqual([]);
   });
 
-  test('is waited for as long as it takes', () => {
-    const script = tableCommands(templates, 'Mine').replace('echo "$TABLE is not there yet"', ':');
+  test('waits as long as the restore takes', () => {
+    const script = tableCommands(templates, 'Mine').replace('echo "Waiting for $TABLE"', ':');
     const made = calls(script, answers, 'dynamodb wait');
     const restored = made.findIndex(({ command }) => command === 'dynamodb restore-table-from-backup');
     expect(made.slice(restored + 1, restored + 3).map(({ command }) => command)).toEqual([
@@ -131,7 +134,7 @@ describe('a deleted table', () => {
     ]);
   });
 
-  test('nothing but a restore, an index or a setting of the table is left out: every property of the template is one that a backup has, or is given back', () => {
+  test('covers every property of the table: each is in a backup or set by a command', () => {
     const inBackup = ['AttributeDefinitions', 'BillingMode', 'GlobalSecondaryIndexes', 'KeySchema'];
     const givenBack = [
       'DeletionProtectionEnabled',
@@ -144,7 +147,7 @@ describe('a deleted table', () => {
   });
 });
 
-describe('what follows the stream', () => {
+describe('restore stream', () => {
   const answers = {
     ...names,
     'dynamodb describe-table': 'arn:of:the:new',
@@ -152,7 +155,7 @@ describe('what follows the stream', () => {
     'sqs get-queue-attributes': 'arn:of:the:queue',
   };
 
-  test('follows the new one, as the template has it, and no longer the old one', () => {
+  test('connects the worker to the new stream with the settings of the template, and disconnects it from the old one', () => {
     const made = calls(streamCommands(templates, 'Mine'), {
       ...answers,
       'lambda list-event-source-mappings': 'the-old-mapping\\tarn:of:the:old',
@@ -175,7 +178,7 @@ describe('what follows the stream', () => {
     ]);
   });
 
-  test('is made to follow when nothing does, and is left alone when it follows already', () => {
+  test('creates a missing connection, and changes nothing if the connection exists', () => {
     const changed = (mappings: string) =>
       calls(streamCommands(templates, 'Mine'), { ...answers, 'lambda list-event-source-mappings': mappings }).filter(
         ({ command }) => /^lambda (delete|create)/.test(command),

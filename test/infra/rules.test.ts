@@ -17,7 +17,7 @@ import { certificateArn, domainName, doubled, greedy, ownFunctions, registered }
 
 const endpoints = [...registered, greedy];
 const settings = { alarmEmail: 'ops@example.com', mailFrom: 'no-reply@example.com' };
-/** Those of a deployment that has a domain of its own besides. */
+/** Settings of a deployment that also has a domain. */
 const withDomain = { ...settings, domainName, certificateArn };
 let assembly: Assembly;
 let all: [id: string, resource: Resource][];
@@ -30,7 +30,7 @@ describe('permissions', () => {
   const streams = JSON.stringify({ 'Fn::Join': ['', [{ 'Fn::GetAtt': ['Table', 'Arn'] }, '/stream/*']] });
   const roles = () => all.filter(([, { Type }]) => Type === 'AWS::IAM::Role');
 
-  test('are written in the roles themselves, without policies that AWS or others maintain', () => {
+  test('are in inline policies, not in managed ones', () => {
     expect(roles().length).toBeGreaterThan(ownFunctions.length);
     for (const [, { Properties }] of roles()) expect(Properties.ManagedPolicyArns).toBeUndefined();
     expect(all.filter(([, { Type }]) => /^AWS::IAM::(ManagedPolicy|Policy|UserPolicy|RolePolicy)$/.test(Type))).toEqual(
@@ -38,7 +38,7 @@ describe('permissions', () => {
     );
   });
 
-  test('to call functions belong to roles, but for schedules, which have none', () => {
+  test('to call functions belong to roles, except for schedules, which have no role', () => {
     const rules = all
       .filter(([, { Type }]) => Type === 'AWS::Events::Rule')
       .map(([id]) => ({ 'Fn::GetAtt': [id, 'Arn'] }));
@@ -51,19 +51,19 @@ describe('permissions', () => {
       expect(permission).toMatchObject({ Action: 'lambda:InvokeFunction', Principal: 'events.amazonaws.com' });
   });
 
-  test('name actions and resources one by one, and never Scan', () => {
+  test('name each action and resource, and never Scan', () => {
     for (const [, role] of roles()) {
       for (const { Effect, Action, Resource: resource, ...rest } of statementsOf(role)) {
         expect(Effect).toBe('Allow');
         expect(rest).toEqual({});
         for (const action of list(Action)) expect(action).toMatch(/^[a-z]+:(?!Scan$)[A-Za-z]+$/);
-        // An ARN that contains a wildcard would have it in a literal part. The streams of the table are the only ones of several.
+        // Wildcards would be in a literal part of an ARN. Only the streams of the table have one.
         expect(JSON.stringify(list(resource).filter((arn) => JSON.stringify(arn) !== streams))).not.toContain('*');
       }
     }
   });
 
-  test('are given to Lambda and to the gateway, each by name', () => {
+  test('are granted to Lambda and to the gateway by name', () => {
     const principals = new Set(
       roles().flatMap(([, { Properties }]) =>
         Properties.AssumeRolePolicyDocument.Statement.map(({ Principal }: any) => JSON.stringify(Principal)),
@@ -77,7 +77,7 @@ describe('permissions', () => {
 });
 
 describe('every function', () => {
-  test('has a log group that forgets', () => {
+  test('has a log group with retention', () => {
     for (const template of assembly.templates) {
       for (const [, { Properties }] of functionsOf(template)) {
         const logGroup = template.Resources[Properties.LoggingConfig.LogGroup.Ref]!;
@@ -86,7 +86,7 @@ describe('every function', () => {
     }
   });
 
-  test('runs Node 24 on arm64, untraced, with as many instances as it needs', () => {
+  test('runs Node 24 on arm64 without tracing and without a concurrency limit', () => {
     for (const [, { Properties }] of assembly.templates.flatMap(functionsOf)) {
       expect(Properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'], Handler: 'index.handler' });
       expect(Properties.TracingConfig).toBeUndefined();
@@ -94,36 +94,36 @@ describe('every function', () => {
     }
   });
 
-  test('behind the gateway gives up before the gateway does', () => {
+  test('behind the gateway has a shorter timeout than the gateway', () => {
     for (const [, { Properties }] of [assembly.root, ...assembly.families.values()].flatMap(functionsOf))
       expect(Properties.Timeout).toBeLessThan(30);
   });
 });
 
 describe('the templates', () => {
-  test('give no resource a physical name, so that the stack can be deployed twice', () => {
+  test('set no physical names, so that the stack can be deployed twice', () => {
     for (const [id, { Type, Properties = {} }] of all) {
       const names = Object.keys(Properties).filter((key) =>
         /^(FunctionName|RoleName|TableName|LogGroupName|TopicName|QueueName|AlarmName|DashboardName|Name)$/.test(key),
       );
-      // A mapping, and the configuration of calls, name somebody else's.
+      // The names in these types belong to other resources.
       if (/^AWS::Lambda::(EventSourceMapping|EventInvokeConfig|Permission)$/.test(Type)) continue;
-      // These two have no generated name; theirs contains the stack's and need not be unique.
+      // These two types have no generated name. Their name contains that of the stack and need not be unique.
       const expected = Type === 'AWS::ApiGatewayV2::Api' || Type === 'AWS::Logs::QueryDefinition' ? ['Name'] : [];
       expect([id, names]).toEqual([id, expected]);
     }
   });
 
-  test.each(['ALLOW_LOOPBACK_DELIVERY', 'STRICT_OUTPUT'])('do not have the setting %s of the local run', (name) => {
+  test.each(['ALLOW_LOOPBACK_DELIVERY', 'STRICT_OUTPUT'])('do not have the variable %s of the local run', (name) => {
     expect(JSON.stringify(assembly.templates)).not.toContain(name);
   });
 
-  test('keep every log for the same time', () => {
+  test('keep all logs for the same time', () => {
     const groups = all.filter(([, { Type }]) => Type === 'AWS::Logs::LogGroup');
     expect(groups.map(([, { Properties }]) => Properties.RetentionInDays)).toEqual(groups.map(() => 30));
   });
 
-  test("pass the CDK's checks, and stay below 400 resources and 200 parameters and outputs each, with the registry doubled", () => {
+  test("pass the CDK's checks with the registry doubled, and stay below 400 resources and 200 parameters and outputs each", () => {
     const { templates, families } = assemblyOf([...doubled, greedy], withDomain, { validate: true });
     expect([...families.values()].flatMap(functionsOf)).toHaveLength(2 * ownFunctions.length + 1);
     for (const template of templates) {
@@ -132,7 +132,7 @@ describe('the templates', () => {
     }
   });
 
-  test('would stay there with 78 endpoints in one family, and refuse more', () => {
+  test('allow 78 endpoints in a family, and no more', () => {
     const family = (size: number) =>
       Array.from({ length: size }, (_, index) => ({ ...greedy, path: `/v2/everything/get${index}` as const }));
     const { families } = assemblyOf(family(78));
@@ -140,7 +140,7 @@ describe('the templates', () => {
     expect(() => appOf(family(79))).toThrow('/v2/everything has 79 endpoints');
   });
 
-  test('would stay there with 65 endpoints in one family that all have twins, and refuse more', () => {
+  test('allow 65 endpoints with twins in a family, and no more', () => {
     const family = (size: number) =>
       Array.from({ length: size }, (_, index) => [
         { ...greedy, path: `/v2/everything/get${index}` as const },
@@ -158,7 +158,7 @@ describe('cdk-nag (AWS Solutions)', () => {
     expect(new AwsSolutionsChecks(app).validateScope(app).violations).toEqual([]);
   });
 
-  test('would find something', () => {
+  test('reports a violation', () => {
     const { app, backend } = appOf(registered);
     new CfnSecret(backend, 'Unrotated', {});
     expect(new AwsSolutionsChecks(app).validateScope(app).violations.map(({ ruleName }) => ruleName)).toEqual([
@@ -169,7 +169,7 @@ describe('cdk-nag (AWS Solutions)', () => {
 });
 
 describe('resources', () => {
-  test('that hold state keep the logical ids under which they were first deployed, and outlive the stack', () => {
+  test('with state keep their first logical ids and are retained', () => {
     const stateful = all.filter(([, { Type }]) => /^AWS::(DynamoDB|SecretsManager|S3|KMS|RDS)::/.test(Type));
     expect(
       stateful.map(([id, { Type, DeletionPolicy, UpdateReplacePolicy }]) => [
@@ -183,11 +183,11 @@ describe('resources', () => {
       ['MasterKey', 'AWS::SecretsManager::Secret', 'Retain', 'Retain'],
       ['SigningKey', 'AWS::SecretsManager::Secret', 'Retain', 'Retain'],
     ]);
-    // A new API would have a new address.
+    // Another logical id would be another API with another address.
     expect(resources(assembly.root, 'AWS::ApiGatewayV2::Api').map(([id]) => id)).toEqual(['Api']);
   });
 
-  test('that only carry what the table knows keep their logical ids too, and go with the stack', () => {
+  test('that only repeat the table keep their logical ids and are deleted with the stack', () => {
     const carriers = all.filter(([, { Type }]) => Type === 'AWS::SQS::Queue');
     expect(carriers.map(([id]) => id)).toEqual([
       'DeliverDeadLetters',
@@ -206,7 +206,7 @@ describe('resources', () => {
       expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(['Delete', 'Delete']);
   });
 
-  test('of the root have the outputs that the operator needs', () => {
+  test('of the root stack have the outputs for the operator', () => {
     expect(assembly.root.Outputs).toMatchObject({
       ApiUrl: { Value: { 'Fn::GetAtt': ['Api', 'ApiEndpoint'] } },
       TableName: { Value: { Ref: 'Table' } },
@@ -217,7 +217,7 @@ describe('resources', () => {
 });
 
 describe('the table', () => {
-  test('has its keys, four indexes of keys only, backups, expiry and a stream of new images', () => {
+  test('has its keys, KEYS_ONLY indexes, backups, expiry and a stream of new images', () => {
     const { Properties } = assembly.root.Resources.Table!;
     const key = (pk: string, sk: string) => [
       { AttributeName: pk, KeyType: 'HASH' },
@@ -239,7 +239,7 @@ describe('the table', () => {
     expect(Properties.AttributeDefinitions).toHaveLength(20);
   });
 
-  test('has two vector indexes of 512 dimensions, parted by tenant and model, with filters that are texts of the table', () => {
+  test('has two vector indexes of 512 dimensions, partitioned by tenant and model, with string filters', () => {
     const { VectorIndexes, AttributeDefinitions } = assembly.root.Resources.Table!.Properties;
     const filters = [
       'vOrganization',
@@ -284,12 +284,12 @@ describe('a key', () => {
   });
 });
 
-describe('the throttles of the gateway', () => {
+describe('the rate limits of the gateway', () => {
   const stage = () => assembly.root.Resources.Stage as Resource & { DependsOn?: string[] };
   const isPublic = (key: string) =>
     endpoints.some((endpoint) => endpoint.auth === 'none' && routeKey(endpoint) === key);
 
-  test('limit all routes, and more tightly each route without credentials and the unknown paths', () => {
+  test('limit all routes, and public and unknown routes more strictly', () => {
     const { DefaultRouteSettings, RouteSettings } = stage().Properties;
     expect(DefaultRouteSettings).toEqual({ ThrottlingRateLimit: 2_000, ThrottlingBurstLimit: 4_000 });
     const routes = all
@@ -303,7 +303,7 @@ describe('the throttles of the gateway', () => {
       expect(settings).toEqual({ ThrottlingRateLimit: 50, ThrottlingBurstLimit: 100 });
   });
 
-  test('are set after the routes exist, because AWS refuses settings of a route that does not', () => {
+  test('depend on the routes, because AWS refuses settings of a missing route', () => {
     const stacks = Object.entries(assembly.root.Resources)
       .filter(([, { Type, Properties }]) => Type === 'AWS::CloudFormation::Stack' && Properties.Parameters)
       .map(([id]) => id);

@@ -6,7 +6,7 @@ import { readSettings, settingNames } from '../../infra/stacks/settings.ts';
 
 const read = (given: Record<string, unknown>) => readSettings((name) => given[name], Object.keys(given));
 
-/** What the settings are refused for, a line each. */
+/** Returns the problems of settings, one line each. */
 function problemsOf(given: Record<string, unknown>): string[] {
   try {
     read(given);
@@ -21,8 +21,8 @@ function problemsOf(given: Record<string, unknown>): string[] {
 
 const certificateArn = 'arn:aws:acm:eu-central-1:123456789012:certificate/0a1b2c3d-0000-4000-8000-000000000000';
 
-describe('the settings', () => {
-  test('have defaults', () => {
+describe('readSettings', () => {
+  test('returns defaults', () => {
     expect(read({})).toEqual({
       serviceName: 'svc',
       domainName: undefined,
@@ -53,7 +53,7 @@ describe('the settings', () => {
     });
   });
 
-  test('take numbers as text, as -c hands them over, and an empty text as nothing', () => {
+  test('accepts numbers as text, and an empty text as unset', () => {
     expect(
       read({ logRetentionDays: '90', unverifiedGraceDays: '7', workspaceCreationPerMinute: '5', alarmEmail: '' }),
     ).toMatchObject({
@@ -103,7 +103,7 @@ describe('the settings', () => {
     ['dueMarginSeconds', 59],
     ['dueMarginSeconds', 'soon'],
     ['reconcileAfterSeconds', 3_601],
-  ])('refuse %s = %j, naming the setting and the value, once', (name, value) => {
+  ])('refuses %s = %j once, and names the setting and the value', (name, value) => {
     const problems = problemsOf({
       certificateArn,
       domainName: 'api.example.com',
@@ -115,7 +115,7 @@ describe('the settings', () => {
     ]);
   });
 
-  test('take a schedule of one attempt, and one of 14 days', () => {
+  test('accepts a schedule of one attempt, and one of 14 days', () => {
     expect(read({ webhookRetrySchedule: '0', mailRetrySchedule: '604800,604800' })).toMatchObject({
       webhookRetrySchedule: '0',
       mailRetrySchedule: '604800,604800',
@@ -126,13 +126,11 @@ describe('the settings', () => {
     ['domainName', 'certificateArn', 'api.example.com'],
     ['certificateArn', 'domainName', certificateArn],
     ['mailIdentity', 'mailFrom', 'example.com'],
-  ])('refuse %s without %s', (name, other, value) => {
-    expect(problemsOf({ [name]: value, [other]: '' })).toEqual([
-      `${other}: must be set where ${name} is, but is not set`,
-    ]);
+  ])('refuses %s without %s', (name, other, value) => {
+    expect(problemsOf({ [name]: value, [other]: '' })).toEqual([`${other}: must be set if ${name} is set`]);
   });
 
-  test('name everything that is wrong at once', () => {
+  test('lists all problems at once', () => {
     const problems = problemsOf({
       serviceName: 1,
       domainName: 'api.example.com',
@@ -157,17 +155,17 @@ describe('the settings', () => {
     ['ALARM_EMAIL', 'alarmEmail'],
     ['domain_name', 'domainName'],
     ['mailForm', 'mailFrom'],
-  ])('refuse %s, which is none, and name %s, which is', (name, meant) => {
-    expect(problemsOf({ [name]: 'x' })).toEqual([`${name}: is no setting, but ${meant} is`]);
+  ])('refuses the unknown setting %s and suggests %s', (name, meant) => {
+    expect(problemsOf({ [name]: 'x' })).toEqual([`${name}: unknown setting; did you mean ${meant}?`]);
   });
 
-  test('refuse what is like none of them, and say where they are', () => {
+  test('refuses an unknown setting without a similar name, and names the page with all settings', () => {
     expect(problemsOf({ colour: 'x', constructor: 'x' })).toEqual(
-      ['colour', 'constructor'].map((name) => `${name}: is no setting; infra/README.md lists them under "Settings"`),
+      ['colour', 'constructor'].map((name) => `${name}: unknown setting; see "Settings" in infra/README.md`),
     );
   });
 
-  test('leave alone what CDK keeps in the context', () => {
+  test('ignores names that the CDK adds to the context', () => {
     const kept = [
       '@aws-cdk/core:validateAgainstDefaultRules',
       'aws:cdk:enable-asset-metadata',
@@ -179,12 +177,12 @@ describe('the settings', () => {
     expect(problemsOf(Object.fromEntries(kept.map((key) => [key, true])))).toEqual([]);
   });
 
-  test('of cdk.json are valid, and none is misspelt', () => {
+  test('accepts the settings of cdk.json', () => {
     const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8')) as {
       context: Record<string, unknown>;
     };
     expect(() => read(context)).not.toThrow();
-    // Keys with a prefix are the CDK's own.
+    // Names with a prefix belong to the CDK.
     expect(settingNames).toEqual(expect.arrayContaining(Object.keys(context).filter((key) => !key.startsWith('@'))));
   });
 });

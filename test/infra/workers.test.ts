@@ -30,7 +30,7 @@ beforeAll(() => {
 const streamArn = { 'Fn::GetAtt': ['Table', 'StreamArn'] };
 const arnOf = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] });
 
-/** What calls a function: the properties of its only event source mapping. */
+/** Returns the properties of the only event source mapping of a function. */
 function mappingOf(id: string): Record<string, any> {
   const [found, ...more] = resources(template, 'AWS::Lambda::EventSourceMapping').filter(
     ([, { Properties }]) => Properties.FunctionName.Ref === id,
@@ -39,7 +39,7 @@ function mappingOf(id: string): Record<string, any> {
   return found[1].Properties;
 }
 
-/** What a worker needs so that Lambda can read its source. */
+/** Returns the permissions that Lambda needs to read the source of a worker. */
 function readingPairs({ on }: Worker): string[] {
   if ('queue' in on) {
     return pairsOf([
@@ -51,7 +51,7 @@ function readingPairs({ on }: Worker): string[] {
   }
   if (!('inserts' in on)) return [];
   return pairsOf([
-    // Of any stream of the table: one that is restored under its name has a new stream.
+    // Any stream of the table, because a restored table has a new one.
     {
       Resource: { 'Fn::Join': ['', [arnOf('Table'), '/stream/*']] },
       Action: ['dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:DescribeStream', 'dynamodb:ListStreams'],
@@ -63,7 +63,7 @@ function readingPairs({ on }: Worker): string[] {
 describe.each(workers.map((worker) => [worker.name, worker] as const))('the worker %s', (name, worker) => {
   const find = (): [id: string, resource: Resource] => functionOf(template, workerId(name));
 
-  test('has a function of its own in the stack of the workers, whose name can be read', () => {
+  test('has its own function in the stack of the workers, with a readable name', () => {
     expect(find()[0]).toBe(pascal(name));
     expect(find()[1].Properties).toMatchObject({
       Description: worker.summary,
@@ -72,11 +72,11 @@ describe.each(workers.map((worker) => [worker.name, worker] as const))('the work
     });
   });
 
-  test('has the environment that its capabilities name, and no other', () => {
+  test('has exactly the environment variables of its capabilities', () => {
     expect(find()[1].Properties.Environment.Variables).toEqual(expectedEnvironment(workerCapabilities(worker)));
   });
 
-  test('may do what its capabilities are granted, read its source and write its log, and nothing else', () => {
+  test('has exactly the permissions of its capabilities, its source and its log', () => {
     const [, resource] = find();
     const expected = [
       ...logPairs(resource.Properties.LoggingConfig.LogGroup.Ref),
@@ -86,7 +86,7 @@ describe.each(workers.map((worker) => [worker.name, worker] as const))('the work
     expect(pairsOf(statementsOf(roleOf(template, resource)))).toEqual([...new Set(expected)].sort());
   });
 
-  test('has a role of its own', () => {
+  test('has its own role', () => {
     const [id, resource] = find();
     const sharers = functionsOf(template).filter(
       ([, other]) => JSON.stringify(other.Properties.Role) === JSON.stringify(resource.Properties.Role),
@@ -94,7 +94,7 @@ describe.each(workers.map((worker) => [worker.name, worker] as const))('the work
     expect(sharers.map(([sharer]) => sharer)).toEqual([id]);
   });
 
-  test('is called by its source, and by nothing else', () => {
+  test('is called by its source only', () => {
     const [id] = find();
     const mappings = resources(template, 'AWS::Lambda::EventSourceMapping')
       .filter(([, { Properties }]) => Properties.FunctionName.Ref === id)
@@ -111,7 +111,7 @@ describe.each(workers.map((worker) => [worker.name, worker] as const))('the work
 
 describe('a queue', () => {
   test.each(queueNames)(
-    'deliveries 2.5: %s has a dead-letter queue of its own and hides a message for six times as long as its worker may take',
+    "%s has a dead-letter queue, and a visibility timeout of six times the worker's timeout",
     (name) => {
       const consumer = workers.find(({ on }) => 'queue' in on && on.queue === name)!;
       expect(assembly.root.Resources[`${pascal(name)}Queue`]).toMatchObject({
@@ -130,7 +130,7 @@ describe('a queue', () => {
     },
   );
 
-  test('is a standard queue, of which there is one, in the root stack', () => {
+  test('is a standard queue in the root stack', () => {
     const everywhere = assembly.templates.flatMap((each) => resources(each, 'AWS::SQS::Queue'));
     expect(everywhere).toHaveLength(2 * queueNames.length + 1);
     expect(resources(assembly.root, 'AWS::SQS::Queue')).toHaveLength(everywhere.length);
@@ -158,7 +158,7 @@ describe('a queue', () => {
     }
   });
 
-  test('without a consumer is there all the same', () => {
+  test('exists without a consumer', () => {
     const { root, workers: stack } = assemblyOf(registered, {}, { workers: [] });
     expect(stack).toBeUndefined();
     for (const name of queueNames)
@@ -173,9 +173,9 @@ describe('a queue', () => {
   });
 });
 
-describe('what calls a worker', () => {
+describe('the source of a worker', () => {
   test.each(workers.filter(({ on }) => 'queue' in on))(
-    'deliveries 2.5: $name gets batches, answers which messages failed, and is limited by its mapping',
+    '$name gets batches, reports failed messages, and has a concurrency limit on its mapping',
     ({ name, on }) => {
       const { batchSize, maxConcurrency } = queues[(on as { queue: keyof typeof queues }).queue];
       expect(mappingOf(pascal(name))).toMatchObject({
@@ -189,7 +189,7 @@ describe('what calls a worker', () => {
   );
 
   test.each(workers.filter(({ on }) => 'inserts' in on))(
-    'deliveries 2.2: $name gets its new items from the beginning on, and none of them stops the stream',
+    '$name reads new items from the start of the stream, and a failing record does not block it',
     ({ name, on }) => {
       const { FilterCriteria, ...mapping } = mappingOf(pascal(name));
       expect(FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern))).toEqual([
@@ -208,26 +208,23 @@ describe('what calls a worker', () => {
     },
   );
 
-  test.each(workers.filter(({ on }) => 'every' in on))(
-    '$name ticks every minute, and a tick is not repeated',
-    ({ name }) => {
-      const [rule] = resources(template, 'AWS::Events::Rule')
-        .map(([, { Properties }]) => Properties)
-        .filter(({ Targets }) => JSON.stringify(Targets).includes(JSON.stringify(arnOf(pascal(name)))));
-      expect(rule).toMatchObject({
-        ScheduleExpression: 'rate(1 minute)',
-        Targets: [{ Arn: arnOf(pascal(name)), RetryPolicy: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 } }],
-      });
-      const invocations = resources(template, 'AWS::Lambda::EventInvokeConfig').filter(
-        ([, { Properties }]) => Properties.FunctionName.Ref === pascal(name),
-      );
-      expect(invocations.map(([, { Properties }]) => Properties)).toEqual([
-        expect.objectContaining({ Qualifier: '$LATEST', MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 }),
-      ]);
-    },
-  );
+  test.each(workers.filter(({ on }) => 'every' in on))('$name runs every minute, without retries', ({ name }) => {
+    const [rule] = resources(template, 'AWS::Events::Rule')
+      .map(([, { Properties }]) => Properties)
+      .filter(({ Targets }) => JSON.stringify(Targets).includes(JSON.stringify(arnOf(pascal(name)))));
+    expect(rule).toMatchObject({
+      ScheduleExpression: 'rate(1 minute)',
+      Targets: [{ Arn: arnOf(pascal(name)), RetryPolicy: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 } }],
+    });
+    const invocations = resources(template, 'AWS::Lambda::EventInvokeConfig').filter(
+      ([, { Properties }]) => Properties.FunctionName.Ref === pascal(name),
+    );
+    expect(invocations.map(([, { Properties }]) => Properties)).toEqual([
+      expect.objectContaining({ Qualifier: '$LATEST', MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 }),
+    ]);
+  });
 
-  test('is no third reader of the stream', () => {
+  test('refuses a third reader of the stream', () => {
     const follow = fakeWorkers.find(({ on }) => 'inserts' in on)!;
     const readers = (count: number) =>
       Array.from({ length: count }, (_, n) => ({ ...follow, name: `${follow.name}${n}` }));
@@ -238,8 +235,8 @@ describe('what calls a worker', () => {
   });
 });
 
-describe('the saved queries', () => {
-  test("design 11: search the logs of all workers: for faults, for an endpoint's failed deliveries, for why a webhook does not arrive, for mails, for messages that were not sent", () => {
+describe('saveQueries', () => {
+  test('saves queries over the logs of all workers: faults, failed deliveries, missing webhooks, mails and unsent messages', () => {
     const queries = new Map(
       resources(template, 'AWS::Logs::QueryDefinition').map(([, { Properties }]) => [
         Properties.Name as string,

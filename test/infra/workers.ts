@@ -25,7 +25,7 @@ function fake(name: string, on: Source, more: Partial<Worker> = {}): Worker {
   );
 }
 
-/** One worker for every source there is. */
+/** One worker for each kind of source. */
 export const fakeWorkers: readonly Worker[] = [
   ...(Object.keys(queues) as QueueName[]).map((name, index) =>
     fake(
@@ -40,7 +40,7 @@ export const fakeWorkers: readonly Worker[] = [
 
 const sourceOf = ({ on }: Worker) => ('queue' in on ? on.queue : 'inserts' in on ? 'inserts' : on.every);
 
-/** The registered workers, and a fake one for every source that has none. */
+/** The registered workers, and a fake one for each source without one. */
 export const workers: readonly Worker[] = [
   ...registeredWorkers(),
   ...fakeWorkers.filter((candidate) => !registeredWorkers().some((worker) => sourceOf(worker) === sourceOf(candidate))),

@@ -17,7 +17,7 @@ export const endpoint = defineEndpoint(
     input: z.object(filterFields),
     output: z.object({ data: z.array(NotificationResponse) }),
     narrowBy: 'notificationIds',
-    impact: 'customers with older clients cannot show their users what they are notified of',
+    impact: 'users of older clients do not see their notifications',
     example: { data: { organizationId: 'acme', documentId: 'nda' }, result: { data: [exampleNotification] } },
   },
   async ({ input, caller, deps, now }) => {

@@ -27,7 +27,7 @@ export const endpoint = defineEndpoint(
     message: 'Agents extracted successfully',
     errors: ['FAILED_PRECONDITION'],
     uses: { findModel: findFileModel },
-    impact: 'customers cannot turn files of guidelines into agents',
+    impact: 'customers cannot extract review agents from files',
     // Lambda gives CPU in proportion to memory, and reading a file needs both.
     memoryMb: 1_024,
     example: {

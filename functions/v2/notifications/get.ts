@@ -26,7 +26,7 @@ export const endpoint = defineEndpoint(
     }),
     output: z.object({ data: z.array(NotificationResponse), pageToken: z.string().nullable() }),
     narrowBy: 'pageSize',
-    impact: 'customers cannot show their users what they are notified of',
+    impact: 'users do not see their notifications',
     example: {
       data: { organizationId: 'acme', userId: 'grace', pageSize: 20 },
       result: { data: [exampleNotification], pageToken: null },

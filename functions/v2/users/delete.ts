@@ -38,7 +38,7 @@ export const endpoint = defineEndpoint(
       users: removeUsers,
       jobs: sendTo.jobs,
     },
-    impact: 'customers cannot take users out of their organizations, documents and folders',
+    impact: 'customers cannot remove users from their organizations, documents and folders',
     example: {
       data: { organizationId: 'acme', userIds: ['ada', 'nobody'] },
       result: {

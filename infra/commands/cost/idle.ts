@@ -34,7 +34,7 @@ export function idleBill(templates: readonly Readonly<Record<string, Resource>>[
   const all = templates.flatMap((resources) => Object.values(resources));
   const unknown = [...new Set(all.map(({ Type }) => Type).filter((type) => !billed.has(type) && !free.has(type)))];
   if (unknown.length > 0)
-    throw new Error(`What ${unknown.join(', ')} cost while idle is not known. Say so in infra/commands/cost/idle.ts.`);
+    throw new Error(`Unknown idle cost of ${unknown.join(', ')}. Add it to infra/commands/cost/idle.ts.`);
   const of = (type: string) => all.filter(({ Type }) => Type === type);
   const ticks = of('AWS::Events::Rule')
     .map(({ Properties }) => ticksPerMonth(String(Properties?.ScheduleExpression)))
@@ -105,8 +105,7 @@ function metricsOf({ Properties = {} }: Resource): number {
 
 function ticksPerMonth(expression: string): number {
   const [, minutes = ''] = /^rate\((\d+) minutes?\)$/.exec(expression) ?? [];
-  if (minutes === '')
-    throw new Error(`How often ${expression} ticks is not known. Say so in infra/commands/cost/idle.ts.`);
+  if (minutes === '') throw new Error(`Unknown schedule ${expression}. Add it to infra/commands/cost/idle.ts.`);
   return MINUTES_PER_MONTH / Number(minutes);
 }
 

@@ -101,7 +101,7 @@ describe('npm run deliveries', () => {
     const printed = await operate('status');
     expect(printed).toMatch(/^Deliveries due +2$/m);
     expect(printed).toMatch(/^Overdue by 5 minutes +1, the oldest by 120 minutes$/m);
-    expect(printed).toMatch(/^Queue +waiting +in work +delayed +dead letters$/m);
+    expect(printed).toMatch(/^Queue +waiting +in flight +delayed +dead letters$/m);
     expect(printed).toMatch(/^deliver +1 +0 +0 +0$/m);
     expect(printed).toMatch(/^mail +0 +0 +0 +2$/m);
   });
@@ -126,11 +126,12 @@ describe('npm run deliveries', () => {
     for (let i = 0; i < 10; i++) await system.publish(tenant);
     for (let i = 0; i < 10; i++) await system.workOnNext();
     expect(rowsOf(await show())).toMatchObject({
-      'Deliveries pause': expect.stringMatching(/^until 20/),
+      'Deliveries paused': expect.stringMatching(/^until 20/),
       Failing: expect.stringMatching(/^since 20/),
       'Last delivered': 'none of the last 10 messages',
     });
-    const pausing = async () => Number(rowsOf(await run(['status'], process.env, system.now))['Endpoints pausing']);
+    const pausing = async () =>
+      Number(rowsOf(await run(['status'], process.env, system.now))['Endpoints with an open circuit breaker']);
     const before = await pausing();
     await customer.ok(paths.update, { endpointId, url: hooks.url('/b') });
     // It does not count as unhealthy any more.
@@ -139,7 +140,7 @@ describe('npm run deliveries', () => {
     await system.workOnNext();
     expect(hooks.at('/b')).toHaveLength(1);
     const rows = rowsOf(await show());
-    expect(rows).toMatchObject({ 'Deliveries pause': 'no', Failing: 'no' });
+    expect(rows).toMatchObject({ 'Deliveries paused': 'no', Failing: 'no' });
     expect(rows['Last delivered']!.slice(0, 10)).toBe(new Date(system.now).toISOString().slice(0, 10));
     // The next attempt replaces the outdated health.
     const { _r: about } = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
@@ -183,8 +184,8 @@ describe('npm run deliveries', () => {
     for (let i = 0; i < 10; i++) await system.publish(tenant);
     for (let i = 0; i < 10; i++) await system.workOnNext();
     expect(
-      rowsOf(await run(['endpoint', tenant, endpointId], process.env, system.now + MINUTE))['Deliveries pause'],
-    ).toBe('no longer: the next one decides');
+      rowsOf(await run(['endpoint', tenant, endpointId], process.env, system.now + MINUTE))['Deliveries paused'],
+    ).toBe('no: the next attempt decides');
   });
 
   test('endpoint prints the filters, also by uid', async () => {
@@ -201,11 +202,11 @@ describe('npm run deliveries', () => {
       State: 'enabled',
       'Advanced webhooks': 'on',
       Events: 'comment.add, comment.update',
-      Channels: 'only events with one of sales',
+      Channels: 'events with one of sales',
       'Rate limit': 'none',
     });
     expect(await operate('endpoint', tenant, id)).toBe(shown);
-    expect(rowsOf(await show())).toMatchObject({ Events: 'of every type', Channels: 'any, or none' });
+    expect(rowsOf(await show())).toMatchObject({ Events: 'every type', Channels: 'events with any channel or none' });
     await customer.ok(paths.update, { endpointId: id, disabled: true });
     await expect(operate('recover', tenant, 'crm', new Date().toISOString())).rejects.toThrow(
       /^The endpoint is disabled/,
@@ -222,7 +223,7 @@ describe('npm run deliveries', () => {
     const before = Date.now();
     await customer.ok(paths.update, { endpointId, disabled: true });
     const disabled = rowsOf(await show());
-    const [, since] = /^disabled since (.*), by a request of the API key$/.exec(disabled.State!)!;
+    const [, since] = /^disabled since (.*), by the customer$/.exec(disabled.State!)!;
     expect(Date.parse(since!)).toBeGreaterThanOrEqual(before);
     expect(Object.keys(disabled)).not.toContain('Failing');
     await customer.ok(paths.update, { endpointId, description: 'Still off', disabled: true });
@@ -233,12 +234,10 @@ describe('npm run deliveries', () => {
     expect(stored).not.toHaveProperty('disabling');
     await new EndpointDisabler(system.table).disable(tenant, stored, system.now - 120 * HOUR, system.now);
     expect(rowsOf(await show()).State).toBe(
-      `disabled since ${new Date(system.now).toISOString()}, by the service: every attempt had failed for 5 days`,
+      `disabled since ${new Date(system.now).toISOString()}, by the service, because every attempt failed for 5 days`,
     );
     const { id } = await customer.ok(paths.create, { url: hooks.url('/c'), disabled: true });
-    expect(rowsOf(await operate('endpoint', tenant, id)).State).toMatch(
-      /^disabled since .*, by a request of the API key$/,
-    );
+    expect(rowsOf(await operate('endpoint', tenant, id)).State).toMatch(/^disabled since .*, by the customer$/);
   });
 
   test('endpoint prints the deliveries of a deleted endpoint', async () => {
@@ -254,7 +253,7 @@ describe('npm run deliveries', () => {
     await customer.ok(paths.updateConfig, { isEnabled: false });
     expect(await state()).toBe('off: disabled by the customer');
     await setAdvancedWebhooks({ apiKey: tenant, offered: false, env: environment(process.env) });
-    expect(await state()).toBe('off: not offered to the API key by the operator');
+    expect(await state()).toBe('off: made unavailable by the operator');
   });
 
   test('endpoint prints a basic target and its triggers', async () => {
@@ -262,7 +261,7 @@ describe('npm run deliveries', () => {
     expect(await rows('ep_basic_raw')).toMatchObject({
       Kind: 'rawNotificationUrl of basic webhooks',
       'Basic webhooks': 'off: never enabled by the customer',
-      URL: 'none is set',
+      URL: 'none',
       Events: 'none: no trigger is on',
     });
     await customer.ok(paths.updateBasic, {
@@ -282,7 +281,7 @@ describe('npm run deliveries', () => {
     expect(await rows('ep_basic_processed')).toMatchObject({
       Kind: 'processedNotificationUrl of basic webhooks',
       'Basic webhooks': 'on',
-      URL: 'none is set',
+      URL: 'none',
     });
     await customer.ok(paths.updateBasic, { useWebhookService: false });
     expect(await rows('ep_basic_raw')).toMatchObject({ 'Basic webhooks': 'off: disabled by the customer' });
@@ -296,10 +295,12 @@ describe('npm run deliveries', () => {
     await system.drain();
     const since = new Date(Date.now() - HOUR).toISOString();
     expect(await operate('recover', tenant, endpointId, since)).toBe(
-      '1 messages are sent again, at up to 50 per second.',
+      'Sending 1 messages again, at up to 50 per second.',
     );
     expect(bodies('JobsQueue')).toHaveLength(1);
-    expect(await operate('recover', tenant, 'ep_none', since)).toBe('Nothing to the endpoint failed since then.');
+    expect(await operate('recover', tenant, 'ep_none', since)).toBe(
+      'No message to this endpoint has failed since then.',
+    );
     await customer.ok(paths.update, { endpointId, disabled: true });
     await expect(operate('recover', tenant, endpointId, since)).rejects.toThrow(/^The endpoint is disabled/);
   });
@@ -323,13 +324,13 @@ describe('npm run deliveries', () => {
     [
       'an unknown queue',
       ['redrive', 'all'],
-      /^There is no queue "all"; there are deliver, deliverSlow, mail, jobs, embed\.$/,
+      /^Unknown queue "all"\. The queues are deliver, deliverSlow, mail, jobs, embed\.$/,
     ],
     ['no time', ['recover', 'key', 'ep', 'monday'], /^"monday" is not a time/],
     ['too early a time', ['recover', 'key', 'ep', '2020-01-01'], /^since must be at most 14 days ago$/],
-    ['a message that there is not', ['message', 'key', 'msg'], /^The API key key has no message msg/],
-    ['an endpoint that there is not', ['endpoint', 'key', 'ep'], /^The API key key has no endpoint ep/],
-    ['a directory of no run', ['status', '--local', 'nowhere'], /^There is no nowhere\/operator\.json/],
+    ['a message that there is not', ['message', 'key', 'msg'], /^API key key has no message msg/],
+    ['an endpoint that there is not', ['endpoint', 'key', 'ep'], /^API key key has no endpoint ep/],
+    ['a directory of no run', ['status', '--local', 'nowhere'], /^nowhere\/operator\.json does not exist/],
   ])('prints its usage with %s', async (_what, args, message) => {
     await expect(operate(...args)).rejects.toThrow(message);
   });

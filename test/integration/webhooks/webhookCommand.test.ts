@@ -51,7 +51,7 @@ describe('npm run workspace -- advanced-webhooks', () => {
   test('reports an unknown API key and stores nothing', async () => {
     const before = (await everyItem(engine)).length;
     await expect(run(['advanced-webhooks', 'key_unknown', 'off'], process.env)).rejects.toThrow(
-      'There is no API key key_unknown.',
+      'API key key_unknown does not exist.',
     );
     expect((await everyItem(engine)).length).toBe(before);
   });

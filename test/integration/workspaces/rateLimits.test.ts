@@ -159,7 +159,7 @@ describe('npm run workspace -- limits', () => {
   });
 
   test('says that an API key does not exist', async () => {
-    await expect(command(['limits', 'key_nobody'], process.env)).rejects.toThrow('There is no API key key_nobody.');
+    await expect(command(['limits', 'key_nobody'], process.env)).rejects.toThrow('API key key_nobody does not exist.');
   });
 });
 

@@ -137,7 +137,7 @@ describe('npm run workspace', () => {
     [
       'a directory of no run',
       ['show', 'ada@example.com', '--local', 'nowhere'],
-      /^There is no nowhere\/operator\.json/,
+      /^nowhere\/operator\.json does not exist/,
     ],
     ['an empty name', ['create', 'ada@example.com', '--name', ''], /^--name "" is not valid: .*\n\nUsage: /],
   ])('conventions: with %s it explains itself', async (_what, args, message) => {
@@ -177,7 +177,7 @@ describe('npm run workspace', () => {
     ).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'No AWS region is known: set AWS_REGION, or AWS_PROFILE to a profile with a region.\n',
+      stderr: 'No AWS region found. Set AWS_REGION, or set AWS_PROFILE to a profile with a region.\n',
     });
   });
 
@@ -191,7 +191,7 @@ describe('npm run workspace', () => {
       AWS_EC2_METADATA_DISABLED: 'true',
     });
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^There are no AWS credentials: set AWS_PROFILE .*\n$/);
+    expect(stderr).toMatch(/^No AWS credentials found\. Set AWS_PROFILE .*\n$/);
   });
 
   test('design 3: what AWS refuses is said in a line, without a stack trace', async () => {
@@ -251,7 +251,7 @@ describe('npm run workspace -- show', () => {
 
   test.each(['nobody@example.com', 'ws_none', 'key_none'])('says that there is none of %s', async (subject) => {
     await expect(show(subject)).rejects.toThrow(
-      `There is no workspace of ${subject}: no owner has this address, no workspace this id, and it is no API key.`,
+      `No workspace found: ${subject} is not the address of an owner, not a workspace id and not an API key.`,
     );
   });
 });
@@ -315,7 +315,7 @@ describe('where the settings come from', () => {
       'Stack with id CollaborationBackend does not exist',
     );
     await expect(run(['create', 'x@example.com', '--stack', 'Old'], {})).rejects.toThrow(
-      'The stack Old has no output MasterKeySecretArn, and MASTER_KEY_SECRET_ARN is not set.',
+      'Stack Old has no output MasterKeySecretArn, and MASTER_KEY_SECRET_ARN is not set.',
     );
   });
 });

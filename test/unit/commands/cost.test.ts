@@ -51,11 +51,11 @@ describe('the idle bill', () => {
 
   test('takes nothing for free that it does not know', () => {
     expect(() => idleBill([{ Box: { Type: 'AWS::EC2::Instance' } }])).toThrow(
-      'What AWS::EC2::Instance cost while idle is not known',
+      'Unknown idle cost of AWS::EC2::Instance',
     );
     expect(() =>
       idleBill([{ Rule: { Type: 'AWS::Events::Rule', Properties: { ScheduleExpression: 'cron(0 3 * * ? *)' } } }]),
-    ).toThrow('How often cron(0 3 * * ? *) ticks is not known');
+    ).toThrow('Unknown schedule cron(0 3 * * ? *)');
   });
 });
 

@@ -21,7 +21,7 @@ export const endpoint = defineEndpoint(
     message: 'Agents removed from group successfully',
     errors: ['NOT_FOUND', 'ABORTED'],
     uses: { groups: changeAgentGroups },
-    impact: 'customers cannot take review agents out of groups',
+    impact: 'customers cannot remove review agents from groups',
     example: {
       data: { groupId: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', agentIds: ['broken-links'] },
       result: {

@@ -18,7 +18,7 @@ export const endpoint = defineEndpoint(
     message: 'Version restored successfully',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
     uses: { agents: deleteAgents },
-    impact: 'customers cannot take back changes of their review agents',
+    impact: 'customers cannot restore versions of their review agents',
     example: {
       data: { agentId: 'agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
       result: { data: { version: 1 } },

@@ -48,7 +48,7 @@ export const endpoint = defineEndpoint(
     errors: ['NOT_FOUND'],
     uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, users: readUsers },
     narrowBy: 'userIds',
-    impact: 'customers cannot tell what their users may see, and their applications may refuse everyone',
+    impact: 'customers cannot check permissions, and their applications may refuse all users',
     example: {
       data: { organizationId: 'acme', userIds: ['ada'], documentIds: ['nda'] },
       result: {

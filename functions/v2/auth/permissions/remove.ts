@@ -21,7 +21,7 @@ export const endpoint = defineEndpoint(
     // A resource that does not exist is an error: a mistyped id must not look like access taken away.
     errors: ['NOT_FOUND'],
     uses: { resources: findResources, users: revokeGrants },
-    impact: 'customers cannot take access away from their users',
+    impact: 'customers cannot revoke access of their users',
     example: {
       data: { userId: 'ada', permissions: { resources: [{ type: 'document', id: 'nda', organizationId: 'acme' }] } },
       result: {},

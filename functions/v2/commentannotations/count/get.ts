@@ -23,7 +23,7 @@ export const endpoint = defineEndpoint(
     message: 'Comment count retrieved successfully.',
     errors: [],
     uses: { counts: countThreads },
-    impact: 'customers cannot tell how many comment threads there are',
+    impact: 'customers cannot count their comment threads',
     example: {
       data: { organizationId: 'acme', documentIds: ['nda'], userId: 'grace', statusIds: ['OPEN'] },
       result: { data: { nda: { total: 3, unread: 2 } } },

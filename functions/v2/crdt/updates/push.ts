@@ -32,7 +32,7 @@ export const endpoint = defineEndpoint(
     message: 'CRDT update added successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
     uses: { findDocument: findWritableDocument, editors: changeEditors, finishChange },
-    impact: 'changes of clients of collaborative editors are not taken',
+    impact: 'changes of collaborative editors are not saved',
     example: {
       data: {
         organizationId: 'acme',

@@ -20,7 +20,7 @@ export const endpoint = defineEndpoint(
     message: 'Judgment(s) added successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
     uses: { findLocation: findJudgmentLocation, judgments: addJudgments },
-    impact: 'review decisions of customers and agents are not remembered',
+    impact: 'review decisions of customers and agents are not stored',
     timeoutSeconds: 25,
     memoryMb: 1024,
     example: {

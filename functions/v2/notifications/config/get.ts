@@ -49,7 +49,7 @@ export const endpoint = defineEndpoint(
     errors: [],
     uses: { organizations: findOrganization, documents: readDocuments, settings: readNotificationSettings },
     narrowBy: 'documentIds',
-    impact: 'customers cannot show what their users are told of',
+    impact: 'customers cannot show the notification settings of their users',
     example: {
       data: { organizationId: 'acme', userId: 'ada', documentIds: ['nda'] },
       result: {

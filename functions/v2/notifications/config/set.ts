@@ -39,7 +39,7 @@ export const endpoint = defineEndpoint(
     message,
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
     uses: { organizations: findOrganization, documents: readDocuments, settings: writeNotificationSettings },
-    impact: 'customers cannot change what their users are told of',
+    impact: 'customers cannot change the notification settings of their users',
     example: {
       data: { organizationId: 'acme', documentIds: ['nda'], userIds: ['ada'], config: { inbox: 'ALL', email: 'MINE' } },
       result: { data: { ada: { success: true, userId: 'ada', documentId: 'nda', message } } },

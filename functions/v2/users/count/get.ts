@@ -48,7 +48,7 @@ export const endpoint = defineEndpoint(
     message: 'Users count retrieved successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
     uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, users: countUsers },
-    impact: 'customers cannot tell how many users they have',
+    impact: 'customers cannot count their users',
     example: { data: { organizationId: 'acme' }, result: { data: { count: 42 } } },
   },
   async ({ input: { organizationId, documentId, documentIds, folderId, allDocuments, userId }, caller, deps }) => {

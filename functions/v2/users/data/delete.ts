@@ -27,7 +27,7 @@ export const endpoint = defineEndpoint(
     message: 'Data deletion process has been initiated.',
     errors: [],
     uses: { organizations: readOrganizations, erasures: beginErasures, jobs: sendTo.jobs },
-    impact: 'customers cannot have the data of their users deleted, which the law asks for',
+    impact: 'customers cannot delete the data of their users, as the law requires',
     example: {
       data: { userIds: ['ada'], organizationIds: ['acme'] },
       result: { data: { jobId: 'job_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', tasksCount: 1 } },

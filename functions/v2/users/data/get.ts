@@ -43,7 +43,7 @@ export const endpoint = defineEndpoint(
     message: 'Data fetched successfully.',
     errors: [],
     uses: { organizations: findOrganization, data: readUserData, everywhere: readUserDataEverywhere, serviceName },
-    impact: 'customers cannot answer their users who ask for their data',
+    impact: 'customers cannot export the data of their users',
     example: {
       data: { organizationId: 'acme', userId: 'ada' },
       result: {

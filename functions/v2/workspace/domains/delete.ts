@@ -15,7 +15,7 @@ export const endpoint = defineEndpoint(
     input: closedObject({ domains: list(RemovedDomain, MOST_DOMAINS_PER_CALL) }),
     output: z.object({ data: z.object({ domainsRemoved: z.array(z.string()), skippedDomains: z.array(z.string()) }) }),
     message: 'Domain(s) removed successfully from allowed domains.',
-    impact: 'customers cannot take back the permission of a domain',
+    impact: 'customers cannot remove allowed domains',
     example: {
       data: { domains: ['example.com', 'elsewhere.example'] },
       result: { data: { domainsRemoved: ['example.com'], skippedDomains: ['elsewhere.example'] } },

@@ -12,7 +12,7 @@ export const endpoint = defineEndpoint(
     // The answer contains the provider's key.
     freshCredentials: true,
     message: 'Email configuration retrieved successfully.',
-    impact: 'customers cannot see how events are mailed',
+    impact: 'customers cannot see their mail settings',
   },
   async ({ caller, deps }) => ({ data: await deps.config.getOrInitial(caller.tenant) }),
 );

@@ -16,7 +16,7 @@ export const endpoint = defineEndpoint(
     input: EmailConfigChange,
     message: 'Email configuration updated successfully.',
     fixedMessages: { type: 'Invalid email service configuration.' },
-    impact: 'customers cannot change which events are mailed, and how',
+    impact: 'customers cannot change which events send mail',
     example: {
       data: {
         emailServiceConfig: {

@@ -9,7 +9,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/workspace/notificationconfig/get',
     summary: 'Get the configuration of in-app notifications',
     message: 'Notification configuration retrieved successfully.',
-    impact: 'customers cannot see which events make notifications',
+    impact: 'customers cannot see which events create notifications',
   },
   async ({ caller, deps }) => ({ data: await deps.config.getOrInitial(caller.tenant) }),
 );

@@ -15,7 +15,7 @@ export const endpoint = defineEndpoint(
     summary: 'Change the configuration of in-app notifications; the first enabling seeds the triggers',
     input: NotificationConfigChange,
     message: 'Notification configuration updated successfully.',
-    impact: 'customers cannot change which events make notifications, and when',
+    impact: 'customers cannot change which events create notifications',
     example: {
       data: {
         notificationServiceConfig: {

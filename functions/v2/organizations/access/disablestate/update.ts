@@ -18,7 +18,7 @@ export const endpoint = defineEndpoint(
     message: 'Updated disable state for Organization(s) successfully.',
     errors: [],
     uses: { organizations: writeOrganizations },
-    impact: 'customers can neither close organizations for writing nor open them again',
+    impact: 'customers cannot close organizations for writing or reopen them',
     example: {
       data: { organizationIds: ['acme'], disabled: true },
       result: {

@@ -27,7 +27,7 @@ export const endpoint = defineEndpoint(
     message: 'Updated access for documents successfully.',
     errors: ['FAILED_PRECONDITION'],
     uses: { organizations: findOrganization, documents: changeDocuments },
-    impact: 'customers cannot change who documents are open to',
+    impact: 'customers cannot change who can open documents',
     example: {
       data: { organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' },
       result: { data: { nda: { success: true, accessType: 'restricted', message: 'Document access type updated.' } } },

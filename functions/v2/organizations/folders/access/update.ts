@@ -51,7 +51,7 @@ export const endpoint = defineEndpoint(
       inheritFromParent ? 'Folder access type updated.' : 'Updated access for folders successfully.',
     errors: ['FAILED_PRECONDITION', 'ABORTED'],
     uses: { organizations: findOrganization, folders: changeFolders, queue: sendTo.jobs },
-    impact: 'customers cannot change who folders are open to',
+    impact: 'customers cannot change who can open folders',
     example: {
       data: { organizationId: 'acme', folderIds: ['contracts'], accessType: 'restricted' },
       result: {

@@ -17,7 +17,7 @@ export const endpoint = defineEndpoint(
     message: 'Data deleted successfully.',
     errors: ['ABORTED'],
     uses: { locations: removeLocations },
-    impact: 'customers cannot delete what lies in a location',
+    impact: 'customers cannot delete the content of a location',
     example: {
       data: {
         apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',

@@ -22,7 +22,7 @@ export const endpoint = defineEndpoint(
     message: 'Advanced webhook endpoint secret retrieved successfully.',
     errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
     uses: { webhooks: readAdvancedWebhooks, endpoints: findWebhookEndpoint, box: secretBox },
-    impact: 'customers cannot obtain the secrets that they verify webhooks with',
+    impact: 'customers cannot read the secrets for verifying webhooks',
     example: {
       data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
       result: { data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', secret: 'whsec_<base64>' } },
