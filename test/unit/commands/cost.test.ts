@@ -12,8 +12,8 @@ import { deployedResources } from '../../../infra/commands/cost.ts';
 import { registeredEndpoints, registeredWorkers } from '../../../infra/build/registry.ts';
 import { queues } from '../../../lib/workers/queues.ts';
 
-describe('the idle bill', () => {
-  test('design 11: is under 10 dollars a month, free tiers left out, with every alarm there is', async () => {
+describe('idleBill', () => {
+  test('is below 10 dollars a month, without free tiers and with every alarm', async () => {
     const bill = idleBill(await deployedResources());
     const lines = new Map(bill.map(({ what, count, dollars }) => [what, { count, dollars }]));
     expect(lines.get('secrets')).toEqual({ count: 2, dollars: 0.8 });
@@ -27,7 +27,7 @@ describe('the idle bill', () => {
     expect(totalOf(bill)).toBeLessThan(10);
   });
 
-  test('counts an alarm by the metrics that it watches, and a query as one', () => {
+  test('counts an alarm by its metrics, and a query as one', () => {
     const watched = (...Metrics: object[]) =>
       idleBill([{ Alarm: { Type: 'AWS::CloudWatch::Alarm', Properties: Metrics.length > 0 ? { Metrics } : {} } }]).find(
         ({ what }) => what === 'metrics that alarms watch',
@@ -49,7 +49,7 @@ describe('the idle bill', () => {
     );
   });
 
-  test('takes nothing for free that it does not know', () => {
+  test('throws for an unknown type of resource', () => {
     expect(() => idleBill([{ Box: { Type: 'AWS::EC2::Instance' } }])).toThrow(
       'Unknown idle cost of AWS::EC2::Instance',
     );
@@ -59,17 +59,17 @@ describe('the idle bill', () => {
   });
 });
 
-describe('what a million calls cost', () => {
-  test('is said of every endpoint, from the capacity that the tests pin', () => {
+describe('costsOfCalls', () => {
+  test('covers every endpoint, from the capacity that tests pin', () => {
     const pinned = pinnedCapacity();
     const costs = costsOfCalls(registeredEndpoints(), pinned);
     expect(costs.map(({ name }) => name).sort()).toEqual([...pinned.keys()].sort());
-    // A twin costs what its endpoint costs: it is the same function.
+    // A twin has the function of its endpoint, and the same cost.
     for (const { path } of registeredEndpoints().filter(({ twinOf }) => twinOf === undefined))
       expect(costs.filter(({ name }) => name.startsWith(`${path} `)).length).toBeGreaterThan(0);
   });
 
-  test('is read from the tests of an endpoint that has a file of its own', () => {
+  test('reads the capacity from endpoint test files too', () => {
     const tests = (cost: string) => `describeEndpoint('/v2/a/b', {\n  cost: ${cost},\n});`;
     const line = "  '/v2/a/c one': [1, 2, 3.5, 4],\n";
     expect(
@@ -78,9 +78,9 @@ describe('what a million calls cost', () => {
     expect(() => pinnedCapacity(line, [tests('{}')])).toThrow('The tests of an endpoint have no path or no cost.');
   });
 
-  test('is the sum of gateway, function, table, messages and logs', () => {
+  test('adds up gateway, function, table, messages and logs', () => {
     const cost = costOfCall('/v2/things/add one', { roundTrips: 2, read: 1.5, written: 4 }, { sends: true });
-    // 15 ms of half a gigabyte; two units read with the credentials' half; four written.
+    // 15 ms of half a gigabyte, two units read including half a unit for credentials, and four units written.
     expect(cost).toMatchObject({ milliseconds: 15, gateway: 1, queue: 0.4 });
     expect(cost.lambda).toBeCloseTo(0.2 + 0.015 * 0.5 * 13.3334, 6);
     expect(cost.table).toBeCloseTo(2 * 0.125 + 4 * 0.625, 6);
@@ -91,7 +91,7 @@ describe('what a million calls cost', () => {
     ).toBeCloseTo(0.2 + 0.015 * 13.3334, 6);
   });
 
-  test('is refused when a pinned line cannot be read', () => {
+  test('throws if a pinned line cannot be read', () => {
     expect(pinnedCapacity("  '/v2/a/b one': [1, 2, 3.5, 4],\n", [])).toEqual(
       new Map([['/v2/a/b one', { roundTrips: 2, read: 3.5, written: 4 }]]),
     );
@@ -102,8 +102,8 @@ describe('what a million calls cost', () => {
   });
 });
 
-describe('what a million deliveries cost', () => {
-  test('comes from the units that the test of deliveries pins', () => {
+describe('costsOfDeliveries', () => {
+  test('uses the units that the test of deliveries pins', () => {
     expect(pinnedDelivery('expect(written(emitted.calls) + written(x)).toBe(9 + 8);')).toEqual({
       event: 9,
       delivery: 8,
@@ -112,7 +112,7 @@ describe('what a million deliveries cost', () => {
     const { event, delivery } = pinnedDelivery();
     const costs = costsOfDeliveries();
     expect(costs.event).toBeCloseTo(event * prices.tableWritten + 7 * prices.tableRead, 6);
-    // Three requests of SQS and 300 ms of half a gigabyte for ten of them.
+    // Three SQS requests and 300 ms of half a gigabyte for ten messages.
     expect(costs.delivery).toBeCloseTo(delivery * prices.tableWritten + 7 * prices.tableRead + 0.12 + 0.02 + 0.2, 2);
   });
 });

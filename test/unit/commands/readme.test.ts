@@ -7,7 +7,7 @@ import { entities } from '../../../lib/table/entity.ts';
 
 const texts = new Map(pages().map(({ file, text }) => [file, text]));
 
-/** The anchors of a page's headings as GitHub makes them: a repeated one gets a number. */
+/** Returns the anchors of a page's headings like GitHub: a repeated one gets a number. */
 function anchorsOf(markdown: string): string[] {
   const seen = new Map<string, number>();
   return [...prose(markdown).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => {
@@ -21,7 +21,7 @@ function anchorsOf(markdown: string): string[] {
   });
 }
 
-/** The links of a page within the project that lead to no file or heading. `exists` says whether a path from the root exists. */
+/** Returns the broken links of a page within the project. `exists` tells whether a path from the root exists. */
 function brokenLinks(file: string, all: ReadonlyMap<string, string>, exists: (path: string) => boolean): string[] {
   return [...prose(all.get(file)!).matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, link = '']) => link)
@@ -34,12 +34,12 @@ function brokenLinks(file: string, all: ReadonlyMap<string, string>, exists: (pa
     });
 }
 
-/** Without blocks of code, whose comments look like headings. */
+/** Removes code blocks, whose comments look like headings. */
 function prose(markdown: string): string {
   return markdown.replace(/^```[^]*?^```$/gm, '');
 }
 
-/** The rows of a generated table, cell by cell, below its head. */
+/** Returns the rows of a generated table, without the head. */
 function rowsOf(name: string): string[][] {
   return generatedTables[name]!()
     .split('\n')
@@ -52,8 +52,8 @@ function rowsOf(name: string): string[][] {
     );
 }
 
-describe('the pages', () => {
-  test('have the tables that the code generates; npm run readme writes them', () => {
+describe('the pages of the project', () => {
+  test('have up-to-date generated tables; npm run readme writes them', () => {
     for (const [, text] of texts) expect(withGeneratedTables(text)).toBe(text);
   });
 
@@ -64,11 +64,11 @@ describe('the pages', () => {
     expect(names.sort()).toEqual(Object.keys(generatedTables).sort());
   });
 
-  test.each([...texts.keys()])('%s has no link that leads nowhere', (file) => {
+  test.each([...texts.keys()])('%s has no broken link', (file) => {
     expect(brokenLinks(file, texts, (path) => existsSync(join(projectDir, path)))).toEqual([]);
   });
 
-  test('begin with a README.md of at most 200 lines', () => {
+  test('start with a README.md of at most 200 lines', () => {
     expect(texts.get('README.md')!.trimEnd().split('\n').length).toBeLessThanOrEqual(200);
   });
 });
@@ -85,7 +85,7 @@ describe('brokenLinks', () => {
       (path) => ['lib/a.md', 'b.md', 'lib/code.ts'].includes(path),
     );
 
-  test('accepts links to headings, pages and files that exist', () => {
+  test('accepts links to existing headings, pages and files', () => {
     expect(
       of(
         '[a](#one-thing) [b](#npm-start-twice) [c](#same) [d](#same-1) [e](../b.md#other) [f](../b.md) [g](code.ts) [h](https://example.com/#x)',
@@ -93,7 +93,7 @@ describe('brokenLinks', () => {
     ).toEqual([]);
   });
 
-  test('returns links to headings, pages and files that do not exist', () => {
+  test('returns links to missing headings, pages and files', () => {
     const wrong = ['#no-heading', '#same-2', '../b.md#none', '../c.md', '../c.md#other', 'none.ts'];
     expect(of(wrong.map((link) => `[a](${link})`).join(' '))).toEqual(wrong);
   });
@@ -102,34 +102,34 @@ describe('brokenLinks', () => {
 describe('withGeneratedTables', () => {
   const page = 'before\n<!-- generated:errors -->\nold\n<!-- /generated:errors -->\nafter\n';
 
-  test('replaces what stands between the markers, and nothing else', () => {
+  test('replaces the text between the markers only', () => {
     expect(withGeneratedTables(page)).toBe(
       `before\n<!-- generated:errors -->\n\n${generatedTables.errors!()}\n\n<!-- /generated:errors -->\nafter\n`,
     );
     expect(withGeneratedTables('no markers')).toBe('no markers');
   });
 
-  test('changes nothing when it is done again', () => {
+  test('changes nothing when it is repeated', () => {
     const once = withGeneratedTables(page);
     expect(withGeneratedTables(once)).toBe(once);
   });
 
-  test('fills each pair of markers on its own', () => {
+  test('fills each pair of markers', () => {
     const twice = withGeneratedTables(`${page}${page.replaceAll('errors', 'settings')}`);
     expect(twice).toContain(generatedTables.errors!());
     expect(twice).toContain(generatedTables.settings!());
     expect(twice).not.toContain('old');
   });
 
-  test('refuses a name that no table has', () => {
+  test('refuses an unknown table name', () => {
     expect(() => withGeneratedTables(page.replaceAll('errors', 'mistakes'))).toThrow(
       'There is no generated table named mistakes, only errors,',
     );
   });
 });
 
-describe('the generated tables', () => {
-  test('tell of a status how it is sent and whether to send the request again', () => {
+describe('generatedTables', () => {
+  test('have the HTTP status of each error, and whether to retry', () => {
     expect(
       rowsOf('errors')
         .find(([status]) => status === '`UNAVAILABLE`')
@@ -137,7 +137,7 @@ describe('the generated tables', () => {
     ).toEqual(['`UNAVAILABLE`', '503', 'yes']);
   });
 
-  test('tell of an entity where its items lie, in the words of its keys', () => {
+  test('have the type, scope and keys of each entity', () => {
     expect(rowsOf('entities')).toHaveLength(entities().length);
     expect(rowsOf('entities').find(([type]) => type === 'AuthToken')).toEqual([
       'AuthToken',
@@ -150,7 +150,7 @@ describe('the generated tables', () => {
     ]);
   });
 
-  test('have a word for every part of every key', () => {
+  test('have a placeholder for every part of every key', () => {
     const keys = [
       ...rowsOf('entities').map((row) => row.slice(3, 5)),
       ...rowsOf('indexes').map((row) => row.slice(2, 4)),
@@ -158,7 +158,7 @@ describe('the generated tables', () => {
     expect(keys.filter((key) => !/^`[^`]+`$/.test(key) || /undefined|NaN|\d{5}/.test(key))).toEqual([]);
   });
 
-  test('tell of a setting its default, its values where they can be listed, and its meaning', () => {
+  test('have the default, the values and the meaning of each setting', () => {
     const row = (setting: string) =>
       rowsOf('settings')
         .find(([name]) => name === `\`${setting}\``)

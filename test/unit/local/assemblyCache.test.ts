@@ -5,7 +5,7 @@ import { projectDir } from '../../../infra/build/build.ts';
 import { sources } from '../../../infra/local/assembly/assemblyCache.ts';
 import { importsOf } from '../../support/imports.ts';
 
-test('hashes every file that templates and bundles are made of', () => {
+test('the cache key covers every source file of templates and bundles', () => {
   const files = globSync('{functions,lib,infra}/**/*.ts', { cwd: projectDir });
   const imports = importsOf(new Map(files.map((file) => [file, readFileSync(join(projectDir, file), 'utf8')])));
   const reached = new Set(['infra/local/assembly/synthesise.ts']);

@@ -22,10 +22,10 @@ const QUEUE = 'arn:aws:sqs:us-east-1:000000000000:q';
 const secret = { arn: 'arn:secret', name: 'key', value: '{"current":"1"}' };
 
 let engine: Server;
-/** What reached the engine. */
+/** Calls that reached the engine. */
 let forwarded: { target: unknown; body: string }[];
 let engineAnswer: { status: number; body: string };
-/** Whether its answers break off. */
+/** Whether the engine aborts its responses. */
 let engineBreaks: boolean;
 let aws: AwsEndpoint;
 let queues: QueueStore;
@@ -34,9 +34,9 @@ let secretsManager: (key: AccessKey) => SecretsManagerClient;
 let ses: (key: AccessKey) => SESv2Client;
 let sqs: (key: AccessKey) => SQSClient;
 let tableWrites: number;
-/** What was measured of the table. */
+/** Measured capacity of the table. */
 let consumed: [kind: string, ConsumedCapacity][];
-/** What was put into the outbox. */
+/** Mails in the outbox. */
 let mails: OutgoingMail[];
 const principals = new Principals();
 const operator = principals.addOperator();
@@ -117,7 +117,7 @@ beforeEach(() => {
 
 const Key = { PK: { S: 'ü' } };
 
-/** Sends a call with a signature, without the SDK. What `sent` has is sent instead of what was signed. */
+/** Sends a signed call without the SDK. `sent` replaces what was signed. */
 function post(
   url: string,
   key: AccessKey,
@@ -140,7 +140,7 @@ function post(
 }
 
 describe('DynamoDB', () => {
-  test('what the role allows reaches the engine as it was sent, but for the question what it consumes, and its answer the caller', async () => {
+  test('forwards an allowed call unchanged, except that it asks for consumed capacity', async () => {
     const capacity = {
       TableName: 't',
       CapacityUnits: 1.5,
@@ -159,7 +159,7 @@ describe('DynamoDB', () => {
     expect(consumed).toEqual([['Read', capacity]]);
   });
 
-  test('who asks what a call consumes is told it as the engine tells it, and it is measured too', async () => {
+  test('returns the consumed capacity to a caller who asked for it, and measures it', async () => {
     const capacity = { TableName: 't', CapacityUnits: 1 };
     engineAnswer = { status: 200, body: `{"ConsumedCapacity":${JSON.stringify(capacity)}}` };
     const answer = await dynamoDb(operator).send(
@@ -170,7 +170,7 @@ describe('DynamoDB', () => {
     expect(consumed).toEqual([['Write', capacity]]);
   });
 
-  test('an engine that goes away in the middle of an answer fails the call, which the SDK tries again', async () => {
+  test('returns a server error if the engine aborts a response, so that the SDK retries', async () => {
     engineBreaks = true;
     await expect(dynamoDb(reader).send(new GetItemCommand({ TableName: 't', Key }))).rejects.toMatchObject({
       name: 'InternalServerError',
@@ -178,7 +178,7 @@ describe('DynamoDB', () => {
     });
   });
 
-  test('errors of the engine reach the caller', async () => {
+  test('returns errors of the engine to the caller', async () => {
     engineAnswer = {
       status: 400,
       body: '{"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"gone"}',
@@ -203,7 +203,7 @@ describe('DynamoDB', () => {
       'dynamodb:PutItem',
       TABLE,
     ],
-  ])('%s is refused as IAM refuses it, and told on standard error', async (_name, command, action, resource) => {
+  ])('refuses %s like IAM, and reports it on standard error', async (_name, command, action, resource) => {
     const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
     try {
       await expect(dynamoDb(reader).send(command as GetItemCommand)).rejects.toMatchObject({
@@ -219,7 +219,7 @@ describe('DynamoDB', () => {
     expect(forwarded).toEqual([]);
   });
 
-  test('every write is told of when it is answered, and nothing else', async () => {
+  test('reports every write after its response, and no other call', async () => {
     await dynamoDb(operator).send(new GetItemCommand({ TableName: 't', Key }));
     expect(tableWrites).toBe(0);
     await dynamoDb(operator).send(new PutItemCommand({ TableName: 't', Item: Key }));
@@ -229,7 +229,7 @@ describe('DynamoDB', () => {
     expect(tableWrites).toBe(2);
   });
 
-  test('the operator may do everything, a stranger nothing', async () => {
+  test('allows everything to the operator, and nothing to an unknown caller', async () => {
     await dynamoDb(operator).send(new PutItemCommand({ TableName: 't', Item: Key }));
     expect(forwarded).toHaveLength(1);
     const stranger = { AWS_ACCESS_KEY_ID: 'STRANGER', AWS_SECRET_ACCESS_KEY: 'x' };
@@ -239,7 +239,7 @@ describe('DynamoDB', () => {
   });
 });
 
-describe('the signature', () => {
+describe('the signature check', () => {
   const body = '{"TableName":"t","Key":{"PK":{"S":"1"}}}';
   const GET_ITEM = 'DynamoDB_20120810.GetItem';
   const answerOf = async (response: Response) => [
@@ -247,14 +247,14 @@ describe('the signature', () => {
     ((await response.json()) as { __type?: string }).__type?.split('#')[1],
   ];
 
-  test('of the SDK is accepted for bodies of any size and for paths of any length', async () => {
+  test("accepts the SDK's signatures for bodies of any size and paths of any length", async () => {
     const Item = { ...Key, text: { S: 'ü'.repeat(150_000) } };
     await dynamoDb(operator).send(new PutItemCommand({ TableName: 't', Item }));
     expect(forwarded[0]!.body.length).toBeGreaterThan(150_000);
     expect(await answerOf(await post(aws.url, reader, GET_ITEM, body))).toEqual([200, undefined]);
   });
 
-  test('of a body that the SDK streams is accepted, and of a query and other headers', async () => {
+  test("accepts the SDK's signatures for streamed bodies, queries and other headers", async () => {
     const client = dynamoDb(reader);
     client.middlewareStack.add(
       (next) => (args) => {
@@ -285,12 +285,12 @@ describe('the signature', () => {
       async () => post(aws.url, reader, GET_ITEM, body, { headers: { 'x-amz-date': '20260101T000000Z' } }),
     ],
     ['another service of this machine', async () => post(aws.url, reader, GET_ITEM, body, { url: aws.queues.url })],
-  ])('of %s is refused', async (_what, send) => {
+  ])('refuses %s', async (_what, send) => {
     expect(await answerOf(await send())).toEqual([400, 'InvalidSignatureException']);
     expect(forwarded).toEqual([]);
   });
 
-  test('is required: a request with the access key alone is refused', async () => {
+  test('refuses a request without a signature', async () => {
     const headers = {
       'x-amz-target': GET_ITEM,
       authorization: `AWS4-HMAC-SHA256 Credential=${operator.AWS_ACCESS_KEY_ID}/20260101/us-east-1/dynamodb/aws4_request`,
@@ -301,7 +301,7 @@ describe('the signature', () => {
     ]);
   });
 
-  test('is made with keys that differ in each run and for each caller', () => {
+  test('uses different keys in each run and for each caller', () => {
     const again = new Principals();
     const keys = [operator, reader, nobody, again.addOperator()];
     expect(new Set(keys.map(({ AWS_ACCESS_KEY_ID }) => AWS_ACCESS_KEY_ID)).size).toBe(keys.length);
@@ -309,9 +309,9 @@ describe('the signature', () => {
   });
 });
 
-describe('the Host header', () => {
+describe('the Host header check', () => {
   const body = '{"TableName":"t","Key":{"PK":{"S":"1"}}}';
-  /** Signed for the host that it is sent to. */
+  /** Signed for the host of the request. */
   async function statusFor(host: string): Promise<string> {
     const headers = signRequest({
       url: `http://${host}`,
@@ -329,7 +329,7 @@ describe('the Host header', () => {
     return (await text(socket)).split('\r\n')[0]!;
   }
 
-  test('of another name or another port is refused, also with a valid signature', async () => {
+  test('refuses another name or port, even with a valid signature', async () => {
     const { port } = new URL(aws.url);
     for (const name of ['127.0.0.1', 'localhost']) expect(await statusFor(`${name}:${port}`)).toBe('HTTP/1.1 200 OK');
     for (const host of [`evil.example:${port}`, `127.0.0.1.evil.example:${port}`, '127.0.0.1:1', 'localhost'])
@@ -341,12 +341,12 @@ describe('the Host header', () => {
 describe('Secrets Manager', () => {
   const read = (key: AccessKey, SecretId: string) => secretsManager(key).send(new GetSecretValueCommand({ SecretId }));
 
-  test('gives out a secret by ARN or name', async () => {
+  test('returns a secret by ARN or name', async () => {
     expect(await read(reader, secret.arn)).toMatchObject({ ARN: secret.arn, SecretString: secret.value });
     expect(await read(reader, secret.name)).toMatchObject({ SecretString: secret.value });
   });
 
-  test('refuses those whose role does not allow it, and knows no other', async () => {
+  test('refuses secrets that the role does not allow, and unknown ones', async () => {
     const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
     try {
       await expect(read(nobody, secret.arn)).rejects.toMatchObject({ name: 'AccessDeniedException' });
@@ -374,7 +374,7 @@ describe('SES', () => {
       },
     });
 
-  test('puts mail into the outbox and gives its id', async () => {
+  test('puts mail into the outbox and returns its id', async () => {
     expect(await ses(reader).send(mail())).toMatchObject({ MessageId: 'mail-1' });
     expect(mails).toEqual([
       {
@@ -388,7 +388,7 @@ describe('SES', () => {
     ]);
   });
 
-  test('knows names before addresses, addresses to reply to, and what is for the events of a mail', async () => {
+  test('accepts names before addresses, reply-to addresses, and settings for events', async () => {
     const from = '"Acme" <no-reply@example.com>';
     await ses(reader).send(
       mail({
@@ -427,7 +427,7 @@ describe('SES', () => {
     expect(mails).toEqual([]);
   });
 
-  test('refuses what would become another header, and what it does not know', async () => {
+  test('refuses header injection and unsupported requests', async () => {
     await expect(ses(reader).send(mail({ subject: 'a\r\nBcc: eve@example.net' }))).rejects.toMatchObject({
       name: 'BadRequestException',
     });
@@ -454,7 +454,7 @@ describe('SQS', () => {
       )
     ).Attributes?.ApproximateNumberOfMessages;
 
-  test('takes what the role allows, also several at once', async () => {
+  test('accepts what the role allows, and batches', async () => {
     await send(reader, 'q');
     await sqs(reader).send(
       new SendMessageBatchCommand({ QueueUrl: `${aws.url}/000000000000/q`, Entries: [{ Id: 'a', MessageBody: 'y' }] }),
@@ -483,17 +483,17 @@ describe('SQS', () => {
   });
 });
 
-describe('a service that is away', () => {
+describe('a stopped service', () => {
   const call = async (url: string, operation: string, input: object) => {
     const response = await post(url, operator, `AmazonSQS.${operation}`, JSON.stringify(input));
     return (await response.json()) as { Attributes?: { QueueArn: string } };
   };
   const reason = ({ cause }: { cause?: { code: string } }) => cause?.code;
-  /** Gives what tells of an answer, or why there was none. */
+  /** Returns a description of the response, or of the failure. */
   const attempt = (url: string) =>
     call(url, 'GetQueueAttributes', { QueueUrl: 'x/q' }).then(({ Attributes }) => Attributes?.QueueArn, reason);
 
-  test('refuses connections until it is back at the same address; the others are there', async () => {
+  test('refuses connections until it is started again at the same address, while other services run', async () => {
     const { url } = aws.queues;
     expect(await attempt(url)).toBe(QUEUE);
     await aws.queues.close();
@@ -505,7 +505,7 @@ describe('a service that is away', () => {
     expect([aws.queues.url, await attempt(url)]).toEqual([url, QUEUE]);
   });
 
-  test('cuts off who waits for its answer', async () => {
+  test('closes connections with waiting calls', async () => {
     const arrived = new Promise<void>((resolve) =>
       jest.spyOn(queues, 'waitForMessage').mockImplementationOnce(() => (resolve(), new Promise(() => undefined))),
     );
@@ -519,7 +519,7 @@ describe('a service that is away', () => {
     await aws.queues.open();
   });
 
-  test('comes back when a connection of another program has let go of its port', async () => {
+  test('starts again once another program has released its port', async () => {
     const { url } = aws.mail;
     await aws.mail.close();
     const other = createServer().listen(Number(new URL(url).port), '127.0.0.1');
@@ -530,7 +530,7 @@ describe('a service that is away', () => {
   });
 });
 
-test('other services are unknown', async () => {
+test('the AWS endpoint refuses unknown services', async () => {
   const response = await fetch(aws.url, {
     method: 'POST',
     headers: { 'x-amz-target': 'AmazonSNS.Publish' },

@@ -27,7 +27,7 @@ const picture: DashboardSnapshot = {
   ],
 };
 
-/** A console with parts that only say what is done with them. */
+/** Returns a console with fake parts that record changes. */
 function newConsole() {
   const done: string[] = [];
   const asked: number[] = [];
@@ -64,18 +64,18 @@ const PART = {
   mail: { name: 'mail', running: true, meaning: 'What mail is' },
 } as const satisfies Record<PartName, Part>;
 
-describe('the dashboard', () => {
+describe('the dashboard page', () => {
   test.each([
     ['/_local/dashboard', 'text/html; charset=utf-8', '<!doctype html>'],
     ['/_local/dashboard.js', 'text/javascript; charset=utf-8', 'dashboard.json'],
     ['/_local/dashboard.css', 'text/css; charset=utf-8', '.uplot'],
-  ])('has %s', async (path, type, contained) => {
+  ])('serves %s', async (path, type, contained) => {
     const { status, headers, text } = await newConsole().send('GET', path);
     expect([status, headers['content-type']]).toEqual([200, type]);
     expect(text).toContain(contained);
   });
 
-  test('loads its own files and nothing else, and runs nothing that stands in the page', async () => {
+  test('loads its own files only, and has no inline script', async () => {
     const { headers, text } = await newConsole().send('GET', '/_local/dashboard');
     expect(headers).toMatchObject({
       'content-security-policy':
@@ -94,18 +94,18 @@ describe('the dashboard', () => {
     expect(text).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|\sstyle=/);
   });
 
-  test('is nothing for other methods', async () => {
+  test('refuses other methods', async () => {
     const { status, headers } = await newConsole().send('POST', '/_local/dashboard');
     expect([status, headers['allow']]).toEqual([405, 'GET']);
   });
 });
 
-describe('what it shows', () => {
+describe('dashboard.json', () => {
   test.each([
     ['', 15],
     ['?minutes=15', 15],
     ['?minutes=60', 60],
-  ])('is asked for by dashboard.json%s', async (query, minutes) => {
+  ])('returns the data for dashboard.json%s', async (query, minutes) => {
     const { asked, send } = newConsole();
     const { status, headers, text } = await send('GET', `/_local/dashboard.json${query}`);
     expect([status, headers['content-type'], headers['cache-control']]).toEqual([200, 'application/json', 'no-store']);
@@ -117,7 +117,7 @@ describe('what it shows', () => {
     expect(asked).toEqual([minutes]);
   });
 
-  test.each(['', '0', '16', '1e1', '15,60', '-15', 'all'])('is not that of "%s" minutes', async (minutes) => {
+  test.each(['', '0', '16', '1e1', '15,60', '-15', 'all'])('refuses a range of "%s" minutes', async (minutes) => {
     const { asked, send } = newConsole();
     const { status, text } = await send('GET', `/_local/dashboard.json?minutes=${minutes}`);
     expect([status, JSON.parse(text)]).toEqual([400, { message: '"minutes" must be 15 or 60.' }]);
@@ -125,8 +125,8 @@ describe('what it shows', () => {
   });
 });
 
-describe('a part', () => {
-  test('is stopped and started', async () => {
+describe('the switch of a part', () => {
+  test('stops and starts the part', async () => {
     const { done, send } = newConsole();
     const stopped = await send('POST', '/_local/parts/queues', '{"running": false}');
     expect([stopped.status, JSON.parse(stopped.text)]).toEqual([
@@ -148,7 +148,7 @@ describe('a part', () => {
     'multipart/form-data; boundary=a',
     'application/jsonp',
     'text/plain; application/json',
-  ])('is left alone by a content type of "%s", which a page of anyone can send', async (type) => {
+  ])('refuses the content type "%s", which a page of another origin can send', async (type) => {
     const { done, send } = newConsole();
     const { status, text } = await send(
       'POST',
@@ -164,7 +164,7 @@ describe('a part', () => {
   });
 
   test.each(['', '{', 'null', '[]', '{}', '"running"', '{"running": "false"}', '{"running": 0}', '{"running": null}'])(
-    'is left alone by the body %s',
+    'refuses the body %s',
     async (body) => {
       const { done, send } = newConsole();
       const { status, text } = await send('POST', '/_local/parts/table', body);
@@ -176,12 +176,12 @@ describe('a part', () => {
     },
   );
 
-  test('is not read', async () => {
+  test('refuses GET', async () => {
     const { status, headers } = await newConsole().send('GET', '/_local/parts/table');
     expect([status, headers['allow']]).toEqual([405, 'POST']);
   });
 
-  test('that could not be started is a failure', async () => {
+  test('fails if the part cannot be started', async () => {
     const failing: PartSwitch = {
       meaning: 'Broken',
       stop: () => undefined,
@@ -213,7 +213,7 @@ test.each([
   '/_local/parts/table/now',
   '/_local/parts/toString',
   '/_local/..%2Fsettings.ts',
-])('there is nothing at %s', async (path) => {
+])('%s is not found', async (path) => {
   const { done, send } = newConsole();
   for (const method of ['GET', 'POST']) {
     const { status, headers, text } = await send(method, path, '{"running": false}');
@@ -226,7 +226,7 @@ test.each([
   expect(done).toEqual([]);
 });
 
-describe('in the page', () => {
+describe('the format of the page', () => {
   test.each([
     [null, '–'],
     [undefined, '–'],
@@ -239,7 +239,7 @@ describe('in the page', () => {
     [99_999, '99,999'],
     [123_456, '123.5K'],
     [-4.26, '-4.26'],
-  ])('the number %s is %s', (value, shown) => {
+  ])('the number %s is shown as %s', (value, shown) => {
     expect(number(value)).toBe(shown);
   });
 
@@ -247,7 +247,7 @@ describe('in the page', () => {
     ['**Health** Runbook: `README.md#a`', { title: 'Health', note: 'Runbook: README.md#a' }],
     ['**/v2/users**', { title: '/v2/users', note: '' }],
     ['Plain', { title: 'Plain', note: '' }],
-  ])('%s is a heading', (markdown, shown) => {
+  ])('%s is split into title and note', (markdown, shown) => {
     expect(heading(markdown)).toEqual(shown);
   });
 });

@@ -45,8 +45,8 @@ const tables = [
   },
 ];
 
-describe('a queue', () => {
-  test("has what the template says, and SQS's defaults", () => {
+describe('queuesOf', () => {
+  test('reads the properties of a queue, with the defaults of SQS', () => {
     expect(
       queuesOf([
         queue({
@@ -84,18 +84,18 @@ describe('a queue', () => {
       'has a dead-letter queue that the template does not define',
       { RedrivePolicy: { deadLetterTargetArn: 'arn:elsewhere', maxReceiveCount: 1 } },
     ],
-  ])('that %s stops the start', (problem, properties) => {
+  ])('refuses a queue that %s', (problem, properties) => {
     expect(() => queuesOf([queue(properties)])).toThrow(`The queue q ${problem}`);
   });
 });
 
-describe('an event source', () => {
+describe('batchSourcesOf', () => {
   const read = (properties: Record<string, unknown>, target = worker()) =>
     batchSourcesOf([resource('Source', properties)], { functions: [target], queues, tables });
   const fromQueue = { EventSourceArn: QUEUE, FunctionName: 'worker' };
   const fromStream = { EventSourceArn: STREAM, FunctionName: 'worker', StartingPosition: 'TRIM_HORIZON' };
 
-  test('reads a queue, for at most 16 batches at a time', () => {
+  test('reads the event source of a queue, with at most 16 parallel batches', () => {
     const {
       queueSources: [usual],
     } = read(fromQueue);
@@ -127,7 +127,7 @@ describe('an event source', () => {
     expect(read({ ...fromQueue, ScalingConfig: { MaximumConcurrency: 100 } }).queueSources[0]!.maxConcurrency).toBe(16);
   });
 
-  test("reads a table's stream", () => {
+  test("reads the event source of a table's stream", () => {
     const {
       streamSources: [usual],
     } = read(fromStream);
@@ -155,7 +155,7 @@ describe('an event source', () => {
     expect(special).toMatchObject({ batchSize: 50, lanes: 10, maxRetries: 20, bisects: true, onFailure: queues[1] });
   });
 
-  test('that is not enabled is none', () => {
+  test('ignores disabled event sources', () => {
     expect(read({ ...fromQueue, Enabled: false })).toEqual({ queueSources: [], streamSources: [] });
   });
 
@@ -204,12 +204,12 @@ describe('an event source', () => {
       without('sqs:SendMessage'),
       `does not allow sqs:SendMessage on ${DEAD}`,
     ],
-  ])('with %s stops the start, by name', (_what, properties, target, message) => {
+  ])('refuses %s, and names the event source', (_what, properties, target, message) => {
     expect(() => read(properties, target)).toThrow(message);
   });
 });
 
-describe('a filter', () => {
+describe('eventFilter', () => {
   const passes = (criteria: unknown, record: object) => eventFilter(criteria, 'Source')(record);
   const pattern = (...patterns: object[]) => ({ Filters: patterns.map((each) => ({ Pattern: JSON.stringify(each) })) });
   const inserts = pattern({ eventName: ['INSERT'], dynamodb: { NewImage: { _t: { S: ['Event', 'Mail'] } } } });
@@ -240,12 +240,12 @@ describe('a filter', () => {
     ['a number', { size: [1] }],
     ['nothing', { eventName: [] }],
     ['text', { eventName: 'INSERT' }],
-  ])('by %s stops the start, by name', (_what, unknown) => {
+  ])('refuses %s, and names the event source', (_what, unknown) => {
     expect(() => eventFilter(pattern(unknown), 'Workers/Source')).toThrow('The event source Workers/Source filters by');
   });
 });
 
-describe('a schedule', () => {
+describe('schedulesOf', () => {
   const RULE = 'arn:aws:events:us-east-1:000000000000:rule/minutely';
   const permission = {
     Action: 'lambda:InvokeFunction',
@@ -265,11 +265,11 @@ describe('a schedule', () => {
     ['rate(5 minutes)', 300],
     ['rate(2 hours)', 7_200],
     ['rate(1 day)', 86_400],
-  ])('of %s ticks every %d s', (ScheduleExpression, everySeconds) => {
+  ])('reads %s as a tick every %d s', (ScheduleExpression, everySeconds) => {
     expect(read({ ScheduleExpression })).toEqual([{ name: 'minutely', arn: RULE, function: worker(), everySeconds }]);
   });
 
-  test('that is disabled is none', () => {
+  test('ignores disabled rules', () => {
     expect(read({ ScheduleExpression: 'rate(1 minute)', State: 'DISABLED' })).toEqual([]);
   });
 
@@ -297,7 +297,7 @@ describe('a schedule', () => {
       { ...permission, FunctionName: 'arn:other' },
       'Rule cannot call worker',
     ],
-  ])('with %s stops the start, by name', (_what, rule, allowed, message) => {
+  ])('refuses %s, and names the rule', (_what, rule, allowed, message) => {
     expect(() => read(rule, allowed)).toThrow(message);
   });
 });

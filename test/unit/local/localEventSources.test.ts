@@ -26,10 +26,10 @@ afterEach(async () => {
   await Promise.all(started.splice(0).map((source) => source.stop()));
 });
 
-/** A function whose calls wait until the test answers them. */
+/** A fake function. The test answers its calls. */
 class Invocations {
   readonly #arrived: { event: any; answer: PromiseWithResolvers<string> }[] = [];
-  /** Calls under way now, and the most that ever were. */
+  /** Running calls, and their maximum so far. */
   active = 0;
   most = 0;
 
@@ -51,12 +51,12 @@ class Invocations {
   }
 }
 
-/** Resolves when this is so. */
+/** Resolves when the condition holds. */
 async function when(isSo: () => boolean): Promise<void> {
   while (!isSo()) await delay(1);
 }
 
-describe('what a function answers about a batch, spec of Lambda', () => {
+describe('failedItems', () => {
   test.each([
     ['nothing', 'null', []],
     ['an empty object', '{}', []],
@@ -73,7 +73,7 @@ describe('what a function answers about a batch, spec of Lambda', () => {
   });
 });
 
-describe("a queue's event source", () => {
+describe('QueueSource', () => {
   const model = (changes: Partial<QueueSourceModel> = {}): QueueSourceModel => ({
     path: 'Source',
     function: worker,
@@ -112,14 +112,14 @@ describe("a queue's event source", () => {
     };
   }
 
-  /** When the queue has so many messages left. */
+  /** Resolves when the queue has this number of messages left. */
   const left = (queues: QueueStore, inFlight: number) =>
     when(() => {
       const counts = queues.counts('q');
       return counts.inFlight === inFlight && counts.visible === 0;
     });
 
-  test('gives the function messages as Lambda does', async () => {
+  test("passes messages to the function in Lambda's format", async () => {
     const { queues, calls } = start();
     const [id] = queues.send('q', [
       {
@@ -158,7 +158,7 @@ describe("a queue's event source", () => {
     await left(queues, 0);
   });
 
-  test('deletes what did not fail, and only that', async () => {
+  test('deletes the messages that did not fail', async () => {
     const { queues, calls, send } = start();
     const [, second] = send('a', 'b', 'c');
     const { records, answer } = await calls.next();
@@ -167,7 +167,7 @@ describe("a queue's event source", () => {
     await left(queues, 1);
   });
 
-  test('deletes nothing when the function throws', async () => {
+  test('deletes nothing if the function throws', async () => {
     const { queues, calls, send, source } = start();
     send('a', 'b');
     (await calls.next()).answer.reject(new Error('boom'));
@@ -175,14 +175,14 @@ describe("a queue's event source", () => {
     expect(queues.counts('q')).toMatchObject({ inFlight: 2 });
   });
 
-  test('does not look at the answer of a function that does not report failures', async () => {
+  test('ignores the result of a function that does not report failures', async () => {
     const { queues, calls, send } = start({ reportsFailures: false });
     const [id] = send('a');
     (await calls.next()).answer.resolve(failures(id!));
     await left(queues, 0);
   });
 
-  test('has as many batches at a time as it may, and none more', async () => {
+  test('runs up to the maximum number of parallel batches', async () => {
     const { calls, send } = start({ batchSize: 2, maxConcurrency: 3 });
     send(...Array.from({ length: 10 }, (_, i) => String(i)));
     const first = [await calls.next(), await calls.next(), await calls.next()];
@@ -207,7 +207,7 @@ describe("a queue's event source", () => {
     answer.resolve(none);
   });
 
-  test('while the queues are away, receives nothing and deletes nothing; then what is there comes, and what was in work when its time is over', async () => {
+  test('receives and deletes nothing while the queues are stopped, then continues; messages in flight come again after their timeout', async () => {
     let now = Date.now();
     const queues = new QueueStore(
       new DatabaseSync(':memory:'),
@@ -236,7 +236,7 @@ describe("a queue's event source", () => {
     received.mockClear();
     await delay(20);
     expect([calls.waiting, queues.counts('q')]).toEqual([0, { visible: 1, inFlight: 1, delayed: 0 }]);
-    // It waits, and does not ask again and again for what it cannot get.
+    // The source waits instead of polling.
     expect(received.mock.calls.length).toBeLessThan(3);
 
     messages.start();
@@ -254,7 +254,7 @@ describe("a queue's event source", () => {
     await left(queues, 0);
   });
 
-  test('stops while the queues are away', async () => {
+  test('stops while the queues are stopped', async () => {
     const messages = new StoppableMessages(store());
     const source = new QueueSource(model(), messages, new Invocations().invoke);
     messages.stop();
@@ -262,7 +262,7 @@ describe("a queue's event source", () => {
     await source.stop();
   });
 
-  test('goes on as soon as the queues are back', async () => {
+  test('continues as soon as the queues are started', async () => {
     const messages = new StoppableMessages(store());
     messages.stop();
     const arrival = messages.waitForMessage('q', 60_000);
@@ -270,7 +270,7 @@ describe("a queue's event source", () => {
     await arrival;
   });
 
-  test('when it is stopped, receives nothing any more and lets batches finish', async () => {
+  test('receives nothing after it is stopped, and lets batches finish', async () => {
     const { queues, calls, send, source } = start();
     send('a');
     const { answer } = await calls.next();
@@ -285,7 +285,7 @@ describe("a queue's event source", () => {
   });
 });
 
-describe("a stream's event source", () => {
+describe('StreamSource', () => {
   const record = (sequence: number, key = `k${sequence}`, more: object = {}): ReadRecord => ({
     position: { shard: 's', sequence: String(sequence) },
     record: {
@@ -301,7 +301,7 @@ describe("a stream's event source", () => {
     } as StreamRecord,
   });
 
-  /** A source of these records, read at once; more can be written. */
+  /** Starts a source with these records. More can be written. */
   function start(records: readonly ReadRecord[], changes: Partial<StreamSourceModel> = {}) {
     const calls = new Invocations();
     const unread: (ReadRecord[] | Error)[] = [[...records]];
@@ -352,10 +352,10 @@ describe("a stream's event source", () => {
   }
 
   const sequences = (records: any[]) => records.map(({ dynamodb }) => dynamodb.SequenceNumber);
-  /** When the last saved position is this one. */
+  /** Resolves when this is the last saved position. */
   const until = (saved: readonly string[], sequence: string) => when(() => saved.at(-1) === sequence);
 
-  test('gives the function records as Lambda does, in batches', async () => {
+  test("passes records to the function in Lambda's format, in batches", async () => {
     const { calls, saved } = start([record(1), record(2), record(3)], { batchSize: 2 });
     const { records, answer } = await calls.next();
     expect(sequences(records)).toEqual(['1', '2']);
@@ -368,7 +368,7 @@ describe("a stream's event source", () => {
     expect(saved).toEqual(['2', '3']);
   });
 
-  test('measures how old the last record of each batch is, whatever comes of it', async () => {
+  test('measures the age of the last record of each batch, whatever the result', async () => {
     const since = Date.now();
     const aged = (sequence: number, seconds: number): ReadRecord => {
       const {
@@ -392,7 +392,7 @@ describe("a stream's event source", () => {
     }
   });
 
-  test('tells once that the stream cannot be read, until it can be again', async () => {
+  test('reports an unreadable stream once per outage', async () => {
     const { source, errors, unread, calls, saved } = start([]);
     const fail = async (text: string) => {
       unread.push(new Error(text));
@@ -410,7 +410,7 @@ describe("a stream's event source", () => {
     expect(errors.map((error) => (error as Error).message)).toEqual(['first', 'anew']);
   });
 
-  test('passes over what the filter does not want', async () => {
+  test('skips records that the filter excludes', async () => {
     const { calls, saved } = start(
       [record(1), record(2, 'k', { eventName: 'MODIFY' }), record(3), record(4, 'k', { eventName: 'REMOVE' })],
       { filter: (each) => (each as StreamRecord).eventName === 'INSERT' },
@@ -422,7 +422,7 @@ describe("a stream's event source", () => {
     await until(saved, '4');
   });
 
-  test('goes on from the first record that failed, which has all its retries before it', async () => {
+  test('continues from the first failed record, with all its retries', async () => {
     const { calls, saved, retries, discarded } = start([record(1), record(2), record(3)]);
     (await calls.next()).answer.resolve(failures('3', '2'));
     const second = await calls.next();
@@ -437,7 +437,7 @@ describe("a stream's event source", () => {
     expect(discarded).toEqual([]);
   });
 
-  test('splits a batch for which the function throws until the culprit is alone, tries that again, and tells of it in the end', async () => {
+  test('splits a batch until the failing record is alone, retries that one, and reports it when it is skipped', async () => {
     const { calls, saved, retries, discarded } = start([record(1), record(2), record(3), record(4)], { maxRetries: 2 });
     const seen: string[] = [];
     for (let call = 0; call < 7; call++) {
@@ -473,7 +473,7 @@ describe("a stream's event source", () => {
     ]);
   });
 
-  test('does not split where the template does not say so', async () => {
+  test('does not split batches without the setting in the template', async () => {
     const { calls, discarded } = start([record(1), record(2)], { bisects: false, maxRetries: 1 });
     for (const _ of [1, 2]) {
       const { records, answer } = await calls.next();
@@ -488,7 +488,7 @@ describe("a stream's event source", () => {
     });
   });
 
-  test('what fails holds up what shares its partition key, and nothing else; the position stays before it', async () => {
+  test('blocks the partition key of a failing record only, and keeps the position before it', async () => {
     const { calls, saved, write } = start([record(1, 'a')], { lanes: 10, batchSize: 1 });
     const stuck = await calls.next();
     write(record(2, 'a'), record(3, 'b'), record(4, 'c'));
@@ -502,8 +502,8 @@ describe("a stream's event source", () => {
     await until(saved, '4');
   });
 
-  test('reads at once what it is told of', async () => {
-    // Without being told it looks once in a second, which never comes.
+  test('reads new records as soon as it is woken', async () => {
+    // Without a wake-up it polls once a second, and the fake clock stands still.
     jest.useFakeTimers({
       doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask', 'performance', 'Date'],
     });
@@ -519,7 +519,7 @@ describe("a stream's event source", () => {
     }
   });
 
-  test('stopped in the middle, it keeps the position before what is not done', async () => {
+  test('keeps the position before unfinished records when it is stopped', async () => {
     const { source, calls, saved, discarded } = start([record(1, 'a'), record(2, 'a'), record(3, 'a')], {
       batchSize: 1,
       maxRetries: 0,
@@ -532,7 +532,7 @@ describe("a stream's event source", () => {
     expect([saved, discarded, calls.waiting]).toEqual([['1'], [], 0]);
   });
 
-  test('whatever fails and however often, every record is done or told of before the position passes it', async () => {
+  test('processes or reports every record before the position passes it, whatever fails', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ key: fc.constantFrom('a', 'b', 'c'), fails: fc.nat(4), throws: fc.boolean() }), {
@@ -606,8 +606,10 @@ describe("a stream's event source", () => {
   });
 });
 
-describe('reading a stream', () => {
-  /** An engine with these shards, each with its records' sequence numbers; all but the last are closed. */
+describe('StreamReader', () => {
+  /**
+   * Returns an engine with these shards and the sequence numbers of their records. All but the last shard are closed.
+   */
   function engineWith(shards: Record<string, number[]>) {
     const asked: string[] = [];
     const names = () => Object.keys(shards);
@@ -638,7 +640,7 @@ describe('reading a stream', () => {
     return found;
   };
 
-  test('begins at the beginning and follows the shards', async () => {
+  test('starts at the beginning and reads shard after shard', async () => {
     const { call, shards } = engineWith({ a: [1, 2, 3], b: [4], c: [] });
     const reader = new StreamReader(call, 'stream', undefined);
     expect(await read(reader, 5)).toEqual(['a1', 'a2', 'a3', 'b4']);
@@ -646,17 +648,17 @@ describe('reading a stream', () => {
     expect(await read(reader, 1)).toEqual(['c5']);
   });
 
-  test('goes on where an earlier run has left it', async () => {
+  test('continues from the position of an earlier run', async () => {
     const { call } = engineWith({ a: [1], b: [4, 5, 6, 7], c: [8] });
     expect(await read(new StreamReader(call, 'stream', { shard: 'b', sequence: '5' }), 3)).toEqual(['b6', 'b7', 'c8']);
   });
 
-  test('begins with what there is when the shard that it had read is gone', async () => {
+  test('starts at the oldest shard if its shard no longer exists', async () => {
     const { call } = engineWith({ b: [4] });
     expect(await read(new StreamReader(call, 'stream', { shard: 'a', sequence: '3' }), 1)).toEqual(['b4']);
   });
 
-  test('after an error goes on from the last record that it gave', async () => {
+  test('continues after the last returned record when an error is over', async () => {
     const { call, asked } = engineWith({ a: [1, 2, 3, 4, 5] });
     let broken = false;
     const reader = new StreamReader(
@@ -680,10 +682,10 @@ describe('reading a stream', () => {
   });
 });
 
-describe('a schedule', () => {
+describe('Schedule', () => {
   const model = (everySeconds: number) => ({ name: 'minutely', arn: 'arn:rule', function: worker, everySeconds });
 
-  test('calls the function at once and then at its rate, with the event of EventBridge', async () => {
+  test("calls the function at once, then at its rate, with EventBridge's event", async () => {
     const events: any[] = [];
     const third = Promise.withResolvers<void>();
     const since = performance.now();
@@ -703,7 +705,7 @@ describe('a schedule', () => {
     });
   });
 
-  test('never calls it twice at a time, and goes on when it fails', async () => {
+  test('never overlaps two calls, and continues after a failure', async () => {
     let [active, most, calls] = [0, 0, 0];
     const third = Promise.withResolvers<void>();
     started.push(
@@ -719,7 +721,7 @@ describe('a schedule', () => {
     expect(most).toBe(1);
   });
 
-  test('stops between two ticks, and after one that is under way', async () => {
+  test('stops between two ticks, and after a running one', async () => {
     let [calls, active] = [0, false];
     const schedule = new Schedule(model(3_600), async () => {
       calls++;

@@ -13,7 +13,7 @@ let codeDir: string;
 let pools: FunctionPool[];
 let logged: string;
 let onLog: () => void;
-/** What was measured: of runs, and by functions themselves. */
+/** Recorded runs, and metrics of the functions themselves. */
 let runs: [functionName: string, milliseconds: number | undefined, failed: boolean][];
 let lines: object[];
 
@@ -31,7 +31,7 @@ afterEach(async () => {
   await rm(codeDir, { recursive: true });
 });
 
-/** A function with this code. Every thread of it has an `instance` of its own. */
+/** Returns a function with this code. Each of its threads has its own `instance`. */
 async function define(name: string, code: string, properties: Partial<FunctionModel> = {}): Promise<FunctionModel> {
   await writeFile(join(codeDir, `${name}.mjs`), `const instance = crypto.randomUUID();\n${code}`);
   return {
@@ -73,8 +73,8 @@ const call = async (pool: FunctionPool, model: FunctionModel, event: unknown = {
 const handler = (body: string) => `export const handler = async (event, context) => { ${body} };`;
 const WHO = handler('return instance;');
 
-describe('a call', () => {
-  test('gets event, context and exactly its own environment', async () => {
+describe('FunctionPool.invoke', () => {
+  test("passes the event, the context and exactly the function's environment", async () => {
     const model = await define(
       'echo',
       handler(
@@ -96,8 +96,8 @@ describe('a call', () => {
     expect(left).toBeLessThanOrEqual(300_000);
   });
 
-  test('shares the thread with the calls beside it', async () => {
-    // Each waits for the other: they answer only if both run at the same time.
+  test('runs parallel calls in one thread', async () => {
+    // Each call waits for the other, so both must run at the same time.
     const model = await define(
       'pair',
       `let first; ${handler('if (!first) { first = Promise.withResolvers(); await first.promise; } else first.resolve(); return instance;')}`,
@@ -107,7 +107,7 @@ describe('a call', () => {
     expect(a).toBe(b);
   });
 
-  test('that throws fails alone, and says why in the log', async () => {
+  test('fails only the call that throws, and logs the error', async () => {
     const model = await define(
       'picky',
       handler('if (event.bad) throw new TypeError("no such thing"); return instance;'),
@@ -123,11 +123,11 @@ describe('a call', () => {
   test.each([
     ['hangs', 'await new Promise(() => {});'],
     ['never gives up the processor', 'for (;;);'],
-  ])("that %s is given up at the function's timeout, and a new thread takes over", async (_name, body) => {
+  ])("ends a call that %s at the function's timeout, and starts a new thread", async (_name, body) => {
     const model = { ...(await define('slow', handler(`if (event.slow) { ${body} } return instance;`))) };
     const pool = createPool();
     const before = await call(pool, model);
-    // So short for that one call alone: the others have all the time that a slow machine takes.
+    // A short timeout for this call only. The others get as much time as a slow machine needs.
     const { timeoutSeconds } = model;
     model.timeoutSeconds = 0.2;
     await expect(call(pool, model, { slow: true })).rejects.toThrow('Task timed out after 0.2 seconds');
@@ -138,7 +138,7 @@ describe('a call', () => {
   test.each([
     ['throws outside of a call', 'setImmediate(() => { throw new Error("boom"); }); await new Promise(() => {});'],
     ['exits', 'process.exit(3);'],
-  ])('whose thread %s fails, and a new thread takes over', async (_name, body) => {
+  ])('fails a call whose thread %s, and starts a new thread', async (_name, body) => {
     const model = await define('fragile', handler(`if (event.die) { ${body} } return instance;`));
     const pool = createPool();
     const before = await call(pool, model);
@@ -149,12 +149,12 @@ describe('a call', () => {
   test.each([
     ['cannot be loaded', 'throw new Error("broken at import");'],
     ['has no handler', 'export const other = 1;'],
-  ])('of a function that %s fails', async (_name, code) => {
+  ])('fails the call of a function that %s', async (_name, code) => {
     await expect(call(createPool(), await define('broken', code))).rejects.toThrow('The thread ended');
     expect(logged).toContain('"message":"The thread crashed"');
   });
 
-  test('is measured: how long it took, and whether it gave no answer', async () => {
+  test('measures the duration of a call, and whether it failed', async () => {
     const model = await define(
       'measured',
       handler('if (event.bad) throw new Error("bad"); await new Promise((resolve) => setTimeout(resolve, 50));'),
@@ -169,14 +169,14 @@ describe('a call', () => {
     expect(runs[0]![1]).toBeGreaterThan(45);
   });
 
-  test('that never came to run, because the function cannot be loaded, is measured without a time', async () => {
+  test('measures a call of a function that cannot be loaded, without a duration', async () => {
     await expect(
       call(createPool(), await define('unloadable', 'throw new Error("broken at import");')),
     ).rejects.toThrow('The thread ended');
     expect(runs).toEqual([['unloadable', undefined, true]]);
   });
 
-  test('hands on the metrics among what the function prints', async () => {
+  test("passes on the metrics in a function's output", async () => {
     const model = await define(
       'metered',
       handler('console.log("plain"); console.log(JSON.stringify({ _aws: {}, Faults: event.faults }));'),
@@ -194,7 +194,7 @@ describe('a call', () => {
     ]);
   });
 
-  test('writes what the function prints to the log', async () => {
+  test("writes a function's output to the log", async () => {
     const model = await define('chatty', handler('console.log("on stdout"); console.error("on stderr");'));
     const both = new Promise<void>((resolve) => {
       onLog = () => logged.includes('on stdout\n') && logged.includes('on stderr\n') && resolve();
@@ -204,10 +204,10 @@ describe('a call', () => {
   });
 });
 
-describe('a call that is alone in its thread', () => {
+describe('FunctionPool.invokeExclusively', () => {
   const alone = async (pool: FunctionPool, model: FunctionModel, event: unknown = {}) =>
     JSON.parse(await pool.invokeExclusively(model, JSON.stringify(event)));
-  /** Calls that last until they are told to end, and say when they begin. */
+  /** Calls that last until the test ends them, and report their start. */
   const SLOW = `import { BroadcastChannel } from 'node:worker_threads';
     export const handler = (event) => new Promise((resolve) => {
       const channel = new BroadcastChannel(event.channel);
@@ -238,7 +238,7 @@ describe('a call that is alone in its thread', () => {
       onBegun();
     });
 
-  test('has others beside it in other threads', async () => {
+  test('runs parallel calls in different threads', async () => {
     const model = await define('slow', SLOW);
     const pool = createPool();
     const calls = [1, 2, 3].map(() => alone(pool, model, event()));
@@ -247,15 +247,15 @@ describe('a call that is alone in its thread', () => {
     expect(new Set(await Promise.all(calls)).size).toBe(3);
   });
 
-  test('needs no second thread when the first has only to load, and is soon free again', async () => {
+  test('starts no second thread while the first one is loading', async () => {
     const model = await define('quick', `await new Promise((resolve) => setTimeout(resolve, 200));\n${WHO}`);
-    // More patience than the default, for a machine on which soon is later.
+    // More patience than the default, for a slow machine.
     const pool = createPool({ patienceMilliseconds: 60_000 });
     const instances = await Promise.all(Array.from({ length: 10 }, () => alone(pool, model)));
     expect(new Set(instances).size).toBe(1);
   });
 
-  test('waits when there are too many such threads, of which every function may have one', async () => {
+  test('waits at the limit of exclusive threads, but gives every function one', async () => {
     const [worker, other, api] = [await define('worker', SLOW), await define('other', WHO), await define('api', WHO)];
     const pool = createPool({ maxLive: 3, maxExclusive: 1 });
     const instances: unknown[] = [];
@@ -269,7 +269,7 @@ describe('a call that is alone in its thread', () => {
     expect(new Set(instances).size).toBe(1);
   });
 
-  test('fails when the pool is closed while it waits', async () => {
+  test('fails a waiting call when the pool is closed', async () => {
     const model = await define('endless', SLOW);
     const pool = createPool({ maxExclusive: 1 });
     const calls = [1, 2].map(() => alone(pool, model, event()).catch((error: Error) => error.message));
@@ -279,7 +279,7 @@ describe('a call that is alone in its thread', () => {
   });
 });
 
-describe('threads', () => {
+describe('the threads of a FunctionPool', () => {
   test('end when idle', async () => {
     const model = await define('idle', WHO);
     const pool = createPool({ idleMilliseconds: 20 });
@@ -288,7 +288,7 @@ describe('threads', () => {
     expect(await call(pool, model)).not.toBe(before);
   });
 
-  test('make room when there are too many: the one that is idle for longest', async () => {
+  test('make room at the limit: the one that was idle longest ends', async () => {
     const [a, b, c] = [await define('a', WHO), await define('b', WHO), await define('c', WHO)];
     const pool = createPool({ maxLive: 2 });
     const first = await call(pool, a);
@@ -299,7 +299,7 @@ describe('threads', () => {
     expect(await call(pool, b)).not.toBe(second);
   });
 
-  test('are waited for when all are busy', async () => {
+  test('make a call wait if all of them are busy', async () => {
     const names = Array.from({ length: 12 }, (_, i) => `f${i}`);
     const models = await Promise.all(
       names.map((name) =>
@@ -311,7 +311,7 @@ describe('threads', () => {
   });
 });
 
-test("design 10: the environment differs from the template's in the service name, how long deliveries wait, the way to AWS, and that webhooks may reach this machine", async () => {
+test('the environment differs from the template only in overrides, AWS endpoints, webhooks to this machine and strict output', async () => {
   const environment = {
     SERVICE_NAME: 'svc',
     TABLE_NAME: 't',

@@ -10,10 +10,10 @@ import type { FunctionModel } from '../../../infra/local/assembly/functionModel.
 
 let gateway: Gateway;
 let events: APIGatewayProxyEventV2[];
-/** The requests for pages of the local run. */
+/** Requests for pages of the local run. */
 let locals: LocalRequest[];
 let measured: [status: number, milliseconds: number][];
-/** What the function answers to the next events. */
+/** The function's result for the next events. */
 let answer: (event: APIGatewayProxyEventV2) => unknown;
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ beforeEach(() => {
 const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}, path = '/things/add') =>
   fetch(gateway.url + path, { method: 'POST', body, headers });
 
-/** Sends bytes as they are and gives everything that comes back. */
+/** Sends raw bytes and returns everything received. */
 async function raw(text: string): Promise<string> {
   const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
   socket.end(text);
@@ -60,7 +60,7 @@ async function raw(text: string): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-describe('an event', () => {
+describe('the event of a request', () => {
   test('has payload format 2.0', async () => {
     await raw(
       [
@@ -122,44 +122,44 @@ describe('an event', () => {
     ['application/octet-stream', true],
     ['application/x-www-form-urlencoded', true],
     ['', true],
-  ])('of content type %p: base64 is %p', async (contentType, isBase64Encoded) => {
+  ])('of content type %p has isBase64Encoded %p', async (contentType, isBase64Encoded) => {
     await post('hello', { 'content-type': contentType });
     expect(events[0]).toMatchObject({ isBase64Encoded, body: isBase64Encoded ? 'aGVsbG8=' : 'hello' });
   });
 
-  test('of a text that is not UTF-8 has its bytes in base64', async () => {
+  test('has base64 for a text that is not UTF-8', async () => {
     const bytes = Uint8Array.of(0x7b, 0xff, 0x7d);
     await post(bytes, { 'content-type': 'application/json' });
     expect(events[0]).toMatchObject({ isBase64Encoded: true, body: Buffer.from(bytes).toString('base64') });
   });
 
   test.each(['/nothing', '/things/add/', '/things'])(
-    'of the unknown path %s goes to the default route',
+    'goes to the default route for the unknown path %s',
     async (path) => {
       await post('', {}, path);
       expect(events[0]).toMatchObject({ routeKey: '$default', rawPath: path });
     },
   );
 
-  test('of another method goes to the default route', async () => {
+  test('goes to the default route for another method', async () => {
     await fetch(`${gateway.url}/things/add`);
     expect(events[0]).toMatchObject({ routeKey: '$default' });
   });
 
-  test('of a request that names a whole URL has its path', async () => {
+  test('has the path of a request target with a whole URL', async () => {
     await raw('POST http://api.local/things/add?a=1 HTTP/1.1\r\nHost: api.local\r\nConnection: close\r\n\r\n');
     expect(events[0]).toMatchObject({ routeKey: 'POST /things/add', rawPath: '/things/add', rawQueryString: 'a=1' });
   });
 });
 
-describe('an answer', () => {
+describe('the response of a function', () => {
   const answerTo = async (value: unknown) => {
     answer = () => value;
     const response = await post('{}');
     return { status: response.status, headers: response.headers, body: await response.text() };
   };
 
-  test('has the status, headers, cookies and body of the function', async () => {
+  test('has the status, headers, cookies and body of the result', async () => {
     const { status, headers, body } = await answerTo({
       statusCode: 201,
       headers: { 'X-One': 1, 'Content-Type': 'application/json', Connection: 'close' },
@@ -175,7 +175,7 @@ describe('an answer', () => {
     expect(headers.get('apigw-requestid')).toBe(events[0]!.requestContext.requestId);
   });
 
-  test('in base64 is decoded', async () => {
+  test('is decoded from base64', async () => {
     expect(await answerTo({ statusCode: 200, isBase64Encoded: true, body: 'aGVsbG8=' })).toMatchObject({
       body: 'hello',
     });
@@ -195,13 +195,13 @@ describe('an answer', () => {
     expect(await answerTo(value)).toMatchObject({ status: 500, body: '{"message":"Internal Server Error"}' });
   });
 
-  test('of a function that fails is an internal error', async () => {
+  test('is an internal error if the function fails', async () => {
     answer = () => Promise.reject(new Error('no'));
     const response = await post('{}');
     expect([response.status, await response.json()]).toEqual([500, { message: 'Internal Server Error' }]);
   });
 
-  test('that takes longer than the integration may is given up', async () => {
+  test('is a timeout if it takes longer than the integration allows', async () => {
     answer = () => new Promise(() => undefined);
     const response = await post('{}');
     expect([response.status, await response.json()]).toEqual([503, { message: 'Service Unavailable' }]);
@@ -217,14 +217,14 @@ describe('a body that is too large', () => {
     expect(await outcome(await post('x'.repeat(10 * 1024 * 1024 + 1), json))).toEqual(refused);
   });
 
-  test('for Lambda is refused, counted as the event has it', async () => {
+  test('for Lambda is refused, counted as part of the event', async () => {
     expect(await outcome(await post('x'.repeat(6_300_000), json))).toEqual(refused);
     expect(await outcome(await post('"'.repeat(3_200_000), json))).toEqual(refused);
     expect(await outcome(await post(new Uint8Array(5_000_000)))).toEqual(refused);
     expect((await post('x'.repeat(6_200_000), json)).status).toBe(200);
   });
 
-  test('and of no declared length is refused', async () => {
+  test('without a declared length is refused', async () => {
     const chunk = new Uint8Array(1024 * 1024);
     let left = 12;
     const body = new ReadableStream({ pull: (stream) => (left-- > 0 ? stream.enqueue(chunk) : stream.close()) });
@@ -233,7 +233,7 @@ describe('a body that is too large', () => {
     ).toEqual(refused);
   });
 
-  test('is refused before it is sent when the client asks', async () => {
+  test('is refused before it is sent, if the client asks with Expect', async () => {
     const asking = request(`${gateway.url}/things/add`, {
       method: 'POST',
       headers: { 'content-length': 50_000_000, expect: '100-continue' },
@@ -246,7 +246,7 @@ describe('a body that is too large', () => {
   });
 });
 
-describe('the Host header of a call', () => {
+describe('the Host header of an API request', () => {
   const call = (host: string) =>
     raw(`POST /things/add HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`);
 
@@ -257,12 +257,12 @@ describe('the Host header of a call', () => {
     },
   );
 
-  test('may be a name that the settings allow', async () => {
+  test('may be a name in ALLOWED_HOSTS', async () => {
     expect(await call('api.local')).toContain('HTTP/1.1 200 OK\r\n');
     expect(await call('API.local:1')).toContain('HTTP/1.1 200 OK\r\n');
   });
 
-  test('that names a page on the internet, another port or no port is refused in the envelope, before any function runs', async () => {
+  test('is refused in the envelope, before any function runs, for an internet name, another port or no port', async () => {
     const { port } = new URL(gateway.url);
     for (const host of [
       `evil.example:${port}`,
@@ -286,8 +286,8 @@ describe('the Host header of a call', () => {
   });
 });
 
-describe('what is measured of a request', () => {
-  test('is how it was answered and how long that took, whoever answered', async () => {
+describe('the measurements of the gateway', () => {
+  test('record status and duration of every request', async () => {
     answer = () => new Promise((resolve) => setTimeout(() => resolve({ statusCode: 409 }), 50));
     await post('{}');
     answer = () => ({ statusCode: 'x' });
@@ -315,7 +315,7 @@ describe('a page of the local run', () => {
     );
 
   test.each(['127.0.0.1', 'localhost', '[::1]'])(
-    'is answered at %s, is no call of a function, and is not measured',
+    'is served at %s, without a call of a function or a measurement',
     async (name) => {
       expect(await page(`${name}:${port}`)).toMatch(/^HTTP\/1.1 200 OK\r\n[\s\S]*\r\n\r\na page$/);
       expect(locals).toEqual([
@@ -331,7 +331,7 @@ describe('a page of the local run', () => {
     },
   );
 
-  test('gets what was sent', async () => {
+  test('gets the request as it was sent', async () => {
     await page(`127.0.0.1:${port}`, 'POST /_local/parts/table HTTP/1.1', '{"running":true}');
     expect(locals).toMatchObject([
       { method: 'POST', path: '/_local/parts/table', body: Buffer.from('{"running":true}') },
@@ -344,12 +344,12 @@ describe('a page of the local run', () => {
     ['no port', () => 'localhost'],
     ['a name that is allowed for the API', () => 'api.local'],
     ['a name that begins alike', () => `127.0.0.1.evil.example:${port}`],
-  ])('is refused to %s', async (_what, host) => {
+  ])('is refused for %s', async (_what, host) => {
     expect(await page(host())).toContain('HTTP/1.1 403 Forbidden\r\n');
     expect(locals).toEqual([]);
   });
 
-  test("has a path of its own: others are the API's", async () => {
+  test('has a path prefix that the API does not have', async () => {
     for (const path of ['/_local', '/_localhost/x', '/x/_local/y']) await post('{}', {}, path);
     expect(events.map(({ rawPath }) => rawPath)).toEqual(['/_local', '/_localhost/x', '/x/_local/y']);
     expect(locals).toEqual([]);
@@ -368,12 +368,12 @@ test.each([
     `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(11_000)}\r\n\r\n`,
     '431 Request Header Fields Too Large',
   ],
-])('%s is answered and harms nobody', async (_name, text, status) => {
+])('%s is answered and does not stop the gateway', async (_name, text, status) => {
   expect(await raw(text)).toContain(`HTTP/1.1 ${status}\r\n`);
   expect((await post('{}')).status).toBe(200);
 });
 
-test('a client that hangs up harms nobody', async () => {
+test('a client that disconnects does not stop the gateway', async () => {
   const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
   await once(socket, 'connect');
   socket.write('POST /things/add HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\npart', () =>
@@ -383,7 +383,7 @@ test('a client that hangs up harms nobody', async () => {
   expect((await post('{}')).status).toBe(200);
 });
 
-test('a port that is taken is told in words', async () => {
+test('an occupied port is reported in words', async () => {
   await expect(Gateway.listen(Number(new URL(gateway.url).port))).rejects.toThrow(
     /^Port \d+ is taken by another program/,
   );

@@ -9,7 +9,7 @@ const allow = {
   Resource: [TABLE, `${TABLE}/index/gsi1`],
 };
 
-describe('a decision', () => {
+describe('isAllowed', () => {
   const decide = (statement: object, action: string, resource: string) =>
     isAllowed(readStatements({ Statement: [statement] }, 'Role'), action, resource);
 
@@ -29,11 +29,11 @@ describe('a decision', () => {
     ['the table itself, by a * after it', { ...allow, Resource: `${TABLE}/index/*` }, 'dynamodb:Query', TABLE, false],
     ['anything', { ...allow, Resource: '*' }, 'dynamodb:Query', TABLE, true],
     ['a single action', { ...allow, Action: 'dynamodb:Query' }, 'dynamodb:Query', TABLE, true],
-  ])('on %s', (_name, statement, action, resource, expected) => {
+  ])('decides on %s', (_name, statement, action, resource, expected) => {
     expect(decide(statement, action, resource)).toBe(expected);
   });
 
-  test('one statement cannot lend its resource to the action of another', () => {
+  test('requires action and resource in the same statement', () => {
     const statements = readStatements(
       {
         Statement: [
@@ -54,13 +54,13 @@ test.each([
   ['NotResource', { Effect: 'Allow', Action: 'dynamodb:Scan', NotResource: TABLE }, 'has NotResource'],
   ['a wildcard action', { ...allow, Action: 'dynamodb:*' }, 'allows dynamodb:*'],
   ['a pattern in the middle', { ...allow, Resource: 'arn:*:table/t' }, 'names arn:*:table/t'],
-])('%s stops the start, naming the role', (_name, statement, problem) => {
+])('readStatements refuses %s, and names the role', (_name, statement, problem) => {
   expect(() => readStatements({ Statement: statement }, 'V2Auth/Role')).toThrow(
     `A policy statement of V2Auth/Role ${problem}`,
   );
 });
 
-describe('what a DynamoDB call needs', () => {
+describe('dynamoDbAccesses', () => {
   const needs = (operation: string, input: object) =>
     dynamoDbAccesses(operation, input).map(({ action, resource }) => `${action} ${resource.replace(TABLE, 'T')}`);
 
@@ -90,7 +90,7 @@ describe('what a DynamoDB call needs', () => {
       ['dynamodb:PutItem T', 'dynamodb:UpdateItem T', 'dynamodb:DeleteItem T', 'dynamodb:ConditionCheckItem T'],
     ],
     ['no table', 'ListTables', {}, ['dynamodb:ListTables *']],
-  ])('on %s', (_name, operation, input, expected) => {
+  ])('returns the permissions of %s', (_name, operation, input, expected) => {
     expect(needs(operation, input)).toEqual(expected);
   });
 });

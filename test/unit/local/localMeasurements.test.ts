@@ -14,7 +14,7 @@ import { MetricLines } from '../../../infra/local/metrics/metricLines.ts';
 import { sampleQueues } from '../../../infra/local/queues/queueSampler.ts';
 import { QueueStore } from '../../../infra/local/queues/queueStore.ts';
 
-describe('measurements have the names that AWS has for them', () => {
+describe('Measurements', () => {
   function measured(measure: (measurements: Measurements) => void): string[] {
     const all: string[] = [];
     measure(
@@ -38,7 +38,7 @@ describe('measurements have the names that AWS has for them', () => {
     [200, 0, 0],
     [404, 1, 0],
     [503, 0, 1],
-  ])('a request answered with %d', (status, fourHundreds, fiveHundreds) => {
+  ])('records a request with status %d', (status, fourHundreds, fiveHundreds) => {
     expect(measured((to) => to.recordRequest(status, 12))).toEqual([
       'AWS/ApiGateway Count ApiId=api1 1',
       `AWS/ApiGateway 4xx ApiId=api1 ${fourHundreds}`,
@@ -47,7 +47,7 @@ describe('measurements have the names that AWS has for them', () => {
     ]);
   });
 
-  test('the run of a function', () => {
+  test('records the run of a function', () => {
     expect(measured((to) => to.recordRun('f', 3, false))).toEqual([
       'AWS/Lambda Invocations FunctionName=f 1',
       'AWS/Lambda Errors FunctionName=f 0',
@@ -60,7 +60,7 @@ describe('measurements have the names that AWS has for them', () => {
     expect(measured((to) => to.recordIteratorAge('f', 70))).toEqual(['AWS/Lambda IteratorAge FunctionName=f 70']);
   });
 
-  test('a queue', () => {
+  test('records the level of a queue', () => {
     expect(measured((to) => to.recordQueueLevel('q', { visible: 2, inFlight: 1, oldestSeconds: 9.5 }))).toEqual([
       'AWS/SQS ApproximateNumberOfMessagesVisible QueueName=q 2',
       'AWS/SQS ApproximateNumberOfMessagesNotVisible QueueName=q 1',
@@ -68,7 +68,7 @@ describe('measurements have the names that AWS has for them', () => {
     ]);
   });
 
-  test('what a call consumed of the table and of its indexes, each by itself', () => {
+  test('records the capacity of the table and of each index', () => {
     const indexes = { gsi1: { CapacityUnits: 1 }, gsi2: { CapacityUnits: 2 } };
     expect(
       measured((to) =>
@@ -99,12 +99,12 @@ describe('measurements have the names that AWS has for them', () => {
     ]);
   });
 
-  test('what a function measured itself is as it has it', () => {
+  test("records the metrics of a function's own log lines", () => {
     expect(measured((to) => to.recordLine({ _aws: 1 }))).toEqual(['{"_aws":1}']);
   });
 });
 
-describe('what a call of the table consumed', () => {
+describe('consumed capacity', () => {
   const capacity: ConsumedCapacity = {
     TableName: 't',
     CapacityUnits: 1.5,
@@ -124,11 +124,11 @@ describe('what a call of the table consumed', () => {
     ['BatchWriteItem', 'Write'],
     ['DescribeTable', undefined],
     ['SearchVectors', undefined],
-  ])('%s consumes units to %s', (operation, kind) => {
+  ])('%s consumes units of %s', (operation, kind) => {
     expect(capacityKind(operation)).toBe(kind);
   });
 
-  test('is asked for where the caller does not ask', () => {
+  test('is requested if the caller does not request it', () => {
     const asked = (text: string) =>
       canAskForCapacity(JSON.parse(text) as Record<string, unknown>, Buffer.from(text))
         ? JSON.parse(askForCapacity(Buffer.from(text)).toString())
@@ -157,7 +157,7 @@ describe('what a call of the table consumed', () => {
       '{"ConsumedCapacity":%,"Item":{"b":{"S":"2"},"ConsumedCapacity":{"S":"1"}}}',
       '{"Item":{"b":{"S":"2"},"ConsumedCapacity":{"S":"1"}}}',
     ],
-  ])('is taken out of an answer %s', (_where, answer, rest) => {
+  ])('is removed from a response %s', (_where, answer, rest) => {
     expect(taken(answer.replace('%', JSON.stringify(capacity)))).toEqual([[capacity], rest]);
     expect(taken(answer.replace('%', JSON.stringify([capacity, capacity])))).toEqual([[capacity, capacity], rest]);
   });
@@ -168,17 +168,17 @@ describe('what a call of the table consumed', () => {
     '{"Items":[{"M":{"M":{"ConsumedCapacity":{"S":"1"}}}}],"Count":1}',
     '{"__type":"x#Y","message":"ConsumedCapacity"}',
     'no JSON "ConsumedCapacity":',
-  ])('is nothing in %s, which stays as it is', (answer) => {
+  ])('is absent from %s, which stays unchanged', (answer) => {
     expect(taken(answer)).toEqual([[], answer]);
   });
 
-  test('stays where the caller has asked for it', () => {
+  test('stays in the response if the caller requested it', () => {
     const answer = `{"Item":{},"ConsumedCapacity":${JSON.stringify(capacity)}}`;
     const { consumed, body } = takeCapacity(Buffer.from(answer), false);
     expect([consumed, body.toString()]).toEqual([[capacity], answer]);
   });
 
-  test('leaves the rest as it was, whatever the items hold', () => {
+  test('is removed without changing the rest, whatever the items contain', () => {
     const value = fc.letrec((tie) => ({
       value: fc.oneof(
         { maxDepth: 2 },
@@ -198,7 +198,7 @@ describe('what a call of the table consumed', () => {
   });
 });
 
-describe('the lines of a function that hold metrics', () => {
+describe('MetricLines', () => {
   const metric = (value: number, text = 'ü') => JSON.stringify({ _aws: { Timestamp: 1 }, value, text });
 
   test.each([
@@ -209,13 +209,13 @@ describe('the lines of a function that hold metrics', () => {
     ],
     ['between others', `plain\n${metric(1)}\n{"level":"INFO"}\n${metric(2)}\n`, [1, 2]],
     ['not before their end', metric(1), []],
-  ])('are found, %s', (_how, text, values) => {
+  ])('finds metrics, %s', (_how, text, values) => {
     const found: unknown[] = [];
     new MetricLines(({ value }) => void found.push(value)).write(Buffer.from(text));
     expect(found).toEqual(values);
   });
 
-  test('are the same wherever chunks end', () => {
+  test('finds the same metrics wherever chunks end', () => {
     const text = `plain\n${metric(1)}\n\n${metric(2)}\n{"level":"INFO"}\n${metric(3, '_aws "\n')}\n`;
     fc.assert(
       fc.property(fc.array(fc.nat(Buffer.byteLength(text)), { maxLength: 8 }), (cuts) => {
@@ -223,7 +223,7 @@ describe('the lines of a function that hold metrics', () => {
         const found: unknown[] = [];
         const lines = new MetricLines((line) => void found.push(line));
         const ends = [...cuts.sort((a, b) => a - b), bytes.length];
-        // Whoever reads a stream may get the same memory again.
+        // The stream may reuse the memory of a chunk.
         ends.forEach((end, index) => {
           const chunk = Buffer.from(bytes.subarray(ends[index - 1] ?? 0, end));
           lines.write(chunk);
@@ -234,7 +234,7 @@ describe('the lines of a function that hold metrics', () => {
     );
   });
 
-  test('a line without end takes no memory without end, and the ones after it are found', () => {
+  test('limits the memory for an endless line, and finds the lines after it', () => {
     const found: unknown[] = [];
     const lines = new MetricLines(({ value }) => void found.push(value));
     for (let i = 0; i < 30; i++) lines.write(Buffer.alloc(64 * 1024, 'x'));
@@ -243,7 +243,7 @@ describe('the lines of a function that hold metrics', () => {
   });
 });
 
-describe('what lies in the queues', () => {
+describe('sampleQueues', () => {
   const queue = (name: string, deadLetters?: string) =>
     ({
       name,
@@ -253,7 +253,7 @@ describe('what lies in the queues', () => {
       deadLetters: deadLetters && { queue: deadLetters, maxReceiveCount: 1 },
     }) as QueueModel;
 
-  test('is measured of all of them, the empty ones too; what is delayed does not count', () => {
+  test('records every queue, including empty ones, without delayed messages', () => {
     let now = 1_000_000;
     const database = new DatabaseSync(':memory:');
     new QueueStore(database, [queue('gone')]).send('gone', [{ body: 'x' }]);
@@ -270,12 +270,12 @@ describe('what lies in the queues', () => {
       empty: none,
     });
     now += 30_000;
-    // The one that was received once too often, and the one that was delayed.
+    // One message was received too often, another is delayed.
     expect(queues.receive('q', 10)).toHaveLength(3);
     expect(queues.levels().get('dead')).toEqual({ visible: 1, inFlight: 0, oldestSeconds: 32 });
   });
 
-  test('is measured at once and every five seconds until it is stopped', () => {
+  test('records at once and every five seconds until it is stopped', () => {
     jest.useFakeTimers();
     try {
       const sampled: string[] = [];

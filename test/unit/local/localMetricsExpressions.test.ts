@@ -21,7 +21,7 @@ function storeWith(...measured: readonly (readonly [MetricId, number])[]): Metri
 }
 
 const metricOf = (name: string): MetricId => ({ namespace: 'Test', name, dimensions: {} });
-/** The value of an expression over metrics of which each id is the name; `known` are those that it may use. */
+/** Evaluates an expression over metrics that are named like their ids. `known` are the ids that it may use. */
 function valueOf(text: string, values: Readonly<Record<string, number>>, known = ['a', 'b', 'c']): number | undefined {
   const expression = readExpression(text, (id) =>
     known.includes(id) ? { kind: 'metric', metric: metricOf(id), statistic: 'Sum' } : undefined,
@@ -32,7 +32,7 @@ function valueOf(text: string, values: Readonly<Record<string, number>>, known =
   ).valueIn(NOW);
 }
 
-describe('metric math', () => {
+describe('readExpression', () => {
   test.each([
     ['1 + 2 * 3', 7],
     ['(1 + 2) * 3', 9],
@@ -58,7 +58,7 @@ describe('metric math', () => {
     ['a filled one of several', 'MAX([FILL(a, 0), FILL(c, 9)])', 9],
     ['what is divided by zero', 'a / (b - 3)', undefined],
     ['zero divided by zero', '100 * FILL(c, 0) / (FILL(c, 0) + FILL(c, 0))', undefined],
-  ])('missing is %s', (_what, text, expected) => {
+  ])('missing data makes %s', (_what, text, expected) => {
     expect(valueOf(text, { a: 2, b: 3 })).toBe(expected);
   });
 
@@ -76,7 +76,7 @@ describe('metric math', () => {
     if (each.operator === '-') return left - right;
     return each.operator === '*' ? left * right : left / right;
   };
-  /** With no parentheses but those that must be. */
+  /** Writes only the necessary parentheses. */
   const write = (each: Tree, least = 0): string => {
     if (typeof each === 'number') return String(each);
     const own = strength[each.operator];
@@ -86,7 +86,7 @@ describe('metric math', () => {
   const finite = (each: Tree): boolean =>
     Number.isFinite(compute(each)) && (typeof each === 'number' || (finite(each.left) && finite(each.right)));
 
-  test('binds as arithmetic does', () => {
+  test('follows the precedence of arithmetic', () => {
     fc.assert(
       fc.property(tree, (each) => {
         expect(valueOf(write(each), {})).toBe(finite(each) ? compute(each) : undefined);
@@ -120,13 +120,13 @@ describe('metric math', () => {
     ["SUM(SEARCH('{N,D} MetricName=\"m\" E=x', 'Sum', 300))", 'the search by E, which is not among its dimensions'],
     ["SUM(SEARCH('{N,D} MetricName=\"m\"', 'Sum'))", '")" stands where , must'],
     ["SEARCH('{N,D} MetricName=\"m\"', 'Sum', 300)", '"SEARCH" is no function that is known'],
-  ])('%j is not understood, and says so with the whole of it', (text, problem) => {
+  ])('refuses %j, and quotes it', (text, problem) => {
     expect(() => valueOf(text, {})).toThrow(problem);
     expect(() => valueOf(text, {})).toThrow(`in: ${text}`);
   });
 });
 
-describe('a search', () => {
+describe('SEARCH', () => {
   const invocations = (
     dimensions: Record<string, string>,
     namespace = 'AWS/Lambda',
@@ -140,7 +140,7 @@ describe('a search', () => {
     return bind(expression, storeWith(...metrics.map((metric, index) => [metric, 10 ** index] as const))).valueIn(NOW);
   };
 
-  test('adds up the series of its name that have its dimensions and no other', () => {
+  test('adds up the series with its name and exactly its dimensions', () => {
     const FunctionName = 'Backend-V2Auth';
     expect(
       found(
@@ -165,12 +165,12 @@ describe('a search', () => {
     ['Back', 'Backend', false],
     ['v-2', 'Backend-V2Auth', true],
     ['Auth3', 'Backend-V2Auth', false],
-  ])('%s in a value finds %s: %s, because it is by whole words', (part, FunctionName, expected) => {
+  ])('%s in a value matches %s: %s, because it compares whole words', (part, FunctionName, expected) => {
     expect(found(` FunctionName=${part}`, invocations({ FunctionName }))).toBe(expected ? 1 : undefined);
   });
 });
 
-describe('a query', () => {
+describe('readQuery', () => {
   const text =
     "SELECT SUM(Faults) FROM SCHEMA(\"Own\", service, family, endpoint) WHERE service = 'svc' AND family = 'v2/auth' GROUP BY endpoint ORDER BY SUM() DESC";
   const faults = (family: string, endpoint: string, service = 'svc'): MetricId => ({
@@ -183,7 +183,7 @@ describe('a query', () => {
       [...bindQuery(readQuery(text), storeWith(...measured))].map(([group, { valueIn }]) => [group, valueIn(NOW)]),
     );
 
-  test('sums what its conditions select, by group', () => {
+  test('adds up the selected series by group', () => {
     expect(
       groups(
         [faults('v2/auth', 'get'), 2],
@@ -212,13 +212,13 @@ describe('a query', () => {
       '"worker" is not in the SCHEMA',
     ],
     ['an alternative', text.replace('AND', 'OR'), '"OR" stands where GROUP must'],
-  ])('with %s is not understood', (_what, query, problem) => {
+  ])('refuses %s', (_what, query, problem) => {
     expect(() => readQuery(query)).toThrow(problem);
     expect(() => readQuery(query)).toThrow(`in: ${query}`);
   });
 });
 
-test('statistics are known by name, and others refused', () => {
+test('readStatistic reads known statistics and refuses others', () => {
   expect(['Sum', 'Maximum', 'p50', 'p99', 'p99.9'].map(readStatistic)).toEqual([
     'Sum',
     'Maximum',

@@ -41,7 +41,7 @@ const graph = (metrics: unknown[], more: object = {}) => ({
 });
 
 const lag: MetricId = { namespace: 'Own', name: 'Lag', dimensions: { service: 'svc' } };
-/** The properties of an alarm that is on an expression instead. */
+/** Returns the properties of an alarm on an expression. */
 const math = (...Metrics: object[]) => ({
   Namespace: undefined,
   MetricName: undefined,
@@ -68,7 +68,7 @@ const alarmOf = (properties: Record<string, unknown>, serviceName?: string) => {
 const query =
   'SELECT SUM(Faults) FROM SCHEMA("Own", service, worker) WHERE service = \'svc\' GROUP BY worker ORDER BY SUM() DESC';
 
-/** An alarm's state after values that came at so many minutes after the store began. */
+/** Returns the state of an alarm after values at these minutes after the start of the store. */
 function stateAfter(
   properties: Record<string, unknown>,
   now: number,
@@ -83,8 +83,8 @@ function stateAfter(
   return alarmState(alarmOf(properties), store, START + now * MINUTE);
 }
 
-describe('an alarm', () => {
-  test('is called as in the stack, without the hash, and says what the template says', () => {
+describe('alarmOf and alarmState', () => {
+  test('use the logical id without its hash, and the description of the template', () => {
     expect(
       alarmOf({ AlarmDescription: 'It is late', EvaluationPeriods: 3, ExtendedStatistic: 'p99', Statistic: undefined }),
     ).toEqual({
@@ -99,14 +99,14 @@ describe('an alarm', () => {
     });
   });
 
-  test('slides: what counts is the period that ends now, wherever the minute begins', () => {
+  test('evaluate the period that ends now', () => {
     expect(stateAfter({}, 1, [0.5, 3], [0.9, 2])).toEqual({ contributors: [''], value: 5 });
     expect(stateAfter({}, 1.4, [0.5, 3], [0.9, 2])).toEqual({ contributors: [''], value: 5 });
     expect(stateAfter({}, 1.6, [0.5, 3], [0.9, 2])).toEqual({ contributors: [], value: 2 });
     expect(stateAfter({}, 3, [0.5, 3], [0.9, 2])).toEqual({ contributors: [], value: undefined });
   });
 
-  test('rings when every one of its periods does', () => {
+  test('activate an alarm if all of its periods breach', () => {
     const three = { EvaluationPeriods: 3 };
     expect(stateAfter(three, 3, [0.5, 5], [1.5, 5], [2.5, 5]).contributors).toEqual(['']);
     expect(stateAfter(three, 3, [0.5, 5], [1.5, 4], [2.5, 5]).contributors).toEqual([]);
@@ -118,13 +118,13 @@ describe('an alarm', () => {
     ['GreaterThanThreshold', [false, false, true]],
     ['LessThanOrEqualToThreshold', [true, true, false]],
     ['LessThanThreshold', [true, false, false]],
-  ])('compares by %s', (ComparisonOperator, expected) => {
+  ])('compare by %s', (ComparisonOperator, expected) => {
     expect(
       [4, 5, 6].map((value) => stateAfter({ ComparisonOperator }, 1, [0.5, value]).contributors.length > 0),
     ).toEqual(expected);
   });
 
-  test('that rings on missing data does so when the system has run for all of its periods, not while it is young', () => {
+  test('count missing data as breaching only after the first full periods', () => {
     const stopped = {
       EvaluationPeriods: 3,
       ComparisonOperator: 'LessThanThreshold',
@@ -137,7 +137,7 @@ describe('an alarm', () => {
     expect([1, 3, 4, 4.5].map((now) => rings(now, [1.2, 1]))).toEqual([false, false, false, true]);
   });
 
-  test('on a query names who rings, and shows the worst', () => {
+  test('name the contributors of a query, and show the highest value', () => {
     const faults = (worker: string): MetricId => ({
       namespace: 'Own',
       name: 'Faults',
@@ -150,7 +150,7 @@ describe('an alarm', () => {
     expect(stateAfter(onQuery, 1)).toEqual({ contributors: [], value: undefined });
   });
 
-  test('on an expression is on what its ids stand for', () => {
+  test('evaluate an expression over its ids', () => {
     const both = math({ Id: 'both', Expression: 'FILL(a, 0) + FILL(b, 0)' }, part('a', 'Lag'), part('b', 'Wait'));
     expect(stateAfter(both, 1, [0.5, 3], [0.5, 2, { ...lag, name: 'Wait' }])).toEqual({ contributors: [''], value: 5 });
   });
@@ -189,7 +189,7 @@ describe('an alarm', () => {
       math({ Id: 'x', Expression: 'a' }, { ...part('a', 'Lag'), AccountId: '1' }),
       '"AccountId" of a metric of an alarm',
     ],
-  ])('with %s stops the start, by name', (_what, properties, problem) => {
+  ])('refuse an alarm with %s, and name it', (_what, properties, problem) => {
     expect(() => alarmOf(properties)).toThrow(StartError);
     expect(() => alarmOf(properties)).toThrow(
       /^The alarm Workers\/LateA1B2C3D4 has something that the local run does not know: /,
@@ -198,11 +198,11 @@ describe('an alarm', () => {
   });
 });
 
-describe('a dashboard', () => {
+describe('rowsOf', () => {
   const seriesOf = (...metrics: unknown[]) =>
     monitoringOf([dashboardResource(graph(metrics))], []).rows[0]!.graphs[0]!.series;
 
-  test('has a row for each text, with the graphs after it', () => {
+  test('starts a row at each text widget, with the graphs after it', () => {
     const { rows } = monitoringOf(
       [dashboardResource(graph([]), text('**One**'), graph([]), graph([], { title: 'Other' }), text('**Two**'))],
       [],
@@ -220,7 +220,7 @@ describe('a dashboard', () => {
     ]);
   });
 
-  test('shows metrics and expressions, but not those that only others are made of', () => {
+  test('shows metrics and expressions, without invisible parts of expressions', () => {
     expect(
       seriesOf(
         [{ label: 'per request', expression: 'a / 2' }],
@@ -241,7 +241,7 @@ describe('a dashboard', () => {
     ]);
   });
 
-  test('labels what has no label by the metric, the group or the expression', () => {
+  test('labels a line without a label by its metric, group or expression', () => {
     expect(
       seriesOf(
         ['Own', 'Lag', { stat: 'Sum', label: '${LABEL} of all' }],
@@ -292,7 +292,7 @@ describe('a dashboard', () => {
       graph([[{ expression: 'SELECT MAX(x) FROM y' }]]),
       'the widget "Graph": "MAX" stands where SUM must',
     ],
-  ])('with %s stops the start, naming the widget', (_what, widget, problem) => {
+  ])('refuses a dashboard with %s, and names the widget', (_what, widget, problem) => {
     const read = () => monitoringOf([dashboardResource(widget)], []);
     expect(read).toThrow(StartError);
     expect(read).toThrow(`The dashboard Dashboard has something that the local run does not know: `);
@@ -300,7 +300,7 @@ describe('a dashboard', () => {
   });
 });
 
-test('own metrics are looked for under the name that the local run gives the service', () => {
+test('own metrics are found under the service name of the local run', () => {
   const { rows } = monitoringOf(
     [
       dashboardResource(

@@ -12,18 +12,18 @@ import {
 const START = Date.UTC(2026, 0, 1);
 const metric: MetricId = { namespace: 'Here', name: 'Things', dimensions: { of: 'mine' } };
 
-/** A store whose clock a test sets, in milliseconds after its start. */
+/** Returns a store with a clock that the test sets, in milliseconds after the start. */
 function storeAt() {
   const clock = { now: START };
   return { clock, store: new MetricStore(() => clock.now) };
 }
 
-/** What is in the store of a metric in the hour that ends now. */
+/** Returns a statistic over the hour that ends now. */
 function over(store: MetricStore, id: MetricId, statistic: Statistic, now: number): number | undefined {
   return store.find(id)?.statistic(statistic, { from: bucketAt(now) - BUCKETS + 1, to: bucketAt(now) });
 }
 
-/** The statistic of values as one would say it, to three digits where it is a percentile. */
+/** Computes a statistic directly, percentiles to three digits. */
 function naive(statistic: Statistic, values: readonly number[]): number | undefined {
   if (values.length === 0) return undefined;
   if (statistic === 'Sum') return values.reduce((sum, value) => sum + value, 0);
@@ -43,13 +43,13 @@ describe('statistics', () => {
     { percentile: 99.9 },
     { percentile: 0 },
   ];
-  // Quarters add up exactly, in whatever order.
+  // Multiples of a quarter add up exactly in any order.
   const value = fc.oneof(
     fc.constant(1),
     fc.integer({ min: -3, max: 3 }),
     fc.integer({ min: -1_000_000, max: 1_000_000 }).map((each) => each / 4),
   );
-  // Mostly within a bucket or to one of the next; also an hour, into the same place of the ring, and back, as clocks are set.
+  // Mostly within a bucket or to a near one; sometimes an hour, to the same position of the ring, or backwards.
   const pause = fc.oneof(
     { weight: 12, arbitrary: fc.nat({ max: 1_500 }) },
     { weight: 4, arbitrary: fc.nat({ max: 60_000 }) },
@@ -59,7 +59,7 @@ describe('statistics', () => {
   );
   const step = fc.record({ pause, value, ago: fc.nat({ max: 8 }), length: fc.integer({ min: 1, max: 60 }) });
 
-  test('over any window of the last hour are those of the values that came in it, whatever was asked before', () => {
+  test('over any window equal those of its values, whatever was read before', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 40, size: 'max' }), (steps) => {
         const { clock, store } = storeAt();
@@ -71,7 +71,7 @@ describe('statistics', () => {
           came.push({ bucket: bucketAt(clock.now), value: each.value });
           latest = Math.max(latest, bucketAt(clock.now));
           const to = latest - each.ago;
-          // One that stays the same, and one that moves.
+          // An aligned window, and a moving one.
           const aligned = Math.floor(to / 12) * 12 - 1;
           for (const window of [
             { from: aligned - 11, to: aligned },
@@ -92,7 +92,7 @@ describe('statistics', () => {
     );
   });
 
-  test('of a percentile have three digits, a sum and a maximum all', () => {
+  test('are exact for sums and maxima, and have three digits for percentiles', () => {
     const { clock, store } = storeAt();
     for (const each of [1234.5, 1234.6, 9.8765]) store.add(metric, each);
     expect([
@@ -103,7 +103,7 @@ describe('statistics', () => {
     expect(over(store, metric, { percentile: 1 }, clock.now)).toBe(9.88);
   });
 
-  test('of what was never measured are missing, and of what was measured an hour ago', () => {
+  test('are missing without data and for data older than an hour', () => {
     const { clock, store } = storeAt();
     expect(store.find(metric)).toBeUndefined();
     store.add(metric, 7);
@@ -113,15 +113,15 @@ describe('statistics', () => {
     expect(over(store, metric, 'Sum', clock.now)).toBeUndefined();
   });
 
-  test('what is no number is left out: it would take the sum with it', () => {
+  test('ignore NaN and infinity', () => {
     const { clock, store } = storeAt();
     for (const each of [NaN, Infinity, 3]) store.add(metric, each);
     expect(over(store, metric, 'Sum', clock.now)).toBe(3);
   });
 });
 
-describe('a metric', () => {
-  test('is its namespace, name and all dimensions, in any order', () => {
+describe('a metric of MetricStore', () => {
+  test('is identified by namespace, name and dimensions in any order', () => {
     const { clock, store } = storeAt();
     const ids: MetricId[] = [
       { namespace: 'A', name: 'n', dimensions: { x: '1', y: '2' } },
@@ -136,7 +136,7 @@ describe('a metric', () => {
     expect(over(store, { namespace: 'A', name: 'n', dimensions: { y: '2', x: '1' } }, 'Sum', clock.now)).toBe(1);
   });
 
-  test('with endless dimensions pushes out what was measured longest ago, not what is measured all the time', () => {
+  test('is dropped at the limit if it was not measured for longest', () => {
     const { clock, store } = storeAt();
     const endless = (each: number): MetricId => ({ ...metric, dimensions: { of: String(each) } });
     for (let each = 0; each < 2_500; each++) {
@@ -155,7 +155,7 @@ describe('a metric', () => {
   });
 });
 
-describe('a line in the embedded metric format', () => {
+describe('MetricStore.addLine', () => {
   const sum = (store: MetricStore, name: string, dimensions: MetricId['dimensions']) =>
     over(store, { namespace: 'Own', name, dimensions }, 'Sum', START);
   const line = (more: object, directive: object = {}) => ({
@@ -169,7 +169,7 @@ describe('a line in the embedded metric format', () => {
     ...more,
   });
 
-  test('holds values one by one or in a list, for each set of dimensions', () => {
+  test('reads single values and lists, for each set of dimensions', () => {
     const { store } = storeAt();
     store.addLine(line({ Lag: 5 }));
     store.addLine(line({ Lag: [1, 2], endpoint: 7 }, { Dimensions: [['service'], ['service', 'endpoint'], []] }));
@@ -180,7 +180,7 @@ describe('a line in the embedded metric format', () => {
     ]).toEqual([8, 3, 3]);
   });
 
-  test('holds nothing where a dimension or a value is missing, nor do other lines', () => {
+  test('ignores lines without a dimension, a value or metrics', () => {
     const { store } = storeAt();
     const lines = [
       line({}),

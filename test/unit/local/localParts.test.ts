@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { type PartSwitch, Parts } from '../../../infra/local/parts.ts';
 
-/** What the switches were told, in its order. */
+/** Calls of the switches, in order. */
 let told: string[];
-/** Holds up what is told next. */
+/** Delays the next switch. */
 let hold: Promise<void>;
 let parts: Parts;
 
@@ -23,13 +23,13 @@ beforeEach(() => {
   parts = new Parts({ table: part('table'), queues: part('queues'), mail: part('mail') });
 });
 
-test('all run at first, and say what they are', () => {
+test('all parts run at first, and have a description', () => {
   expect(parts.list()).toEqual(
     ['table', 'queues', 'mail'].map((name) => ({ name, running: true, meaning: `The ${name}.` })),
   );
 });
 
-test('one is stopped and started alone, and not twice', async () => {
+test('a part is stopped and started alone, and only once', async () => {
   await parts.start('table');
   await parts.stop('table');
   await parts.stop('table');
@@ -42,7 +42,7 @@ test('one is stopped and started alone, and not twice', async () => {
   ]);
 });
 
-test('it counts as away from when it is being stopped until it has started', async () => {
+test('a part counts as stopped while it stops, until it has started', async () => {
   let go = Promise.withResolvers<void>();
   hold = go.promise;
   const stopped = parts.stop('mail');
@@ -60,7 +60,7 @@ test('it counts as away from when it is being stopped until it has started', asy
   expect(running()).toMatchObject({ mail: true });
 });
 
-test('changes at the same time are made one after the other, and the last one counts', async () => {
+test('concurrent changes run one after the other, and the last one decides', async () => {
   await Promise.all([parts.stop('table'), parts.start('table'), parts.stop('table')]);
   expect([told, running().table]).toEqual([
     ['stop table', 'done table', 'start table', 'done table', 'stop table', 'done table'],
@@ -68,7 +68,7 @@ test('changes at the same time are made one after the other, and the last one co
   ]);
 });
 
-test('a change that fails is told to who wanted it, and can be wanted again', async () => {
+test('a failed change rejects and can be repeated', async () => {
   hold = Promise.reject(new Error('no'));
   await expect(parts.stop('queues')).rejects.toThrow('no');
   expect(running()).toMatchObject({ queues: false });

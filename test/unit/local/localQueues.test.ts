@@ -40,7 +40,7 @@ const models = [
   queue('late', { delaySeconds: 5 }),
 ];
 
-describe('a queue', () => {
+describe('QueueStore', () => {
   let now: number;
   let store: QueueStore;
 
@@ -53,7 +53,7 @@ describe('a queue', () => {
     store.send(name, [{ body, ...more }]);
   const bodies = (most = 10, name = 'q') => store.receive(name, most).map(({ body }) => body);
 
-  test('gives a message once, and again when it is not deleted within the visibility timeout', () => {
+  test('returns a message once, and again after the visibility timeout', () => {
     const [id] = send('a');
     const [first] = store.receive('q', 10);
     expect(first).toEqual({
@@ -74,7 +74,7 @@ describe('a queue', () => {
     ]);
   });
 
-  test('deletes by the latest receipt only', () => {
+  test('deletes with the latest receipt handle only', () => {
     send('a');
     const [first] = store.receive('q', 1);
     now += 30_000;
@@ -87,7 +87,7 @@ describe('a queue', () => {
     expect(store.counts('q')).toEqual({ visible: 0, inFlight: 0, delayed: 0 });
   });
 
-  test('moves a message to its dead-letter queue that was received as often as it may be', () => {
+  test('moves a message that was received too often to the dead-letter queue', () => {
     const [id] = send('a', { groupId: 'g' });
     for (const _ of [1, 2]) {
       expect(bodies()).toEqual(['a']);
@@ -98,7 +98,7 @@ describe('a queue', () => {
     expect(store.receive('dead', 10)).toMatchObject([{ id, body: 'a', groupId: 'g', sentAt: 1_000_000 }]);
   });
 
-  test('delays messages: as long as they say, else as the queue does', () => {
+  test('delays messages by their own delay, or by that of the queue', () => {
     send('a', { delaySeconds: 900 });
     send('b', {}, 'late');
     expect(store.counts('q')).toEqual({ visible: 0, inFlight: 0, delayed: 1 });
@@ -112,14 +112,14 @@ describe('a queue', () => {
     expect(bodies()).toEqual(['a']);
   });
 
-  test('drops what is older than it keeps', () => {
+  test('drops messages older than the retention period', () => {
     send('a', {}, 'short');
     now += 60_000;
     expect(bodies(10, 'short')).toEqual([]);
     expect(store.counts('short').visible).toBe(0);
   });
 
-  test('hides what is in flight for longer or shorter', () => {
+  test('changes the visibility timeout of messages in flight', () => {
     send('a');
     const { receiptHandle } = store.receive('q', 1)[0]!;
     expect(store.changeVisibility('q', receiptHandle, 60)).toBe(true);
@@ -130,14 +130,14 @@ describe('a queue', () => {
     expect(store.changeVisibility('q', receiptHandle, 10)).toBe(false);
   });
 
-  describe('is fair', () => {
+  describe('fairness between message groups', () => {
     const fill = (groupId: string, count: number) =>
       store.send(
         'q',
         Array.from({ length: count }, () => ({ body: groupId, groupId })),
       );
 
-    test('a group that keeps the consumers busy waits behind the others', () => {
+    test('postpones a group that keeps the consumers busy', () => {
       fill('noisy', 100);
       expect(bodies(30)).toEqual(Array.from({ length: 30 }, () => 'noisy'));
       now += 1;
@@ -146,7 +146,7 @@ describe('a queue', () => {
       expect(bodies(5).sort()).toEqual(['alone', 'noisy', 'noisy', 'quiet', 'quiet']);
     });
 
-    test('of several, the one with fewer in flight comes first', () => {
+    test('prefers the busy group with fewer messages in flight', () => {
       fill('noisier', 200);
       bodies(60);
       now += 1;
@@ -155,7 +155,7 @@ describe('a queue', () => {
       expect(bodies(3)).toEqual(['noisy', 'noisy', 'noisy']);
     });
 
-    test('29 messages in flight, or a tenth of all, is no noise', () => {
+    test('does not postpone a group with 29 messages in flight, or with a tenth of all', () => {
       fill('a', 100);
       bodies(29);
       now += 1;
@@ -163,7 +163,7 @@ describe('a queue', () => {
       expect(bodies(1)).toEqual(['a']);
     });
 
-    test('a group is quiet again when its messages are done or their time has passed', () => {
+    test('ends when the messages of the group are done or their timeout is over', () => {
       fill('noisy', 100);
       store.delete(
         'q',
@@ -175,7 +175,7 @@ describe('a queue', () => {
     });
   });
 
-  test('whatever is sent, received and deleted, no message is lost, given twice at a time, or received more often than it may be', () => {
+  test('never loses a message, returns it twice at a time, or more often than allowed', () => {
     const step = fc.oneof(
       fc.constant('send' as const),
       fc.constant('receive' as const),
@@ -222,7 +222,7 @@ describe('a queue', () => {
   });
 });
 
-describe('waiting for a message', () => {
+describe('QueueStore.waitForMessage', () => {
   let store: QueueStore;
   beforeEach(() => {
     store = new QueueStore(new DatabaseSync(':memory:'), models);
@@ -234,14 +234,14 @@ describe('waiting for a message', () => {
     return performance.now() - since;
   };
 
-  test('ends when one comes', async () => {
+  test('ends when a message arrives', async () => {
     const wait = after(store.waitForMessage('q', 10_000));
     store.send('dead', [{ body: 'elsewhere' }]);
     store.send('q', [{ body: 'here' }]);
     expect(await wait).toBeLessThan(1_000);
   });
 
-  test('ends when a hidden one is visible again', async () => {
+  test('ends when a hidden message becomes visible', async () => {
     store.send('q', [{ body: 'a' }]);
     const { receiptHandle } = store.receive('q', 1)[0]!;
     store.changeVisibility('q', receiptHandle, 1);
@@ -251,19 +251,19 @@ describe('waiting for a message', () => {
     expect(store.receive('q', 1)).toHaveLength(1);
   });
 
-  test('ends when its time is over', async () => {
+  test('ends after the time limit', async () => {
     expect(await after(store.waitForMessage('q', 30))).toBeGreaterThanOrEqual(28);
   });
 });
 
-test('messages survive the end of the process; what was in flight is visible again at once, and was received', async () => {
+test('messages survive the end of the process, and those in flight become visible at once', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'queues-'));
   try {
     const first = openDatabase(dir);
     const before = new QueueStore(first, models);
     before.send('q', [{ body: 'waiting', delaySeconds: 60 }, { body: 'in flight' }]);
     expect(before.receive('q', 1)).toMatchObject([{ body: 'in flight' }]);
-    // Not closed: a second connection sees what a new process would see.
+    // Left open: the second connection reads what a new process would read.
     const second = openDatabase(dir);
     const after = new QueueStore(second, models);
     expect(after.receive('q', 10)).toMatchObject([{ body: 'in flight', receiveCount: 2 }]);
@@ -275,8 +275,8 @@ test('messages survive the end of the process; what was in flight is visible aga
   }
 });
 
-/** The same calls of the SDK to the local SQS and to an independent one: the answers must be the same. */
-describe.each(['the local SQS', 'fauxqs'])('the API: %s', (which) => {
+/** The same SDK calls to the local SQS and to fauxqs must have the same results. */
+describe.each(['the local SQS', 'fauxqs'])('the SQS API of %s', (which) => {
   let client: SQSClient;
   let QueueUrl: string;
   let stop: () => Promise<unknown>;
@@ -344,7 +344,7 @@ describe.each(['the local SQS', 'fauxqs'])('the API: %s', (which) => {
       )
     ).Messages ?? [];
 
-  test('a message is sent, received with what SQS says of it, and deleted', async () => {
+  test('sends, receives and deletes a message', async () => {
     const MessageAttributes = {
       kind: { DataType: 'String', StringValue: 'ü' },
       raw: { DataType: 'Binary', BinaryValue: Buffer.from([1, 2]) },
@@ -363,7 +363,7 @@ describe.each(['the local SQS', 'fauxqs'])('the API: %s', (which) => {
     expect(await receive({ VisibilityTimeout: 0 })).toEqual([]);
   });
 
-  test('of a batch, only the entries fail that are wrong', async () => {
+  test('fails only the wrong entries of a batch', async () => {
     const { Successful, Failed } = await client.send(
       new SendMessageBatchCommand({
         QueueUrl,
@@ -384,13 +384,13 @@ describe.each(['the local SQS', 'fauxqs'])('the API: %s', (which) => {
     expect(deleted).toEqual([{ Id: 'a' }]);
   });
 
-  test('receiving waits for a message', async () => {
+  test('waits for a message with long polling', async () => {
     const received = receive({ WaitTimeSeconds: 5 });
     await send('late');
     expect(await received).toMatchObject([{ Body: 'late' }]);
   });
 
-  test('the numbers of messages', async () => {
+  test('returns the numbers of messages', async () => {
     await send('a');
     await send('b');
     await send('c', { DelaySeconds: 60 });
@@ -404,7 +404,7 @@ describe.each(['the local SQS', 'fauxqs'])('the API: %s', (which) => {
     });
   });
 
-  test("a message comes again when its visibility is set to nothing, and its third receipt is the dead-letter queue's", async () => {
+  test('returns a message again after its visibility timeout is set to zero, and moves it to the dead-letter queue at the third receive', async () => {
     await send('a');
     for (const count of ['1', '2']) {
       const [message] = await receive();
@@ -456,14 +456,14 @@ describe.each(['the local SQS', 'fauxqs'])('the API: %s', (which) => {
       'BatchRequestTooLong',
     ],
   ])('refuses %s', async (_what, call, name) => {
-    // Some codes have the old protocol's prefix there.
+    // Fauxqs prefixes some codes as the old protocol does.
     await expect(call()).rejects.toMatchObject({
       name: expect.stringMatching(`^(AWS\\.SimpleQueueService\\.)?${name}$`),
     });
   });
 });
 
-describe('the local SQS, where the other one differs from AWS', () => {
+describe('the local SQS where fauxqs differs from AWS', () => {
   const answered = async (operation: string, input: object) => {
     const answer: { status?: number; body?: any } = {};
     const response = {

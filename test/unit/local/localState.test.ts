@@ -36,7 +36,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(dataDir, { recursive: true }));
 
-describe('the engine and its table', () => {
+describe('the table engine', () => {
   const index = (name: string) => ({
     IndexName: name,
     KeySchema: [
@@ -64,7 +64,7 @@ describe('the engine and its table', () => {
       TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
     },
   });
-  /** The same with vector indexes by these attributes. */
+  /** The same table with vector indexes on these attributes. */
   const searchable = (...vectors: string[]) => {
     const {
       properties: { AttributeDefinitions, ...properties },
@@ -95,7 +95,7 @@ describe('the engine and its table', () => {
       credentials: { accessKeyId: 'LOCAL', secretAccessKey: 'local' },
     });
 
-  test('a table is made as the template has it, kept, and given the indexes that it lacks', async () => {
+  test('creates the table of the template, keeps it, and adds missing indexes', async () => {
     const first = await startEngine('dynoxide', dataDir);
     await ensureTable(first.call, table('gsi1'));
     await clientOf(first.port).send(new PutItemCommand({ TableName: 'Root-Table', Item: Key }));
@@ -125,7 +125,7 @@ describe('the engine and its table', () => {
     }
   });
 
-  test('vector indexes are made with the table, and kept', async () => {
+  test('creates vector indexes with the table, and keeps them', async () => {
     const first = await startEngine('dynoxide', dataDir);
     await ensureTable(first.call, searchable('one', 'two'));
     const vector = { L: [{ N: '1' }, { N: '0' }] };
@@ -155,13 +155,13 @@ describe('the engine and its table', () => {
     }
   });
 
-  test('a table without its vector indexes has neither the attributes that only those use', () => {
+  test('creates a table without vector indexes and without their attributes', () => {
     const { properties } = withoutVectorIndexes(searchable('one', 'two'));
     expect(properties).toEqual(table().properties);
     expect(withoutVectorIndexes(table('gsi1'))).toEqual(table('gsi1'));
   });
 
-  test('vector indexes that a table lacks are added, each when the one before is there: the engine takes 15 s for one, as DynamoDB takes minutes', async () => {
+  test('adds missing vector indexes one after the other; the engine needs 15 s for one', async () => {
     const wanted = searchable('one', 'two', 'three');
     const asked: string[] = [];
     let busy = 0;
@@ -188,7 +188,7 @@ describe('the engine and its table', () => {
     expect(asked).toEqual(['by-two', 'by-three']);
   });
 
-  test('a stream is read on where a run has left it, across restarts, and what was read is forgotten', async () => {
+  test('reads a stream from the last position after a restart, and deletes processed records', async () => {
     const put = (port: number, id: string) =>
       clientOf(port).send(new PutItemCommand({ TableName: 'Root-Table', Item: { PK: { S: id }, SK: { S: 'x' } } }));
     const read = async (reader: StreamReader) =>
@@ -235,7 +235,7 @@ describe('the engine and its table', () => {
     }
   });
 
-  test('positions in streams are kept, for each stream and event source', () => {
+  test('stores a position for each stream and event source', () => {
     const positions = () => new StreamPositions(openDatabase(dataDir));
     expect(positions().get('Source', 'stream')).toBeUndefined();
     positions().set('Source', 'stream', { shard: 's', sequence: '1' });
@@ -245,7 +245,7 @@ describe('the engine and its table', () => {
     expect(positions().get('Source', 'stream of a new table')).toBeUndefined();
   });
 
-  test('a table without a stream that is to be read stops the start', async () => {
+  test('refuses to read the stream of a table without one', async () => {
     const { call, stop } = await startEngine('dynoxide', dataDir);
     try {
       const { StreamSpecification: _, ...properties } = table().properties;
@@ -256,11 +256,11 @@ describe('the engine and its table', () => {
     }
   });
 
-  test('what the engine looks up at every write and every read of a stream, it finds by an index', async () => {
+  test('uses an index for each lookup of stream records', async () => {
     const { stop } = await startEngine('dynoxide', dataDir);
     try {
       const database = new DatabaseSync(join(dataDir, 'table.db'));
-      // As it stands in the engine.
+      // As stored by the engine.
       const plan = database
         .prepare(
           'EXPLAIN QUERY PLAN SELECT COALESCE(MAX(CAST(sequence_number AS INTEGER)), 0) + 1 FROM _stream_records WHERE table_name = ?1',
@@ -273,14 +273,14 @@ describe('the engine and its table', () => {
     }
   });
 
-  test('an engine that an earlier run left behind is ended first, and nothing else that uses the file', async () => {
+  test('ends an engine of an earlier run first, but no other program that uses the file', async () => {
     const file = join(dataDir, 'table.db');
     const { spawn: launch } = await prepareLaunch('dynoxide', dataDir);
     const output = openSync(join(dataDir, 'orphan.log'), 'w');
     const orphan = launch(0, [output, output]);
     closeSync(output);
     const ended = once(orphan, 'exit');
-    // A shell until it becomes the engine.
+    // The process is a shell until it becomes the engine.
     while ((await findProcesses('--db-path', file)).length === 0) await delay(1);
     expect((await findProcesses('--db-path', file)).map(({ pid }) => pid)).toEqual([orphan.pid]);
     const innocent = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 30_000)', file]);
@@ -299,7 +299,7 @@ describe('the engine and its table', () => {
     expect(await findProcesses(file)).toEqual([]);
   });
 
-  test('an engine that is taken away stays away until it is brought back, on the same port and data, however often', async () => {
+  test('stays stopped after kill until it is restarted, on the same port and data', async () => {
     const told: string[] = [];
     const stderr = jest.spyOn(process.stderr, 'write').mockImplementation((text) => told.push(String(text)) > 0);
     const engine = await startEngine('dynoxide', dataDir);
@@ -310,7 +310,7 @@ describe('the engine and its table', () => {
       const before = await pids();
       await engine.restart();
       expect(await pids()).toEqual(before);
-      // More often than it may end by itself.
+      // More often than the limit of crashes.
       for (let time = 0; time < 8; time++) {
         await engine.kill();
         await engine.kill();
@@ -322,7 +322,7 @@ describe('the engine and its table', () => {
         );
       }
       expect(told).toEqual([]);
-      // It is still started again when it ends by itself.
+      // It still restarts after a crash.
       const [pid] = await pids();
       process.kill(pid!, 'SIGKILL');
       while (!(await pids()).some((other) => other !== pid)) await delay(5);
@@ -334,7 +334,7 @@ describe('the engine and its table', () => {
     expect(await pids()).toEqual([]);
   });
 
-  test('an engine that is taken away while it is being started again stays away', async () => {
+  test('stays stopped if it is killed during a restart', async () => {
     const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
     const engine = await startEngine('dynoxide', dataDir);
     const pids = async () => (await findProcesses('--db-path', join(dataDir, 'table.db'))).map(({ pid }) => pid);
@@ -352,29 +352,29 @@ describe('the engine and its table', () => {
     }
   });
 
-  test('an engine that is away can be stopped for good', async () => {
+  test('can be ended while it is killed', async () => {
     const engine = await startEngine('dynoxide', dataDir);
     await engine.kill();
     await engine.stop();
     expect(await findProcesses('--db-path', join(dataDir, 'table.db'))).toEqual([]);
   });
 
-  test('an engine that cannot read its data says so', async () => {
+  test('reports that it cannot read its data', async () => {
     await writeFile(join(dataDir, 'table.db'), 'this is no database, and long enough to be taken for one'.repeat(100));
     await expect(startEngine('dynoxide', dataDir)).rejects.toThrow(
       /^The table engine \(dynoxide\) did not start: it ended with \d+\.\n.*database/s,
     );
   });
 
-  test('data of another engine is refused', async () => {
+  test('refuses the data of another engine', async () => {
     await (await startEngine('dynoxide', dataDir)).stop();
     await expect(startEngine('dynamodb-local', dataDir)).rejects.toThrow('was written with DYNAMODB_ENGINE=dynoxide');
   });
 });
 
-describe('a guarded process', () => {
+describe('spawnGuarded', () => {
   const SLEEP = 'setTimeout(() => undefined, 1e9)';
-  /** Starts a process, with a process group of its own, that starts guarded processes and the engine. */
+  /** Starts a process in its own process group, which starts guarded processes and the engine. */
   async function startParent(): Promise<ChildProcess> {
     const source = (file: string) =>
       JSON.stringify(new URL(`../../../infra/local/table/${file}`, import.meta.url).href);
@@ -401,7 +401,7 @@ describe('a guarded process', () => {
   test.each<[string, (parent: ChildProcess) => void]>([
     ['with its process group', ({ pid }) => process.kill(-pid!, 'SIGKILL')],
     ['alone', (parent) => parent.kill('SIGKILL')],
-  ])('ends when its parent is killed %s: no table engine stays behind', async (_how, kill) => {
+  ])('ends the command when its parent is killed %s, so that no table engine is left', async (_how, kill) => {
     const parent = await startParent();
     expect((await started()).map(({ length }) => length)).toEqual([1, 1]);
     const ended = once(parent, 'exit');
@@ -410,7 +410,7 @@ describe('a guarded process', () => {
     while ((await started()).flat().length > 0) await delay(5);
   });
 
-  test('takes signals, tells its end, and leaves its parent alone', async () => {
+  test('forwards signals, reports the end of the command, and does not affect the parent', async () => {
     const child = spawnGuarded([process.execPath, '-e', SLEEP, dataDir], ['pipe', 'pipe']);
     const ended = once(child, 'exit');
     child.kill('SIGTERM');
@@ -422,7 +422,7 @@ describe('a guarded process', () => {
   });
 });
 
-describe('the data directory', () => {
+describe('openDataDir', () => {
   let umask: number;
   beforeEach(() => {
     umask = process.umask(0o022);
@@ -431,7 +431,7 @@ describe('the data directory', () => {
   const modes = async (...paths: string[]) =>
     Promise.all(paths.map(async (path) => ((await stat(join(dataDir, path))).mode & 0o777).toString(8)));
 
-  test('is made for its owner only, with all that is written there later, by processes that it starts too', async () => {
+  test('creates a directory for its owner only, with everything written there later by child processes too', async () => {
     const path = join(dataDir, 'new/deep');
     expect(await openDataDir(path)).toBe(path);
     await writeFile(join(path, 'file'), '');
@@ -443,7 +443,7 @@ describe('the data directory', () => {
     ).toEqual(['700', '600', '600', '600', '600']);
   });
 
-  test('of an earlier run is closed to others with all that it has, but for what links lead to', async () => {
+  test('restricts the directory of an earlier run and its contents, without following links', async () => {
     const [data, elsewhere] = [join(dataDir, 'data'), join(dataDir, 'elsewhere')];
     await mkdir(join(data, 'outbox'), { recursive: true });
     for (const file of ['lock', 'table.db', 'functions.log', 'outbox/1.eml']) await writeFile(join(data, file), '');
@@ -456,7 +456,7 @@ describe('the data directory', () => {
     expect(await modes('elsewhere')).toEqual(['644']);
   });
 
-  test('that holds files of something else and is open to others is refused and stays as it is', async () => {
+  test('refuses an open directory with other files, and does not change it', async () => {
     const shared = join(dataDir, 'shared');
     await mkdir(shared);
     await writeFile(join(shared, 'index.html'), '');
@@ -465,7 +465,7 @@ describe('the data directory', () => {
   });
 });
 
-describe('secrets', () => {
+describe('openSecrets', () => {
   const model = (name: string, properties: Record<string, unknown>) => ({ name, arn: `arn:${name}`, properties });
   const key = model('key', {
     GenerateSecretString: {
@@ -476,7 +476,7 @@ describe('secrets', () => {
     },
   });
 
-  test('are generated once, as the template asks, and kept for the owner only', async () => {
+  test('generates secrets once as the template describes, for the owner only', async () => {
     const [first] = await openSecrets(dataDir, [key]);
     expect(JSON.parse(first!.value)).toEqual({ current: '1', 1: expect.stringMatching(/^[a-zA-Z0-9]{64}$/) });
     expect((await stat(join(dataDir, 'secrets.json'))).mode & 0o777).toBe(0o600);
@@ -499,14 +499,14 @@ describe('secrets', () => {
   });
 });
 
-test('a data directory is locked until the lock is released', () => {
+test('lockDataDir locks a directory until the lock is released', () => {
   const lock = lockDataDir(dataDir);
   expect(() => lockDataDir(dataDir)).toThrow(`Another run (process ${process.pid}) uses ${dataDir}.`);
   lock.release();
   lockDataDir(dataDir).release();
 });
 
-test("a functions' log of more than 50 MB is put aside", async () => {
+test("a functions' log of more than 50 MB is renamed", async () => {
   const file = join(dataDir, 'functions.log');
   for (const line of ['one\n', 'two\n']) {
     const log = openFunctionLog(dataDir, false);
@@ -522,8 +522,8 @@ test("a functions' log of more than 50 MB is put aside", async () => {
   expect((await stat(`${file}.1`)).size).toBe(51 * 1024 * 1024);
 });
 
-describe('settings', () => {
-  test('have defaults, also for empty variables', () => {
+describe('localSettings', () => {
+  test('returns defaults, also for empty variables', () => {
     const defaults = {
       port: 3000,
       dataDir: join(process.cwd(), '.local'),
@@ -551,7 +551,7 @@ describe('settings', () => {
     ).toEqual(defaults);
   });
 
-  test('are read from the environment', () => {
+  test('reads the environment', () => {
     const env = {
       PORT: '0',
       DATA_DIR: '/data',
@@ -590,7 +590,7 @@ describe('settings', () => {
     ['WEBHOOK_RETRY_SCHEDULE', '0,,5'],
     ['MAIL_RETRY_SCHEDULE', '1m'],
     ['DUE_MARGIN_SECONDS', '1,2'],
-  ])('%s=%s is refused by name', (name, value) => {
+  ])('refuses %s=%s, and names the variable', (name, value) => {
     expect(() => localSettings({ [name]: value })).toThrow(new RegExp(`^${name} must be .*, but is "${value}"\\.$`));
   });
 });

@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const dir of dirs.splice(0)) await rm(dir, { recursive: true });
 });
 
-/** A cloud assembly with a root template and, as assets, nested templates and folders of code. */
+/** Writes a cloud assembly with a root template, nested templates and folders of code. */
 async function assembly(root: object, nested: Record<string, object> = {}) {
   const dir = await mkdtemp(join(tmpdir(), 'assembly-'));
   dirs.push(dir);
@@ -110,13 +110,13 @@ describe('intrinsic functions', () => {
     expect(await evaluate(value)).toEqual(expected);
   });
 
-  test('what is not known is refused by name', async () => {
+  test('unsupported functions are refused by name', async () => {
     await expect(evaluate({ 'Fn::ImportValue': 'x' })).rejects.toThrow('The stack Root uses Fn::ImportValue');
     await expect(evaluate({ Ref: 'Missing' })).rejects.toThrow('The stack Root refers to Missing');
   });
 });
 
-test('parameters and outputs reach through nested stacks', async () => {
+test('parameters and outputs pass through nested stacks', async () => {
   const { resources } = await assembly(
     {
       Resources: {
@@ -149,7 +149,7 @@ test('parameters and outputs reach through nested stacks', async () => {
   expect(resources[3]!.properties.name).toBe('Root-Family-Function');
 });
 
-describe('the model', () => {
+describe('modelOf', () => {
   const integration = (properties: object = {}) => ({
     Type: 'AWS::ApiGatewayV2::Integration',
     Properties: { IntegrationUri: { 'Fn::GetAtt': ['Function', 'Arn'] }, ...properties },
@@ -159,7 +159,7 @@ describe('the model', () => {
     Properties: { RouteKey, Target: { 'Fn::Join': ['/', ['integrations', { Ref: 'Integration' }]] } },
   });
 
-  test('has functions with code, role and environment, routes, tables and secrets', async () => {
+  test('reads functions with code, role and environment, routes, tables and secrets', async () => {
     const statement = { Effect: 'Allow', Action: ['dynamodb:GetItem'], Resource: { 'Fn::GetAtt': ['Table', 'Arn'] } };
     const attached = {
       Effect: 'Allow',
@@ -216,7 +216,7 @@ describe('the model', () => {
     });
   });
 
-  test('resources that would have to be run and are not known stop the start, by name', async () => {
+  test('refuses unsupported resources by name', async () => {
     await expect(
       modelOfResources({
         Flow: { Type: 'AWS::StepFunctions::StateMachine' },
@@ -225,7 +225,7 @@ describe('the model', () => {
     ).rejects.toThrow(/Flow \(AWS::StepFunctions::StateMachine\)\n {2}Timer \(AWS::Scheduler::Schedule\)/);
   });
 
-  test('a route whose role does not let the gateway call the function stops the start', async () => {
+  test('refuses a route whose role does not allow the gateway to call the function', async () => {
     const resources = (invoke: string) => ({
       Role: role(),
       Function: lambda(),
@@ -277,7 +277,7 @@ describe('the model', () => {
       { Route: route('GET /x'), Integration: { Type: 'AWS::ApiGatewayV2::Integration', Properties: {} } },
       'leads to no function',
     ],
-  ])('%s stops the start', async (_name, resources, message) => {
+  ])('refuses %s', async (_name, resources, message) => {
     await expect(modelOfResources(resources)).rejects.toThrow(message);
   });
 });

@@ -26,7 +26,7 @@ const faults = readQuery(
 );
 const faultsOf = (worker: string) => metricOf('Faults', { service: 'svc', worker });
 
-/** The lines of a graph, for measurements at so many seconds after the store began. */
+/** Returns the lines of a graph, for measurements at these seconds after the start of the store. */
 function linesAt(
   seconds: number,
   source: Expression | Query,
@@ -49,14 +49,14 @@ function linesAt(
   return { series: rows[0]!.graphs[0]!.series, ...rest };
 }
 
-/** The last values of the only line. */
+/** Returns the last values of the only line. */
 function endOf(count: number, { series }: Pick<ReturnType<typeof linesAt>, 'series'>) {
   expect(series).toHaveLength(1);
   return series[0]!.values.slice(-count);
 }
 
-describe('the time', () => {
-  test("is in periods of ten seconds or a minute, that begin where the clock's do, and the last of which is not over", () => {
+describe('the periods of the dashboard', () => {
+  test('last ten seconds or a minute, are aligned to the clock, and end with a running one', () => {
     const short = linesAt(7, single('a'), [[1, metricOf('a'), 1]]);
     expect([short.at, short.periodSeconds, short.times.length, short.series[0]!.values.length]).toEqual([
       START + 7 * SECOND,
@@ -70,7 +70,7 @@ describe('the time', () => {
     expect([long.times[0], long.times.at(-1)]).toEqual([START + 120 * SECOND - 59 * 60 * SECOND, START + 120 * SECOND]);
   });
 
-  test('that is over stays as it was, while what happens now is seen at once', () => {
+  test('keep their values once they are over, while the running one changes', () => {
     const measured = [
       [3, metricOf('a'), 1],
       [9.9, metricOf('a'), 1],
@@ -82,7 +82,7 @@ describe('the time', () => {
     expect(endOf(4, linesAt(30, single('a'), measured))).toEqual([2, 1, 1, 0]);
   });
 
-  test('goes back an hour, whole', () => {
+  test('cover a whole hour', () => {
     const { series } = linesAt(
       3_599,
       single('a'),
@@ -96,8 +96,8 @@ describe('the time', () => {
   });
 });
 
-describe('a line', () => {
-  test('of what is counted is at zero where nothing came; any other has a gap', () => {
+describe('a line of a graph', () => {
+  test('is zero without data for counters, and has a gap for other metrics', () => {
     const measured = [
       [1, metricOf('a'), 5],
       [25, metricOf('a'), 7],
@@ -109,12 +109,12 @@ describe('a line', () => {
     expect(endOf(3, linesAt(29, math('FILL(a, 1) * 2'), measured))).toEqual([10, 2, 14]);
   });
 
-  test('begins when the store did, filled or not', () => {
+  test('starts with the store, even if it is filled', () => {
     for (const source of [single('a'), math('FILL(a, 0)')])
       expect(endOf(4, linesAt(19, source, [[11, metricOf('a'), 5]]))).toEqual([null, null, 0, 5]);
   });
 
-  test('is left out when nothing that it is made of was measured in the time that is shown', () => {
+  test('is omitted if nothing was measured in the time range', () => {
     const measured = [[1, metricOf('a'), 5]] as const;
     for (const source of [single('b'), math('FILL(b, 0)'), math('1 + 1'), faults])
       expect(linesAt(29, source, measured).series).toEqual([]);
@@ -124,7 +124,7 @@ describe('a line', () => {
     }
   });
 
-  test('of a query is one for each group that was measured, the one with the most first', () => {
+  test('exists for each group of a query, highest first', () => {
     const measured = [
       [1, faultsOf('few'), 1],
       [11, faultsOf('many'), 1],
@@ -138,7 +138,7 @@ describe('a line', () => {
   });
 });
 
-test('alarms that ring come first, with who makes them ring', () => {
+test('active alarms come first, with their contributors', () => {
   const alarm = (name: string, source: AlarmModel['source'], threshold: number): AlarmModel => ({
     name,
     description: `${name} described`,
