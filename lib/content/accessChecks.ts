@@ -131,9 +131,9 @@ export async function usersWhoCanSee(
           now,
         ),
   ]);
-  const checked = userIds.map((userId, index): CheckedUser => ({
-    userId,
-    access: accesses[index]!,
+  const checked = accesses.map((access, index): CheckedUser => ({
+    userId: userIds[index] as string,
+    access,
     memberOf: new Set(isMember[index] ? [otherOrganizationId as string] : []),
   }));
   const others = checked.filter((checkedUser) => canSeeWithoutContext(record, checkedUser));

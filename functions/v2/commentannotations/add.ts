@@ -39,7 +39,7 @@ export const endpoint = defineEndpoint(
     }),
     message: 'Comment Annotation(s) added successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-    uses: { ensurePlace: ensureDocument, threads: addThreads, serviceName },
+    uses: { ensureDocument, threads: addThreads, serviceName },
     impact: 'customers cannot start comment threads',
     example: {
       data: {
@@ -76,13 +76,13 @@ export const endpoint = defineEndpoint(
       input.commentAnnotations.flatMap(({ commentData }) => commentData),
       deps.serviceName,
     );
-    const found = await deps.ensurePlace(caller.tenant, input, now);
+    const document = await deps.ensureDocument(caller.tenant, input, now);
     const identified = input.commentAnnotations.map((sent) => ({
       annotationId: sent.annotationId ?? newId('ann'),
       sent,
     }));
     const threads = distinctBy(identified, ({ annotationId }) => annotationId);
-    const results = await deps.threads.add(found, threads, { verify: input.verifyUserPermissions ?? false, now });
+    const results = await deps.threads.add(document, threads, { verify: input.verifyUserPermissions ?? false, now });
     return {
       data: byId(
         threads.map(({ annotationId }) => annotationId),

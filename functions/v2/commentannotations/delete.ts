@@ -32,7 +32,7 @@ export const endpoint = defineEndpoint(
     output: ItemResults,
     message: 'Annotations deleted successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findPlaceToWrite: findWritableDocument, threads: writeThreads },
+    uses: { findWritableDocument, threads: writeThreads },
     impact: 'customers cannot delete comment threads',
     example: {
       data: { organizationId: 'acme', documentId: 'nda', annotationIds: ['clause-4'] },
@@ -48,8 +48,8 @@ export const endpoint = defineEndpoint(
       triggerActivities,
       ...filters
     } = input;
-    const found = await deps.findPlaceToWrite(caller.tenant, input);
-    const results = await deps.threads.delete(found, filters, {
+    const document = await deps.findWritableDocument(caller.tenant, input);
+    const results = await deps.threads.delete(document, filters, {
       actor,
       notify: triggerNotification ?? false,
       log: triggerActivities ?? false,

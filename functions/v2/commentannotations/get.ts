@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { exampleThread } from '../../../lib/comments/rules/examples.ts';
 import { DeletedThread } from '../../../lib/comments/deletedThreads.ts';
 import { readThreadPages, toThreadsResponse } from '../../../lib/comments/threadPages.ts';
 import { listingCursor } from '../../../lib/content/recordListing.ts';
@@ -37,55 +38,7 @@ export const endpoint = defineEndpoint(
     example: {
       data: { organizationId: 'acme', documentId: 'nda', statusIds: ['OPEN'] },
       result: {
-        data: [
-          {
-            annotationId: 'clause-4',
-            annotationNumber: 2,
-            annotationIndex: 1,
-            type: 'comment',
-            sourceType: 'rest-api',
-            comments: [
-              {
-                commentId: 1,
-                type: 'text',
-                status: 'added',
-                commentText: 'Two years is too long.',
-                from: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
-                isEdited: false,
-                reactionAnnotationIds: [],
-                createdAt: 1767225600000,
-                lastUpdated: '2026-01-01T00:00:00.000Z',
-                metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', organizationId: 'acme', documentId: 'nda' },
-                isDraft: false,
-                to: [],
-                toOrganizationUserGroup: [],
-                taggedUserContacts: [],
-                attachments: [],
-                recorders: [],
-                customList: [],
-                isCommentTextAvailable: true,
-              },
-            ],
-            commentCount: 1,
-            hasMoreComments: false,
-            hasDraftComments: false,
-            context: { access: {}, accessFields: [] },
-            visibilityConfig: { type: 'public' },
-            locationId: null,
-            customList: [],
-            subscribedUsers: [],
-            unsubscribedUsers: [],
-            subscribedGroups: [],
-            pageInfo: {},
-            from: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
-            status: { id: 'OPEN', name: 'Open', type: 'default' },
-            involvedUserIds: ['ada'],
-            mentionedUserIds: [],
-            createdAt: 1767225600000,
-            lastUpdated: 1767225600000,
-            metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', organizationId: 'acme', documentId: 'nda' },
-          },
-        ],
+        data: [exampleThread],
         nextPageToken: null,
       },
     },
@@ -104,50 +57,30 @@ export const endpoint = defineEndpoint(
       const found = await deps.threads.findByIds(caller.tenant, input, distinct(annotationIds), { filters, parts });
       return { data: toThreadsResponse(found, groupByDocumentId), nextPageToken: null };
     }
-    const scope = await deps.threads.resolveScope(caller.tenant, input);
+    const listing = await deps.threads.resolveScope(caller.tenant, input);
+    const pagesOf = (...query: string[]) => paging(caller, [path, ...query], input, now);
+    const { organizationKey } = listing.scope;
     if (deletedAfter !== undefined) {
-      const deletions = paging(
-        caller,
-        [
-          path,
-          'deleted',
-          scope.scope.organizationKey,
-          JSON.stringify([input.documentId, input.folderId, documentIds, deletedAfter]),
-        ],
-        input,
-        now,
-      );
-      const deleted = await deps.threads.listDeleted(scope, {
-        deletedAfter,
-        limit: pageSize,
-        from: listingCursor.position(deletions.after),
-      });
-      return {
-        data: [],
-        deletedAnnotations: deleted.values,
-        nextPageToken: deletions.next(listingCursor.of(deleted.next)),
-      };
+      const query = JSON.stringify([input.documentId, input.folderId, documentIds, deletedAfter]);
+      const pages = pagesOf('deleted', organizationKey, query);
+      const from = listingCursor.position(pages.after);
+      const { values, next } = await deps.threads.listDeleted(listing, { deletedAfter, limit: pageSize, from });
+      return { data: [], deletedAnnotations: values, nextPageToken: pages.next(listingCursor.of(next)) };
     }
-    const pages = paging(
-      caller,
-      [path, scope.scope.organizationKey, JSON.stringify([filters, documentIds, order])],
-      input,
-      now,
-    );
-    const { values, next } = await deps.threads.list(scope, {
+    const pages = pagesOf(organizationKey, JSON.stringify([filters, documentIds, order]));
+    const from = listingCursor.position(pages.after);
+    const { values, next } = await deps.threads.list(listing, {
       parts,
       filters,
       descending: order === 'desc',
       limit: pageSize,
-      from: listingCursor.position(pages.after),
+      from,
     });
-    return {
-      data: toThreadsResponse(
-        values.map((one) => [one]),
-        groupByDocumentId,
-      ),
-      nextPageToken: pages.next(listingCursor.of(next)),
-    };
+    const data = toThreadsResponse(
+      values.map((thread) => [thread]),
+      groupByDocumentId,
+    );
+    return { data, nextPageToken: pages.next(listingCursor.of(next)) };
   },
 );
 

@@ -1,17 +1,11 @@
-import * as z from 'zod';
 import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { writeThreads } from '../../../lib/comments/threadWriter.ts';
 import { notifyEmbedding } from '../../../lib/memory/embeddingJobs.ts';
-import { threadSelectors, requireSelector } from '../../../lib/comments/rules/threadFilters.ts';
-import { ThreadChange, UserReplacements } from '../../../lib/comments/rules/threads.ts';
-import { ContentUser } from '../../../lib/content/rules/user.ts';
+import { ThreadsUpdateRequest } from '../../../lib/comments/rules/threadFilters.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { byId, ItemResults } from '../../../lib/shared/results.ts';
-import { closedObject, Id, optional, Text, withFieldRule } from '../../../lib/shared/schema.ts';
-
-const REASON_CHARACTERS = 4_000;
 
 export const endpoint = defineEndpoint(
   {
@@ -19,40 +13,11 @@ export const endpoint = defineEndpoint(
     summary: 'Change comment threads of a document',
     auth: 'apiKey',
     kind: 'write',
-    input: closedObject({
-      organizationId: Id,
-      documentId: Id,
-      ...threadSelectors,
-      updatedData: optional(ThreadChange),
-      updateUsers: optional(UserReplacements),
-      /** Why a reviewer decides so: the change becomes a judgment that can be searched. */
-      reason: optional(Text.min(1).max(REASON_CHARACTERS)),
-      actionUser: optional(ContentUser),
-      triggerNotification: optional(z.boolean()),
-      triggerActivities: optional(z.boolean()),
-    }).check(
-      requireSelector,
-      withFieldRule(
-        'anyOf',
-        ['updatedData', 'updateUsers'],
-        z.refine(({ updatedData, updateUsers }) => updatedData !== undefined || updateUsers !== undefined, {
-          path: ['updatedData'],
-          error: 'must be given, or updateUsers',
-        }),
-      ),
-      z.refine(({ reason, actionUser }) => reason === undefined || actionUser !== undefined, {
-        path: ['actionUser'],
-        error: 'is required with reason',
-      }),
-      z.refine(({ reason }) => reason === undefined || reason.trim() !== '', {
-        path: ['reason'],
-        error: 'must not be blank',
-      }),
-    ),
+    input: ThreadsUpdateRequest,
     output: ItemResults,
     message: 'Annotations updated successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findPlaceToWrite: findWritableDocument, threads: writeThreads, notifyEmbedding },
+    uses: { findWritableDocument, threads: writeThreads, notifyEmbedding },
     impact: 'customers cannot resolve, assign or change comment threads',
     example: {
       data: {
@@ -79,10 +44,10 @@ export const endpoint = defineEndpoint(
       triggerNotification,
       triggerActivities,
     } = input;
-    const found = await deps.findPlaceToWrite(caller.tenant, input);
+    const document = await deps.findWritableDocument(caller.tenant, input);
     const acting = { actor, notify: triggerNotification ?? false, log: triggerActivities ?? false, now };
     const results = await deps.threads.update(
-      found,
+      document,
       { annotationIds, locationIds, userIds },
       { change, users, reason },
       acting,

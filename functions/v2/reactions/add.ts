@@ -41,7 +41,7 @@ export const endpoint = defineEndpoint(
     }),
     message: 'Reaction(s) added successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-    uses: { findPlace: findWritableDocument, reactions: writeReactions },
+    uses: { findWritableDocument, reactions: writeReactions },
     impact: 'customers cannot add reactions',
     example: {
       data: {
@@ -61,7 +61,7 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now, newId }) => {
-    const at = await deps.findPlace(caller.tenant, input);
+    const document = await deps.findWritableDocument(caller.tenant, input);
     const reactions = groupEntries(
       input.reactions.map(({ annotationId = newId('rct'), commentAnnotationId, commentId, ...entry }) => ({
         ...entry,
@@ -72,7 +72,7 @@ export const endpoint = defineEndpoint(
             : { annotationId: commentAnnotationId, commentId },
       })),
     );
-    const results = await deps.reactions.add(at, reactions, now);
+    const results = await deps.reactions.add(document, reactions, now);
     return {
       data: byId(
         reactions.map(({ annotationId }) => annotationId),

@@ -18,13 +18,13 @@ export const endpoint = defineEndpoint(
       organizationId: Id,
       documentId: Id,
       annotationIds: list(Id, limits.list),
-      /** Who did it, for the events; else who reacted first. */
+      /** The actor of events; default: the first user of the reaction. */
       actionUser: optional(ContentUser),
     }),
     output: z.object({ data: z.record(z.string(), ItemOutcome) }),
     message: 'Reaction(s) deleted successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-    uses: { findPlace: findWritableDocument, reactions: writeReactions },
+    uses: { findWritableDocument, reactions: writeReactions },
     impact: 'customers cannot delete reactions',
     example: {
       data: { organizationId: 'acme', documentId: 'nda', annotationIds: ['thumbs-up'] },
@@ -32,9 +32,9 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
-    const at = await deps.findPlace(caller.tenant, input);
+    const document = await deps.findWritableDocument(caller.tenant, input);
     const annotationIds = distinct(input.annotationIds);
-    const results = await deps.reactions.delete(at, annotationIds, input.actionUser, now);
+    const results = await deps.reactions.delete(document, annotationIds, input.actionUser, now);
     return {
       data: byId(
         annotationIds,

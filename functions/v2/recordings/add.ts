@@ -20,7 +20,7 @@ export const endpoint = defineEndpoint(
     }),
     message: 'Recording(s) added successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-    uses: { findPlace: findWritableDocument, recordings: addRecordings },
+    uses: { findWritableDocument, recordings: addRecordings },
     impact: 'customers cannot add recordings',
     example: {
       data: {
@@ -48,14 +48,14 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now, repeatableId }) => {
-    const scope = await deps.findPlace(caller.tenant, input);
+    const document = await deps.findWritableDocument(caller.tenant, input);
     const identified = input.recordings.map((recording, number) => ({
       ...recording,
       annotationId: recording.annotationId ?? repeatableId('rec', number),
       generated: recording.annotationId === undefined,
     }));
     const recordings = distinctBy(identified, ({ annotationId }) => annotationId);
-    const results = await deps.recordings.add(scope, recordings, now);
+    const results = await deps.recordings.add(document, recordings, now);
     return {
       data: byId(
         recordings.map(({ annotationId }) => annotationId),

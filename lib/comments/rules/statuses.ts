@@ -30,7 +30,7 @@ export const initialStatus: Status = standardStatuses.OPEN as Status;
 /** Returns the standard status for an id or a type, and an object with only the id for an unknown id. */
 export function resolveStatus(sent: z.output<typeof SentStatus>): Status {
   if (typeof sent === 'string') return findStandardStatus(sent) ?? { id: sent };
-  if (typeof sent.id === 'string') return sent as Status;
+  if (typeof sent.id === 'string') return sent;
   return Object.values(standardStatuses).find(({ type }) => type === sent.type) as Status;
 }
 

@@ -1,9 +1,28 @@
 import * as z from 'zod';
 import { parseHttpUrl } from '../../net/httpUrl.ts';
-import { Id, limits, list, Name, optional, PageSize, PageToken, withFieldRule } from '../../shared/schema.ts';
+import {
+  closedObject,
+  Id,
+  limits,
+  list,
+  Name,
+  optional,
+  PageSize,
+  PageToken,
+  Text,
+  withFieldRule,
+} from '../../shared/schema.ts';
 import { LocationKey } from '../../content/rules/location.ts';
 import type { Status } from './statuses.ts';
-import { involvedUserIds, mentionedUserIds, type RowParts, type Thread } from './threads.ts';
+import {
+  involvedUserIds,
+  mentionedUserIds,
+  type RowParts,
+  type Thread,
+  ThreadChange,
+  UserReplacements,
+} from './threads.ts';
+import { ContentUser } from '../../content/rules/user.ts';
 import { Instant } from '../../shared/times.ts';
 
 /** The selectors of calls that change threads: ids, locations, participants. */
@@ -47,6 +66,40 @@ export const rejectEmptySelector = z.refine<{ readonly [S in Selector]?: unknown
 export const requireAgentUrl = z.refine<{ readonly agentUrls?: readonly string[] | undefined }>(
   ({ agentUrls }) => agentUrls === undefined || agentUrls.some((url) => parseHttpUrl(url) !== undefined),
   { path: ['agentUrls'], error: 'must have an http or https URL' },
+);
+
+const REASON_CHARACTERS = 4_000;
+
+/** An update of threads. */
+export const ThreadsUpdateRequest = closedObject({
+  organizationId: Id,
+  documentId: Id,
+  ...threadSelectors,
+  updatedData: optional(ThreadChange),
+  updateUsers: optional(UserReplacements),
+  /** The reason of a decision. The change then makes a judgment that can be searched. */
+  reason: optional(Text.min(1).max(REASON_CHARACTERS)),
+  actionUser: optional(ContentUser),
+  triggerNotification: optional(z.boolean()),
+  triggerActivities: optional(z.boolean()),
+}).check(
+  requireSelector,
+  withFieldRule(
+    'anyOf',
+    ['updatedData', 'updateUsers'],
+    z.refine(({ updatedData, updateUsers }) => updatedData !== undefined || updateUsers !== undefined, {
+      path: ['updatedData'],
+      error: 'must be given, or updateUsers',
+    }),
+  ),
+  z.refine(({ reason, actionUser }) => reason === undefined || actionUser !== undefined, {
+    path: ['actionUser'],
+    error: 'is required with reason',
+  }),
+  z.refine(({ reason }) => reason === undefined || reason.trim() !== '', {
+    path: ['reason'],
+    error: 'must not be blank',
+  }),
 );
 
 /** The additional filters of a listing. Times are epoch ms or ISO 8601. */

@@ -3,6 +3,7 @@
 type Texts<F extends string> = { readonly [K in F]?: string | undefined };
 
 /** Returns the value of a JSON text; undefined for undefined. */
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows the type of the text
 export function readJson<T>(text: string | undefined): T | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as T);
 }

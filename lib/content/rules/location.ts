@@ -29,9 +29,15 @@ export const LocationKey = Id;
  * Returns the key of a location: its `id` as text, otherwise a hash of its `locationName`, otherwise a hash of the whole object in any
  * key order. The id comes first, so that a renamed location keeps its key. `1` and `"1"` are the same location.
  */
-export function locationKey({ id, locationName, ...others }: Location): string {
-  if (id !== undefined && id !== null) return String(id);
-  return digest(locationName ? `locationName:${locationName}` : `location:${canonicalJson(others)}`);
+export function locationKey(location: Location): string {
+  // Unchecked fields: a location is kept as it was sent, with `null` for a missing id.
+  const { id, locationName, ...others }: Readonly<Record<string, unknown>> = location;
+  if (typeof id === 'string' || typeof id === 'number') return String(id);
+  return digest(
+    typeof locationName === 'string' && locationName
+      ? `locationName:${locationName}`
+      : `location:${canonicalJson(others)}`,
+  );
 }
 
 function digest(text: string): string {

@@ -63,9 +63,9 @@ function canMention(text: string, { userIds }: RemovedUsers): boolean {
 }
 
 /** Returns the changed ones of some JSON text fields. */
-function withoutPersonalFields<T extends object, F extends keyof T>(
+function withoutPersonalFields<T extends object>(
   record: T,
-  fields: readonly F[],
+  fields: readonly (keyof T)[],
   removed: RemovedUsers,
 ): Partial<T> {
   const changed = fields.flatMap((field) => {

@@ -21,7 +21,7 @@ export const endpoint = defineEndpoint(
         documentId: Id,
         annotationId: Id,
         ...commentLists,
-        /** Both as in other calls, but without effect: in what is created there is no annotation to add to. */
+        /** Both are accepted as in other calls, but have no effect: a new document has no annotation. */
         createOrganization: optional(z.boolean()),
         createDocument: optional(z.boolean()),
         verifyUserPermissions: optional(z.boolean()),
@@ -30,7 +30,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.array(z.number()) }),
     message: 'Comment(s) added successfully.',
     errors: ['NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION', 'PERMISSION_DENIED', 'ABORTED'],
-    uses: { findPlace: findWritableDocument, comments: writeComments, serviceName },
+    uses: { findWritableDocument, comments: writeComments, serviceName },
     impact: 'customers cannot reply to annotations',
     example: {
       data: {
@@ -47,9 +47,9 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps, now }) => {
     const comments = sentComments(input);
     requireAgentSources(comments, deps.serviceName);
-    const at = await deps.findPlace(caller.tenant, input);
+    const document = await deps.findWritableDocument(caller.tenant, input);
     return {
-      data: await deps.comments.add(at, input.annotationId, comments, {
+      data: await deps.comments.add(document, input.annotationId, comments, {
         verify: input.verifyUserPermissions ?? false,
         now,
       }),

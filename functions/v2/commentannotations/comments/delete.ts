@@ -21,9 +21,9 @@ export const endpoint = defineEndpoint(
       documentId: Id,
       annotationId: Id,
       commentIds: optional(list(CommentId, limits.list)),
-      /** Selects comments by author, among those of commentIds when both are given. Without both the call is about all comments of the annotation. */
+      /** Authors. With commentIds a comment must match both. Without both all comments of the annotation are selected. */
       userIds: optional(list(Id, limits.list)),
-      /** Who did it, for events and activities; else the author of each comment. */
+      /** The actor of events and activities; default: the author of each comment. */
       actionUser: optional(ContentUser),
       triggerNotification: optional(z.boolean()),
       triggerActivities: optional(z.boolean()),
@@ -31,7 +31,7 @@ export const endpoint = defineEndpoint(
     output: CommentResults,
     message: 'Comments(s) deleted successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findPlace: findWritableDocument, comments: writeComments },
+    uses: { findWritableDocument, comments: writeComments },
     impact: 'customers cannot delete comments',
     example: {
       data: { organizationId: 'acme', documentId: 'nda', annotationId: 'clause-4', commentIds: [2] },
@@ -47,9 +47,9 @@ export const endpoint = defineEndpoint(
       triggerNotification: notify = false,
       triggerActivities: log = false,
     } = input;
-    const at = await deps.findPlace(caller.tenant, input);
+    const document = await deps.findWritableDocument(caller.tenant, input);
     const results = await deps.comments.delete(
-      at,
+      document,
       annotationId,
       { commentIds: commentIds && [...new Set(commentIds)], userIds },
       { actor, notify, log, now },

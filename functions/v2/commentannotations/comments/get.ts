@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type CommentWithReactions, readCommentPages } from '../../../../lib/comments/commentPages.ts';
+import { exampleComment } from '../../../../lib/comments/rules/examples.ts';
 import { CommentId, CommentRow, toCommentRow, toCommentResponse } from '../../../../lib/comments/rules/comments.ts';
 import { V1Comment, toV1Comment } from '../../../../lib/comments/rules/v1Rows.ts';
 import { ReactionResponse, toReactionResponse } from '../../../../lib/reactions/rules.ts';
@@ -11,7 +12,7 @@ import { Id, limits, list, optional, PageSize, PageToken } from '../../../../lib
 
 const path = '/v2/commentannotations/comments/get';
 
-/** A comment with the reactions on it, in full. */
+/** A comment with its complete reactions. */
 const ReactedCommentResponse = CommentRow.extend({ reactionAnnotations: z.array(ReactionResponse) });
 
 export const endpoint = defineEndpoint(
@@ -24,7 +25,7 @@ export const endpoint = defineEndpoint(
       organizationId: Id,
       documentId: Id,
       annotationId: Id,
-      /** Only comments that one of these users wrote. */
+      /** Authors. */
       userIds: optional(list(Id, limits.readIds)),
       commentIds: optional(list(CommentId, limits.readIds)),
       pageSize: optional(PageSize),
@@ -34,7 +35,6 @@ export const endpoint = defineEndpoint(
     message: 'Comments retrieved successfully.',
     errors: ['NOT_FOUND'],
     uses: { comments: readCommentPages },
-    // A page ends before it is too large.
     narrowBy: 'commentIds',
     impact: 'customers cannot read the comments of an annotation',
     example: {
@@ -42,20 +42,7 @@ export const endpoint = defineEndpoint(
       result: {
         data: [
           {
-            commentId: 1,
-            type: 'text',
-            status: 'added',
-            commentText: 'Two years is too long.',
-            from: { userId: 'ada', name: 'Ada Lovelace' },
-            isEdited: false,
-            isDraft: false,
-            to: [],
-            toOrganizationUserGroup: [],
-            taggedUserContacts: [],
-            attachments: [],
-            recorders: [],
-            customList: [],
-            isCommentTextAvailable: true,
+            ...exampleComment,
             reactionAnnotationIds: ['thumbs-up'],
             reactionAnnotations: [
               {
@@ -70,9 +57,6 @@ export const endpoint = defineEndpoint(
                 metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', organizationId: 'acme', documentId: 'nda' },
               },
             ],
-            createdAt: 1_700_000_000_000,
-            lastUpdated: '2023-11-14T22:13:20.000Z',
-            metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', organizationId: 'acme', documentId: 'nda' },
           },
         ],
         nextPageToken: null,
@@ -82,7 +66,7 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps, now }) => {
     const { annotationId, userIds, commentIds } = input;
     const thread = await deps.comments.findThread(caller.tenant, input);
-    const show = ({ comment, reactions }: CommentWithReactions) => ({
+    const toResponse = ({ comment, reactions }: CommentWithReactions) => ({
       ...toCommentRow(toCommentResponse(thread.names, comment)),
       reactionAnnotations: reactions.map((reaction) =>
         toReactionResponse({ apiKey: caller.tenant, organizationId: input.organizationId }, reaction),
@@ -90,23 +74,14 @@ export const endpoint = defineEndpoint(
     });
     if (commentIds) {
       const comments = await deps.comments.findByIds(thread, [...new Set(commentIds)]);
-      const isMeant = ({ comment }: CommentWithReactions) => userIds?.includes(comment.from.userId) ?? true;
-      return {
-        data: comments.map((comment) => (comment && isMeant(comment) ? show(comment) : null)),
-        nextPageToken: null,
-      };
+      const isSelected = ({ comment }: CommentWithReactions) => userIds?.includes(comment.from.userId) ?? true;
+      const data = comments.map((comment) => (comment && isSelected(comment) ? toResponse(comment) : null));
+      return { data, nextPageToken: null };
     }
-    const pages = paging(
-      caller,
-      [path, thread.scope.documentKey, annotationId, String(thread.key.createdAt), JSON.stringify(userIds ?? [])],
-      input,
-      now,
-    );
-    const page = await deps.comments.list(
-      thread,
-      { userIds, limit: input.pageSize ?? limits.pageSize, after: pages.after },
-      show,
-    );
+    const query = [thread.scope.documentKey, annotationId, String(thread.key.createdAt), JSON.stringify(userIds ?? [])];
+    const pages = paging(caller, [path, ...query], input, now);
+    const limit = input.pageSize ?? limits.pageSize;
+    const page = await deps.comments.list(thread, { userIds, limit, after: pages.after }, toResponse);
     return { data: page.values, nextPageToken: pages.next(page.next) };
   },
 );

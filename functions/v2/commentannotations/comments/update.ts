@@ -22,19 +22,19 @@ export const endpoint = defineEndpoint(
       documentId: Id,
       annotationId: Id,
       commentIds: optional(list(CommentId, limits.list)),
-      /** Selects comments by author, among those of commentIds when both are given. Without both the call is about all comments of the annotation. */
+      /** Authors. With commentIds a comment must match both. Without both all comments of the annotation are selected. */
       userIds: optional(list(Id, limits.list)),
       updatedData: CommentChange,
-      /** Who did it, for events and activities; else the author of each comment. */
+      /** The actor of events and activities; default: the author of each comment. */
       actionUser: optional(ContentUser),
-      /** Emits `comment.update` for each comment that the call changes, also when the call is repeated. */
+      /** Emits `comment.update` for each changed comment. A repeated call emits again. */
       triggerNotification: optional(z.boolean()),
       triggerActivities: optional(z.boolean()),
     }),
     output: CommentResults,
     message: 'Comment updated successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findPlace: findWritableDocument, comments: writeComments, serviceName },
+    uses: { findWritableDocument, comments: writeComments, serviceName },
     impact: 'customers cannot edit comments',
     example: {
       data: {
@@ -58,9 +58,9 @@ export const endpoint = defineEndpoint(
       triggerActivities: log = false,
     } = input;
     requireAgentSources([updatedData], deps.serviceName);
-    const at = await deps.findPlace(caller.tenant, input);
+    const document = await deps.findWritableDocument(caller.tenant, input);
     const results = await deps.comments.update(
-      at,
+      document,
       annotationId,
       { commentIds: commentIds && [...new Set(commentIds)], userIds },
       updatedData,
